@@ -45,6 +45,7 @@ export function addOrganization(
     members: {
       addMembership: () => Promise.reject(new Error("these organizations have no members")),
     } as never,
+    verification: "off",
   });
   return db.write(testContext, async (tx) => {
     const row = await organizations.add(tx, at, { name: "Shop", ownerId: null });

@@ -121,7 +121,10 @@ function kindPrefix(kind: IdKind): string {
   return idPattern(kind).source.slice(1, 5);
 }
 
-/** One line of text, trimmed: names, labels, titles. It must contain a visible character. */
+/**
+ * One line of text, trimmed: names, labels, titles. It must contain a visible character, and no direction control: with
+ * those a name could reverse the text beside it, such as `moc.knab` to `bank.com`.
+ */
 export const line = (maxLength: number) =>
   paragraph(maxLength)
     .regex(
@@ -129,7 +132,10 @@ export const line = (maxLength: number) =>
       /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/,
       { error: "must be one line without control characters" },
     )
-    .refine(isSeen, { error: "must contain visible characters" });
+    .refine(isSeen, { error: "must contain visible characters" })
+    .refine((text) => !isSeen(text) || !/\p{Bidi_Control}/u.test(text), {
+      error: "must not contain characters that control the direction of text",
+    });
 
 /** Whether the text has a visible character. Spaces, width or direction marks and blank glyphs are not visible. */
 function isSeen(text: string): boolean {

@@ -122,8 +122,14 @@ export function makeServices(parts: Dependencies): Services {
     members,
     invitations,
   });
-  const organizations = makeOrganizations({ ...common, members });
-  const organizationService = makeOrganizationService({ ...common, members, organizations });
+  const review = { verification: config.verification };
+  const organizations = makeOrganizations({ ...common, ...review, members });
+  const organizationService = makeOrganizationService({
+    ...common,
+    ...review,
+    members,
+    organizations,
+  });
 
   const me = makeMeService({ db });
   const accessTokens = createAccessTokens({ key: deriveKey(secret, "access-tokens"), clock });

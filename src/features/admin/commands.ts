@@ -86,6 +86,7 @@ export const adminCommands = [
     present: presentDetail,
     columns: [
       ...outcome,
+      ["pendingDisplayName", "Requested name"],
       ["legalName", "Legal name"],
       "registrationNumber",
       "country",

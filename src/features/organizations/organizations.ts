@@ -1,7 +1,7 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { invalidField } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
-import type { Journal } from "../../platform/journal/index.ts";
+import { difference, type Journal } from "../../platform/journal/index.ts";
 import type { Database, Tx } from "../../platform/database/index.ts";
 import type { Members } from "../members/index.ts";
 import { PlatformStays } from "./errors.ts";
@@ -27,7 +27,8 @@ export interface Organizations {
     },
   ): Promise<OrganizationRow>;
   /**
-   * Records a reviewer's decision. Of two concurrent decisions, the second gets 409. `expect` receives the locked
+   * Records a reviewer's decision. An approval also gives payers the pending name. While an approved organization has
+   * a pending name, the decision is about that name and the organization stays approved. Of two concurrent decisions, the second gets 409. `expect` receives the locked
    * organization and throws if the reviewer has read another version.
    */
   decide(
@@ -55,6 +56,8 @@ export interface OrganizationDependencies {
   readonly ids: IdSource;
   readonly journal: Journal;
   readonly members: Members;
+  /** Where `required`, a new name of a reviewed organization reaches payers only after the next approval. */
+  readonly verification: "required" | "off";
 }
 
 export function makeOrganizations(deps: OrganizationDependencies): Organizations {
@@ -65,6 +68,7 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
         id: ids.next("organization", at),
         name,
         displayName: name,
+        pendingDisplayName: null,
         isPlatform,
         status: "active",
         verificationStatus: isPlatform ? "approved" : "unverified",
@@ -109,13 +113,21 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
       }
       const current = await lockOrganization(tx, organizationId);
       await expect?.(current);
-      const to = statusAfter[input.decision];
-      requireTransition(current, to);
+      const isAboutName = decidesName(current, input.decision);
+      const to = isAboutName ? "approved" : statusAfter[input.decision];
+      if (!isAboutName) requireTransition(current, to);
+      const isApproved = input.decision === "approve";
+      const names = {
+        ...(isApproved ? { displayName: current.pendingDisplayName ?? current.displayName } : {}),
+        ...(isApproved || isAboutName ? { pendingDisplayName: null } : {}),
+      };
       const next = await save(tx, at, current, {
+        ...names,
         verificationStatus: to,
         reviewNote: note,
         reviewedAt: at,
       });
+      const action = isAboutName ? "organization.updated" : (`organization.${to}` as const);
       const { actor } = tx.context;
       await tx.insert(organizationReviews, {
         id: ids.next("review", at),
@@ -129,15 +141,16 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
         createdAt: at,
       });
       journal.record(tx, at, {
-        action: `organization.${to}`,
+        action,
         organizationId,
         subjectType: "organization",
         subjectId: organizationId,
         changes: {
+          ...difference(current, names),
           verificationStatus: { from: current.verificationStatus, to },
           reviewNote: { from: current.reviewNote, to: note },
         },
-        events: announcementOf(`organization.${to}`, next, current.verificationStatus),
+        events: announcementOf(action, next, current.verificationStatus),
       });
       return next;
     },
@@ -161,4 +174,16 @@ export function makeOrganizations(deps: OrganizationDependencies): Organizations
       return next;
     },
   };
+}
+
+/** Whether a decision is about an approved organization's pending name. */
+function decidesName(
+  { verificationStatus, pendingDisplayName }: OrganizationRow,
+  decision: Decision,
+): boolean {
+  return (
+    verificationStatus === "approved" &&
+    pendingDisplayName !== null &&
+    decision !== "request_changes"
+  );
 }

@@ -20,15 +20,21 @@ const descriptionLengthMax = 2_000;
 export const OrganizationRecord = responseRecord("Organization", {
   id: id("organization"),
   name: z.string(),
-  displayName: z.string(),
+  displayName: z.string().meta({ description: "The name that payers see." }),
+  pendingDisplayName: z.string().nullable().meta({
+    description:
+      "The new name that payers will see once the platform has approved it. Null: none is waiting.",
+  }),
   status: z.enum(["active", "suspended"]),
   verificationStatus: z.enum(verificationStatuses),
   legalName: z.string().nullable(),
   registrationNumber: z.string().nullable(),
   country: z.string().nullable(),
   address: z.string().nullable(),
-  website: z.string().nullable(),
-  contactEmail: z.string().nullable(),
+  website: z.string().nullable().meta({ description: "Shown to payers." }),
+  contactEmail: z.string().nullable().meta({
+    description: "Shown to payers, who ask there about their payments.",
+  }),
   businessDescription: z.string().nullable(),
   reviewNote: z.string().nullable(),
   kybSubmittedAt: datetime().nullable(),
@@ -45,7 +51,10 @@ export const CreateOrganizationRequest = requestRecord("CreateOrganizationReques
 
 export const UpdateOrganizationRequest = requestRecord("UpdateOrganizationRequest", {
   name: line(nameLengthMax).optional(),
-  displayName: line(nameLengthMax).optional(),
+  displayName: line(nameLengthMax).optional().meta({
+    description:
+      "The name that payers see. Where verification is required, a new name of an organization that was reviewed before waits in `pendingDisplayName` for the next approval.",
+  }),
   legalName: line(nameLengthMax).nullish(),
   registrationNumber: line(nameLengthMax).nullish(),
   country: country().nullish(),

@@ -48,7 +48,10 @@ export interface OrganizationService {
     actor: Principal,
     input: { readonly name: string },
   ): Promise<OrganizationRow>;
-  /** Changes the profile. Changing a legal field in an approved organization resets it to `unverified`. */
+  /**
+   * Changes the profile. Changing a legal field in an approved organization resets it to `unverified`. Where
+   * verification is required, the new name of a reviewed organization waits for the next approval.
+   */
   update(
     context: WriteContext,
     organizationId: Id<"organization">,
@@ -103,9 +106,7 @@ export function makeOrganizationService(
         const at = clock.now();
         const current = await lockOrganization(tx, organizationId);
         expect(current);
-        const given = Object.fromEntries(
-          Object.entries(changes).filter(([, value]) => value !== undefined),
-        ) as Partial<OrganizationRow>;
+        const given = namesFor(current, changes, deps.verification);
         const changed = difference(current, given);
         if (Object.keys(changed).length === 0) return current;
         const touchesReview = changesLegalFields(current, changes);
@@ -114,6 +115,7 @@ export function makeOrganizationService(
             "Legal fields cannot be changed during the review. Wait for the decision.",
           );
         }
+        const isRenamed = "displayName" in changed || "pendingDisplayName" in changed;
         const losesApproval = touchesReview && current.verificationStatus === "approved";
         const next = await save(tx, at, current, {
           ...given,
@@ -126,11 +128,11 @@ export function makeOrganizationService(
           subjectId: organizationId,
           changes: difference(current, { ...given, verificationStatus: next.verificationStatus }),
           events:
-            losesApproval || "displayName" in changed
+            losesApproval || isRenamed
               ? announcementOf("organization.updated", next, current.verificationStatus)
               : undefined,
         });
-        if ("displayName" in changed && current.verificationStatus === "approved") {
+        if (isRenamed && current.verificationStatus === "approved") {
           await notifyPlatform(journal, tx, at, next);
         }
         return next;
@@ -209,6 +211,29 @@ export function makeOrganizationService(
         return next;
       });
     },
+  };
+}
+
+/**
+ * Returns the fields to set. Where verification is required, a new name of an organization that was reviewed before is
+ * only requested: otherwise a merchant could take a bank's name after the approval.
+ */
+function namesFor(
+  current: OrganizationRow,
+  changes: OrganizationChanges,
+  verification: "required" | "off",
+): Partial<OrganizationRow> {
+  const given = Object.fromEntries(
+    Object.entries(changes).filter(([, value]) => value !== undefined),
+  ) as Partial<OrganizationRow>;
+  const { displayName, ...rest } = given;
+  if (displayName === undefined) return given;
+  if (verification === "off" || current.reviewedAt === null) {
+    return { ...given, pendingDisplayName: null };
+  }
+  return {
+    ...rest,
+    pendingDisplayName: displayName === current.displayName ? null : displayName,
   };
 }
 

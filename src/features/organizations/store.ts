@@ -43,7 +43,7 @@ export function searchOrganizations(
     // LOWER handles only ASCII in both databases.
     const folded = search.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
     const part = bound(`%${folded.replace(/[\\%_]/g, "\\$&")}%`);
-    const likes = ["name", "display_name", "contact_email"].map(
+    const likes = ["name", "display_name", "pending_display_name", "contact_email"].map(
       (column) => `LOWER(${column}) LIKE ${part} ESCAPE '\\'`,
     );
     conditions.push(`(${likes.join(" OR ")} OR id = ${bound(search)})`);

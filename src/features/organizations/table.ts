@@ -7,7 +7,10 @@ export const organizations = table(
   {
     id: text<Id<"organization">>(),
     name: text(),
+    /** The name that payers see. */
     displayName: text(),
+    /** The requested new name, which awaits the platform's review; null: none. */
+    pendingDisplayName: text().nullable(),
     /** True for the one organization that bills the others and whose admins review them. */
     isPlatform: flag(),
     status: text<"active" | "suspended">(),

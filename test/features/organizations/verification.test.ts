@@ -229,6 +229,43 @@ eachServed("verification", (served) => {
     expect(await heard()).to.equal(1);
   });
 
+  it("shows payers an approved organization's new name only after another decision", async () => {
+    const { app } = served;
+    const person = await submitted(app);
+    await decide(app, admin, person, "approve");
+    const names = async () => {
+      const { body } = await app.request("GET", pathOf(person), { token: person.token });
+      return [body["displayName"], body["pendingDisplayName"], body["verificationStatus"]];
+    };
+    const before = "Ada's shop";
+    await change(app, person, { displayName: "Your Bank" });
+    expect(await names()).to.deep.equal([before, "Your Bank", "approved"]);
+    expectProblem(
+      await decide(app, admin, person, "request_changes"),
+      409,
+      "verification_conflict",
+    );
+    expect((await decide(app, admin, person, "reject")).status).to.equal(200);
+    expect(await names()).to.deep.equal([before, null, "approved"]);
+
+    await change(app, person, { displayName: "Books" });
+    await change(app, person, { displayName: before });
+    expect(await names(), "taken back").to.deep.equal([before, null, "approved"]);
+    expectProblem(await decide(app, admin, person, "approve"), 409, "verification_conflict");
+
+    await change(app, person, { displayName: "Books" });
+    expect((await decide(app, admin, person, "approve", null)).status).to.equal(200);
+    expect(await names()).to.deep.equal(["Books", null, "approved"]);
+
+    // Losing the approval opens no way around: payers still see the checkouts that are open.
+    await change(app, person, { legalName: "Other Ltd" });
+    await change(app, person, { displayName: "Your Bank" });
+    expect(await names()).to.deep.equal(["Books", "Your Bank", "unverified"]);
+    await submit(app, person);
+    await decide(app, admin, person, "approve");
+    expect(await names()).to.deep.equal(["Your Bank", null, "approved"]);
+  });
+
   it("cannot be granted by the organization itself", async () => {
     const { app } = served;
     const person = await submitted(app);

@@ -19,6 +19,7 @@ import { migration as readings } from "./0017-readings.ts";
 import { migration as askedAmounts } from "./0018-asked-amounts.ts";
 import { migration as halfFullBands } from "./0019-half-full-bands.ts";
 import { migration as auditHeads } from "./0020-audit-heads.ts";
+import { migration as pendingNames } from "./0021-pending-names.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   askedAmounts,
   halfFullBands,
   auditHeads,
+  pendingNames,
 ];
