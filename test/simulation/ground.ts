@@ -168,13 +168,14 @@ export async function openGround(stage: Stage, store: Database, seed: number): P
 
 /**
  * Splits a wait at the times when the watcher runs. A long one begins with the hour in which it reads final blocks again:
- * days without any run would hide payments for longer than Till promises to look for them.
+ * days without any run would hide payments for longer than Till promises to look for them. Each of its runs is followed
+ * by another, because a provider that failed a reading is left out for a minute, in which another one makes it.
  */
 function partsOf(ms: number): readonly number[] {
   if (ms <= 5 * minute) return [ms];
   if (ms <= 2 * hour) return [ms / 2, ms / 2];
-  const firstHour = [6 * minute, 6 * minute, 62 * minute];
-  const rest = (ms - 74 * minute) / 4;
+  const firstHour = [6, 0.5, 6, 0.5, 62, 0.5].map((count) => count * minute);
+  const rest = (ms - firstHour.reduce((sum, part) => sum + part, 0)) / 4;
   return [...firstHour, rest, rest, rest, rest];
 }
 

@@ -1,6 +1,6 @@
 import { invoices } from "../../src/features/invoices/table.ts";
 import { payments, transfers } from "../../src/features/payments/table.ts";
-import { minute, second } from "../../src/kernel/clock.ts";
+import { hour, minute, second } from "../../src/kernel/clock.ts";
 import { Problem } from "../../src/kernel/errors.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { testContext } from "../support/store/stores.ts";
@@ -13,6 +13,7 @@ type Of<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>;
 /** Merchants who issue and cancel invoices, and decide about payments. */
 export interface Merchants {
   readonly create: (step: Of<"create">, externalId: string) => Promise<void>;
+  readonly again: (step: Of<"again">, externalId: string) => Promise<void>;
   readonly burst: (step: Of<"burst">, name: string) => Promise<void>;
   readonly flood: (step: Of<"flood">, name: string) => Promise<void>;
   readonly cancel: (step: Of<"cancel">) => Promise<void>;
@@ -165,6 +166,15 @@ export function makeMerchants(ground: Ground): Merchants {
     ...{ burst, flood, decide },
     async create(step, externalId) {
       await create(step, externalId);
+    },
+    async again({ invoice }, externalId) {
+      const like = await invoiceAt(invoice);
+      const organization = like === null ? -1 : cast.organizations.indexOf(like.organizationId);
+      if (like === null || like.settlementCurrency !== "USD") return;
+      const price = decimal(like.amount, like.settlementDecimals);
+      const wallet = like.addressIndex === null ? "shared" : "own";
+      const token = like.tokenSymbol === "CENT" ? "CENT" : "USDT";
+      await create({ ...plain, organization, wallet, token, price, lifeMs: hour }, externalId);
     },
     async cancel({ invoice }) {
       const found = await invoiceAt(invoice);

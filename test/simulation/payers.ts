@@ -16,10 +16,9 @@ export interface Payers {
 }
 
 export function makePayers(ground: Ground): Payers {
-  const { db, chance, attempt, invoiceAt, mine } = ground;
+  const { db, chain, chance, attempt, invoiceAt, mine } = ground;
   const { network } = ground.stage;
-  const paid = ground.deeds.payments;
-  const onChain = new Map<string, bigint>();
+  const { payments: paid, given } = ground.deeds;
   let transactions = 0;
 
   async function pay(invoice: Invoice, how: Payment): Promise<void> {
@@ -29,7 +28,7 @@ export function makePayers(ground: Ground): Payers {
     if (token === undefined || !parsed.ok || payable === null) return;
     const to = parsed.address;
     const told = remainingAmount === null || remainingAmount === 0n ? payable : remainingAmount;
-    const isUnpaid = (onChain.get(invoice.id) ?? 0n) < payable;
+    const isUnpaid = sentTo(invoice.id) < payable;
     const send = (amount: bigint, more: Partial<Sending> = {}, isAsTold = false): Sending => {
       transactions += 1;
       const transactionHash = `7${transactions.toString(16).padStart(63, "0")}`;
@@ -88,10 +87,16 @@ export function makePayers(ground: Ground): Payers {
     const isOdd = how === "part" || how === "over" || how === "split" || how === "dust";
     if (isOdd && !isOwn && (await isAnnounced(invoice, sent))) return;
     mine(1, sent);
-    const sum = sent
-      .filter(({ transactionHash }) => paid.get(transactionHash)?.meant === invoice.id)
-      .reduce((total, { amount }) => total + amount, 0n);
-    onChain.set(invoice.id, (onChain.get(invoice.id) ?? 0n) + sum);
+  }
+
+  /** Returns the sum of the transfers on the chain that were meant for an invoice, or may be credited to it. */
+  function sentTo(id: string): bigint {
+    return chain.blocks
+      .flatMap(({ logs }) => logs)
+      .filter(({ transactionHash: hash }) => {
+        return paid.get(hash)?.meant === id || given.get(hash)?.has(id) === true;
+      })
+      .reduce((sum, { amount }) => sum + amount, 0n);
   }
 
   /** The price without what tells it from others is just what an unpaid invoice may ask for: that one may be credited. */
@@ -102,14 +107,12 @@ export function makePayers(ground: Ground): Payers {
       [invoice.walletAddress ?? "", invoice.tokenSymbol, encodeAmount(amount), invoice.id],
     );
     for (const { id } of asked(asking, amount)) {
-      const known = ground.deeds.given.get(transactionHash) ?? new Set();
-      ground.deeds.given.set(transactionHash, known.add(id));
-      onChain.set(id, (onChain.get(id) ?? 0n) + amount);
+      given.set(transactionHash, (given.get(transactionHash) ?? new Set()).add(id));
     }
   }
 
   const asked = (rows: readonly Invoice[], amount: bigint) =>
-    rows.filter(({ id }) => (onChain.get(id) ?? 0n) < amount);
+    rows.filter(({ id }) => sentTo(id) < amount);
 
   async function isAnnounced(invoice: Invoice, sent: readonly Sending[]): Promise<boolean> {
     const others = await db.find(invoices, "WHERE wallet_address = $1 AND id <> $2", [

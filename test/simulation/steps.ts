@@ -37,6 +37,7 @@ export const payments = [
   "exact",
   /** The price without what tells it from others. */
   "rounded",
+  "rounded",
   "part",
   "over",
   "double",
@@ -78,6 +79,8 @@ export type Step =
       readonly lifeMs: number;
       readonly draft: boolean;
     }
+  /** Another customer orders what an invoice was for. */
+  | { readonly kind: "again"; readonly invoice: number }
   /** Many at once. */
   | { readonly kind: "burst"; readonly organization: number; readonly count: number }
   /** Closes a price: invoices until one is refused, then those are canceled or left. */
@@ -135,6 +138,7 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
       count: chance.pick([2, 4, 6]),
     }),
   ],
+  [2, (chance) => ({ kind: "again", invoice: chance.below(3) })],
   [0.3, (chance) => ({ kind: "flood", cancels: chance.below(2) === 0 })],
   [1, (chance) => ({ kind: "cancel", invoice: chance.below(20) })],
   [9, (chance) => ({ kind: "pay", invoice: chance.below(20), how: chance.pick(payments) })],

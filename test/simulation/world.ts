@@ -39,6 +39,8 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
     switch (step.kind) {
       case "create":
         return merchants.create(step, name);
+      case "again":
+        return merchants.again(step, name);
       case "burst":
         return merchants.burst(step, name);
       case "flood":
