@@ -65,6 +65,22 @@ describe("the retry schedule", () => {
     );
   });
 
+  it("spreads the attempts of many deliveries over that time", () => {
+    for (const [attempts, spread] of [
+      [1, second],
+      [5, 6 * minute],
+      [11, 15 * minute],
+    ] as const) {
+      const delays = [0, 0.5, 0.999_999].map((chance) => delayOf(answer(500), attempts, chance));
+      const base = attemptDelays[attempts] ?? 0;
+      expect(delays).to.deep.equal([
+        base,
+        base + spread / 2,
+        base + Math.floor(spread * 0.999_999),
+      ]);
+    }
+  });
+
   it("ends after the twelfth", () => {
     expect(judge(answer(500), 11, 0).kind).to.equal("retry");
     expect(judge(answer(500), 12, 0)).to.deep.include({ kind: "dead", disables: false });
@@ -76,7 +92,7 @@ describe("an attempt's result", () => {
     for (const status of [200, 201, 202, 204, 299]) {
       expect(judge(answer(status), 1, 0).kind).to.equal("succeeded");
     }
-    for (const status of [301, 302, 307, 308, 400, 401, 403, 404, 409, 500, 503]) {
+    for (const status of [300, 301, 302, 307, 308, 400, 401, 403, 404, 409, 500, 503]) {
       expect(judge(answer(status), 1, 0).kind).to.equal("retry");
     }
   });

@@ -47,13 +47,23 @@ const patienceMs = 60_000;
  * wrong.
  */
 export function eachStore(title: string, body: (store: TestStore) => void): void {
+  dealt.clear();
   describe(`${title} on sqlite`, () => {
     suite("sqlite", body);
   });
   describeOnPostgres(`${title} on postgres`, () => {
     suite("postgres", body);
   });
+  const [onSqlite, onPostgres] = (["sqlite", "postgres"] as const).map((dialect) =>
+    (dealt.get(dialect) ?? []).join("\n"),
+  );
+  if (dealsInTurn() && onSqlite !== onPostgres) {
+    throw new Error(`the cases of "${title}" differ by database, so that takeTurns loses some`);
+  }
 }
+
+/** The titles that `takeTurns` dealt in the suite that is being declared. */
+const dealt = new Map<Dialect, string[]>();
 
 /**
  * `eachStore` for subjects in which the database has no part: rules, the forms of requests and responses, terminal
@@ -86,14 +96,20 @@ type Case = (title: string, body: (this: Mocha.Context) => unknown) => void;
  * Races, failing statements and lists need `it.onBoth`.
  */
 export function takeTurns({ dialect }: TestStore): Case & { readonly onBoth: Case } {
-  const takesTurns = process.env["TILL_TEST_TURNS"] !== "off";
-  const isShared = takesTurns && !testsAll && postgresUnavailableReason() === null;
+  const titles = dealt.get(dialect) ?? [];
+  dealt.set(dialect, titles);
   let cases = 0;
   const onOne: Case = (title, body) => {
+    titles.push(title);
     cases += 1;
-    if (!isShared || (cases % 2 === 1) === (dialect === "sqlite")) it(title, body);
+    if (!dealsInTurn() || (cases % 2 === 1) === (dialect === "sqlite")) it(title, body);
   };
   return Object.assign(onOne, { onBoth: it });
+}
+
+function dealsInTurn(): boolean {
+  const takesTurns = process.env["TILL_TEST_TURNS"] !== "off";
+  return takesTurns && !testsAll && postgresUnavailableReason() === null;
 }
 
 function suite(dialect: Dialect, body: (store: TestStore) => void): void {
