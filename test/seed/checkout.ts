@@ -48,6 +48,10 @@ export function checkoutTests(world: () => World): void {
       const { desk, mine } = world().estate;
       shop = await world().merchant();
       await expectStatus(shop.home("PATCH", "", { displayName: "Ada's Books" }), 200);
+      // Payers see the new name once the platform has approved it.
+      const admin = await world().admin();
+      const review = `/admin/organizations/${shop.organizationId}/verification`;
+      await expectStatus(admin.ask("POST", review, { decision: "approve" }), 200);
       invoice = await issue(shop);
       open = await expectStatus(session(), 200);
       const { invoiceId, remaining } = await desk.bill(invoice["id"] as Id<"invoice">);
