@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import Router from "@koa/router";
 import Koa from "koa";
 import { answerBrokenRequests } from "./api/pipeline/broken-requests.ts";
+import { dispatchRoutes } from "./api/pipeline/dispatch.ts";
 import { mountDocs } from "./api/document/docs.ts";
 import { noticeForwarding } from "./api/forwarding.ts";
 import { mountHealth } from "./api/health.ts";
@@ -46,6 +47,7 @@ export function createHttpServer(app: App): Server {
   koa.use(representAnswers());
   koa.use(answerProblems(app));
   koa.use(readTarget());
+  koa.use(dispatchRoutes(router));
   koa.use(router.routes());
   koa.use(refuseMethods(router));
 

@@ -96,17 +96,6 @@ export function parseBody(schema: z.ZodType, body: unknown): unknown {
   throw invalidFields([...errors, ...others].slice(0, fieldErrorsMax));
 }
 
-/** Caches one schema per declaration, because building a schema takes longer than a request. */
-const objects = new WeakMap<object, z.ZodObject>();
-
-function objectOf(shape: Readonly<Record<string, z.ZodType>>): z.ZodObject {
-  const known = objects.get(shape);
-  if (known !== undefined) return known;
-  const made = z.object(shape);
-  objects.set(shape, made);
-  return made;
-}
-
 /**
  * Returns the names of query parameters whose bytes are not valid UTF-8, encoded surrogates included. URLSearchParams
  * would decode them to U+FFFD, which the client did not send.
@@ -125,16 +114,26 @@ function malformedNames(querystring: string): ReadonlySet<string> {
   return malformed;
 }
 
-/** Parses query parameters by their declaration. Unknown and repeated ones are refused. */
-export function parseQuery(
+/** Returns the parser of a query by its declaration. Unknown and repeated parameters are refused. */
+export function queryParser(
   shape: Readonly<Record<string, z.ZodType>>,
+): (querystring: string) => Record<string, unknown> {
+  const schema = z.object(shape);
+  const allowed = Object.keys(shape);
+  if (allowed.length > 0) return (querystring) => parseQuery(schema, allowed, querystring);
+  // Most operations have no parameters, and most requests send none.
+  return (querystring) => (querystring === "" ? {} : parseQuery(schema, allowed, querystring));
+}
+
+function parseQuery(
+  schema: z.ZodObject,
+  allowed: readonly string[],
   querystring: string,
 ): Record<string, unknown> {
   const query = new URLSearchParams(querystring);
   const malformed = malformedNames(querystring);
   const given: Record<string, string> = {};
   const errors: FieldError[] = [];
-  const allowed = Object.keys(shape);
   for (const name of new Set(query.keys())) {
     const values = query.getAll(name);
     if (!allowed.includes(name)) {
@@ -157,7 +156,7 @@ export function parseQuery(
       else errors.push({ ...inQuery([name]), ...fault });
     }
   }
-  const parsed = objectOf(shape).safeParse(given, { error: fieldWords });
+  const parsed = schema.safeParse(given, { error: fieldWords });
   if (parsed.success && errors.length === 0) return parsed.data;
   throw invalidFields([...errors, ...fieldErrors(parsed.error?.issues ?? [], given, inQuery)]);
 }

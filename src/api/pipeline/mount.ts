@@ -3,7 +3,7 @@ import { admit } from "./admission.ts";
 import { answer } from "./answer.ts";
 import type { MountDependencies, RequestState } from "./exchange.ts";
 import type { Operation } from "../declare/operation.ts";
-import { parseCall } from "./parse-call.ts";
+import { callParser } from "./parse-call.ts";
 
 /** Registers its routes on a router. */
 export type Mountable = (router: Router<RequestState>) => void;
@@ -20,9 +20,10 @@ export function mountOperations<Service>(
   return (router) => {
     for (const operation of operations) {
       const path = `/v1${operation.path.replaceAll("{", ":").replaceAll("}", "")}`;
+      const parseCall = callParser(operation);
       router.register(path, [operation.method], async (ctx) => {
         const caller = await admit(ctx, operation, deps);
-        const call = await parseCall(ctx, operation, caller);
+        const call = await parseCall(ctx, caller);
         await answer(ctx, operation, service, call, deps);
       });
     }
