@@ -16,7 +16,9 @@ import { UnsupportedMediaType } from "../declare/problems.ts";
 import { parseBody, queryParser } from "../declare/request.ts";
 
 /** Returns the parser of an operation's requests, which validates them by the operation's declaration. */
-export function callParser(operation: Operation): (ctx: Exchange, caller: Caller) => Promise<AnyCall> {
+export function callParser(
+  operation: Operation,
+): (ctx: Exchange, caller: Caller) => Promise<AnyCall> {
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(
     (match) => match[1] as keyof typeof pathParameters,
   );

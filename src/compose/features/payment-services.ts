@@ -194,7 +194,7 @@ export function makePaymentServices(
     networks: known,
     enabled: new Set(enabled.keys()),
     baseUrl,
-    sources: makeCheckoutSources({ db, invoices, payments }),
+    sources: makeCheckoutSources({ db, baseUrl }),
     claims: makeHashClaims({ ...common, invoices: settlement, wake }),
     sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, sandbox }),
   });

@@ -15,7 +15,7 @@ export const checkoutOperations = [
     path: "/checkout/{checkoutId}",
     summary: "Get the payer's view of an invoice",
     description:
-      "The checkout id cannot be guessed and serves as the credential. The response is at most one second old. Poll with `If-None-Match` to save traffic.",
+      "The checkout id cannot be guessed and serves as the credential. The response is current. Poll with `If-None-Match` to save traffic.",
     access: publicAccess,
     response: { status: 200, record: CheckoutSessionRecord },
     errors: [],

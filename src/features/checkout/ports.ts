@@ -1,35 +1,30 @@
-import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
-import type { HashClaims, SubmittedTransaction } from "../payments/index.ts";
+import type { HashClaims, PayerLedger, PayerPayment } from "../payments/index.ts";
 
-/** A payment of an invoice. */
-export interface CheckoutPayment {
-  /** 64 lower-case hex digits, without prefix. */
-  readonly transactionHash: string;
-  /** A payment in `review` counts only once the merchant accepts it. */
-  readonly status: "confirming" | "confirmed" | "reverted" | "review" | "rejected";
-  /** While it is reverted, whether it counts or is in review again if it returns to the chain. */
-  readonly isExpectedBack: boolean;
-  /** The block that includes it; while it is reverted, the one that did. */
-  readonly blockHeight: number;
-  readonly blockTime: Instant;
+export type CheckoutPayment = PayerPayment;
+
+/** What the store holds about a checkout. */
+export interface StoredCheckout extends PayerLedger {
+  /** Changes with everything else here. */
+  readonly version: string;
+  /** Without confirmations, which depend on the network's state. */
+  readonly invoice: PayerInvoice;
+  readonly merchantName: string;
 }
 
 /** Data that checkout reads from other features and the chains. */
 export interface CheckoutSources {
-  /** Returns null if no issued invoice has this checkout id. */
-  invoiceOf(checkoutId: string): Promise<PayerInvoice | null>;
-  /** Returns the invoice's payments, oldest first. */
-  paymentsOf(invoiceId: Id<"invoice">): Promise<readonly CheckoutPayment[]>;
-  /** Returns the results of transactions that payers submitted, newest first; within a transaction if one is given. */
-  submittedFor(invoiceId: Id<"invoice">, tx?: Tx): Promise<readonly SubmittedTransaction[]>;
-  /** Returns the merchant's display name. */
-  merchantName(organizationId: Id<"organization">): Promise<string>;
-  /** Returns null if the network was never read. */
-  networkState(network: string): Promise<NetworkState | null>;
+  /** Returns the current versions of checkouts, by id; those without an issued invoice are missing. */
+  versions(checkoutIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Returns checkouts by id. */
+  load(checkoutIds: readonly string[]): Promise<ReadonlyMap<string, StoredCheckout>>;
+  /** Returns the states of the networks that were ever read, by network. */
+  networkStates(): Promise<ReadonlyMap<string, NetworkState>>;
+  /** Returns an invoice's payments and submitted transactions as a transaction sees them. */
+  ledgerIn(tx: Tx, invoiceId: Id<"invoice">): Promise<PayerLedger>;
 }
 
 /** Receives the hashes that payers submit. */

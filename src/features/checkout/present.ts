@@ -5,30 +5,34 @@ import { findToken, transactionLink, type Network } from "../../platform/chain/n
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import { fill } from "./page/catalogue.ts";
 import { en } from "./page/en.ts";
-import type { PayerInvoice } from "../invoices/index.ts";
-import type { SubmittedTransaction } from "../payments/index.ts";
-import type { CheckoutPayment } from "./ports.ts";
+import type { StoredCheckout } from "./ports.ts";
 import type { CheckoutReceiptRecord, CheckoutSessionRecord } from "./records.ts";
 import { nextActionOf, noticesOf, stateOf, type CheckoutState, type NextAction } from "./rules.ts";
 
 export type CheckoutSession = z.input<typeof CheckoutSessionRecord>;
 
 /** An invoice with everything that its payer may know. */
-export interface CheckoutView {
-  readonly invoice: PayerInvoice;
+export interface CheckoutView extends StoredCheckout {
   readonly network: Network;
-  readonly merchantName: string;
-  readonly payments: readonly CheckoutPayment[];
-  /** Transactions that payers submitted, newest first. */
-  readonly submitted: readonly SubmittedTransaction[];
   readonly networkState: NetworkState | null;
   /** False while nobody reads the network, or its token is disabled: payments would not be found. */
   readonly isAccepted: boolean;
 }
 
+/**
+ * Returns a text that changes whenever the time or the network's state changes the session of an invoice. Whatever
+ * `presentSession` takes from either must be part of it.
+ */
+export function sessionEdge(view: CheckoutView, at: Instant): string {
+  const state = stateOf(view, at);
+  const { current } = view.invoice.confirmations;
+  const parts = [state, nextActionOf(state, view, at), noticesOf(view, state, at), current];
+  return `${parts.join(" ")} ${String(lastCheckedAt(state, view))}`;
+}
+
 /** Returns the session, from which the page is made too. `at` decides the state. */
 export function presentSession(view: CheckoutView, at: Instant): CheckoutSession {
-  const { invoice, network, networkState, merchantName } = view;
+  const { invoice, network, merchantName } = view;
   const { asset } = invoice.payable;
   const excess = invoice.received.units - invoice.asked.units;
   const state = stateOf(view, at);
@@ -64,9 +68,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     isTest: network.isTest,
     confirmationProgress: { ...invoice.confirmations },
     confirmationSeconds: state === "confirming" ? confirmationSeconds(view) : null,
-    // Null in every other state, because otherwise each block would change the session.
-    lastCheckedAt:
-      state === "cannot_check" && networkState !== null ? toIso(networkState.tipTime) : null,
+    lastCheckedAt: lastCheckedAt(state, view),
     transactions: transactionsOf(view, state).map((hash) => ({
       transactionHash: hashText(hash),
       explorerUrl: transactionLink(network, hash),
@@ -98,6 +100,12 @@ function presentReceipt(
       network.kind.formatTransactionHash(hash),
     ),
   };
+}
+
+/** Null in all states but one, because otherwise each block would change the session. */
+function lastCheckedAt(state: CheckoutState, { networkState }: CheckoutView): string | null {
+  if (state !== "cannot_check" || networkState === null) return null;
+  return toIso(networkState.tipTime);
 }
 
 /**

@@ -1,16 +1,11 @@
-import { second, type Clock, type Instant } from "../../kernel/clock.ts";
-import { Defect, invalidField, notFound } from "../../kernel/errors.ts";
+import type { Clock, Instant } from "../../kernel/clock.ts";
+import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
+import { keepCheckouts, type FoundCheckout } from "./kept.ts";
 import type { CheckoutClaims, CheckoutSandbox, CheckoutSources } from "./ports.ts";
 import { presentSession, type CheckoutSession, type CheckoutView } from "./present.ts";
-import { createRecent } from "./recent.ts";
-import { nextActionOf, stateOf } from "./rules.ts";
 
-/** Maximum age of a response: any number of polling payers cost one load per second. */
-const ageMaxMs = second;
-/** Maximum number of cached checkouts, about 4 KiB each. */
-const rememberedMax = 5_000;
 export const sandboxActions = [
   "pay",
   "underpay",
@@ -29,8 +24,8 @@ export interface CheckoutService {
   /** Whether the page of a session has a test panel. */
   hasSandbox(session: CheckoutSession): boolean;
   /**
-   * Returns the session, made from data at most one second old; the same object while nothing changes within that
-   * second. 404 if it does not exist.
+   * Returns the current session, whichever process changed it; the same object while nothing has changed. 404 if it
+   * does not exist.
    */
   session(checkoutId: string): Promise<CheckoutSession>;
   /**
@@ -63,58 +58,20 @@ export interface CheckoutDependencies {
   readonly sandbox: CheckoutSandbox | null;
 }
 
-interface Loaded {
-  readonly view: CheckoutView;
-  /** Presented once per load and state, not per request, because formatting addresses requires hashing. */
-  session: CheckoutSession;
-}
-
 export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService {
   const { clock, networks, sources } = deps;
-  const recent = createRecent({ load, clock, ttlMs: ageMaxMs, sizeMax: rememberedMax });
-
-  async function load(checkoutId: string): Promise<Loaded | null> {
-    const invoice = await sources.invoiceOf(checkoutId);
-    if (invoice === null) return null;
-    const network = networks.get(invoice.network);
-    if (network === undefined) {
-      throw new Defect(
-        `an invoice names the network ${invoice.network}, which is not in the table`,
-      );
-    }
-    const [payments, submitted, merchantName, networkState] = await Promise.all([
-      sources.paymentsOf(invoice.id),
-      sources.submittedFor(invoice.id),
-      sources.merchantName(invoice.organizationId),
-      sources.networkState(invoice.network),
-    ]);
-    const token = invoice.payable.asset.code;
-    const isAccepted =
-      deps.enabled.has(network.id) && networkState?.disabledTokens.includes(token) !== true;
-    const read = { merchantName, payments, submitted, networkState };
-    const view = { invoice, network, isAccepted, ...read };
-    return { view, session: presentSession(view, clock.now()) };
-  }
-
-  /** Presents again what was loaded less than a second ago if the time alone has changed its state since. */
-  function current(found: Loaded): CheckoutSession {
-    const now = clock.now();
-    const { state, nextAction } = found.session;
-    const newState = stateOf(found.view, now);
-    if (newState !== state || nextActionOf(newState, found.view, now) !== nextAction) {
-      found.session = presentSession(found.view, now);
-    }
-    return found.session;
-  }
+  const find = keepCheckouts(deps);
 
   /** The only access to the sandbox; null for an invoice on another network. */
   function sandboxOf(network: Network): CheckoutSandbox | null {
     return network.kind.isSimulated ? deps.sandbox : null;
   }
 
-  async function loaded(checkoutId: string): Promise<Loaded | null> {
+  async function found(checkoutId: string): Promise<FoundCheckout> {
     // Malformed ids are not looked up.
-    return checkoutIdPattern.test(checkoutId) ? recent.get(checkoutId) : null;
+    const checkout = checkoutIdPattern.test(checkoutId) ? await find(checkoutId) : null;
+    if (checkout === null) throw notFound();
+    return checkout;
   }
 
   return {
@@ -127,16 +84,11 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
       return network !== undefined && sandboxOf(network) !== null;
     },
 
-    async session(checkoutId) {
-      const found = await loaded(checkoutId);
-      if (found === null) throw notFound();
-      return current(found);
-    },
+    session: async (checkoutId) => (await found(checkoutId)).session,
 
     async submitTransaction(context, checkoutId, transactionHash) {
-      const found = await loaded(checkoutId);
-      if (found === null) throw notFound();
-      const hash = found.view.network.kind.parseTransactionHash(transactionHash);
+      const { view } = await found(checkoutId);
+      const hash = view.network.kind.parseTransactionHash(transactionHash);
       if (hash === null) {
         throw invalidField(
           "/transactionHash",
@@ -144,24 +96,19 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
           "must be a transaction hash (64 digits and letters from a to f) or a block explorer's link to it",
         );
       }
-      const session = await deps.db.write(context, async (tx) => {
-        await deps.claims.submit(tx, found.view.invoice, hash);
-        const submitted = await sources.submittedFor(found.view.invoice.id, tx);
-        return presentSession({ ...found.view, submitted }, clock.now());
+      return deps.db.write(context, async (tx) => {
+        await deps.claims.submit(tx, view.invoice, hash);
+        const ledger = await sources.ledgerIn(tx, view.invoice.id);
+        return presentSession({ ...view, ...ledger }, clock.now());
       });
-      // The page that the payer sees next shows the hash.
-      recent.forget(checkoutId);
-      return session;
     },
 
     async actOnSandbox(checkoutId, action) {
-      const found = await loaded(checkoutId);
-      const sandbox = found === null ? null : sandboxOf(found.view.network);
-      if (found === null || sandbox === null) throw notFound();
+      const { view } = await found(checkoutId);
+      const sandbox = sandboxOf(view.network);
+      if (sandbox === null) throw notFound();
       const pressed = readAction(action);
-      await act(sandbox, found.view, pressed);
-      // The action affects every checkout on the network, and this payer's page reloads at once.
-      recent.clear();
+      await act(sandbox, view, pressed);
       return pressed;
     },
   };

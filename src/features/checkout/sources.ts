@@ -1,40 +1,79 @@
-import { Defect } from "../../kernel/errors.ts";
-import { networkState } from "../../platform/chain/state/network-state.ts";
-import type { Reader } from "../../platform/database/index.ts";
-import type { InvoiceService } from "../invoices/index.ts";
-import { findOrganization } from "../organizations/index.ts";
-import { submittedTransactions, type PaymentService } from "../payments/index.ts";
-import type { CheckoutSources } from "./ports.ts";
+import { networkStates } from "../../platform/chain/state/network-state.ts";
+import {
+  type Dialect,
+  type RawRow,
+  type Reader,
+  type SqlValue,
+} from "../../platform/database/index.ts";
+import { among, forEachDialect, listed } from "../../platform/database/query/json-rows.ts";
+import { payerInvoiceColumns, readPayerInvoices } from "../invoices/index.ts";
+import { ledgerSql, ledgerVersionSql, readLedger } from "../payments/index.ts";
+import type { CheckoutSources, StoredCheckout } from "./ports.ts";
 
-/** Creates checkout's access to the other features. */
+/** Everything that a version depends on must change the text. Organizations and invoices count their changes. */
+function versionSql(dialect: Dialect): string {
+  return `i.version || ' ' || o.version || ' ' || ${ledgerVersionSql(dialect, "i.id")}`;
+}
+
+function fromSql(dialect: Dialect): string {
+  return `FROM invoices i JOIN organizations o ON o.id = i.organization_id
+    WHERE i.checkout_id IS NOT NULL AND i.checkout_id ${among(dialect, listed(dialect, 1))}`;
+}
+
+const versions = forEachDialect(
+  (dialect) =>
+    `SELECT i.checkout_id AS "checkoutId", ${versionSql(dialect)} AS "checkoutVersion"
+     ${fromSql(dialect)}`,
+);
+
+const checkouts = forEachDialect(
+  (dialect) =>
+    `SELECT ${payerInvoiceColumns}, o.display_name AS "merchantName",
+       ${versionSql(dialect)} AS "checkoutVersion", ${ledgerSql(dialect, "i.id")} AS "ledger"
+     ${fromSql(dialect)}`,
+);
+
+interface VersionRow {
+  readonly checkoutId: string;
+  readonly checkoutVersion: string;
+}
+
+type CheckoutRow = RawRow & VersionRow & { readonly merchantName: string; readonly ledger: string };
+
+/** Creates checkout's access to the data of other features. One statement reads any number of checkouts. */
 export function makeCheckoutSources(deps: {
   readonly db: Reader;
-  readonly invoices: Pick<InvoiceService, "bySessionId">;
-  readonly payments: Pick<PaymentService, "ofInvoice">;
+  readonly baseUrl: () => string;
 }): CheckoutSources {
-  const { db, invoices, payments } = deps;
+  const { db, baseUrl } = deps;
+  const given = (checkoutIds: readonly string[]): SqlValue[] => [JSON.stringify(checkoutIds)];
   return {
-    invoiceOf: (checkoutId) => invoices.bySessionId(db, checkoutId),
-
-    async paymentsOf(invoiceId) {
-      const views = await payments.ofInvoice(db, invoiceId);
-      return views.map(({ payment, transfer }) => ({
-        transactionHash: transfer.transactionHash,
-        status: payment.status,
-        isExpectedBack: payment.statusWhenBack !== null,
-        blockHeight: payment.blockHeight,
-        blockTime: payment.blockTime,
-      }));
+    async versions(checkoutIds) {
+      const rows = await db.all<VersionRow>(versions[db.dialect], given(checkoutIds));
+      return new Map(rows.map((row) => [row.checkoutId, row.checkoutVersion]));
     },
 
-    submittedFor: (invoiceId, tx) => submittedTransactions(tx ?? db, invoiceId),
-
-    async merchantName(organizationId) {
-      const organization = await findOrganization(db, organizationId);
-      if (organization === null) throw new Defect("the organization of an invoice does not exist");
-      return organization.displayName;
+    async load(checkoutIds) {
+      const rows = await db.all<CheckoutRow>(checkouts[db.dialect], given(checkoutIds));
+      const invoices = readPayerInvoices(rows, baseUrl());
+      return new Map(
+        rows.flatMap((row, place): [string, StoredCheckout][] => {
+          const invoice = invoices[place];
+          if (invoice == null) return [];
+          const { merchantName, checkoutVersion: version } = row;
+          return [[row.checkoutId, { version, invoice, merchantName, ...readLedger(row.ledger) }]];
+        }),
+      );
     },
 
-    networkState: (network) => networkState(db, network),
+    networkStates: () => networkStates(db),
+
+    async ledgerIn(tx, invoiceId) {
+      const [row] = await tx.all<{ ledger: string }>(
+        `SELECT ${ledgerSql(tx.dialect, "i.id")} AS "ledger" FROM invoices i WHERE i.id = $1`,
+        [invoiceId],
+      );
+      return readLedger(row?.ledger ?? "[[],[]]");
+    },
   };
 }

@@ -21,7 +21,7 @@ export {
 } from "./errors.ts";
 export type { IssuingDecision, IssuingGate } from "./issuing/issue.ts";
 export type { PayableTerms } from "./settlement/terms-to-pay.ts";
-export type { PayerInvoice } from "./payer-view.ts";
+export { atTip, payerInvoiceColumns, readPayerInvoices, type PayerInvoice } from "./payer-view.ts";
 export { presentInvoice, type InvoiceView } from "./present.ts";
 export { ConfirmationProgress, InvoiceStatusRecord } from "./records.ts";
 export {

@@ -2,13 +2,15 @@ import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { money, type Money } from "../../kernel/money/money.ts";
-import type { InvoiceView } from "./present.ts";
+import { columns, decodeRows, type RawRow } from "../../platform/database/index.ts";
+import { viewOf, type InvoiceView } from "./present.ts";
 import {
   confirmationsShown,
   settlementOf,
   type InvoiceException,
   type InvoiceStatus,
 } from "./rules.ts";
+import { invoices } from "./table.ts";
 
 /** The fields of an issued invoice that its payer may see. */
 export interface PayerInvoice {
@@ -33,6 +35,8 @@ export interface PayerInvoice {
   readonly received: Money;
   readonly remaining: Money;
   readonly confirmations: { readonly current: number; readonly required: number };
+  /** The block of its newest payment, from which the confirmations are counted; null without payments. */
+  readonly latestBlock: number | null;
   readonly checkoutUrl: string;
   readonly redirectUrl: string | null;
   readonly expiresAt: Instant;
@@ -66,9 +70,29 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
       current: confirmationsShown(invoice, invoice.tipHeight),
       required: invoice.requiredConfirmations,
     },
+    latestBlock: invoice.latestBlock,
     checkoutUrl,
     redirectUrl: invoice.redirectUrl,
     expiresAt,
     paidAt: invoice.paidAt,
   };
+}
+
+/** Returns the invoice with its confirmations at a network's newest block; the same object if they are unchanged. */
+export function atTip(invoice: PayerInvoice, tipHeight: number | null): PayerInvoice {
+  const { required } = invoice.confirmations;
+  const current = confirmationsShown({ ...invoice, requiredConfirmations: required }, tipHeight);
+  if (current === invoice.confirmations.current) return invoice;
+  return { ...invoice, confirmations: { current, required } };
+}
+
+/** The select list of invoices `i`, for statements whose rows `readPayerInvoices` reads. */
+export const payerInvoiceColumns = columns(invoices, "i");
+
+/** Reads rows selected with `payerInvoiceColumns`; null for those that payers cannot see. The tip is not known yet. */
+export function readPayerInvoices(
+  rows: readonly RawRow[],
+  baseUrl: string,
+): (PayerInvoice | null)[] {
+  return decodeRows(invoices, rows).map((row) => payerInvoice(viewOf(row, baseUrl, null)));
 }

@@ -2,12 +2,7 @@ export { makeTransferAllocation, type TransferAllocation } from "./inbox/allocat
 export { makeBlockTimes } from "./watcher/block-times.ts";
 export { makeChainService, type ChainService } from "./networks/service.ts";
 export { makeClaimExaminer, type ClaimExaminer } from "./hash-claims/examiner.ts";
-export {
-  makeHashClaims,
-  submittedTransactions,
-  type HashClaims,
-  type SubmittedTransaction,
-} from "./hash-claims/submit-claim.ts";
+export { makeHashClaims, type HashClaims } from "./hash-claims/submit-claim.ts";
 export { claimResults, type ClaimResult } from "./hash-claims/status.ts";
 export { makePaymentDecisions, type PaymentDecisions } from "./inbox/decide-payment.ts";
 export { TooManyClaims } from "./errors.ts";
@@ -15,6 +10,14 @@ export { watchWorkerName } from "./worker.ts";
 export { makeMonitor, type Monitor } from "./watcher/provider-monitor.ts";
 export { presentPayment, type PaymentView } from "./present-payment.ts";
 export { platformPaymentQuery, PaymentRecord, readPaymentQuery } from "./records.ts";
+export {
+  ledgerSql,
+  ledgerVersionSql,
+  readLedger,
+  type PayerLedger,
+  type PayerPayment,
+  type SubmittedTransaction,
+} from "./payer-view.ts";
 export { makePaymentService, type PaymentService } from "./service.ts";
 export type { PaymentFilters } from "./filters.ts";
 export { invoicesOfTransaction } from "./listing.ts";

@@ -21,6 +21,7 @@ import {
   type CheckoutSandbox,
 } from "../../../src/features/checkout/index.ts";
 import { checkoutOperations } from "../../../src/features/checkout/operations.ts";
+import type { StoredCheckout } from "../../../src/features/checkout/ports.ts";
 import { checkoutPages } from "../../../src/features/checkout/pages.ts";
 import type { PayerInvoice } from "../../../src/features/invoices/index.ts";
 import type { SubmittedTransaction } from "../../../src/features/payments/index.ts";
@@ -63,8 +64,10 @@ export interface World {
   others: Set<string>;
   /** Thrown by the next looks at the store. */
   fault: Error | null;
-  /** How often the store was asked for the invoice. */
+  /** How often the store was asked whether checkouts have changed. */
   looks: number;
+  /** How often checkouts were loaded. */
+  loads: number;
   /** Actions of the test panel. */
   pressed: string[];
   /** The hashes that were submitted. */
@@ -83,7 +86,7 @@ export interface Lab {
   press(action: string): Promise<Response>;
   /** Sends the form for a transaction's hash. */
   submit(transactionHash: string): Promise<Response>;
-  /** Changes the invoice, and the time by more than anything is remembered. */
+  /** Changes the invoice, and the time by a second. */
   change(changes: Partial<PayerInvoice>): void;
   close(): Promise<void>;
 }
@@ -105,6 +108,7 @@ export function anInvoice(network: LabNetwork, changes: Partial<PayerInvoice> = 
     received: money(0n, usdt),
     remaining: inUsdt("25.0001"),
     confirmations: { current: 0, required: network === "tron" ? 19 : 3 },
+    latestBlock: null,
     checkoutUrl: `https://pay.example/shop/pay/${checkoutId}`,
     redirectUrl: null,
     expiresAt: startOfTime + hour,
@@ -161,6 +165,7 @@ export async function openLab(
     others: new Set(),
     fault: null,
     looks: 0,
+    loads: 0,
     pressed: [],
     submitted: [],
     refusal: null,
@@ -182,18 +187,26 @@ export async function openLab(
     enabled: world.enabled,
     baseUrl: () => `https://pay.example${options.basePath ?? ""}`,
     sources: {
-      invoiceOf(id) {
+      versions(ids) {
         world.looks += 1;
         if (world.fault !== null) return Promise.reject(world.fault);
-        const { invoice } = world;
-        if (invoice !== null && world.others.has(id))
-          return Promise.resolve({ ...invoice, checkoutId: id });
-        return Promise.resolve(invoice?.checkoutId === id ? invoice : null);
+        const found = ids.flatMap((id) => storedIn(world, id));
+        return Promise.resolve(
+          new Map(found.map((each) => [each.invoice.checkoutId, each.version])),
+        );
       },
-      paymentsOf: () => Promise.resolve(world.payments),
-      submittedFor: () => Promise.resolve(world.claims),
-      merchantName: () => Promise.resolve(world.merchantName),
-      networkState: () => Promise.resolve(world.networkState),
+      load(ids) {
+        world.loads += 1;
+        const found = ids.flatMap((id) => storedIn(world, id));
+        return Promise.resolve(new Map(found.map((each) => [each.invoice.checkoutId, each])));
+      },
+      ledgerIn: () => Promise.resolve({ payments: world.payments, submitted: world.claims }),
+      networkStates: () =>
+        Promise.resolve(
+          new Map(
+            world.networkState === null ? [] : [[world.networkState.network, world.networkState]],
+          ),
+        ),
     },
     sandbox: options.hasSandbox === false ? null : recordingSandbox(world),
   });
@@ -262,6 +275,30 @@ export async function openLab(
         server.closeAllConnections();
       }),
   };
+}
+
+/** Returns the checkout with this id, if there is one. */
+function storedIn(world: World, checkoutId: string): StoredCheckout[] {
+  const { invoice, payments, claims, merchantName, networkState, others } = world;
+  if (invoice === null || (invoice.checkoutId !== checkoutId && !others.has(checkoutId))) return [];
+  const { current } = invoice.confirmations;
+  const tipHeight = networkState?.tipHeight ?? 0;
+  const stored = {
+    // The confirmations that the test has set result from this block.
+    invoice: {
+      ...invoice,
+      checkoutId,
+      latestBlock: current === 0 ? null : tipHeight - current + 1,
+    },
+    payments: [...payments],
+    submitted: [...claims],
+    merchantName,
+  };
+  const version = JSON.stringify(stored, (name, value: unknown) => {
+    if (name === "confirmations") return undefined;
+    return typeof value === "bigint" ? String(value) : value;
+  });
+  return [{ ...stored, version }];
 }
 
 function recordingSandbox(world: World): CheckoutSandbox {

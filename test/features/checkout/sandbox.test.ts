@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { en } from "../../../src/features/checkout/page/en.ts";
-import { checkoutId, openLab, type Lab, type LabNetwork } from "./lab.ts";
+import { anInvoice, checkoutId, openLab, type Lab, type LabNetwork } from "./lab.ts";
 
 const buttons = {
   pay: "Pay",
@@ -69,12 +69,12 @@ describe("the test panel of a checkout", () => {
     }
   });
 
-  it("makes the page read the store again at once", async () => {
+  it("shows what an action has changed on the page that follows", async () => {
     lab = await openLab("sandbox");
     await html();
     await lab.press("pay");
-    await html();
-    expect(lab.world.looks).to.equal(2);
+    lab.world.invoice = anInvoice("sandbox", { status: "canceled" });
+    expect(await html()).to.contain(en.canceledHeadline);
   });
 
   it("refuses an unknown action", async () => {

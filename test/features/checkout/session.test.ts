@@ -139,14 +139,14 @@ describe("getCheckoutSession", () => {
     });
   });
 
-  it("changes its state exactly at the deadline, without another look at the store", async () => {
+  it("changes its state exactly at the deadline, without being loaded again", async () => {
     await open();
     lab.world.at = startOfTime + hour - 1;
     lab.world.networkState = aState("tron", lab.world.at);
     expect(await session()).to.include({ state: "awaiting", nextAction: "pay" });
     lab.world.at += 1;
     expect(await session()).to.include({ state: "cannot_check", nextAction: "check_again" });
-    expect(lab.world.looks).to.equal(1);
+    expect(lab.world.loads).to.equal(1);
   });
 
   it("puts chain, token, address and remaining amount into a payment URI on EVM networks, and the bare address into the code", async () => {
@@ -209,16 +209,28 @@ describe("getCheckoutSession", () => {
     expect((await session()).paymentInstructions).to.contain("Do not send anything now");
   });
 
-  it("is at most one second old, and reads the store once per second", async () => {
+  it("is current in every response, and is loaded only when it has changed", async () => {
     await open();
     await Promise.all(Array.from({ length: 100 }, () => session()));
+    const loads = lab.world.loads;
     lab.world.invoice = anInvoice("tron", { status: "canceled" });
-    lab.world.at += 999;
-    expect((await session()).invoice["status"]).to.equal("open");
-    expect(lab.world.looks).to.equal(1);
-    lab.world.at += 1;
     expect((await session()).invoice["status"]).to.equal("canceled");
-    expect(lab.world.looks).to.equal(2);
+    await session();
+    expect(lab.world.loads).to.equal(loads + 1);
+  });
+
+  it("counts confirmations with the network's blocks, without being loaded again", async () => {
+    await open();
+    lab.world.invoice = anInvoice("tron", {
+      status: "confirming",
+      confirmations: { current: 1, required: 19 },
+    });
+    expect(await session()).to.deep.include({ confirmationSeconds: 54 });
+    const before = lab.world.loads;
+    lab.world.networkState = { ...aState("tron", startOfTime), tipHeight: 1_004 };
+    lab.world.invoice = { ...lab.world.invoice, confirmations: { current: 5, required: 19 } };
+    expect(await session()).to.deep.include({ confirmationSeconds: 42 });
+    expect(lab.world.loads).to.equal(before);
   });
 
   it("answers 304 while nothing has changed", async () => {

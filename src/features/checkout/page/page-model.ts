@@ -84,8 +84,8 @@ const hashStates: ReadonlySet<CheckoutState> = new Set([
 ]);
 
 /**
- * Poll intervals of the script. A session is at most one second old, so a change is visible two seconds after it was
- * stored. A finished payment changes only after a reorganization.
+ * Poll intervals of the script. Every response is current, so a change is visible a second after it was stored. A
+ * finished payment changes only after a reorganization.
  */
 const pollMs = { live: second, finished: 5 * second } as const;
 

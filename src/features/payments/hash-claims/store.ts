@@ -89,19 +89,6 @@ export function oldestUnknownClaim(
   );
 }
 
-/** Returns the latest claims for an invoice, newest first. */
-export function latestClaims(
-  reader: Reader,
-  invoiceId: Id<"invoice">,
-  limit: number,
-): Promise<ClaimRow[]> {
-  return reader.find(
-    paymentClaims,
-    "WHERE invoice_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2",
-    [invoiceId, limit],
-  );
-}
-
 /** Closes a waiting claim; returns false if it was closed already. */
 export async function closeClaim(
   tx: Tx,

@@ -1,27 +1,20 @@
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
-import type { Reader, Tx } from "../../../platform/database/index.ts";
+import type { Tx } from "../../../platform/database/index.ts";
 import type { Settlement } from "../../invoices/index.ts";
 import {
   closeClaim,
   countOpenClaims,
   findClaim,
   insertClaim,
-  latestClaims,
   oldestUnknownClaim,
   reopenClaim,
 } from "./store.ts";
 import { TooManyClaims } from "../errors.ts";
-import { refusalResults, type ClaimResult } from "./status.ts";
-import { isCounted } from "../ledger/payment-rules.ts";
-import { paymentsOfInvoice } from "../ledger/store.ts";
-import type { ClaimRow, PaymentRow } from "../table.ts";
 
 /** The largest number of hash claims of an invoice that wait for the chain or for the merchant. */
 const openMax = 5;
-/** The number of an invoice's hash claims that its payer sees. */
-const shownMax = 10;
 
 export interface ClaimedInvoice {
   readonly id: Id<"invoice">;
@@ -36,46 +29,6 @@ export interface HashClaims {
    * oldest one that no provider knows is dropped; if all are known, 409 `too_many_claims`.
    */
   submit(tx: Tx, invoice: ClaimedInvoice, transactionHash: string): Promise<void>;
-}
-
-export interface SubmittedTransaction {
-  /** 64 lower-case hex digits. */
-  readonly transactionHash: string;
-  readonly result: ClaimResult;
-}
-
-/** Returns the latest transactions that were submitted for an invoice, newest first, with their results. */
-export async function submittedTransactions(
-  reader: Reader,
-  invoiceId: Id<"invoice">,
-): Promise<SubmittedTransaction[]> {
-  const claims = await latestClaims(reader, invoiceId, shownMax);
-  const found = claims.some(({ state }) => state === "credited" || state === "review")
-    ? await paymentsOfInvoice(reader, invoiceId)
-    : [];
-  return claims.map((claim) => {
-    const { transactionHash } = claim;
-    const own = found.filter((payment) => payment.transactionHash === transactionHash);
-    return { transactionHash, result: resultOf(claim, own) };
-  });
-}
-
-/** `found` holds the invoice's payments by the transaction, whose status may have changed since the claim was closed. */
-function resultOf(
-  { state, reason }: Pick<ClaimRow, "state" | "reason">,
-  found: readonly PaymentRow[],
-): ClaimResult {
-  switch (state) {
-    case "waiting":
-      return reason === "unknown" ? "unknown" : "looking";
-    case "credited":
-    case "review":
-      if (found.some(isCounted)) return "counted";
-      if (found.some(({ status }) => status === "review")) return "in_review";
-      return found.some(({ status }) => status === "reverted") ? "reverted" : "not_for_this";
-    case "refused":
-      return reason === null ? "not_for_this" : refusalResults[reason];
-  }
 }
 
 export function makeHashClaims(deps: {
