@@ -112,6 +112,9 @@ const examples: Readonly<Record<string, Making>> = {
   testWebhookEndpoint: () => ({}),
   replayWebhookDelivery: async ({ delivery }) => ({ ids: { webhookDeliveryId: await delivery() } }),
   createInvoice: () => ({ body: { amount: "25.00", ...priced } }),
+  createInvoiceBatch: () => ({
+    body: { invoices: [{ amount: "25.00", ...priced, externalId: fresh("order-") }] },
+  }),
   updateInvoice: () => ({ body: { description: "Books" } }),
   cancelInvoice: async ({ counter, owner }) => ({
     ids: { invoiceId: idIn(await counter.issue(owner)) },

@@ -1,5 +1,6 @@
 // Kills `till serve` with SIGKILL at the worst times: after a payment was made and before it is detected, and after its
 // detection and before the webhook. After a restart the invoice is paid once, and the webhook arrives.
+import { join } from "node:path";
 import { expect } from "chai";
 import { xpubs } from "../support/merchants.ts";
 import { expectStatus, send, type Answer, type RequestOptions } from "../support/app.ts";
@@ -152,6 +153,43 @@ eachStore("a server that is killed", function (store) {
         }),
     );
     expect(await paymentsOf(invoice)).to.have.length(1);
+  });
+
+  it("during batches creates each batch completely or not at all, and then answers as before", async function () {
+    this.timeout(120_000);
+    await issue();
+    const batch = (name: string) =>
+      request("POST", `${path}/invoices/batch`, {
+        headers: { "idempotency-key": name },
+        body: {
+          invoices: Array.from({ length: 30 }, (_, place) => ({
+            ...{ amount: "25", settlementCurrency: "USD", tokenSymbol: "USDT" },
+            ...{ network: "sandbox", externalId: `${name} ${String(place)}` },
+          })),
+        },
+      });
+    const names = Array.from({ length: 12 }, (_, place) => `batch ${String(place)}`);
+    const first = names.map((name) => batch(name).catch(() => null));
+    await Promise.race(first);
+    await server.kill();
+    await endLeases();
+    server = await till.serve();
+    const before = await Promise.all(first);
+    const again = await Promise.all(names.map(batch));
+    for (const [place, answer] of again.entries()) {
+      expect(answer.status, answer.text).to.equal(200);
+      const earlier = before[place];
+      if (earlier != null) expect(answer.text).to.equal(earlier.text);
+      const results = answer.body["results"] as { outcome: string }[];
+      expect(new Set(results.map(({ outcome }) => outcome))).to.deep.equal(new Set(["created"]));
+    }
+    const db = await store.open(
+      "url" in place ? place : { sqliteFile: join(till.env["TILL_DATA_DIR"] ?? "", "till.db") },
+    );
+    const [counted] = await db.all<{ count: number }>(
+      `SELECT COUNT(*) AS "count" FROM invoices WHERE external_id LIKE 'batch %'`,
+    );
+    expect(counted?.count).to.equal(30 * names.length);
   });
 
   it("stops on SIGTERM with exit code 0", async function () {

@@ -3,6 +3,7 @@ import {
   makeInvoiceService,
   makeManagedInvoices,
   makeSettlement,
+  unlimited,
   type InvoiceRow,
 } from "../../src/features/invoices/index.ts";
 import { invoicesOfTransaction } from "../../src/features/payments/index.ts";
@@ -45,11 +46,11 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     recentState: networkState,
     issuingGate: async (reader, organizationId) => {
       await gate(reader, organizationId);
-      return () => Promise.resolve();
+      return unlimited;
     },
     invoicesOfTransaction,
-    hasCustomer: (_reader, _organizationId, customerId) =>
-      Promise.resolve(customers.has(customerId)),
+    customersAmong: (_reader, _organizationId, customerIds) =>
+      Promise.resolve(new Set(customerIds.filter((id) => customers.has(id)))),
   });
   const settledManaged: (readonly InvoiceRow[])[] = [];
   const settlement = makeSettlement({

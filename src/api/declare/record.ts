@@ -40,6 +40,11 @@ export function recordName(schema: z.ZodType): string {
   return name;
 }
 
+/** A value that the document describes as a record, and that its operation parses itself. */
+export function asWritten(recordOfValue: string): z.ZodUnknown {
+  return z.unknown().meta({ $ref: `#/components/schemas/${recordOfValue}` });
+}
+
 /** Removes parts of zod's JSON Schema that readers of the document do not need. */
 const concise = {
   io: "input",

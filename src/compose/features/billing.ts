@@ -28,6 +28,7 @@ import {
   type SubscriptionService,
   type SubscriptionSteps,
 } from "../../features/billing/index.ts";
+import { unlimited } from "../../features/invoices/index.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import type { BillingPorts } from "./billing-ports.ts";
@@ -81,7 +82,7 @@ export function makeBilling(
   ports.requireSubscription = (reader, organizationId) =>
     config.billing === "on"
       ? requireSubscription(reader, clock, organizationId)
-      : Promise.resolve(() => Promise.resolve());
+      : Promise.resolve(unlimited);
 
   const billingRun = makeBillingRun({ ...common, logger, steps });
   return {

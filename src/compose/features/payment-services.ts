@@ -4,12 +4,13 @@ import {
   makeCheckoutSources,
   type CheckoutService,
 } from "../../features/checkout/index.ts";
-import { findCustomer } from "../../features/customers/index.ts";
+import { customersAmong } from "../../features/customers/index.ts";
 import {
   claimableTerms,
   findInvoice,
   makeCapacityService,
   makeCapacityWatch,
+  makeInvoiceBatchService,
   makeInvoiceService,
   makeManagedInvoices,
   makeSettlement,
@@ -19,7 +20,9 @@ import {
   watchedAmong,
   watchedSince,
   type CapacityService,
+  type InvoiceBatchService,
   type InvoiceService,
+  type IssuingDecision,
   type ManagedInvoices,
 } from "../../features/invoices/index.ts";
 import { keepIssuing, lateReviewers, requireVerified } from "../../features/organizations/index.ts";
@@ -55,8 +58,9 @@ import { second } from "../../kernel/clock.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { ProviderPool } from "../../platform/chain/providers/pool.ts";
 import { createRecentStates } from "../../platform/chain/state/network-state.ts";
-import type { Reader } from "../../platform/database/index.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Reader } from "../../platform/database/index.ts";
 import type { BillingPorts } from "./billing-ports.ts";
 import { accessTo, sandboxOf } from "./chains.ts";
 import { makeCheckoutSandbox } from "./checkout.ts";
@@ -66,6 +70,7 @@ import type { Dependencies } from "../dependencies.ts";
 export interface PaymentServices {
   readonly wallets: WalletService;
   readonly invoices: InvoiceService;
+  readonly invoiceBatches: InvoiceBatchService;
   /** The invoices that billing issues for the platform. */
   readonly managed: ManagedInvoices;
   readonly settlement: ReturnType<typeof makeSettlement>;
@@ -111,20 +116,26 @@ export function makePaymentServices(
     quotes: createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
   };
   const managed = makeManagedInvoices(issuing);
-  const invoices = makeInvoiceService({
+  const gated = {
     ...issuing,
-    async issuingGate(reader, organizationId) {
+    async issuingGate(
+      reader: Reader,
+      organizationId: Id<"organization">,
+    ): Promise<IssuingDecision> {
       await requireVerified(reader, organizationId, config.verification);
-      const decide = await billing.requireSubscription(reader, organizationId);
-      return async (tx, at) => {
-        await keepIssuing(tx, organizationId, config.verification);
-        await decide(tx, at);
+      const decision = await billing.requireSubscription(reader, organizationId);
+      return {
+        ...decision,
+        async grant(tx, at, count) {
+          await keepIssuing(tx, organizationId, config.verification);
+          return decision.grant(tx, at, count);
+        },
       };
     },
-    invoicesOfTransaction,
-    hasCustomer: async (reader: Reader, organizationId, customerId) =>
-      (await findCustomer(reader, organizationId, customerId)) !== null,
-  });
+    customersAmong,
+  };
+  const invoices = makeInvoiceService({ ...gated, invoicesOfTransaction });
+  const invoiceBatches = makeInvoiceBatchService(gated);
   const settlement = makeSettlement({
     ...withMoney,
     networks: known,
@@ -208,6 +219,7 @@ export function makePaymentServices(
     ...{
       wallets,
       invoices,
+      invoiceBatches,
       managed,
       settlement,
       payments,

@@ -1,3 +1,3 @@
 export { makeCustomerService, type CustomerService } from "./service.ts";
-export { findCustomer } from "./store.ts";
+export { customersAmong } from "./store.ts";
 export { customerTexts, isFoundCustomer, searchCustomers } from "./search.ts";

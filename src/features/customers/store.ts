@@ -1,6 +1,7 @@
 import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import type { Reader } from "../../platform/database/index.ts";
+import { listed } from "../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import { customers, type CustomerRow } from "./table.ts";
 
@@ -18,6 +19,19 @@ export async function findCustomer(
     organizationId,
     customerId,
   ]);
+}
+
+/** Returns those of the customers that the organization has. */
+export async function customersAmong(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  customerIds: readonly Id<"customer">[],
+): Promise<ReadonlySet<Id<"customer">>> {
+  const rows = await reader.all<{ id: Id<"customer"> }>(
+    `SELECT id FROM customers WHERE organization_id = $1 AND id IN ${listed(reader.dialect, 2)}`,
+    [organizationId, JSON.stringify(customerIds)],
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Returns a page of customers, newest first. */

@@ -1,4 +1,5 @@
 export { shareOf, type HoldUse } from "./capacity/rules.ts";
+export { makeInvoiceBatchService, type InvoiceBatchService } from "./batches/service.ts";
 export { makeCapacityWatch } from "./capacity-watch.ts";
 export { makeCapacityService, type CapacityService } from "./capacity/service.ts";
 export {
@@ -19,7 +20,7 @@ export {
   SubscriptionRequired,
   SubscriptionSuspended,
 } from "./errors.ts";
-export type { IssuingDecision, IssuingGate } from "./issuing/issue.ts";
+export { unlimited, type IssuingDecision, type IssuingGate } from "./issuing/issue.ts";
 export type { PayableTerms } from "./settlement/terms-to-pay.ts";
 export { atTip, payerInvoiceColumns, readPayerInvoices, type PayerInvoice } from "./payer-view.ts";
 export { presentInvoice, type InvoiceView } from "./present.ts";

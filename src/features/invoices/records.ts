@@ -165,10 +165,12 @@ export function readInvoiceQuery({
   };
 }
 
+export const externalIdText = () => line(externalIdLengthMax);
+
 const optional = {
   walletId: id("wallet").nullish(),
   customerId: id("customer").nullish(),
-  externalId: line(externalIdLengthMax).nullish(),
+  externalId: externalIdText().nullish(),
   description: paragraph(descriptionLengthMax).nullish(),
   redirectUrl: webAddress().nullish(),
   expiresInSeconds: expiresIn().optional(),

@@ -1,10 +1,9 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
-import { NotFound, notFound } from "../../kernel/errors.ts";
+import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPartialPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { networkState, networkStates } from "../../platform/chain/state/network-state.ts";
 import {
-  UniqueViolation,
   type Database,
   type Reader,
   type Tx,
@@ -12,12 +11,7 @@ import {
 } from "../../platform/database/index.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
 import { meterInvoice } from "../usage/index.ts";
-import {
-  announce,
-  changedFields,
-  createdFields,
-  type AnnouncerDependencies,
-} from "./issuing/announce.ts";
+import { announce, changedFields } from "./issuing/announce.ts";
 import {
   draftRow,
   editedInput,
@@ -25,7 +19,15 @@ import {
   type DraftInput,
   type InvoiceChanges,
 } from "./issuing/draft.ts";
-import { ExternalIdConflict, InvoiceNotCancelable, InvoiceNotEditable } from "./errors.ts";
+import { InvoiceNotCancelable, InvoiceNotEditable } from "./errors.ts";
+import {
+  externalIdConflict,
+  insertInvoice,
+  isExternalIdTaken,
+  noCustomer,
+  type CustomersAmong,
+  type InsertDependencies,
+} from "./issuing/insert.ts";
 import { requireUnmanaged } from "./managed/service.ts";
 import { endHolds } from "./holds/matching.ts";
 import { issue, planIssue, requireWallet, type IssueDependencies } from "./issuing/issue.ts";
@@ -34,7 +36,7 @@ import { listInvoices } from "./search/listing.ts";
 import type { InvoicesOfTransaction } from "./search/narrowing.ts";
 import { payerInvoice, type PayerInvoice } from "./payer-view.ts";
 import { viewOf, type InvoiceView } from "./present.ts";
-import { appendInvoice, replaceTerms } from "./search/search-terms.ts";
+import { replaceTerms } from "./search/search-terms.ts";
 import { findByCheckoutId, findByExternalId, findInvoice, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 import { readTerms } from "./issuing/terms.ts";
@@ -87,17 +89,11 @@ export interface InvoiceService {
   ): Promise<InvoiceView>;
 }
 
-export interface InvoiceDependencies extends IssueDependencies, AnnouncerDependencies {
+export interface InvoiceDependencies extends IssueDependencies, InsertDependencies {
   readonly db: Database;
   readonly clock: Clock;
-  /** The base URL of this instance for payers, without a trailing slash. */
-  readonly baseUrl: () => string;
   readonly invoicesOfTransaction: InvoicesOfTransaction;
-  readonly hasCustomer: (
-    reader: Reader,
-    organizationId: Id<"organization">,
-    customerId: Id<"customer">,
-  ) => Promise<boolean>;
+  readonly customersAmong: CustomersAmong;
 }
 
 export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
@@ -133,23 +129,9 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
   ): Promise<void> {
     const { customerId, walletId } = input;
     if (walletId != null) await requireWallet(reader, organizationId, walletId);
-    if (customerId == null || (await deps.hasCustomer(reader, organizationId, customerId))) return;
-    throw new NotFound("No customer with this customerId is visible to this credential.");
-  }
-
-  function insert(tx: Tx, at: Instant, row: InvoiceRow): CreatedInvoice {
-    // Nothing in this transaction reads the row, and its hold refers to it only by id.
-    appendInvoice(tx, row);
-    meterInvoice(tx, ids, at, null, row);
-    const invoice = viewOf(row, baseUrl(), null);
-    announce(
-      deps,
-      tx,
-      at,
-      { types: ["invoice.created"], previousStatus: null, changes: createdFields(invoice) },
-      invoice,
-    );
-    return { invoice, isReplayed: false };
+    if (customerId == null) return;
+    const found = await deps.customersAmong(reader, organizationId, [customerId]);
+    if (!found.has(customerId)) throw noCustomer();
   }
 
   async function lockView(
@@ -202,7 +184,8 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
         return await db.write(context, async (tx) => {
           const at = clock.now();
           const draft = draftRow(ids, at, organizationId, input, terms, fingerprint);
-          return insert(tx, at, plan === null ? draft : await issue(tx, deps, draft, plan, at));
+          const row = plan === null ? draft : await issue(tx, deps, draft, plan, at);
+          return { invoice: insertInvoice(deps, tx, at, row), isReplayed: false };
         });
       } catch (error) {
         if (!isExternalIdTaken(error) || externalId === null || fingerprint === null) throw error;
@@ -301,14 +284,4 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
       });
     },
   };
-}
-
-function externalIdConflict(): InstanceType<typeof ExternalIdConflict> {
-  return new ExternalIdConflict(
-    "Another invoice of the organization has this externalId. List invoices with this externalId to find it, or send another one.",
-  );
-}
-
-function isExternalIdTaken(error: unknown): boolean {
-  return error instanceof UniqueViolation && error.index === "invoices_external_id";
 }

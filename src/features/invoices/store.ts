@@ -9,7 +9,7 @@ import {
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
-import { givenRows, listed } from "../../platform/database/query/json-rows.ts";
+import { among, givenRows, givenTexts, listed } from "../../platform/database/query/json-rows.ts";
 import { reopensMs } from "./rules.ts";
 import { invoices } from "./table.ts";
 
@@ -35,6 +35,22 @@ export function findByExternalId(
     invoices,
     "WHERE organization_id = $1 AND lower(external_id) = lower($2) AND external_id = $2",
     [organizationId, externalId],
+  );
+}
+
+/** Finds an organization's invoices with these externalIds. */
+export function findByExternalIds(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  externalIds: readonly string[],
+): Promise<InvoiceRow[]> {
+  const { dialect } = reader;
+  const lowered = `(SELECT lower(given.value) FROM ${givenTexts(dialect, 2, "given")})`;
+  return reader.find(
+    invoices,
+    `WHERE organization_id = $1 AND lower(external_id) ${among(dialect, lowered)}
+     AND external_id IN ${listed(dialect, 2)}`,
+    [organizationId, JSON.stringify(externalIds)],
   );
 }
 

@@ -10,6 +10,7 @@ import {
   PlanLimitReached,
   SubscriptionRequired,
   SubscriptionSuspended,
+  unlimited,
   type IssuingDecision,
 } from "../../invoices/index.ts";
 import { platformOrganization } from "../../organizations/index.ts";
@@ -20,7 +21,7 @@ import { usageReached, type BillingAnnouncer } from "../announce.ts";
 /**
  * Checks whether an organization's subscription allows it to issue an invoice. Throws `subscription_required`,
  * `subscription_suspended` or `plan_limit_reached`; the platform organization needs no subscription. The returned
- * decision repeats the check in the issuing transaction, on the subscription as it is then, and counts the invoice if
+ * decision repeats the check in the issuing transaction, on the subscription as it is then, and counts the invoices if
  * the plan has a limit.
  */
 export async function requireSubscription(
@@ -31,7 +32,7 @@ export async function requireSubscription(
   const seen = await liveSubscription(reader, organizationId);
   if (seen === null) {
     await requirePlatform(reader, organizationId);
-    return () => Promise.resolve();
+    return unlimited;
   }
   requireServed(seen);
   const limit = limitOf(seen);
@@ -41,10 +42,14 @@ export async function requireSubscription(
       limit,
       seen.issuedFrom === windowAt(seen, clock.now()) ? seen.issuedCount : 0,
     );
-  return async (tx, at) => {
-    // Usually nothing has changed since the check, and one statement is enough.
-    if (limit === null ? await isKept(tx, seen) : await countOne(tx, seen, limit, at)) return;
-    await decideAnew(tx, at, organizationId);
+  return {
+    async grant(tx, at, count) {
+      // Usually nothing has changed since the check, and one statement is enough.
+      const isUnchanged =
+        limit === null ? await isKept(tx, seen) : await countAll(tx, seen, limit, at, count);
+      return isUnchanged ? count : decideAnew(tx, at, organizationId, count);
+    },
+    giveBack: (tx, count) => giveBack(tx, organizationId, count),
   };
 }
 
@@ -96,48 +101,66 @@ async function isKept(tx: Tx, { id, version }: SubscriptionRow): Promise<boolean
 }
 
 /**
- * Counts one invoice if the subscription is unchanged since it was read and its period has room; returns whether it
- * did.
+ * Counts invoices if the subscription is unchanged since it was read and its period has room for all of them; returns
+ * whether it did.
  */
-async function countOne(
+async function countAll(
   tx: Tx,
   seen: SubscriptionRow,
   limit: number,
   at: Instant,
+  count: number,
 ): Promise<boolean> {
   const counted = await tx.run(
-    `UPDATE subscriptions SET issued_count = issued_count + 1
-     WHERE id = $1 AND version = $2 AND issued_from = $3 AND issued_count < $4`,
-    [seen.id, seen.version, windowAt(seen, at), limit],
+    `UPDATE subscriptions SET issued_count = issued_count + $5
+     WHERE id = $1 AND version = $2 AND issued_from = $3 AND issued_count <= $4`,
+    [seen.id, seen.version, windowAt(seen, at), limit - count, count],
   );
   return counted === 1;
 }
 
 /**
- * Repeats the check on the locked subscription. The first invoice of a period starts the count from the stored
- * invoices.
+ * Repeats the check on the locked subscription, and counts as many of the invoices as the period has room for; returns
+ * their number. The first invoice of a period starts the count from the stored invoices.
  */
-async function decideAnew(tx: Tx, at: Instant, organizationId: Id<"organization">): Promise<void> {
-  const live = await tx.lockOne(
-    subscriptions,
-    "WHERE organization_id = $1 AND status <> 'canceled'",
-    [organizationId],
-  );
+async function decideAnew(
+  tx: Tx,
+  at: Instant,
+  organizationId: Id<"organization">,
+  count: number,
+): Promise<number> {
+  const live = await lockLive(tx, organizationId);
   if (live === null) {
     await requirePlatform(tx, organizationId);
-    return;
+    return count;
   }
   requireServed(live);
   const limit = limitOf(live);
-  if (limit === null) return;
+  if (limit === null) return count;
   const issuedFrom = windowAt(live, at);
   const issued =
     live.issuedFrom === issuedFrom
       ? live.issuedCount
       : await countIssued(tx, organizationId, issuedFrom, at + 1, limit);
   requireRoom(live, limit, issued);
-  await tx.update(subscriptions, { issuedFrom, issuedCount: issued + 1 }, "WHERE id = $1", [
+  const granted = Math.min(count, limit - issued);
+  await tx.update(subscriptions, { issuedFrom, issuedCount: issued + granted }, "WHERE id = $1", [
     live.id,
+  ]);
+  return granted;
+}
+
+/** Takes invoices that the same transaction has counted out of the count. */
+async function giveBack(tx: Tx, organizationId: Id<"organization">, count: number): Promise<void> {
+  const live = await lockLive(tx, organizationId);
+  if (live === null || limitOf(live) === null) return;
+  const issuedCount = live.issuedCount - count;
+  await tx.update(subscriptions, { issuedCount }, "WHERE id = $1", [live.id]);
+}
+
+function lockLive(tx: Tx, organizationId: Id<"organization">): Promise<SubscriptionRow | null> {
+  return tx.lockOne(subscriptions, "WHERE organization_id = $1 AND status <> 'canceled'", [
+    organizationId,
   ]);
 }
 

@@ -1,7 +1,7 @@
 import { second, type Instant } from "../../../kernel/clock.ts";
 import { NotFound } from "../../../kernel/errors.ts";
 import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
-import { convert, formatRate } from "../../../kernel/money/rate.ts";
+import { convert, formatRate, type Rate } from "../../../kernel/money/rate.ts";
 import type { RecentStates } from "../../../platform/chain/state/network-state.ts";
 import type { Reader, Tx } from "../../../platform/database/index.ts";
 import { lateWindowOf } from "../../organizations/index.ts";
@@ -29,27 +29,44 @@ export interface IssueDependencies extends TermsDependencies {
 }
 
 /**
- * Throws if the organization may not issue invoices: `organization_not_verified`, or an error of billing. Returns a
- * function that decides again inside the issuing transaction, on rows that it locks, and counts the invoice against the
- * plan's limit.
+ * Throws if the organization may not issue invoices: `organization_not_verified`, or an error of billing. Returns the
+ * decision for the issuing transaction.
  */
 export type IssuingGate = (
   reader: Reader,
   organizationId: Id<"organization">,
 ) => Promise<IssuingDecision>;
-export type IssuingDecision = (tx: Tx, at: Instant) => Promise<void>;
+export interface IssuingDecision {
+  /**
+   * Decides again on rows that it locks, and counts invoices against the plan's limit. Returns how many of `count`
+   * invoices may be issued, at least one; throws the gate's errors before it changes anything.
+   */
+  grant(tx: Tx, at: Instant, count: number): Promise<number>;
+  /** Takes granted invoices that the same transaction does not issue out of the count. */
+  giveBack(tx: Tx, count: number): Promise<void>;
+}
 
-/** The inputs of an issue, read before its transaction, where time is not critical. */
-export interface IssuePlan {
-  readonly decide: IssuingDecision;
-  readonly terms: InvoiceTerms;
-  /** In the token's smallest unit, before any surcharge. */
-  readonly price: bigint;
-  readonly exchangeRate: string;
+/** The decision of a gate without a limit. */
+export const unlimited: IssuingDecision = {
+  grant: (_tx, _at, count) => Promise.resolve(count),
+  giveBack: () => Promise.resolve(),
+};
+
+/** The inputs of an issue that do not depend on its amount, read before its transaction. */
+export interface IssueBasis {
+  readonly decision: IssuingDecision;
+  readonly rate: Rate;
   /** Time after the deadline for which payments still match the invoice, in milliseconds. */
   readonly lateWindowMs: number;
   /** In the order in which they are tried. */
   readonly wallets: readonly WalletRow[];
+}
+
+/** The inputs of an issue. */
+export interface IssuePlan extends IssueBasis {
+  readonly terms: InvoiceTerms;
+  /** In the token's smallest unit, before any surcharge. */
+  readonly price: bigint;
 }
 
 /** Determines whether an invoice may be issued, its rate and its wallets. Throws an error that says what is missing. */
@@ -61,14 +78,20 @@ export async function planIssue(
   walletId: Id<"wallet"> | null,
   at: Instant,
 ): Promise<IssuePlan> {
-  const decide = await deps.issuingGate(reader, organizationId);
+  return planOf(await readBasis(reader, deps, organizationId, terms, walletId, at), terms);
+}
+
+/** Reads the part of a plan that all invoices in the same token, network, currency and wallet share. */
+export async function readBasis(
+  reader: Reader,
+  deps: IssueDependencies,
+  organizationId: Id<"organization">,
+  terms: InvoiceTerms,
+  walletId: Id<"wallet"> | null,
+  at: Instant,
+): Promise<IssueBasis> {
+  const decision = await deps.issuingGate(reader, organizationId);
   const rate = await quote(reader, deps, terms, at);
-  const price = convert(terms.amount, rate, terms.tokenAsset, "up").units;
-  if (price < terms.token.dust) {
-    throw new AmountTooSmall(
-      `On ${terms.network.title}, payments of this size are ignored as dust. Choose a larger amount, or combine several in one invoice.`,
-    );
-  }
   const wallets = await walletsToTry(reader, organizationId, terms, walletId);
   if (wallets.length === 0) {
     throw new NoWallet(`Register a wallet for ${terms.network.title}, then try again.`);
@@ -82,7 +105,16 @@ export async function planIssue(
   }
   if (state.disabledTokens.includes(terms.token.symbol)) throw tokenNotEnabled(terms.network);
   const lateWindowMs = await lateWindowOf(reader, organizationId);
-  return { decide, terms, price, exchangeRate: formatRate(rate), lateWindowMs, wallets };
+  return { decision, rate, lateWindowMs, wallets };
+}
+
+/** Completes a plan with the price of an invoice. Throws `amount_too_small`. */
+export function planOf(basis: IssueBasis, terms: InvoiceTerms): IssuePlan {
+  const price = convert(terms.amount, basis.rate, terms.tokenAsset, "up").units;
+  if (price >= terms.token.dust) return { ...basis, terms, price };
+  throw new AmountTooSmall(
+    `On ${terms.network.title}, payments of this size are ignored as dust. Choose a larger amount, or combine several in one invoice.`,
+  );
 }
 
 async function walletsToTry(
@@ -125,11 +157,26 @@ export async function issue(
   plan: IssuePlan,
   at: Instant,
 ): Promise<InvoiceRow> {
-  await plan.decide(tx, at);
+  await plan.decision.grant(tx, at, 1);
+  return placeInvoice(tx, deps, draft, plan, at, (walletId) => keepActive(tx, walletId));
+}
+
+/**
+ * Returns the draft as issued, and takes its hold, as `issue` does after its decision. If it throws, it leaves no
+ * hold. `isActive` returns whether a wallet is active and stays so until the transaction ends.
+ */
+export async function placeInvoice(
+  tx: Tx,
+  deps: IssueDependencies,
+  draft: InvoiceRow,
+  plan: IssuePlan,
+  at: Instant,
+  isActive: (walletId: Id<"wallet">) => Promise<boolean>,
+): Promise<InvoiceRow> {
   const expiresAt = at + draft.expiresInSeconds * second;
   let hasWallet = false;
   for (const wallet of plan.wallets) {
-    if (!(await keepActive(tx, wallet.id))) continue;
+    if (!(await isActive(wallet.id))) continue;
     hasWallet = true;
     const place = await takePlace(tx, deps, draft, plan, wallet, at, expiresAt);
     if (place === null) continue;
@@ -139,7 +186,7 @@ export async function issue(
       remainingAmount: place.payableAmount,
       status: "open",
       checkoutId: deps.ids.unguessable("chk"),
-      exchangeRate: plan.exchangeRate,
+      exchangeRate: formatRate(plan.rate),
       walletId: wallet.id,
       requiredConfirmations: plan.terms.network.confirmations,
       issuedAt: at,

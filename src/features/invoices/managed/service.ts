@@ -6,12 +6,7 @@ import { announce, createdFields, type AnnouncerDependencies } from "../issuing/
 import { draftRow, type DraftInput } from "../issuing/draft.ts";
 import { ManagedByBilling } from "../errors.ts";
 import { endHolds } from "../holds/matching.ts";
-import {
-  issue,
-  planIssue,
-  type IssueDependencies,
-  type IssuingDecision,
-} from "../issuing/issue.ts";
+import { issue, planIssue, type IssueDependencies, unlimited } from "../issuing/issue.ts";
 import { statusTerms, storedTotals } from "../settlement/terms-to-pay.ts";
 import { viewOf, type InvoiceView } from "../present.ts";
 import { invoiceStateOf, settlementOf } from "../rules.ts";
@@ -72,15 +67,13 @@ export function requireUnmanaged(invoice: Pick<InvoiceRow, "managedBy">): void {
   );
 }
 
-/** Billing's own invoices pass every gate. */
-const free: IssuingDecision = () => Promise.resolve();
-
 export function makeManagedInvoices(
   deps: Omit<IssueDependencies, "issuingGate"> &
     AnnouncerDependencies & { readonly baseUrl: () => string },
 ): ManagedInvoices {
   const { ids, baseUrl } = deps;
-  const ungated: IssueDependencies = { ...deps, issuingGate: () => Promise.resolve(free) };
+  // Billing's own invoices pass every gate.
+  const ungated: IssueDependencies = { ...deps, issuingGate: () => Promise.resolve(unlimited) };
 
   return {
     async prepare(tx, at, organizationId, { expiresAt, ...asked }) {

@@ -89,6 +89,35 @@ eachStore("the gates on issuing", (store) => {
     },
   );
 
+  it.onBoth(
+    "allow concurrent batches as many invoices as the plan includes, drafts not counted",
+    async () => {
+      await begin("closed");
+      await expectStatus(issue(), 201);
+      const batches = await Promise.all(
+        Array.from({ length: 3 }, (_, turn) => {
+          const invoices = Array.from({ length: 4 }, (_each, place) => ({
+            ...{ ...asked, externalId: `${String(turn)}-${String(place)}`, draft: place === 1 },
+          }));
+          return expectStatus(post("/invoices/batch", { invoices }), 200);
+        }),
+      );
+      const results = batches.flatMap(
+        ({ body }) =>
+          body["results"] as { invoice: { status: string } | null; problem: { code: string } }[],
+      );
+      const found = results.map(({ invoice, problem }) => invoice?.status ?? problem.code).sort();
+      const times = (count: number, code: string) => Array.from({ length: count }, () => code);
+      expect(found).to.deep.equal([
+        ...[...times(3, "draft"), ...times(5, "open"), ...times(4, "plan_limit_reached")],
+      ]);
+      expect(await issued()).to.equal(6);
+      for (const check of billingChecks) {
+        expect(await check.run(estate.db), check.name).to.deep.equal([]);
+      }
+    },
+  );
+
   it("allow the included invoices again in the next period", async () => {
     await begin("closed");
     await Promise.all(Array.from({ length: 8 }, issue));
@@ -113,7 +142,11 @@ eachStore("the gates on issuing", (store) => {
   });
 
   /** Issues an invoice whose transaction begins after `close` has committed, so that its earlier reads are stale. */
-  async function issueAcross(close: (tx: Tx) => Promise<unknown>): Promise<string> {
+  async function issueAcross(
+    close: (tx: Tx) => Promise<unknown>,
+    issueOne: (organizationId: Id<"organization">) => Promise<unknown> = (organizationId) =>
+      estate.app.app.invoices.create(testContext, organizationId, asked),
+  ): Promise<string> {
     const { db } = estate;
     const write = db.write.bind(db);
     const writable = db as { write: typeof db.write };
@@ -123,8 +156,7 @@ eachStore("the gates on issuing", (store) => {
       return write(context, fn);
     };
     try {
-      const organizationId = shop.organizationId as Id<"organization">;
-      await estate.app.app.invoices.create(testContext, organizationId, asked);
+      await issueOne(shop.organizationId as Id<"organization">);
       return "issued";
     } catch (error) {
       if (error instanceof Problem) return error.code;
@@ -133,6 +165,31 @@ eachStore("the gates on issuing", (store) => {
       writable.write = write;
     }
   }
+
+  it.onBoth("do not count the invoices of a batch whose wallet was archived", async () => {
+    await begin("closed");
+    const setStatus = (status: string) => (tx: Tx) =>
+      tx.run("UPDATE wallets SET status = $2 WHERE organization_id = $1", [
+        shop.organizationId,
+        status,
+      ]);
+    const items = Array.from({ length: 4 }, (_, place) => {
+      const externalId = String(place);
+      return { externalId, input: { ...asked, externalId } };
+    });
+    await issueAcross(setStatus("archived"), async (organizationId) => {
+      const { results } = await estate.app.app.invoiceBatches.create(
+        testContext,
+        organizationId,
+        items,
+      );
+      const codes = results.map((each) => (each.outcome === "refused" ? each.problem.code : ""));
+      expect(codes).to.deep.equal(items.map(() => "no_wallet"));
+    });
+    await estate.db.write(testContext, setStatus("active"));
+    const answers = await Promise.all(Array.from({ length: 8 }, issue));
+    expect(codesOf(answers).filter((code) => code === "issued")).to.have.length(6);
+  });
 
   /** Issues an invoice and runs `close` after the decision of its transaction and before its commit. */
   async function issueDuring(close: (tx: Tx) => Promise<unknown>): Promise<"waits" | "closes"> {

@@ -1,0 +1,27 @@
+import { organization } from "../../../api/declare/access.ts";
+import { operationsOf } from "../../../api/declare/operation.ts";
+import { presentBatch } from "./present.ts";
+import { readItem } from "./read-item.ts";
+import { CreateInvoiceBatchRequest, InvoiceBatchRecord } from "./records.ts";
+import type { InvoiceBatchService } from "./service.ts";
+
+const operation = operationsOf<InvoiceBatchService>();
+
+export const batchOperations = [
+  operation({
+    id: "createInvoiceBatch",
+    group: "Invoices",
+    method: "POST",
+    path: "/organizations/{organizationId}/invoices/batch",
+    summary: "Create up to 100 invoices",
+    description:
+      "Each invoice needs an `externalId` and gets a result of its own, in the order of the request: a refused invoice does not affect the others. All of them are stored in one transaction, so a failed request has created nothing. Safe to repeat: an invoice that exists is returned as `existing`. A repeated Idempotency-Key returns the first response unchanged, with the refused invoices; to retry those, use a new key. The request counts once against the rate limit; its body has at most 256 KiB.",
+    access: organization("invoices:write"),
+    request: { body: CreateInvoiceBatchRequest },
+    response: { status: 200, record: InvoiceBatchRecord },
+    errors: [],
+    handle: (service, call) =>
+      service.create(call.context, call.organizationId, call.body.invoices.map(readItem)),
+    present: presentBatch,
+  }),
+];

@@ -1,0 +1,155 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import { Problem } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { networkStates } from "../../../platform/chain/state/network-state.ts";
+import { fingerprintOf } from "../issuing/draft.ts";
+import { externalIdConflict, noCustomer } from "../issuing/insert.ts";
+import { planOf, readBasis, requireWallet, type IssuePlan } from "../issuing/issue.ts";
+import { readTerms, type InvoiceTerms } from "../issuing/terms.ts";
+import { viewOf } from "../present.ts";
+import { findByExternalIds } from "../store.ts";
+import {
+  refusedFor,
+  type BatchDependencies,
+  type BatchInput,
+  type BatchItem,
+  type BatchOutcome,
+} from "./batch.ts";
+
+/** An invoice of a batch that can be created. */
+export interface ReadyItem {
+  /** Its place in the request, from 0. */
+  readonly index: number;
+  readonly input: BatchInput;
+  readonly terms: InvoiceTerms;
+  readonly fingerprint: string;
+  /** Null for a draft. */
+  readonly plan: IssuePlan | null;
+}
+
+type ReadItem = Omit<ReadyItem, "plan">;
+
+export interface PreparedBatch {
+  readonly ready: readonly ReadyItem[];
+  /** The results that are known before the transaction, by index. */
+  readonly settled: ReadonlyMap<number, BatchOutcome>;
+  /** The items that repeat an earlier one of the batch, with the index of that one. */
+  readonly sameAs: ReadonlyMap<number, number>;
+}
+
+/** Reads what the invoices of a batch need before their transaction, each distinct fact once. */
+export async function prepareBatch(
+  deps: BatchDependencies,
+  organizationId: Id<"organization">,
+  items: readonly BatchItem[],
+  at: Instant,
+): Promise<PreparedBatch> {
+  const settled = new Map<number, BatchOutcome>();
+  /** Runs the work for an item; a problem becomes its result. */
+  async function settling<T>(index: number, work: () => T | Promise<T>): Promise<T | null> {
+    try {
+      return await work();
+    } catch (error) {
+      settled.set(index, refusedFor(error));
+      return null;
+    }
+  }
+
+  const read: ReadItem[] = [];
+  const sameAs = new Map<number, number>();
+  const firstOf = new Map<string, ReadItem>();
+  for (const [index, { input }] of items.entries()) {
+    await settling(index, () => {
+      if (input instanceof Problem) throw input;
+      const item = {
+        index,
+        input,
+        terms: readTerms(deps, input),
+        fingerprint: fingerprintOf(input),
+      };
+      const first = firstOf.get(input.externalId);
+      if (first === undefined) {
+        firstOf.set(input.externalId, item);
+        read.push(item);
+      } else if (first.fingerprint === item.fingerprint) sameAs.set(index, first.index);
+      else throw externalIdConflict();
+    });
+  }
+  if (read.length === 0) return { ready: [], settled, sameAs };
+
+  const { known, states, customers } = await readStored(deps, organizationId, read);
+  const readPlan = makePlanReader(deps, organizationId, at);
+  const ready = await Promise.all(
+    read.map((item) =>
+      settling(item.index, async (): Promise<ReadyItem | null> => {
+        const { input, fingerprint, index } = item;
+        const row = known.get(input.externalId);
+        if (row !== undefined) {
+          if (row.requestFingerprint !== fingerprint) throw externalIdConflict();
+          const tipHeight = states.get(row.network)?.tipHeight ?? null;
+          const invoice = viewOf(row, deps.baseUrl(), row.latestBlock === null ? null : tipHeight);
+          settled.set(index, { outcome: "existing", invoice });
+          return null;
+        }
+        if (input.customerId != null && !customers.has(input.customerId)) throw noCustomer();
+        return { ...item, plan: await readPlan(item) };
+      }),
+    ),
+  );
+  return { ready: ready.filter((item) => item !== null), settled, sameAs };
+}
+
+async function readStored(
+  { db, customersAmong }: BatchDependencies,
+  organizationId: Id<"organization">,
+  read: readonly ReadItem[],
+) {
+  const rows = await findByExternalIds(
+    db,
+    organizationId,
+    read.map(({ input }) => input.externalId),
+  );
+  const customerIds = new Set(read.flatMap(({ input }) => input.customerId ?? []));
+  return {
+    known: new Map(rows.map((row) => [row.externalId, row])),
+    states: rows.length === 0 ? new Map<string, never>() : await networkStates(db),
+    customers:
+      customerIds.size === 0
+        ? new Set<Id<"customer">>()
+        : await customersAmong(db, organizationId, [...customerIds]),
+  };
+}
+
+/** Returns a function that plans the issue of an invoice, and reads what several invoices share only once. */
+function makePlanReader(deps: BatchDependencies, organizationId: Id<"organization">, at: Instant) {
+  const { db } = deps;
+  const gate = once(() => deps.issuingGate(db, organizationId));
+  const wallets = new Map<string, Promise<unknown>>();
+  const bases = new Map<string, ReturnType<typeof readBasis>>();
+
+  function basisOf({ input, terms }: ReadItem): ReturnType<typeof readBasis> {
+    const walletId = input.walletId ?? null;
+    const { network, token, amount } = terms;
+    const key = [network.id, token.symbol, amount.asset.code, walletId].join(" ");
+    const basis =
+      bases.get(key) ??
+      readBasis(db, { ...deps, issuingGate: gate }, organizationId, terms, walletId, at);
+    bases.set(key, basis);
+    return basis;
+  }
+
+  return async (item: ReadItem): Promise<IssuePlan | null> => {
+    const { walletId, draft } = item.input;
+    if (walletId != null) {
+      const wallet = wallets.get(walletId) ?? requireWallet(db, organizationId, walletId);
+      wallets.set(walletId, wallet);
+      await wallet;
+    }
+    return draft === true ? null : planOf(await basisOf(item), item.terms);
+  };
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | undefined;
+  return () => (known ??= work());
+}

@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { asWritten, record, requestRecord, responseRecord } from "../../../api/declare/record.ts";
+import { ProblemRecord } from "../../../api/declare/problems.ts";
+import { CreateInvoiceRequest, externalIdText, InvoiceRecord } from "../records.ts";
+import { batchMax } from "./batch.ts";
+
+/** An invoice of a batch: the fields of a single create, with a required externalId. */
+export const BatchInvoiceRequest = record(
+  "BatchInvoiceRequest",
+  CreateInvoiceRequest.extend({ externalId: externalIdText() }),
+);
+
+/** The invoices are parsed one by one, so that a malformed one does not refuse the others. */
+export const CreateInvoiceBatchRequest = requestRecord("CreateInvoiceBatchRequest", {
+  invoices: z.array(asWritten("BatchInvoiceRequest")).min(1).max(batchMax),
+});
+
+export const InvoiceBatchResult = responseRecord("InvoiceBatchResult", {
+  index: z.int().meta({ description: "The invoice's place in the request, from 0." }),
+  externalId: z.string().nullable().meta({
+    description: "As in the request; null if it is missing or malformed.",
+  }),
+  outcome: z.enum(["created", "existing", "refused"]).meta({
+    description:
+      "`created`: the invoice is new. `existing`: a request with the same `externalId` and the same fields created it earlier, and `invoice` shows it as it is now. `refused`: `problem` says why, and nothing was created.",
+  }),
+  invoice: InvoiceRecord.nullable(),
+  problem: ProblemRecord.nullable().meta({
+    description:
+      "The problem that a single create would have answered. The `pointer` of its errors starts at the invoice: `/amount`.",
+  }),
+});
+
+export const InvoiceBatchRecord = responseRecord("InvoiceBatch", {
+  results: z.array(InvoiceBatchResult).meta({
+    description: "One result for each invoice, in the order of the request.",
+  }),
+});
