@@ -12,6 +12,7 @@ import { askText, confirm } from "./terminal/prompts.ts";
 import { missing, sandboxOff, UsageError } from "./refusals.ts";
 import { loadStoreSettings, logLevelOf } from "./settings.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+import { readTextInput } from "./terminal/text-input.ts";
 import { watch } from "./terminal/watch.ts";
 
 /** The parsed arguments and flags of one command. */
@@ -41,7 +42,11 @@ export async function runFeatureCommand<Service>(
   };
   const password =
     command.password === null ? null : await readNewPassword(terminal, command.password, flags);
-  const call = makeCall(context, given.arguments, flags, password);
+  const call: CommandCall = {
+    ...makeCall(context, given.arguments, flags, password),
+    readText: (path) => readTextInput(terminal, path),
+    attempt: (write) => (trial === null ? write : (trial.resultOf(write) as typeof write)),
+  };
   const question = trial === null ? (command.confirm?.(call) ?? null) : null;
   if (question !== null) await confirm(terminal, question);
 
@@ -69,13 +74,13 @@ export async function runFeatureCommand<Service>(
       return;
     }
     const shown = await print();
-    if (command.effect !== "read") {
+    const fault = (await command.fault?.(shown)) ?? null;
+    if (command.effect !== "read" && (trial !== null || fault === null)) {
       terminal.talk(
         `${trial === null ? "Done" : "Dry run: nothing was changed"} in ${storeName(config)}.`,
       );
       if (command.next !== null && trial === null) terminal.talk(`Next: ${command.next(shown)}`);
     }
-    const fault = (await command.fault?.(shown)) ?? null;
     if (fault !== null) throw fault;
   } finally {
     await app.close();
@@ -113,7 +118,7 @@ function makeCall(
   given: CommandArguments["arguments"],
   flags: CommandArguments["flags"],
   password: string | null,
-): CommandCall {
+): Omit<CommandCall, "readText" | "attempt"> {
   return {
     context,
     argument(name) {

@@ -13,6 +13,7 @@ import {
   balanceCommands,
   receiveWalletCommands,
 } from "../features/billing/commands.ts";
+import { batchCommands } from "../features/invoices/batches/commands.ts";
 import { invoiceCommands } from "../features/invoices/commands.ts";
 import { chainCommands, sandboxCommands } from "../features/payments/sandbox/commands.ts";
 import { rateCommands } from "../features/rates/commands.ts";
@@ -31,6 +32,7 @@ export function addFeatures(program: Program, openTerminal: OpenTerminal): void 
   addFeature(program, openTerminal, apiKeyCommands, (app) => app.apiKeys);
   addFeature(program, openTerminal, walletCommands, (app) => app.wallets);
   addFeature(program, openTerminal, invoiceCommands, (app) => app.invoices);
+  addFeature(program, openTerminal, batchCommands, (app) => app.invoiceBatches);
   addFeature(program, openTerminal, oversightCommands, (app) => app.oversight);
   addFeature(program, openTerminal, queueCommands, (app) => app.queues);
   addFeature(program, openTerminal, failureCommands, (app) => app.oversight);

@@ -94,6 +94,13 @@ export interface CommandCall {
   isSet(name: string): boolean;
   /** Returns the new password that the user entered; only for commands that declare `password`. */
   password(): string;
+  /** Reads a text file, or standard input if the path is `-`. */
+  readText(path: string): Promise<string>;
+  /**
+   * Awaits one of several writes of a command. In a dry run, the write is rolled back and its result returned; a command
+   * with a single write does not need this.
+   */
+  attempt<T>(write: Promise<T>): Promise<T>;
   /** Parses input by the same schema as the API; a problem names every wrong flag. */
   parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S>;
 }

@@ -1,0 +1,40 @@
+import { createReadStream } from "node:fs";
+import type { Readable } from "node:stream";
+import { UsageError } from "../refusals.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Maximum size of a file that a command reads, in MiB. */
+const sizeMax = 64;
+
+/** Reads a text file in UTF-8, or standard input if the path is `-`. Throws UsageError if it cannot be read. */
+export async function readTextInput({ surroundings }: Terminal, path: string): Promise<string> {
+  const source = path === "-" ? surroundings.stdin : createReadStream(path);
+  const name = path === "-" ? "Standard input" : path;
+  const bytes = await readAll(source, name);
+  try {
+    // The byte order mark stays for the parser.
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new UsageError(`${name} is not text in UTF-8. Save it in this encoding and try again.`);
+  }
+}
+
+async function readAll(source: Readable, name: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of source as AsyncIterable<Buffer | string>) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.byteLength;
+      if (size > sizeMax * 2 ** 20) break;
+      chunks.push(bytes);
+    }
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    throw new UsageError(`${name} cannot be read (${reason}).`);
+  }
+  if (size > sizeMax * 2 ** 20) {
+    throw new UsageError(`${name} is larger than ${String(sizeMax)} MiB. Divide it.`);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,43 @@
+import { commandsOf, neededOrganization, section } from "../../../api/declare/command.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { InvoiceBatchService } from "./service.ts";
+
+const command = commandsOf<InvoiceBatchService>();
+
+export const batchCommands = [
+  command({
+    name: "invoice import",
+    summary: "Create the invoices of a CSV file",
+    arguments: [
+      {
+        name: "file",
+        description: "CSV with columns named as the API's fields; - reads standard input",
+      },
+    ],
+    flags: [neededOrganization],
+    examples: [
+      "till invoice import invoices.csv --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --dry-run",
+      "till invoice import - --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e < invoices.csv",
+    ],
+    effect: "write",
+    async handle(service, call) {
+      const { importInvoices } = await import("./import.ts");
+      const organizationId = call.flag("organization") as Id<"organization">;
+      const text = await call.readText(call.argument("file"));
+      return importInvoices(service, call, organizationId, text);
+    },
+    present: (report) => Promise.resolve(report),
+    columns: ["lines", "created", "existing", "refused"],
+    identify: ({ createdIds }) => createdIds.join("\n"),
+    sections: ({ refusals }) => [
+      section({
+        title: "Refused",
+        items: refusals,
+        columns: ["line", ["externalId", "External ID"], "column", "message"],
+      }),
+    ],
+    async fault(report) {
+      return (await import("./import.ts")).faultOf(report);
+    },
+  }),
+];

@@ -1,0 +1,118 @@
+import type { z } from "zod";
+import { CsvError, parseCsv, type CsvRow } from "../../../kernel/csv.ts";
+import { InvalidRequest, invalidField, Problem } from "../../../kernel/errors.ts";
+import type { BatchItem } from "./batch.ts";
+import { readItem } from "./read-item.ts";
+import { BatchInvoiceRequest } from "./records.ts";
+
+/** Maximum number of invoices in a file. */
+const linesMax = 100_000;
+/** The beginning of a column's name that sets one entry of the metadata: `metadata.order`. */
+const metadataPrefix = "metadata.";
+
+/** An invoice of a file. */
+export interface ImportLine {
+  /** The number of its line in the file, from 1. */
+  readonly line: number;
+  readonly item: BatchItem;
+}
+
+const fields = Object.keys(BatchInvoiceRequest.shape).filter((name) => name !== "metadata");
+const shape: Readonly<Record<string, z.ZodType>> = BatchInvoiceRequest.shape;
+const requiredFields = fields.filter((name) => shape[name]?.safeParse(undefined).success === false);
+
+/**
+ * Reads the invoices of a CSV file. Its first line names the columns. Throws a 400 if the file is not CSV, or its
+ * columns are wrong; a wrong line becomes an item with a problem.
+ */
+export function readLines(text: string): ImportLine[] {
+  const [head, ...rows] = rowsOf(text);
+  if (head === undefined) throw new InvalidRequest(`The file is empty. ${columnAdvice}`);
+  const columns = head.cells.map((name) => name.trim());
+  checkColumns(columns);
+  if (rows.length > linesMax) {
+    throw new InvalidRequest(
+      `The file has ${String(rows.length)} invoices; a file may have ${String(linesMax)}. Divide it.`,
+    );
+  }
+  const lineOf = new Map<string, number>();
+  return rows.map((row) => {
+    const item = itemOf(columns, row);
+    const first = item.externalId === null ? undefined : lineOf.get(item.externalId);
+    if (item.externalId === null || first === undefined) {
+      if (item.externalId !== null) lineOf.set(item.externalId, row.line);
+      return { line: row.line, item };
+    }
+    const message = `is also on line ${String(first)}; each invoice needs its own`;
+    return {
+      line: row.line,
+      item: { ...item, input: invalidField("/externalId", "repeated", message) },
+    };
+  });
+}
+
+/** Returns the column of an error's pointer: /metadata/order → metadata.order */
+export function columnOf(pointer: string): string | null {
+  const parts = pointer.slice(1).split("/");
+  if (pointer === "") return null;
+  return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
+}
+
+const columnAdvice = `The first line names the columns: ${requiredFields.join(", ")}, and optionally ${fields
+  .filter((name) => !requiredFields.includes(name))
+  .join(", ")} or ${metadataPrefix}<key>, separated by commas.`;
+
+function rowsOf(text: string): CsvRow[] {
+  try {
+    return parseCsv(text);
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new InvalidRequest(`Line ${String(error.line)} is not CSV: ${error.message}.`);
+  }
+}
+
+function checkColumns(columns: readonly string[]): void {
+  const unknown = columns.filter(
+    (name) =>
+      !fields.includes(name) &&
+      !(name.startsWith(metadataPrefix) && name.length > metadataPrefix.length),
+  );
+  const repeated = columns.filter((name, place) => columns.indexOf(name) !== place);
+  const missing = requiredFields.filter((name) => !columns.includes(name));
+  const faults = [
+    ...unknown.map((name) => `${JSON.stringify(name)} is not a column`),
+    ...repeated.map((name) => `${name} is named twice`),
+    ...missing.map((name) => `${name} is missing`),
+  ];
+  if (faults.length > 0) throw new InvalidRequest(`${faults.join("; ")}. ${columnAdvice}`);
+}
+
+function itemOf(columns: readonly string[], { cells }: CsvRow): BatchItem {
+  if (cells.length !== columns.length) {
+    const message = `The line has ${String(cells.length)} fields, but the first line names ${String(columns.length)}.`;
+    return { externalId: null, input: new InvalidRequest(message) };
+  }
+  const invoice: Record<string, unknown> = {};
+  const metadata: [string, string][] = [];
+  for (const [place, name] of columns.entries()) {
+    const cell = cells[place] ?? "";
+    // An empty cell is an absent field.
+    if (cell.trim() === "") continue;
+    if (name.startsWith(metadataPrefix)) metadata.push([name.slice(metadataPrefix.length), cell]);
+    else invoice[name] = valueOf(name, cell.trim());
+  }
+  if (metadata.length > 0) invoice["metadata"] = Object.fromEntries(metadata);
+  return readItem(invoice);
+}
+
+/** Converts a cell to the type of its field. Other text stays as it is, and the field refuses it. */
+function valueOf(name: string, cell: string): unknown {
+  if (name === "expiresInSeconds" && /^\d{1,9}$/.test(cell)) return Number(cell);
+  if (name === "draft" && (cell === "true" || cell === "false")) return cell === "true";
+  return cell;
+}
+
+/** Whether the line itself is wrong, so that no service has to be asked. */
+export function isMalformed({ item }: ImportLine): boolean {
+  return item.input instanceof Problem;
+}

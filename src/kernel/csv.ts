@@ -1,0 +1,50 @@
+/** A row of a CSV file. */
+export interface CsvRow {
+  /** The number of the line on which the row begins, from 1. Quoted fields may contain line breaks. */
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+/** A CSV file that cannot be divided into rows. */
+export class CsvError extends Error {
+  override readonly name = "CsvError";
+  /** The number of the line, from 1. */
+  readonly line: number;
+
+  constructor(line: number, message: string) {
+    super(message);
+    this.line = line;
+  }
+}
+
+/** A cell, with the separator or line break that ends it. A quoted cell doubles the quotes in it. */
+const cellPattern = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
+
+/**
+ * Parses CSV (RFC 4180): commas, quoted fields, any line breaks, an optional byte order mark. Empty lines are skipped.
+ * @throws CsvError
+ */
+export function parseCsv(text: string): CsvRow[] {
+  const rows: CsvRow[] = [];
+  let cells: string[] = [];
+  let line = 1;
+  let start = 1;
+  cellPattern.lastIndex = text.startsWith("\ufeff") ? 1 : 0;
+  while (cellPattern.lastIndex < text.length || cells.length > 0) {
+    const found = cellPattern.exec(text);
+    if (found === null) {
+      throw new CsvError(
+        line,
+        "a quoted field does not end, or has text before or after its quotes",
+      );
+    }
+    const [matched, quoted, plain = "", end = ""] = found;
+    cells.push(quoted?.replaceAll('""', '"') ?? plain);
+    line += matched.match(/\r\n|\n|\r/g)?.length ?? 0;
+    if (end === ",") continue;
+    if (cells.length > 1 || cells[0] !== "") rows.push({ line: start, cells });
+    cells = [];
+    start = line;
+  }
+  return rows;
+}

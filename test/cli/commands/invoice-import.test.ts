@@ -1,0 +1,161 @@
+// Importing invoices from a CSV file, on the command line.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { Id } from "../../../src/kernel/id.ts";
+import { makeDesk, type DeskStore } from "../billing-operator.ts";
+import { openMarket } from "../market.ts";
+
+interface Report {
+  readonly lines: number;
+  readonly created: number;
+  readonly existing: number;
+  readonly refused: number;
+  readonly createdIds: readonly string[];
+  readonly refusals: readonly {
+    readonly line: number;
+    readonly column: string | null;
+    readonly code: string;
+    readonly message: string;
+  }[];
+}
+
+const head = "externalId,amount,settlementCurrency,tokenSymbol,network";
+const priced = "USD,USDT,sandbox";
+
+describe("till invoice import", () => {
+  const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
+  let store: DeskStore;
+  let organizationId: Id<"organization">;
+
+  before(async function () {
+    this.timeout(60_000);
+    store = await desk.store();
+    ({ organizationId } = await openMarket(store));
+  });
+
+  async function file(text: string): Promise<string> {
+    const path = join(store.folder, "invoices.csv");
+    await writeFile(path, text);
+    return path;
+  }
+  const run = (path: string, flags: readonly string[] = [], stdin?: string) =>
+    store.till(["invoice", "import", path, "--organization", organizationId, ...flags], {
+      ...(stdin === undefined ? {} : { stdin }),
+    });
+  async function report(text: string, ...flags: string[]): Promise<[number, Report]> {
+    const { code, stdout } = await run(await file(text), ["--json", ...flags]);
+    return [code, JSON.parse(stdout) as Report];
+  }
+  const count = () =>
+    store.withApp(async (app) => {
+      const [row] = await app.db.all<{ count: number }>('SELECT COUNT(*) AS "count" FROM invoices');
+      return row?.count ?? 0;
+    });
+
+  it("creates the invoices in several batches, and none twice when it is repeated", async () => {
+    const lines = Array.from({ length: 230 }, (_, place) => `a-${String(place)},7.00,${priced}`);
+    const text = `\ufeff${head}\r\n${lines.join("\r\n")}\r\n`;
+    const before = await count();
+    const [tried, trial] = await report(text, "--dry-run");
+    expect([tried, trial.created, await count()]).to.deep.equal([0, 230, before]);
+    // An interrupted import leaves the batches that it has committed.
+    const begun = await report(`${head}\n${lines.slice(0, 100).join("\n")}`);
+    expect([begun[0], begun[1].created]).to.deep.equal([0, 100]);
+    const [code, first] = await report(text);
+    expect(code).to.equal(0);
+    expect(first).to.include({ lines: 230, created: 130, existing: 100, refused: 0 });
+    expect(new Set(first.createdIds).size).to.equal(130);
+    const [, again] = await report(text);
+    expect(again).to.include({ created: 0, existing: 230, refused: 0 });
+    expect(await count()).to.equal(before + 230);
+  });
+
+  it("reads every field, quoted text and standard input", async () => {
+    const text = [
+      `${head},description,expiresInSeconds,underpaymentTolerance,redirectUrl,draft,metadata.order,customerId,walletId`,
+      `"b,1",12.50,${priced},"Tea, ""green""\nand more",600,0.5,https://shop.example/,,77,,`,
+      `b-2,1,${priced},,,,,true,,,`,
+    ].join("\n");
+    const { code, stdout, stderr } = await run("-", ["--quiet"], text);
+    expect(code, stderr).to.equal(0);
+    const ids = stdout.trim().split("\n");
+    const [first, second] = await store.withApp((app) =>
+      Promise.all(ids.map((id) => app.invoices.find(id as Id<"invoice">))),
+    );
+    expect(first).to.deep.include({
+      ...{ externalId: "b,1", description: 'Tea, "green"\nand more', expiresInSeconds: 600 },
+      ...{ underpaymentTolerance: "0.5", redirectUrl: "https://shop.example/" },
+      ...{ metadata: { order: "77" }, status: "open" },
+    });
+    expect(second).to.deep.include({ status: "draft", metadata: {}, description: null });
+  });
+
+  it("names the line and the column of each wrong value, and then creates nothing", async () => {
+    const before = await count();
+    const [code, { created, refused, refusals }] = await report(
+      [
+        `${head},expiresInSeconds,metadata.order`,
+        `c-1,5.00,${priced},,`,
+        `c-2,five,${priced},10,`,
+        `c-3,5.00,${priced},soon,`,
+        `,5.00,${priced},,`,
+        `c-1,6.00,${priced},,`,
+        `c-6,5.00,${priced}`,
+        `c-7,5.00,${priced},,${"x".repeat(501)}`,
+      ].join("\n"),
+    );
+    expect([code, created, refused]).to.deep.equal([1, 0, 6]);
+    expect(refusals.map(({ line, column }) => [line, column])).to.deep.equal([
+      [3, "amount"],
+      [3, "expiresInSeconds"],
+      [4, "expiresInSeconds"],
+      [5, "externalId"],
+      [6, "externalId"],
+      [7, null],
+      [8, "metadata.order"],
+    ]);
+    expect(await count()).to.equal(before);
+    const shown = await run(await file(`${head}\nc-2,five,${priced}`));
+    expect(shown.code).to.equal(1);
+    expect(shown.stdout).to.match(/2 +c-2 +amount +must be a decimal string/);
+    expect(shown.stderr).to.include("1 of 1 lines was refused, and nothing was created");
+  });
+
+  it("creates the other invoices if the store refuses some", async () => {
+    const [code, { created, refused, refusals }] = await report(
+      [
+        head,
+        `d-1,5.00,${priced}`,
+        "d-2,5.00,USD,USDT,solana",
+        `d-3,5.001,${priced}`,
+        `order 7,5.00,${priced}`,
+      ].join("\n"),
+    );
+    expect([code, created, refused]).to.deep.equal([1, 1, 3]);
+    expect(refusals.map(({ line, column, code: why }) => [line, column, why])).to.deep.equal([
+      [3, null, "network_not_enabled"],
+      [4, "amount", "too_many_decimals"],
+      [5, null, "external_id_conflict"],
+    ]);
+  });
+
+  it("refuses a file that is not CSV, lacks columns or has unknown ones, and one that is missing", async () => {
+    const wrong = [
+      ["", "The file is empty"],
+      ["externalId,amount\n", "network is missing"],
+      [`${head},colour\n`, '"colour" is not a column'],
+      [`${head},amount\n`, "amount is named twice"],
+      [`${head}\n"d-9,5.00\n`, "Line 2 is not CSV"],
+      [`externalId;amount\n`, "separated by commas"],
+    ] as const;
+    for (const [text, reason] of wrong) {
+      const { code, stderr } = await run(await file(text));
+      expect([code, stderr.includes(reason)], stderr).to.deep.equal([2, true]);
+    }
+    const missing = await run(join(store.folder, "missing.csv"));
+    expect([missing.code, missing.stderr.includes("ENOENT")]).to.deep.equal([2, true]);
+    const words = ["invoice", "import", "-", "--organization", "org_01kq3v5m8w2f6n9r4t7x0z1c3e"];
+    expect((await store.till(words, { stdin: head })).code).to.equal(5);
+  });
+});

@@ -1,0 +1,48 @@
+import { expect } from "chai";
+import { CsvError, parseCsv } from "../../src/kernel/csv.ts";
+
+const cellsOf = (text: string) => parseCsv(text).map(({ cells }) => cells);
+
+describe("parseCsv", () => {
+  it("reads lines that end in any way, with or without a byte order mark", () => {
+    for (const end of ["\n", "\r\n", "\r"]) {
+      for (const text of [`a,b${end}1,2`, `a,b${end}1,2${end}`, `\ufeffa,b${end}${end}1,2${end}`]) {
+        expect(cellsOf(text), JSON.stringify(text)).to.deep.equal([
+          ["a", "b"],
+          ["1", "2"],
+        ]);
+      }
+    }
+  });
+
+  it("reads commas, quotes and line breaks in quoted fields, and counts the lines", () => {
+    const rows = parseCsv('a,b\n"1,5","say ""hi""\r\nthere"\n"",x\n');
+    expect(rows).to.deep.equal([
+      { line: 1, cells: ["a", "b"] },
+      { line: 2, cells: ["1,5", 'say "hi"\r\nthere'] },
+      { line: 4, cells: ["", "x"] },
+    ]);
+  });
+
+  it("keeps empty fields, also at the end of the file", () => {
+    expect(cellsOf(",\n")).to.deep.equal([["", ""]]);
+    expect(cellsOf("a,")).to.deep.equal([["a", ""]]);
+    expect(cellsOf("")).to.deep.equal([]);
+  });
+
+  it("names the line of a quoted field that does not end or has text beside its quotes", () => {
+    for (const [text, line] of [
+      ['a\nb,"c\nd\n', 2],
+      ['a\n"b"c\n', 2],
+      ['a\nb"c"\n', 2],
+    ] as const) {
+      expect(() => parseCsv(text), text)
+        .to.throw(CsvError)
+        .with.property("line", line);
+    }
+  });
+
+  it("reads a long file with an unfinished quote in linear time", () => {
+    expect(() => parseCsv(`"${'x""'.repeat(500_000)}`)).to.throw(CsvError);
+  });
+});
