@@ -1,30 +1,22 @@
-import { day, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import { bind } from "../../../kernel/bind.ts";
+import { day, minute, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { ChainAlarms } from "../state/alarms.ts";
 import type { ChainClient, Heads, KnownChain } from "../client.ts";
 import { headTimeFault } from "../state/head-times.ts";
 import type { Network } from "../networks.ts";
 import { ProviderError } from "./error.ts";
 import type { PooledProvider } from "./provider.ts";
-import {
-  makeTally,
-  type ProviderCondition,
-  type ProviderCounts,
-  type ProviderFailure,
-  type ProviderHealth,
-} from "../state/provider-health.ts";
+import type { ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
+import { makeCallRecord, type CallRecord, type RpcMethod } from "./call-record.ts";
 import { probeLogs } from "./probe.ts";
-
-type Exclusion = "wrong_chain" | "silent_logs";
+import { makeQuarantine, type Quarantine } from "./quarantine.ts";
 
 /** A provider with its state: when it may be called, and whether its responses are trusted. */
 export interface PoolMember {
   readonly client: ChainClient;
   /** True during the backoff after a failure: a call then throws the last failure. */
   isLeftAlone(): boolean;
-  /**
-   * The rank; lower is better. Providers that are passed over come after the others, those whose logs omitted transfers
-   * last.
-   */
+  /** The rank among the providers that may be called; lower is better. */
   rank(): number;
   /** The height of its newest block; 0 if it has reported none, or is distrusted. */
   tipHeight(): number;
@@ -58,246 +50,247 @@ export interface PoolMember {
   counts(): ProviderCounts;
 }
 
-export type RpcMethod = keyof Omit<ChainClient, "network" | "provider"> | "probe";
-
-/** The backoff after a first failure, doubled by each further failure up to the maximum; in milliseconds. */
-const backoffFirstMs = 500;
-const backoffMostMs = 30 * second;
-/** The longest waiting time that a provider may request, in milliseconds. */
-const askedMostMs = 10 * minute;
 /** Backoff of a provider that serves another chain, or whose logs omit transfers, before the next check. */
 const excludedMs = 5 * minute;
-/** Time for which a provider that is behind is passed over in favor of others. */
-const behindMs = 15 * second;
-/** Time for which a provider whose responses contradict each other is passed over. */
-const doubtedMs = 5 * minute;
 /** Interval of probes. A log index may also break while the node runs. */
 const probeEveryMs = 10 * minute;
 
-export function makePoolMember(
-  deps: {
-    readonly network: Network;
-    readonly clock: Clock;
-    readonly random: () => number;
-    readonly alarms: ChainAlarms;
-    /** Called when the provider may not be called for now. */
-    readonly onLeft: (client: ChainClient) => void;
-  },
-  { client, budget }: PooledProvider,
-  place: number,
-): PoolMember {
-  const { network, clock, random, alarms } = deps;
-  const { provider } = client;
-  const contracts = network.tokens.map(({ contract }) => contract);
-  const tally = makeTally();
-  /** The methods whose last call failed. Success of another method does not reset the backoff. */
-  const failing = new Set<RpcMethod>();
-  let exclusion: Exclusion | null = null;
-  let retryAt: Instant = 0;
-  let waitMs = 0;
-  let behindUntil: Instant = 0;
-  let doubtedUntil: Instant = 0;
-  let chainCheckedAt: Instant | null = null;
-  let probedAt: Instant | null = null;
-  let provenAt: Instant | null = null;
-  let heard: (Heads & { readonly at: Instant }) | null = null;
-  let answeredAt: Instant | null = null;
-  let unusableSince: Instant | null = null;
-  let lastFailure: ProviderError | null = null;
-  let lastError: ProviderFailure | null = null;
+interface PoolDeps {
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly alarms: ChainAlarms;
+  /** Called when the provider may not be called for now. */
+  readonly onLeft: (client: ChainClient) => void;
+}
 
-  /** If the clock was set back to before the failure, the end of the backoff is meaningless. */
-  const isLeftAlone = () => clock.now() < retryAt && clock.now() >= (lastError?.at ?? 0);
-  const isDoubted = () => clock.now() < doubtedUntil;
-  const isPassedOver = () => isDoubted() || clock.now() < behindUntil;
+interface State extends PoolDeps, PooledProvider {
+  readonly place: number;
+  readonly calls: CallRecord;
+  readonly quarantine: Quarantine;
+  chainCheckedAt: Instant | null;
+  probedAt: Instant | null;
+  provenAt: Instant | null;
+  heard: (Heads & { readonly at: Instant }) | null;
+  unusableSince: Instant | null;
+}
 
-  function note(error: ProviderError): void {
-    const { kind, message } = error;
-    lastFailure = error;
-    lastError = { kind, message, at: clock.now() };
-  }
+const methods = { heads, distrust, setBehind, doubt, doubtTime, health, resume };
 
-  function leaveAlone(error: ProviderError, milliseconds: number): void {
-    note(error);
-    retryAt = clock.now() + milliseconds;
-    unusableSince ??= clock.now();
-    // After the failure, another node may respond at this URL.
-    chainCheckedAt = null;
-    deps.onLeft(client);
-  }
-
-  function failed(question: RpcMethod, error: ProviderError): void {
-    tally.failed(error.kind);
-    failing.add(question);
-    waitMs = Math.min(backoffMostMs, Math.max(backoffFirstMs, waitMs * 2));
-    const jittered = Math.ceil((waitMs * (1 + random())) / 2);
-    leaveAlone(error, Math.max(jittered, Math.min(error.retryAfterMs ?? 0, askedMostMs)));
-  }
-
-  function answered(question: RpcMethod, begun: Instant): void {
-    tally.answered(Math.max(0, clock.now() - begun));
-    answeredAt = clock.now();
-    if (exclusion === null) unusableSince = null;
-    recovered(question);
-  }
-
-  function recovered(question: RpcMethod): void {
-    failing.delete(question);
-    if (failing.size === 0) waitMs = 0;
-  }
-
-  function exclude(kind: Exclusion, message: string): ProviderError {
-    const error = new ProviderError(message, { kind: "refused", provider });
-    exclusion = kind;
-    probedAt = null;
-    leaveAlone(error, excludedMs);
-    alarms.raise(`provider_${kind}`, provider, error.message, { network: network.id });
-    return error;
-  }
-
-  function include(kind: Exclusion): void {
-    if (exclusion === kind) exclusion = null;
-    alarms.clear(`provider_${kind}`, provider);
-  }
-
-  async function call<T>(
-    question: RpcMethod,
-    work: (client: ChainClient) => Promise<T>,
-    isAnswer: (error: ProviderError) => boolean = () => false,
-  ): Promise<T> {
-    const begun = clock.now();
-    try {
-      const answer = await work(client);
-      answered(question, begun);
-      return answer;
-    } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      if (isAnswer(error)) answered(question, begun);
-      else failed(question, error);
-      throw error;
-    }
-  }
-
-  async function assertChain(): Promise<void> {
-    if (chainCheckedAt !== null && clock.now() - chainCheckedAt < day) return;
-    const chainId = await call("chainId", () => client.chainId());
-    if (chainId !== network.chainId) {
-      throw exclude(
-        "wrong_chain",
-        `it serves chain ${String(chainId)}, but ${network.title} is chain ` +
-          `${String(network.chainId)}. Correct the network's provider.`,
-      );
-    }
-    chainCheckedAt = clock.now();
-    include("wrong_chain");
-  }
-
-  async function ask<T>(
-    question: RpcMethod,
-    work: (client: ChainClient) => Promise<T>,
-    isAnswer?: (error: ProviderError) => boolean,
-  ): Promise<T> {
-    if (isLeftAlone() && lastFailure !== null) throw lastFailure;
-    await assertChain();
-    return call(question, work, isAnswer);
-  }
-
-  /** Throws if the provider's logs omit transfers. */
-  async function probe(finalHeight: number): Promise<void> {
-    let verdict: Awaited<ReturnType<typeof probeLogs>>;
-    try {
-      verdict = await probeLogs(client, finalHeight, contracts);
-    } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      failed("probe", error);
-      throw error;
-    }
-    if (typeof verdict === "object") throw exclude("silent_logs", verdict.leftOut);
-    recovered("probe");
-    probedAt = clock.now();
-    if (verdict === "works") provenAt = probedAt;
-    // If there was nothing to compare, an earlier omission still counts.
-    if (verdict === "works" || exclusion === null) include("silent_logs");
-  }
-
-  function doubt(reason: string): void {
-    doubtedUntil = clock.now() + doubtedMs;
-    note(new ProviderError(reason, { kind: "malformed", provider }));
-  }
-
-  function doubtTime(reason: string, details: Readonly<Record<string, unknown>> = {}): void {
-    doubt(reason);
-    alarms.raise("provider_wrong_time", provider, `${provider} is distrusted: ${reason}`, {
-      network: network.id,
-      ...details,
-    });
-  }
-
-  /** Throws if the times of the heads cannot be true. */
-  function checkTimes(reported: Heads, known: KnownChain | undefined): Heads {
-    const fault = headTimeFault(reported, clock.now(), known);
-    if (fault !== null) {
-      doubtTime(fault.reason, fault.details);
-      throw new ProviderError(fault.reason, { kind: "malformed", provider });
-    }
-    if (!isDoubted()) alarms.clear("provider_wrong_time", provider);
-    return reported;
-  }
-
-  function condition(): ProviderCondition {
-    if (exclusion !== null) return exclusion;
-    if (isLeftAlone()) return "waiting";
-    if (isPassedOver()) return "behind";
-    return answeredAt === null ? "unknown" : "ok";
-  }
-
-  return {
-    client,
-    isLeftAlone,
-    rank: () => (exclusion === "silent_logs" ? 2 : 0) + (isPassedOver() ? 1 : 0),
-    tipHeight: () => (exclusion === null && !isDoubted() ? (heard?.latest.height ?? 0) : 0),
-    heard: () => (exclusion === null && !isDoubted() ? heard : null),
-    lastFailure: () => lastFailure,
-    unusableSince: () => unusableSince,
-    ask,
-    async heads(known) {
-      const heads = await ask("heads", async () => checkTimes(await client.heads(known), known));
-      heard = { ...heads, at: clock.now() };
-      const isDue = probedAt === null || clock.now() - probedAt >= probeEveryMs;
-      if (isDue) await probe(heads.finalized.height);
-      return heads;
-    },
-    distrust(reason) {
-      exclude("silent_logs", reason);
-    },
-    setBehind(isBehind) {
-      behindUntil = isBehind ? clock.now() + behindMs : 0;
-    },
-    doubt,
-    doubtTime,
-    health(best, isInUse) {
-      const spent = budget?.spentToday() ?? { day: 0, requests: 0 };
-      return {
-        ...{ place, provider, isInUse, lastError, answeredAt, unusableSince, provenAt },
-        condition: condition(),
-        latencyMs: tally.latencyMs(),
-        tipHeight: heard?.latest.height ?? null,
-        lagBlocks: heard === null ? null : Math.max(0, best - heard.latest.height),
-        errorPercent: tally.errorPercent(),
-        requestsToday: spent.requests,
-        budgetDay: spent.day,
-        requestsPerDay: budget?.requestsPerDay ?? null,
-        retryAt: isLeftAlone() ? retryAt : null,
-      };
-    },
-    resume(before) {
-      budget?.spentBefore({ day: before.budgetDay, requests: before.requestsToday });
-      answeredAt ??= before.answeredAt;
-      provenAt = before.provenAt ?? null;
-      unusableSince = before.unusableSince ?? null;
-      // Its logs are probed again before it is used: only the rank is restored.
-      if (before.condition === "silent_logs") exclusion = "silent_logs";
-    },
-    counts: () => ({ provider, ...tally.counts() }),
+export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: number): PoolMember {
+  const { clock, random } = deps;
+  const calls = makeCallRecord(clock, random);
+  const quarantine = makeQuarantine(clock);
+  const state: State = {
+    ...deps,
+    ...pooled,
+    place,
+    calls,
+    quarantine,
+    chainCheckedAt: null,
+    probedAt: null,
+    provenAt: null,
+    heard: null,
+    unusableSince: null,
   };
+  const heard = () => (quarantine.isBelieved() ? state.heard : null);
+  return {
+    ...bind(state, methods),
+    client: pooled.client,
+    ask: (question, work, isAnswer) => ask(state, question, work, isAnswer),
+    isLeftAlone: () => quarantine.has("waiting"),
+    rank: () => quarantine.rank(),
+    heard,
+    tipHeight: () => heard()?.latest.height ?? 0,
+    lastFailure: () => calls.lastFailure(),
+    unusableSince: () => state.unusableSince,
+    counts: () => ({ provider: pooled.client.provider, ...calls.counts() }),
+  };
+}
+
+async function ask<T>(
+  state: State,
+  question: RpcMethod,
+  work: (client: ChainClient) => Promise<T>,
+  isAnswer?: (error: ProviderError) => boolean,
+): Promise<T> {
+  const failure = state.calls.lastFailure();
+  if (state.quarantine.has("waiting") && failure !== null) throw failure;
+  await assertChain(state);
+  return call(state, question, work, isAnswer);
+}
+
+async function call<T>(
+  state: State,
+  question: RpcMethod,
+  work: (client: ChainClient) => Promise<T>,
+  isAnswer: (error: ProviderError) => boolean = () => false,
+): Promise<T> {
+  const begun = state.clock.now();
+  try {
+    const answer = await work(state.client);
+    answered(state, question, begun);
+    return answer;
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    if (isAnswer(error)) answered(state, question, begun);
+    else failed(state, question, error);
+    throw error;
+  }
+}
+
+function answered(state: State, question: RpcMethod, begun: Instant): void {
+  state.calls.answered(question, begun);
+  if (!state.quarantine.isExcluded()) state.unusableSince = null;
+}
+
+function failed(state: State, question: RpcMethod, error: ProviderError): void {
+  leaveAlone(state, error, state.calls.failed(question, error));
+}
+
+function leaveAlone(state: State, error: ProviderError, milliseconds: number): void {
+  state.calls.note(error);
+  state.quarantine.wait(milliseconds);
+  state.unusableSince ??= state.clock.now();
+  // After the failure, another node may respond at this URL.
+  state.chainCheckedAt = null;
+  state.onLeft(state.client);
+}
+
+async function assertChain(state: State): Promise<void> {
+  const { clock, network, client, chainCheckedAt } = state;
+  if (chainCheckedAt !== null && clock.now() - chainCheckedAt < day) return;
+  const chainId = await call(state, "chainId", () => client.chainId());
+  if (chainId !== network.chainId) {
+    throw exclude(
+      state,
+      "wrong_chain",
+      `it serves chain ${String(chainId)}, but ${network.title} is chain ` +
+        `${String(network.chainId)}. Correct the network's provider.`,
+    );
+  }
+  state.chainCheckedAt = clock.now();
+  include(state, "wrong_chain");
+}
+
+async function heads(state: State, known?: KnownChain): Promise<Heads> {
+  const { clock, client } = state;
+  const reported = await ask(state, "heads", async () =>
+    checkTimes(state, await client.heads(known), known),
+  );
+  state.heard = { ...reported, at: clock.now() };
+  const isDue = state.probedAt === null || clock.now() - state.probedAt >= probeEveryMs;
+  if (isDue) await probe(state, reported.finalized.height);
+  return reported;
+}
+
+/** Throws if the times of the heads cannot be true. */
+function checkTimes(state: State, reported: Heads, known: KnownChain | undefined): Heads {
+  const { clock, alarms, client, quarantine } = state;
+  const fault = headTimeFault(reported, clock.now(), known);
+  if (fault !== null) {
+    doubtTime(state, fault.reason, fault.details);
+    throw new ProviderError(fault.reason, { kind: "malformed", provider: client.provider });
+  }
+  if (!quarantine.has("distrusted")) alarms.clear("provider_wrong_time", client.provider);
+  return reported;
+}
+
+/** Throws if the provider's logs omit transfers. */
+async function probe(state: State, finalHeight: number): Promise<void> {
+  const contracts = state.network.tokens.map(({ contract }) => contract);
+  let verdict: Awaited<ReturnType<typeof probeLogs>>;
+  try {
+    verdict = await probeLogs(state.client, finalHeight, contracts);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    failed(state, "probe", error);
+    throw error;
+  }
+  if (typeof verdict === "object") throw exclude(state, "silent_logs", verdict.leftOut);
+  state.calls.recovered("probe");
+  state.probedAt = state.clock.now();
+  if (verdict === "works") state.provenAt = state.probedAt;
+  // If there was nothing to compare, an earlier omission still counts.
+  if (verdict === "works" || !state.quarantine.isExcluded()) include(state, "silent_logs");
+}
+
+function exclude(
+  state: State,
+  kind: "wrong_chain" | "silent_logs",
+  message: string,
+): ProviderError {
+  const { provider } = state.client;
+  const error = new ProviderError(message, { kind: "refused", provider });
+  state.quarantine.put(kind);
+  state.probedAt = null;
+  leaveAlone(state, error, excludedMs);
+  state.alarms.raise(`provider_${kind}`, provider, message, { network: state.network.id });
+  return error;
+}
+
+function include({ quarantine, alarms, client }: State, kind: "wrong_chain" | "silent_logs"): void {
+  quarantine.lift(kind);
+  alarms.clear(`provider_${kind}`, client.provider);
+}
+
+function distrust(state: State, reason: string): void {
+  exclude(state, "silent_logs", reason);
+}
+
+function setBehind({ quarantine }: State, isBehind: boolean): void {
+  if (isBehind) quarantine.put("behind");
+  else quarantine.lift("behind");
+}
+
+function doubt({ quarantine, calls, client }: State, reason: string): void {
+  quarantine.put("distrusted");
+  calls.note(new ProviderError(reason, { kind: "malformed", provider: client.provider }));
+}
+
+function doubtTime(
+  state: State,
+  reason: string,
+  details: Readonly<Record<string, unknown>> = {},
+): void {
+  const { alarms, network, client } = state;
+  doubt(state, reason);
+  const message = `${client.provider} is distrusted: ${reason}`;
+  alarms.raise("provider_wrong_time", client.provider, message, {
+    network: network.id,
+    ...details,
+  });
+}
+
+function health(state: State, best: number, isInUse: boolean): ProviderHealth {
+  const { place, client, budget, calls, quarantine, heard, unusableSince, provenAt } = state;
+  const answeredAt = calls.answeredAt();
+  const spent = budget?.spentToday() ?? { day: 0, requests: 0 };
+  return {
+    place,
+    provider: client.provider,
+    condition: quarantine.condition() ?? (answeredAt === null ? "unknown" : "ok"),
+    isInUse,
+    latencyMs: calls.latencyMs(),
+    tipHeight: heard?.latest.height ?? null,
+    lagBlocks: heard === null ? null : Math.max(0, best - heard.latest.height),
+    errorPercent: calls.errorPercent(),
+    requestsToday: spent.requests,
+    budgetDay: spent.day,
+    requestsPerDay: budget?.requestsPerDay ?? null,
+    lastError: calls.lastError(),
+    retryAt: quarantine.retryAt(),
+    answeredAt,
+    unusableSince,
+    provenAt,
+  };
+}
+
+function resume(state: State, before: ProviderHealth): void {
+  state.budget?.spentBefore({ day: before.budgetDay, requests: before.requestsToday });
+  state.calls.resume(before.answeredAt);
+  state.provenAt = before.provenAt ?? null;
+  state.unusableSince = before.unusableSince ?? null;
+  // Its logs are probed again before it is used: only the rank is restored.
+  if (before.condition === "silent_logs") state.quarantine.put("silent_logs");
 }

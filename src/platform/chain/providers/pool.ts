@@ -1,10 +1,12 @@
-import { minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import { minute, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { ChainAlarms } from "../state/alarms.ts";
 import type { ChainClient, Heads, KnownChain } from "../client.ts";
 import type { Network } from "../networks.ts";
 import { ProviderError } from "./error.ts";
 import type { ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
-import { makePoolMember, type PoolMember, type RpcMethod } from "./member.ts";
+import type { RpcMethod } from "./call-record.ts";
+import { isTooFarAhead, staleBlocksOf } from "./heads-check.ts";
+import { makePoolMember, type PoolMember } from "./member.ts";
 import type { PooledProvider } from "./provider.ts";
 
 /**
@@ -52,11 +54,6 @@ export interface ProviderPool {
 
 /** Interval at which the tips of providers that are not in use are read. */
 const checkEveryMs = minute;
-/** A provider is passed over if its newest block is this much older than another's. */
-const staleMs = minute;
-const staleBlocksMin = 10;
-/** For this long, the last heads of a provider whose blocks are old are used instead of a new call. */
-const heardMs = 30 * second;
 
 type IsAnswer = (error: ProviderError) => boolean;
 /** Makes a call: to a given provider, or to that of the round. */
@@ -75,7 +72,7 @@ export function makeProviderPool(deps: {
   readonly random: () => number;
   readonly alarms: ChainAlarms;
 }): ProviderPool {
-  const { network, clock, alarms } = deps;
+  const { network, clock } = deps;
   let current: PoolMember | null = null;
   let checkedAt: Instant = 0;
   const onLeft = (client: ChainClient) => {
@@ -102,109 +99,19 @@ export function makeProviderPool(deps: {
     return first?.lastFailure() ?? unasked;
   }
 
-  const staleBlocks = Math.max(staleBlocksMin, Math.ceil(staleMs / network.blockTimeMs));
-  // If many blocks become final at once, honest providers learn of it at slightly different times.
-  const finalSlack = Math.max(staleBlocksMin, Math.ceil(network.finality.lagBlocks / 2));
-
-  /**
-   * A single provider could make a payment look old, or a network unreadable, by reporting blocks that do not exist. If
-   * its blocks are far above those of the others, this asks the others. Another provider contradicts it if its own
-   * newest block is current and not below the highest block already read.
-   */
-  async function isTooFarAhead(
-    member: PoolMember,
-    reported: Heads,
-    known: number,
-  ): Promise<boolean> {
-    const { provider } = member.client;
-    let against: { readonly provider: string; readonly height: number } | null = null;
-    const isOfNow = ({ latest }: Heads) =>
-      latest.time >= Math.min(reported.latest.time, clock.now()) - staleMs;
-    for (const other of members) {
-      if (other === member || other.rank() > 0) continue;
-      const before = other.heard();
-      // A provider that is behind proves nothing here, and is not called in every scan.
-      const isBehind = before !== null && isRecent(before.at) && !isOfNow(before);
-      const heard = supports(before, reported) || isBehind ? before : await askHeads(other);
-      if (supports(heard, reported)) {
-        against = null;
-        break;
-      }
-      if (heard === null || heard.latest.height < known || !isOfNow(heard)) continue;
-      against = { provider: other.client.provider, height: heard.latest.height };
-    }
-    if (against === null) {
-      alarms.clear("provider_too_far_ahead", provider);
-      return false;
-    }
-    const reason = `its newest block is far above that of ${against.provider}, which is current`;
-    member.doubt(reason);
-    alarms.raise("provider_too_far_ahead", provider, `${provider} is not read: ${reason}`, {
-      network: network.id,
-      blockHeight: reported.latest.height,
-      finalHeight: reported.finalized.height,
-      otherHeight: against.height,
-    });
-    return true;
-  }
-
-  /** True if the heads that one provider reported earlier make those of another plausible. */
-  function supports(heard: ReturnType<PoolMember["heard"]>, { latest, finalized }: Heads): boolean {
-    if (heard === null) return false;
-    const grown = Math.max(0, clock.now() - heard.at) / network.blockTimeMs;
-    const { lagBlocks } = network.finality;
-    // A provider that does not know the final block derives it from its tip by a large lag, so its final block proves
-    // nothing.
-    const isCounted = heard.latest.height - heard.finalized.height === lagBlocks;
-    const final =
-      isCounted && lagBlocks > staleBlocks
-        ? heard.latest.height
-        : heard.finalized.height + finalSlack;
-    return (
-      latest.height <= heard.latest.height + grown + staleBlocks &&
-      finalized.height <= final + grown
-    );
-  }
-
-  const isRecent = (at: Instant) => Math.abs(clock.now() - at) < heardMs;
-
-  /** Returns its current heads; null if it does not respond. */
-  async function askHeads(member: PoolMember): Promise<ReturnType<PoolMember["heard"]>> {
-    if (member.isLeftAlone()) return null;
-    try {
-      await member.heads();
-      return member.heard();
-    } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      return null;
-    }
-  }
-
   /** Starts a round. */
   async function heads(known?: KnownChain): Promise<Heads> {
-    const knownHeight = known?.tipHeight ?? 0;
-    const wanted = Math.max(knownHeight, bestTip() - staleBlocks);
-    const late: { member: PoolMember; heads: Heads }[] = [];
     current = null;
-    for (const member of inOrder()) {
-      try {
-        const reported = await member.heads(known);
-        if (await isTooFarAhead(member, reported, knownHeight)) continue;
-        if (reported.latest.height >= wanted) {
-          for (const { member: behind } of late) behind.setBehind(true);
-          member.setBehind(false);
-          current = member;
-          return reported;
-        }
-        late.push({ member, heads: reported });
-      } catch (error) {
-        if (!(error instanceof ProviderError)) throw error;
-      }
-    }
-    const [best] = late.sort((one, other) => other.heads.latest.height - one.heads.latest.height);
-    if (best === undefined) throw noneReady();
-    current = best.member;
-    return best.heads;
+    const knownHeight = known?.tipHeight ?? 0;
+    const wanted = Math.max(knownHeight, bestTip() - staleBlocksOf(network));
+    const chosen = await choose(inOrder(), wanted, async (member) => {
+      const reported = await member.heads(known);
+      const checks = { ...deps, members };
+      return (await isTooFarAhead(checks, member, reported, knownHeight)) ? null : reported;
+    });
+    if (chosen === null) throw noneReady();
+    current = chosen.member;
+    return chosen.heads;
   }
 
   /** Makes a call within the round. */
@@ -271,6 +178,41 @@ export function makeProviderPool(deps: {
     },
     counts: () => members.map((member) => member.counts()),
   };
+}
+
+interface Chosen {
+  readonly member: PoolMember;
+  readonly heads: Heads;
+}
+
+/**
+ * Returns the first provider whose newest block is at least `wanted`, and marks those before it as behind; without such
+ * a provider, the one with the newest block. Null if none responds.
+ */
+async function choose(
+  members: readonly PoolMember[],
+  wanted: number,
+  headsOf: (member: PoolMember) => Promise<Heads | null>,
+): Promise<Chosen | null> {
+  const late: Chosen[] = [];
+  for (const member of members) {
+    try {
+      const heads = await headsOf(member);
+      if (heads === null) continue;
+      if (heads.latest.height >= wanted) {
+        for (const { member: behind } of late) behind.setBehind(true);
+        member.setBehind(false);
+        return { member, heads };
+      }
+      late.push({ member, heads });
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+    }
+  }
+  const [best = null] = late.sort(
+    (one, other) => other.heads.latest.height - one.heads.latest.height,
+  );
+  return best;
 }
 
 /** Wraps every method except `heads`. */
