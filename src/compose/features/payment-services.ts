@@ -146,27 +146,7 @@ export function makePaymentServices(
     ...common,
     invoices: { ...settlement, matchHolds, watchedAddresses, watchedAmong, lateReviewers },
   };
-  const watched = config.networks.flatMap((network) => {
-    const access = accessTo(network, parts);
-    if (access === null) return [];
-    const { providers, client } = access.pool;
-    const times = makeBlockTimes({ clock, providers, ...access });
-    const reading = { ...ledger, ...access, logger, network, client, providers, times };
-    const scanner = makeScanner(reading);
-    const crossCheck = makeProviderCrossCheck({
-      ...reading,
-      scanner,
-      invoices: { watchedSince, oldestHold },
-    });
-    return {
-      ...access,
-      network: network.id,
-      scanner,
-      watcher: makeWatcher(reading),
-      examiner: makeClaimExaminer({ ...reading, claimableTerms }),
-      monitor: makeMonitor({ ...reading, crossCheck }),
-    };
-  });
+  const watched = makeWatched(parts, ledger);
   const chains = makeChainService({
     db,
     clock,
@@ -239,6 +219,34 @@ export function makePaymentServices(
     rates,
     sandbox,
   };
+}
+
+type Ledger = Omit<Parameters<typeof makeScanner>[0], "network" | "pool" | "times">;
+
+/** Makes the readers of every enabled network that has providers. */
+function makeWatched(parts: Dependencies, ledger: Ledger) {
+  const { config, clock, logger } = parts;
+  return config.networks.flatMap((network) => {
+    const access = accessTo(network, parts);
+    if (access === null) return [];
+    const { providers, client } = access.pool;
+    const times = makeBlockTimes({ clock, providers, ...access });
+    const reading = { ...ledger, ...access, logger, network, client, providers, times };
+    const scanner = makeScanner(reading);
+    const crossCheck = makeProviderCrossCheck({
+      ...reading,
+      scanner,
+      invoices: { watchedSince, oldestHold },
+    });
+    return {
+      ...access,
+      network: network.id,
+      scanner,
+      watcher: makeWatcher(reading),
+      examiner: makeClaimExaminer({ ...reading, claimableTerms }),
+      monitor: makeMonitor({ ...reading, crossCheck }),
+    };
+  });
 }
 
 function makeSandbox(parts: Dependencies, journal: Journal): SandboxService | null {

@@ -13,18 +13,15 @@ import type {
   TopOrganizationListRecord,
   TopWalletListRecord,
 } from "./records.ts";
+import type { Bucket, Charts, Summary, Volume } from "./scope-figures.ts";
 import type {
-  Bucket,
-  Charts,
   MerchantCharts,
   MerchantSummary,
   PlatformCharts,
   PlatformSummary,
-  Summary,
   TopCustomer,
   TopOrganization,
   TopWallet,
-  Volume,
 } from "./service.ts";
 
 function presentSummary(summary: Summary): z.input<typeof AnalyticsSummaryRecord> {

@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../kernel/bind.ts";
 import type { MembershipAccess } from "../../api/declare/access.ts";
 import { scopesMay, type Scope } from "../../api/declare/permissions.ts";
 import type { Actor, ApiKeyActor } from "../../kernel/actor.ts";
@@ -33,30 +34,7 @@ export interface ApiKeyInput {
   readonly expiresAt?: Instant | null;
 }
 
-export interface ApiKeyService {
-  /** Returns a page of an organization's keys, newest first, including revoked and expired ones. */
-  list(organizationId: Id<"organization">, query: PageQuery): Promise<Page<ApiKeyRow>>;
-  /** Creates a key. Throws 403 `scope_not_allowed` or `expiry_not_allowed`. */
-  create(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    input: ApiKeyInput,
-  ): Promise<CreatedApiKey>;
-  /** Revokes a key. Every process refuses its next request. Revoking again has no effect. */
-  revoke(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    apiKeyId: Id<"apiKey">,
-  ): Promise<ApiKeyRow>;
-  /** Returns the principal and organization standing of a secret; null if it is unknown, revoked or expired. */
-  authenticate(
-    secret: string,
-  ): Promise<{ principal: ApiKeyActor; standing: MembershipAccess } | null>;
-  /** Returns the organization of a key, for callers that know only the key's id. */
-  organizationOf(apiKeyId: Id<"apiKey">): Promise<Id<"organization">>;
-  /** Stores the last uses, which are buffered in memory so that requests need no write. */
-  flushLastUse(context: WriteContext): Promise<void>;
-}
+export type ApiKeyService = Bound<typeof methods>;
 
 export interface ApiKeyDependencies {
   readonly db: Database;
@@ -68,126 +46,151 @@ export interface ApiKeyDependencies {
   readonly isTest: boolean;
 }
 
-export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
-  const { db, clock, ids, journal } = deps;
+type Parts = ApiKeyDependencies & {
   /** Last uses since the last flush, by key. */
-  const uses = new Map<Id<"apiKey">, Instant>();
+  readonly uses: Map<Id<"apiKey">, Instant>;
+};
 
+const methods = { list, create, revoke, authenticate, organizationOf, flushLastUse };
+
+export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
+  return bind({ ...deps, uses: new Map() }, methods);
+}
+
+/** Returns a page of an organization's keys, newest first, including revoked and expired ones. */
+async function list(
+  { db }: Parts,
+  organizationId: Id<"organization">,
+  query: PageQuery,
+): Promise<Page<ApiKeyRow>> {
+  const page = parsePage(query, "api_keys", { organizationId });
+  return toPage(await listKeys(db, organizationId, page), page);
+}
+
+/** Creates a key. Throws 403 `scope_not_allowed` or `expiry_not_allowed`. */
+async function create(
+  deps: Parts,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  input: ApiKeyInput,
+): Promise<CreatedApiKey> {
+  const { db, clock, ids, journal } = deps;
+  const organization = await findOrganization(db, organizationId);
+  if (organization === null) throw notFound();
+  const at = clock.now();
+  const expiresAt = requireExpiry(context.actor, input.expiresAt ?? null, at);
+  const secret = newToken(deps.isTest ? "testKey" : "liveKey", deps.randomBytes);
+  const key: ApiKeyRow = {
+    id: ids.next("apiKey", at),
+    organizationId,
+    name: input.name,
+    prefix: secret.slice(0, shownLength),
+    secretHash: hashToken(secret),
+    scopes: input.scopes,
+    createdBy: creatorOf(context.actor),
+    createdAt: at,
+    lastUsedAt: null,
+    expiresAt,
+    revokedAt: null,
+  };
+  return db.write(context, async (tx) => {
+    for (const scope of input.scopes) await requireScope(tx, scope, organization);
+    await tx.insert(apiKeys, key);
+    journal.record(tx, at, {
+      action: "api_key.created",
+      organizationId,
+      subjectType: "api_key",
+      subjectId: key.id,
+      changes: {
+        name: key.name,
+        scopes: key.scopes,
+        prefix: key.prefix,
+        expiresAt: expiresAt === null ? null : toIso(expiresAt),
+      },
+    });
+    return { key, secret };
+  });
+}
+
+/** Revokes a key. Every process refuses its next request. Revoking again has no effect. */
+function revoke(
+  { db, clock, journal }: Parts,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  apiKeyId: Id<"apiKey">,
+): Promise<ApiKeyRow> {
+  return db.write(context, async (tx) => {
+    const key = await tx.lockOne(apiKeys, "WHERE organization_id = $1 AND id = $2", [
+      organizationId,
+      apiKeyId,
+    ]);
+    if (key === null) throw notFound();
+    if (key.revokedAt !== null) return key;
+    const revokedAt = clock.now();
+    await tx.update(apiKeys, { revokedAt }, "WHERE id = $1", [apiKeyId]);
+    journal.record(tx, revokedAt, {
+      action: "api_key.revoked",
+      organizationId,
+      subjectType: "api_key",
+      subjectId: apiKeyId,
+      changes: { name: key.name },
+    });
+    return { ...key, revokedAt };
+  });
+}
+
+/** Returns the principal and organization standing of a secret; null if it is unknown, revoked or expired. */
+async function authenticate(
+  { db, clock, uses }: Parts,
+  secret: string,
+): Promise<{ principal: ApiKeyActor; standing: MembershipAccess } | null> {
+  // A secret with a wrong checksum is not ours, so no query is needed.
+  if (parseToken(secret, "liveKey", "testKey") === null) return null;
+  const found = await keyBySecret(db, hashToken(secret));
+  const now = clock.now();
+  if (found === null || found.revokedAt !== null) return null;
+  if (found.expiresAt !== null && found.expiresAt <= now) return null;
+  if (now - (found.lastUsedAt ?? 0) > lastUsePrecision) uses.set(found.id, now);
   return {
-    async list(organizationId, query) {
-      const page = parsePage(query, "api_keys", { organizationId });
-      return toPage(await listKeys(db, organizationId, page), page);
+    principal: {
+      type: "api_key",
+      id: found.id,
+      label: found.name,
+      organizationId: found.organizationId,
+      scopes: found.scopes,
+      createdBy: found.createdBy,
+      expiresAt: found.expiresAt,
     },
-
-    async create(context, organizationId, input) {
-      const organization = await findOrganization(db, organizationId);
-      if (organization === null) throw notFound();
-      const at = clock.now();
-      const expiresAt = requireExpiry(context.actor, input.expiresAt ?? null, at);
-      const secret = newToken(deps.isTest ? "testKey" : "liveKey", deps.randomBytes);
-      const key: ApiKeyRow = {
-        id: ids.next("apiKey", at),
-        organizationId,
-        name: input.name,
-        prefix: secret.slice(0, shownLength),
-        secretHash: hashToken(secret),
-        scopes: input.scopes,
-        createdBy: creatorOf(context.actor),
-        createdAt: at,
-        lastUsedAt: null,
-        expiresAt,
-        revokedAt: null,
-      };
-      return db.write(context, async (tx) => {
-        for (const scope of input.scopes) await requireScope(tx, scope, organization);
-        await tx.insert(apiKeys, key);
-        journal.record(tx, at, {
-          action: "api_key.created",
-          organizationId,
-          subjectType: "api_key",
-          subjectId: key.id,
-          changes: {
-            name: key.name,
-            scopes: key.scopes,
-            prefix: key.prefix,
-            expiresAt: expiresAt === null ? null : toIso(expiresAt),
-          },
-        });
-        return { key, secret };
-      });
-    },
-
-    revoke(context, organizationId, apiKeyId) {
-      return db.write(context, async (tx) => {
-        const key = await tx.lockOne(apiKeys, "WHERE organization_id = $1 AND id = $2", [
-          organizationId,
-          apiKeyId,
-        ]);
-        if (key === null) throw notFound();
-        if (key.revokedAt !== null) return key;
-        const revokedAt = clock.now();
-        await tx.update(apiKeys, { revokedAt }, "WHERE id = $1", [apiKeyId]);
-        journal.record(tx, revokedAt, {
-          action: "api_key.revoked",
-          organizationId,
-          subjectType: "api_key",
-          subjectId: apiKeyId,
-          changes: { name: key.name },
-        });
-        return { ...key, revokedAt };
-      });
-    },
-
-    async authenticate(secret) {
-      // A secret with a wrong checksum is not ours, so no query is needed.
-      if (parseToken(secret, "liveKey", "testKey") === null) return null;
-      const found = await keyBySecret(db, hashToken(secret));
-      const now = clock.now();
-      if (found === null || found.revokedAt !== null) return null;
-      if (found.expiresAt !== null && found.expiresAt <= now) return null;
-      if (now - (found.lastUsedAt ?? 0) > lastUsePrecision) uses.set(found.id, now);
-      return {
-        principal: {
-          type: "api_key",
-          id: found.id,
-          label: found.name,
-          organizationId: found.organizationId,
-          scopes: found.scopes,
-          createdBy: found.createdBy,
-          expiresAt: found.expiresAt,
-        },
-        standing: {
-          organizationId: found.organizationId,
-          organizationStatus: found.organizationStatus,
-          role: null,
-        },
-      };
-    },
-
-    async organizationOf(apiKeyId) {
-      const key = await db.findOne(apiKeys, "WHERE id = $1", [apiKeyId]);
-      if (key === null) throw notFound();
-      return key.organizationId;
-    },
-
-    async flushLastUse(context) {
-      if (uses.size === 0) return;
-      const flushed = [...uses]
-        .slice(0, flushedMax)
-        .sort(([left], [right]) => (left < right ? -1 : 1));
-      for (const [id] of flushed) uses.delete(id);
-      const whens = flushed.map(
-        (_use, place) => `WHEN $${String(place * 2 + 1)} THEN $${String(place * 2 + 2)}`,
-      );
-      const places = flushed.map((_use, place) => `$${String(place * 2 + 1)}`);
-      await db.write(context, (tx) =>
-        tx.run(
-          `UPDATE api_keys SET last_used_at = CAST(CASE id ${whens.join(" ")} END AS BIGINT) WHERE id IN (${places.join(", ")})`,
-          flushed.flat(),
-        ),
-      );
+    standing: {
+      organizationId: found.organizationId,
+      organizationStatus: found.organizationStatus,
+      role: null,
     },
   };
+}
+
+/** Returns the organization of a key, for callers that know only the key's id. */
+async function organizationOf({ db }: Parts, apiKeyId: Id<"apiKey">): Promise<Id<"organization">> {
+  const key = await db.findOne(apiKeys, "WHERE id = $1", [apiKeyId]);
+  if (key === null) throw notFound();
+  return key.organizationId;
+}
+
+/** Stores the last uses, which are buffered in memory so that requests need no write. */
+async function flushLastUse({ db, uses }: Parts, context: WriteContext): Promise<void> {
+  if (uses.size === 0) return;
+  const flushed = [...uses].slice(0, flushedMax).sort(([left], [right]) => (left < right ? -1 : 1));
+  for (const [id] of flushed) uses.delete(id);
+  const whens = flushed.map(
+    (_use, place) => `WHEN $${String(place * 2 + 1)} THEN $${String(place * 2 + 2)}`,
+  );
+  const places = flushed.map((_use, place) => `$${String(place * 2 + 1)}`);
+  await db.write(context, (tx) =>
+    tx.run(
+      `UPDATE api_keys SET last_used_at = CAST(CASE id ${whens.join(" ")} END AS BIGINT) WHERE id IN (${places.join(", ")})`,
+      flushed.flat(),
+    ),
+  );
 }
 
 function creatorOf(actor: Actor): Id<"user"> | null {

@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../kernel/bind.ts";
 import type { Principal } from "../../api/declare/access.ts";
 import { day, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect, NotFound } from "../../kernel/errors.ts";
@@ -29,119 +30,126 @@ export interface PasswordReset {
   readonly expiresAt: Instant;
 }
 
-export interface PasswordService {
-  /** Sets a new password for a user who knows the current one, and ends the user's other sessions. */
-  change(
-    context: WriteContext,
-    actor: Principal,
-    input: { readonly currentPassword: string; readonly newPassword: string },
-  ): Promise<void>;
-  /** Creates a single-use reset token on behalf of the operator. Earlier tokens become invalid. */
-  createReset(context: WriteContext, input: { readonly email: string }): Promise<PasswordReset>;
-  /** Sets a new password with a reset token, and ends all sessions of the user. */
-  reset(
-    context: WriteContext,
-    input: { readonly resetToken: string; readonly newPassword: string },
-  ): Promise<void>;
-}
+export type PasswordService = Bound<typeof methods>;
 
-export function makePasswordService(deps: {
+interface Deps {
   readonly db: Database;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly journal: Journal;
   readonly passwords: Passwords;
   readonly loginLock: LoginLock;
-}): PasswordService {
-  const { db, clock, journal, passwords, loginLock } = deps;
+}
 
-  function record(tx: Tx, at: Instant, action: string, userId: Id<"user">): void {
-    journal.record(tx, at, {
-      action,
-      organizationId: null,
-      subjectType: "user",
-      subjectId: userId,
-    });
+const methods = { change, createReset, reset };
+
+export function makePasswordService(deps: Deps): PasswordService {
+  return bind(deps, methods);
+}
+
+/** Sets a new password for a user who knows the current one, and ends the user's other sessions. */
+async function change(
+  deps: Deps,
+  context: WriteContext,
+  actor: Principal,
+  input: { readonly currentPassword: string; readonly newPassword: string },
+): Promise<void> {
+  const { db, clock, passwords, loginLock } = deps;
+  if (actor.type !== "user") {
+    throw new UserNeeded(
+      "An API key has no password. Log in as a user. To disable a key, revoke it.",
+    );
   }
+  await requireStrong(passwords, input.newPassword, actor.label, "/newPassword");
+  // The login lock applies, so that someone with an open session cannot guess the password.
+  const user = await userView(db, actor.id);
+  const isRight = await loginLock.attempt({ email: actor.label, ip: context.ip }, () =>
+    passwords.verify(input.currentPassword, user?.passwordHash ?? null),
+  );
+  if (!isRight) throw wrongPassword();
+  const passwordHash = await passwords.hash(input.newPassword);
+  await db.write(context, async (tx) => {
+    const at = clock.now();
+    const current = await lockUser(tx, actor.id);
+    if (current?.passwordHash !== user?.passwordHash) throw wrongPassword();
+    await changePasswordHash(tx, actor.id, passwordHash);
+    await revokeSessionsOf(tx, actor.id, at, actor.sessionId);
+    await endResetsOf(tx, actor.id, at);
+    record(deps, tx, at, "user.password_changed", actor.id);
+  });
+}
 
-  return {
-    async change(context, actor, input) {
-      if (actor.type !== "user") {
-        throw new UserNeeded(
-          "An API key has no password. Log in as a user. To disable a key, revoke it.",
-        );
-      }
-      await requireStrong(passwords, input.newPassword, actor.label, "/newPassword");
-      // The login lock applies, so that someone with an open session cannot guess the password.
-      const user = await userView(db, actor.id);
-      const isRight = await loginLock.attempt({ email: actor.label, ip: context.ip }, () =>
-        passwords.verify(input.currentPassword, user?.passwordHash ?? null),
-      );
-      if (!isRight) throw wrongPassword();
-      const passwordHash = await passwords.hash(input.newPassword);
-      await db.write(context, async (tx) => {
-        const at = clock.now();
-        const current = await lockUser(tx, actor.id);
-        if (current?.passwordHash !== user?.passwordHash) throw wrongPassword();
-        await changePasswordHash(tx, actor.id, passwordHash);
-        await revokeSessionsOf(tx, actor.id, at, actor.sessionId);
-        await endResetsOf(tx, actor.id, at);
-        record(tx, at, "user.password_changed", actor.id);
-      });
-    },
+/** Creates a single-use reset token on behalf of the operator. Earlier tokens become invalid. */
+function createReset(
+  deps: Deps,
+  context: WriteContext,
+  { email }: { readonly email: string },
+): Promise<PasswordReset> {
+  const { db, clock } = deps;
+  const token = newToken("passwordReset", deps.randomBytes);
+  return db.write(context, async (tx) => {
+    const at = clock.now();
+    const user = await userByEmail(tx, email.toLowerCase());
+    if (user === null) {
+      throw new NotFound("No account has this e-mail address. Check the spelling.");
+    }
+    await lockUser(tx, user.id);
+    await endResetsOf(tx, user.id, at);
+    const expiresAt = at + passwordResetLife;
+    await tx.insert(passwordResets, {
+      tokenHash: hashToken(token),
+      userId: user.id,
+      createdAt: at,
+      expiresAt,
+      usedAt: null,
+    });
+    record(deps, tx, at, "user.password_reset_created", user.id);
+    return { userId: user.id, email: user.email, token, expiresAt };
+  });
+}
 
-    createReset(context, { email }) {
-      const token = newToken("passwordReset", deps.randomBytes);
-      return db.write(context, async (tx) => {
-        const at = clock.now();
-        const user = await userByEmail(tx, email.toLowerCase());
-        if (user === null) {
-          throw new NotFound("No account has this e-mail address. Check the spelling.");
-        }
-        await lockUser(tx, user.id);
-        await endResetsOf(tx, user.id, at);
-        const expiresAt = at + passwordResetLife;
-        await tx.insert(passwordResets, {
-          tokenHash: hashToken(token),
-          userId: user.id,
-          createdAt: at,
-          expiresAt,
-          usedAt: null,
-        });
-        record(tx, at, "user.password_reset_created", user.id);
-        return { userId: user.id, email: user.email, token, expiresAt };
-      });
-    },
+/** Sets a new password with a reset token, and ends all sessions of the user. */
+async function reset(
+  deps: Deps,
+  context: WriteContext,
+  input: { readonly resetToken: string; readonly newPassword: string },
+): Promise<void> {
+  const { db, clock, passwords, loginLock } = deps;
+  const { resetToken } = input;
+  if (parseToken(resetToken, "passwordReset") === null) throw invalidResetToken();
+  const tokenHash = hashToken(resetToken);
+  const given = await db.findOne(passwordResets, "WHERE token_hash = $1", [tokenHash]);
+  if (given === null || given.usedAt !== null || given.expiresAt <= clock.now()) {
+    throw invalidResetToken();
+  }
+  const owner = await userView(db, given.userId);
+  await requireStrong(passwords, input.newPassword, owner?.email, "/newPassword");
+  const passwordHash = await passwords.hash(input.newPassword);
+  const user = await db.write(context, async (tx) => {
+    const at = clock.now();
+    // Lock order: the user before the token, as in every password change.
+    const locked = await lockUser(tx, given.userId);
+    const current = await tx.lockOne(passwordResets, "WHERE token_hash = $1", [tokenHash]);
+    if (current === null || current.usedAt !== null || current.expiresAt <= at) {
+      throw invalidResetToken();
+    }
+    if (locked === null) throw new Defect("a reset names a user who is not there");
+    await changePasswordHash(tx, locked.id, passwordHash);
+    await revokeSessionsOf(tx, locked.id, at, null);
+    await endResetsOf(tx, locked.id, at);
+    record(deps, tx, at, "user.password_reset", locked.id);
+    return locked;
+  });
+  loginLock.forget({ email: user.email, ip: context.ip });
+}
 
-    async reset(context, input) {
-      const { resetToken } = input;
-      if (parseToken(resetToken, "passwordReset") === null) throw invalidResetToken();
-      const tokenHash = hashToken(resetToken);
-      const given = await db.findOne(passwordResets, "WHERE token_hash = $1", [tokenHash]);
-      if (given === null || given.usedAt !== null || given.expiresAt <= clock.now()) {
-        throw invalidResetToken();
-      }
-      const owner = await userView(db, given.userId);
-      await requireStrong(passwords, input.newPassword, owner?.email, "/newPassword");
-      const passwordHash = await passwords.hash(input.newPassword);
-      const user = await db.write(context, async (tx) => {
-        const at = clock.now();
-        // Lock order: the user before the token, as in every password change.
-        const locked = await lockUser(tx, given.userId);
-        const current = await tx.lockOne(passwordResets, "WHERE token_hash = $1", [tokenHash]);
-        if (current === null || current.usedAt !== null || current.expiresAt <= at) {
-          throw invalidResetToken();
-        }
-        if (locked === null) throw new Defect("a reset names a user who is not there");
-        await changePasswordHash(tx, locked.id, passwordHash);
-        await revokeSessionsOf(tx, locked.id, at, null);
-        await endResetsOf(tx, locked.id, at);
-        record(tx, at, "user.password_reset", locked.id);
-        return locked;
-      });
-      loginLock.forget({ email: user.email, ip: context.ip });
-    },
-  };
+function record({ journal }: Deps, tx: Tx, at: Instant, action: string, userId: Id<"user">): void {
+  journal.record(tx, at, {
+    action,
+    organizationId: null,
+    subjectType: "user",
+    subjectId: userId,
+  });
 }
 
 /** Refuses a password that is too short, too long, very common or the e-mail address; `pointer` names its field. */

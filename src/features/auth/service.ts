@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../kernel/bind.ts";
 import type { UserActor } from "../../kernel/actor.ts";
 import { day, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
@@ -45,27 +46,7 @@ export interface RefreshTokenSource {
   hash(token: string): string;
 }
 
-export interface AuthService {
-  /** Creates a user who owns a new organization or, with an invitation, joins the inviting one. */
-  register(
-    context: WriteContext,
-    input: {
-      readonly email: string;
-      readonly password: string;
-      readonly name: string;
-      /** Required without an invitation and ignored with one. */
-      readonly organizationName?: string | undefined;
-      readonly invitationToken?: string | undefined;
-    },
-  ): Promise<AuthSession>;
-  login(
-    context: WriteContext,
-    input: { readonly email: string; readonly password: string },
-  ): Promise<AuthSession>;
-  refresh(context: WriteContext, input: { readonly refreshToken: string }): Promise<AuthSession>;
-  /** Ends the session of a refresh token; an invalid token is not an error. */
-  logout(context: WriteContext, input: { readonly refreshToken: string }): Promise<void>;
-}
+export type AuthService = Bound<typeof methods>;
 
 export interface AuthDependencies {
   readonly db: Database;
@@ -84,134 +65,176 @@ export interface AuthDependencies {
 
 type Identity = Pick<UserView, "id" | "email" | "platformRole">;
 
-export function makeAuthService(deps: AuthDependencies): AuthService {
-  const { db, clock, ids, journal, passwords, refreshTokens: tokens } = deps;
+const methods = { register, login, refresh, logout };
 
-  /** Opens a session for a user, in the transaction that authenticated them. */
-  async function open(tx: Tx, at: Instant, sessionId: Id<"session">, user: Identity) {
-    const session = { id: sessionId, userId: user.id, createdAt: at, revokedAt: null };
-    await tx.insert(sessions, session);
+export function makeAuthService(deps: AuthDependencies): AuthService {
+  return bind(deps, methods);
+}
+
+/** Creates a user who owns a new organization or, with an invitation, joins the inviting one. */
+async function register(
+  deps: AuthDependencies,
+  context: WriteContext,
+  input: {
+    readonly email: string;
+    readonly password: string;
+    readonly name: string;
+    /** Required without an invitation and ignored with one. */
+    readonly organizationName?: string | undefined;
+    readonly invitationToken?: string | undefined;
+  },
+): Promise<AuthSession> {
+  const { db, clock, ids, passwords } = deps;
+  const { email, invitationToken } = input;
+  requireOpen(deps.registration, invitationToken !== undefined);
+  if (invitationToken !== undefined) {
+    await deps.invitations.require(db, clock.now(), invitationToken, email);
+  }
+  await requireStrong(passwords, input.password, email);
+  const passwordHash = await passwords.hash(input.password);
+  const identity = { id: ids.next("user", clock.now()), email, platformRole: "none" } as const;
+  const sessionId = ids.next("session", clock.now());
+  const actor = actorOf(identity, sessionId);
+  const opened = await db.write({ ...context, actor }, async (tx) => {
+    const at = clock.now();
+    const user = await deps.members.addUser(tx, at, {
+      id: identity.id,
+      email,
+      name: input.name,
+      passwordHash,
+    });
+    if (invitationToken !== undefined) {
+      await deps.invitations.redeem(tx, at, invitationToken, user);
+    } else if (input.organizationName !== undefined) {
+      await deps.organizations.add(tx, at, { name: input.organizationName, ownerId: user.id });
+    } else {
+      throw new Defect("a registration names neither an organization nor an invitation");
+    }
+    return open(deps, tx, at, sessionId, identity);
+  });
+  return answer(deps, db, identity.id, opened);
+}
+
+async function login(
+  deps: AuthDependencies,
+  context: WriteContext,
+  input: { readonly email: string; readonly password: string },
+): Promise<AuthSession> {
+  const { db, clock, ids, passwords } = deps;
+  const user = await userByEmail(db, input.email);
+  const source = { email: input.email, ip: context.ip };
+  const isRight = await deps.loginLock.attempt(source, () =>
+    passwords.verify(input.password, user?.passwordHash ?? null),
+  );
+  if (user === null || !isRight) throw invalidCredentials();
+  const view = await userView(db, user.id);
+  if (view === null) throw new Defect("a user vanished during login");
+  const sessionId = ids.next("session", clock.now());
+  const opened = await db.write({ ...context, actor: actorOf(view, sessionId) }, async (tx) => {
+    // If the password was changed in the meantime, this login is refused.
+    const current = await lockUser(tx, user.id);
+    if (current?.passwordHash !== user.passwordHash) throw invalidCredentials();
+    return open(deps, tx, clock.now(), sessionId, view);
+  });
+  return answer(deps, db, user.id, opened);
+}
+
+async function refresh(
+  deps: AuthDependencies,
+  context: WriteContext,
+  input: { readonly refreshToken: string },
+): Promise<AuthSession> {
+  const { db, clock, refreshTokens: tokens } = deps;
+  const session = await sessionOfRefreshToken(db, tokens.hash(input.refreshToken));
+  if (session === null) throw invalidRefreshToken();
+  const { sessionId, userId } = session;
+  const rotated = await db.write({ ...context, actor: userActor(session) }, (tx) =>
+    rotate(deps, tx, clock.now(), sessionId, input.refreshToken),
+  );
+  if (rotated === null) throw invalidRefreshToken();
+  return answer(deps, db, userId, { sessionId, ...rotated });
+}
+
+/** Ends the session of a refresh token; an invalid token is not an error. */
+async function logout(
+  { db, clock, journal, refreshTokens: tokens }: AuthDependencies,
+  context: WriteContext,
+  input: { readonly refreshToken: string },
+): Promise<void> {
+  const session = await sessionOfRefreshToken(db, tokens.hash(input.refreshToken));
+  if (session === null) return;
+  await db.write({ ...context, actor: userActor(session) }, async (tx) => {
+    const at = clock.now();
+    if (!(await revokeSession(tx, session.sessionId, at))) return;
     journal.record(tx, at, {
-      action: "session.opened",
+      action: "session.revoked",
       organizationId: null,
       subjectType: "session",
-      subjectId: session.id,
-      changes: { userId: user.id },
+      subjectId: session.sessionId,
     });
-    const token = tokens.create();
-    const refreshTokenExpiresAt = await keepToken(tx, at, session.id, token);
-    return { sessionId: session.id, refreshToken: token, refreshTokenExpiresAt };
-  }
+  });
+}
 
-  async function keepToken(tx: Tx, at: Instant, sessionId: Id<"session">, token: string) {
-    const expiresAt = at + refreshTokenLife;
-    await tx.insert(refreshTokens, {
-      tokenHash: tokens.hash(token),
-      sessionId,
-      createdAt: at,
-      expiresAt,
-      usedAt: null,
-    });
-    return expiresAt;
-  }
+/** Opens a session for a user, in the transaction that authenticated them. */
+async function open(
+  deps: AuthDependencies,
+  tx: Tx,
+  at: Instant,
+  sessionId: Id<"session">,
+  user: Identity,
+) {
+  const { journal, refreshTokens: tokens } = deps;
+  const session = { id: sessionId, userId: user.id, createdAt: at, revokedAt: null };
+  await tx.insert(sessions, session);
+  journal.record(tx, at, {
+    action: "session.opened",
+    organizationId: null,
+    subjectType: "session",
+    subjectId: session.id,
+    changes: { userId: user.id },
+  });
+  const token = tokens.create();
+  const refreshTokenExpiresAt = await keepToken(deps, tx, at, session.id, token);
+  return { sessionId: session.id, refreshToken: token, refreshTokenExpiresAt };
+}
 
-  async function answer(
-    reader: Reader,
-    userId: Id<"user">,
-    opened: { sessionId: Id<"session">; refreshToken: string; refreshTokenExpiresAt: Instant },
-  ): Promise<AuthSession> {
-    const [user, memberships, access] = await Promise.all([
-      userView(reader, userId),
-      membershipsOfUser(reader, userId),
-      deps.accessTokens.issue(userId, opened.sessionId),
-    ]);
-    if (user === null) throw new Defect("a session without a user was opened");
-    return {
-      accessToken: access.accessToken,
-      accessTokenExpiresAt: access.expiresAt,
-      refreshToken: opened.refreshToken,
-      refreshTokenExpiresAt: opened.refreshTokenExpiresAt,
-      user,
-      memberships,
-    };
-  }
+async function keepToken(
+  { refreshTokens: tokens }: AuthDependencies,
+  tx: Tx,
+  at: Instant,
+  sessionId: Id<"session">,
+  token: string,
+) {
+  const expiresAt = at + refreshTokenLife;
+  await tx.insert(refreshTokens, {
+    tokenHash: tokens.hash(token),
+    sessionId,
+    createdAt: at,
+    expiresAt,
+    usedAt: null,
+  });
+  return expiresAt;
+}
 
+async function answer(
+  deps: AuthDependencies,
+  reader: Reader,
+  userId: Id<"user">,
+  opened: { sessionId: Id<"session">; refreshToken: string; refreshTokenExpiresAt: Instant },
+): Promise<AuthSession> {
+  const [user, memberships, access] = await Promise.all([
+    userView(reader, userId),
+    membershipsOfUser(reader, userId),
+    deps.accessTokens.issue(userId, opened.sessionId),
+  ]);
+  if (user === null) throw new Defect("a session without a user was opened");
   return {
-    async register(context, input) {
-      const { email, invitationToken } = input;
-      requireOpen(deps.registration, invitationToken !== undefined);
-      if (invitationToken !== undefined) {
-        await deps.invitations.require(db, clock.now(), invitationToken, email);
-      }
-      await requireStrong(passwords, input.password, email);
-      const passwordHash = await passwords.hash(input.password);
-      const identity = { id: ids.next("user", clock.now()), email, platformRole: "none" } as const;
-      const sessionId = ids.next("session", clock.now());
-      const actor = actorOf(identity, sessionId);
-      const opened = await db.write({ ...context, actor }, async (tx) => {
-        const at = clock.now();
-        const user = await deps.members.addUser(tx, at, {
-          id: identity.id,
-          email,
-          name: input.name,
-          passwordHash,
-        });
-        if (invitationToken !== undefined) {
-          await deps.invitations.redeem(tx, at, invitationToken, user);
-        } else if (input.organizationName !== undefined) {
-          await deps.organizations.add(tx, at, { name: input.organizationName, ownerId: user.id });
-        } else {
-          throw new Defect("a registration names neither an organization nor an invitation");
-        }
-        return open(tx, at, sessionId, identity);
-      });
-      return answer(db, identity.id, opened);
-    },
-
-    async login(context, input) {
-      const user = await userByEmail(db, input.email);
-      const source = { email: input.email, ip: context.ip };
-      const isRight = await deps.loginLock.attempt(source, () =>
-        passwords.verify(input.password, user?.passwordHash ?? null),
-      );
-      if (user === null || !isRight) throw invalidCredentials();
-      const view = await userView(db, user.id);
-      if (view === null) throw new Defect("a user vanished during login");
-      const sessionId = ids.next("session", clock.now());
-      const opened = await db.write({ ...context, actor: actorOf(view, sessionId) }, async (tx) => {
-        // If the password was changed in the meantime, this login is refused.
-        const current = await lockUser(tx, user.id);
-        if (current?.passwordHash !== user.passwordHash) throw invalidCredentials();
-        return open(tx, clock.now(), sessionId, view);
-      });
-      return answer(db, user.id, opened);
-    },
-
-    async refresh(context, input) {
-      const session = await sessionOfRefreshToken(db, tokens.hash(input.refreshToken));
-      if (session === null) throw invalidRefreshToken();
-      const { sessionId, userId } = session;
-      const rotated = await db.write({ ...context, actor: userActor(session) }, (tx) =>
-        rotate(tx, clock.now(), sessionId, input.refreshToken, { tokens, journal, keepToken }),
-      );
-      if (rotated === null) throw invalidRefreshToken();
-      return answer(db, userId, { sessionId, ...rotated });
-    },
-
-    async logout(context, input) {
-      const session = await sessionOfRefreshToken(db, tokens.hash(input.refreshToken));
-      if (session === null) return;
-      await db.write({ ...context, actor: userActor(session) }, async (tx) => {
-        const at = clock.now();
-        if (!(await revokeSession(tx, session.sessionId, at))) return;
-        journal.record(tx, at, {
-          action: "session.revoked",
-          organizationId: null,
-          subjectType: "session",
-          subjectId: session.sessionId,
-        });
-      });
-    },
+    accessToken: access.accessToken,
+    accessTokenExpiresAt: access.expiresAt,
+    refreshToken: opened.refreshToken,
+    refreshTokenExpiresAt: opened.refreshTokenExpiresAt,
+    user,
+    memberships,
   };
 }
 
@@ -221,28 +244,25 @@ export function makeAuthService(deps: AuthDependencies): AuthService {
  * token, and revokes the family. Returns null if the token is invalid; a revocation is committed nevertheless.
  */
 async function rotate(
+  deps: AuthDependencies,
   tx: Tx,
   at: Instant,
   sessionId: Id<"session">,
   token: string,
-  deps: {
-    tokens: RefreshTokenSource;
-    journal: Journal;
-    keepToken: (tx: Tx, at: Instant, sessionId: Id<"session">, token: string) => Promise<Instant>;
-  },
 ): Promise<{ refreshToken: string; refreshTokenExpiresAt: Instant } | null> {
-  const tokenHash = deps.tokens.hash(token);
+  const { journal, refreshTokens: tokens } = deps;
+  const tokenHash = tokens.hash(token);
   // Lock order: the session first, so that all tokens of a family are serialized.
   const session = await lockSession(tx, sessionId);
   if (session === null || session.revokedAt !== null) return null;
   const current = await lockRefreshToken(tx, tokenHash);
   if (current === null || current.expiresAt <= at) return null;
-  const refreshToken = deps.tokens.successor(token);
+  const refreshToken = tokens.successor(token);
 
   if (current.usedAt === null) {
     await tx.update(refreshTokens, { usedAt: at }, "WHERE token_hash = $1", [tokenHash]);
-    const refreshTokenExpiresAt = await deps.keepToken(tx, at, sessionId, refreshToken);
-    deps.journal.record(tx, at, {
+    const refreshTokenExpiresAt = await keepToken(deps, tx, at, sessionId, refreshToken);
+    journal.record(tx, at, {
       action: "session.refreshed",
       organizationId: null,
       subjectType: "session",
@@ -250,11 +270,11 @@ async function rotate(
     });
     return { refreshToken, refreshTokenExpiresAt };
   }
-  const successor = await lockRefreshToken(tx, deps.tokens.hash(refreshToken));
+  const successor = await lockRefreshToken(tx, tokens.hash(refreshToken));
   const isRepeat = at - current.usedAt <= refreshGrace && successor?.usedAt === null;
   if (isRepeat) return { refreshToken, refreshTokenExpiresAt: successor.expiresAt };
   await revokeSession(tx, sessionId, at);
-  deps.journal.record(tx, at, {
+  journal.record(tx, at, {
     action: "session.reuse_detected",
     organizationId: null,
     subjectType: "session",

@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../kernel/bind.ts";
 import type { Principal } from "../../api/declare/access.ts";
 import type { Role } from "../../api/declare/permissions.ts";
 import { OrganizationSuspended } from "../../api/declare/problems.ts";
@@ -35,30 +36,7 @@ export interface CreatedInvitation {
   readonly token: string;
 }
 
-export interface InvitationService {
-  list(organizationId: Id<"organization">, query: PageQuery): Promise<Page<InvitationView>>;
-  /**
-   * Invites an e-mail address to a role, and revokes earlier pending invitations to it. Admins can invite lower roles,
-   * owners all. 409 `already_member`.
-   */
-  create(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    input: { readonly email: string; readonly role: Role },
-  ): Promise<CreatedInvitation>;
-  /** Revokes an invitation; revoking again has no effect. An accepted one is a 409. */
-  revoke(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    invitationId: Id<"invitation">,
-  ): Promise<InvitationView>;
-  /** Makes the calling user a member. @throws InvalidInvitation, AlreadyMember, UserNeeded */
-  accept(
-    context: WriteContext,
-    actor: Principal,
-    input: { readonly invitationToken: string },
-  ): Promise<MembershipView>;
-}
+export type InvitationService = Bound<typeof methods>;
 
 /** Use of invitations during registration. */
 export interface Invitations {
@@ -122,99 +100,132 @@ export function makeInvitations(
   };
 }
 
-export function makeInvitationService(
-  deps: InvitationDependencies & { readonly invitations: Invitations },
-): InvitationService {
+type Deps = InvitationDependencies & { readonly invitations: Invitations };
+
+const methods = { list, create, revoke, accept };
+
+export function makeInvitationService(deps: Deps): InvitationService {
+  return bind(deps, methods);
+}
+
+async function list(
+  { db, clock }: Deps,
+  organizationId: Id<"organization">,
+  query: PageQuery,
+): Promise<Page<InvitationView>> {
+  const page = parsePage(query, "invitations", { organizationId });
+  const rows = await listInvitations(db, organizationId, page);
+  const at = clock.now();
+  return mapPage(toPage(rows, page), (row) => viewAt(row, at));
+}
+
+/**
+ * Invites an e-mail address to a role, and revokes earlier pending invitations to it. Admins can invite lower roles,
+ * owners all. 409 `already_member`.
+ */
+function create(
+  deps: Deps,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  { email, role }: { readonly email: string; readonly role: Role },
+): Promise<CreatedInvitation> {
   const { db, clock, ids, journal } = deps;
-
-  async function end(tx: Tx, at: Instant, invitation: InvitationRow): Promise<InvitationView> {
-    await tx.update(invitations, { revokedAt: at }, "WHERE id = $1", [invitation.id]);
+  const token = newToken("invitation", deps.randomBytes);
+  return db.write(context, async (tx) => {
+    const at = clock.now();
+    requireHandling(await handlingRole(tx, organizationId), role);
+    await requireStranger(tx, organizationId, email);
+    const earlier = await tx.lock(
+      invitations,
+      "WHERE organization_id = $1 AND email = $2 AND accepted_at IS NULL AND revoked_at IS NULL ORDER BY id",
+      [organizationId, email],
+    );
+    for (const invitation of earlier) await end(deps, tx, at, invitation);
+    const { actor } = context;
+    const row: InvitationRow = {
+      id: ids.next("invitation", at),
+      organizationId,
+      email,
+      role,
+      tokenHash: hashToken(token),
+      invitedBy: actor.type === "user" ? actor.id : null,
+      createdAt: at,
+      expiresAt: at + invitationLife,
+      acceptedAt: null,
+      revokedAt: null,
+    };
+    await tx.insert(invitations, row);
     journal.record(tx, at, {
-      action: "invitation.revoked",
-      organizationId: invitation.organizationId,
+      action: "invitation.created",
+      organizationId,
       subjectType: "invitation",
-      subjectId: invitation.id,
-      changes: { email: invitation.email, role: invitation.role },
+      subjectId: row.id,
+      changes: { email, role, expiresAt: toIso(row.expiresAt) },
     });
-    return viewAt({ ...invitation, revokedAt: at }, at);
+    return { invitation: viewAt(row, at), token };
+  });
+}
+
+/** Revokes an invitation; revoking again has no effect. An accepted one is a 409. */
+function revoke(
+  deps: Deps,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  invitationId: Id<"invitation">,
+): Promise<InvitationView> {
+  const { db, clock } = deps;
+  return db.write(context, async (tx) => {
+    const at = clock.now();
+    const by = await handlingRole(tx, organizationId);
+    const invitation = await tx.lockOne(invitations, "WHERE organization_id = $1 AND id = $2", [
+      organizationId,
+      invitationId,
+    ]);
+    if (invitation === null) throw notFound();
+    requireHandling(by, invitation.role);
+    if (invitation.acceptedAt !== null) {
+      throw new InvitationAccepted("The invitation was accepted. Remove the member instead.");
+    }
+    return invitation.revokedAt === null ? end(deps, tx, at, invitation) : viewAt(invitation, at);
+  });
+}
+
+/** Makes the calling user a member. @throws InvalidInvitation, AlreadyMember, UserNeeded */
+async function accept(
+  deps: Deps,
+  context: WriteContext,
+  actor: Principal,
+  { invitationToken }: { readonly invitationToken: string },
+): Promise<MembershipView> {
+  const { db, clock } = deps;
+  if (actor.type !== "user") {
+    throw new UserNeeded("An API key cannot join an organization. Log in as the invited user.");
   }
+  await deps.invitations.require(db, clock.now(), invitationToken, actor.label);
+  return db.write(context, async (tx) => {
+    const user = { id: actor.id, email: actor.label };
+    const joined = await deps.invitations.redeem(tx, clock.now(), invitationToken, user);
+    const view = await membershipView(tx, joined.organizationId, joined.membershipId);
+    if (view === null) throw new Defect("a membership vanished in its own transaction");
+    return view;
+  });
+}
 
-  return {
-    async list(organizationId, query) {
-      const page = parsePage(query, "invitations", { organizationId });
-      const rows = await listInvitations(db, organizationId, page);
-      const at = clock.now();
-      return mapPage(toPage(rows, page), (row) => viewAt(row, at));
-    },
-
-    create(context, organizationId, { email, role }) {
-      const token = newToken("invitation", deps.randomBytes);
-      return db.write(context, async (tx) => {
-        const at = clock.now();
-        requireHandling(await handlingRole(tx, organizationId), role);
-        await requireStranger(tx, organizationId, email);
-        const earlier = await tx.lock(
-          invitations,
-          "WHERE organization_id = $1 AND email = $2 AND accepted_at IS NULL AND revoked_at IS NULL ORDER BY id",
-          [organizationId, email],
-        );
-        for (const invitation of earlier) await end(tx, at, invitation);
-        const { actor } = context;
-        const row: InvitationRow = {
-          id: ids.next("invitation", at),
-          organizationId,
-          email,
-          role,
-          tokenHash: hashToken(token),
-          invitedBy: actor.type === "user" ? actor.id : null,
-          createdAt: at,
-          expiresAt: at + invitationLife,
-          acceptedAt: null,
-          revokedAt: null,
-        };
-        await tx.insert(invitations, row);
-        journal.record(tx, at, {
-          action: "invitation.created",
-          organizationId,
-          subjectType: "invitation",
-          subjectId: row.id,
-          changes: { email, role, expiresAt: toIso(row.expiresAt) },
-        });
-        return { invitation: viewAt(row, at), token };
-      });
-    },
-
-    revoke(context, organizationId, invitationId) {
-      return db.write(context, async (tx) => {
-        const at = clock.now();
-        const by = await handlingRole(tx, organizationId);
-        const invitation = await tx.lockOne(invitations, "WHERE organization_id = $1 AND id = $2", [
-          organizationId,
-          invitationId,
-        ]);
-        if (invitation === null) throw notFound();
-        requireHandling(by, invitation.role);
-        if (invitation.acceptedAt !== null) {
-          throw new InvitationAccepted("The invitation was accepted. Remove the member instead.");
-        }
-        return invitation.revokedAt === null ? end(tx, at, invitation) : viewAt(invitation, at);
-      });
-    },
-
-    async accept(context, actor, { invitationToken }) {
-      if (actor.type !== "user") {
-        throw new UserNeeded("An API key cannot join an organization. Log in as the invited user.");
-      }
-      await deps.invitations.require(db, clock.now(), invitationToken, actor.label);
-      return db.write(context, async (tx) => {
-        const user = { id: actor.id, email: actor.label };
-        const joined = await deps.invitations.redeem(tx, clock.now(), invitationToken, user);
-        const view = await membershipView(tx, joined.organizationId, joined.membershipId);
-        if (view === null) throw new Defect("a membership vanished in its own transaction");
-        return view;
-      });
-    },
-  };
+async function end(
+  { journal }: Deps,
+  tx: Tx,
+  at: Instant,
+  invitation: InvitationRow,
+): Promise<InvitationView> {
+  await tx.update(invitations, { revokedAt: at }, "WHERE id = $1", [invitation.id]);
+  journal.record(tx, at, {
+    action: "invitation.revoked",
+    organizationId: invitation.organizationId,
+    subjectType: "invitation",
+    subjectId: invitation.id,
+    changes: { email: invitation.email, role: invitation.role },
+  });
+  return viewAt({ ...invitation, revokedAt: at }, at);
 }
 
 function viewAt(row: InvitationRow, at: Instant): InvitationView {

@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../kernel/bind.ts";
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { invalidField } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
@@ -16,39 +17,7 @@ export interface DecisionInput {
 }
 
 /** Changes to organizations inside other features' transactions. */
-export interface Organizations {
-  add(
-    tx: Tx,
-    at: Instant,
-    organization: {
-      readonly name: string;
-      readonly ownerId: Id<"user"> | null;
-      readonly isPlatform?: boolean;
-    },
-  ): Promise<OrganizationRow>;
-  /**
-   * Records a reviewer's decision. An approval also gives payers the pending name. While an approved organization has
-   * a pending name, the decision is about that name and the organization stays approved. Of two concurrent decisions, the second gets 409. `expect` receives the locked
-   * organization and throws if the reviewer has read another version.
-   */
-  decide(
-    tx: Tx,
-    at: Instant,
-    organizationId: Id<"organization">,
-    input: DecisionInput,
-    expect?: (current: OrganizationRow) => Promise<void>,
-  ): Promise<OrganizationRow>;
-  /**
-   * Suspends an organization, which makes it read-only, or resumes it. Repeating has no effect. The platform
-   * organization is a 409, because its own admins could then no longer resume it.
-   */
-  setStatus(
-    tx: Tx,
-    at: Instant,
-    organizationId: Id<"organization">,
-    status: OrganizationRow["status"],
-  ): Promise<OrganizationRow>;
-}
+export type Organizations = Bound<typeof methods>;
 
 export interface OrganizationDependencies {
   readonly db: Database;
@@ -60,120 +29,156 @@ export interface OrganizationDependencies {
   readonly verification: "required" | "off";
 }
 
+const methods = { add, decide, setStatus };
+
 export function makeOrganizations(deps: OrganizationDependencies): Organizations {
-  const { ids, journal, members } = deps;
-  return {
-    async add(tx, at, { name, ownerId, isPlatform = false }) {
-      const row: OrganizationRow = {
-        id: ids.next("organization", at),
-        name,
-        displayName: name,
-        pendingDisplayName: null,
-        isPlatform,
-        status: "active",
-        verificationStatus: isPlatform ? "approved" : "unverified",
-        legalName: null,
-        registrationNumber: null,
-        country: null,
-        address: null,
-        website: null,
-        contactEmail: null,
-        businessDescription: null,
-        reviewNote: null,
-        kybSubmittedAt: null,
-        reviewedAt: null,
-        latePayments: "accept",
-        lateWindowDays: lateWindowDays.usual,
-        version: 1,
-        createdAt: at,
-        updatedAt: at,
-      };
-      await tx.insert(organizations, row);
-      journal.record(tx, at, {
-        action: "organization.created",
-        organizationId: row.id,
-        subjectType: "organization",
-        subjectId: row.id,
-        changes: { name },
-      });
-      if (ownerId !== null) {
-        await members.addMembership(tx, at, {
-          userId: ownerId,
-          organizationId: row.id,
-          role: "owner",
-        });
-      }
-      return row;
-    },
+  return bind(deps, methods);
+}
 
-    async decide(tx, at, organizationId, input, expect) {
-      const note = input.note ?? null;
-      if (note === null && input.decision !== "approve") {
-        throw invalidField("/note", "required", "is required to reject and to request changes");
-      }
-      const current = await lockOrganization(tx, organizationId);
-      await expect?.(current);
-      const isAboutName = decidesName(current, input.decision);
-      const to = isAboutName ? "approved" : statusAfter[input.decision];
-      if (!isAboutName) requireTransition(current, to);
-      const isApproved = input.decision === "approve";
-      const names = {
-        ...(isApproved ? { displayName: current.pendingDisplayName ?? current.displayName } : {}),
-        ...(isApproved || isAboutName ? { pendingDisplayName: null } : {}),
-      };
-      const next = await save(tx, at, current, {
-        ...names,
-        verificationStatus: to,
-        reviewNote: note,
-        reviewedAt: at,
-      });
-      const action = isAboutName ? "organization.updated" : (`organization.${to}` as const);
-      const { actor } = tx.context;
-      await tx.insert(organizationReviews, {
-        id: ids.next("review", at),
-        organizationId,
-        decision: input.decision,
-        fromStatus: current.verificationStatus,
-        toStatus: to,
-        note,
-        reviewerId: actor.id,
-        reviewerEmail: actor.type === "user" ? actor.label : null,
-        createdAt: at,
-      });
-      journal.record(tx, at, {
-        action,
-        organizationId,
-        subjectType: "organization",
-        subjectId: organizationId,
-        changes: {
-          ...difference(current, names),
-          verificationStatus: { from: current.verificationStatus, to },
-          reviewNote: { from: current.reviewNote, to: note },
-        },
-        events: announcementOf(action, next, current.verificationStatus),
-      });
-      return next;
-    },
-
-    async setStatus(tx, at, organizationId, status) {
-      const current = await lockOrganization(tx, organizationId);
-      if (current.status === status) return current;
-      if (current.isPlatform) {
-        throw new PlatformStays("The platform organization cannot be suspended.");
-      }
-      const next = await save(tx, at, current, { status });
-      const action = status === "suspended" ? "organization.suspended" : "organization.resumed";
-      journal.record(tx, at, {
-        action,
-        organizationId,
-        subjectType: "organization",
-        subjectId: organizationId,
-        changes: { status: { from: current.status, to: status } },
-        events: announcementOf(action, next, current.status),
-      });
-      return next;
-    },
+async function add(
+  { ids, journal, members }: OrganizationDependencies,
+  tx: Tx,
+  at: Instant,
+  {
+    name,
+    ownerId,
+    isPlatform = false,
+  }: {
+    readonly name: string;
+    readonly ownerId: Id<"user"> | null;
+    readonly isPlatform?: boolean;
+  },
+): Promise<OrganizationRow> {
+  const row: OrganizationRow = {
+    id: ids.next("organization", at),
+    name,
+    displayName: name,
+    pendingDisplayName: null,
+    isPlatform,
+    status: "active",
+    verificationStatus: isPlatform ? "approved" : "unverified",
+    legalName: null,
+    registrationNumber: null,
+    country: null,
+    address: null,
+    website: null,
+    contactEmail: null,
+    businessDescription: null,
+    reviewNote: null,
+    kybSubmittedAt: null,
+    reviewedAt: null,
+    latePayments: "accept",
+    lateWindowDays: lateWindowDays.usual,
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
   };
+  await tx.insert(organizations, row);
+  journal.record(tx, at, {
+    action: "organization.created",
+    organizationId: row.id,
+    subjectType: "organization",
+    subjectId: row.id,
+    changes: { name },
+  });
+  if (ownerId !== null) {
+    await members.addMembership(tx, at, {
+      userId: ownerId,
+      organizationId: row.id,
+      role: "owner",
+    });
+  }
+  return row;
+}
+
+/**
+ * Records a reviewer's decision. An approval also gives payers the pending name. While an approved organization has
+ * a pending name, the decision is about that name and the organization stays approved. Of two concurrent decisions, the second gets 409. `expect` receives the locked
+ * organization and throws if the reviewer has read another version.
+ */
+async function decide(
+  { ids, journal }: OrganizationDependencies,
+  tx: Tx,
+  at: Instant,
+  organizationId: Id<"organization">,
+  input: DecisionInput,
+  expect?: (current: OrganizationRow) => Promise<void>,
+): Promise<OrganizationRow> {
+  const note = input.note ?? null;
+  if (note === null && input.decision !== "approve") {
+    throw invalidField("/note", "required", "is required to reject and to request changes");
+  }
+  const current = await lockOrganization(tx, organizationId);
+  await expect?.(current);
+  const isAboutName = decidesName(current, input.decision);
+  const to = isAboutName ? "approved" : statusAfter[input.decision];
+  if (!isAboutName) requireTransition(current, to);
+  const isApproved = input.decision === "approve";
+  const names = {
+    ...(isApproved ? { displayName: current.pendingDisplayName ?? current.displayName } : {}),
+    ...(isApproved || isAboutName ? { pendingDisplayName: null } : {}),
+  };
+  const next = await save(tx, at, current, {
+    ...names,
+    verificationStatus: to,
+    reviewNote: note,
+    reviewedAt: at,
+  });
+  const action = isAboutName ? "organization.updated" : (`organization.${to}` as const);
+  const { actor } = tx.context;
+  await tx.insert(organizationReviews, {
+    id: ids.next("review", at),
+    organizationId,
+    decision: input.decision,
+    fromStatus: current.verificationStatus,
+    toStatus: to,
+    note,
+    reviewerId: actor.id,
+    reviewerEmail: actor.type === "user" ? actor.label : null,
+    createdAt: at,
+  });
+  journal.record(tx, at, {
+    action,
+    organizationId,
+    subjectType: "organization",
+    subjectId: organizationId,
+    changes: {
+      ...difference(current, names),
+      verificationStatus: { from: current.verificationStatus, to },
+      reviewNote: { from: current.reviewNote, to: note },
+    },
+    events: announcementOf(action, next, current.verificationStatus),
+  });
+  return next;
+}
+
+/**
+ * Suspends an organization, which makes it read-only, or resumes it. Repeating has no effect. The platform
+ * organization is a 409, because its own admins could then no longer resume it.
+ */
+async function setStatus(
+  { journal }: OrganizationDependencies,
+  tx: Tx,
+  at: Instant,
+  organizationId: Id<"organization">,
+  status: OrganizationRow["status"],
+): Promise<OrganizationRow> {
+  const current = await lockOrganization(tx, organizationId);
+  if (current.status === status) return current;
+  if (current.isPlatform) {
+    throw new PlatformStays("The platform organization cannot be suspended.");
+  }
+  const next = await save(tx, at, current, { status });
+  const action = status === "suspended" ? "organization.suspended" : "organization.resumed";
+  journal.record(tx, at, {
+    action,
+    organizationId,
+    subjectType: "organization",
+    subjectId: organizationId,
+    changes: { status: { from: current.status, to: status } },
+    events: announcementOf(action, next, current.status),
+  });
+  return next;
 }
 
 /** Whether a decision is about an approved organization's pending name. */

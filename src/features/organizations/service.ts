@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../kernel/bind.ts";
 import type { Principal } from "../../api/declare/access.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
@@ -38,180 +39,185 @@ export interface PaymentPolicyChanges {
   readonly lateWindowDays?: number | undefined;
 }
 
-export interface OrganizationService {
-  /** Returns a page of the caller's organizations: a user's memberships, or an API key's own. */
-  list(actor: Principal, query: PageQuery): Promise<Page<OrganizationRow>>;
-  get(organizationId: Id<"organization">): Promise<OrganizationRow>;
-  /** Creates an organization that the caller owns. */
-  create(
-    context: WriteContext,
-    actor: Principal,
-    input: { readonly name: string },
-  ): Promise<OrganizationRow>;
-  /**
-   * Changes the profile. Changing a legal field in an approved organization resets it to `unverified`. Where
-   * verification is required, the new name of a reviewed organization waits for the next approval.
-   */
-  update(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    changes: OrganizationChanges,
-    expect: (current: OrganizationRow) => void,
-  ): Promise<OrganizationRow>;
-  /** Sets how late payments are handled; applies to future payments. */
-  updatePaymentPolicy(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    changes: PaymentPolicyChanges,
-    expect: (current: OrganizationRow) => void,
-  ): Promise<OrganizationRow>;
-  /** Submits the legal fields for review; 422 names every missing field. */
-  submitKyb(context: WriteContext, organizationId: Id<"organization">): Promise<OrganizationRow>;
+export type OrganizationService = Bound<typeof methods>;
+
+type Deps = OrganizationDependencies & { readonly organizations: Organizations };
+
+const methods = { list, get, create, update, updatePaymentPolicy, submitKyb };
+
+export function makeOrganizationService(deps: Deps): OrganizationService {
+  return bind(deps, methods);
 }
 
-export function makeOrganizationService(
-  deps: OrganizationDependencies & { readonly organizations: Organizations },
-): OrganizationService {
-  const { db, clock, ids, journal } = deps;
-  return {
-    async list(actor, query) {
-      const page = parsePage(query, "organizations", { principal: actor.id });
-      const rows =
-        actor.type === "user"
-          ? await organizationsOfUser(db, actor.id, page)
-          : await onlyOrganization(db, actor.organizationId, page);
-      return toPage(rows, page);
-    },
+/** Returns a page of the caller's organizations: a user's memberships, or an API key's own. */
+async function list(
+  { db }: Deps,
+  actor: Principal,
+  query: PageQuery,
+): Promise<Page<OrganizationRow>> {
+  const page = parsePage(query, "organizations", { principal: actor.id });
+  const rows =
+    actor.type === "user"
+      ? await organizationsOfUser(db, actor.id, page)
+      : await onlyOrganization(db, actor.organizationId, page);
+  return toPage(rows, page);
+}
 
-    async get(organizationId) {
-      const row = await findOrganization(db, organizationId);
-      if (row === null) throw notFound();
-      return row;
-    },
+async function get({ db }: Deps, organizationId: Id<"organization">): Promise<OrganizationRow> {
+  const row = await findOrganization(db, organizationId);
+  if (row === null) throw notFound();
+  return row;
+}
 
-    create(context, actor, input) {
-      const ownerId = actor.type === "user" ? actor.id : actor.createdBy;
-      if (ownerId === null) {
-        throw new KeyHasNoOwner(
-          "The operator created this key, so no user would own the organization. Log in as a user, or use a key that a user created.",
-        );
-      }
-      return db.write(context, (tx) =>
-        deps.organizations.add(tx, clock.now(), { name: input.name, ownerId }),
+/** Creates an organization that the caller owns. */
+function create(
+  deps: Deps,
+  context: WriteContext,
+  actor: Principal,
+  input: { readonly name: string },
+): Promise<OrganizationRow> {
+  const { db, clock } = deps;
+  const ownerId = actor.type === "user" ? actor.id : actor.createdBy;
+  if (ownerId === null) {
+    throw new KeyHasNoOwner(
+      "The operator created this key, so no user would own the organization. Log in as a user, or use a key that a user created.",
+    );
+  }
+  return db.write(context, (tx) =>
+    deps.organizations.add(tx, clock.now(), { name: input.name, ownerId }),
+  );
+}
+
+/**
+ * Changes the profile. Changing a legal field in an approved organization resets it to `unverified`. Where
+ * verification is required, the new name of a reviewed organization waits for the next approval.
+ */
+function update(
+  deps: Deps,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  changes: OrganizationChanges,
+  expect: (current: OrganizationRow) => void,
+): Promise<OrganizationRow> {
+  const { db, clock, journal } = deps;
+  return db.write(context, async (tx) => {
+    const at = clock.now();
+    const current = await lockOrganization(tx, organizationId);
+    expect(current);
+    const given = namesFor(current, changes, deps.verification);
+    const changed = difference(current, given);
+    if (Object.keys(changed).length === 0) return current;
+    const touchesReview = changesLegalFields(current, changes);
+    if (touchesReview && current.verificationStatus === "pending_review") {
+      throw new InReview(
+        "Legal fields cannot be changed during the review. Wait for the decision.",
       );
-    },
+    }
+    const isRenamed = "displayName" in changed || "pendingDisplayName" in changed;
+    const losesApproval = touchesReview && current.verificationStatus === "approved";
+    const next = await save(tx, at, current, {
+      ...given,
+      ...(losesApproval ? { verificationStatus: "unverified" as const } : {}),
+    });
+    journal.record(tx, at, {
+      action: "organization.updated",
+      organizationId,
+      subjectType: "organization",
+      subjectId: organizationId,
+      changes: difference(current, { ...given, verificationStatus: next.verificationStatus }),
+      events:
+        losesApproval || isRenamed
+          ? announcementOf("organization.updated", next, current.verificationStatus)
+          : undefined,
+    });
+    if (isRenamed && current.verificationStatus === "approved") {
+      await notifyPlatform(journal, tx, at, next);
+    }
+    return next;
+  });
+}
 
-    update(context, organizationId, changes, expect) {
-      return db.write(context, async (tx) => {
-        const at = clock.now();
-        const current = await lockOrganization(tx, organizationId);
-        expect(current);
-        const given = namesFor(current, changes, deps.verification);
-        const changed = difference(current, given);
-        if (Object.keys(changed).length === 0) return current;
-        const touchesReview = changesLegalFields(current, changes);
-        if (touchesReview && current.verificationStatus === "pending_review") {
-          throw new InReview(
-            "Legal fields cannot be changed during the review. Wait for the decision.",
-          );
-        }
-        const isRenamed = "displayName" in changed || "pendingDisplayName" in changed;
-        const losesApproval = touchesReview && current.verificationStatus === "approved";
-        const next = await save(tx, at, current, {
-          ...given,
-          ...(losesApproval ? { verificationStatus: "unverified" as const } : {}),
-        });
-        journal.record(tx, at, {
-          action: "organization.updated",
-          organizationId,
-          subjectType: "organization",
-          subjectId: organizationId,
-          changes: difference(current, { ...given, verificationStatus: next.verificationStatus }),
-          events:
-            losesApproval || isRenamed
-              ? announcementOf("organization.updated", next, current.verificationStatus)
-              : undefined,
-        });
-        if (isRenamed && current.verificationStatus === "approved") {
-          await notifyPlatform(journal, tx, at, next);
-        }
-        return next;
-      });
-    },
+/** Sets how late payments are handled; applies to future payments. */
+function updatePaymentPolicy(
+  { db, clock, journal }: Deps,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  changes: PaymentPolicyChanges,
+  expect: (current: OrganizationRow) => void,
+): Promise<OrganizationRow> {
+  return db.write(context, async (tx) => {
+    const at = clock.now();
+    const current = await lockOrganization(tx, organizationId);
+    expect(current);
+    const { latePayments = current.latePayments, lateWindowDays: days = current.lateWindowDays } =
+      changes;
+    const given = { latePayments, lateWindowDays: days };
+    const changed = difference(current, given);
+    if (Object.keys(changed).length === 0) return current;
+    const next = await save(tx, at, current, given);
+    journal.record(tx, at, {
+      action: "organization.payment_policy_updated",
+      organizationId,
+      subjectType: "organization",
+      subjectId: organizationId,
+      changes: changed,
+    });
+    return next;
+  });
+}
 
-    updatePaymentPolicy(context, organizationId, changes, expect) {
-      return db.write(context, async (tx) => {
-        const at = clock.now();
-        const current = await lockOrganization(tx, organizationId);
-        expect(current);
-        const {
-          latePayments = current.latePayments,
-          lateWindowDays: days = current.lateWindowDays,
-        } = changes;
-        const given = { latePayments, lateWindowDays: days };
-        const changed = difference(current, given);
-        if (Object.keys(changed).length === 0) return current;
-        const next = await save(tx, at, current, given);
-        journal.record(tx, at, {
-          action: "organization.payment_policy_updated",
-          organizationId,
-          subjectType: "organization",
-          subjectId: organizationId,
-          changes: changed,
-        });
-        return next;
+/** Submits the legal fields for review; 422 names every missing field. */
+function submitKyb(
+  { db, clock, ids, journal }: Deps,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+): Promise<OrganizationRow> {
+  return db.write(context, async (tx) => {
+    const at = clock.now();
+    const current = await lockOrganization(tx, organizationId);
+    requireTransition(current, "pending_review");
+    const missing = missingForReview(current);
+    if (missing.length > 0) {
+      throw new KybIncomplete(`Set these fields, then submit again: ${missing.join(", ")}.`, {
+        errors: missing.map((name) => ({
+          pointer: `/${name}`,
+          code: "required",
+          message: "is required for the review",
+        })),
       });
-    },
-
-    submitKyb(context, organizationId) {
-      return db.write(context, async (tx) => {
-        const at = clock.now();
-        const current = await lockOrganization(tx, organizationId);
-        requireTransition(current, "pending_review");
-        const missing = missingForReview(current);
-        if (missing.length > 0) {
-          throw new KybIncomplete(`Set these fields, then submit again: ${missing.join(", ")}.`, {
-            errors: missing.map((name) => ({
-              pointer: `/${name}`,
-              code: "required",
-              message: "is required for the review",
-            })),
-          });
-        }
-        const next = await save(tx, at, current, {
-          verificationStatus: "pending_review",
-          kybSubmittedAt: at,
-          reviewNote: null,
-        });
-        await tx.insert(organizationReviews, {
-          id: ids.next("review", at),
-          organizationId,
-          decision: "submitted",
-          fromStatus: current.verificationStatus,
-          toStatus: "pending_review",
-          note: null,
-          reviewerId: null,
-          reviewerEmail: null,
-          createdAt: at,
-        });
-        journal.record(tx, at, {
-          action: "organization.verification_submitted",
-          organizationId,
-          subjectType: "organization",
-          subjectId: organizationId,
-          changes: {
-            verificationStatus: { from: current.verificationStatus, to: "pending_review" },
-          },
-          events: announcementOf(
-            "organization.verification_submitted",
-            next,
-            current.verificationStatus,
-          ),
-        });
-        return next;
-      });
-    },
-  };
+    }
+    const next = await save(tx, at, current, {
+      verificationStatus: "pending_review",
+      kybSubmittedAt: at,
+      reviewNote: null,
+    });
+    await tx.insert(organizationReviews, {
+      id: ids.next("review", at),
+      organizationId,
+      decision: "submitted",
+      fromStatus: current.verificationStatus,
+      toStatus: "pending_review",
+      note: null,
+      reviewerId: null,
+      reviewerEmail: null,
+      createdAt: at,
+    });
+    journal.record(tx, at, {
+      action: "organization.verification_submitted",
+      organizationId,
+      subjectType: "organization",
+      subjectId: organizationId,
+      changes: {
+        verificationStatus: { from: current.verificationStatus, to: "pending_review" },
+      },
+      events: announcementOf(
+        "organization.verification_submitted",
+        next,
+        current.verificationStatus,
+      ),
+    });
+    return next;
+  });
 }
 
 /**

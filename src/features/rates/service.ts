@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../kernel/bind.ts";
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { formatRate } from "../../kernel/money/rate.ts";
 import type { Journal } from "../../platform/journal/index.ts";
@@ -26,23 +27,9 @@ export interface RatesHealth {
   readonly problems: readonly string[];
 }
 
-export interface RatesService {
-  /** Returns every configured pair, in the order of the file. */
-  list(): Promise<RateView[]>;
-  /** Queries every source now, outside of any transaction, and stores the result. */
-  refresh(context: WriteContext): Promise<RateView[]>;
-  /**
-   * Queries the due sources, and checks all pairs at the plan's interval using the last response of each source. Does
-   * nothing if nothing is due. `guard` runs in the transaction that stores the result.
-   */
-  refreshDue(context: WriteContext, guard: (tx: Tx) => Promise<void>): Promise<void>;
-  /** Confirms a pending jump. Throws 404 for an unknown pair and 409 if nothing is pending. */
-  accept(context: WriteContext, pairName: string): Promise<RateView>;
-  /** `ok` if every pair has a quote and every source responds; `down` if a pair has no quote. */
-  health(): Promise<RatesHealth>;
-}
+export type RatesService = Bound<typeof methods>;
 
-export function makeRatesService(deps: {
+interface Deps {
   readonly db: Database;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -51,149 +38,182 @@ export function makeRatesService(deps: {
   readonly fetch: RateFetch;
   /** Aborted when the program stops. */
   readonly stopping: AbortSignal;
-}): RatesService {
-  const { db, clock, logger, journal, plan, fetch, stopping } = deps;
-  const asked = plan.pairs.filter(({ fixed }) => fixed === null);
-  const poller = createPoller({ plan, clock, asking: { fetch, signal: stopping } });
+}
+
+type State = Deps & {
+  readonly asked: readonly RatePair[];
+  readonly poller: ReturnType<typeof createPoller>;
   /** Last check by this process or an earlier one on the same store; null until looked up. */
-  let checkedAt: Instant | null = null;
-  let hasPolled = false;
-  let reported: ReadonlySet<string> = new Set();
+  checkedAt: Instant | null;
+  hasPolled: boolean;
+  reported: ReadonlySet<string>;
+};
 
-  function view(pair: RatePair, book: Book, at: Instant): RateView {
-    if (pair.fixed !== null) {
-      const accepted = { rate: pair.fixed, sources: [], at };
-      return { ...unknownPair, pair, status: "fixed", accepted };
+const methods = { list, refresh, refreshDue, accept, health };
+
+export function makeRatesService(deps: Deps): RatesService {
+  const { clock, plan, fetch, stopping } = deps;
+  const self: State = {
+    ...deps,
+    asked: plan.pairs.filter(({ fixed }) => fixed === null),
+    poller: createPoller({ plan, clock, asking: { fetch, signal: stopping } }),
+    checkedAt: null,
+    hasPolled: false,
+    reported: new Set(),
+  };
+  return bind(self, methods);
+}
+
+/** Returns every configured pair, in the order of the file. */
+async function list(self: State): Promise<RateView[]> {
+  const { db, clock, plan } = self;
+  const book = await readBook(db);
+  return plan.pairs.map((pair) => view(self, pair, book, clock.now()));
+}
+
+/** Queries every source now, outside of any transaction, and stores the result. */
+async function refresh(self: State, context: WriteContext): Promise<RateView[]> {
+  const { poller } = self;
+  self.hasPolled = true;
+  await poller.poll("all");
+  return check(self, context);
+}
+
+/**
+ * Queries the due sources, and checks all pairs at the plan's interval using the last response of each source. Does
+ * nothing if nothing is due. `guard` runs in the transaction that stores the result.
+ */
+async function refreshDue(
+  self: State,
+  context: WriteContext,
+  guard: (tx: Tx) => Promise<void>,
+): Promise<void> {
+  const { clock, plan, poller } = self;
+  self.checkedAt ??= await lastCheck(self);
+  const now = clock.now();
+  const isCheckDue = now - self.checkedAt >= plan.refreshMs || self.checkedAt > now;
+  if (!isCheckDue && !(self.hasPolled && poller.isDue(now))) return;
+  self.hasPolled = true;
+  await poller.poll("due");
+  await check(self, context, guard);
+}
+
+/** Confirms a pending jump. Throws 404 for an unknown pair and 409 if nothing is pending. */
+async function accept(self: State, context: WriteContext, pairName: string): Promise<RateView> {
+  const { db, clock, journal, plan } = self;
+  const pair = plan.pairs.find(({ name }) => name === pairName);
+  if (pair === undefined) {
+    const names = plan.pairs.map(({ name }) => name).join(", ");
+    throw new NoSuchPair(`Configured pairs: ${names === "" ? "none" : names}.`);
+  }
+  return db.write(context, async (tx) => {
+    const at = clock.now();
+    const book = new Map(await lockBook(tx, at));
+    const state = book.get(pairName) ?? unknownPair;
+    const { pending, accepted } = state;
+    if (pending === null) {
+      throw new NothingToAccept("till rates list shows pending rates.");
     }
-    const state = book.get(pair.name) ?? unknownPair;
-    const { accepted } = state;
-    const isQuoted = accepted !== null && isFresh(accepted, plan.maxAgeMs, at);
-    return { ...state, pair, status: accepted === null ? "missing" : isQuoted ? "fresh" : "stale" };
-  }
-
-  /** Returns the time of the last check in the store, so that frequent restarts do not cause more queries. */
-  async function lastCheck(): Promise<Instant> {
-    const book = await readBook(db);
-    return Math.min(...asked.map(({ name }) => book.get(name)?.checkedAt ?? 0));
-  }
-
-  /** Stores the combined result of the sources' last responses. */
-  async function check(
-    context: WriteContext,
-    guard?: (tx: Tx) => Promise<void>,
-  ): Promise<RateView[]> {
-    const { book, at } = await db.write(context, async (tx) => {
-      await guard?.(tx);
-      const now = clock.now();
-      const before = await lockBook(tx, now);
-      // Pairs that were removed from the file are dropped.
-      const after = new Map(
-        asked.map((pair) => {
-          const combined = combine(poller.answersOf(pair), pair, now);
-          const known = before.get(pair.name) ?? unknownPair;
-          return [pair.name, afterCheck(known, combined, plan, now, poller.nextAt(pair))];
-        }),
-      );
-      await writeBook(tx, after, now);
-      return { book: after, at: now };
+    book.set(pairName, { ...state, accepted: pending, pending: null, problem: null });
+    await writeBook(tx, book, at);
+    journal.record(tx, at, {
+      action: "rate.accepted",
+      organizationId: null,
+      subjectType: "rate",
+      subjectId: pairName,
+      changes: {
+        rate: {
+          from: accepted === null ? null : formatRate(accepted.rate),
+          to: formatRate(pending.rate),
+        },
+      },
     });
-    checkedAt = at;
-    reportFaults(book);
-    return plan.pairs.map((pair) => view(pair, book, at));
-  }
+    return view(self, pair, book, at);
+  });
+}
 
-  /** Logs each new problem once with all its pairs, and the recovery of all pairs once. */
-  function reportFaults(book: Book): void {
-    const problems = byProblem(
-      asked.map(({ name }) => {
-        const { problem, pending } = book.get(name) ?? unknownPair;
-        return { name, problem, alarm: pending === null ? "rate_problem" : "rate_jump" };
+/** `ok` if every pair has a quote and every source responds; `down` if a pair has no quote. */
+async function health(self: State): Promise<RatesHealth> {
+  const views = (await list(self)).filter(({ status }) => status !== "fixed");
+  const times = views.flatMap(({ accepted }) => (accepted === null ? [] : [accepted.at]));
+  const isDown = views.some(({ status }) => status !== "fresh");
+  const problems = byProblem(
+    views.map(({ pair, status, problem }) => ({
+      name: pair.name,
+      problem: problem ?? (status === "fresh" ? null : status),
+    })),
+  );
+  return {
+    status: isDown ? "down" : problems.size > 0 ? "degraded" : "ok",
+    oldestQuoteAt: times.length === 0 ? null : Math.min(...times),
+    problems: [...problems].map(
+      ([problem, pairs]) => `${pairs.map(({ name }) => name).join(", ")}: ${problem}`,
+    ),
+  };
+}
+
+function view({ plan }: State, pair: RatePair, book: Book, at: Instant): RateView {
+  if (pair.fixed !== null) {
+    const accepted = { rate: pair.fixed, sources: [], at };
+    return { ...unknownPair, pair, status: "fixed", accepted };
+  }
+  const state = book.get(pair.name) ?? unknownPair;
+  const { accepted } = state;
+  const isQuoted = accepted !== null && isFresh(accepted, plan.maxAgeMs, at);
+  return { ...state, pair, status: accepted === null ? "missing" : isQuoted ? "fresh" : "stale" };
+}
+
+/** Returns the time of the last check in the store, so that frequent restarts do not cause more queries. */
+async function lastCheck({ db, asked }: State): Promise<Instant> {
+  const book = await readBook(db);
+  return Math.min(...asked.map(({ name }) => book.get(name)?.checkedAt ?? 0));
+}
+
+/** Stores the combined result of the sources' last responses. */
+async function check(
+  self: State,
+  context: WriteContext,
+  guard?: (tx: Tx) => Promise<void>,
+): Promise<RateView[]> {
+  const { db, clock, plan, asked, poller } = self;
+  const { book, at } = await db.write(context, async (tx) => {
+    await guard?.(tx);
+    const now = clock.now();
+    const before = await lockBook(tx, now);
+    // Pairs that were removed from the file are dropped.
+    const after = new Map(
+      asked.map((pair) => {
+        const combined = combine(poller.answersOf(pair), pair, now);
+        const known = before.get(pair.name) ?? unknownPair;
+        return [pair.name, afterCheck(known, combined, plan, now, poller.nextAt(pair))];
       }),
     );
-    for (const [problem, pairs] of problems) {
-      if (reported.has(problem)) continue;
-      const [first] = pairs;
-      const names = pairs.map(({ name }) => name);
-      logger.warn({ alarm: first.alarm, pairs: names, problem }, "problem with exchange rates");
-    }
-    if (problems.size === 0 && reported.size > 0)
-      logger.info("all exchange rates have quotes again");
-    reported = new Set(problems.keys());
+    await writeBook(tx, after, now);
+    return { book: after, at: now };
+  });
+  self.checkedAt = at;
+  reportFaults(self, book);
+  return plan.pairs.map((pair) => view(self, pair, book, at));
+}
+
+/** Logs each new problem once with all its pairs, and the recovery of all pairs once. */
+function reportFaults(self: State, book: Book): void {
+  const { logger, asked } = self;
+  const problems = byProblem(
+    asked.map(({ name }) => {
+      const { problem, pending } = book.get(name) ?? unknownPair;
+      return { name, problem, alarm: pending === null ? "rate_problem" : "rate_jump" };
+    }),
+  );
+  for (const [problem, pairs] of problems) {
+    if (self.reported.has(problem)) continue;
+    const [first] = pairs;
+    const names = pairs.map(({ name }) => name);
+    logger.warn({ alarm: first.alarm, pairs: names, problem }, "problem with exchange rates");
   }
-
-  return {
-    async list() {
-      const book = await readBook(db);
-      return plan.pairs.map((pair) => view(pair, book, clock.now()));
-    },
-
-    async refresh(context) {
-      hasPolled = true;
-      await poller.poll("all");
-      return check(context);
-    },
-
-    async refreshDue(context, guard) {
-      checkedAt ??= await lastCheck();
-      const now = clock.now();
-      const isCheckDue = now - checkedAt >= plan.refreshMs || checkedAt > now;
-      if (!isCheckDue && !(hasPolled && poller.isDue(now))) return;
-      hasPolled = true;
-      await poller.poll("due");
-      await check(context, guard);
-    },
-
-    async accept(context, pairName) {
-      const pair = plan.pairs.find(({ name }) => name === pairName);
-      if (pair === undefined) {
-        const names = plan.pairs.map(({ name }) => name).join(", ");
-        throw new NoSuchPair(`Configured pairs: ${names === "" ? "none" : names}.`);
-      }
-      return db.write(context, async (tx) => {
-        const at = clock.now();
-        const book = new Map(await lockBook(tx, at));
-        const state = book.get(pairName) ?? unknownPair;
-        const { pending, accepted } = state;
-        if (pending === null) {
-          throw new NothingToAccept("till rates list shows pending rates.");
-        }
-        book.set(pairName, { ...state, accepted: pending, pending: null, problem: null });
-        await writeBook(tx, book, at);
-        journal.record(tx, at, {
-          action: "rate.accepted",
-          organizationId: null,
-          subjectType: "rate",
-          subjectId: pairName,
-          changes: {
-            rate: {
-              from: accepted === null ? null : formatRate(accepted.rate),
-              to: formatRate(pending.rate),
-            },
-          },
-        });
-        return view(pair, book, at);
-      });
-    },
-
-    async health() {
-      const views = (await this.list()).filter(({ status }) => status !== "fixed");
-      const times = views.flatMap(({ accepted }) => (accepted === null ? [] : [accepted.at]));
-      const isDown = views.some(({ status }) => status !== "fresh");
-      const problems = byProblem(
-        views.map(({ pair, status, problem }) => ({
-          name: pair.name,
-          problem: problem ?? (status === "fresh" ? null : status),
-        })),
-      );
-      return {
-        status: isDown ? "down" : problems.size > 0 ? "degraded" : "ok",
-        oldestQuoteAt: times.length === 0 ? null : Math.min(...times),
-        problems: [...problems].map(
-          ([problem, pairs]) => `${pairs.map(({ name }) => name).join(", ")}: ${problem}`,
-        ),
-      };
-    },
-  };
+  if (problems.size === 0 && self.reported.size > 0)
+    logger.info("all exchange rates have quotes again");
+  self.reported = new Set(problems.keys());
 }
 
 /**

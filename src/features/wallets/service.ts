@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../kernel/bind.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
@@ -26,30 +27,7 @@ export interface WalletInput {
   readonly xpub?: string | undefined;
 }
 
-export interface WalletService {
-  list(
-    organizationId: Id<"organization">,
-    query: WalletFilters & PageQuery,
-  ): Promise<Page<WalletView>>;
-  get(organizationId: Id<"organization">, walletId: Id<"wallet">): Promise<WalletView>;
-  /**
-   * Registers a wallet. 409 if the address or key is already active on the network, or belongs to another organization
-   * in its family.
-   */
-  create(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    input: WalletInput,
-  ): Promise<WalletView>;
-  /** Archives a wallet. Open payment requests to it remain watched. Repeating has no effect. */
-  archive(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    walletId: Id<"wallet">,
-  ): Promise<WalletView>;
-  /** Archives a wallet of any organization on behalf of the operator, to free a disputed address for its owner. */
-  release(context: WriteContext, walletId: Id<"wallet">): Promise<WalletView>;
-}
+export type WalletService = Bound<typeof methods>;
 
 export interface WalletDependencies {
   readonly db: Database;
@@ -60,103 +38,138 @@ export interface WalletDependencies {
   readonly networks: ReadonlyMap<string, Network>;
 }
 
-export function makeWalletService(deps: WalletDependencies): WalletService {
-  const { db, clock, ids, journal, networks } = deps;
+const methods = { list, get, create, archive, release };
 
-  async function archive(tx: Tx, wallet: WalletView, action: string): Promise<WalletView> {
-    if (wallet.status === "archived") return wallet;
+export function makeWalletService(deps: WalletDependencies): WalletService {
+  return bind(deps, methods);
+}
+
+async function list(
+  { db }: WalletDependencies,
+  organizationId: Id<"organization">,
+  { limit, cursor, ...filters }: WalletFilters & PageQuery,
+): Promise<Page<WalletView>> {
+  const page = parsePage({ limit, cursor }, "wallets", { organizationId, ...filters });
+  return toPage(await listWallets(db, organizationId, filters, page), page);
+}
+
+async function get(
+  { db }: WalletDependencies,
+  organizationId: Id<"organization">,
+  walletId: Id<"wallet">,
+): Promise<WalletView> {
+  const wallet = await findWallet(db, organizationId, walletId);
+  if (wallet === null) throw notFound();
+  return wallet;
+}
+
+/**
+ * Registers a wallet. 409 if the address or key is already active on the network, or belongs to another organization
+ * in its family.
+ */
+async function create(
+  { db, clock, ids, journal, networks }: WalletDependencies,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  input: WalletInput,
+): Promise<WalletView> {
+  const network = networks.get(input.network);
+  if (network === undefined) {
+    throw new NetworkNotEnabled(
+      `Choose one of the enabled networks: ${[...networks.keys()].join(", ")}.`,
+    );
+  }
+  const receiver = readReceiver(network, networks.values(), input);
+  return db.write(context, async (tx) => {
     const at = clock.now();
-    const archived = { ...wallet, status: "archived" as const, archivedAt: at };
-    await tx.update(wallets, { status: "archived", archivedAt: at }, "WHERE id = $1", [wallet.id]);
-    await releaseIfUnused(tx, archived);
+    const { addressFamily: family } = network;
+    const { nextIndex, highestPaidIndex } = await takeOwnership(
+      tx,
+      organizationId,
+      family,
+      receiver,
+    );
+    const row: WalletRow = {
+      id: ids.next("wallet", at),
+      organizationId,
+      label: input.label,
+      network: network.id,
+      family,
+      ...receiver,
+      status: "active",
+      createdAt: at,
+      archivedAt: null,
+    };
+    if (!(await tx.insertIfAbsent(wallets, row))) throw unavailable();
+    const wallet: WalletView = { ...row, nextIndex, highestPaidIndex };
     journal.record(tx, at, {
-      action,
-      organizationId: wallet.organizationId,
+      action: "wallet.created",
+      organizationId,
       subjectType: "wallet",
       subjectId: wallet.id,
-      changes: { status: { from: wallet.status, to: archived.status } },
-      events: { types: ["wallet.archived"], version: 2, data: presentWallet(archived) },
+      changes: {
+        label: row.label,
+        network: row.network,
+        kind: row.kind,
+        address: row.shownAddress,
+      },
+      events: { types: ["wallet.created"], version: 1, data: presentWallet(wallet) },
     });
-    return archived;
-  }
+    return wallet;
+  });
+}
 
-  return {
-    async list(organizationId, { limit, cursor, ...filters }) {
-      const page = parsePage({ limit, cursor }, "wallets", { organizationId, ...filters });
-      return toPage(await listWallets(db, organizationId, filters, page), page);
-    },
+/** Archives a wallet. Open payment requests to it remain watched. Repeating has no effect. */
+function archive(
+  deps: WalletDependencies,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  walletId: Id<"wallet">,
+): Promise<WalletView> {
+  const { db } = deps;
+  return db.write(context, async (tx) => {
+    await lockWallet(tx, walletId);
+    const wallet = await findWallet(tx, organizationId, walletId);
+    if (wallet === null) throw notFound();
+    return archiveRow(deps, tx, wallet, "wallet.archived");
+  });
+}
 
-    async get(organizationId, walletId) {
-      const wallet = await findWallet(db, organizationId, walletId);
-      if (wallet === null) throw notFound();
-      return wallet;
-    },
+/** Archives a wallet of any organization on behalf of the operator, to free a disputed address for its owner. */
+function release(
+  deps: WalletDependencies,
+  context: WriteContext,
+  walletId: Id<"wallet">,
+): Promise<WalletView> {
+  const { db } = deps;
+  return db.write(context, async (tx) => {
+    const row = await lockWallet(tx, walletId);
+    const wallet = row === null ? null : await findWallet(tx, row.organizationId, walletId);
+    if (wallet === null) throw notFound();
+    return archiveRow(deps, tx, wallet, "wallet.released");
+  });
+}
 
-    async create(context, organizationId, input) {
-      const network = networks.get(input.network);
-      if (network === undefined) {
-        throw new NetworkNotEnabled(
-          `Choose one of the enabled networks: ${[...networks.keys()].join(", ")}.`,
-        );
-      }
-      const receiver = readReceiver(network, networks.values(), input);
-      return db.write(context, async (tx) => {
-        const at = clock.now();
-        const { addressFamily: family } = network;
-        const { nextIndex, highestPaidIndex } = await takeOwnership(
-          tx,
-          organizationId,
-          family,
-          receiver,
-        );
-        const row: WalletRow = {
-          id: ids.next("wallet", at),
-          organizationId,
-          label: input.label,
-          network: network.id,
-          family,
-          ...receiver,
-          status: "active",
-          createdAt: at,
-          archivedAt: null,
-        };
-        if (!(await tx.insertIfAbsent(wallets, row))) throw unavailable();
-        const wallet: WalletView = { ...row, nextIndex, highestPaidIndex };
-        journal.record(tx, at, {
-          action: "wallet.created",
-          organizationId,
-          subjectType: "wallet",
-          subjectId: wallet.id,
-          changes: {
-            label: row.label,
-            network: row.network,
-            kind: row.kind,
-            address: row.shownAddress,
-          },
-          events: { types: ["wallet.created"], version: 1, data: presentWallet(wallet) },
-        });
-        return wallet;
-      });
-    },
-
-    archive(context, organizationId, walletId) {
-      return db.write(context, async (tx) => {
-        await lockWallet(tx, walletId);
-        const wallet = await findWallet(tx, organizationId, walletId);
-        if (wallet === null) throw notFound();
-        return archive(tx, wallet, "wallet.archived");
-      });
-    },
-
-    release(context, walletId) {
-      return db.write(context, async (tx) => {
-        const row = await lockWallet(tx, walletId);
-        const wallet = row === null ? null : await findWallet(tx, row.organizationId, walletId);
-        if (wallet === null) throw notFound();
-        return archive(tx, wallet, "wallet.released");
-      });
-    },
-  };
+async function archiveRow(
+  { clock, journal }: WalletDependencies,
+  tx: Tx,
+  wallet: WalletView,
+  action: string,
+): Promise<WalletView> {
+  if (wallet.status === "archived") return wallet;
+  const at = clock.now();
+  const archived = { ...wallet, status: "archived" as const, archivedAt: at };
+  await tx.update(wallets, { status: "archived", archivedAt: at }, "WHERE id = $1", [wallet.id]);
+  await releaseIfUnused(tx, archived);
+  journal.record(tx, at, {
+    action,
+    organizationId: wallet.organizationId,
+    subjectType: "wallet",
+    subjectId: wallet.id,
+    changes: { status: { from: wallet.status, to: archived.status } },
+    events: { types: ["wallet.archived"], version: 2, data: presentWallet(archived) },
+  });
+  return archived;
 }
 
 function lockWallet(tx: Tx, walletId: Id<"wallet">): Promise<WalletRow | null> {

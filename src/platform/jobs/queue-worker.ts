@@ -1,3 +1,4 @@
+import { bind } from "../../kernel/bind.ts";
 import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { IdSource } from "../../kernel/id.ts";
 import type { Database, WriteContext } from "../database/index.ts";
@@ -54,13 +55,7 @@ class JobTooLong extends Error {
   override readonly name = "JobTooLong";
 }
 
-/**
- * Creates the worker of a queue. It claims due jobs under a lease, runs them outside any transaction, and records their
- * outcomes in batches. A run does not wait for its jobs, so a slow job occupies only one slot. The leases of held jobs
- * are renewed. If the process dies, its jobs become due when the lease ends; if it resumes later, its tokens no longer
- * match: its jobs are aborted and their outcomes have no effect.
- */
-export function createQueueWorker(deps: {
+interface Deps {
   readonly db: Database;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -73,179 +68,218 @@ export function createQueueWorker(deps: {
   readonly wake: () => void;
   /** The length of a lease in milliseconds; it must exceed any pause of the machine. */
   readonly leaseMs?: number;
-}): Required<Worker> {
-  const { db, clock, ids, logger, context, queue, leaseMs = leaseMsDefault } = deps;
-  const handlers = new Map(deps.handlers.map((handler) => [handler.name, handler]));
-  const held = new Map<string, Held>();
-  let waiting: Held[] = [];
-  let ended: { readonly held: Held; readonly outcome: JobOutcome }[] = [];
-  let running = 0;
-  let recording: Promise<void> | null = null;
-  let heartbeat: NodeJS.Timeout | undefined;
-  let idle: (() => void)[] = [];
+}
 
-  async function attempt({ job, lost }: Held, stopping: AbortSignal): Promise<JobOutcome> {
-    const handler = handlers.get(job.name);
-    if (handler === undefined) return { fault: `no handler is named ${job.name}` };
-    // One timer per job: a composed AbortSignal would stay referenced by the longest-lived of its sources.
-    const limit = setTimeout(() => {
-      lost.abort(new JobTooLong(`the job ${job.id} took too long`));
-    }, jobTimeMax);
-    const stop = () => {
-      lost.abort(stopping.reason);
-    };
-    stopping.addEventListener("abort", stop, { once: true });
-    const { signal } = lost;
-    try {
-      await handler.run({ id: job.id, payload: job.payload, attempts: job.attempts, signal });
-      return "done";
-    } catch (error) {
-      // A job that is interrupted by the program's stop has not failed.
-      if (stopping.aborted) return "unfinished";
-      logger.warn({ queue, job: job.id, name: job.name, err: error }, "a job failed");
-      return { fault: error instanceof Error ? error.message : String(error) };
-    } finally {
-      clearTimeout(limit);
-      stopping.removeEventListener("abort", stop);
-    }
-  }
+type State = Required<Deps> & {
+  readonly handlerOf: ReadonlyMap<string, JobHandler>;
+  /** The claimed jobs, by id and lease token. */
+  readonly held: Map<string, Held>;
+  /** Held jobs that wait for a free slot. */
+  waiting: Held[];
+  /** Jobs whose outcome is not recorded yet. */
+  ended: { readonly held: Held; readonly outcome: JobOutcome }[];
+  running: number;
+  recording: Promise<void> | null;
+  heartbeat: NodeJS.Timeout | undefined;
+  /** Called when no job is held. */
+  idle: (() => void)[];
+};
 
-  /** Starts waiting jobs while slots are free. */
-  function pump(stopping: AbortSignal): void {
-    if (stopping.aborted) {
-      for (const each of waiting) end(each, "unfinished");
-      waiting = [];
-    }
-    while (running < concurrencyMax) {
-      const next = waiting.shift();
-      if (next === undefined) return;
-      // If this process paused or could not renew, another one may have claimed the job.
-      if (next.lost.signal.aborted || next.leaseUntil <= clock.now()) {
-        end(next, "unfinished");
-        continue;
-      }
-      running += 1;
-      next.begunAt = clock.now();
-      void attempt(next, stopping).then((outcome) => {
-        running -= 1;
-        end(next, outcome);
-        pump(stopping);
-      });
-    }
-  }
+const methods = { run, drained };
 
-  function end(each: Held, outcome: JobOutcome): void {
-    ended.push({ held: each, outcome });
-    if (outcome !== "unfinished")
-      deps.metrics.jobEnded(queue, outcome === "done" ? "done" : "failed");
-    recording ??= recordEnded();
-  }
-
-  /** Records the outcomes of ended jobs until none are left, in batches. */
-  async function recordEnded(): Promise<void> {
-    // Jobs that end in the same turn of the event loop are recorded together.
-    await new Promise(setImmediate);
-    while (ended.length > 0) {
-      const batch = ended.slice(0, batchMax);
-      ended = ended.slice(batchMax);
-      try {
-        await record(batch);
-      } catch (error) {
-        // Nothing is lost: the leases expire and the jobs run again.
-        logger.error({ queue, err: error }, "outcomes of jobs were not recorded");
-      }
-      for (const { held: each } of batch) held.delete(placeOf(each.job.id, each.job.leaseToken));
-      if (held.size <= claimBelow) deps.wake();
-    }
-    recording = null;
-    if (held.size > 0) return;
-    clearTimeout(heartbeat);
-    heartbeat = undefined;
-    for (const wake of idle) wake();
-    idle = [];
-  }
-
-  async function record(batch: readonly { held: Held; outcome: JobOutcome }[]): Promise<void> {
-    const now = clock.now();
-    const of = (outcome: JobOutcome) =>
-      batch.filter((each) => each.outcome === outcome).map((each) => each.held.job);
-    const [done, unfinished] = [of("done"), of("unfinished")];
-    const failures = batch.flatMap(({ held: { job }, outcome }) =>
-      typeof outcome === "object" ? [failureOf(job, outcome.fault, now)] : [],
-    );
-    const counted = await db.write(context, async (tx) => {
-      const forgotten = done.length === 0 ? 0 : await forgetJobs(tx, done);
-      const settled = failures.length === 0 ? 0 : await recordFailures(tx, failures, now);
-      if (unfinished.length > 0) await handBackJobs(tx, unfinished, now);
-      return forgotten + settled;
-    });
-    const lost = done.length + failures.length - counted;
-    if (lost > 0) logger.warn({ queue, lost }, "jobs ended after their lease was lost");
-  }
-
-  /** Renews leases for as long as jobs are held. */
-  function beat(): void {
-    heartbeat ??= setTimeout(() => {
-      heartbeat = undefined;
-      void renew().then(() => {
-        if (held.size > 0) beat();
-      });
-    }, leaseMs / renewalsPerLease);
-  }
-
-  async function renew(): Promise<void> {
-    const now = clock.now();
-    // A job that ignores its abort signal is left to another process once its lease ends.
-    const mine = [...held.values()].filter(
-      ({ begunAt }) => begunAt === null || now - begunAt < jobTimeMax,
-    );
-    const leaseUntil = now + leaseMs;
-    let renewed: ReadonlySet<string> | null = null;
-    try {
-      const rows = mine.map(({ job }) => job);
-      renewed = await db.write(context, (tx) => renewLeases(tx, rows, leaseUntil));
-    } catch (error) {
-      logger.warn({ queue, err: error }, "leases of jobs were not renewed");
-    }
-    for (const each of mine) {
-      const place = placeOf(each.job.id, each.job.leaseToken);
-      if (renewed?.has(place) === true) each.leaseUntil = leaseUntil;
-      // A job that has ended meanwhile needs no abort.
-      else if (held.has(place) && (renewed !== null || each.leaseUntil <= clock.now())) {
-        each.lost.abort(new JobLost(`the lease of the job ${each.job.id} was lost`));
-      }
-    }
-  }
-
-  return {
-    name: queueWorkerName(queue),
-    everyMs,
-    async run(stopping) {
-      if (held.size > claimBelow || stopping.aborted) return false;
-      const [due] = await db.all(
-        "SELECT 1 AS found FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2 LIMIT 1",
-        [queue, clock.now()],
-      );
-      if (due === undefined) return false;
-      const now = clock.now();
-      const leaseUntil = now + leaseMs;
-      const token = ids.unguessable("jlt");
-      const claimed = await db.write(context, (tx) =>
-        leaseJobs(tx, queue, { now, leaseUntil, token, max: batchMax }),
-      );
-      for (const job of claimed) {
-        const each = { job, leaseUntil, lost: new AbortController(), begunAt: null };
-        held.set(placeOf(job.id, job.leaseToken), each);
-        waiting.push(each);
-      }
-      if (held.size > 0) beat();
-      pump(stopping);
-      return claimed.length === batchMax;
-    },
-    async drained() {
-      while (held.size > 0) await new Promise<void>((resolve) => idle.push(resolve));
-    },
+/**
+ * Creates the worker of a queue. It claims due jobs under a lease, runs them outside any transaction, and records their
+ * outcomes in batches. A run does not wait for its jobs, so a slow job occupies only one slot. The leases of held jobs
+ * are renewed. If the process dies, its jobs become due when the lease ends; if it resumes later, its tokens no longer
+ * match: its jobs are aborted and their outcomes have no effect.
+ */
+export function createQueueWorker(deps: Deps): Required<Worker> {
+  const state: State = {
+    leaseMs: leaseMsDefault,
+    ...deps,
+    handlerOf: new Map(deps.handlers.map((handler) => [handler.name, handler])),
+    held: new Map(),
+    waiting: [],
+    ended: [],
+    running: 0,
+    recording: null,
+    heartbeat: undefined,
+    idle: [],
   };
+  return { name: queueWorkerName(deps.queue), everyMs, ...bind(state, methods) };
+}
+
+async function run(state: State, stopping: AbortSignal): Promise<boolean> {
+  const { db, clock, ids, context, queue, leaseMs, held } = state;
+  if (held.size > claimBelow || stopping.aborted) return false;
+  const [due] = await db.all(
+    "SELECT 1 AS found FROM jobs WHERE queue = $1 AND state = 'ready' AND run_at <= $2 LIMIT 1",
+    [queue, clock.now()],
+  );
+  if (due === undefined) return false;
+  const now = clock.now();
+  const leaseUntil = now + leaseMs;
+  const token = ids.unguessable("jlt");
+  const claimed = await db.write(context, (tx) =>
+    leaseJobs(tx, queue, { now, leaseUntil, token, max: batchMax }),
+  );
+  for (const job of claimed) {
+    const each = { job, leaseUntil, lost: new AbortController(), begunAt: null };
+    held.set(placeOf(job.id, job.leaseToken), each);
+    state.waiting.push(each);
+  }
+  if (held.size > 0) beat(state);
+  pump(state, stopping);
+  return claimed.length === batchMax;
+}
+
+async function drained(state: State): Promise<void> {
+  const { held } = state;
+  while (held.size > 0) await new Promise<void>((resolve) => state.idle.push(resolve));
+}
+
+async function attempt(
+  { logger, queue, handlerOf }: State,
+  { job, lost }: Held,
+  stopping: AbortSignal,
+): Promise<JobOutcome> {
+  const handler = handlerOf.get(job.name);
+  if (handler === undefined) return { fault: `no handler is named ${job.name}` };
+  // One timer per job: a composed AbortSignal would stay referenced by the longest-lived of its sources.
+  const limit = setTimeout(() => {
+    lost.abort(new JobTooLong(`the job ${job.id} took too long`));
+  }, jobTimeMax);
+  const stop = () => {
+    lost.abort(stopping.reason);
+  };
+  stopping.addEventListener("abort", stop, { once: true });
+  const { signal } = lost;
+  try {
+    await handler.run({ id: job.id, payload: job.payload, attempts: job.attempts, signal });
+    return "done";
+  } catch (error) {
+    // A job that is interrupted by the program's stop has not failed.
+    if (stopping.aborted) return "unfinished";
+    logger.warn({ queue, job: job.id, name: job.name, err: error }, "a job failed");
+    return { fault: error instanceof Error ? error.message : String(error) };
+  } finally {
+    clearTimeout(limit);
+    stopping.removeEventListener("abort", stop);
+  }
+}
+
+/** Starts waiting jobs while slots are free. */
+function pump(state: State, stopping: AbortSignal): void {
+  const { clock } = state;
+  if (stopping.aborted) {
+    for (const each of state.waiting) end(state, each, "unfinished");
+    state.waiting = [];
+  }
+  while (state.running < concurrencyMax) {
+    const next = state.waiting.shift();
+    if (next === undefined) return;
+    // If this process paused or could not renew, another one may have claimed the job.
+    if (next.lost.signal.aborted || next.leaseUntil <= clock.now()) {
+      end(state, next, "unfinished");
+      continue;
+    }
+    state.running += 1;
+    next.begunAt = clock.now();
+    void attempt(state, next, stopping).then((outcome) => {
+      state.running -= 1;
+      end(state, next, outcome);
+      pump(state, stopping);
+    });
+  }
+}
+
+function end(state: State, each: Held, outcome: JobOutcome): void {
+  const { queue } = state;
+  state.ended.push({ held: each, outcome });
+  if (outcome !== "unfinished")
+    state.metrics.jobEnded(queue, outcome === "done" ? "done" : "failed");
+  state.recording ??= recordEnded(state);
+}
+
+/** Records the outcomes of ended jobs until none are left, in batches. */
+async function recordEnded(state: State): Promise<void> {
+  const { logger, queue, held } = state;
+  // Jobs that end in the same turn of the event loop are recorded together.
+  await new Promise(setImmediate);
+  while (state.ended.length > 0) {
+    const batch = state.ended.slice(0, batchMax);
+    state.ended = state.ended.slice(batchMax);
+    try {
+      await record(state, batch);
+    } catch (error) {
+      // Nothing is lost: the leases expire and the jobs run again.
+      logger.error({ queue, err: error }, "outcomes of jobs were not recorded");
+    }
+    for (const { held: each } of batch) held.delete(placeOf(each.job.id, each.job.leaseToken));
+    if (held.size <= claimBelow) state.wake();
+  }
+  state.recording = null;
+  if (held.size > 0) return;
+  clearTimeout(state.heartbeat);
+  state.heartbeat = undefined;
+  for (const wake of state.idle) wake();
+  state.idle = [];
+}
+
+async function record(
+  { db, clock, logger, context, queue }: State,
+  batch: readonly { held: Held; outcome: JobOutcome }[],
+): Promise<void> {
+  const now = clock.now();
+  const of = (outcome: JobOutcome) =>
+    batch.filter((each) => each.outcome === outcome).map((each) => each.held.job);
+  const [done, unfinished] = [of("done"), of("unfinished")];
+  const failures = batch.flatMap(({ held: { job }, outcome }) =>
+    typeof outcome === "object" ? [failureOf(job, outcome.fault, now)] : [],
+  );
+  const counted = await db.write(context, async (tx) => {
+    const forgotten = done.length === 0 ? 0 : await forgetJobs(tx, done);
+    const settled = failures.length === 0 ? 0 : await recordFailures(tx, failures, now);
+    if (unfinished.length > 0) await handBackJobs(tx, unfinished, now);
+    return forgotten + settled;
+  });
+  const lost = done.length + failures.length - counted;
+  if (lost > 0) logger.warn({ queue, lost }, "jobs ended after their lease was lost");
+}
+
+/** Renews leases for as long as jobs are held. */
+function beat(state: State): void {
+  const { leaseMs, held } = state;
+  state.heartbeat ??= setTimeout(() => {
+    state.heartbeat = undefined;
+    void renew(state).then(() => {
+      if (held.size > 0) beat(state);
+    });
+  }, leaseMs / renewalsPerLease);
+}
+
+async function renew({ db, clock, logger, context, queue, leaseMs, held }: State): Promise<void> {
+  const now = clock.now();
+  // A job that ignores its abort signal is left to another process once its lease ends.
+  const mine = [...held.values()].filter(
+    ({ begunAt }) => begunAt === null || now - begunAt < jobTimeMax,
+  );
+  const leaseUntil = now + leaseMs;
+  let renewed: ReadonlySet<string> | null = null;
+  try {
+    const rows = mine.map(({ job }) => job);
+    renewed = await db.write(context, (tx) => renewLeases(tx, rows, leaseUntil));
+  } catch (error) {
+    logger.warn({ queue, err: error }, "leases of jobs were not renewed");
+  }
+  for (const each of mine) {
+    const place = placeOf(each.job.id, each.job.leaseToken);
+    if (renewed?.has(place) === true) each.leaseUntil = leaseUntil;
+    // A job that has ended meanwhile needs no abort.
+    else if (held.has(place) && (renewed !== null || each.leaseUntil <= clock.now())) {
+      each.lost.abort(new JobLost(`the lease of the job ${each.job.id} was lost`));
+    }
+  }
 }
 
 function failureOf(job: JobRow, fault: string, now: Instant) {

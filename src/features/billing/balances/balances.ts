@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import { findCurrency, settlementAsset } from "../../../kernel/money/asset.ts";
 import type { Actor } from "../../../kernel/actor.ts";
 import type { Instant } from "../../../kernel/clock.ts";
@@ -59,224 +60,241 @@ export type BilledInvoice = Pick<
 export type BalanceInputs = Pick<ChargeInputs, "adjustments" | "discounts" | "credits">;
 
 /** Credits, discounts and adjustments of organizations. Every method works in its caller's transaction. */
-export interface Balances {
-  grantCredit(tx: Tx, at: Instant, credit: NewCredit): Promise<CreditRow>;
-  grantDiscount(tx: Tx, at: Instant, discount: NewDiscount): Promise<DiscountRow>;
-  addAdjustment(tx: Tx, at: Instant, adjustment: NewAdjustment): Promise<AdjustmentRow>;
-  /** Locks the entries that an invoice in the currency may use, and returns them for `computeCharges`. */
-  open(tx: Tx, organizationId: Id<"organization">, currency: string): Promise<BalanceInputs>;
-  /**
-   * Uses the credits, discounts and adjustments in the charges of an invoice that was just inserted, and creates their
-   * new credit and carried adjustment. Call it once, in the transaction that called `open`.
-   */
-  consume(tx: Tx, at: Instant, invoice: BilledInvoice, charges: Charges): Promise<void>;
-  /**
-   * Undoes `consume` for an invoice that is voided. The used amounts return to their credits; a credit that expired
-   * meanwhile is extended by the time since the issue. Adjustments become pending again, the uses of discounts are
-   * uncounted, and the credit or carried adjustment that the invoice created is taken back. Call it once.
-   */
-  restore(
-    tx: Tx,
-    at: Instant,
-    invoice: BilledInvoice & { issuedAt: Instant },
-    charges: Pick<Charges, "newCredit" | "carried">,
-  ): Promise<void>;
-  /**
-   * Takes back up to `amount` of the credits that came from an invoice: first from their remaining amounts, then as a
-   * pending adjustment for the part that was already spent. For payments that a reorganization removed, and for voided
-   * invoices.
-   */
-  takeBack(tx: Tx, at: Instant, invoice: BilledInvoice, amount: bigint): Promise<void>;
-}
+export type Balances = Bound<typeof methods>;
 
-export function makeBalances(deps: {
+interface Deps {
   readonly ids: IdSource;
   readonly journal: Journal;
-}): Balances {
-  const { ids, journal } = deps;
+}
 
-  async function grantCredit(tx: Tx, at: Instant, given: NewCredit): Promise<CreditRow> {
-    const credit: CreditRow = {
-      ...given,
-      id: ids.next("credit", at),
-      remaining: given.amount,
-      createdAt: at,
-      version: 1,
-    };
-    await tx.insert(credits, credit);
-    const shown = presentCredit({ credit, at });
-    const { id, organizationId, ...changes } = shown;
+const methods = { grantCredit, addAdjustment, takeBack, grantDiscount, open, consume, restore };
+
+export function makeBalances(deps: Deps): Balances {
+  return bind(deps, methods);
+}
+
+async function grantCredit(
+  { ids, journal }: Deps,
+  tx: Tx,
+  at: Instant,
+  given: NewCredit,
+): Promise<CreditRow> {
+  const credit: CreditRow = {
+    ...given,
+    id: ids.next("credit", at),
+    remaining: given.amount,
+    createdAt: at,
+    version: 1,
+  };
+  await tx.insert(credits, credit);
+  const shown = presentCredit({ credit, at });
+  const { id, organizationId, ...changes } = shown;
+  journal.record(tx, at, {
+    action: "credit.granted",
+    organizationId,
+    subjectType: "credit",
+    subjectId: id,
+    changes,
+    events: { types: ["credit.granted"], version: credit.version, data: shown },
+  });
+  return credit;
+}
+
+async function addAdjustment(
+  { ids, journal }: Deps,
+  tx: Tx,
+  at: Instant,
+  given: NewAdjustment,
+): Promise<AdjustmentRow> {
+  const row: AdjustmentRow = {
+    ...given,
+    id: ids.next("adjustment", at),
+    status: "pending",
+    platformInvoiceId: null,
+    createdAt: at,
+  };
+  await tx.insert(adjustments, row);
+  const { id, organizationId, ...changes } = presentAdjustment(row);
+  journal.record(tx, at, {
+    action: "adjustment.created",
+    organizationId,
+    subjectType: "adjustment",
+    subjectId: id,
+    changes,
+  });
+  return row;
+}
+
+/**
+ * Takes back up to `amount` of the credits that came from an invoice: first from their remaining amounts, then as a
+ * pending adjustment for the part that was already spent. For payments that a reorganization removed, and for voided
+ * invoices.
+ */
+async function takeBack(
+  deps: Deps,
+  tx: Tx,
+  at: Instant,
+  invoice: BilledInvoice,
+  amount: bigint,
+): Promise<void> {
+  const { journal } = deps;
+  const { organizationId, currency, decimals, number } = invoice;
+  let left = amount;
+  const changes = (await lockCreditsFrom(tx, invoice.id)).flatMap((credit) => {
+    const taken = credit.remaining < left ? credit.remaining : left;
+    left -= taken;
+    const less = { amount: credit.amount - taken, remaining: credit.remaining - taken };
+    return taken === 0n ? [] : [change(credit, less)];
+  });
+  await setRemaining(tx, changes);
+  for (const { from, to } of changes) {
+    const asset = settlementAsset(currency, decimals);
+    const [before, after] = [from, to].map((row) => formatMoney(money(row.amount, asset)));
     journal.record(tx, at, {
-      action: "credit.granted",
+      action: "credit.reduced",
       organizationId,
       subjectType: "credit",
-      subjectId: id,
-      changes,
-      events: { types: ["credit.granted"], version: credit.version, data: shown },
+      subjectId: from.id,
+      changes: { amount: { from: before, to: after }, invoice: number },
     });
-    return credit;
   }
+  if (left === 0n) return;
+  const description = `Credit from ${number}, taken back after it was spent`;
+  const made = { organizationId, currency, decimals, createdBy: system };
+  await addAdjustment(deps, tx, at, { ...made, amount: left, description });
+}
 
-  async function addAdjustment(tx: Tx, at: Instant, given: NewAdjustment): Promise<AdjustmentRow> {
-    const row: AdjustmentRow = {
-      ...given,
-      id: ids.next("adjustment", at),
-      status: "pending",
-      platformInvoiceId: null,
-      createdAt: at,
-    };
-    await tx.insert(adjustments, row);
-    const { id, organizationId, ...changes } = presentAdjustment(row);
-    journal.record(tx, at, {
-      action: "adjustment.created",
-      organizationId,
-      subjectType: "adjustment",
-      subjectId: id,
-      changes,
-    });
-    return row;
-  }
-
-  return {
-    grantCredit,
-    addAdjustment,
-    takeBack,
-
-    async grantDiscount(tx, at, given) {
-      const row: DiscountRow = {
-        ...given,
-        id: ids.next("discount", at),
-        periodsUsed: 0,
-        createdAt: at,
-      };
-      await tx.insert(discounts, row);
-      const { id, organizationId, ...changes } = presentDiscount(row);
-      journal.record(tx, at, {
-        action: "discount.granted",
-        organizationId,
-        subjectType: "discount",
-        subjectId: id,
-        changes,
-      });
-      return row;
-    },
-
-    async open(tx, organizationId, currency) {
-      const lockedCredits = await lockCredits(tx, organizationId, currency);
-      const lockedDiscounts = await lockDiscounts(tx, organizationId);
-      const waiting = await lockAdjustments(tx, organizationId, currency);
-      return {
-        credits: lockedCredits.map(({ id, remaining, expiresAt, reason }) => ({
-          id,
-          remaining,
-          currency,
-          expiresAt,
-          reason,
-        })),
-        discounts: lockedDiscounts.map(discountInput),
-        adjustments: waiting.map(({ id, amount, description }) => ({ id, amount, description })),
-      };
-    },
-
-    async consume(tx, at, invoice, charges) {
-      const { id: platformInvoiceId, organizationId, currency, decimals, number } = invoice;
-      const taken = new Map(charges.creditUses.map(({ id, amount }) => [id, amount]));
-      const held = taken.size === 0 ? [] : await lockCredits(tx, organizationId, currency);
-      const used = held.filter(({ id }) => taken.has(id));
-      assert(used.length === taken.size, "every credit that is used has something left");
-      await setRemaining(
-        tx,
-        used.map((from) =>
-          change(from, { remaining: from.remaining - (taken.get(from.id) ?? 0n) }),
-        ),
-      );
-      const unreversed = { platformInvoiceId, reversedAt: null };
-      await tx.insertMany(
-        creditApplications,
-        charges.creditUses.map(({ id, amount }) => ({ creditId: id, amount, ...unreversed })),
-      );
-      await countUses(
-        tx,
-        charges.discountUses.map(({ id }) => id),
-        1,
-      );
-      await tx.insertMany(
-        discountUses,
-        charges.discountUses.map(({ id, amount }) => ({ discountId: id, amount, ...unreversed })),
-      );
-      await takeAdjustments(tx, charges.adjustmentIds, platformInvoiceId);
-      const made = { organizationId, currency, decimals, createdBy: system };
-      if (charges.newCredit > 0n) {
-        await grantCredit(tx, at, {
-          ...made,
-          amount: charges.newCredit,
-          reason: `Balance of ${number}`,
-          expiresAt: null,
-          sourceInvoiceId: platformInvoiceId,
-        });
-      }
-      if (charges.carried > 0n) {
-        const description = `Carried forward from ${number}`;
-        await addAdjustment(tx, at, { ...made, amount: charges.carried, description });
-      }
-    },
-
-    async restore(tx, at, invoice, { newCredit, carried }) {
-      const applications = await lockApplications(tx, invoice.id);
-      await setRemaining(
-        tx,
-        applications.map(({ credit, amount }) => {
-          const { expiresAt } = credit;
-          const hasExpired = expiresAt !== null && expiresAt <= at;
-          return change(credit, {
-            remaining: credit.remaining + amount,
-            expiresAt: hasExpired ? expiresAt + (at - invoice.issuedAt) : expiresAt,
-          });
-        }),
-      );
-      await countUses(tx, await lockUses(tx, invoice.id), -1);
-      await releaseAdjustments(tx, invoice.id);
-      await markReversed(tx, invoice.id, at);
-      if (newCredit > 0n) await takeBack(tx, at, invoice, newCredit);
-      if (carried > 0n) {
-        const { organizationId, currency, decimals, number } = invoice;
-        const made = { organizationId, currency, decimals, createdBy: system };
-        const description = `Carried forward from ${number}, which is void`;
-        await addAdjustment(tx, at, { ...made, amount: -carried, description });
-      }
-    },
+async function grantDiscount(
+  { ids, journal }: Deps,
+  tx: Tx,
+  at: Instant,
+  given: NewDiscount,
+): Promise<DiscountRow> {
+  const row: DiscountRow = {
+    ...given,
+    id: ids.next("discount", at),
+    periodsUsed: 0,
+    createdAt: at,
   };
+  await tx.insert(discounts, row);
+  const { id, organizationId, ...changes } = presentDiscount(row);
+  journal.record(tx, at, {
+    action: "discount.granted",
+    organizationId,
+    subjectType: "discount",
+    subjectId: id,
+    changes,
+  });
+  return row;
+}
 
-  async function takeBack(
-    tx: Tx,
-    at: Instant,
-    invoice: BilledInvoice,
-    amount: bigint,
-  ): Promise<void> {
-    const { organizationId, currency, decimals, number } = invoice;
-    let left = amount;
-    const changes = (await lockCreditsFrom(tx, invoice.id)).flatMap((credit) => {
-      const taken = credit.remaining < left ? credit.remaining : left;
-      left -= taken;
-      const less = { amount: credit.amount - taken, remaining: credit.remaining - taken };
-      return taken === 0n ? [] : [change(credit, less)];
+/** Locks the entries that an invoice in the currency may use, and returns them for `computeCharges`. */
+async function open(
+  _deps: Deps,
+  tx: Tx,
+  organizationId: Id<"organization">,
+  currency: string,
+): Promise<BalanceInputs> {
+  const lockedCredits = await lockCredits(tx, organizationId, currency);
+  const lockedDiscounts = await lockDiscounts(tx, organizationId);
+  const waiting = await lockAdjustments(tx, organizationId, currency);
+  return {
+    credits: lockedCredits.map(({ id, remaining, expiresAt, reason }) => ({
+      id,
+      remaining,
+      currency,
+      expiresAt,
+      reason,
+    })),
+    discounts: lockedDiscounts.map(discountInput),
+    adjustments: waiting.map(({ id, amount, description }) => ({ id, amount, description })),
+  };
+}
+
+/**
+ * Uses the credits, discounts and adjustments in the charges of an invoice that was just inserted, and creates their
+ * new credit and carried adjustment. Call it once, in the transaction that called `open`.
+ */
+async function consume(
+  deps: Deps,
+  tx: Tx,
+  at: Instant,
+  invoice: BilledInvoice,
+  charges: Charges,
+): Promise<void> {
+  const { id: platformInvoiceId, organizationId, currency, decimals, number } = invoice;
+  const taken = new Map(charges.creditUses.map(({ id, amount }) => [id, amount]));
+  const held = taken.size === 0 ? [] : await lockCredits(tx, organizationId, currency);
+  const used = held.filter(({ id }) => taken.has(id));
+  assert(used.length === taken.size, "every credit that is used has something left");
+  await setRemaining(
+    tx,
+    used.map((from) => change(from, { remaining: from.remaining - (taken.get(from.id) ?? 0n) })),
+  );
+  const unreversed = { platformInvoiceId, reversedAt: null };
+  await tx.insertMany(
+    creditApplications,
+    charges.creditUses.map(({ id, amount }) => ({ creditId: id, amount, ...unreversed })),
+  );
+  await countUses(
+    tx,
+    charges.discountUses.map(({ id }) => id),
+    1,
+  );
+  await tx.insertMany(
+    discountUses,
+    charges.discountUses.map(({ id, amount }) => ({ discountId: id, amount, ...unreversed })),
+  );
+  await takeAdjustments(tx, charges.adjustmentIds, platformInvoiceId);
+  const made = { organizationId, currency, decimals, createdBy: system };
+  if (charges.newCredit > 0n) {
+    await grantCredit(deps, tx, at, {
+      ...made,
+      amount: charges.newCredit,
+      reason: `Balance of ${number}`,
+      expiresAt: null,
+      sourceInvoiceId: platformInvoiceId,
     });
-    await setRemaining(tx, changes);
-    for (const { from, to } of changes) {
-      const asset = settlementAsset(currency, decimals);
-      const [before, after] = [from, to].map((row) => formatMoney(money(row.amount, asset)));
-      journal.record(tx, at, {
-        action: "credit.reduced",
-        organizationId,
-        subjectType: "credit",
-        subjectId: from.id,
-        changes: { amount: { from: before, to: after }, invoice: number },
+  }
+  if (charges.carried > 0n) {
+    const description = `Carried forward from ${number}`;
+    await addAdjustment(deps, tx, at, { ...made, amount: charges.carried, description });
+  }
+}
+
+/**
+ * Undoes `consume` for an invoice that is voided. The used amounts return to their credits; a credit that expired
+ * meanwhile is extended by the time since the issue. Adjustments become pending again, the uses of discounts are
+ * uncounted, and the credit or carried adjustment that the invoice created is taken back. Call it once.
+ */
+async function restore(
+  deps: Deps,
+  tx: Tx,
+  at: Instant,
+  invoice: BilledInvoice & { issuedAt: Instant },
+  { newCredit, carried }: Pick<Charges, "newCredit" | "carried">,
+): Promise<void> {
+  const applications = await lockApplications(tx, invoice.id);
+  await setRemaining(
+    tx,
+    applications.map(({ credit, amount }) => {
+      const { expiresAt } = credit;
+      const hasExpired = expiresAt !== null && expiresAt <= at;
+      return change(credit, {
+        remaining: credit.remaining + amount,
+        expiresAt: hasExpired ? expiresAt + (at - invoice.issuedAt) : expiresAt,
       });
-    }
-    if (left === 0n) return;
-    const description = `Credit from ${number}, taken back after it was spent`;
+    }),
+  );
+  await countUses(tx, await lockUses(tx, invoice.id), -1);
+  await releaseAdjustments(tx, invoice.id);
+  await markReversed(tx, invoice.id, at);
+  if (newCredit > 0n) await takeBack(deps, tx, at, invoice, newCredit);
+  if (carried > 0n) {
+    const { organizationId, currency, decimals, number } = invoice;
     const made = { organizationId, currency, decimals, createdBy: system };
-    await addAdjustment(tx, at, { ...made, amount: left, description });
+    const description = `Carried forward from ${number}, which is void`;
+    await addAdjustment(deps, tx, at, { ...made, amount: -carried, description });
   }
 }
 

@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
@@ -26,126 +27,153 @@ type OrganizationId = Id<"organization">;
  * Credits, discounts and adjustments that platform admins give to organizations. An unknown organization is a 404, a
  * currency in which it is not billed a 422.
  */
-export interface BalanceService {
-  listCredits(organizationId: OrganizationId, query: PageQuery): Promise<Page<CreditView>>;
-  grantCredit(
-    context: WriteContext,
-    organizationId: OrganizationId,
-    input: CreditInput,
-  ): Promise<CreditView>;
-  listDiscounts(organizationId: OrganizationId, query: PageQuery): Promise<Page<DiscountRow>>;
-  grantDiscount(
-    context: WriteContext,
-    organizationId: OrganizationId,
-    input: DiscountInput,
-  ): Promise<DiscountRow>;
-  listAdjustments(organizationId: OrganizationId, query: PageQuery): Promise<Page<AdjustmentRow>>;
-  addAdjustment(
-    context: WriteContext,
-    organizationId: OrganizationId,
-    input: AdjustmentInput,
-  ): Promise<AdjustmentRow>;
-}
+export type BalanceService = Bound<typeof methods>;
 
-export function makeBalanceService(deps: {
+interface Deps {
   readonly db: Database;
   readonly clock: Clock;
   readonly catalog: PlanCatalog;
   readonly balances: Balances;
-}): BalanceService {
-  const { db, clock, catalog, balances } = deps;
+}
 
-  /** Refuses a currency in which the organization gets no invoices: the entry would stay unused forever. */
-  async function requireBilled(
-    reader: Reader,
-    organizationId: OrganizationId,
-    currency: string,
-  ): Promise<void> {
-    const live = await liveSubscription(reader, organizationId);
-    if (live !== null && live.terms.currency !== currency) {
-      throw new BillingCurrencyDiffers(
-        `The organization's subscription is billed in ${live.terms.currency}. Give the amount in that currency.`,
-      );
-    }
-    const known = new Set(catalog.plans.map((plan) => plan.currency));
-    if (live !== null || known.has(currency)) return;
-    throw new CurrencyNotBilled(
-      `No plan is billed in ${currency}. Choose one of: ${[...known].join(", ")}.`,
+const methods = {
+  listCredits,
+  grantCredit,
+  listDiscounts,
+  grantDiscount,
+  listAdjustments,
+  addAdjustment,
+};
+
+export function makeBalanceService(deps: Deps): BalanceService {
+  return bind(deps, methods);
+}
+
+async function listCredits(
+  deps: Deps,
+  organizationId: OrganizationId,
+  query: PageQuery,
+): Promise<Page<CreditView>> {
+  const { clock } = deps;
+  const at = clock.now();
+  return mapPage(await list(deps, credits, organizationId, query), (credit) => ({ credit, at }));
+}
+
+function grantCredit(
+  deps: Deps,
+  context: WriteContext,
+  organizationId: OrganizationId,
+  input: CreditInput,
+): Promise<CreditView> {
+  const { db, clock, balances } = deps;
+  return db.write(context, async (tx) => {
+    const at = clock.now();
+    const { amount, expiresAt } = readCredit(input, at);
+    await requireOrganization(tx, organizationId);
+    await requireBilled(deps, tx, organizationId, amount.asset.code);
+    const credit = await balances.grantCredit(tx, at, {
+      organizationId,
+      amount: amount.units,
+      currency: amount.asset.code,
+      decimals: amount.asset.decimals,
+      reason: input.reason,
+      expiresAt,
+      createdBy: creatorOf(context.actor),
+      sourceInvoiceId: null,
+    });
+    return { credit, at };
+  });
+}
+
+function listDiscounts(
+  deps: Deps,
+  organizationId: OrganizationId,
+  query: PageQuery,
+): Promise<Page<DiscountRow>> {
+  return list(deps, discounts, organizationId, query);
+}
+
+function grantDiscount(
+  deps: Deps,
+  context: WriteContext,
+  organizationId: OrganizationId,
+  input: DiscountInput,
+): Promise<DiscountRow> {
+  const { db, clock, balances } = deps;
+  return db.write(context, async (tx) => {
+    const terms = readDiscount(input);
+    await requireOrganization(tx, organizationId);
+    if (terms.currency !== null) await requireBilled(deps, tx, organizationId, terms.currency);
+    return balances.grantDiscount(tx, clock.now(), {
+      organizationId,
+      kind: input.kind,
+      ...terms,
+      periods: input.periods ?? null,
+      reason: input.reason,
+      createdBy: creatorOf(context.actor),
+    });
+  });
+}
+
+function listAdjustments(
+  deps: Deps,
+  organizationId: OrganizationId,
+  query: PageQuery,
+): Promise<Page<AdjustmentRow>> {
+  return list(deps, adjustments, organizationId, query);
+}
+
+function addAdjustment(
+  deps: Deps,
+  context: WriteContext,
+  organizationId: OrganizationId,
+  input: AdjustmentInput,
+): Promise<AdjustmentRow> {
+  const { db, clock, balances } = deps;
+  return db.write(context, async (tx) => {
+    const amount = readAdjustment(input);
+    await requireOrganization(tx, organizationId);
+    await requireBilled(deps, tx, organizationId, amount.asset.code);
+    return balances.addAdjustment(tx, clock.now(), {
+      organizationId,
+      amount: amount.units,
+      currency: amount.asset.code,
+      decimals: amount.asset.decimals,
+      description: input.description,
+      createdBy: creatorOf(context.actor),
+    });
+  });
+}
+
+/** Refuses a currency in which the organization gets no invoices: the entry would stay unused forever. */
+async function requireBilled(
+  { catalog }: Deps,
+  reader: Reader,
+  organizationId: OrganizationId,
+  currency: string,
+): Promise<void> {
+  const live = await liveSubscription(reader, organizationId);
+  if (live !== null && live.terms.currency !== currency) {
+    throw new BillingCurrencyDiffers(
+      `The organization's subscription is billed in ${live.terms.currency}. Give the amount in that currency.`,
     );
   }
+  const known = new Set(catalog.plans.map((plan) => plan.currency));
+  if (live !== null || known.has(currency)) return;
+  throw new CurrencyNotBilled(
+    `No plan is billed in ${currency}. Choose one of: ${[...known].join(", ")}.`,
+  );
+}
 
-  async function list<T extends typeof credits | typeof discounts | typeof adjustments>(
-    table: T,
-    organizationId: OrganizationId,
-    query: PageQuery,
-  ) {
-    const page = parsePage(query, table.name, { organizationId });
-    await requireOrganization(db, organizationId);
-    return toPage(await listEntries(db, table, organizationId, page), page);
-  }
-
-  return {
-    async listCredits(organizationId, query) {
-      const at = clock.now();
-      return mapPage(await list(credits, organizationId, query), (credit) => ({ credit, at }));
-    },
-
-    grantCredit(context, organizationId, input) {
-      return db.write(context, async (tx) => {
-        const at = clock.now();
-        const { amount, expiresAt } = readCredit(input, at);
-        await requireOrganization(tx, organizationId);
-        await requireBilled(tx, organizationId, amount.asset.code);
-        const credit = await balances.grantCredit(tx, at, {
-          organizationId,
-          amount: amount.units,
-          currency: amount.asset.code,
-          decimals: amount.asset.decimals,
-          reason: input.reason,
-          expiresAt,
-          createdBy: creatorOf(context.actor),
-          sourceInvoiceId: null,
-        });
-        return { credit, at };
-      });
-    },
-
-    listDiscounts: (organizationId, query) => list(discounts, organizationId, query),
-
-    grantDiscount(context, organizationId, input) {
-      return db.write(context, async (tx) => {
-        const terms = readDiscount(input);
-        await requireOrganization(tx, organizationId);
-        if (terms.currency !== null) await requireBilled(tx, organizationId, terms.currency);
-        return balances.grantDiscount(tx, clock.now(), {
-          organizationId,
-          kind: input.kind,
-          ...terms,
-          periods: input.periods ?? null,
-          reason: input.reason,
-          createdBy: creatorOf(context.actor),
-        });
-      });
-    },
-
-    listAdjustments: (organizationId, query) => list(adjustments, organizationId, query),
-
-    addAdjustment(context, organizationId, input) {
-      return db.write(context, async (tx) => {
-        const amount = readAdjustment(input);
-        await requireOrganization(tx, organizationId);
-        await requireBilled(tx, organizationId, amount.asset.code);
-        return balances.addAdjustment(tx, clock.now(), {
-          organizationId,
-          amount: amount.units,
-          currency: amount.asset.code,
-          decimals: amount.asset.decimals,
-          description: input.description,
-          createdBy: creatorOf(context.actor),
-        });
-      });
-    },
-  };
+async function list<T extends typeof credits | typeof discounts | typeof adjustments>(
+  { db }: Deps,
+  table: T,
+  organizationId: OrganizationId,
+  query: PageQuery,
+) {
+  const page = parsePage(query, table.name, { organizationId });
+  await requireOrganization(db, organizationId);
+  return toPage(await listEntries(db, table, organizationId, page), page);
 }
 
 async function requireOrganization(reader: Reader, organizationId: OrganizationId): Promise<void> {

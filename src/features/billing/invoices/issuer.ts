@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import { day, type Instant } from "../../../kernel/clock.ts";
 import { Defect } from "../../../kernel/errors.ts";
 import type { IdSource } from "../../../kernel/id.ts";
@@ -48,103 +49,110 @@ export interface Draft {
   readonly policy: BillingPolicy;
 }
 
-export interface Issuer {
-  /**
-   * Issues a platform invoice in the caller's transaction, which has locked the subscription: takes its number, stores
-   * its lines, uses credits, discounts and adjustments, and issues its collection invoice. Returns null if there is
-   * nothing to charge. Throws the errors of issuing a collection invoice.
-   */
-  issue(tx: Tx, at: Instant, order: InvoiceOrder): Promise<PlatformInvoiceRow | null>;
-  /** Computes the invoice that `issue` would store, and locks the credits, discounts and adjustments that it uses. */
-  draft(tx: Tx, at: Instant, order: InvoiceOrder): Promise<Draft>;
-}
+export type Issuer = Bound<typeof methods>;
 
 const numberDigits = 6;
 
-export function makeIssuer(deps: {
+interface Deps {
   readonly ids: IdSource;
   readonly catalog: PlanCatalog;
   readonly balances: Balances;
   readonly collectionInvoices: CollectionInvoices;
   readonly announcer: BillingAnnouncer;
-}): Issuer {
-  const { ids, catalog, balances, collectionInvoices, announcer } = deps;
+}
 
-  async function draft(tx: Tx, at: Instant, order: InvoiceOrder): Promise<Draft> {
-    const { terms, elapsed, subscription } = order;
-    const { code: currency, decimals } = assetOf(terms);
-    const usage = elapsed === null ? null : await countUsage(tx, subscription, elapsed);
-    const policy = policyOf(catalog, terms.id);
-    const inputs: ChargeInputs = {
-      currency,
-      decimals,
-      at,
-      usage,
-      plan: { name: terms.name, price: priceOf(terms) },
-      ...(await balances.open(tx, subscription.organizationId, currency)),
-      minCollectable: minCollectableOf(policy, decimals),
-    };
-    return { inputs, charges: computeCharges(inputs), usageCount: usage?.count ?? null, policy };
-  }
+const methods = { draft, issue };
 
-  return {
-    draft,
+export function makeIssuer(deps: Deps): Issuer {
+  return bind(deps, methods);
+}
 
-    async issue(tx, at, order) {
-      const { inputs, charges, usageCount, policy } = await draft(tx, at, order);
-      if (!asksForAnything(charges)) return null;
-      const { subscription, period, elapsed } = order;
-      const isPaid = !charges.isCollected;
-      const unnumbered: Omit<PlatformInvoiceRow, "number"> = {
-        id: ids.next("platformInvoice", at),
-        organizationId: subscription.organizationId,
-        subscriptionId: subscription.id,
-        status: isPaid ? "paid" : "open",
-        periodStart: period.start,
-        periodEnd: period.end,
-        currency: inputs.currency,
-        decimals: inputs.decimals,
-        subtotal: charges.subtotal,
-        discountTotal: charges.discountTotal,
-        creditTotal: charges.creditTotal,
-        total: charges.total,
-        inputs: freezeInputs(inputs),
-        usageFrom: usageCount === null ? null : (elapsed?.start ?? null),
-        usageTo: usageCount === null ? null : (elapsed?.end ?? null),
-        usageCount,
-        paidSurplus: 0n,
-        issuedAt: at,
-        dueAt: dueAtOf(order, policy, at),
-        pastDueAt: null,
-        dunningFrom: null,
-        paidAt: isPaid ? at : null,
-        voidedAt: null,
-        remindersSent: 0,
-        ...collectionColumns(null),
-        version: 1,
-        createdAt: at,
-        updatedAt: at,
-      };
-      const issueCollectionInvoice = isPaid
-        ? null
-        : await collectionInvoices.prepare(tx, at, unnumbered, charges.total, policy);
-      // From here on every other issue waits for this transaction, so everything that can be read has been read.
-      const number = await takeNumber(tx);
-      const collectionInvoice =
-        issueCollectionInvoice === null ? null : await issueCollectionInvoice(number);
-      const row = { ...unnumbered, number, ...collectionColumns(collectionInvoice) };
-      const lines = linesOf(row, charges);
-      await tx.insert(platformInvoices, row);
-      await tx.insertMany(platformInvoiceLines, lines);
-      if (collectionInvoice !== null)
-        await collectionInvoices.remember(tx, at, row, collectionInvoice);
-      await balances.consume(tx, at, row, charges);
-      const view = { ...row, lines };
-      await announcer.invoice(tx, at, "platform_invoice.issued", view);
-      if (isPaid) await announcer.invoice(tx, at, "platform_invoice.paid", view);
-      return row;
-    },
+/** Computes the invoice that `issue` would store, and locks the credits, discounts and adjustments that it uses. */
+async function draft(
+  { catalog, balances }: Deps,
+  tx: Tx,
+  at: Instant,
+  order: InvoiceOrder,
+): Promise<Draft> {
+  const { terms, elapsed, subscription } = order;
+  const { code: currency, decimals } = assetOf(terms);
+  const usage = elapsed === null ? null : await countUsage(tx, subscription, elapsed);
+  const policy = policyOf(catalog, terms.id);
+  const inputs: ChargeInputs = {
+    currency,
+    decimals,
+    at,
+    usage,
+    plan: { name: terms.name, price: priceOf(terms) },
+    ...(await balances.open(tx, subscription.organizationId, currency)),
+    minCollectable: minCollectableOf(policy, decimals),
   };
+  return { inputs, charges: computeCharges(inputs), usageCount: usage?.count ?? null, policy };
+}
+
+/**
+ * Issues a platform invoice in the caller's transaction, which has locked the subscription: takes its number, stores
+ * its lines, uses credits, discounts and adjustments, and issues its collection invoice. Returns null if there is
+ * nothing to charge. Throws the errors of issuing a collection invoice.
+ */
+async function issue(
+  deps: Deps,
+  tx: Tx,
+  at: Instant,
+  order: InvoiceOrder,
+): Promise<PlatformInvoiceRow | null> {
+  const { ids, balances, collectionInvoices, announcer } = deps;
+  const { inputs, charges, usageCount, policy } = await draft(deps, tx, at, order);
+  if (!asksForAnything(charges)) return null;
+  const { subscription, period, elapsed } = order;
+  const isPaid = !charges.isCollected;
+  const unnumbered: Omit<PlatformInvoiceRow, "number"> = {
+    id: ids.next("platformInvoice", at),
+    organizationId: subscription.organizationId,
+    subscriptionId: subscription.id,
+    status: isPaid ? "paid" : "open",
+    periodStart: period.start,
+    periodEnd: period.end,
+    currency: inputs.currency,
+    decimals: inputs.decimals,
+    subtotal: charges.subtotal,
+    discountTotal: charges.discountTotal,
+    creditTotal: charges.creditTotal,
+    total: charges.total,
+    inputs: freezeInputs(inputs),
+    usageFrom: usageCount === null ? null : (elapsed?.start ?? null),
+    usageTo: usageCount === null ? null : (elapsed?.end ?? null),
+    usageCount,
+    paidSurplus: 0n,
+    issuedAt: at,
+    dueAt: dueAtOf(order, policy, at),
+    pastDueAt: null,
+    dunningFrom: null,
+    paidAt: isPaid ? at : null,
+    voidedAt: null,
+    remindersSent: 0,
+    ...collectionColumns(null),
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+  };
+  const issueCollectionInvoice = isPaid
+    ? null
+    : await collectionInvoices.prepare(tx, at, unnumbered, charges.total, policy);
+  // From here on every other issue waits for this transaction, so everything that can be read has been read.
+  const number = await takeNumber(tx);
+  const collectionInvoice =
+    issueCollectionInvoice === null ? null : await issueCollectionInvoice(number);
+  const row = { ...unnumbered, number, ...collectionColumns(collectionInvoice) };
+  const lines = linesOf(row, charges);
+  await tx.insert(platformInvoices, row);
+  await tx.insertMany(platformInvoiceLines, lines);
+  if (collectionInvoice !== null) await collectionInvoices.remember(tx, at, row, collectionInvoice);
+  await balances.consume(tx, at, row, charges);
+  const view = { ...row, lines };
+  await announcer.invoice(tx, at, "platform_invoice.issued", view);
+  if (isPaid) await announcer.invoice(tx, at, "platform_invoice.paid", view);
+  return row;
 }
 
 /** Returns whether any line has an amount. A free plan without other lines is not invoiced. */

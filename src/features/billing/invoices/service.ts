@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../../kernel/page.ts";
@@ -28,108 +29,115 @@ export interface AdminInvoiceFilters extends InvoiceFilters {
 }
 
 /** Reads plans and platform invoices. */
-export interface BillingReader {
-  plans(): Promise<readonly Plan[]>;
-  list(
-    organizationId: Id<"organization">,
-    query: InvoiceFilters,
-  ): Promise<Page<PlatformInvoiceView>>;
-  get(
-    organizationId: Id<"organization">,
-    platformInvoiceId: Id<"platformInvoice">,
-  ): Promise<PlatformInvoiceView>;
-  listAll(query: AdminInvoiceFilters): Promise<Page<AdminInvoiceView>>;
-  getAny(platformInvoiceId: Id<"platformInvoice">): Promise<AdminInvoiceDetail>;
-  /** Returns platform invoices with their lines, in the order of the rows. Events use it within their transaction. */
-  views(
-    reader: Reader,
-    invoices: readonly PlatformInvoiceRow[],
-  ): Promise<readonly PlatformInvoiceView[]>;
-}
+export type BillingReader = Bound<typeof methods>;
 
-export function makeBillingReader(deps: {
+interface Deps {
   readonly db: Database;
   readonly catalog: PlanCatalog;
   readonly payments: Pick<PaymentService, "ofInvoice">;
   /** Returns the URL of a checkout. */
   readonly checkoutUrl: (checkoutId: string) => string;
-}): BillingReader {
-  const { db, catalog, payments, checkoutUrl } = deps;
+}
 
-  async function views(
-    reader: Reader,
-    invoices: readonly PlatformInvoiceRow[],
-  ): Promise<PlatformInvoiceView[]> {
-    const lines = await linesOf(
-      reader,
-      invoices.map(({ id }) => id),
-    );
-    return invoices.map((invoice) => ({
-      invoice,
-      lines: lines.get(invoice.id) ?? [],
-      checkoutUrl: invoice.twinCheckoutId === null ? null : checkoutUrl(invoice.twinCheckoutId),
-    }));
-  }
+const methods = { views, plans, list, get, listAll, getAny };
 
-  async function owned(given: readonly PlatformInvoiceView[]): Promise<AdminInvoiceView[]> {
-    const names = await namesOf(
-      db,
-      given.map(({ invoice }) => invoice.organizationId),
-    );
-    return given.map((view) => ({
-      ...view,
-      organizationName: names.get(view.invoice.organizationId) ?? "",
-    }));
-  }
+export function makeBillingReader(deps: Deps): BillingReader {
+  return bind(deps, methods);
+}
 
-  async function page(name: string, query: AdminInvoiceFilters) {
-    const { limit, cursor, organizationId, status } = query;
-    const asked = parsePage({ limit, cursor }, name, { organizationId, status });
-    const { rest, values } = pageQuery(asked, [
-      ["organization_id =", organizationId],
-      ["status =", status],
-    ]);
-    const { data, nextCursor } = toPage(await db.find(platformInvoices, rest, values), asked);
-    return { data: await views(db, data), nextCursor };
-  }
+/** Returns platform invoices with their lines, in the order of the rows. Events use it within their transaction. */
+async function views(
+  { checkoutUrl }: Deps,
+  reader: Reader,
+  invoices: readonly PlatformInvoiceRow[],
+): Promise<PlatformInvoiceView[]> {
+  const lines = await linesOf(
+    reader,
+    invoices.map(({ id }) => id),
+  );
+  return invoices.map((invoice) => ({
+    invoice,
+    lines: lines.get(invoice.id) ?? [],
+    checkoutUrl: invoice.twinCheckoutId === null ? null : checkoutUrl(invoice.twinCheckoutId),
+  }));
+}
 
-  return {
-    views,
-    plans: () => Promise.resolve(catalog.plans),
+function plans({ catalog }: Deps): Promise<readonly Plan[]> {
+  return Promise.resolve(catalog.plans);
+}
 
-    list: (organizationId, query) => page("platform_invoices", { ...query, organizationId }),
+function list(
+  deps: Deps,
+  organizationId: Id<"organization">,
+  query: InvoiceFilters,
+): Promise<Page<PlatformInvoiceView>> {
+  return page(deps, "platform_invoices", { ...query, organizationId });
+}
 
-    async get(organizationId, platformInvoiceId) {
-      const row = await db.findOne(platformInvoices, "WHERE organization_id = $1 AND id = $2", [
-        organizationId,
-        platformInvoiceId,
-      ]);
-      const [view] = row === null ? [] : await views(db, [row]);
-      if (view === undefined) throw notFound();
-      return view;
-    },
+async function get(
+  deps: Deps,
+  organizationId: Id<"organization">,
+  platformInvoiceId: Id<"platformInvoice">,
+): Promise<PlatformInvoiceView> {
+  const { db } = deps;
+  const row = await db.findOne(platformInvoices, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    platformInvoiceId,
+  ]);
+  const [view] = row === null ? [] : await views(deps, db, [row]);
+  if (view === undefined) throw notFound();
+  return view;
+}
 
-    async listAll(query) {
-      const { data, nextCursor } = await page("admin_platform_invoices", query);
-      return { data: await owned(data), nextCursor };
-    },
+async function listAll(deps: Deps, query: AdminInvoiceFilters): Promise<Page<AdminInvoiceView>> {
+  const { data, nextCursor } = await page(deps, "admin_platform_invoices", query);
+  return { data: await owned(deps, data), nextCursor };
+}
 
-    async getAny(platformInvoiceId) {
-      const row = await db.findOne(platformInvoices, "WHERE id = $1", [platformInvoiceId]);
-      const [view] = row === null ? [] : await owned(await views(db, [row]));
-      if (view === undefined) throw notFound();
-      const collectionInvoices = await db.find(
-        platformInvoiceTwins,
-        "WHERE platform_invoice_id = $1 ORDER BY twin_id",
-        [platformInvoiceId],
-      );
-      // One query per collection invoice: a long-standing debt has two, seldom more.
-      const came = await Promise.all(
-        collectionInvoices.map(({ twinId }) => payments.ofInvoice(db, twinId)),
-      );
-      return { ...view, payments: came.flat() };
-    },
-  };
+async function getAny(
+  deps: Deps,
+  platformInvoiceId: Id<"platformInvoice">,
+): Promise<AdminInvoiceDetail> {
+  const { db, payments } = deps;
+  const row = await db.findOne(platformInvoices, "WHERE id = $1", [platformInvoiceId]);
+  const [view] = row === null ? [] : await owned(deps, await views(deps, db, [row]));
+  if (view === undefined) throw notFound();
+  const collectionInvoices = await db.find(
+    platformInvoiceTwins,
+    "WHERE platform_invoice_id = $1 ORDER BY twin_id",
+    [platformInvoiceId],
+  );
+  // One query per collection invoice: a long-standing debt has two, seldom more.
+  const came = await Promise.all(
+    collectionInvoices.map(({ twinId }) => payments.ofInvoice(db, twinId)),
+  );
+  return { ...view, payments: came.flat() };
+}
+
+async function owned(
+  { db }: Deps,
+  given: readonly PlatformInvoiceView[],
+): Promise<AdminInvoiceView[]> {
+  const names = await namesOf(
+    db,
+    given.map(({ invoice }) => invoice.organizationId),
+  );
+  return given.map((view) => ({
+    ...view,
+    organizationName: names.get(view.invoice.organizationId) ?? "",
+  }));
+}
+
+async function page(deps: Deps, name: string, query: AdminInvoiceFilters) {
+  const { db } = deps;
+  const { limit, cursor, organizationId, status } = query;
+  const asked = parsePage({ limit, cursor }, name, { organizationId, status });
+  const { rest, values } = pageQuery(asked, [
+    ["organization_id =", organizationId],
+    ["status =", status],
+  ]);
+  const { data, nextCursor } = toPage(await db.find(platformInvoices, rest, values), asked);
+  return { data: await views(deps, db, data), nextCursor };
 }
 
 /** Returns the lines of platform invoices by invoice id, ordered by position. */

@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
@@ -58,26 +59,9 @@ export interface CheckedBilling {
 }
 
 /** Billing operations for operators at the command line. */
-export interface BillingOperator {
-  list(query: SubscriptionFilters): Promise<Page<OperatedSubscription>>;
-  /** Performs all steps that are due now. */
-  run(): Promise<RunResult>;
-  /**
-   * Cancels an organization's subscription, now or at the end of its period, or withdraws a scheduled cancellation.
-   * Errors: `no_subscription`, `subscription_not_changeable`.
-   */
-  cancel(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    cancellation: Cancellation,
-  ): Promise<SubscriptionRow>;
-  /** Computes next invoices with the function that issues them, and stores nothing. */
-  rehearse(context: WriteContext, query: SubscriptionFilters): Promise<Page<Rehearsal>>;
-  /** Runs all billing checks, which recompute every platform invoice and balance. */
-  verify(): Promise<CheckedBilling>;
-}
+export type BillingOperator = Bound<typeof methods>;
 
-export function makeBillingOperator(deps: {
+interface Deps {
   readonly db: Database;
   readonly clock: Clock;
   readonly catalog: PlanCatalog;
@@ -87,122 +71,147 @@ export function makeBillingOperator(deps: {
   readonly cancellations: Pick<Cancellations, "cancel">;
   /** Wakes the billing worker. */
   readonly wake: () => void;
-}): BillingOperator {
-  const { db, clock, catalog, issuer, billingRun, managed, cancellations, wake } = deps;
+}
 
-  async function page({ limit, cursor, status, organizationId }: SubscriptionFilters) {
-    const asked = parsePage({ limit, cursor }, "subscriptions", { status, organizationId });
-    const { rest, values } = pageQuery(asked, [
-      ["organization_id =", organizationId],
-      ["status =", status],
-    ]);
-    return toPage(await db.find(subscriptions, rest, values), asked);
+const methods = { list, run, cancel, rehearse, verify };
+
+export function makeBillingOperator(deps: Deps): BillingOperator {
+  return bind(deps, methods);
+}
+
+async function list(deps: Deps, query: SubscriptionFilters): Promise<Page<OperatedSubscription>> {
+  const { db } = deps;
+  const found = await page(deps, query);
+  const names = await namesOf(
+    db,
+    found.data.map(({ organizationId }) => organizationId),
+  );
+  const owed = await unpaidOf(
+    db,
+    found.data.map(({ id }) => id),
+  );
+  return mapPage(found, (subscription) => ({
+    subscription,
+    organizationName: names.get(subscription.organizationId) ?? "",
+    owedInvoices: owed.filter((one) => one.subscriptionId === subscription.id).length,
+  }));
+}
+
+/** Performs all steps that are due now. */
+function run({ billingRun }: Deps): Promise<RunResult> {
+  return billingRun.runAll();
+}
+
+/**
+ * Cancels an organization's subscription, now or at the end of its period, or withdraws a scheduled cancellation.
+ * Errors: `no_subscription`, `subscription_not_changeable`.
+ */
+function cancel(
+  { db, clock, managed, cancellations, wake }: Deps,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  cancellation: Cancellation,
+): Promise<SubscriptionRow> {
+  return withLockedSubscription(db, managed, context, organizationId, (tx, locked) => {
+    if (locked === null) throw new NoSubscription("This organization never had a subscription.");
+    tx.afterCommit(wake);
+    return cancellations.cancel(tx, clock.now(), locked, cancellation);
+  });
+}
+
+/** Computes next invoices with the function that issues them, and stores nothing. */
+async function rehearse(
+  deps: Deps,
+  context: WriteContext,
+  query: SubscriptionFilters,
+): Promise<Page<Rehearsal>> {
+  const { db } = deps;
+  const { organizationId } = query;
+  if (organizationId !== undefined && (await liveSubscription(db, organizationId)) === null) {
+    throw notFound();
   }
-
-  /** Returns the order of the next invoice, with the usage of the current period so far. */
-  async function orderOf(
-    reader: Reader,
-    subscription: SubscriptionRow,
-  ): Promise<{ readonly order: InvoiceOrder; readonly settlement: PlanDifference | null }> {
-    const { terms: before, anchorAt, periodIndex } = subscription;
-    const { currentPeriodStart: start, currentPeriodEnd: end } = subscription;
-    const terms = pendingTermsOf(catalog, subscription) ?? before;
-    const common = { subscription, terms, dueAt: null };
-    if (periodIndex < 0) {
-      // The first paid period is already invoiced, for another plan if the invoice was paid before a plan change.
-      const first = await findFirstInvoice(reader, subscription);
-      const settlement = first === null ? null : planDifferenceOf(first, terms);
-      const period = settlement?.rest ?? periodAt(anchorAt, terms.interval, 1);
-      return { order: { ...common, period, elapsed: null }, settlement };
-    }
-    const period =
-      terms.interval === before.interval
-        ? periodAt(anchorAt, terms.interval, periodIndex + 1)
-        : periodAt(end, terms.interval, 0);
-    const elapsed = { terms: before, start, end };
-    return { order: { ...common, period, elapsed }, settlement: null };
+  const found = await page(deps, query);
+  const names = await namesOf(
+    db,
+    found.data.map((one) => one.organizationId),
+  );
+  const data: Rehearsal[] = [];
+  for (const one of found.data) {
+    if (one.status === "suspended" || one.status === "canceled") continue;
+    // It ends with the current period, so no invoice follows.
+    if (one.cancelAt !== null) continue;
+    // A write transaction, because the draft locks rows; it changes nothing.
+    const name = names.get(one.organizationId) ?? "";
+    data.push(await db.write(context, (tx) => rehearseOne(deps, tx, one, name)));
   }
+  return { data, nextCursor: found.nextCursor };
+}
 
-  async function rehearseOne(
-    tx: Tx,
-    subscription: SubscriptionRow,
-    organizationName: string,
-  ): Promise<Rehearsal> {
-    const { order, settlement } = await orderOf(tx, subscription);
-    const { inputs, usageCount } = await issuer.draft(tx, clock.now(), order);
-    const charges = computeCharges(settlement === null ? inputs : settled(inputs, settlement));
-    const { period, terms } = order;
-    const { currency, decimals } = inputs;
-    return {
-      subscription,
-      organizationName,
-      period,
-      planId: terms.id,
-      currency,
-      decimals,
-      usageCount,
-      charges,
-    };
+/** Runs all billing checks, which recompute every platform invoice and balance. */
+async function verify({ db }: Deps): Promise<CheckedBilling> {
+  const checks = [];
+  for (const check of billingChecks) {
+    const { name, describe } = check;
+    checks.push({ name, describe, violations: await check.run(db) });
   }
+  return { checks };
+}
 
+async function page({ db }: Deps, { limit, cursor, status, organizationId }: SubscriptionFilters) {
+  const asked = parsePage({ limit, cursor }, "subscriptions", { status, organizationId });
+  const { rest, values } = pageQuery(asked, [
+    ["organization_id =", organizationId],
+    ["status =", status],
+  ]);
+  return toPage(await db.find(subscriptions, rest, values), asked);
+}
+
+/** Returns the order of the next invoice, with the usage of the current period so far. */
+async function orderOf(
+  { catalog }: Deps,
+  reader: Reader,
+  subscription: SubscriptionRow,
+): Promise<{ readonly order: InvoiceOrder; readonly settlement: PlanDifference | null }> {
+  const { terms: before, anchorAt, periodIndex } = subscription;
+  const { currentPeriodStart: start, currentPeriodEnd: end } = subscription;
+  const terms = pendingTermsOf(catalog, subscription) ?? before;
+  const common = { subscription, terms, dueAt: null };
+  if (periodIndex < 0) {
+    // The first paid period is already invoiced, for another plan if the invoice was paid before a plan change.
+    const first = await findFirstInvoice(reader, subscription);
+    const settlement = first === null ? null : planDifferenceOf(first, terms);
+    const period = settlement?.rest ?? periodAt(anchorAt, terms.interval, 1);
+    return { order: { ...common, period, elapsed: null }, settlement };
+  }
+  const period =
+    terms.interval === before.interval
+      ? periodAt(anchorAt, terms.interval, periodIndex + 1)
+      : periodAt(end, terms.interval, 0);
+  const elapsed = { terms: before, start, end };
+  return { order: { ...common, period, elapsed }, settlement: null };
+}
+
+async function rehearseOne(
+  deps: Deps,
+  tx: Tx,
+  subscription: SubscriptionRow,
+  organizationName: string,
+): Promise<Rehearsal> {
+  const { clock, issuer } = deps;
+  const { order, settlement } = await orderOf(deps, tx, subscription);
+  const { inputs, usageCount } = await issuer.draft(tx, clock.now(), order);
+  const charges = computeCharges(settlement === null ? inputs : settled(inputs, settlement));
+  const { period, terms } = order;
+  const { currency, decimals } = inputs;
   return {
-    async list(query) {
-      const found = await page(query);
-      const names = await namesOf(
-        db,
-        found.data.map(({ organizationId }) => organizationId),
-      );
-      const owed = await unpaidOf(
-        db,
-        found.data.map(({ id }) => id),
-      );
-      return mapPage(found, (subscription) => ({
-        subscription,
-        organizationName: names.get(subscription.organizationId) ?? "",
-        owedInvoices: owed.filter((one) => one.subscriptionId === subscription.id).length,
-      }));
-    },
-
-    run: () => billingRun.runAll(),
-
-    cancel: (context, organizationId, cancellation) =>
-      withLockedSubscription(db, managed, context, organizationId, (tx, locked) => {
-        if (locked === null)
-          throw new NoSubscription("This organization never had a subscription.");
-        tx.afterCommit(wake);
-        return cancellations.cancel(tx, clock.now(), locked, cancellation);
-      }),
-
-    async rehearse(context, query) {
-      const { organizationId } = query;
-      if (organizationId !== undefined && (await liveSubscription(db, organizationId)) === null) {
-        throw notFound();
-      }
-      const found = await page(query);
-      const names = await namesOf(
-        db,
-        found.data.map((one) => one.organizationId),
-      );
-      const data: Rehearsal[] = [];
-      for (const one of found.data) {
-        if (one.status === "suspended" || one.status === "canceled") continue;
-        // It ends with the current period, so no invoice follows.
-        if (one.cancelAt !== null) continue;
-        // A write transaction, because the draft locks rows; it changes nothing.
-        const name = names.get(one.organizationId) ?? "";
-        data.push(await db.write(context, (tx) => rehearseOne(tx, one, name)));
-      }
-      return { data, nextCursor: found.nextCursor };
-    },
-
-    async verify() {
-      const checks = [];
-      for (const check of billingChecks) {
-        const { name, describe } = check;
-        checks.push({ name, describe, violations: await check.run(db) });
-      }
-      return { checks };
-    },
+    subscription,
+    organizationName,
+    period,
+    planId: terms.id,
+    currency,
+    decimals,
+    usageCount,
+    charges,
   };
 }
 

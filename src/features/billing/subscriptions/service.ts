@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
@@ -23,41 +24,7 @@ import { subscriptions, type SubscriptionRow } from "../table.ts";
 import type { BillingAnnouncer } from "../announce.ts";
 
 /** Reads, selects and changes the subscriptions of organizations. */
-export interface SubscriptionService {
-  /**
-   * Returns the organization's subscription, or its last one if that is canceled; 404 `no_subscription` if it never had
-   * any.
-   */
-  get(organizationId: Id<"organization">): Promise<SubscriptionView>;
-  /**
-   * Starts a subscription, with a trial if the plan has one and the organization never had a trial. A plan with a price
-   * is invoiced immediately. Selecting the plan of the current trial again returns the same subscription.
-   */
-  select(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    planId: string,
-  ): Promise<SubscriptionView>;
-  /**
-   * Schedules another plan for the end of the current period or trial; the request itself changes neither the plan nor
-   * the status. A request for the current plan drops the scheduled change; one for the pending plan changes nothing.
-   * During a trial, the unpaid first invoice is replaced by one for the plan that will apply to its period. `expect`
-   * gets the locked subscription and may throw to refuse the change. Errors: `no_subscription`, `unknown_plan`,
-   * `plan_currency_differs`, `subscription_not_changeable` if it is canceled or has a scheduled cancellation,
-   * `no_receive_wallet`, `network_not_ready`, `rate_unavailable`.
-   */
-  change(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    planId: string,
-    expect?: (current: SubscriptionView) => void,
-  ): Promise<SubscriptionView>;
-  /** Returns the last subscription of each organization, canceled ones included. */
-  readonly viewsOf: (
-    reader: Reader,
-    organizationIds: readonly Id<"organization">[],
-  ) => Promise<ReadonlyMap<Id<"organization">, SubscriptionView>>;
-}
+export type SubscriptionService = Bound<typeof methods>;
 
 /** Errors of issuing a collection invoice that only the platform can resolve. */
 const collectionFaults = new Set([
@@ -67,7 +34,7 @@ const collectionFaults = new Set([
   "unsupported_currency",
 ]);
 
-export function makeSubscriptionService(deps: {
+interface Deps {
   readonly db: Database;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -80,88 +47,133 @@ export function makeSubscriptionService(deps: {
   readonly checkoutUrl: (checkoutId: string) => string;
   /** Wakes the billing worker. */
   readonly wake: () => void;
-}): SubscriptionService {
-  const { db, clock, catalog, managed, checkoutUrl, wake } = deps;
-  const begin = makeSelection(deps);
-  const changePlan = makePlanChanges(deps);
+}
 
-  async function viewOf(reader: Reader, subscription: SubscriptionRow): Promise<SubscriptionView> {
-    const [openInvoice = null] = await unpaidOf(reader, [subscription.id]);
-    return { subscription, openInvoice, checkoutUrl };
+type Parts = Deps & {
+  readonly begin: ReturnType<typeof makeSelection>;
+  readonly changePlan: ReturnType<typeof makePlanChanges>;
+};
+
+const methods = { get, select, change, viewsOf };
+
+export function makeSubscriptionService(deps: Deps): SubscriptionService {
+  const steps = { begin: makeSelection(deps), changePlan: makePlanChanges(deps) };
+  return bind({ ...deps, ...steps }, methods);
+}
+
+/**
+ * Returns the organization's subscription, or its last one if that is canceled; 404 `no_subscription` if it never had
+ * any.
+ */
+async function get(deps: Parts, organizationId: Id<"organization">): Promise<SubscriptionView> {
+  const { db } = deps;
+  const row = await latestSubscription(db, organizationId);
+  if (row === null) throw noSubscription();
+  return viewOf(deps, db, row);
+}
+
+/**
+ * Starts a subscription, with a trial if the plan has one and the organization never had a trial. A plan with a price
+ * is invoiced immediately. Selecting the plan of the current trial again returns the same subscription.
+ */
+async function select(
+  deps: Parts,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  planId: string,
+): Promise<SubscriptionView> {
+  const { db, clock, begin } = deps;
+  const plan = planOf(deps, planId);
+  const attempt = () =>
+    db.write(context, async (tx) =>
+      viewOf(deps, tx, await begin(tx, clock.now(), organizationId, plan)),
+    );
+  try {
+    return await attempt();
+  } catch (error) {
+    // A concurrent request selected a plan: its subscription exists now.
+    if (isLiveTaken(error)) return attempt();
+    throw collectionProblem(error);
   }
+}
 
-  function planOf(planId: string): Plan {
-    const plan = findPlan(catalog, planId);
-    if (plan !== null) return plan;
-    const known = catalog.plans.map(({ id }) => id).join(", ");
-    throw new UnknownPlan(`Choose one of the plans of GET /billing/plans: ${known}.`);
+/**
+ * Schedules another plan for the end of the current period or trial; the request itself changes neither the plan nor
+ * the status. A request for the current plan drops the scheduled change; one for the pending plan changes nothing.
+ * During a trial, the unpaid first invoice is replaced by one for the plan that will apply to its period. `expect`
+ * gets the locked subscription and may throw to refuse the change. Errors: `no_subscription`, `unknown_plan`,
+ * `plan_currency_differs`, `subscription_not_changeable` if it is canceled or has a scheduled cancellation,
+ * `no_receive_wallet`, `network_not_ready`, `rate_unavailable`.
+ */
+async function change(
+  deps: Parts,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  planId: string,
+  expect?: (current: SubscriptionView) => void,
+): Promise<SubscriptionView> {
+  const { db, clock, managed, wake, changePlan } = deps;
+  try {
+    return await withLockedSubscription(
+      db,
+      managed,
+      context,
+      organizationId,
+      async (tx, locked) => {
+        const kept = locked === null ? null : keptTerms(locked.subscription, planId);
+        const terms = kept ?? termsOf(planOf(deps, planId));
+        if (locked === null) throw noSubscription();
+        expect?.(await viewOf(deps, tx, locked.subscription));
+        const view = await viewOf(deps, tx, await changePlan(tx, clock.now(), locked, terms));
+        tx.afterCommit(wake);
+        return view;
+      },
+    );
+  } catch (error) {
+    throw collectionProblem(error);
   }
+}
 
-  return {
-    async get(organizationId) {
-      const row = await latestSubscription(db, organizationId);
-      if (row === null) throw noSubscription();
-      return viewOf(db, row);
-    },
+/** Returns the last subscription of each organization, canceled ones included. */
+async function viewsOf(
+  { checkoutUrl }: Parts,
+  reader: Reader,
+  organizationIds: readonly Id<"organization">[],
+): Promise<ReadonlyMap<Id<"organization">, SubscriptionView>> {
+  if (organizationIds.length === 0) return new Map();
+  const rows = await reader.find(
+    subscriptions,
+    `WHERE organization_id IN ${listed(reader.dialect, 1)} ORDER BY id`,
+    [JSON.stringify(organizationIds)],
+  );
+  const latest = new Map(rows.map((row) => [row.organizationId, row]));
+  const shown = [...latest.values()];
+  const owed = await unpaidOf(
+    reader,
+    shown.map(({ id }) => id),
+  );
+  return new Map(
+    shown.map((subscription) => {
+      const openInvoice = owed.find((one) => one.subscriptionId === subscription.id) ?? null;
+      return [subscription.organizationId, { subscription, openInvoice, checkoutUrl }];
+    }),
+  );
+}
 
-    async select(context, organizationId, planId) {
-      const plan = planOf(planId);
-      const attempt = () =>
-        db.write(context, async (tx) =>
-          viewOf(tx, await begin(tx, clock.now(), organizationId, plan)),
-        );
-      try {
-        return await attempt();
-      } catch (error) {
-        // A concurrent request selected a plan: its subscription exists now.
-        if (isLiveTaken(error)) return attempt();
-        throw collectionProblem(error);
-      }
-    },
+async function viewOf(
+  { checkoutUrl }: Parts,
+  reader: Reader,
+  subscription: SubscriptionRow,
+): Promise<SubscriptionView> {
+  const [openInvoice = null] = await unpaidOf(reader, [subscription.id]);
+  return { subscription, openInvoice, checkoutUrl };
+}
 
-    async change(context, organizationId, planId, expect) {
-      try {
-        return await withLockedSubscription(
-          db,
-          managed,
-          context,
-          organizationId,
-          async (tx, locked) => {
-            const kept = locked === null ? null : keptTerms(locked.subscription, planId);
-            const terms = kept ?? termsOf(planOf(planId));
-            if (locked === null) throw noSubscription();
-            expect?.(await viewOf(tx, locked.subscription));
-            const view = await viewOf(tx, await changePlan(tx, clock.now(), locked, terms));
-            tx.afterCommit(wake);
-            return view;
-          },
-        );
-      } catch (error) {
-        throw collectionProblem(error);
-      }
-    },
-
-    async viewsOf(reader, organizationIds) {
-      if (organizationIds.length === 0) return new Map();
-      const rows = await reader.find(
-        subscriptions,
-        `WHERE organization_id IN ${listed(reader.dialect, 1)} ORDER BY id`,
-        [JSON.stringify(organizationIds)],
-      );
-      const latest = new Map(rows.map((row) => [row.organizationId, row]));
-      const shown = [...latest.values()];
-      const owed = await unpaidOf(
-        reader,
-        shown.map(({ id }) => id),
-      );
-      return new Map(
-        shown.map((subscription) => {
-          const openInvoice = owed.find((one) => one.subscriptionId === subscription.id) ?? null;
-          return [subscription.organizationId, { subscription, openInvoice, checkoutUrl }];
-        }),
-      );
-    },
-  };
+function planOf({ catalog }: Parts, planId: string): Plan {
+  const plan = findPlan(catalog, planId);
+  if (plan !== null) return plan;
+  const known = catalog.plans.map(({ id }) => id).join(", ");
+  throw new UnknownPlan(`Choose one of the plans of GET /billing/plans: ${known}.`);
 }
 
 /**

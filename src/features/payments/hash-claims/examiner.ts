@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { assert } from "../../../kernel/errors.ts";
 import type { ChainClient, TransferLog } from "../../../platform/chain/client.ts";
@@ -32,14 +33,7 @@ export interface ClaimExaminerDeps extends LedgerDeps {
 }
 
 /** Examines the transactions that payers submitted for invoices of one network. */
-export interface ClaimExaminer {
-  readonly network: Network;
-  /**
-   * Examines a bounded batch of due claims, after a scan of the watcher and under its lease, so that the ordinary rules
-   * have matched their transfers already. Returns true if more claims may be due.
-   */
-  examine(guard: Guard): Promise<boolean>;
-}
+export type ClaimExaminer = { readonly network: Network } & Bound<typeof methods>;
 
 /** The number of claims that are examined concurrently. */
 const batchMax = 20;
@@ -52,127 +46,150 @@ type Evidence =
   | { readonly refused: ClaimReason }
   | { readonly waitsFor: "transaction" | "block" };
 
+const methods = { examine };
+
 export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
-  const { db, clock, network, client } = deps;
+  const { network } = deps;
   const logger = deps.logger.child({ network: network.id });
+  return { network, ...bind({ ...deps, logger }, methods) };
+}
 
-  async function findEvidence(claim: ClaimRow): Promise<Evidence> {
-    const terms = await deps.claimableTerms(db, claim.invoiceId);
-    if (terms === null) return { refused: "hold_ended" };
-    const receipt = await client.receipt(claim.transactionHash);
-    if (receipt === null) return findUnknown(claim);
-    const state = await networkState(db, network.id);
-    const found = claimedLogs(receipt, terms, network, state?.disabledTokens ?? []);
-    if (typeof found === "string") return { refused: found };
-    const logs = await timed(found);
-    if (logs === null) return { waitsFor: "block" };
-    const [first] = logs;
-    const fault = first === undefined ? null : timeFault(first.blockTime, terms);
-    if (fault === null) return { logs };
-    // A time that only one of several providers reports refuses no claim: wait for a second one.
-    return first?.isTimeAgreed === true ? { refused: fault } : { waitsFor: "block" };
+/**
+ * Examines a bounded batch of due claims, after a scan of the watcher and under its lease, so that the ordinary rules
+ * have matched their transfers already. Returns true if more claims may be due.
+ */
+async function examine(deps: ClaimExaminerDeps, guard: Guard): Promise<boolean> {
+  const { db, clock, network } = deps;
+  const due = await dueClaims(db, network.id, clock.now(), batchMax);
+  await Promise.all(due.map((claim) => examineOne(deps, claim, guard)));
+  return due.length === batchMax;
+}
+
+async function findEvidence(deps: ClaimExaminerDeps, claim: ClaimRow): Promise<Evidence> {
+  const { db, network, client } = deps;
+  const terms = await deps.claimableTerms(db, claim.invoiceId);
+  if (terms === null) return { refused: "hold_ended" };
+  const receipt = await client.receipt(claim.transactionHash);
+  if (receipt === null) return findUnknown(deps, claim);
+  const state = await networkState(db, network.id);
+  const found = claimedLogs(receipt, terms, network, state?.disabledTokens ?? []);
+  if (typeof found === "string") return { refused: found };
+  const logs = await timed(deps, found);
+  if (logs === null) return { waitsFor: "block" };
+  const [first] = logs;
+  const fault = first === undefined ? null : timeFault(first.blockTime, terms);
+  if (fault === null) return { logs };
+  // A time that only one of several providers reports refuses no claim: wait for a second one.
+  return first?.isTimeAgreed === true ? { refused: fault } : { waitsFor: "block" };
+}
+
+/** Asks every provider before a transaction is given up: the first one may only be behind. */
+async function findUnknown(deps: ClaimExaminerDeps, claim: ClaimRow): Promise<Evidence> {
+  const { clock } = deps;
+  if (clock.now() < givenUpAt(claim)) return { waitsFor: "transaction" };
+  const answers = await Promise.all(
+    deps.providers.map(async (provider) => {
+      try {
+        return await provider.receipt(claim.transactionHash);
+      } catch (error) {
+        if (error instanceof ProviderError) return null;
+        throw error;
+      }
+    }),
+  );
+  const isUnknown = answers.every((receipt) => receipt === null);
+  return isUnknown ? { refused: "unknown" } : { waitsFor: "block" };
+}
+
+/** Returns the logs of one receipt with their block's time; null if the block was replaced meanwhile. */
+async function timed(
+  deps: ClaimExaminerDeps,
+  logs: readonly TransferLog[],
+): Promise<readonly TimedLog[] | null> {
+  const { client } = deps;
+  const [first] = logs;
+  assert(first !== undefined, "a receipt without transfers was taken for a payment");
+  const { blockHeight: height, blockHash: hash } = first;
+  const [block] = first.blockTime === null ? await client.blocks([height]) : [];
+  const time = first.blockTime ?? (block?.hash === hash ? block.time : null);
+  if (time === null) return null;
+  const { provider } = client;
+  const believed = (await deps.times.of([{ height, hash, reported: { provider, time } }])).get(
+    hash,
+  );
+  assert(believed !== undefined, "a block with a reported time has no time");
+  const { time: blockTime, isAgreed: isTimeAgreed } = believed;
+  return logs.map((log) => ({ ...log, blockTime, isTimeAgreed }));
+}
+
+/** Postpones a claim with its preliminary reason. */
+async function postpone(
+  { db, clock }: ClaimExaminerDeps,
+  claim: ClaimRow,
+  guard: Guard,
+  reason: "unknown" | null,
+): Promise<void> {
+  await db.write(context, async (tx) => {
+    await guard(tx);
+    const retry = retryAt(claim.attempts, clock.now());
+    const nextAt = reason === "unknown" ? Math.min(retry, givenUpAt(claim)) : retry;
+    await postponeClaim(tx, claim, { nextAt, reason });
+  });
+}
+
+async function settle(
+  deps: ClaimExaminerDeps,
+  claim: ClaimRow,
+  evidence: Evidence,
+  guard: Guard,
+): Promise<void> {
+  const { db, clock, network } = deps;
+  if ("waitsFor" in evidence) {
+    await postpone(deps, claim, guard, evidence.waitsFor === "transaction" ? "unknown" : null);
+    return;
   }
-
-  /** Asks every provider before a transaction is given up: the first one may only be behind. */
-  async function findUnknown(claim: ClaimRow): Promise<Evidence> {
-    if (clock.now() < givenUpAt(claim)) return { waitsFor: "transaction" };
-    const answers = await Promise.all(
-      deps.providers.map(async (provider) => {
-        try {
-          return await provider.receipt(claim.transactionHash);
-        } catch (error) {
-          if (error instanceof ProviderError) return null;
-          throw error;
-        }
-      }),
-    );
-    const isUnknown = answers.every((receipt) => receipt === null);
-    return isUnknown ? { refused: "unknown" } : { waitsFor: "block" };
-  }
-
-  /** Returns the logs of one receipt with their block's time; null if the block was replaced meanwhile. */
-  async function timed(logs: readonly TransferLog[]): Promise<readonly TimedLog[] | null> {
-    const [first] = logs;
-    assert(first !== undefined, "a receipt without transfers was taken for a payment");
-    const { blockHeight: height, blockHash: hash } = first;
-    const [block] = first.blockTime === null ? await client.blocks([height]) : [];
-    const time = first.blockTime ?? (block?.hash === hash ? block.time : null);
-    if (time === null) return null;
-    const { provider } = client;
-    const believed = (await deps.times.of([{ height, hash, reported: { provider, time } }])).get(
-      hash,
-    );
-    assert(believed !== undefined, "a block with a reported time has no time");
-    const { time: blockTime, isAgreed: isTimeAgreed } = believed;
-    return logs.map((log) => ({ ...log, blockTime, isTimeAgreed }));
-  }
-
-  /** Postpones a claim with its preliminary reason. */
-  async function postpone(claim: ClaimRow, guard: Guard, reason: "unknown" | null): Promise<void> {
+  if ("logs" in evidence) {
+    // The ordinary rules come first, in a separate transaction: each transaction locks in the ledger's order.
     await db.write(context, async (tx) => {
       await guard(tx);
-      const retry = retryAt(claim.attempts, clock.now());
-      const nextAt = reason === "unknown" ? Math.min(retry, givenUpAt(claim)) : retry;
-      await postponeClaim(tx, claim, { nextAt, reason });
+      await recordClaimedTransfers(tx, deps, network, claim, evidence.logs, clock.now());
     });
   }
-
-  async function settle(claim: ClaimRow, evidence: Evidence, guard: Guard): Promise<void> {
-    if ("waitsFor" in evidence) {
-      await postpone(claim, guard, evidence.waitsFor === "transaction" ? "unknown" : null);
+  await db.write(context, async (tx) => {
+    await guard(tx);
+    const at = clock.now();
+    const outcome: ClaimOutcome | null =
+      "refused" in evidence
+        ? { state: "refused", reason: evidence.refused }
+        : await settleClaim(tx, deps, network, claim, evidence.logs, at);
+    if (outcome === null) {
+      await postponeClaim(tx, claim, { nextAt: retryAt(claim.attempts, at), reason: null });
       return;
     }
-    if ("logs" in evidence) {
-      // The ordinary rules come first, in a separate transaction: each transaction locks in the ledger's order.
-      await db.write(context, async (tx) => {
-        await guard(tx);
-        await recordClaimedTransfers(tx, deps, network, claim, evidence.logs, clock.now());
-      });
-    }
-    await db.write(context, async (tx) => {
-      await guard(tx);
-      const at = clock.now();
-      const outcome: ClaimOutcome | null =
-        "refused" in evidence
-          ? { state: "refused", reason: evidence.refused }
-          : await settleClaim(tx, deps, network, claim, evidence.logs, at);
-      if (outcome === null) {
-        await postponeClaim(tx, claim, { nextAt: retryAt(claim.attempts, at), reason: null });
-        return;
-      }
-      if (!(await closeClaim(tx, claim.id, { ...outcome, closedAt: at }))) return;
-      deps.journal.record(tx, at, {
-        action: "invoice.transaction_examined",
-        organizationId: claim.organizationId,
-        subjectType: "invoice",
-        subjectId: claim.invoiceId,
-        changes: { transactionHash: claim.transactionHash, state: outcome.state },
-      });
+    if (!(await closeClaim(tx, claim.id, { ...outcome, closedAt: at }))) return;
+    deps.journal.record(tx, at, {
+      action: "invoice.transaction_examined",
+      organizationId: claim.organizationId,
+      subjectType: "invoice",
+      subjectId: claim.invoiceId,
+      changes: { transactionHash: claim.transactionHash, state: outcome.state },
     });
-  }
+  });
+}
 
-  /** Examines one claim. A failure postpones it and does not block the others. */
-  async function examineOne(claim: ClaimRow, guard: Guard): Promise<void> {
-    try {
-      await settle(claim, await findEvidence(claim), guard);
-    } catch (error) {
-      if (error instanceof LeaseLost) throw error;
-      if (!(error instanceof ProviderError)) {
-        logger.error(
-          { claim: claim.id, err: error },
-          "a submitted transaction could not be examined",
-        );
-      }
-      await postpone(claim, guard, claim.reason === "unknown" ? "unknown" : null);
+/** Examines one claim. A failure postpones it and does not block the others. */
+async function examineOne(deps: ClaimExaminerDeps, claim: ClaimRow, guard: Guard): Promise<void> {
+  const { logger } = deps;
+  try {
+    await settle(deps, claim, await findEvidence(deps, claim), guard);
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    if (!(error instanceof ProviderError)) {
+      logger.error(
+        { claim: claim.id, err: error },
+        "a submitted transaction could not be examined",
+      );
     }
+    await postpone(deps, claim, guard, claim.reason === "unknown" ? "unknown" : null);
   }
-
-  return {
-    network,
-    async examine(guard) {
-      const due = await dueClaims(db, network.id, clock.now(), batchMax);
-      await Promise.all(due.map((claim) => examineOne(claim, guard)));
-      return due.length === batchMax;
-    },
-  };
 }

@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import { Defect, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { parsePage, toPage, toPageBy, type Page, type PageQuery } from "../../../kernel/page.ts";
@@ -34,133 +35,144 @@ export interface ClaimView {
 }
 
 /** Reads transfers to organizations' addresses, and hash claims. */
-export interface TransferService {
-  /** Returns an organization's transfers, newest first; unmatched ones with suggested invoices. */
-  list(organizationId: Id<"organization">, query: TransferFilters): Promise<Page<TransferView>>;
-  /** Returns a transfer with its decisions. */
-  get(organizationId: Id<"organization">, transferId: Id<"transfer">): Promise<TransferView>;
-  /** Returns a transfer with its decisions, inside a transaction that changed it. */
-  view(reader: Reader, transfer: TransferRow): Promise<TransferView>;
-  /** Returns the organization of a transfer, for the operator. */
-  ownerOf(transferId: Id<"transfer">): Promise<Id<"organization">>;
-  /** Returns the hash claims for an organization's invoices, newest first, for the operator. */
-  listClaims(organizationId: Id<"organization">, query: ClaimFilters): Promise<Page<ClaimView>>;
-}
+export type TransferService = Bound<typeof methods>;
 
 /** A sender that pays for more customers than this counts as an exchange, which does not identify the payer. */
 const customersOfSenderMax = 3;
 
-export function makeTransferService(deps: {
+interface Deps {
   readonly db: Reader;
   /** Every configured network by id, including disabled ones, whose transfers are still shown. */
   readonly networks: ReadonlyMap<string, Network>;
-}): TransferService {
-  const { db, networks } = deps;
+}
 
-  function networkOf({ network: id }: { readonly network: string }): Network {
-    const network = networks.get(id);
-    if (network === undefined) throw new Defect(`the network ${id} is not configured`);
-    return network;
-  }
+const methods = { view, list, get, ownerOf, listClaims: claimsOf };
 
-  async function toViews(
-    reader: Reader,
-    organizationId: Id<"organization">,
-    rows: readonly TransferRow[],
-  ): Promise<TransferView[]> {
-    const states = await networkStates(reader);
-    const payments = await paymentsByTransfer(
-      reader,
-      rows.map(({ id }) => id),
-    );
-    const suggested = await suggestions(reader, organizationId, rows, payments);
-    return rows.map((transfer) => ({
-      transfer,
-      network: networkOf(transfer),
-      tipHeight: states.get(transfer.network)?.tipHeight ?? transfer.blockHeight,
-      payments: payments.get(transfer.id) ?? [],
-      decisions: [],
-      suggestions: suggested(transfer),
-    }));
-  }
+export function makeTransferService(deps: Deps): TransferService {
+  return bind(deps, methods);
+}
 
-  async function suggestions(
-    reader: Reader,
-    organizationId: Id<"organization">,
-    rows: readonly TransferRow[],
-    payments: ReadonlyMap<Id<"transfer">, readonly PaymentRow[]>,
-  ): Promise<(transfer: TransferRow) => TransferView["suggestions"]> {
-    const open = rows.filter((row) => dispositionOfTransfer(row) === "unmatched");
-    if (open.length === 0) return () => [];
-    const candidates = await invoiceCandidates(
-      reader,
-      organizationId,
-      open.map((row) => ({
-        network: row.network,
-        address: row.toAddress,
-        token: row.token,
-        amount: row.amount - takenOf(payments.get(row.id) ?? []),
-      })),
-    );
-    const paid = await invoicesOfSenders(
-      reader,
-      organizationId,
-      open.map(({ fromAddress }) => fromAddress),
-    );
-    const customers = await customersOf(reader, [...paid.values()].flat());
-    const ids = new Set(open.map(({ id }) => id));
-    return (transfer) => {
-      if (!ids.has(transfer.id)) return [];
-      const invoices = paid.get(transfer.fromAddress) ?? [];
-      const known = new Set(invoices.flatMap((id) => customers.get(id) ?? []));
-      return suggest({
-        transfer,
-        network: networkOf(transfer),
-        payments: payments.get(transfer.id) ?? [],
-        candidates,
-        customers: known.size > customersOfSenderMax ? new Set() : known,
-      });
-    };
-  }
+/** Returns a transfer with its decisions, inside a transaction that changed it. */
+async function view(deps: Deps, reader: Reader, transfer: TransferRow): Promise<TransferView> {
+  const { id, organizationId } = transfer;
+  if (organizationId === null) throw notFound();
+  const [found] = await toViews(deps, reader, organizationId, [transfer]);
+  if (found === undefined) throw new Defect("a transfer has no view");
+  return { ...found, decisions: await decisionsOf(reader, id) };
+}
 
-  async function view(reader: Reader, transfer: TransferRow): Promise<TransferView> {
-    const { id, organizationId } = transfer;
-    if (organizationId === null) throw notFound();
-    const [found] = await toViews(reader, organizationId, [transfer]);
-    if (found === undefined) throw new Defect("a transfer has no view");
-    return { ...found, decisions: await decisionsOf(reader, id) };
-  }
+/** Returns an organization's transfers, newest first; unmatched ones with suggested invoices. */
+async function list(
+  deps: Deps,
+  organizationId: Id<"organization">,
+  { status: asked, ...query }: TransferFilters,
+): Promise<Page<TransferView>> {
+  const { db } = deps;
+  const status = asked === "all" ? undefined : asked;
+  const page = parsePage(query, "transfers", { organizationId, status });
+  const rows = await listTransfers(db, organizationId, status, page);
+  const views = await toViews(deps, db, organizationId, rows);
+  return toPageBy(views, page, ({ transfer }) => transfer.id);
+}
 
+/** Returns a transfer with its decisions. */
+async function get(
+  deps: Deps,
+  organizationId: Id<"organization">,
+  transferId: Id<"transfer">,
+): Promise<TransferView> {
+  const { db } = deps;
+  const transfer = await findTransfer(db, organizationId, transferId);
+  if (transfer === null) throw notFound();
+  return view(deps, db, transfer);
+}
+
+/** Returns the organization of a transfer, for the operator. */
+async function ownerOf({ db }: Deps, transferId: Id<"transfer">): Promise<Id<"organization">> {
+  const row = await db.findOne(transfers, "WHERE id = $1", [transferId]);
+  if (row?.organizationId == null) throw notFound();
+  return row.organizationId;
+}
+
+/** Returns the hash claims for an organization's invoices, newest first, for the operator. */
+async function claimsOf(
+  deps: Deps,
+  organizationId: Id<"organization">,
+  { state, ...query }: ClaimFilters,
+): Promise<Page<ClaimView>> {
+  const { db } = deps;
+  const page = parsePage(query, "claims", { organizationId, state });
+  const rows = toPage(await listClaims(db, organizationId, state, page), page);
   return {
-    view,
+    ...rows,
+    data: rows.data.map((claim) => ({ claim, network: networkOf(deps, claim) })),
+  };
+}
 
-    async list(organizationId, { status: asked, ...query }) {
-      const status = asked === "all" ? undefined : asked;
-      const page = parsePage(query, "transfers", { organizationId, status });
-      const rows = await listTransfers(db, organizationId, status, page);
-      const views = await toViews(db, organizationId, rows);
-      return toPageBy(views, page, ({ transfer }) => transfer.id);
-    },
+function networkOf({ networks }: Deps, { network: id }: { readonly network: string }): Network {
+  const network = networks.get(id);
+  if (network === undefined) throw new Defect(`the network ${id} is not configured`);
+  return network;
+}
 
-    async get(organizationId, transferId) {
-      const transfer = await findTransfer(db, organizationId, transferId);
-      if (transfer === null) throw notFound();
-      return view(db, transfer);
-    },
+async function toViews(
+  deps: Deps,
+  reader: Reader,
+  organizationId: Id<"organization">,
+  rows: readonly TransferRow[],
+): Promise<TransferView[]> {
+  const states = await networkStates(reader);
+  const payments = await paymentsByTransfer(
+    reader,
+    rows.map(({ id }) => id),
+  );
+  const suggested = await suggestions(deps, reader, organizationId, rows, payments);
+  return rows.map((transfer) => ({
+    transfer,
+    network: networkOf(deps, transfer),
+    tipHeight: states.get(transfer.network)?.tipHeight ?? transfer.blockHeight,
+    payments: payments.get(transfer.id) ?? [],
+    decisions: [],
+    suggestions: suggested(transfer),
+  }));
+}
 
-    async ownerOf(transferId) {
-      const row = await db.findOne(transfers, "WHERE id = $1", [transferId]);
-      if (row?.organizationId == null) throw notFound();
-      return row.organizationId;
-    },
-
-    async listClaims(organizationId, { state, ...query }) {
-      const page = parsePage(query, "claims", { organizationId, state });
-      const rows = toPage(await listClaims(db, organizationId, state, page), page);
-      return {
-        ...rows,
-        data: rows.data.map((claim) => ({ claim, network: networkOf(claim) })),
-      };
-    },
+async function suggestions(
+  deps: Deps,
+  reader: Reader,
+  organizationId: Id<"organization">,
+  rows: readonly TransferRow[],
+  payments: ReadonlyMap<Id<"transfer">, readonly PaymentRow[]>,
+): Promise<(transfer: TransferRow) => TransferView["suggestions"]> {
+  const open = rows.filter((row) => dispositionOfTransfer(row) === "unmatched");
+  if (open.length === 0) return () => [];
+  const candidates = await invoiceCandidates(
+    reader,
+    organizationId,
+    open.map((row) => ({
+      network: row.network,
+      address: row.toAddress,
+      token: row.token,
+      amount: row.amount - takenOf(payments.get(row.id) ?? []),
+    })),
+  );
+  const paid = await invoicesOfSenders(
+    reader,
+    organizationId,
+    open.map(({ fromAddress }) => fromAddress),
+  );
+  const customers = await customersOf(reader, [...paid.values()].flat());
+  const ids = new Set(open.map(({ id }) => id));
+  return (transfer) => {
+    if (!ids.has(transfer.id)) return [];
+    const invoices = paid.get(transfer.fromAddress) ?? [];
+    const known = new Set(invoices.flatMap((id) => customers.get(id) ?? []));
+    return suggest({
+      transfer,
+      network: networkOf(deps, transfer),
+      payments: payments.get(transfer.id) ?? [],
+      candidates,
+      customers: known.size > customersOfSenderMax ? new Set() : known,
+    });
   };
 }

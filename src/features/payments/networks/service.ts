@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { NotFound } from "../../../kernel/errors.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
@@ -80,31 +81,7 @@ export interface ChainCounts {
   readonly alarmsOpen: number;
 }
 
-export interface ChainService {
-  /** Returns the status of every enabled network: with `isLive` by asking the providers, otherwise as stored. */
-  status(options: { readonly isLive: boolean }): Promise<readonly NetworkStatus[]>;
-  /** Reads a range again. Throws NotFound, NetworkNotReached, NotScanned, ProviderUnusable or ScanInterrupted. */
-  scan(
-    context: WriteContext,
-    network: string,
-    range: BlockRange,
-  ): Promise<ScanReport & { readonly network: Network }>;
-  /**
-   * Reports which blocks were read; by default from the first contact to the newest block. Throws NotFound or
-   * NetworkNotReached.
-   */
-  audit(network: string, range: Partial<BlockRange>): Promise<AuditReport>;
-  /**
-   * Acknowledges alarms, all of the network or only those about a subject, of the kinds that stay open until then. A
-   * server that reads the network notices within seconds. Throws NotFound or AlarmNotAcknowledged.
-   */
-  acknowledge(
-    context: WriteContext,
-    network: string,
-    subject: string | null,
-  ): Promise<{ readonly network: Network; readonly ended: readonly Alarm[] }>;
-  counts(): readonly ChainCounts[];
-}
+export type ChainService = Bound<typeof methods>;
 
 /** A network's providers and scanner. A network without a provider has no entry. */
 interface Access {
@@ -114,150 +91,177 @@ interface Access {
   readonly scanner: Scanner;
 }
 
-export function makeChainService(deps: {
+interface Deps {
   readonly db: Database;
   readonly clock: Clock;
   /** The enabled networks. */
   readonly networks: readonly Network[];
   readonly access: readonly Access[];
   readonly journal: Journal;
-}): ChainService {
-  const { db, clock, networks, access, journal } = deps;
+}
 
-  function find(id: string): Network {
-    const network = networks.find((each) => each.id === id);
-    if (network !== undefined) return network;
-    const known = networks.map((each) => each.id).join(", ");
-    throw new NotFound(`There is no enabled network ${id}. Enabled networks: ${known}.`);
-  }
+const methods = { status, scan, audit, acknowledge, counts };
 
-  async function reached(network: Network): Promise<NetworkState> {
-    const state = await networkState(db, network.id);
-    if (state !== null) return state;
-    throw new NetworkNotReached(
-      `${network.title} was never read. Start till serve, and check till chain status --probe.`,
-    );
-  }
+export function makeChainService(deps: Deps): ChainService {
+  return bind(deps, methods);
+}
 
-  /** Asks every provider now. Failures show in its health. */
-  async function probe({ pool }: Access): Promise<readonly ProviderHealth[]> {
-    await Promise.all(
-      pool.providers.map((provider) => provider.heads().then(() => undefined, ignoreFailure)),
-    );
-    return pool.health();
-  }
-
-  return {
-    async status({ isLive }) {
-      const states = await networkStates(db);
-      const held = await heldLeases(db, clock.now());
-      const stored = await storedProviders(db);
-      const alarms = await openAlarms(db);
-      return Promise.all(
-        networks.map(async (network): Promise<NetworkStatus> => {
-          const own = access.find((each) => each.network === network.id);
-          const rows = stored.filter((row) => row.network === network.id);
-          const live = isLive && own !== undefined ? await probe(own) : null;
-          const state = states.get(network.id) ?? null;
-          const tips = (live ?? []).map(({ tipHeight }) => tipHeight ?? 0);
-          const probed = isLive ? (own?.alarms.open() ?? []) : [];
-          const known = alarms.filter((alarm) => alarm.network === network.id);
-          const news = probed.filter(
-            ({ kind, subject }) =>
-              !known.some((alarm) => alarm.kind === kind && alarm.subject === subject),
-          );
-          return {
-            network,
-            state,
-            isWatched: held.has(watchWorkerName(network.id)),
-            headHeight: highest([...tips, state?.headHeight ?? 0]),
-            lagMs: state === null ? null : Math.max(0, clock.now() - state.tipTime),
-            providers: live ?? rows.map(({ health }) => health),
-            providersAt: live === null ? (rows[0]?.writtenAt ?? null) : clock.now(),
-            alarms: [...known, ...news],
-          };
-        }),
+/** Returns the status of every enabled network: with `isLive` by asking the providers, otherwise as stored. */
+async function status(
+  { db, clock, networks, access }: Deps,
+  { isLive }: { readonly isLive: boolean },
+): Promise<readonly NetworkStatus[]> {
+  const states = await networkStates(db);
+  const held = await heldLeases(db, clock.now());
+  const stored = await storedProviders(db);
+  const alarms = await openAlarms(db);
+  return Promise.all(
+    networks.map(async (network): Promise<NetworkStatus> => {
+      const own = access.find((each) => each.network === network.id);
+      const rows = stored.filter((row) => row.network === network.id);
+      const live = isLive && own !== undefined ? await probe(own) : null;
+      const state = states.get(network.id) ?? null;
+      const tips = (live ?? []).map(({ tipHeight }) => tipHeight ?? 0);
+      const probed = isLive ? (own?.alarms.open() ?? []) : [];
+      const known = alarms.filter((alarm) => alarm.network === network.id);
+      const news = probed.filter(
+        ({ kind, subject }) =>
+          !known.some((alarm) => alarm.kind === kind && alarm.subject === subject),
       );
-    },
-
-    async scan(context, id, { from, to }) {
-      const network = find(id);
-      const state = await reached(network);
-      const own = access.find((each) => each.network === id);
-      if (own === undefined) {
-        throw new ProviderUnusable(
-          `${network.title} has no provider. Configure one and try again.`,
-        );
-      }
-      if (from > to)
-        throw new NotScanned("The range ends before it begins. Swap its first and last block.");
-      if (to > state.tipHeight) {
-        throw new NotScanned(
-          `Block ${String(state.tipHeight)} is the newest block that was read. ` +
-            "Scan up to that block; till serve reads the blocks above it.",
-        );
-      }
-      try {
-        return { network, ...(await own.scanner.scan(context, { from, to })) };
-      } catch (error) {
-        if (!(error instanceof ProviderError)) throw error;
-        throw new ProviderUnusable(`${error.message}. Check till chain status --probe.`, {
-          cause: error,
-        });
-      }
-    },
-
-    async audit(id, range) {
-      const network = find(id);
-      const state = await reached(network);
-      const rows = await readingsOf(db, id);
-      const ranges = contiguousRanges(rows);
-      const { cursorHeight } = state;
-      const from = range.from ?? rows[0]?.fromHeight ?? cursorHeight + 1;
-      const to = range.to ?? state.tipHeight;
-      const coverage: Coverage = from > to ? { gaps: [], seams: [] } : coverageOf(rows, from, to);
-      const readings = summarize(rows, { from, to: Math.min(to, cursorHeight) });
-      const witnessed = readings.filter(({ providers }) => providers.length > 1);
       return {
         network,
-        from,
-        to,
-        ranges,
-        readings,
-        cursorHeight,
-        ...coverage,
-        witnessedTo: witnessed.at(-1)?.to ?? null,
+        state,
+        isWatched: held.has(watchWorkerName(network.id)),
+        headHeight: highest([...tips, state?.headHeight ?? 0]),
+        lagMs: state === null ? null : Math.max(0, clock.now() - state.tipTime),
+        providers: live ?? rows.map(({ health }) => health),
+        providersAt: live === null ? (rows[0]?.writtenAt ?? null) : clock.now(),
+        alarms: [...known, ...news],
       };
-    },
+    }),
+  );
+}
 
-    acknowledge(context, id, subject) {
-      const network = find(id);
-      const which = { network: id, kinds: acknowledgedKinds, subject };
-      return db.write(context, async (tx) => {
-        const at = clock.now();
-        const ended = await endAlarms(tx, which, at);
-        if (ended.length === 0) throw await notAcknowledged(tx, id, subject);
-        for (const alarm of ended) {
-          journal.record(tx, at, {
-            action: "chain.alarm_acknowledged",
-            organizationId: null,
-            subjectType: "network",
-            subjectId: id,
-            changes: { kind: alarm.kind, subject: alarm.subject },
-          });
-        }
-        return { network, ended };
-      });
-    },
+/** Reads a range again. Throws NotFound, NetworkNotReached, NotScanned, ProviderUnusable or ScanInterrupted. */
+async function scan(
+  deps: Deps,
+  context: WriteContext,
+  id: string,
+  { from, to }: BlockRange,
+): Promise<ScanReport & { readonly network: Network }> {
+  const { access } = deps;
+  const network = find(deps, id);
+  const state = await reached(deps, network);
+  const own = access.find((each) => each.network === id);
+  if (own === undefined) {
+    throw new ProviderUnusable(`${network.title} has no provider. Configure one and try again.`);
+  }
+  if (from > to)
+    throw new NotScanned("The range ends before it begins. Swap its first and last block.");
+  if (to > state.tipHeight) {
+    throw new NotScanned(
+      `Block ${String(state.tipHeight)} is the newest block that was read. ` +
+        "Scan up to that block; till serve reads the blocks above it.",
+    );
+  }
+  try {
+    return { network, ...(await own.scanner.scan(context, { from, to })) };
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    throw new ProviderUnusable(`${error.message}. Check till chain status --probe.`, {
+      cause: error,
+    });
+  }
+}
 
-    counts: () =>
-      access.map(({ network, pool, alarms }) => ({
-        network,
-        providers: pool.counts(),
-        alarmsRaised: alarms.raised(),
-        alarmsOpen: alarms.open().length,
-      })),
+/**
+ * Reports which blocks were read; by default from the first contact to the newest block. Throws NotFound or
+ * NetworkNotReached.
+ */
+async function audit(deps: Deps, id: string, range: Partial<BlockRange>): Promise<AuditReport> {
+  const { db } = deps;
+  const network = find(deps, id);
+  const state = await reached(deps, network);
+  const rows = await readingsOf(db, id);
+  const ranges = contiguousRanges(rows);
+  const { cursorHeight } = state;
+  const from = range.from ?? rows[0]?.fromHeight ?? cursorHeight + 1;
+  const to = range.to ?? state.tipHeight;
+  const coverage: Coverage = from > to ? { gaps: [], seams: [] } : coverageOf(rows, from, to);
+  const readings = summarize(rows, { from, to: Math.min(to, cursorHeight) });
+  const witnessed = readings.filter(({ providers }) => providers.length > 1);
+  return {
+    network,
+    from,
+    to,
+    ranges,
+    readings,
+    cursorHeight,
+    ...coverage,
+    witnessedTo: witnessed.at(-1)?.to ?? null,
   };
+}
+
+/**
+ * Acknowledges alarms, all of the network or only those about a subject, of the kinds that stay open until then. A
+ * server that reads the network notices within seconds. Throws NotFound or AlarmNotAcknowledged.
+ */
+function acknowledge(
+  deps: Deps,
+  context: WriteContext,
+  id: string,
+  subject: string | null,
+): Promise<{ readonly network: Network; readonly ended: readonly Alarm[] }> {
+  const { db, clock, journal } = deps;
+  const network = find(deps, id);
+  const which = { network: id, kinds: acknowledgedKinds, subject };
+  return db.write(context, async (tx) => {
+    const at = clock.now();
+    const ended = await endAlarms(tx, which, at);
+    if (ended.length === 0) throw await notAcknowledged(tx, id, subject);
+    for (const alarm of ended) {
+      journal.record(tx, at, {
+        action: "chain.alarm_acknowledged",
+        organizationId: null,
+        subjectType: "network",
+        subjectId: id,
+        changes: { kind: alarm.kind, subject: alarm.subject },
+      });
+    }
+    return { network, ended };
+  });
+}
+
+function counts({ access }: Deps): readonly ChainCounts[] {
+  return access.map(({ network, pool, alarms }) => ({
+    network,
+    providers: pool.counts(),
+    alarmsRaised: alarms.raised(),
+    alarmsOpen: alarms.open().length,
+  }));
+}
+
+function find({ networks }: Deps, id: string): Network {
+  const network = networks.find((each) => each.id === id);
+  if (network !== undefined) return network;
+  const known = networks.map((each) => each.id).join(", ");
+  throw new NotFound(`There is no enabled network ${id}. Enabled networks: ${known}.`);
+}
+
+async function reached({ db }: Deps, network: Network): Promise<NetworkState> {
+  const state = await networkState(db, network.id);
+  if (state !== null) return state;
+  throw new NetworkNotReached(
+    `${network.title} was never read. Start till serve, and check till chain status --probe.`,
+  );
+}
+
+/** Asks every provider now. Failures show in its health. */
+async function probe({ pool }: Access): Promise<readonly ProviderHealth[]> {
+  await Promise.all(
+    pool.providers.map((provider) => provider.heads().then(() => undefined, ignoreFailure)),
+  );
+  return pool.health();
 }
 
 async function notAcknowledged(

@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { Defect, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
@@ -35,39 +36,9 @@ export type SandboxScenario =
   "part" | "over" | "double" | "late" | "fail" | "fake" | "zero" | "dust" | "lie";
 
 /** Simulates payers, blocks and faults on the sandbox on command. It cannot reach a real network. */
-export interface SandboxService {
-  readonly network: Network;
-  /** Creates the chain if necessary, and sets its block time in milliseconds; 0 makes blocks on command only. */
-  open(context: WriteContext, blockMs: number): Promise<void>;
-  /** Returns the bill of an invoice; 404 if the invoice is not on the sandbox. */
-  bill(invoiceId: Id<"invoice">): Promise<SandboxBill>;
-  /** Pays an invoice at its address. */
-  pay(context: WriteContext, invoiceId: Id<"invoice">, amount: bigint): Promise<SandboxTransaction>;
-  /** Pays an invoice with several transfers in one transaction, like a batch payment. */
-  payTogether(
-    context: WriteContext,
-    invoiceId: Id<"invoice">,
-    amounts: readonly bigint[],
-  ): Promise<SandboxTransaction>;
-  /** Pays an invoice in the given way, and returns the transactions in order. */
-  play(
-    context: WriteContext,
-    invoiceId: Id<"invoice">,
-    scenario: SandboxScenario,
-  ): Promise<readonly SandboxTransaction[]>;
-  /** Injects a fault into the sandbox's providers for `forMs` milliseconds; 0 ends it. Returns the end time. */
-  disturb(context: WriteContext, how: SandboxFault, forMs: number): Promise<Instant>;
-  mine(context: WriteContext, blocks: number): Promise<Head>;
-  reorganize(
-    context: WriteContext,
-    depth: number,
-    options: { readonly drop: boolean },
-  ): Promise<Reorganization>;
-  /** Moves an invoice's deadline to now. */
-  expire(context: WriteContext, invoiceId: Id<"invoice">): Promise<void>;
-}
+export type SandboxService = { readonly network: Network } & Bound<typeof methods>;
 
-export function makeSandboxService(deps: {
+interface Deps {
   readonly db: Database;
   readonly clock: Clock;
   readonly journal: Journal;
@@ -76,92 +47,132 @@ export function makeSandboxService(deps: {
   readonly network: Network;
   /** Wakes the watcher of the sandbox. */
   readonly wake: () => void;
-}): SandboxService {
+}
+
+const methods = { open, bill, pay, payTogether, play, disturb, mine, reorganize, expire };
+
+export function makeSandboxService(deps: Deps): SandboxService {
+  return { network: deps.network, ...bind(deps, methods) };
+}
+
+/** Creates the chain if necessary, and sets its block time in milliseconds; 0 makes blocks on command only. */
+function open({ db, sandbox }: Deps, context: WriteContext, blockMs: number): Promise<void> {
+  return db.write(context, (tx) => sandbox.open(tx, blockMs));
+}
+
+/** Returns the bill of an invoice; 404 if the invoice is not on the sandbox. */
+async function bill(deps: Deps, invoiceId: Id<"invoice">): Promise<SandboxBill> {
+  return billOf(await invoiceOf(deps, invoiceId));
+}
+
+/** Pays an invoice at its address. */
+async function pay(
+  deps: Deps,
+  context: WriteContext,
+  invoiceId: Id<"invoice">,
+  amount: bigint,
+): Promise<SandboxTransaction> {
+  const { db, sandbox, wake } = deps;
+  const payment = { ...receiverOf(deps, await invoiceOf(deps, invoiceId)), amount };
+  return db.write(context, (tx) => {
+    tx.afterCommit(wake);
+    return sandbox.pay(tx, payment);
+  });
+}
+
+/** Pays an invoice with several transfers in one transaction, like a batch payment. */
+async function payTogether(
+  deps: Deps,
+  context: WriteContext,
+  invoiceId: Id<"invoice">,
+  amounts: readonly bigint[],
+): Promise<SandboxTransaction> {
+  const { db, sandbox, wake } = deps;
+  const receiver = receiverOf(deps, await invoiceOf(deps, invoiceId));
+  return db.write(context, (tx) => {
+    tx.afterCommit(wake);
+    return sandbox.payTogether(tx, receiver, amounts);
+  });
+}
+
+/** Pays an invoice in the given way, and returns the transactions in order. */
+async function play(
+  deps: Deps,
+  context: WriteContext,
+  invoiceId: Id<"invoice">,
+  scenario: SandboxScenario,
+): Promise<readonly SandboxTransaction[]> {
   const { db, clock, sandbox, network, wake } = deps;
+  const invoice = await invoiceOf(deps, invoiceId);
+  const receiver = receiverOf(deps, invoice);
+  const dust = findToken(network, invoice.tokenSymbol)?.dust ?? 0n;
+  const payments = paymentsOf(scenario, billOf(invoice), dust);
+  return db.write(context, async (tx) => {
+    tx.afterCommit(wake);
+    if (scenario === "late") {
+      await endTime(tx, deps, invoiceId, clock.now());
+      // A block at the deadline, so that the following blocks are after it.
+      await sandbox.mine(tx, 1);
+    }
+    const sent: SandboxTransaction[] = [];
+    for (const payment of payments) sent.push(await sandbox.pay(tx, { ...receiver, ...payment }));
+    return sent;
+  });
+}
 
-  async function invoiceOf(invoiceId: Id<"invoice">): Promise<InvoiceRow> {
-    const invoice = await issuedInvoice(db, invoiceId);
-    if (invoice?.network !== network.id) throw notFound();
-    return invoice;
-  }
+/** Injects a fault into the sandbox's providers for `forMs` milliseconds; 0 ends it. Returns the end time. */
+function disturb(
+  { db, sandbox, wake }: Deps,
+  context: WriteContext,
+  how: SandboxFault,
+  forMs: number,
+): Promise<Instant> {
+  return db.write(context, (tx) => {
+    tx.afterCommit(wake);
+    return sandbox.disturb(tx, how, forMs);
+  });
+}
 
-  /** Returns the address and token in which an invoice is paid. */
-  function receiverOf(invoice: InvoiceRow): Pick<SandboxPayment, "to" | "token"> {
-    const to = network.kind.parseAddress(invoice.walletAddress ?? "");
-    if (!to.ok) throw new Defect(`${invoice.id} has no valid address on its network`);
-    return { to: to.address, token: invoice.tokenSymbol };
-  }
+function mine({ db, sandbox, wake }: Deps, context: WriteContext, blocks: number): Promise<Head> {
+  return db.write(context, (tx) => {
+    tx.afterCommit(wake);
+    return sandbox.mine(tx, blocks);
+  });
+}
 
-  return {
-    network,
+function reorganize(
+  { db, sandbox, wake }: Deps,
+  context: WriteContext,
+  depth: number,
+  options: { readonly drop: boolean },
+): Promise<Reorganization> {
+  return db.write(context, (tx) => {
+    tx.afterCommit(wake);
+    return sandbox.reorganize(tx, depth, options);
+  });
+}
 
-    open: (context, blockMs) => db.write(context, (tx) => sandbox.open(tx, blockMs)),
+/** Moves an invoice's deadline to now. */
+async function expire(deps: Deps, context: WriteContext, invoiceId: Id<"invoice">): Promise<void> {
+  const { db, clock, wake } = deps;
+  await invoiceOf(deps, invoiceId);
+  await db.write(context, async (tx) => {
+    await endTime(tx, deps, invoiceId, clock.now());
+    tx.afterCommit(wake);
+  });
+}
 
-    async bill(invoiceId) {
-      return billOf(await invoiceOf(invoiceId));
-    },
+async function invoiceOf({ db, network }: Deps, invoiceId: Id<"invoice">): Promise<InvoiceRow> {
+  const invoice = await issuedInvoice(db, invoiceId);
+  if (invoice?.network !== network.id) throw notFound();
+  return invoice;
+}
 
-    async pay(context, invoiceId, amount) {
-      const payment = { ...receiverOf(await invoiceOf(invoiceId)), amount };
-      return db.write(context, (tx) => {
-        tx.afterCommit(wake);
-        return sandbox.pay(tx, payment);
-      });
-    },
-
-    async payTogether(context, invoiceId, amounts) {
-      const receiver = receiverOf(await invoiceOf(invoiceId));
-      return db.write(context, (tx) => {
-        tx.afterCommit(wake);
-        return sandbox.payTogether(tx, receiver, amounts);
-      });
-    },
-
-    async play(context, invoiceId, scenario) {
-      const invoice = await invoiceOf(invoiceId);
-      const receiver = receiverOf(invoice);
-      const dust = findToken(network, invoice.tokenSymbol)?.dust ?? 0n;
-      const payments = paymentsOf(scenario, billOf(invoice), dust);
-      return db.write(context, async (tx) => {
-        tx.afterCommit(wake);
-        if (scenario === "late") {
-          await endTime(tx, deps, invoiceId, clock.now());
-          // A block at the deadline, so that the following blocks are after it.
-          await sandbox.mine(tx, 1);
-        }
-        const sent: SandboxTransaction[] = [];
-        for (const payment of payments)
-          sent.push(await sandbox.pay(tx, { ...receiver, ...payment }));
-        return sent;
-      });
-    },
-
-    disturb: (context, how, forMs) =>
-      db.write(context, (tx) => {
-        tx.afterCommit(wake);
-        return sandbox.disturb(tx, how, forMs);
-      }),
-
-    mine: (context, blocks) =>
-      db.write(context, (tx) => {
-        tx.afterCommit(wake);
-        return sandbox.mine(tx, blocks);
-      }),
-
-    reorganize: (context, depth, options) =>
-      db.write(context, (tx) => {
-        tx.afterCommit(wake);
-        return sandbox.reorganize(tx, depth, options);
-      }),
-
-    async expire(context, invoiceId) {
-      await invoiceOf(invoiceId);
-      await db.write(context, async (tx) => {
-        await endTime(tx, deps, invoiceId, clock.now());
-        tx.afterCommit(wake);
-      });
-    },
-  };
+/** Returns the address and token in which an invoice is paid. */
+function receiverOf({ network }: Deps, invoice: InvoiceRow): Pick<SandboxPayment, "to" | "token"> {
+  const to = network.kind.parseAddress(invoice.walletAddress ?? "");
+  if (!to.ok) throw new Defect(`${invoice.id} has no valid address on its network`);
+  return { to: to.address, token: invoice.tokenSymbol };
 }
 
 function billOf(invoice: InvoiceRow): SandboxBill {

@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import { aheadMaxMs } from "../../../platform/chain/state/head-times.ts";
 import type { ChainClient, Head } from "../../../platform/chain/client.ts";
@@ -23,16 +24,7 @@ export interface BelievedTime {
  * Determines the block times on which payments depend. A block's hash commits to its time, but providers do not prove
  * it: with two or more providers, two must report the same time before it makes a payment late or releases a hold.
  */
-export interface BlockTimes {
-  /**
-   * Returns block times by hash. A block without an agreed time gets the reported one, or is left out if there is no
-   * report. The other providers are asked for all blocks at once, each at most once per call. Agreed times are cached;
-   * with a single provider, its latest report counts.
-   */
-  of(blocks: readonly AskedBlock[]): Promise<ReadonlyMap<string, BelievedTime>>;
-  /** Forgets the blocks below a height. */
-  forgetBelow(height: number): void;
-}
+export type BlockTimes = Bound<typeof methods>;
 
 /** How long block times may stay unconfirmed by a second provider before an alarm is raised, in milliseconds. */
 const unconfirmedMs = 10 * minute;
@@ -41,141 +33,173 @@ const sameOutageMs = 2 * minute;
 /** The largest number of agreed block times in the cache; the oldest ones are dropped, and requested again if needed. */
 const agreedMax = 10_000;
 
-export function makeBlockTimes(deps: {
+interface Deps {
   readonly clock: Clock;
   /** The individual providers, in order of preference. */
   readonly providers: readonly ChainClient[];
   readonly alarms: ChainAlarms;
   readonly pool?: Pick<ProviderPool, "doubtTime">;
-}): BlockTimes {
-  const { clock, providers, alarms, pool } = deps;
-  const needed = Math.min(2, providers.length);
-  const agreed = new Map<string, { readonly height: number; readonly time: Instant }>();
-  const network = providers[0]?.network ?? "";
+}
+
+type State = Deps & {
+  /** Number of providers that must report the same time. */
+  readonly needed: number;
+  /** The agreed times, by block hash. */
+  readonly agreed: Map<string, { readonly height: number; readonly time: Instant }>;
+  readonly network: string;
   /** Since when no time could be confirmed, and when this was last found; null if the last one was confirmed. */
-  let unconfirmed: { readonly since: Instant; readonly foundAt: Instant } | null = null;
+  unconfirmed: { readonly since: Instant; readonly foundAt: Instant } | null;
+};
 
-  async function blocksOf(
-    provider: ChainClient,
-    asked: readonly AskedBlock[],
-  ): Promise<readonly (Head | null)[]> {
-    try {
-      return await provider.blocks(asked.map(({ height }) => height));
-    } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      return [];
-    }
-  }
+const methods = { of, forgetBelow };
 
-  /** Compares the times that providers reported for one block, and distrusts a time that two others contradict. */
-  function judge({ height, hash }: AskedBlock, votes: ReadonlyMap<string, Instant>): void {
-    const times = [...votes.values()];
-    const time = times.find((one) => times.filter((other) => other === one).length >= needed);
-    const isDisputed = new Set(times).size > 1;
-    if (time !== undefined) {
-      agreed.set(hash, { height, time });
-      for (const [provider, reported] of votes) {
-        alarms.clear("block_time_disputed", provider);
-        if (reported === time) continue;
-        pool?.doubtTime(provider, "it reports a block time that two others contradict", {
-          blockHeight: height,
-          blockTime: toIso(reported),
-          otherTime: toIso(time),
-        });
-      }
-      return;
-    }
-    const [first, second] = [...votes];
-    if (!isDisputed || first === undefined || second === undefined) return;
-    alarms.raise(
-      "block_time_disputed",
-      second[0],
-      `${first[0]} and ${second[0]} report different times for a block. Until they agree, neither time makes a payment late.`,
-      { blockHeight: height, blockHash: hash, times: [toIso(first[1]), toIso(second[1])] },
-    );
-  }
-
-  /** Asks the providers without a vote, one after another, until every block has enough votes. */
-  async function ask(open: readonly AskedBlock[]): Promise<void> {
-    const votes = new Map(
-      open.map(({ hash, reported }) => [
-        hash,
-        new Map(reported === null ? [] : [[reported.provider, reported.time] as const]),
-      ]),
-    );
-    const votesOf = (block: AskedBlock) => votes.get(block.hash) ?? new Map<string, Instant>();
-    for (const provider of providers) {
-      const due = open.filter((block) => {
-        const given = votesOf(block);
-        const times = [...given.values()];
-        const isDecided = times.some(
-          (one) => times.filter((other) => other === one).length >= needed,
-        );
-        return !isDecided && !given.has(provider.provider);
-      });
-      if (due.length === 0) continue;
-      const found = await blocksOf(provider, due);
-      for (const [place, block] of due.entries()) {
-        const own = found[place];
-        if (own?.hash !== block.hash || own.time > clock.now() + aheadMaxMs) continue;
-        votesOf(block).set(provider.provider, own.time);
-      }
-    }
-    for (const block of open) judge(block, votesOf(block));
-    noteConfirmation(open);
-  }
-
-  function forgetOldest(): void {
-    for (const hash of agreed.keys()) {
-      if (agreed.size <= agreedMax) return;
-      agreed.delete(hash);
-    }
-  }
-
-  /** Raises an alarm if no second provider answers for long: until then holds stay and late payments are in time. */
-  function noteConfirmation(asked: readonly AskedBlock[]): void {
-    if (asked.some(({ hash }) => agreed.has(hash))) {
-      unconfirmed = null;
-      alarms.clear("block_time_unconfirmed", network);
-      return;
-    }
-    const now = clock.now();
-    const before = unconfirmed;
-    const isSameOutage = before !== null && now - before.foundAt < sameOutageMs;
-    // A clock that was set back must not prolong the wait.
-    const since = isSameOutage ? Math.min(now, before.since) : now;
-    unconfirmed = { since, foundAt: now };
-    if (now - since < unconfirmedMs) return;
-    alarms.raise(
-      "block_time_unconfirmed",
-      network,
-      `since ${toIso(since)} no second provider has confirmed the time of a block: holds that ` +
-        "have ended are not released, and late payments count as in time. Repair or replace the " +
-        "providers that do not answer; till chain status lists them.",
-      { network },
-    );
-  }
-
-  return {
-    async of(blocks) {
-      const distinct = [...new Map(blocks.map((block) => [block.hash, block])).values()];
-      const isAlone = needed < 2;
-      const open = distinct.filter(
-        ({ hash, reported }) => !agreed.has(hash) || (isAlone && reported !== null),
-      );
-      if (open.length > 0) await ask(open);
-      const believed = new Map(
-        distinct.flatMap(({ hash, reported }): [string, BelievedTime][] => {
-          const known = agreed.get(hash);
-          if (known !== undefined) return [[hash, { time: known.time, isAgreed: true }]];
-          return reported === null ? [] : [[hash, { time: reported.time, isAgreed: false }]];
-        }),
-      );
-      forgetOldest();
-      return believed;
-    },
-    forgetBelow(height) {
-      for (const [hash, block] of agreed) if (block.height < height) agreed.delete(hash);
-    },
+export function makeBlockTimes(deps: Deps): BlockTimes {
+  const { providers } = deps;
+  const state: State = {
+    ...deps,
+    needed: Math.min(2, providers.length),
+    agreed: new Map(),
+    network: providers[0]?.network ?? "",
+    unconfirmed: null,
   };
+  return bind(state, methods);
+}
+
+/**
+ * Returns block times by hash. A block without an agreed time gets the reported one, or is left out if there is no
+ * report. The other providers are asked for all blocks at once, each at most once per call. Agreed times are cached;
+ * with a single provider, its latest report counts.
+ */
+async function of(
+  state: State,
+  blocks: readonly AskedBlock[],
+): Promise<ReadonlyMap<string, BelievedTime>> {
+  const { needed, agreed } = state;
+  const distinct = [...new Map(blocks.map((block) => [block.hash, block])).values()];
+  const isAlone = needed < 2;
+  const open = distinct.filter(
+    ({ hash, reported }) => !agreed.has(hash) || (isAlone && reported !== null),
+  );
+  if (open.length > 0) await ask(state, open);
+  const believed = new Map(
+    distinct.flatMap(({ hash, reported }): [string, BelievedTime][] => {
+      const known = agreed.get(hash);
+      if (known !== undefined) return [[hash, { time: known.time, isAgreed: true }]];
+      return reported === null ? [] : [[hash, { time: reported.time, isAgreed: false }]];
+    }),
+  );
+  forgetOldest(state);
+  return believed;
+}
+
+/** Forgets the blocks below a height. */
+function forgetBelow({ agreed }: State, height: number): void {
+  for (const [hash, block] of agreed) if (block.height < height) agreed.delete(hash);
+}
+
+async function blocksOf(
+  provider: ChainClient,
+  asked: readonly AskedBlock[],
+): Promise<readonly (Head | null)[]> {
+  try {
+    return await provider.blocks(asked.map(({ height }) => height));
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    return [];
+  }
+}
+
+/** Compares the times that providers reported for one block, and distrusts a time that two others contradict. */
+function judge(
+  { alarms, pool, needed, agreed }: State,
+  { height, hash }: AskedBlock,
+  votes: ReadonlyMap<string, Instant>,
+): void {
+  const times = [...votes.values()];
+  const time = times.find((one) => times.filter((other) => other === one).length >= needed);
+  const isDisputed = new Set(times).size > 1;
+  if (time !== undefined) {
+    agreed.set(hash, { height, time });
+    for (const [provider, reported] of votes) {
+      alarms.clear("block_time_disputed", provider);
+      if (reported === time) continue;
+      pool?.doubtTime(provider, "it reports a block time that two others contradict", {
+        blockHeight: height,
+        blockTime: toIso(reported),
+        otherTime: toIso(time),
+      });
+    }
+    return;
+  }
+  const [first, second] = [...votes];
+  if (!isDisputed || first === undefined || second === undefined) return;
+  alarms.raise(
+    "block_time_disputed",
+    second[0],
+    `${first[0]} and ${second[0]} report different times for a block. Until they agree, neither time makes a payment late.`,
+    { blockHeight: height, blockHash: hash, times: [toIso(first[1]), toIso(second[1])] },
+  );
+}
+
+/** Asks the providers without a vote, one after another, until every block has enough votes. */
+async function ask(state: State, open: readonly AskedBlock[]): Promise<void> {
+  const { clock, providers, needed } = state;
+  const votes = new Map(
+    open.map(({ hash, reported }) => [
+      hash,
+      new Map(reported === null ? [] : [[reported.provider, reported.time] as const]),
+    ]),
+  );
+  const votesOf = (block: AskedBlock) => votes.get(block.hash) ?? new Map<string, Instant>();
+  for (const provider of providers) {
+    const due = open.filter((block) => {
+      const given = votesOf(block);
+      const times = [...given.values()];
+      const isDecided = times.some(
+        (one) => times.filter((other) => other === one).length >= needed,
+      );
+      return !isDecided && !given.has(provider.provider);
+    });
+    if (due.length === 0) continue;
+    const found = await blocksOf(provider, due);
+    for (const [place, block] of due.entries()) {
+      const own = found[place];
+      if (own?.hash !== block.hash || own.time > clock.now() + aheadMaxMs) continue;
+      votesOf(block).set(provider.provider, own.time);
+    }
+  }
+  for (const block of open) judge(state, block, votesOf(block));
+  noteConfirmation(state, open);
+}
+
+function forgetOldest({ agreed }: State): void {
+  for (const hash of agreed.keys()) {
+    if (agreed.size <= agreedMax) return;
+    agreed.delete(hash);
+  }
+}
+
+/** Raises an alarm if no second provider answers for long: until then holds stay and late payments are in time. */
+function noteConfirmation(state: State, asked: readonly AskedBlock[]): void {
+  const { clock, alarms, agreed, network } = state;
+  if (asked.some(({ hash }) => agreed.has(hash))) {
+    state.unconfirmed = null;
+    alarms.clear("block_time_unconfirmed", network);
+    return;
+  }
+  const now = clock.now();
+  const before = state.unconfirmed;
+  const isSameOutage = before !== null && now - before.foundAt < sameOutageMs;
+  // A clock that was set back must not prolong the wait.
+  const since = isSameOutage ? Math.min(now, before.since) : now;
+  state.unconfirmed = { since, foundAt: now };
+  if (now - since < unconfirmedMs) return;
+  alarms.raise(
+    "block_time_unconfirmed",
+    network,
+    `since ${toIso(since)} no second provider has confirmed the time of a block: holds that ` +
+      "have ended are not released, and late payments count as in time. Repair or replace the " +
+      "providers that do not answer; till chain status lists them.",
+    { network },
+  );
 }

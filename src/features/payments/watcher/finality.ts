@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import { minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient, Head, Heads } from "../../../platform/chain/client.ts";
@@ -13,21 +14,14 @@ import { AnswerDropped } from "./chain-reader.ts";
 import { NetworkStopped } from "./network-checks.ts";
 
 /** Checks, at every scan, that the provider still has the final blocks that were scanned. */
-export interface FinalityCheck {
-  /**
-   * Returns null unless the provider contradicts the scanned final blocks. Otherwise the chain replaced final blocks:
-   * returns the newest kept block that the provider still has, to which the scan goes back. Throws AnswerDropped while
-   * the change is unconfirmed or the provider lacks the block, and NetworkStopped if it has none of the kept blocks.
-   */
-  changedSince(state: NetworkStateRow, heads: Heads): Promise<Head | null>;
-}
+export type FinalityCheck = Bound<typeof methods>;
 
 /** How long the only provider must keep reporting a change, in milliseconds: its URL may hide a machine on a fork. */
 const onlyMs = 30 * second;
 /** The same for one of several providers, while no other confirms the change. */
 const aloneMs = 2 * minute;
 
-export function makeFinalityCheck(deps: {
+interface Deps {
   readonly db: Reader;
   readonly clock: Clock;
   readonly network: Network;
@@ -36,110 +30,141 @@ export function makeFinalityCheck(deps: {
   /** The individual providers. */
   readonly providers: readonly ChainClient[];
   readonly alarms: ChainAlarms;
-}): FinalityCheck {
-  const { db, clock, network, client, providers, alarms } = deps;
-  let since: Instant | null = null;
+}
+
+type State = Deps & {
+  since: Instant | null;
   /** The subject of the alarm about a change that is not confirmed yet. */
-  let waiting: string | null = null;
+  waiting: string | null;
+};
 
-  /** Returns the kept final blocks, newest first. */
-  async function keptFinal(state: NetworkStateRow): Promise<readonly KnownBlock[]> {
-    const { cursorHeight: height, cursorHash: hash } = state;
-    const kept = (await knownBlocks(db, network.id)).filter((block) => block.height < height);
-    return [{ height, hash }, ...kept.reverse()];
+const methods = { changedSince };
+
+export function makeFinalityCheck(deps: Deps): FinalityCheck {
+  const self: State = { ...deps, since: null, waiting: null };
+  return bind(self, methods);
+}
+
+/**
+ * Returns null unless the provider contradicts the scanned final blocks. Otherwise the chain replaced final blocks:
+ * returns the newest kept block that the provider still has, to which the scan goes back. Throws AnswerDropped while
+ * the change is unconfirmed or the provider lacks the block, and NetworkStopped if it has none of the kept blocks.
+ */
+async function changedSince(
+  self: State,
+  state: NetworkStateRow,
+  heads: Heads,
+): Promise<Head | null> {
+  const { clock, client, providers, alarms } = self;
+  const found = await compared(self, state, heads);
+  if (found === null || found.reported === found.ours.hash) {
+    self.since = null;
+    alarms.clear("final_block_changed", client.provider);
+    if (self.waiting !== null) alarms.clear("final_block_changed", self.waiting);
+    self.waiting = null;
+    return null;
   }
-
-  /** Returns the newest scanned final block that the provider should have, with the provider's hash at that height. */
-  async function compared(
-    state: NetworkStateRow,
-    { latest, known }: Heads,
-  ): Promise<{ readonly ours: KnownBlock; readonly reported: string } | null> {
-    if (known !== null) {
-      return { ours: { height: state.cursorHeight, hash: state.cursorHash }, reported: known.hash };
-    }
-    if (latest.height >= state.cursorHeight) {
-      const height = String(state.cursorHeight);
-      throw new AnswerDropped(`${client.provider} does not have block ${height}, which was final`);
-    }
-    // The provider is behind, or the chain was rolled back below the cursor.
-    const ours = (await keptFinal(state)).find(({ height }) => height <= latest.height);
-    if (ours === undefined) return null;
-    const [block] = await client.blocks([ours.height]);
-    return block == null ? null : { ours, reported: block.hash };
+  const { ours, reported } = found;
+  const what = `the final block ${String(ours.height)} was replaced`;
+  const subject = `block ${String(ours.height)}`;
+  const others = await hashesOfOthers(self, ours.height);
+  if (others.includes(ours.hash)) {
+    const message = `${client.provider} says that ${what}, and another provider contradicts it`;
+    raise(self, client.provider, message, ours);
+    throw new AnswerDropped(message, "denies_final");
   }
-
-  /** Returns the other providers' hashes at a height. Leaves out providers that fail or lack the block. */
-  async function hashesOfOthers(height: number): Promise<readonly string[]> {
-    const others = providers.filter(({ provider }) => provider !== client.provider);
-    const found = await Promise.all(
-      others.map(async (other) => {
-        try {
-          return await other.blocks([height]);
-        } catch (error) {
-          if (!(error instanceof ProviderError)) throw error;
-          return [];
-        }
-      }),
-    );
-    return found.flatMap(([block]) => (block == null ? [] : [block.hash]));
+  self.since ??= clock.now();
+  const isConfirmed = others.includes(reported);
+  const waitMs = providers.length > 1 ? aloneMs : onlyMs;
+  if (!isConfirmed && clock.now() - self.since < waitMs) {
+    self.waiting = subject;
+    raise(self, subject, `${client.provider} says that ${what}; it will be asked again`, ours);
+    throw new AnswerDropped(`${client.provider} says that ${what}`);
   }
+  self.waiting = null;
+  raise(
+    self,
+    subject,
+    `the chain replaced final blocks: ${what}. The blocks above the newest unchanged one ` +
+      "are read again. Check the invoices with reverted payments.",
+    ours,
+  );
+  const base = await newestAgreed(self, state);
+  self.since = null;
+  return base;
+}
 
-  /** Returns the newest kept block that the provider still has. */
-  async function newestAgreed(state: NetworkStateRow): Promise<Head> {
-    const kept = await keptFinal(state);
-    const blocks = await client.blocks(kept.map(({ height }) => height));
-    const place = kept.findIndex(({ hash }, at) => blocks[at]?.hash === hash);
-    const agreed = blocks[place];
-    if (agreed != null) return agreed;
-    throw new NetworkStopped(
-      `This is not the chain of ${network.title} that was scanned before: the provider has none of the final ` +
-        `blocks that were kept, from ${String(kept.at(-1)?.height)} to ${String(state.cursorHeight)}. ` +
-        "Correct the network's provider.",
-    );
+/** Returns the kept final blocks, newest first. */
+async function keptFinal(
+  { db, network }: State,
+  state: NetworkStateRow,
+): Promise<readonly KnownBlock[]> {
+  const { cursorHeight: height, cursorHash: hash } = state;
+  const kept = (await knownBlocks(db, network.id)).filter((block) => block.height < height);
+  return [{ height, hash }, ...kept.reverse()];
+}
+
+/** Returns the newest scanned final block that the provider should have, with the provider's hash at that height. */
+async function compared(
+  self: State,
+  state: NetworkStateRow,
+  { latest, known }: Heads,
+): Promise<{ readonly ours: KnownBlock; readonly reported: string } | null> {
+  const { client } = self;
+  if (known !== null) {
+    return { ours: { height: state.cursorHeight, hash: state.cursorHash }, reported: known.hash };
   }
-
-  function raise(subject: string, message: string, { height, hash }: KnownBlock): void {
-    const details = { network: network.id, blockHeight: height, scannedHash: hash };
-    alarms.raise("final_block_changed", subject, message, details);
+  if (latest.height >= state.cursorHeight) {
+    const height = String(state.cursorHeight);
+    throw new AnswerDropped(`${client.provider} does not have block ${height}, which was final`);
   }
+  // The provider is behind, or the chain was rolled back below the cursor.
+  const ours = (await keptFinal(self, state)).find(({ height }) => height <= latest.height);
+  if (ours === undefined) return null;
+  const [block] = await client.blocks([ours.height]);
+  return block == null ? null : { ours, reported: block.hash };
+}
 
-  return {
-    async changedSince(state, heads) {
-      const found = await compared(state, heads);
-      if (found === null || found.reported === found.ours.hash) {
-        since = null;
-        alarms.clear("final_block_changed", client.provider);
-        if (waiting !== null) alarms.clear("final_block_changed", waiting);
-        waiting = null;
-        return null;
+/** Returns the other providers' hashes at a height. Leaves out providers that fail or lack the block. */
+async function hashesOfOthers(
+  { client, providers }: State,
+  height: number,
+): Promise<readonly string[]> {
+  const others = providers.filter(({ provider }) => provider !== client.provider);
+  const found = await Promise.all(
+    others.map(async (other) => {
+      try {
+        return await other.blocks([height]);
+      } catch (error) {
+        if (!(error instanceof ProviderError)) throw error;
+        return [];
       }
-      const { ours, reported } = found;
-      const what = `the final block ${String(ours.height)} was replaced`;
-      const subject = `block ${String(ours.height)}`;
-      const others = await hashesOfOthers(ours.height);
-      if (others.includes(ours.hash)) {
-        const message = `${client.provider} says that ${what}, and another provider contradicts it`;
-        raise(client.provider, message, ours);
-        throw new AnswerDropped(message, "denies_final");
-      }
-      since ??= clock.now();
-      const isConfirmed = others.includes(reported);
-      const waitMs = providers.length > 1 ? aloneMs : onlyMs;
-      if (!isConfirmed && clock.now() - since < waitMs) {
-        waiting = subject;
-        raise(subject, `${client.provider} says that ${what}; it will be asked again`, ours);
-        throw new AnswerDropped(`${client.provider} says that ${what}`);
-      }
-      waiting = null;
-      raise(
-        subject,
-        `the chain replaced final blocks: ${what}. The blocks above the newest unchanged one ` +
-          "are read again. Check the invoices with reverted payments.",
-        ours,
-      );
-      const base = await newestAgreed(state);
-      since = null;
-      return base;
-    },
-  };
+    }),
+  );
+  return found.flatMap(([block]) => (block == null ? [] : [block.hash]));
+}
+
+/** Returns the newest kept block that the provider still has. */
+async function newestAgreed(self: State, state: NetworkStateRow): Promise<Head> {
+  const { network, client } = self;
+  const kept = await keptFinal(self, state);
+  const blocks = await client.blocks(kept.map(({ height }) => height));
+  const place = kept.findIndex(({ hash }, at) => blocks[at]?.hash === hash);
+  const agreed = blocks[place];
+  if (agreed != null) return agreed;
+  throw new NetworkStopped(
+    `This is not the chain of ${network.title} that was scanned before: the provider has none of the final ` +
+      `blocks that were kept, from ${String(kept.at(-1)?.height)} to ${String(state.cursorHeight)}. ` +
+      "Correct the network's provider.",
+  );
+}
+
+function raise(
+  { network, alarms }: State,
+  subject: string,
+  message: string,
+  { height, hash }: KnownBlock,
+): void {
+  const details = { network: network.id, blockHeight: height, scannedHash: hash };
+  alarms.raise("final_block_changed", subject, message, details);
 }

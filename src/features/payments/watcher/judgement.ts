@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient, TransferLog } from "../../../platform/chain/client.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
@@ -15,96 +16,110 @@ export interface Judgement {
 }
 
 /** Decides whether transfers that a later reading found are really on the chain. */
-export interface Judge {
-  /**
-   * Asks another provider for the transfers of a reading that are not on record. Without another provider, the reading
-   * is believed: its payments are still verified before they are confirmed.
-   */
-  judge(reading: RangeReading, other: ChainClient | null): Promise<Judgement>;
-}
+export type Judge = Bound<typeof methods>;
 
 /** The largest number of missing transfers of one reading that are judged and reported individually. */
 const judgedMax = 50;
 
-export function makeJudge(deps: {
+interface Deps {
   readonly pool: Pick<ProviderPool, "distrust" | "health">;
   readonly alarms: ChainAlarms;
   readonly scanner: Pick<Scanner, "network" | "read">;
-}): Judge {
-  const { pool, alarms, scanner } = deps;
-  const { network } = scanner;
+}
 
-  /** Returns true if the other provider has the receipt of a transfer that it does not list. */
-  async function isConceded(reading: RangeReading, other: ChainClient, log: TransferLog) {
-    const { transactionHash, blockHeight } = log;
-    if (hasLog(await other.receipt(transactionHash), log)) {
-      const inUse = pool.health().find(({ isInUse }) => isInUse);
-      if (inUse?.provider === other.provider) {
-        pool.distrust(`it omitted a transfer in block ${String(blockHeight)}`);
-      }
-      alarms.clear("providers_disagree", transactionHash);
-      return true;
-    }
-    alarms.raise(
-      "providers_disagree",
-      transactionHash,
-      `${reading.provider} has a transfer to us in block ${String(blockHeight)} that ` +
-        `${other.provider} denies. Check a block explorer; till chain scan reads the block again.`,
-      { network: network.id, transactionHash, blockHeight },
-    );
-    return false;
+const methods = { judge };
+
+export function makeJudge(deps: Deps): Judge {
+  return bind(deps, methods);
+}
+
+/**
+ * Asks another provider for the transfers of a reading that are not on record. Without another provider, the reading
+ * is believed: its payments are still verified before they are confirmed.
+ */
+async function judge(
+  deps: Deps,
+  reading: RangeReading,
+  other: ChainClient | null,
+): Promise<Judgement> {
+  const { scanner } = deps;
+  const { difference } = reading;
+  const unknown = unknownOf(difference);
+  const nothing = { difference, provenLeftOut: new Set<string>(), denied: new Set<string>() };
+  if (other === null) return nothing;
+  if (unknown.length === 0) {
+    reportMany(deps, reading, other, 0);
+    return nothing;
   }
-
-  /** Raises one alarm if too many transfers are missing to judge each, and clears it otherwise. */
-  function reportMany(reading: RangeReading, other: ChainClient, missing: number): void {
-    const { from, to, provider } = reading;
-    const subject = subjectOf(reading);
-    if (missing <= judgedMax) {
-      alarms.clear("providers_disagree", subject);
-      return;
-    }
-    alarms.raise(
-      "providers_disagree",
-      subject,
-      `${provider} has ${String(missing)} transfers to us in blocks ${String(from)} to ` +
-        `${String(to)} that ${other.provider} does not list. Ask a third provider.`,
-      { network: network.id, from, to },
-    );
+  const heights = unknown.map(({ blockHeight }) => blockHeight);
+  const range = { from: Math.min(...heights), to: Math.max(...heights) };
+  const again = await scanner.read(other, makeRangeSize(scanner.network.maxLogRange), range);
+  const listed = new Set(unknownOf(again.difference).map(placeOf));
+  const missing = unknown.filter((log) => !listed.has(placeOf(log)));
+  const conceded = new Set<string>();
+  for (const log of missing.slice(0, judgedMax)) {
+    if (await isConceded(deps, reading, other, log)) conceded.add(placeOf(log));
   }
-
+  reportMany(deps, reading, other, missing.length);
+  const refused = missing.filter((log) => !conceded.has(placeOf(log)));
+  const isRefused = new Set(refused.map(placeOf));
   return {
-    async judge(reading, other) {
-      const { difference } = reading;
-      const unknown = unknownOf(difference);
-      const nothing = { difference, provenLeftOut: new Set<string>(), denied: new Set<string>() };
-      if (other === null) return nothing;
-      if (unknown.length === 0) {
-        reportMany(reading, other, 0);
-        return nothing;
-      }
-      const heights = unknown.map(({ blockHeight }) => blockHeight);
-      const range = { from: Math.min(...heights), to: Math.max(...heights) };
-      const again = await scanner.read(other, makeRangeSize(network.maxLogRange), range);
-      const listed = new Set(unknownOf(again.difference).map(placeOf));
-      const missing = unknown.filter((log) => !listed.has(placeOf(log)));
-      const conceded = new Set<string>();
-      for (const log of missing.slice(0, judgedMax)) {
-        if (await isConceded(reading, other, log)) conceded.add(placeOf(log));
-      }
-      reportMany(reading, other, missing.length);
-      const refused = missing.filter((log) => !conceded.has(placeOf(log)));
-      const isRefused = new Set(refused.map(placeOf));
-      return {
-        difference: {
-          ...difference,
-          fresh: difference.fresh.filter((log) => !isRefused.has(placeOf(log))),
-          moved: difference.moved.filter(({ log }) => !isRefused.has(placeOf(log))),
-        },
-        provenLeftOut: conceded,
-        denied: new Set(refused.map(({ transactionHash }) => transactionHash)),
-      };
+    difference: {
+      ...difference,
+      fresh: difference.fresh.filter((log) => !isRefused.has(placeOf(log))),
+      moved: difference.moved.filter(({ log }) => !isRefused.has(placeOf(log))),
     },
+    provenLeftOut: conceded,
+    denied: new Set(refused.map(({ transactionHash }) => transactionHash)),
   };
+}
+
+/** Returns true if the other provider has the receipt of a transfer that it does not list. */
+async function isConceded(
+  { pool, alarms, scanner }: Deps,
+  reading: RangeReading,
+  other: ChainClient,
+  log: TransferLog,
+) {
+  const { transactionHash, blockHeight } = log;
+  if (hasLog(await other.receipt(transactionHash), log)) {
+    const inUse = pool.health().find(({ isInUse }) => isInUse);
+    if (inUse?.provider === other.provider) {
+      pool.distrust(`it omitted a transfer in block ${String(blockHeight)}`);
+    }
+    alarms.clear("providers_disagree", transactionHash);
+    return true;
+  }
+  alarms.raise(
+    "providers_disagree",
+    transactionHash,
+    `${reading.provider} has a transfer to us in block ${String(blockHeight)} that ` +
+      `${other.provider} denies. Check a block explorer; till chain scan reads the block again.`,
+    { network: scanner.network.id, transactionHash, blockHeight },
+  );
+  return false;
+}
+
+/** Raises one alarm if too many transfers are missing to judge each, and clears it otherwise. */
+function reportMany(
+  { alarms, scanner }: Deps,
+  reading: RangeReading,
+  other: ChainClient,
+  missing: number,
+): void {
+  const { from, to, provider } = reading;
+  const subject = subjectOf(reading);
+  if (missing <= judgedMax) {
+    alarms.clear("providers_disagree", subject);
+    return;
+  }
+  alarms.raise(
+    "providers_disagree",
+    subject,
+    `${provider} has ${String(missing)} transfers to us in blocks ${String(from)} to ` +
+      `${String(to)} that ${other.provider} does not list. Ask a third provider.`,
+    { network: scanner.network.id, from, to },
+  );
 }
 
 /** Returns the transfers of a reading that are not stored at their found positions. */

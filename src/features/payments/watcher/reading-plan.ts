@@ -1,4 +1,6 @@
 import { hour, minute, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { ChainClient } from "../../../platform/chain/client.ts";
+import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
 import { lastReadAt, type ReadingRow } from "../../../platform/chain/state/reading-ranges.ts";
 import { unknownProvider } from "../../../platform/chain/state/readings.ts";
@@ -95,6 +97,70 @@ export function chooseReader<Health extends Pick<ProviderHealth, "provider" | "i
 /** Returns true if a provider may be asked for a reading now. */
 export function isAble({ condition }: Pick<ProviderHealth, "condition">): boolean {
   return condition === "ok" || condition === "unknown" || condition === "behind";
+}
+
+/** How long a provider is set aside after a failed reading, in milliseconds. */
+const setAsideMs = minute;
+
+/** A provider that may be asked for a reading now, with its health. */
+export interface Candidate extends Pick<ProviderHealth, "provider" | "isInUse" | "place"> {
+  readonly client: ChainClient;
+}
+
+/** The providers that may be asked for readings. */
+export interface ReadingCandidates {
+  /** Returns them in order of preference. Their eth_getLogs requests count against the limit of readings. */
+  list(): Candidate[];
+  /** Sets a provider aside for a minute, because its reading failed. */
+  setAside(provider: string): void;
+}
+
+export function makeReadingCandidates(
+  clock: Clock,
+  pool: Pick<ProviderPool, "providers" | "health">,
+  pace: Pace,
+): ReadingCandidates {
+  /** The time of the last failed reading, by provider. */
+  const failedAt = new Map<string, Instant>();
+
+  function isSetAside(provider: string): boolean {
+    const failed = failedAt.get(provider);
+    return failed !== undefined && Math.abs(clock.now() - failed) < setAsideMs;
+  }
+
+  function paced(client: ChainClient): ChainClient {
+    return {
+      ...client,
+      transfers(query) {
+        pace.count();
+        return client.transfers(query);
+      },
+    };
+  }
+
+  return {
+    list() {
+      const health = pool.health();
+      return pool.providers.flatMap((client, place): Candidate[] => {
+        const own = health[place];
+        if (own === undefined || !isAble(own) || isSetAside(client.provider)) return [];
+        const { provider, isInUse } = own;
+        return [{ provider, isInUse, place, client: paced(client) }];
+      });
+    },
+    setAside(provider) {
+      failedAt.set(provider, clock.now());
+    },
+  };
+}
+
+/** Returns the provider that is asked about transfers that only `provider` lists: preferably the one in use. */
+export function otherThan(
+  { provider }: Pick<Candidate, "provider">,
+  able: readonly Candidate[],
+): ChainClient | null {
+  const others = able.filter((each) => each.provider !== provider);
+  return (others.find(({ isInUse }) => isInUse) ?? others[0])?.client ?? null;
 }
 
 /** The average limit of eth_getLogs requests for readings, per minute. */

@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { minute, second } from "../../../kernel/clock.ts";
 import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
@@ -17,14 +18,7 @@ export interface Candidate {
  * Verifies payments before they are confirmed: reads their receipts once more. Where two or more providers are
  * configured, two must agree with the scan, so that a single provider cannot make an invoice paid.
  */
-export interface Verifier {
-  /** Returns the candidates whose receipts agree. The others are verified again in a later call. */
-  verify(candidates: readonly Candidate[]): Promise<readonly Candidate[]>;
-  /** Returns the payments that are held because a provider disagrees, including those held by an earlier process. */
-  held(): readonly string[];
-  /** Forgets payments that are no longer confirming, and ends their alarms. */
-  release(paymentIds: readonly string[]): void;
-}
+export type Verifier = Bound<typeof methods>;
 
 /** The number of payments that are verified concurrently. */
 const parallel = 20;
@@ -53,7 +47,7 @@ interface Note {
   readonly waitMs: number;
 }
 
-export function makeVerifier(deps: {
+interface Deps {
   /** The individual providers, in order of preference. */
   readonly providers: readonly ChainClient[];
   readonly clock: Clock;
@@ -61,126 +55,150 @@ export function makeVerifier(deps: {
   readonly alarms: ChainAlarms;
   /** Knows since when each provider fails; without it, the first unanswered request counts. */
   readonly pool?: Pick<ProviderPool, "unusableSince">;
-}): Verifier {
-  const { providers, clock, logger, alarms, pool } = deps;
+}
+
+type Parts = Deps & {
   /** The notes on held payments, by payment id. */
-  const notes = new Map<string, Note>();
+  readonly notes: Map<string, Note>;
   /** Since when a provider is away or behind, and when this was last found. */
-  const missing = new Map<ChainClient, { readonly since: Instant; readonly foundAt: Instant }>();
+  readonly missing: Map<ChainClient, { readonly since: Instant; readonly foundAt: Instant }>;
+};
 
-  function hold(candidate: Candidate, provider: ChainClient, reason: string): void {
-    const { payment, transfer } = candidate;
-    const before = notes.get(payment.id);
-    const now = clock.now();
-    const waitMs = Math.min(retryMostMs, (before?.waitMs ?? retryFirstMs / 2) * 2);
-    note(payment.id, { retryAt: now + waitMs, waitMs });
-    const { provider: name } = provider;
-    alarms.raise(
-      "payment_held",
-      payment.id,
-      `a payment is held: a provider contradicts what was scanned (${name}: ${reason})`,
-      {
-        payment: payment.id,
-        network: payment.network,
-        transactionHash: transfer.transactionHash,
-        provider: name,
-        reason,
-      },
-    );
+const methods = { verify, held, release };
+
+export function makeVerifier(deps: Deps): Verifier {
+  return bind({ ...deps, notes: new Map(), missing: new Map() }, methods);
+}
+
+/** Returns the candidates whose receipts agree. The others are verified again in a later call. */
+async function verify(
+  deps: Parts,
+  candidates: readonly Candidate[],
+): Promise<readonly Candidate[]> {
+  const { clock, alarms, notes } = deps;
+  const now = clock.now();
+  const due = candidates.filter(({ payment }) => (notes.get(payment.id)?.retryAt ?? now) <= now);
+  const round = makeRound(now);
+  const agreed: Candidate[] = [];
+  for (let start = 0; start < due.length; start += parallel) {
+    const group = due.slice(start, start + parallel);
+    const verdicts = await Promise.all(group.map((candidate) => isAgreed(deps, candidate, round)));
+    agreed.push(...group.filter((_, place) => verdicts[place] === true));
   }
+  for (const { payment } of agreed) {
+    notes.delete(payment.id);
+    alarms.clear("payment_held", payment.id);
+  }
+  return agreed;
+}
 
-  function note(id: string, value: Note): void {
+/** Returns the payments that are held because a provider disagrees, including those held by an earlier process. */
+function held({ alarms, notes }: Parts): readonly string[] {
+  return [
+    ...new Set([
+      ...notes.keys(),
+      ...alarms
+        .open()
+        .filter(({ kind, subject }) => kind === "payment_held" && subject !== restSubject)
+        .map(({ subject }) => subject),
+    ]),
+  ];
+}
+
+/** Forgets payments that are no longer confirming, and ends their alarms. */
+function release({ alarms, notes }: Parts, paymentIds: readonly string[]): void {
+  for (const id of paymentIds) {
     notes.delete(id);
-    notes.set(id, value);
-    const [oldest] = notes.keys();
-    if (notes.size > notesMax && oldest !== undefined) notes.delete(oldest);
+    alarms.clear("payment_held", id);
   }
+}
 
-  /** Returns since when a provider cannot judge a candidate; null if it can. */
-  function missingSince(provider: ChainClient, opinion: Opinion): Instant | null {
-    if (opinion !== "is_away" && opinion !== "is_behind") {
-      missing.delete(provider);
-      return null;
-    }
-    const now = clock.now();
-    const before = missing.get(provider);
-    // The provider may have recovered since it was last asked.
-    const isSameOutage = before !== undefined && now - before.foundAt < patienceMs;
-    const failing = opinion === "is_away" ? pool?.unusableSince(provider.provider) : null;
-    // A clock that was set back must not prolong the wait.
-    const since = Math.min(now, isSameOutage ? before.since : now, failing ?? now);
-    missing.set(provider, { since, foundAt: now });
-    return since;
-  }
-
-  /** Returns true if the wait for the missing providers is over. */
-  function isOutOfPatience({ payment }: Candidate, since: readonly Instant[]): boolean {
-    // A payment that one provider denied is never confirmed by another one alone, not even after a restart.
-    const isDenied = notes.has(payment.id) || alarms.holds("payment_held", payment.id);
-    return !isDenied && since.every((each) => clock.now() - each >= patienceMs);
-  }
-
-  async function isAgreed(candidate: Candidate, round: Round): Promise<boolean> {
-    const needed = Math.min(2, providers.length);
-    let agreed = 0;
-    let isEarly = false;
-    const missingSinces: Instant[] = [];
-    for (const provider of providers) {
-      const opinion = await round.opinionOf(provider, candidate);
-      const since = missingSince(provider, opinion);
-      if (since !== null) missingSinces.push(since);
-      if (typeof opinion === "object") {
-        hold(candidate, provider, opinion.disagrees);
-        return false;
-      }
-      if (opinion === "agrees") agreed += 1;
-      isEarly ||= opinion === "is_early";
-      if (agreed === needed) return true;
-    }
-    // A provider with recent blocks is not missing: the chain has not reached the confirming block yet.
-    if (agreed === 0 || isEarly || !isOutOfPatience(candidate, missingSinces)) return false;
-    logger.warn(
-      { payment: candidate.payment.id, network: candidate.payment.network },
-      "a payment is confirmed by one provider alone, because no second provider was available for a while",
-    );
-    return true;
-  }
-
-  return {
-    async verify(candidates) {
-      const now = clock.now();
-      const due = candidates.filter(
-        ({ payment }) => (notes.get(payment.id)?.retryAt ?? now) <= now,
-      );
-      const round = makeRound(now);
-      const agreed: Candidate[] = [];
-      for (let start = 0; start < due.length; start += parallel) {
-        const group = due.slice(start, start + parallel);
-        const verdicts = await Promise.all(group.map((candidate) => isAgreed(candidate, round)));
-        agreed.push(...group.filter((_, place) => verdicts[place] === true));
-      }
-      for (const { payment } of agreed) {
-        notes.delete(payment.id);
-        alarms.clear("payment_held", payment.id);
-      }
-      return agreed;
+function hold(deps: Parts, candidate: Candidate, provider: ChainClient, reason: string): void {
+  const { clock, alarms, notes } = deps;
+  const { payment, transfer } = candidate;
+  const before = notes.get(payment.id);
+  const now = clock.now();
+  const waitMs = Math.min(retryMostMs, (before?.waitMs ?? retryFirstMs / 2) * 2);
+  note(deps, payment.id, { retryAt: now + waitMs, waitMs });
+  const { provider: name } = provider;
+  alarms.raise(
+    "payment_held",
+    payment.id,
+    `a payment is held: a provider contradicts what was scanned (${name}: ${reason})`,
+    {
+      payment: payment.id,
+      network: payment.network,
+      transactionHash: transfer.transactionHash,
+      provider: name,
+      reason,
     },
-    held: () => [
-      ...new Set([
-        ...notes.keys(),
-        ...alarms
-          .open()
-          .filter(({ kind, subject }) => kind === "payment_held" && subject !== restSubject)
-          .map(({ subject }) => subject),
-      ]),
-    ],
-    release(paymentIds) {
-      for (const id of paymentIds) {
-        notes.delete(id);
-        alarms.clear("payment_held", id);
-      }
-    },
-  };
+  );
+}
+
+function note({ notes }: Parts, id: string, value: Note): void {
+  notes.delete(id);
+  notes.set(id, value);
+  const [oldest] = notes.keys();
+  if (notes.size > notesMax && oldest !== undefined) notes.delete(oldest);
+}
+
+/** Returns since when a provider cannot judge a candidate; null if it can. */
+function missingSince(
+  { clock, pool, missing }: Parts,
+  provider: ChainClient,
+  opinion: Opinion,
+): Instant | null {
+  if (opinion !== "is_away" && opinion !== "is_behind") {
+    missing.delete(provider);
+    return null;
+  }
+  const now = clock.now();
+  const before = missing.get(provider);
+  // The provider may have recovered since it was last asked.
+  const isSameOutage = before !== undefined && now - before.foundAt < patienceMs;
+  const failing = opinion === "is_away" ? pool?.unusableSince(provider.provider) : null;
+  // A clock that was set back must not prolong the wait.
+  const since = Math.min(now, isSameOutage ? before.since : now, failing ?? now);
+  missing.set(provider, { since, foundAt: now });
+  return since;
+}
+
+/** Returns true if the wait for the missing providers is over. */
+function isOutOfPatience(
+  { clock, alarms, notes }: Parts,
+  { payment }: Candidate,
+  since: readonly Instant[],
+): boolean {
+  // A payment that one provider denied is never confirmed by another one alone, not even after a restart.
+  const isDenied = notes.has(payment.id) || alarms.holds("payment_held", payment.id);
+  return !isDenied && since.every((each) => clock.now() - each >= patienceMs);
+}
+
+async function isAgreed(deps: Parts, candidate: Candidate, round: Round): Promise<boolean> {
+  const { providers, logger } = deps;
+  const needed = Math.min(2, providers.length);
+  let agreed = 0;
+  let isEarly = false;
+  const missingSinces: Instant[] = [];
+  for (const provider of providers) {
+    const opinion = await round.opinionOf(provider, candidate);
+    const since = missingSince(deps, provider, opinion);
+    if (since !== null) missingSinces.push(since);
+    if (typeof opinion === "object") {
+      hold(deps, candidate, provider, opinion.disagrees);
+      return false;
+    }
+    if (opinion === "agrees") agreed += 1;
+    isEarly ||= opinion === "is_early";
+    if (agreed === needed) return true;
+  }
+  // A provider with recent blocks is not missing: the chain has not reached the confirming block yet.
+  if (agreed === 0 || isEarly || !isOutOfPatience(deps, candidate, missingSinces)) return false;
+  logger.warn(
+    { payment: candidate.payment.id, network: candidate.payment.network },
+    "a payment is confirmed by one provider alone, because no second provider was available for a while",
+  );
+  return true;
 }
 
 interface Round {

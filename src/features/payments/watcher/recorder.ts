@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
@@ -48,104 +49,111 @@ export interface RecordedScan {
   readonly hasMature: boolean;
 }
 
-export interface Recorder {
-  /**
-   * Stores a scan's findings. If there are very many, the first transactions write transfers only, and the last one
-   * advances the state: an interrupted scan is repeated and finds those transfers stored.
-   */
-  record(guard: Guard, stored: NetworkStateRow, findings: ScanFindings): Promise<RecordedScan>;
-  /**
-   * Sets the cursor back to a final block. The blocks above it are read again, and transfers that have left the chain
-   * are reverted as in any reorganization.
-   */
-  goBack(guard: Guard, stored: NetworkStateRow, base: Head, headHeight: number): Promise<void>;
-  /** Confirms more payments at the stored tip, and returns the new state. */
-  confirm(
-    guard: Guard,
-    stored: NetworkStateRow,
-    verified: readonly Candidate[],
-  ): Promise<NetworkStateRow>;
-}
+export type Recorder = Bound<typeof methods>;
 
 const nothingNew = { fresh: [], moved: [], orphaned: [], contradicting: [] };
 
+const methods = { record, goBack, confirm };
+
 export function makeRecorder(deps: RecorderDeps): Recorder {
+  return bind(deps, methods);
+}
+
+/**
+ * Stores a scan's findings. If there are very many, the first transactions write transfers only, and the last one
+ * advances the state: an interrupted scan is repeated and finds those transfers stored.
+ */
+async function record(
+  deps: RecorderDeps,
+  guard: Guard,
+  stored: NetworkStateRow,
+  { changes, verified, disabledTokens }: ScanFindings,
+): Promise<RecordedScan> {
   const { db, clock, network } = deps;
-
-  /** Advances the state. Throws AnswerDropped if another process has changed it. */
-  async function advance(tx: Tx, before: NetworkStateRow, after: NetworkStateRow): Promise<void> {
-    if (await replaceState(tx, before, after)) return;
-    throw new AnswerDropped("another process has scanned the network meanwhile");
+  const batches = batchesOf(changes.difference, freshMax);
+  let hasMature = batches.length > 1;
+  let state = stored;
+  for (const [index, difference] of batches.entries()) {
+    const isLast = index === batches.length - 1;
+    const before = state;
+    const at = clock.now();
+    const after = isLast
+      ? nextState(before, changes.read, disabledTokens, at)
+      : { ...before, version: before.version + 1 };
+    const input = { network, state: after, difference, verified: isLast ? verified : [], at };
+    const foundMature = await db.write(watcherContext, async (tx) => {
+      await guard(tx);
+      await advance(tx, before, after);
+      const isMature = await applyChainDiff(tx, deps, input);
+      if (isLast) await close(deps, tx, changes, before, after);
+      return isMature;
+    });
+    hasMature ||= foundMature;
+    state = after;
   }
+  return { state, hasMature };
+}
 
-  /** Completes a scan whose transfers are all stored: notes the reading, the kept blocks and the final transfers. */
-  async function close(
-    tx: Tx,
-    changes: ChainChanges,
-    before: NetworkStateRow,
-    after: NetworkStateRow,
-  ): Promise<void> {
-    const { base, to } = changes.read;
-    const reading = { provider: changes.provider, at: after.scannedAt };
-    await extendReadings(tx, network.id, { parent: base, to }, reading);
-    const kept = keptBlocks(changes.known, changes.read, before, after, network);
-    await keepBlocks(tx, network.id, changes.known, kept);
-    if (changes.hasRevocable && after.cursorHeight > before.cursorHeight) {
-      await finalizeTransfers(tx, network.id, after.cursorHeight);
-    }
+/**
+ * Sets the cursor back to a final block. The blocks above it are read again, and transfers that have left the chain
+ * are reverted as in any reorganization.
+ */
+async function goBack(
+  { db, clock, network }: RecorderDeps,
+  guard: Guard,
+  before: NetworkStateRow,
+  base: Head,
+  headHeight: number,
+): Promise<void> {
+  const after = stateAt(before, base, headHeight, clock.now());
+  await db.write(watcherContext, async (tx) => {
+    await guard(tx);
+    await advance(tx, before, after);
+    const known = await knownBlocks(tx, network.id);
+    const kept = known.filter(({ height }) => height <= base.height);
+    await keepBlocks(tx, network.id, known, kept);
+    await reviveTransfers(tx, network.id, base.height);
+  });
+}
+
+/** Confirms more payments at the stored tip, and returns the new state. */
+async function confirm(
+  deps: RecorderDeps,
+  guard: Guard,
+  before: NetworkStateRow,
+  verified: readonly Candidate[],
+): Promise<NetworkStateRow> {
+  const { db, clock, network } = deps;
+  const after = { ...before, version: before.version + 1 };
+  const input = { network, state: after, difference: nothingNew, verified, at: clock.now() };
+  await db.write(watcherContext, async (tx) => {
+    await guard(tx);
+    await advance(tx, before, after);
+    await applyChainDiff(tx, deps, input);
+  });
+  return after;
+}
+
+/** Advances the state. Throws AnswerDropped if another process has changed it. */
+async function advance(tx: Tx, before: NetworkStateRow, after: NetworkStateRow): Promise<void> {
+  if (await replaceState(tx, before, after)) return;
+  throw new AnswerDropped("another process has scanned the network meanwhile");
+}
+
+/** Completes a scan whose transfers are all stored: notes the reading, the kept blocks and the final transfers. */
+async function close(
+  { network }: RecorderDeps,
+  tx: Tx,
+  changes: ChainChanges,
+  before: NetworkStateRow,
+  after: NetworkStateRow,
+): Promise<void> {
+  const { base, to } = changes.read;
+  const reading = { provider: changes.provider, at: after.scannedAt };
+  await extendReadings(tx, network.id, { parent: base, to }, reading);
+  const kept = keptBlocks(changes.known, changes.read, before, after, network);
+  await keepBlocks(tx, network.id, changes.known, kept);
+  if (changes.hasRevocable && after.cursorHeight > before.cursorHeight) {
+    await finalizeTransfers(tx, network.id, after.cursorHeight);
   }
-
-  async function record(
-    guard: Guard,
-    stored: NetworkStateRow,
-    { changes, verified, disabledTokens }: ScanFindings,
-  ): Promise<RecordedScan> {
-    const batches = batchesOf(changes.difference, freshMax);
-    let hasMature = batches.length > 1;
-    let state = stored;
-    for (const [index, difference] of batches.entries()) {
-      const isLast = index === batches.length - 1;
-      const before = state;
-      const at = clock.now();
-      const after = isLast
-        ? nextState(before, changes.read, disabledTokens, at)
-        : { ...before, version: before.version + 1 };
-      const input = { network, state: after, difference, verified: isLast ? verified : [], at };
-      const foundMature = await db.write(watcherContext, async (tx) => {
-        await guard(tx);
-        await advance(tx, before, after);
-        const isMature = await applyChainDiff(tx, deps, input);
-        if (isLast) await close(tx, changes, before, after);
-        return isMature;
-      });
-      hasMature ||= foundMature;
-      state = after;
-    }
-    return { state, hasMature };
-  }
-
-  return {
-    record,
-    async goBack(guard, before, base, headHeight) {
-      const after = stateAt(before, base, headHeight, clock.now());
-      await db.write(watcherContext, async (tx) => {
-        await guard(tx);
-        await advance(tx, before, after);
-        const known = await knownBlocks(tx, network.id);
-        const kept = known.filter(({ height }) => height <= base.height);
-        await keepBlocks(tx, network.id, known, kept);
-        await reviveTransfers(tx, network.id, base.height);
-      });
-    },
-    async confirm(guard, before, verified) {
-      const after = { ...before, version: before.version + 1 };
-      const input = { network, state: after, difference: nothingNew, verified, at: clock.now() };
-      await db.write(watcherContext, async (tx) => {
-        await guard(tx);
-        await advance(tx, before, after);
-        await applyChainDiff(tx, deps, input);
-      });
-      return after;
-    },
-  };
 }

@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { ChainClient, Head } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
@@ -57,18 +58,7 @@ export interface RecordOptions {
 }
 
 /** Reads blocks that the watcher has read before. Stored transfers stay unchanged. */
-export interface Scanner {
-  readonly network: Network;
-  /** Reads a range and enters new transfers. Throws ScanInterrupted if the network's state kept changing meanwhile. */
-  scan(context: WriteContext, range: BlockRange, guard?: Guard): Promise<ScanReport>;
-  /**
-   * Reads a range from one provider and writes nothing. Throws AnswerDropped if the network was never reached or the
-   * provider's answers are inconsistent.
-   */
-  read(client: ChainClient, rangeSize: RangeSize, range: BlockRange): Promise<RangeReading>;
-  /** Enters the transfers of a reading. Throws AnswerDropped if the network's state has changed since. */
-  record(context: WriteContext, reading: RangeReading, options: RecordOptions): Promise<void>;
-}
+export type Scanner = { readonly network: Network } & Bound<typeof methods>;
 
 export interface ScannerDeps extends LedgerDeps {
   readonly db: Database;
@@ -83,131 +73,156 @@ const sliceBlocks = 20_000;
 const freshMax = 1_000;
 const attemptsMax = 5;
 
+type Parts = ScannerDeps & {
+  readonly scanSize: RangeSize;
+  /** The contracts of the network's tokens. */
+  readonly contracts: readonly string[];
+};
+
+const methods = { scan, read, record };
+
 export function makeScanner(deps: ScannerDeps): Scanner {
-  const { db, clock, network, pool, times } = deps;
+  const { network } = deps;
   const scanSize = makeRangeSize(network.maxLogRange);
   const contracts = network.tokens.map(({ contract }) => contract);
+  return { network, ...bind({ ...deps, scanSize, contracts }, methods) };
+}
 
-  async function read(
-    client: ChainClient,
-    rangeSize: RangeSize,
-    { from, to }: BlockRange,
-  ): Promise<RangeReading> {
-    const state = await networkState(db, network.id);
-    if (state === null) throw new AnswerDropped("the network was never reached");
-    const { latest, known } = await client.heads(knownOf(state));
-    if (known !== null && known.hash !== state.cursorHash) {
-      throw new AnswerDropped(`${client.provider} has another final block than was scanned`);
-    }
-    const revocable = await revocableTransfers(db, network.id);
-    const end = await blockAt(client, to);
-    const parent = from === 0 ? null : await blockAt(client, from - 1);
-    const recipients = await recipientsOf({ db, network, invoices: deps.invoices }, revocable);
-    const isAsked = recipients.addresses?.length !== 0;
-    const request = { client, rangeSize, contracts, recipients };
-    const logs = isAsked ? await readLogs(request, from, end, latest) : [];
-    const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
-    const stored = await transfersOfTransactions(db, network.id, [...hashes]);
-    // Stored transfers keep their times, so that only unknown times are requested.
-    const { fresh, moved, ...rest } = compareAgain(stored, logs);
-    const unknown = [...fresh, ...moved.map(({ log }) => log)];
-    const timed = await withTimes({ client, times }, stored, unknown, {
-      after: parent?.time ?? 0,
-      before: end.time,
-    });
-    const difference = {
-      ...rest,
-      fresh: timed.slice(0, fresh.length),
-      moved: timed.slice(fresh.length).flatMap((log, place) => {
-        const transfer = moved[place]?.transfer;
-        return transfer === undefined ? [] : [{ transfer, log }];
-      }),
-    };
-    const { provider } = client;
-    return { from, to, provider, found: logs.length, difference, parent, end, state };
+/** Reads a range and enters new transfers. Throws ScanInterrupted if the network's state kept changing meanwhile. */
+async function scan(
+  deps: Parts,
+  context: WriteContext,
+  { from, to }: BlockRange,
+  guard: Guard = () => Promise.resolve(),
+): Promise<ScanReport> {
+  let found = 0;
+  const fresh: TimedLog[] = [];
+  for (let next = from; next <= to; next += sliceBlocks) {
+    const slice = { from: next, to: Math.min(to, next + sliceBlocks - 1) };
+    const report = await scanThrough(deps, context, slice, guard);
+    found += report.found;
+    fresh.push(...report.fresh);
   }
+  return { from, to, found, fresh };
+}
 
-  async function record(
-    context: WriteContext,
-    reading: RangeReading,
-    { guard, isReading = true, within }: RecordOptions,
-  ): Promise<void> {
-    const { difference, end: to, provider } = reading;
-    const parent = { height: reading.from - 1, hash: reading.parent?.hash ?? null };
-    let { state } = reading;
-    // A reading of final blocks without new transfers cannot conflict with the watcher.
-    const isEntered = !isSame(difference) || reading.to > state.cursorHeight;
-    const batches = batchesOf(difference, freshMax);
-    for (const [place, part] of batches.entries()) {
-      const before = state;
-      const after = isEntered ? { ...before, version: before.version + 1 } : before;
-      const at = clock.now();
-      await db.write(context, async (tx) => {
-        await guard(tx);
-        if (isEntered) {
-          if (!(await replaceState(tx, before, after))) {
-            throw new AnswerDropped("another process has scanned the network meanwhile");
-          }
-          await applyChainDiff(tx, deps, {
-            network,
-            state: after,
-            difference: part,
-            verified: [],
-            at,
-          });
-        } else await assertStillFinal(tx, reading);
-        await within?.(tx, part.fresh);
-        if (place < batches.length - 1 || !isReading) return;
-        await addReading(tx, network.id, { parent, to }, { provider, at });
-      });
-      state = after;
-    }
+/**
+ * Reads a range from one provider and writes nothing. Throws AnswerDropped if the network was never reached or the
+ * provider's answers are inconsistent.
+ */
+async function read(
+  deps: Parts,
+  client: ChainClient,
+  rangeSize: RangeSize,
+  { from, to }: BlockRange,
+): Promise<RangeReading> {
+  const { db, network, times, contracts } = deps;
+  const state = await networkState(db, network.id);
+  if (state === null) throw new AnswerDropped("the network was never reached");
+  const { latest, known } = await client.heads(knownOf(state));
+  if (known !== null && known.hash !== state.cursorHash) {
+    throw new AnswerDropped(`${client.provider} has another final block than was scanned`);
   }
-
-  /** Throws AnswerDropped if the cursor was set back meanwhile: the reading may be of blocks that were replaced. */
-  async function assertStillFinal(tx: Tx, { to, state: before }: RangeReading): Promise<void> {
-    const state = await tx.lockOne(stateTable, "WHERE network = $1", [network.id]);
-    const isSetBack =
-      state === null ||
-      state.cursorHeight < Math.max(to, before.cursorHeight) ||
-      (state.cursorHeight === before.cursorHeight && state.cursorHash !== before.cursorHash);
-    if (isSetBack) throw new AnswerDropped("the chain replaced final blocks while they were read");
-  }
-
-  /** Reads a slice, and reads it again if the watcher, which continues meanwhile, changed the state in between. */
-  async function scanThrough(
-    context: WriteContext,
-    range: BlockRange,
-    guard: Guard,
-  ): Promise<ScanReport> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const reading = await read(pool.client, scanSize, range);
-        await record(context, reading, { guard });
-        return { ...range, found: reading.found, fresh: reading.difference.fresh };
-      } catch (error) {
-        if (!(error instanceof AnswerDropped)) throw error;
-        if (attempt >= attemptsMax) {
-          throw new ScanInterrupted(`${error.message}. Scan the range again.`);
-        }
-      }
-    }
-  }
-
-  return {
-    network,
-    async scan(context, { from, to }, guard = () => Promise.resolve()) {
-      let found = 0;
-      const fresh: TimedLog[] = [];
-      for (let next = from; next <= to; next += sliceBlocks) {
-        const slice = { from: next, to: Math.min(to, next + sliceBlocks - 1) };
-        const report = await scanThrough(context, slice, guard);
-        found += report.found;
-        fresh.push(...report.fresh);
-      }
-      return { from, to, found, fresh };
-    },
-    read,
-    record,
+  const revocable = await revocableTransfers(db, network.id);
+  const end = await blockAt(client, to);
+  const parent = from === 0 ? null : await blockAt(client, from - 1);
+  const recipients = await recipientsOf({ db, network, invoices: deps.invoices }, revocable);
+  const isAsked = recipients.addresses?.length !== 0;
+  const request = { client, rangeSize, contracts, recipients };
+  const logs = isAsked ? await readLogs(request, from, end, latest) : [];
+  const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
+  const stored = await transfersOfTransactions(db, network.id, [...hashes]);
+  // Stored transfers keep their times, so that only unknown times are requested.
+  const { fresh, moved, ...rest } = compareAgain(stored, logs);
+  const unknown = [...fresh, ...moved.map(({ log }) => log)];
+  const timed = await withTimes({ client, times }, stored, unknown, {
+    after: parent?.time ?? 0,
+    before: end.time,
+  });
+  const difference = {
+    ...rest,
+    fresh: timed.slice(0, fresh.length),
+    moved: timed.slice(fresh.length).flatMap((log, place) => {
+      const transfer = moved[place]?.transfer;
+      return transfer === undefined ? [] : [{ transfer, log }];
+    }),
   };
+  const { provider } = client;
+  return { from, to, provider, found: logs.length, difference, parent, end, state };
+}
+
+/** Enters the transfers of a reading. Throws AnswerDropped if the network's state has changed since. */
+async function record(
+  deps: Parts,
+  context: WriteContext,
+  reading: RangeReading,
+  { guard, isReading = true, within }: RecordOptions,
+): Promise<void> {
+  const { db, clock, network } = deps;
+  const { difference, end: to, provider } = reading;
+  const parent = { height: reading.from - 1, hash: reading.parent?.hash ?? null };
+  let { state } = reading;
+  // A reading of final blocks without new transfers cannot conflict with the watcher.
+  const isEntered = !isSame(difference) || reading.to > state.cursorHeight;
+  const batches = batchesOf(difference, freshMax);
+  for (const [place, part] of batches.entries()) {
+    const before = state;
+    const after = isEntered ? { ...before, version: before.version + 1 } : before;
+    const at = clock.now();
+    await db.write(context, async (tx) => {
+      await guard(tx);
+      if (isEntered) {
+        if (!(await replaceState(tx, before, after))) {
+          throw new AnswerDropped("another process has scanned the network meanwhile");
+        }
+        await applyChainDiff(tx, deps, {
+          network,
+          state: after,
+          difference: part,
+          verified: [],
+          at,
+        });
+      } else await assertStillFinal(deps, tx, reading);
+      await within?.(tx, part.fresh);
+      if (place < batches.length - 1 || !isReading) return;
+      await addReading(tx, network.id, { parent, to }, { provider, at });
+    });
+    state = after;
+  }
+}
+
+/** Throws AnswerDropped if the cursor was set back meanwhile: the reading may be of blocks that were replaced. */
+async function assertStillFinal(
+  { network }: Parts,
+  tx: Tx,
+  { to, state: before }: RangeReading,
+): Promise<void> {
+  const state = await tx.lockOne(stateTable, "WHERE network = $1", [network.id]);
+  const isSetBack =
+    state === null ||
+    state.cursorHeight < Math.max(to, before.cursorHeight) ||
+    (state.cursorHeight === before.cursorHeight && state.cursorHash !== before.cursorHash);
+  if (isSetBack) throw new AnswerDropped("the chain replaced final blocks while they were read");
+}
+
+/** Reads a slice, and reads it again if the watcher, which continues meanwhile, changed the state in between. */
+async function scanThrough(
+  deps: Parts,
+  context: WriteContext,
+  range: BlockRange,
+  guard: Guard,
+): Promise<ScanReport> {
+  const { pool, scanSize } = deps;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const reading = await read(deps, pool.client, scanSize, range);
+      await record(deps, context, reading, { guard });
+      return { ...range, found: reading.found, fresh: reading.difference.fresh };
+    } catch (error) {
+      if (!(error instanceof AnswerDropped)) throw error;
+      if (attempt >= attemptsMax) {
+        throw new ScanInterrupted(`${error.message}. Scan the range again.`);
+      }
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import { bind } from "../../../kernel/bind.ts";
 import { second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
 import type { Database, WriteContext } from "../../../platform/database/index.ts";
@@ -84,157 +85,194 @@ function demandOf({ endpointId, dueAt, attempts, failingSince }: EndpointBacklog
   return { endpointId, dueAt, isRetry: attempts > 0 || failingSince !== null };
 }
 
+type State = DelivererDependencies & {
+  readonly health: ReturnType<typeof createEndpointHealth>;
+  readonly pace: ReturnType<typeof createEndpointRateLimit<Id<"webhookEndpoint">>>;
+  readonly open: ReturnType<typeof createOpenDeliveries>;
+  /** Results that are not recorded yet. */
+  readonly ended: Attempt[];
+  /** Open requests. Results waiting to be recorded do not count, so they block no other request. */
+  sending: number;
+  /** True if the last run left due deliveries for lack of room. */
+  isWaitingForRoom: boolean;
+  recording: Promise<void> | null;
+  pacing: NodeJS.Timeout | undefined;
+  isClosing: boolean;
+};
+
+const methods = { reclaim, run, settled, drained, close };
+
 /**
  * Creates the worker that sends due deliveries. A run claims and starts as many as there is room for, without waiting
  * for receivers, so a silent receiver blocks only its own few requests. Results are recorded in batches. Anything lost,
  * even with the process, is due again when its lease expires: each delivery is sent at least once.
  */
 export function createDeliverer(deps: DelivererDependencies): Deliverer {
-  const { db, clock, ids, sender, context, wake, logger } = deps;
-  const health = createEndpointHealth();
-  const pace = createEndpointRateLimit<Id<"webhookEndpoint">>(deps.perSecond);
-  const open = createOpenDeliveries();
-  const ended: Attempt[] = [];
-  /** Open requests. Results waiting to be recorded do not count, so they block no other request. */
-  let sending = 0;
-  /** True if the last run left due deliveries for lack of room. */
-  let isWaitingForRoom = false;
-  let recording: Promise<void> | null = null;
-  let pacing: NodeJS.Timeout | undefined;
-  let isClosing = false;
-
-  function roomFor(
-    backlogs: readonly EndpointBacklog[],
-    now: Instant,
-  ): Map<Id<"webhookEndpoint">, number> {
-    let troubled = 0;
-    for (const [endpointId, { count, retries }] of open.byEndpoint()) {
-      troubled += isTroubled(health.of(endpointId)) ? count : retries;
-    }
-    const free = Math.min(concurrencyMax - sending, heldMax - open.count());
-    const wanted = scheduleDeliveries(
-      backlogs
-        .filter((backlog) => backlog.status === "enabled" && backlog.dueAt <= now)
-        .map(demandOf),
-      {
-        now,
-        free,
-        freeForTroubled: troubledMax - troubled,
-        batchMax: claimMax,
-        health: health.of,
-        pace: (endpointId) => pace.available(endpointId, now),
-        underWay: (endpointId) => open.of(endpointId).count,
-      },
-    );
-    isWaitingForRoom = [...wanted.values()].reduce((sum, count) => sum + count, 0) >= free;
-    return wanted;
-  }
-
-  /** Claims and starts as many deliveries as there is room for; returns their number. */
-  async function startDue(backlogs: readonly EndpointBacklog[]): Promise<number> {
-    const now = clock.now();
-    const wanted = roomFor(backlogs, now);
-    wakeAtRateLimit(backlogs, now);
-    if (wanted.size === 0) return 0;
-    const token = ids.unguessable("lease");
-    const claimed = await db.write(context, (tx) =>
-      leaseDue(tx, wanted, {
-        now,
-        leaseUntil: now + leaseLife,
-        token,
-        perEndpointMax: leasesPerEndpointMax,
-      }),
-    );
-    const backlogOf = new Map(backlogs.map((backlog) => [backlog.endpointId, backlog]));
-    for (const delivery of claimed) {
-      const backlog = backlogOf.get(delivery.endpointId);
-      if (backlog !== undefined) start(delivery, backlog);
-    }
-    return claimed.length;
-  }
-
-  /** Schedules a wake-up for endpoints at their rate limit, earlier than the next poll. */
-  function wakeAtRateLimit(backlogs: readonly EndpointBacklog[], now: Instant): void {
-    const isPaced = backlogs.some(
-      ({ status, dueAt, endpointId }) =>
-        status === "enabled" && dueAt <= now && pace.available(endpointId, now) < 1,
-    );
-    if (!isPaced || pacing !== undefined) return;
-    pacing = setTimeout(() => {
-      pacing = undefined;
-      wake();
-    }, pace.intervalMs);
-  }
-
-  function start(delivery: DeliveryRow, backlog: EndpointBacklog): void {
-    open.add(delivery);
-    sending += 1;
-    pace.spend(delivery.endpointId, 1, clock.now());
-    sendAttempt({ ...deps, delivery, backlog }).then(
-      (attempt) => {
-        sending -= 1;
-        const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
-        deps.metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
-        ended.push(attempt);
-        recording ??= recordEnded();
-        if (isWaitingForRoom) wake();
-      },
-      (error: unknown) => {
-        sending -= 1;
-        // Its lease expires, and it is sent again.
-        logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
-        open.remove(delivery);
-      },
-    );
-  }
-
-  /** Records results in batches, including those that arrive in the meantime. */
-  async function recordEnded(): Promise<void> {
-    while (ended.length > 0) {
-      const batch = ended.splice(0, recordMax);
-      const postponed = isClosing
-        ? new Set<Id<"webhookEndpoint">>()
-        : health.learn(batch, clock.now());
-      try {
-        await recordAttempts(deps, { attempts: batch, postponed, isClosing });
-      } catch (error) {
-        // Nothing is lost: the leases expire, and the deliveries are attempted again.
-        logger.error({ err: error, deliveries: batch.length }, "webhook results were not recorded");
-      }
-      for (const { delivery } of batch) open.remove(delivery);
-      wake();
-    }
-    recording = null;
-  }
-
-  const deliverer: Deliverer = {
-    async reclaim() {
-      await db.write(context, (tx) => endLeases(tx, clock.now()));
-    },
-
-    name: "webhooks",
-    everyMs,
-    async run() {
-      if (isClosing) return false;
-      const backlogs = await findBacklogs(db);
-      const isMoreToClear = await clearDisabled(deps, backlogs);
-      const started = await startDue(backlogs);
-      return isMoreToClear || started > 0;
-    },
-    settled: () => open.settled(),
-    drained: () => deliverer.close(),
-    async close(patienceMs = drainPatience) {
-      isClosing = true;
-      clearTimeout(pacing);
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patienceMs)));
-      await Promise.race([deliverer.settled(), late]);
-      clearTimeout(timer);
-      sender.close();
-      await deliverer.settled();
-    },
+  const state: State = {
+    ...deps,
+    health: createEndpointHealth(),
+    pace: createEndpointRateLimit(deps.perSecond),
+    open: createOpenDeliveries(),
+    ended: [],
+    sending: 0,
+    isWaitingForRoom: false,
+    recording: null,
+    pacing: undefined,
+    isClosing: false,
   };
-  return deliverer;
+  return { name: "webhooks", everyMs, ...bind(state, methods) };
+}
+
+/**
+ * Makes deliveries claimed by a dead process due immediately. Only for the sole process of a store, which need not
+ * wait for the leases to expire.
+ */
+async function reclaim({ db, clock, context }: State): Promise<void> {
+  await db.write(context, (tx) => endLeases(tx, clock.now()));
+}
+
+async function run(state: State): Promise<boolean> {
+  const { db } = state;
+  if (state.isClosing) return false;
+  const backlogs = await findBacklogs(db);
+  const isMoreToClear = await clearDisabled(state, backlogs);
+  const started = await startDue(state, backlogs);
+  return isMoreToClear || started > 0;
+}
+
+/** Resolves when no request is open and every result is recorded. */
+function settled({ open }: State): Promise<void> {
+  return open.settled();
+}
+
+function drained(state: State): Promise<void> {
+  return close(state);
+}
+
+/**
+ * Starts nothing new, waits for open requests (five seconds by default), and returns unfinished deliveries to the
+ * queue.
+ */
+async function close(state: State, patienceMs = drainPatience): Promise<void> {
+  const { sender, open } = state;
+  state.isClosing = true;
+  clearTimeout(state.pacing);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patienceMs)));
+  await Promise.race([open.settled(), late]);
+  clearTimeout(timer);
+  sender.close();
+  await open.settled();
+}
+
+function roomFor(
+  state: State,
+  backlogs: readonly EndpointBacklog[],
+  now: Instant,
+): Map<Id<"webhookEndpoint">, number> {
+  const { health, pace, open } = state;
+  let troubled = 0;
+  for (const [endpointId, { count, retries }] of open.byEndpoint()) {
+    troubled += isTroubled(health.of(endpointId)) ? count : retries;
+  }
+  const free = Math.min(concurrencyMax - state.sending, heldMax - open.count());
+  const wanted = scheduleDeliveries(
+    backlogs
+      .filter((backlog) => backlog.status === "enabled" && backlog.dueAt <= now)
+      .map(demandOf),
+    {
+      now,
+      free,
+      freeForTroubled: troubledMax - troubled,
+      batchMax: claimMax,
+      health: health.of,
+      pace: (endpointId) => pace.available(endpointId, now),
+      underWay: (endpointId) => open.of(endpointId).count,
+    },
+  );
+  state.isWaitingForRoom = [...wanted.values()].reduce((sum, count) => sum + count, 0) >= free;
+  return wanted;
+}
+
+/** Claims and starts as many deliveries as there is room for; returns their number. */
+async function startDue(state: State, backlogs: readonly EndpointBacklog[]): Promise<number> {
+  const { db, clock, ids, context } = state;
+  const now = clock.now();
+  const wanted = roomFor(state, backlogs, now);
+  wakeAtRateLimit(state, backlogs, now);
+  if (wanted.size === 0) return 0;
+  const token = ids.unguessable("lease");
+  const claimed = await db.write(context, (tx) =>
+    leaseDue(tx, wanted, {
+      now,
+      leaseUntil: now + leaseLife,
+      token,
+      perEndpointMax: leasesPerEndpointMax,
+    }),
+  );
+  const backlogOf = new Map(backlogs.map((backlog) => [backlog.endpointId, backlog]));
+  for (const delivery of claimed) {
+    const backlog = backlogOf.get(delivery.endpointId);
+    if (backlog !== undefined) start(state, delivery, backlog);
+  }
+  return claimed.length;
+}
+
+/** Schedules a wake-up for endpoints at their rate limit, earlier than the next poll. */
+function wakeAtRateLimit(state: State, backlogs: readonly EndpointBacklog[], now: Instant): void {
+  const { wake, pace } = state;
+  const isPaced = backlogs.some(
+    ({ status, dueAt, endpointId }) =>
+      status === "enabled" && dueAt <= now && pace.available(endpointId, now) < 1,
+  );
+  if (!isPaced || state.pacing !== undefined) return;
+  state.pacing = setTimeout(() => {
+    state.pacing = undefined;
+    wake();
+  }, pace.intervalMs);
+}
+
+function start(state: State, delivery: DeliveryRow, backlog: EndpointBacklog): void {
+  const { clock, wake, logger, pace, open, ended } = state;
+  open.add(delivery);
+  state.sending += 1;
+  pace.spend(delivery.endpointId, 1, clock.now());
+  sendAttempt({ ...state, delivery, backlog }).then(
+    (attempt) => {
+      state.sending -= 1;
+      const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
+      state.metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
+      ended.push(attempt);
+      state.recording ??= recordEnded(state);
+      if (state.isWaitingForRoom) wake();
+    },
+    (error: unknown) => {
+      state.sending -= 1;
+      // Its lease expires, and it is sent again.
+      logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
+      open.remove(delivery);
+    },
+  );
+}
+
+/** Records results in batches, including those that arrive in the meantime. */
+async function recordEnded(state: State): Promise<void> {
+  const { clock, wake, logger, health, open, ended } = state;
+  while (ended.length > 0) {
+    const batch = ended.splice(0, recordMax);
+    const postponed = state.isClosing
+      ? new Set<Id<"webhookEndpoint">>()
+      : health.learn(batch, clock.now());
+    try {
+      await recordAttempts(state, { attempts: batch, postponed, isClosing: state.isClosing });
+    } catch (error) {
+      // Nothing is lost: the leases expire, and the deliveries are attempted again.
+      logger.error({ err: error, deliveries: batch.length }, "webhook results were not recorded");
+    }
+    for (const { delivery } of batch) open.remove(delivery);
+    wake();
+  }
+  state.recording = null;
 }
 
 /** Moves deliveries for disabled endpoints to the dead letters; returns whether there are more. */

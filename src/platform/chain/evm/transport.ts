@@ -52,41 +52,6 @@ export function makeTransport(endpoint: Endpoint): Transport {
     new ProviderError(message, { kind, provider, retryAfterMs });
   let lastId = 0;
 
-  async function exchange(body: string, isAboutLogs: boolean): Promise<Exchange> {
-    await endpoint.beforeRequest?.();
-    const abort = new AbortController();
-    const stop = () => {
-      abort.abort();
-    };
-    const timer = setTimeout(stop, endpoint.timeoutMs);
-    endpoint.signal?.addEventListener("abort", stop, { once: true });
-    try {
-      if (endpoint.signal?.aborted === true) stop();
-      const answer = await endpoint.fetch(target.url, {
-        method: "POST",
-        headers: target.headers,
-        body,
-        redirect: "manual",
-        signal: abort.signal,
-      });
-      return { answer, text: await readText(answer, endpoint.responseBytesMax) };
-    } catch (error) {
-      if (error instanceof TooLarge) {
-        const limit = String(endpoint.responseBytesMax);
-        const kind = isAboutLogs ? "range_too_large" : "malformed";
-        throw fail(kind, `the response is longer than ${limit} bytes`);
-      }
-      if (endpoint.signal?.aborted === true) throw fail("unreachable", "Till is stopping");
-      if (abort.signal.aborted) {
-        throw fail("unreachable", `no response within ${String(endpoint.timeoutMs)} ms`);
-      }
-      throw fail("unreachable", `no response (${networkCode(error)})`);
-    } finally {
-      clearTimeout(timer);
-      endpoint.signal?.removeEventListener("abort", stop);
-    }
-  }
-
   function refusal(
     error: StatedError,
     request: { status: number; isAboutLogs: boolean },
@@ -104,7 +69,7 @@ export function makeTransport(endpoint: Endpoint): Transport {
     const [only] = requests;
     const isAboutLogs = requests.some(({ method }) => method === "eth_getLogs");
     const body = JSON.stringify(requests.length === 1 ? only : requests);
-    const { answer, text } = await exchange(body, isAboutLogs);
+    const { answer, text } = await exchange(endpoint, target, { body, isAboutLogs });
     const { status } = answer;
     const parsed = parseJson(text);
     const error = wholeError(parsed);
@@ -179,6 +144,49 @@ type Answer = { readonly result: unknown } | { readonly error: StatedError };
 interface Exchange {
   readonly answer: FetchAnswer;
   readonly text: string;
+}
+
+/** Sends one request and reads its whole response. Throws ProviderError if no response arrives. */
+async function exchange(
+  endpoint: Endpoint,
+  target: Target,
+  request: { readonly body: string; readonly isAboutLogs: boolean },
+): Promise<Exchange> {
+  const { provider } = target;
+  const fail = (kind: ProviderFault, message: string) =>
+    new ProviderError(message, { kind, provider });
+  await endpoint.beforeRequest?.();
+  const abort = new AbortController();
+  const stop = () => {
+    abort.abort();
+  };
+  const timer = setTimeout(stop, endpoint.timeoutMs);
+  endpoint.signal?.addEventListener("abort", stop, { once: true });
+  try {
+    if (endpoint.signal?.aborted === true) stop();
+    const answer = await endpoint.fetch(target.url, {
+      method: "POST",
+      headers: target.headers,
+      body: request.body,
+      redirect: "manual",
+      signal: abort.signal,
+    });
+    return { answer, text: await readText(answer, endpoint.responseBytesMax) };
+  } catch (error) {
+    if (error instanceof TooLarge) {
+      const limit = String(endpoint.responseBytesMax);
+      const kind = request.isAboutLogs ? "range_too_large" : "malformed";
+      throw fail(kind, `the response is longer than ${limit} bytes`);
+    }
+    if (endpoint.signal?.aborted === true) throw fail("unreachable", "Till is stopping");
+    if (abort.signal.aborted) {
+      throw fail("unreachable", `no response within ${String(endpoint.timeoutMs)} ms`);
+    }
+    throw fail("unreachable", `no response (${networkCode(error)})`);
+  } finally {
+    clearTimeout(timer);
+    endpoint.signal?.removeEventListener("abort", stop);
+  }
 }
 
 /** Requires exactly one answer to every request, in any order, and nothing else. */

@@ -1,3 +1,4 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { Defect, defineProblem } from "../../../kernel/errors.ts";
@@ -58,29 +59,7 @@ export interface Reorganization {
 export type SandboxFault = "stall" | "refuse" | "silence" | "contradict";
 
 /** The sandbox's commands. Each runs in the caller's transaction. */
-export interface Sandbox {
-  /** Creates the chain if it does not exist, and sets the block time in milliseconds; 0: blocks on command only. */
-  open(tx: Tx, blockMs: number): Promise<void>;
-  /** Sends a transaction, which the next block that is not imminent includes. */
-  pay(tx: Tx, payment: SandboxPayment): Promise<SandboxTransaction>;
-  /** Sends one transaction with 1 to 100 transfers of one payer, each with its own log. */
-  payTogether(
-    tx: Tx,
-    payment: Omit<SandboxPayment, "amount">,
-    amounts: readonly bigint[],
-  ): Promise<SandboxTransaction>;
-  /** Makes blocks at once; the first includes all waiting transactions. Returns the tip. */
-  mine(tx: Tx, count: number): Promise<Head>;
-  /**
-   * Replaces the newest blocks by as many others. A later block includes their transactions with the same hashes, or
-   * they are dropped. Final blocks never change: a greater depth throws SandboxRefused.
-   */
-  reorganize(tx: Tx, depth: number, options: { readonly drop: boolean }): Promise<Reorganization>;
-  /**
-   * Starts a failure of the sandbox's providers for `forMs` milliseconds; 0 ends it. Returns the time at which it ends.
-   */
-  disturb(tx: Tx, how: SandboxFault, forMs: number): Promise<Instant>;
-}
+export type Sandbox = Bound<typeof methods>;
 
 export interface SandboxOptions {
   readonly network: Network;
@@ -108,134 +87,163 @@ const blocksMax = 100_000;
 /** The largest number of transfers in one transaction, about the capacity of a block on a real network. */
 const transfersMax = 100;
 
-export function makeSandbox(options: SandboxOptions): Sandbox {
-  const { network, clock, randomBytes } = options;
-  const randomHex = (length: number) => bytesToHex(randomBytes(length));
+const methods = { open, pay, payTogether: send, mine, reorganize, disturb };
 
-  async function create(tx: Tx, blockMs: number): Promise<void> {
-    const well = { stalledUntil: 0, refusedUntil: 0, silentUntil: 0, contraryUntil: 0 };
-    const row = { id: 1, generation: 0, nextLogIndex: 0, ...well };
-    if (!(await store.insertChain(tx, row))) return;
-    const genesis = { fromHeight: 0, time: clock.now() };
-    await store.insertSegment(
-      tx,
-      blockMs > 0
-        ? { ...genesis, lastHeight: null, stepMs: blockMs }
-        : { ...genesis, lastHeight: 0, stepMs: 0 },
-    );
-    await store.replaceForks(tx, { fromHeight: 0, salt: randomHex(16) });
+export function makeSandbox(deps: SandboxOptions): Sandbox {
+  return bind(deps, methods);
+}
+
+/** Creates the chain if it does not exist, and sets the block time in milliseconds; 0: blocks on command only. */
+async function open(deps: SandboxOptions, tx: Tx, blockMs: number): Promise<void> {
+  await create(deps, tx, blockMs);
+  const { newest, now, tip } = await lock(deps, tx);
+  const current = newest.lastHeight === null ? newest.stepMs : 0;
+  if (current === blockMs) return;
+  if (newest.lastHeight === null) await store.endSegment(tx, newest, tip.height);
+  if (blockMs > 0) await store.insertSegment(tx, openSegment(tip, blockMs, now));
+}
+
+/** Sends a transaction, which the next block that is not imminent includes. */
+function pay(deps: SandboxOptions, tx: Tx, payment: SandboxPayment): Promise<SandboxTransaction> {
+  return send(deps, tx, payment, [payment.amount]);
+}
+
+async function send(
+  deps: SandboxOptions,
+  tx: Tx,
+  payment: Omit<SandboxPayment, "amount">,
+  amounts: readonly bigint[],
+): Promise<SandboxTransaction> {
+  const { network } = deps;
+  const token = findToken(network, payment.token);
+  if (token === null) {
+    const known = network.tokens.map(({ symbol }) => symbol).join(", ");
+    throw new SandboxRefused(`The sandbox has no such token. Its tokens are ${known}.`);
   }
-
-  /**
-   * Locks the chain. The time is read after the lock, so that the order of commands and the order of their times agree.
-   */
-  async function lock(tx: Tx): Promise<Locked> {
-    const chain = (await store.lockChain(tx)) ?? (await createAndLock(tx));
-    const newest = await store.newestSegment(tx);
-    if (chain === null || newest === null) throw new Defect("the sandbox has no chain");
-    const now = clock.now();
-    return { chain, newest, now, tip: await readBlock(tx, tipAt(newest, now)) };
+  if (amounts.length < 1 || amounts.length > transfersMax) {
+    throw new SandboxRefused(`Send 1 to ${String(transfersMax)} amounts in one transaction.`);
   }
-
-  async function createAndLock(tx: Tx): Promise<SandboxChainRow | null> {
-    await create(tx, network.blockTimeMs);
-    return store.lockChain(tx);
-  }
-
-  async function send(
-    tx: Tx,
-    payment: Omit<SandboxPayment, "amount">,
-    amounts: readonly bigint[],
-  ): Promise<SandboxTransaction> {
-    const token = findToken(network, payment.token);
-    if (token === null) {
-      const known = network.tokens.map(({ symbol }) => symbol).join(", ");
-      throw new SandboxRefused(`The sandbox has no such token. Its tokens are ${known}.`);
-    }
-    if (amounts.length < 1 || amounts.length > transfersMax) {
-      throw new SandboxRefused(`Send 1 to ${String(transfersMax)} amounts in one transaction.`);
-    }
-    const { chain, newest, now } = await lock(tx);
-    const transaction = {
-      transactionHash: randomHex(32),
-      blockHeight: nextHeight(newest, now),
-      contract: payment.fakeToken === true ? fakeContract : token.contract,
-    };
-    const sender = payment.from ?? randomHex(20);
-    const rows = amounts.map((amount, place): SandboxTransferRow => ({
-      ...transaction,
-      logIndex: chain.nextLogIndex + place,
-      sender,
-      recipient: payment.to,
-      amount,
-      isFailed: payment.failed ?? false,
-      isLie: payment.lie ?? false,
-    }));
-    await store.insertTransfers(tx, rows);
-    await store.updateChain(tx, { nextLogIndex: chain.nextLogIndex + rows.length });
-    return { ...transaction, from: sender };
-  }
-
-  return {
-    async open(tx, blockMs) {
-      await create(tx, blockMs);
-      const { newest, now, tip } = await lock(tx);
-      const current = newest.lastHeight === null ? newest.stepMs : 0;
-      if (current === blockMs) return;
-      if (newest.lastHeight === null) await store.endSegment(tx, newest, tip.height);
-      if (blockMs > 0) await store.insertSegment(tx, openSegment(tip, blockMs, now));
-    },
-
-    pay: (tx, payment) => send(tx, payment, [payment.amount]),
-
-    payTogether: send,
-
-    async mine(tx, count) {
-      if (!Number.isInteger(count) || count < 1 || count > blocksMax) {
-        throw new SandboxRefused(`Ask for 1 to ${String(blocksMax)} blocks.`);
-      }
-      const { newest, now, tip } = await lock(tx);
-      const isAutomatic = newest.lastHeight === null;
-      if (isAutomatic) await store.endSegment(tx, newest, tip.height);
-      await store.insertSegment(tx, minedSegment(tip, count, now));
-      await store.moveWaitingTransfers(tx, tip.height + 1);
-      const mined = await readBlock(tx, tip.height + count);
-      if (isAutomatic) await store.insertSegment(tx, openSegment(mined, newest.stepMs, now));
-      return mined;
-    },
-
-    async reorganize(tx, depth, { drop }) {
-      const { chain, newest, now, tip } = await lock(tx);
-      const deepest = Math.min(tip.height, network.finality.lagBlocks);
-      if (!Number.isInteger(depth) || depth < 1 || depth > deepest) {
-        throw new SandboxRefused(
-          `Only the newest ${String(deepest)} blocks can be replaced: the blocks below are final. ` +
-            "Ask for fewer, or mine more first.",
-        );
-      }
-      const fromHeight = tip.height - depth + 1;
-      const replaced = await store.transfersBetween(tx, fromHeight, tip.height);
-      await store.replaceForks(tx, { fromHeight, salt: randomHex(16) });
-      if (drop) await store.deleteTransfersBetween(tx, fromHeight, tip.height);
-      else await sendAgain(tx, replaced, nextHeight(newest, now), chain.nextLogIndex);
-      await store.updateChain(tx, {
-        generation: chain.generation + 1,
-        nextLogIndex: chain.nextLogIndex + replaced.length,
-      });
-      return {
-        fromHeight,
-        tip: await readBlock(tx, tip.height),
-        transactions: [...new Set(replaced.map(({ transactionHash }) => transactionHash))],
-      };
-    },
-
-    async disturb(tx, how, forMs) {
-      const { now } = await lock(tx);
-      const until = now + Math.max(0, forMs);
-      await store.updateChain(tx, { [faultColumns[how]]: until });
-      return until;
-    },
+  const { chain, newest, now } = await lock(deps, tx);
+  const transaction = {
+    transactionHash: randomHex(deps, 32),
+    blockHeight: nextHeight(newest, now),
+    contract: payment.fakeToken === true ? fakeContract : token.contract,
   };
+  const sender = payment.from ?? randomHex(deps, 20);
+  const rows = amounts.map((amount, place): SandboxTransferRow => ({
+    ...transaction,
+    logIndex: chain.nextLogIndex + place,
+    sender,
+    recipient: payment.to,
+    amount,
+    isFailed: payment.failed ?? false,
+    isLie: payment.lie ?? false,
+  }));
+  await store.insertTransfers(tx, rows);
+  await store.updateChain(tx, { nextLogIndex: chain.nextLogIndex + rows.length });
+  return { ...transaction, from: sender };
+}
+
+/** Makes blocks at once; the first includes all waiting transactions. Returns the tip. */
+async function mine(deps: SandboxOptions, tx: Tx, count: number): Promise<Head> {
+  if (!Number.isInteger(count) || count < 1 || count > blocksMax) {
+    throw new SandboxRefused(`Ask for 1 to ${String(blocksMax)} blocks.`);
+  }
+  const { newest, now, tip } = await lock(deps, tx);
+  const isAutomatic = newest.lastHeight === null;
+  if (isAutomatic) await store.endSegment(tx, newest, tip.height);
+  await store.insertSegment(tx, minedSegment(tip, count, now));
+  await store.moveWaitingTransfers(tx, tip.height + 1);
+  const mined = await readBlock(tx, tip.height + count);
+  if (isAutomatic) await store.insertSegment(tx, openSegment(mined, newest.stepMs, now));
+  return mined;
+}
+
+/**
+ * Replaces the newest blocks by as many others. A later block includes their transactions with the same hashes, or
+ * they are dropped. Final blocks never change: a greater depth throws SandboxRefused.
+ */
+async function reorganize(
+  deps: SandboxOptions,
+  tx: Tx,
+  depth: number,
+  { drop }: { readonly drop: boolean },
+): Promise<Reorganization> {
+  const { network } = deps;
+  const { chain, newest, now, tip } = await lock(deps, tx);
+  const deepest = Math.min(tip.height, network.finality.lagBlocks);
+  if (!Number.isInteger(depth) || depth < 1 || depth > deepest) {
+    throw new SandboxRefused(
+      `Only the newest ${String(deepest)} blocks can be replaced: the blocks below are final. ` +
+        "Ask for fewer, or mine more first.",
+    );
+  }
+  const fromHeight = tip.height - depth + 1;
+  const replaced = await store.transfersBetween(tx, fromHeight, tip.height);
+  await store.replaceForks(tx, { fromHeight, salt: randomHex(deps, 16) });
+  if (drop) await store.deleteTransfersBetween(tx, fromHeight, tip.height);
+  else await sendAgain(tx, replaced, nextHeight(newest, now), chain.nextLogIndex);
+  await store.updateChain(tx, {
+    generation: chain.generation + 1,
+    nextLogIndex: chain.nextLogIndex + replaced.length,
+  });
+  return {
+    fromHeight,
+    tip: await readBlock(tx, tip.height),
+    transactions: [...new Set(replaced.map(({ transactionHash }) => transactionHash))],
+  };
+}
+
+/**
+ * Starts a failure of the sandbox's providers for `forMs` milliseconds; 0 ends it. Returns the time at which it ends.
+ */
+async function disturb(
+  deps: SandboxOptions,
+  tx: Tx,
+  how: SandboxFault,
+  forMs: number,
+): Promise<Instant> {
+  const { now } = await lock(deps, tx);
+  const until = now + Math.max(0, forMs);
+  await store.updateChain(tx, { [faultColumns[how]]: until });
+  return until;
+}
+
+function randomHex({ randomBytes }: SandboxOptions, length: number) {
+  return bytesToHex(randomBytes(length));
+}
+
+async function create(deps: SandboxOptions, tx: Tx, blockMs: number): Promise<void> {
+  const { clock } = deps;
+  const well = { stalledUntil: 0, refusedUntil: 0, silentUntil: 0, contraryUntil: 0 };
+  const row = { id: 1, generation: 0, nextLogIndex: 0, ...well };
+  if (!(await store.insertChain(tx, row))) return;
+  const genesis = { fromHeight: 0, time: clock.now() };
+  await store.insertSegment(
+    tx,
+    blockMs > 0
+      ? { ...genesis, lastHeight: null, stepMs: blockMs }
+      : { ...genesis, lastHeight: 0, stepMs: 0 },
+  );
+  await store.replaceForks(tx, { fromHeight: 0, salt: randomHex(deps, 16) });
+}
+
+/**
+ * Locks the chain. The time is read after the lock, so that the order of commands and the order of their times agree.
+ */
+async function lock(deps: SandboxOptions, tx: Tx): Promise<Locked> {
+  const { clock } = deps;
+  const chain = (await store.lockChain(tx)) ?? (await createAndLock(deps, tx));
+  const newest = await store.newestSegment(tx);
+  if (chain === null || newest === null) throw new Defect("the sandbox has no chain");
+  const now = clock.now();
+  return { chain, newest, now, tip: await readBlock(tx, tipAt(newest, now)) };
+}
+
+async function createAndLock(deps: SandboxOptions, tx: Tx): Promise<SandboxChainRow | null> {
+  const { network } = deps;
+  await create(deps, tx, network.blockTimeMs);
+  return store.lockChain(tx);
 }
 
 interface Locked {

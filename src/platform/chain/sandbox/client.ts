@@ -28,78 +28,18 @@ const attemptsMax = 5;
 /** Creates a provider of the sandbox that reads the store, so that every process sees the same chain. */
 export function createSandboxClient(options: SandboxClientOptions): ChainClient {
   const { reader, network, clock, provider = "sandbox" } = options;
-  const isLiar = provider === "sandbox";
-  const isShown = ({ isLie }: SandboxTransferRow) => !isLie || isLiar;
-
-  function unreachable(message: string): ProviderError {
-    return new ProviderError(message, { kind: "unreachable", provider });
-  }
-
-  async function readChain(): Promise<SandboxChainRow> {
-    const chain = await store.readChain(reader);
-    if (chain === null) throw unreachable("the sandbox has no chain yet");
-    const now = clock.now();
-    if (now < chain.stalledUntil) throw unreachable("the sandbox is stalled");
-    if (isLiar && now < chain.refusedUntil) {
-      const retryAfterMs = chain.refusedUntil - now;
-      throw new ProviderError("too many requests (HTTP 429)", {
-        ...{ kind: "rate_limited", provider, retryAfterMs },
-      });
-    }
-    return chain;
-  }
-
-  /** True while the first provider simulates this failure. */
-  async function tells(lie: "silentUntil" | "contraryUntil"): Promise<boolean> {
-    return isLiar && clock.now() < (await readChain())[lie];
-  }
-
-  /** Repeats `read` if a reorganization occurred between its statements, so that every result is of one chain. */
-  async function ofOneChain<T>(read: (tip: Tip) => Promise<T>): Promise<T> {
-    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-      const before = (await readChain()).generation;
-      const newest = await store.newestSegment(reader);
-      if (newest === null) throw unreachable("the sandbox has no chain yet");
-      const answer = await read({ newest, height: tipAt(newest, clock.now()) });
-      if ((await readChain()).generation === before) return answer;
-    }
-    throw unreachable("the sandbox is being reorganized");
-  }
-
-  async function view(lowest: number): Promise<View> {
-    const height = Math.max(0, lowest);
-    return {
-      segments: await store.segmentsFrom(reader, height),
-      forks: await store.forksFrom(reader, height),
-    };
-  }
-
-  async function logsBetween(from: number, to: number): Promise<TransferLog[]> {
-    if (await tells("silentUntil")) return [];
-    const rows = await store.transfersBetween(reader, from, to);
-    const { segments, forks } = await view(from);
-    const blocks = new Map<number, Head>();
-    const logs: TransferLog[] = [];
-    for (const row of rows) {
-      if (!isShown(row) || row.isFailed || row.amount === 0n) continue;
-      const block = blocks.get(row.blockHeight) ?? blockAt(segments, forks, row.blockHeight);
-      blocks.set(row.blockHeight, block);
-      logs.push(logOf(row, block));
-    }
-    return logs;
-  }
-
+  const source: Source = { ...options, provider, isLiar: provider === "sandbox" };
   return {
     network: network.id,
     provider,
-    chainId: () => ofOneChain(() => Promise.resolve(network.chainId)),
+    chainId: () => ofOneChain(source, () => Promise.resolve(network.chainId)),
 
     heads: (known) =>
-      ofOneChain(async ({ newest, height }) => {
+      ofOneChain(source, async ({ newest, height }) => {
         const settled = tipAt(newest, clock.now() - settleMs);
         const final = Math.max(0, Math.min(height - network.finality.lagBlocks, settled));
         const knownHeight = known?.final.height ?? final;
-        const { segments, forks } = await view(Math.min(final, knownHeight));
+        const { segments, forks } = await view(source, Math.min(final, knownHeight));
         return {
           latest: blockAt(segments, forks, height),
           finalized: blockAt(segments, forks, final),
@@ -111,10 +51,10 @@ export function createSandboxClient(options: SandboxClientOptions): ChainClient 
       }),
 
     transfers: ({ from, to, contracts, recipients }) =>
-      ofOneChain(async ({ height }) => {
+      ofOneChain(source, async ({ height }) => {
         const wanted = recipients === null ? null : new Set(recipients);
-        const logs = await logsBetween(from, Math.min(to, height));
-        const { segments, forks } = await view(height);
+        const logs = await logsBetween(source, from, Math.min(to, height));
+        const { segments, forks } = await view(source, height);
         return {
           logs: logs.filter(
             (log) => contracts.includes(log.contract) && (wanted === null || wanted.has(log.to)),
@@ -124,27 +64,32 @@ export function createSandboxClient(options: SandboxClientOptions): ChainClient 
       }),
 
     blockTransfers: (height, contracts) =>
-      ofOneChain(async (tip) => {
-        if (height > tip.height) throw unreachable(`block ${String(height)} does not exist yet`);
-        const logs = await logsBetween(height, height);
+      ofOneChain(source, async (tip) => {
+        if (height > tip.height)
+          throw unreachable(source, `block ${String(height)} does not exist yet`);
+        const logs = await logsBetween(source, height, height);
         return logs.filter(({ contract }) => contracts.includes(contract));
       }),
 
     blocks: (heights) =>
-      ofOneChain(async (tip) => {
+      ofOneChain(source, async (tip) => {
         const isThere = (height: number) => height >= 0 && height <= tip.height;
-        const { segments, forks } = await view(Math.min(tip.height, ...heights.filter(isThere)));
+        const { segments, forks } = await view(
+          source,
+          Math.min(tip.height, ...heights.filter(isThere)),
+        );
         return heights.map((height) => (isThere(height) ? blockAt(segments, forks, height) : null));
       }),
 
     receipt: (transactionHash) =>
-      ofOneChain(async (tip) => {
+      ofOneChain(source, async (tip) => {
         const rows = await store.transfersOf(reader, transactionHash);
         const [first] = rows;
-        if (first === undefined || first.blockHeight > tip.height || !isShown(first)) return null;
-        const { segments, forks } = await view(first.blockHeight);
+        if (first === undefined || first.blockHeight > tip.height || !isShown(source, first))
+          return null;
+        const { segments, forks } = await view(source, first.blockHeight);
         const block = blockAt(segments, forks, first.blockHeight);
-        const isFailed = first.isFailed || (await tells("contraryUntil"));
+        const isFailed = first.isFailed || (await tells(source, "contraryUntil"));
         const moved = isFailed ? [] : rows.filter(({ amount }) => amount > 0n);
         return {
           transactionHash,
@@ -156,12 +101,18 @@ export function createSandboxClient(options: SandboxClientOptions): ChainClient 
       }),
 
     decimals: (contract) =>
-      ofOneChain(() => {
+      ofOneChain(source, () => {
         const token = findTokenByContract(network, contract);
         if (token !== null) return Promise.resolve(token.decimals);
         throw new ProviderError("the sandbox has no such contract", { kind: "refused", provider });
       }),
   };
+}
+
+/** A provider of the sandbox. */
+interface Source extends Required<SandboxClientOptions> {
+  /** True for the provider that returns false data on command. */
+  readonly isLiar: boolean;
 }
 
 interface Tip {
@@ -172,6 +123,70 @@ interface Tip {
 interface View {
   readonly segments: readonly SegmentRow[];
   readonly forks: readonly ForkRow[];
+}
+
+function isShown({ isLiar }: Source, { isLie }: SandboxTransferRow): boolean {
+  return !isLie || isLiar;
+}
+
+function unreachable({ provider }: Pick<Source, "provider">, message: string): ProviderError {
+  return new ProviderError(message, { kind: "unreachable", provider });
+}
+
+async function readChain(source: Source): Promise<SandboxChainRow> {
+  const { reader, clock, provider, isLiar } = source;
+  const chain = await store.readChain(reader);
+  if (chain === null) throw unreachable(source, "the sandbox has no chain yet");
+  const now = clock.now();
+  if (now < chain.stalledUntil) throw unreachable(source, "the sandbox is stalled");
+  if (isLiar && now < chain.refusedUntil) {
+    const retryAfterMs = chain.refusedUntil - now;
+    throw new ProviderError("too many requests (HTTP 429)", {
+      ...{ kind: "rate_limited", provider, retryAfterMs },
+    });
+  }
+  return chain;
+}
+
+/** True while the first provider simulates this failure. */
+async function tells(source: Source, lie: "silentUntil" | "contraryUntil"): Promise<boolean> {
+  return source.isLiar && source.clock.now() < (await readChain(source))[lie];
+}
+
+/** Repeats `read` if a reorganization occurred between its statements, so that every result is of one chain. */
+async function ofOneChain<T>(source: Source, read: (tip: Tip) => Promise<T>): Promise<T> {
+  const { reader, clock } = source;
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const before = (await readChain(source)).generation;
+    const newest = await store.newestSegment(reader);
+    if (newest === null) throw unreachable(source, "the sandbox has no chain yet");
+    const answer = await read({ newest, height: tipAt(newest, clock.now()) });
+    if ((await readChain(source)).generation === before) return answer;
+  }
+  throw unreachable(source, "the sandbox is being reorganized");
+}
+
+async function view({ reader }: Source, lowest: number): Promise<View> {
+  const height = Math.max(0, lowest);
+  return {
+    segments: await store.segmentsFrom(reader, height),
+    forks: await store.forksFrom(reader, height),
+  };
+}
+
+async function logsBetween(source: Source, from: number, to: number): Promise<TransferLog[]> {
+  if (await tells(source, "silentUntil")) return [];
+  const rows = await store.transfersBetween(source.reader, from, to);
+  const { segments, forks } = await view(source, from);
+  const blocks = new Map<number, Head>();
+  const logs: TransferLog[] = [];
+  for (const row of rows) {
+    if (!isShown(source, row) || row.isFailed || row.amount === 0n) continue;
+    const block = blocks.get(row.blockHeight) ?? blockAt(segments, forks, row.blockHeight);
+    blocks.set(row.blockHeight, block);
+    logs.push(logOf(row, block));
+  }
+  return logs;
 }
 
 function logOf(row: SandboxTransferRow, block: Head): TransferLog {

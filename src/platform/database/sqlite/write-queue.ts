@@ -48,9 +48,7 @@ export function makeWriteQueue(
   let running: Promise<void> | null = null;
   const usage = makeUsage();
 
-  function placeOf(session: Session): Place {
-    return { dialect: "sqlite", session, writeMilliseconds };
-  }
+  const placeOf = (session: Session): Place => ({ dialect: "sqlite", session, writeMilliseconds });
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) await runGroup();
@@ -131,12 +129,9 @@ export function makeWriteQueue(
     } catch (error) {
       await writer.rollBack();
       // A deferred constraint concerns one write; a failing disk concerns all.
-      if (error instanceof StatementFailed)
-        await runApart(
-          done.map(({ item }) => item),
-          error,
-        );
-      else for (const { item } of done) item.reject(error);
+      const items = done.map(({ item }) => item);
+      if (error instanceof StatementFailed) await runApart(items, error);
+      else for (const item of items) item.reject(error);
       return;
     }
     for (const { item, outcome } of done) {

@@ -1,0 +1,151 @@
+import { bind, type Bound } from "../../kernel/bind.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { notFound } from "../../kernel/errors.ts";
+import type { Id, IdSource } from "../../kernel/id.ts";
+import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import type { Journal } from "../../platform/journal/index.ts";
+import type { Database, RowOf, WriteContext } from "../../platform/database/index.ts";
+import { listAttempts } from "./delivery/operator-queries.ts";
+import {
+  findDelivery,
+  isInFlight,
+  listDeliveries,
+  ownerOfDelivery,
+  type DeliveryFilters,
+  type DeliveryDetail,
+  type DeliveryView,
+} from "./delivery/store.ts";
+import { lockEndpoint } from "./endpoints/store.ts";
+import { DeliveryInFlight, EndpointDisabled } from "./errors.ts";
+import { webhookDeliveries, type webhookAttempts } from "./table.ts";
+
+/** Reads and replays deliveries. */
+export type WebhookDeliveries = Bound<typeof methods>;
+
+interface DeliveryDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly journal: Journal;
+  /** Wakes the deliverer. */
+  readonly wake: () => void;
+}
+
+const methods = {
+  listDeliveries: deliveriesPage,
+  getDelivery,
+  findDelivery: deliveryOfAny,
+  replayDelivery,
+  replay,
+  listAttempts: attemptsOfAny,
+};
+
+export function makeWebhookDeliveries(deps: DeliveryDependencies): WebhookDeliveries {
+  return bind(deps, methods);
+}
+
+async function deliveriesPage(
+  { db }: DeliveryDependencies,
+  organizationId: Id<"organization">,
+  { limit, cursor, ...filters }: DeliveryFilters & PageQuery,
+): Promise<Page<DeliveryView>> {
+  const page = parsePage({ limit, cursor }, "webhook-deliveries", {
+    organizationId,
+    ...filters,
+  });
+  return toPage(await listDeliveries(db, organizationId, filters, page), page);
+}
+
+async function getDelivery(
+  { db }: DeliveryDependencies,
+  organizationId: Id<"organization">,
+  deliveryId: Id<"webhookDelivery">,
+): Promise<DeliveryDetail> {
+  const delivery = await findDelivery(db, organizationId, deliveryId);
+  if (delivery === null) throw notFound();
+  return { delivery, attempts: await listAttempts(db, deliveryId) };
+}
+
+/** Returns a delivery of any organization, for the operator. */
+async function deliveryOfAny(
+  deps: DeliveryDependencies,
+  deliveryId: Id<"webhookDelivery">,
+): Promise<DeliveryDetail> {
+  return getDelivery(deps, await requireOwner(deps, deliveryId), deliveryId);
+}
+
+/** Replays a delivery of any organization, for the operator. */
+async function replay(
+  deps: DeliveryDependencies,
+  context: WriteContext,
+  deliveryId: Id<"webhookDelivery">,
+): Promise<DeliveryView> {
+  return replayDelivery(deps, context, await requireOwner(deps, deliveryId), deliveryId);
+}
+
+/** Returns the attempts with response bodies; only for the operator, because a response may contain anything. */
+async function attemptsOfAny(
+  deps: DeliveryDependencies,
+  deliveryId: Id<"webhookDelivery">,
+): Promise<RowOf<typeof webhookAttempts>[]> {
+  const { db } = deps;
+  await requireOwner(deps, deliveryId);
+  return listAttempts(db, deliveryId);
+}
+
+/** Sends a completed delivery again, as a new delivery with the same event id and body. */
+function replayDelivery(
+  { db, clock, ids, journal, wake }: DeliveryDependencies,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  deliveryId: Id<"webhookDelivery">,
+): Promise<DeliveryView> {
+  return db.write(context, async (tx) => {
+    const original = await findDelivery(tx, organizationId, deliveryId);
+    if (original === null) throw notFound();
+    // The lock serializes concurrent replays, so that the second one sees the first.
+    const endpoint = await lockEndpoint(tx, organizationId, original.endpointId);
+    if (endpoint?.status !== "enabled") {
+      throw new EndpointDisabled("Enable the endpoint, then replay the delivery.");
+    }
+    if (await isInFlight(tx, original.endpointId, original.eventId)) {
+      throw new DeliveryInFlight(
+        "The event is still being delivered or will be retried. Replay it after that.",
+      );
+    }
+    const at = clock.now();
+    const replay = {
+      ...original,
+      id: ids.next("webhookDelivery", at),
+      status: "pending" as const,
+      attempts: 0,
+      dueAt: at,
+      lastAttemptAt: null,
+      leaseToken: null,
+      responseStatus: null,
+      lastError: null,
+      replayOf: original.id,
+      createdAt: at,
+      completedAt: null,
+    };
+    await tx.insert(webhookDeliveries, replay);
+    journal.record(tx, at, {
+      action: "webhook_delivery.replayed",
+      organizationId,
+      subjectType: "webhook_delivery",
+      subjectId: replay.id,
+      changes: { replayOf: original.id, eventId: original.eventId },
+    });
+    tx.afterCommit(wake);
+    return replay;
+  });
+}
+
+async function requireOwner(
+  { db }: DeliveryDependencies,
+  deliveryId: Id<"webhookDelivery">,
+): Promise<Id<"organization">> {
+  const organizationId = await ownerOfDelivery(db, deliveryId);
+  if (organizationId === null) throw notFound();
+  return organizationId;
+}
