@@ -2,6 +2,7 @@ import type { App } from "../compose/index.ts";
 import { NetworkNotEnabled, readReceiver } from "../features/wallets/index.ts";
 import { Problem } from "../kernel/errors.ts";
 import type { Id } from "../kernel/id.ts";
+import { isMeantAsExtendedKey } from "../platform/chain/kinds.ts";
 import { findToken, type Network } from "../platform/chain/networks.ts";
 import type { WriteContext } from "../platform/database/index.ts";
 import { UsageError } from "./refusals.ts";
@@ -34,7 +35,7 @@ export function parseReceiver(
     const enabled = networks.map((one) => one.id).join(", ");
     throw new NetworkNotEnabled(`Choose one of the enabled networks: ${enabled}.`);
   }
-  const receiver = pasted.startsWith("xpub") ? { xpub: pasted } : { address: pasted };
+  const receiver = isMeantAsExtendedKey(pasted) ? { xpub: pasted } : { address: pasted };
   readReceiver(network, networks, receiver);
   const token = symbol === undefined ? network.tokens[0] : findToken(network, symbol);
   if (token == null) {

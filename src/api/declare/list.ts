@@ -57,13 +57,13 @@ export function momentOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Date.parse(text);
 }
 
-/** A transaction hash as explorers show it, or a link to it; parsed to 64 lower-case hex digits. */
+/** A transaction hash as explorers show it, or a link to it; parsed to its canonical form. */
 export const transactionHash = () =>
   z
     .string()
     .max(hashTextMax)
     .refine((text) => parseAnyTransactionHash(text) !== null, {
-      error: "must be a transaction hash: 64 hex digits, with or without 0x",
+      error: "must be a transaction hash as a block explorer shows it",
     })
     .meta({ description: "As a block explorer shows it." })
     .transform((text) => parseAnyTransactionHash(text) ?? "");

@@ -43,7 +43,7 @@ export async function checkSettings(terminal: Terminal, flags: Flags): Promise<v
 /** Warns about networks with a single provider, whose data cannot be compared with another's. */
 function providerWarnings({ networks }: Config): string[] {
   return networks
-    .filter(({ isTest, endpoints }) => !isTest && endpoints.length < 2)
+    .filter(({ kind, endpoints }) => !kind.isSimulated && endpoints.length < 2)
     .map(
       ({ id, title }) =>
         `${networkVariable(id, networkSettings.rpcUrls)} configures only one provider for ${title}: a payment that it ` +

@@ -132,27 +132,14 @@ export function makeServices(parts: Dependencies): Services {
   });
 
   const me = makeMeService({ db });
-  const accessTokens = createAccessTokens({ key: deriveKey(secret, "access-tokens"), clock });
-  const refreshKey = deriveKey(secret, "refresh-tokens");
-  const loginLock = createLoginLock({ clock });
-  const auth = makeAuthService({
+  const { auth, passwordService, sessions } = makeSignIn(parts, {
     ...common,
     members,
     invitations,
     organizations,
-    accessTokens,
-    refreshTokens: {
-      create: () => newToken("refresh", randomBytes),
-      successor: (token) => refreshSuccessor(refreshKey, token),
-      hash: hashToken,
-    },
     passwords,
-    loginLock,
-    registration: config.registration,
   });
-  const passwordService = makePasswordService({ ...common, randomBytes, passwords, loginLock });
   const users = makeUserService({ db, clock, passwords, members });
-  const sessions = makeSessions({ db, accessTokens });
   const isTest = config.networks.every((network) => network.isTest);
   const apiKeys = makeApiKeyService({ ...common, randomBytes, isTest });
   const auditKey = deriveKey(secret, "audit-seals");
@@ -219,4 +206,32 @@ export function makeServices(parts: Dependencies): Services {
       await leases.releaseAll();
     },
   };
+}
+
+/** Makes what a user signs in with: sessions and passwords. */
+function makeSignIn(
+  { config, secret, randomBytes }: Dependencies,
+  deps: Omit<
+    Parameters<typeof makeAuthService>[0],
+    "accessTokens" | "refreshTokens" | "loginLock" | "registration"
+  >,
+) {
+  const { db, clock } = deps;
+  const accessTokens = createAccessTokens({ key: deriveKey(secret, "access-tokens"), clock });
+  const refreshKey = deriveKey(secret, "refresh-tokens");
+  const loginLock = createLoginLock({ clock });
+  const auth = makeAuthService({
+    ...deps,
+    accessTokens,
+    refreshTokens: {
+      create: () => newToken("refresh", randomBytes),
+      successor: (token) => refreshSuccessor(refreshKey, token),
+      hash: hashToken,
+    },
+    loginLock,
+    registration: config.registration,
+  });
+  const passwordService = makePasswordService({ ...deps, randomBytes, loginLock });
+  const sessions = makeSessions({ db, accessTokens });
+  return { auth, passwordService, sessions };
 }

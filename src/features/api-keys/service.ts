@@ -42,7 +42,7 @@ export interface ApiKeyDependencies {
   readonly ids: IdSource;
   readonly randomBytes: RandomBytes;
   readonly journal: Journal;
-  /** True if only the sandbox network is enabled; keys then have the test prefix. */
+  /** True if every enabled network is a test network; keys then have the test prefix. */
   readonly isTest: boolean;
 }
 

@@ -76,6 +76,8 @@ export type ParsedXpub =
 /** The extended public keys of a kind of network, from which every invoice can get its own address. */
 export interface ExtendedKeys {
   readonly parse: (text: string) => ParsedXpub;
+  /** True for text that is meant as a key, even a mistyped one or one of another kind of wallet. */
+  readonly isMeant: (text: string) => boolean;
   /** Returns a text that is equal for two keys that derive the same addresses. */
   readonly identity: (xpub: string) => string;
   /** Returns the short text that represents a key in records. No address can be derived from it. */

@@ -24,7 +24,7 @@ const state = {
   disabledTokens: [],
 };
 const good: NetworkReading = {
-  network: { blockTimeMs: 3 * second, pollMs: 3 * second, isTest: false },
+  network: { blockTimeMs: 3 * second, pollMs: 3 * second, kind: { isSimulated: false } },
   provider: "https://node.example",
   state,
   isWatched: true,
@@ -105,8 +105,8 @@ describe("the health of a network", () => {
     }
   });
 
-  it("tolerates a test network that produces no blocks, and a slow poll interval", () => {
-    const network = { ...good.network, isTest: true };
+  it("tolerates a simulated network that produces no blocks, and a slow poll interval", () => {
+    const network = { ...good.network, kind: { isSimulated: true } };
     const still = { ...state, tipTime: now - 60 * minute };
     expect(of({ network, state: still }).status).to.equal("ok");
     const slow = { ...good.network, pollMs: minute };

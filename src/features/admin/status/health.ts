@@ -1,5 +1,5 @@
 import { minute, second, type Instant } from "../../../kernel/clock.ts";
-import type { Network } from "../../../platform/chain/networks.ts";
+import type { Network, NetworkKind } from "../../../platform/chain/networks.ts";
 import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
 import type { NetworkState } from "../../../platform/chain/state/network-state.ts";
 
@@ -21,7 +21,9 @@ export function worst(checks: readonly Check[]): Health {
 
 /** Facts about how a network is being read. */
 export interface NetworkReading {
-  readonly network: Pick<Network, "blockTimeMs" | "pollMs" | "isTest">;
+  readonly network: Pick<Network, "blockTimeMs" | "pollMs"> & {
+    readonly kind: Pick<NetworkKind, "isSimulated">;
+  };
   /** Null if no provider is configured. */
   readonly provider: string | null;
   /** Null if the network was never read. */
@@ -73,9 +75,9 @@ function troubleOf(reading: NetworkReading, state: NetworkState, now: Instant): 
   if (lagOf(state) * network.blockTimeMs > lagMax) return "catching up with the chain";
   if (reading.alarms === 1) return "1 open alarm, see till chain status";
   if (reading.alarms > 1) return `${String(reading.alarms)} open alarms, see till chain status`;
-  // A test network may stop producing blocks without harm.
+  // A simulated network may make blocks on command only.
   const tipAge = now - state.tipTime;
-  if (!network.isTest && tipAge > downAfter + network.blockTimeMs) {
+  if (!network.kind.isSimulated && tipAge > downAfter + network.blockTimeMs) {
     return `the provider's newest block is ${seconds(tipAge)} old`;
   }
   return null;

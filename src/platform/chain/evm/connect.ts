@@ -22,7 +22,11 @@ export function connectJsonRpc(
         sleep(milliseconds, undefined, { signal: stopping }).catch(() => undefined),
     });
     const client = createJsonRpcClient({
-      ...{ network, url, member, headers, batchMax },
+      network,
+      url,
+      member,
+      headers,
+      batchMax,
       signal: stopping,
       beforeRequest: () => budget.take(),
     });

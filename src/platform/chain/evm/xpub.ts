@@ -9,6 +9,7 @@ import type { Address } from "../client.ts";
 import type { ExtendedKeys, ParsedXpub, XpubFault } from "../networks.ts";
 
 const base58check = createBase58check(sha256);
+const prefix = /^\s*[xyztuv]pub/i;
 const shape = /^[xyztuvXYZTUV]pub[1-9A-HJ-NP-Za-km-z]{20,140}$/;
 const xpubVersion = 0x0488b21e;
 const serializedLength = 78;
@@ -22,6 +23,7 @@ const accountDepth = 3;
 export function makeExtendedKeys(accountPath: string): ExtendedKeys {
   return {
     parse: (text) => parseXpub(text, accountPath),
+    isMeant: (text) => prefix.test(text),
     identity: xpubIdentity,
     fingerprint: fingerprintForm,
     deriveAddress,

@@ -142,7 +142,9 @@ async function readChain(source: Source): Promise<SandboxChainRow> {
   if (isLiar && now < chain.refusedUntil) {
     const retryAfterMs = chain.refusedUntil - now;
     throw new ProviderError("too many requests (HTTP 429)", {
-      ...{ kind: "rate_limited", provider, retryAfterMs },
+      kind: "rate_limited",
+      provider,
+      retryAfterMs,
     });
   }
   return chain;

@@ -54,8 +54,10 @@ export function headTimeFault(
   return {
     reason: `the time of its ${isBelow ? "final" : "newest"} block is before that of a block on which it is built`,
     details: {
-      ...{ blockHeight: newer.height, blockTime: isoOf(newer.time) },
-      ...{ ancestorHeight: height, ancestorTime: isoOf(older) },
+      blockHeight: newer.height,
+      blockTime: isoOf(newer.time),
+      ancestorHeight: height,
+      ancestorTime: isoOf(older),
     },
   };
 }

@@ -81,9 +81,13 @@ export async function extendReadings(
     .filter(({ fromHeight }) => fromHeight <= parent.height)
     .map((row) => ({ ...row, toHeight: parent.height, toHash: parent.hash ?? row.toHash }));
   const added = {
-    ...{ network, openedAt: reading.at, readings: [reading] },
-    ...{ fromHeight: parent.height + 1, parentHash: parent.hash },
-    ...{ toHeight: to.height, toHash: to.hash },
+    network,
+    openedAt: reading.at,
+    readings: [reading],
+    fromHeight: parent.height + 1,
+    parentHash: parent.hash,
+    toHeight: to.height,
+    toHash: to.hash,
   };
   await replaceRows(tx, network, replaced, [...kept, added]);
 }
