@@ -38,7 +38,9 @@ export function parseAnyAddress(text: string): FoundAddress | null {
 
 /** True for text that is meant as an extended public key of any kind of network. */
 export function isMeantAsExtendedKey(text: string): boolean {
-  return Object.values(networkKinds).some(({ extendedKeys }) => extendedKeys?.isMeant(text));
+  return Object.values(networkKinds).some(
+    ({ extendedKeys }) => extendedKeys?.isMeant(text) === true,
+  );
 }
 
 /** True for text that may be a private key or a seed phrase of any kind of network. */

@@ -52,9 +52,9 @@ export function makePlanChanges(deps: {
         "The subscription is canceled. Select a plan with POST …/billing/subscription/select instead.",
       );
     }
-    if (cancelAt !== null) {
+    if (decided === "ending") {
       throw new SubscriptionNotChangeable(
-        `The platform has scheduled its cancellation for ${toIso(cancelAt)}. Ask the platform to withdraw that first.`,
+        `The platform has scheduled its cancellation for ${toIso(cancelAt ?? at)}. Ask the platform to withdraw that first.`,
       );
     }
     if (decided === "unchanged") return subscription;

@@ -3,10 +3,11 @@ import { decidePlanChange } from "../../../../src/features/billing/subscriptions
 import type { SubscriptionStatus } from "../../../../src/features/billing/status.ts";
 
 const living = ["trialing", "active", "past_due", "suspended"] as const;
-const of = (status: SubscriptionStatus, pendingPlan: string | null = null) => ({
-  ...{ status, pendingPlan },
-  terms: { id: "growth" },
-});
+const of = (
+  status: SubscriptionStatus,
+  pendingPlan: string | null = null,
+  cancelAt: number | null = null,
+) => ({ status, pendingPlan, cancelAt, terms: { id: "growth" } });
 
 describe("a request for a plan", () => {
   it("schedules another plan in every status except canceled, replacing a scheduled one", () => {
@@ -33,6 +34,14 @@ describe("a request for a plan", () => {
   it("is refused for a canceled subscription with any plan", () => {
     for (const plan of ["growth", "scale"]) {
       expect(decidePlanChange(of("canceled"), plan)).to.equal("refused");
+    }
+  });
+
+  it("is refused with any plan while a cancellation is scheduled", () => {
+    for (const status of living) {
+      for (const plan of ["growth", "scale"]) {
+        expect(decidePlanChange(of(status, null, 1), plan), status).to.equal("ending");
+      }
     }
   });
 });
