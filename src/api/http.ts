@@ -7,9 +7,10 @@ import type { IdSource } from "../kernel/id.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { AddressRange } from "../platform/outbound/address.ts";
 import { clientAddress } from "./client-address.ts";
+import { sendEvents } from "./event-stream.ts";
 import type { Exchange, RequestState } from "./pipeline/exchange.ts";
 import type { Mountable } from "./pipeline/mount.ts";
-import type { Page, PageAnswer, ProblemPage } from "./page.ts";
+import type { HtmlPage, Page, PageAnswer, ProblemPage } from "./page.ts";
 import { pageSecurityPolicy } from "./page.ts";
 import { MethodNotAllowed, problemDocument } from "./declare/problems.ts";
 import {
@@ -83,9 +84,9 @@ export function answerProblems(deps: {
       if (problem.status === 401) ctx.set("WWW-Authenticate", "Bearer");
       logFailure(deps.logger, ctx.state.requestId, error, problem);
       ctx.status = problem.status;
-      const html = pageOf(ctx, error, problem, deps.problemPage);
-      if (html !== null) {
-        sendHtml(ctx, html);
+      const page = pageOf(ctx, error, problem, deps.problemPage);
+      if (page !== null) {
+        sendHtml(ctx, page);
         return;
       }
       ctx.body = JSON.stringify(problem);
@@ -99,19 +100,20 @@ function pageOf(
   error: unknown,
   { status, requestId }: { readonly status: number; readonly requestId: string },
   problemPage: ProblemPage,
-): string | null {
-  const html = problemPage({
+): HtmlPage | null {
+  const page = problemPage({
     status,
     requestId,
     retryAfterSeconds: error instanceof Problem ? error.retryAfterSeconds : null,
     method: ctx.method,
     path: ctx.path,
+    query: new URLSearchParams(ctx.querystring),
     acceptLanguage: acceptLanguageOf(ctx),
   });
-  if (html === null) return null;
+  if (page === null) return null;
   ctx.vary("Accept");
   const preferred = ctx.accepts("html", "json", "application/problem+json");
-  return preferred === "html" || preferred === false ? html : null;
+  return preferred === "html" || preferred === false ? page : null;
 }
 
 /** Long headers are cut, because they are parsed. */
@@ -218,6 +220,10 @@ export function mountPages<Service>(
 }
 
 function sendPage(ctx: Exchange, answer: PageAnswer): void {
+  if (answer.kind === "events") {
+    sendEvents(ctx, answer.subscribe);
+    return;
+  }
   if (answer.kind === "redirect") {
     ctx.set("Content-Security-Policy", pageSecurityPolicy);
     ctx.redirect(answer.location);
@@ -233,10 +239,12 @@ function sendPage(ctx: Exchange, answer: PageAnswer): void {
     return;
   }
   ctx.status = 200;
-  sendHtml(ctx, answer.html);
+  sendHtml(ctx, answer.page);
 }
 
-function sendHtml(ctx: Exchange, html: string): void {
+function sendHtml(ctx: Exchange, { html, language }: HtmlPage): void {
+  ctx.vary("Accept-Language");
+  ctx.set("Content-Language", language);
   ctx.set("Content-Security-Policy", pageSecurityPolicy);
   ctx.set("X-Robots-Tag", "noindex");
   ctx.type = "text/html; charset=utf-8";

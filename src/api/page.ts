@@ -1,13 +1,22 @@
 import type { RateLimitName } from "./pipeline/rate-limits.ts";
+import type { Subscribe } from "./event-stream.ts";
 import type { KeptBody } from "./representation.ts";
 
 /**
- * The response of a page: HTML, a redirect within this instance after a form, or a static file with a versioned name.
+ * The response of a page: HTML, a stream of events, a redirect within this instance after a form, or a static file with
+ * a versioned name.
  */
 export type PageAnswer =
-  | { readonly kind: "html"; readonly html: string }
+  | { readonly kind: "html"; readonly page: HtmlPage }
+  | { readonly kind: "events"; readonly subscribe: Subscribe }
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "file"; readonly file: KeptBody };
+
+export interface HtmlPage {
+  readonly html: string;
+  /** The language of its texts, such as `en`, for Content-Language. */
+  readonly language: string;
+}
 
 export interface PageCall {
   readonly params: Readonly<Record<string, string>>;
@@ -38,12 +47,13 @@ export interface PageProblem {
   readonly method: string;
   /** The path of the request. */
   readonly path: string;
+  readonly query: URLSearchParams;
   /** The Accept-Language header, at most 200 characters. */
   readonly acceptLanguage: string;
 }
 
 /** Renders a problem as HTML; returns null for paths that have no pages. */
-export type ProblemPage = (problem: PageProblem) => string | null;
+export type ProblemPage = (problem: PageProblem) => HtmlPage | null;
 
 /** Declares pages of one service. */
 export function pagesOf<Service>() {

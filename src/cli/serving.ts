@@ -40,6 +40,8 @@ export async function startServing(
   return {
     url,
     async stop() {
+      // They would stay open for as long as the server does.
+      app.checkout.live.end();
       // In parallel, so that their durations do not add up.
       await Promise.all([drain(server), app.background.stop()]);
       await app.close();

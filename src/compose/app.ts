@@ -112,6 +112,8 @@ export async function createApp(
   }
   wakeUps.wake = (worker) => {
     background.wake(worker);
+    // Every commit that raises an event wakes the relay. The event may change a page that is open.
+    if (worker === "relay") services.checkout.live.look();
   };
 
   const rateLimiter = createRateLimiter(

@@ -1,11 +1,13 @@
+import { addressGroup } from "../../api/client-address.ts";
 import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, notFound } from "../../kernel/errors.ts";
 import { TooManyClaims } from "../payments/index.ts";
 import { findAsset } from "./page/assets.ts";
-import { chooseCatalogue, type Catalogue } from "./page/catalogue.ts";
+import { readLanguage, type Catalogue } from "./page/catalogue.ts";
 import { makePageModel, type PageNotice } from "./page/page-model.ts";
 import { renderCheckout, renderHome } from "./page/render.ts";
+import { testWords } from "./page/words/english-only.ts";
 import { sandboxActions, type CheckoutService } from "./service.ts";
 
 const page = pagesOf<CheckoutService>();
@@ -13,6 +15,7 @@ const page = pagesOf<CheckoutService>();
 export const checkoutPages = [
   page({ method: "GET", path: "/", limit: null, handle: showHome }),
   page({ method: "GET", path: "/pay/{checkoutId}", limit: "checkout", handle: showCheckout }),
+  page({ method: "GET", path: "/pay/{checkoutId}/events", limit: "checkout", handle: follow }),
   page({ method: "GET", path: "/pay/assets/{file}", limit: null, handle: showAsset }),
   // No CSRF token: the link itself is the authorization, without cookies or credentials. The form works only on the
   // test network; on any other the response is 404.
@@ -32,20 +35,28 @@ export const checkoutPages = [
 ];
 
 function showHome(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
-  const html = renderHome(service.basePath(), chooseCatalogue(call.acceptLanguage));
-  return Promise.resolve({ kind: "html", html });
+  const page = renderHome(service.basePath(), readLanguage(call).text);
+  return Promise.resolve({ kind: "html", page });
 }
 
 async function showCheckout(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
-  const text = chooseCatalogue(call.acceptLanguage);
+  const { text, languageQuery } = readLanguage(call);
   const basePath = service.basePath();
   const checkoutId = call.params["checkoutId"] ?? "";
   const session = await service.session(checkoutId);
   const hasSandbox = service.hasSandbox(session);
   const done = hasSandbox ? call.query.get("done") : null;
-  const notice = noticeOf(call.query.get("hash"), text) ?? pressedNotice(done, text);
-  const context = { basePath, text, at: service.now(), hasSandbox, notice };
-  return { kind: "html", html: renderCheckout(await makePageModel(session, context)) };
+  const notice = noticeOf(call.query.get("hash"), text) ?? pressedNotice(done);
+  const context = { basePath, text, languageQuery, at: service.now(), hasSandbox, notice };
+  return { kind: "html", page: renderCheckout(await makePageModel(session, context)) };
+}
+
+/** Keeps a page informed: event `session` with the version of the current session, and `beat` every few seconds. */
+async function follow(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+  const session = await service.session(call.params["checkoutId"] ?? "");
+  const address = addressGroup(call.clientAddress);
+  service.live.requireRoom(session.id, address);
+  return { kind: "events", subscribe: (sink) => service.live.watch(session, address, sink) };
 }
 
 async function showAsset(_service: CheckoutService, call: PageCall): Promise<PageAnswer> {
@@ -57,7 +68,7 @@ async function showAsset(_service: CheckoutService, call: PageCall): Promise<Pag
 async function actOnSandbox(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
   const checkoutId = call.params["checkoutId"] ?? "";
   const done = await service.actOnSandbox(checkoutId, call.form.get("action") ?? "");
-  return { kind: "redirect", location: `${service.basePath()}/pay/${checkoutId}?done=${done}` };
+  return redirect(service, call, { done });
 }
 
 async function submitTransaction(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
@@ -70,7 +81,20 @@ async function submitTransaction(service: CheckoutService, call: PageCall): Prom
   const result = await resultOf(
     service.submitTransaction(context, checkoutId, call.form.get("transactionHash") ?? ""),
   );
-  return { kind: "redirect", location: `${service.basePath()}/pay/${checkoutId}?hash=${result}` };
+  return redirect(service, call, { hash: result });
+}
+
+/** Sends the browser back to the payment after a form, with the form's result, in the same language. */
+function redirect(
+  service: CheckoutService,
+  call: PageCall,
+  result: Readonly<Record<string, string>>,
+): PageAnswer {
+  const query = new URLSearchParams(result);
+  const { languageQuery, text } = readLanguage(call);
+  if (languageQuery !== "") query.set("lang", text.lang);
+  const path = `${service.basePath()}/pay/${call.params["checkoutId"] ?? ""}`;
+  return { kind: "redirect", location: `${path}?${query.toString()}` };
 }
 
 /** Result of the submitted form. */
@@ -101,16 +125,16 @@ function noticeOf(result: string | null, text: Catalogue): PageNotice | null {
 }
 
 /** Returns the message for a button of the test panel. */
-function pressedNotice(done: string | null, text: Catalogue): PageNotice | null {
+function pressedNotice(done: string | null): PageNotice | null {
   const action = sandboxActions.find((known) => known === done);
   if (action === undefined) return null;
   const said = {
-    pay: text.testPaid,
-    underpay: text.testUnderpaid,
-    overpay: text.testOverpaid,
-    mine: text.testMined,
-    reorganize: text.testReorganized,
-    expire: text.testExpired,
+    pay: testWords.paid,
+    underpay: testWords.underpaid,
+    overpay: testWords.overpaid,
+    mine: testWords.mined,
+    reorganize: testWords.reorganized,
+    expire: testWords.expired,
   }[action];
   return { isError: false, text: said };
 }

@@ -12,7 +12,14 @@ export interface StoredCheckout extends PayerLedger {
   readonly version: string;
   /** Without confirmations, which depend on the network's state. */
   readonly invoice: PayerInvoice;
-  readonly merchantName: string;
+  readonly merchant: Merchant;
+}
+
+/** What payers may know of a merchant. */
+export interface Merchant {
+  readonly displayName: string;
+  readonly website: string | null;
+  readonly contactEmail: string | null;
 }
 
 /** Data that checkout reads from other features and the chains. */

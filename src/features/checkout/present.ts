@@ -4,7 +4,7 @@ import { formatMoney, money, type Money } from "../../kernel/money/money.ts";
 import { findToken, transactionLink, type Network } from "../../platform/chain/networks.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import { fill } from "./page/catalogue.ts";
-import { en } from "./page/en.ts";
+import { instructionWords } from "./page/words/english-only.ts";
 import type { StoredCheckout } from "./ports.ts";
 import type { CheckoutReceiptRecord, CheckoutSessionRecord } from "./records.ts";
 import { nextActionOf, noticesOf, stateOf, type CheckoutState, type NextAction } from "./rules.ts";
@@ -32,7 +32,7 @@ export function sessionEdge(view: CheckoutView, at: Instant): string {
 
 /** Returns the session, from which the page is made too. `at` decides the state. */
 export function presentSession(view: CheckoutView, at: Instant): CheckoutSession {
-  const { invoice, network, merchantName } = view;
+  const { invoice, network } = view;
   const { asset } = invoice.payable;
   const excess = invoice.received.units - invoice.asked.units;
   const state = stateOf(view, at);
@@ -45,6 +45,9 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     notices: noticesOf(view, state, at),
     invoice: {
       id: invoice.publicId,
+      reference: invoice.reference,
+      description: invoice.description,
+      externalId: invoice.externalId,
       status: invoice.status,
       amount: formatMoney(invoice.amount),
       paidAmount: formatMoney(invoice.paidAmount),
@@ -62,8 +65,12 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     qrCode: invoice.walletAddress,
     paymentUri: nextAction === "pay" ? uriOf(view) : null,
     paymentInstructions: instructions(view, state, nextAction),
-    merchantDisplayName: merchantName,
+    merchantDisplayName: view.merchant.displayName,
+    merchantWebsite: view.merchant.website,
+    merchantContactEmail: view.merchant.contactEmail,
     networkTitle: network.title,
+    networkCoin: network.isTest ? null : network.coin,
+    isAddressShared: invoice.isAddressShared,
     tokenStandard: network.tokenStandard,
     isTest: network.isTest,
     confirmationProgress: { ...invoice.confirmations },
@@ -154,15 +161,15 @@ function uriOf({ invoice, network }: CheckoutView): string | null {
 }
 
 function instructions(view: CheckoutView, state: CheckoutState, nextAction: NextAction): string {
-  const { invoice, network, merchantName: merchant } = view;
+  const { invoice, network } = view;
   if (nextAction === "pay") {
-    return fill(en.sendExactly, {
+    return fill(instructionWords.sendExactly, {
       amount: amountText(invoice.remaining),
       network: networkText(network),
       address: invoice.walletAddress,
     });
   }
-  return fill(en[restInstructions[state]], { merchant });
+  return fill(instructionWords[restInstructions[state]], { merchant: view.merchant.displayName });
 }
 
 /** The payer's instructions in each state, unless there is something to pay. */
@@ -181,4 +188,4 @@ const restInstructions = {
   expired_partly_paid: "sendNothingExpired",
   canceled: "sendNothingCanceled",
   canceled_review: "sendNothingCanceledPaid",
-} as const satisfies Record<CheckoutState, keyof typeof en>;
+} as const satisfies Record<CheckoutState, keyof typeof instructionWords>;

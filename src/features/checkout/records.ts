@@ -7,6 +7,12 @@ import { checkoutNotices, checkoutStates, nextActions } from "./rules.ts";
 export const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
   /** The invoice's `publicId`. */
   id: z.string(),
+  reference: z.string().meta({
+    description:
+      "A short reference for payer and merchant, such as `P7K2-9QXD`. The merchant finds the invoice by it with `search`.",
+  }),
+  description: z.string().nullable(),
+  externalId: z.string().nullable(),
   status: InvoiceStatusRecord,
   amount: moneyAnswer(),
   paidAmount: moneyAnswer(),
@@ -82,10 +88,20 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   /** Instructions for the payer, as a sentence. */
   paymentInstructions: z.string(),
   merchantDisplayName: z.string(),
+  merchantWebsite: z.string().nullable(),
+  merchantContactEmail: z.string().nullable(),
   networkTitle: z.string().meta({ description: "Such as `TRON`." }),
   tokenStandard: z.string().meta({
     description:
       "Such as `TRC-20`. Show it beside the network, so that payers choose the right one.",
+  }),
+  networkCoin: z.string().nullable().meta({
+    description:
+      "The coin in which the network's fees are paid, such as `TRX`; null on a test network, and where it is unknown.",
+  }),
+  isAddressShared: z.boolean().meta({
+    description:
+      "True if other invoices have the same address, so that the exact amount tells their payments apart.",
   }),
   isTest: z.boolean().meta({ description: "True if the network's tokens have no value." }),
   confirmationProgress: ConfirmationProgress,

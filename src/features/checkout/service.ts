@@ -5,6 +5,7 @@ import type { Database, WriteContext } from "../../platform/database/index.ts";
 import { keepCheckouts, type FoundCheckout } from "./kept.ts";
 import type { CheckoutClaims, CheckoutSandbox, CheckoutSources } from "./ports.ts";
 import { presentSession, type CheckoutSession, type CheckoutView } from "./present.ts";
+import { createLivePages, type LivePages } from "./live.ts";
 
 export const sandboxActions = [
   "pay",
@@ -17,6 +18,7 @@ export const sandboxActions = [
 export type SandboxAction = (typeof sandboxActions)[number];
 
 export interface CheckoutService {
+  readonly live: LivePages;
   /** Returns the path prefix of this instance, without a trailing slash. */
   basePath(): string;
   /** Returns the current time, on which a page's countdown is based. */
@@ -74,7 +76,13 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
     return checkout;
   }
 
+  async function session(checkoutId: string): Promise<CheckoutSession> {
+    return (await found(checkoutId)).session;
+  }
+
   return {
+    live: createLivePages({ read: session }),
+
     basePath: () => new URL(deps.baseUrl()).pathname.replace(/\/$/, ""),
 
     now: () => clock.now(),
@@ -84,7 +92,7 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
       return network !== undefined && sandboxOf(network) !== null;
     },
 
-    session: async (checkoutId) => (await found(checkoutId)).session,
+    session,
 
     async submitTransaction(context, checkoutId, transactionHash) {
       const { view } = await found(checkoutId);

@@ -29,6 +29,7 @@ const versions = forEachDialect(
 const checkouts = forEachDialect(
   (dialect) =>
     `SELECT ${payerInvoiceColumns}, o.display_name AS "merchantName",
+       o.website AS "merchantWebsite", o.contact_email AS "merchantContact",
        ${versionSql(dialect)} AS "checkoutVersion", ${ledgerSql(dialect, "i.id")} AS "ledger"
      ${fromSql(dialect)}`,
 );
@@ -38,7 +39,13 @@ interface VersionRow {
   readonly checkoutVersion: string;
 }
 
-type CheckoutRow = RawRow & VersionRow & { readonly merchantName: string; readonly ledger: string };
+type CheckoutRow = RawRow &
+  VersionRow & {
+    readonly merchantName: string;
+    readonly merchantWebsite: string | null;
+    readonly merchantContact: string | null;
+    readonly ledger: string;
+  };
 
 /** Creates checkout's access to the data of other features. One statement reads any number of checkouts. */
 export function makeCheckoutSources(deps: {
@@ -60,8 +67,13 @@ export function makeCheckoutSources(deps: {
         rows.flatMap((row, place): [string, StoredCheckout][] => {
           const invoice = invoices[place];
           if (invoice == null) return [];
-          const { merchantName, checkoutVersion: version } = row;
-          return [[row.checkoutId, { version, invoice, merchantName, ...readLedger(row.ledger) }]];
+          const merchant = {
+            displayName: row.merchantName,
+            website: row.merchantWebsite,
+            contactEmail: row.merchantContact,
+          };
+          const { checkoutId, checkoutVersion: version, ledger } = row;
+          return [[checkoutId, { version, invoice, merchant, ...readLedger(ledger) }]];
         }),
       );
     },

@@ -4,6 +4,7 @@ import type { Id } from "../../kernel/id.ts";
 import { money, type Money } from "../../kernel/money/money.ts";
 import { columns, decodeRows, type RawRow } from "../../platform/database/index.ts";
 import { viewOf, type InvoiceView } from "./present.ts";
+import { referenceOf } from "./reference.ts";
 import {
   confirmationsShown,
   settlementOf,
@@ -16,14 +17,19 @@ import { invoices } from "./table.ts";
 export interface PayerInvoice {
   readonly id: Id<"invoice">;
   readonly organizationId: Id<"organization">;
-  /** The invoice's id that payer and merchant use in communication. */
   readonly publicId: string;
   readonly checkoutId: string;
+  /** The reference that payer and merchant use in communication, such as `P7K2-9QXD`. */
+  readonly reference: string;
+  readonly description: string | null;
+  readonly externalId: string | null;
   readonly status: Exclude<InvoiceStatus, "draft">;
   readonly exception: InvoiceException;
   readonly network: string;
   /** In the network's notation. */
   readonly walletAddress: string;
+  /** True if other invoices have the same address, so that the amount tells their payments apart. */
+  readonly isAddressShared: boolean;
   /** In the settlement currency. */
   readonly amount: Money;
   readonly paidAmount: Money;
@@ -56,10 +62,14 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
     organizationId: invoice.organizationId,
     publicId: invoice.publicId,
     checkoutId,
+    reference: referenceOf(invoice.publicId),
+    description: invoice.description,
+    externalId: invoice.externalId,
     status,
     exception: invoice.exception,
     network: invoice.network,
     walletAddress,
+    isAddressShared: invoice.addressIndex === null,
     amount: money(invoice.amount, settlement),
     paidAmount: money(paid, settlement),
     payable: money(payableAmount, token),

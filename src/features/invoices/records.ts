@@ -79,8 +79,12 @@ export const InvoiceRecord = responseRecord("Invoice", {
   walletId: id("wallet").nullable(),
   walletAddress: z.string().nullable(),
   customerId: id("customer").nullable(),
-  externalId: z.string().nullable(),
-  description: z.string().nullable(),
+  externalId: z.string().nullable().meta({
+    description: "The merchant's own number, such as an order number. Its payer sees it.",
+  }),
+  description: z.string().nullable().meta({
+    description: "What is paid for. The payer sees it.",
+  }),
   redirectUrl: z.string().nullable(),
   expiresInSeconds: z.int(),
   underpaymentTolerance: z.string(),
@@ -124,7 +128,7 @@ export const invoiceQuery = {
     .optional()
     .meta({
       description:
-        "Beginnings of words of the description or of the customer's name, the beginning of the externalId or of the customer's e-mail address, or a whole publicId. Case is ignored.",
+        "Beginnings of words of the description or of the customer's name, the beginning of the externalId or of the customer's e-mail address, a whole publicId, or the reference that its payer sees, such as `P7K2-9QXD`. Case is ignored.",
     }),
   ...createdTimes,
   ...paidTimes,

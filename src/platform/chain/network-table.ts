@@ -38,6 +38,7 @@ const tokenSchema = z.strictObject({
 const networkSchema = z.strictObject({
   title: z.string().min(1).max(60),
   tokenStandard: z.string().min(1).max(30),
+  coin: z.string().min(1).max(12).nullable().default(null),
   isTest: z.boolean().default(false),
   chainId: z.int().min(1),
   kind: z.string().optional(),

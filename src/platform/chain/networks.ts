@@ -40,6 +40,8 @@ export interface Network {
   readonly title: string;
   /** Such as `TRC-20`. It is shown beside the network, so that payers choose the right one. */
   readonly tokenStandard: string;
+  /** The coin in which payers pay network fees, such as `TRX`; null if the table does not say. */
+  readonly coin: string | null;
   /** True if the network's tokens have no value. */
   readonly isTest: boolean;
   readonly kind: NetworkKind;

@@ -59,6 +59,8 @@ export interface World {
   /** The transactions that payers submitted, with what became of them. */
   claims: SubmittedTransaction[];
   merchantName: string;
+  website: string | null;
+  contactEmail: string | null;
   networkState: NetworkState | null;
   /** Ids of further checkouts, which are like the first one. */
   others: Set<string>;
@@ -96,11 +98,15 @@ export function anInvoice(network: LabNetwork, changes: Partial<PayerInvoice> = 
     id: "inv_01jd7v0000000000000000000a",
     organizationId,
     publicId: "P7K2-9QXD-4MTR",
+    reference: "P7K2-9QXD",
+    description: null,
+    externalId: null,
     checkoutId,
     status: "open",
     exception: "none",
     network,
     walletAddress: addresses[network],
+    isAddressShared: true,
     amount: inUsd("25.00"),
     paidAmount: inUsd("0.00"),
     payable: inUsdt("25.0001"),
@@ -161,6 +167,8 @@ export async function openLab(
     payments: [],
     claims: [],
     merchantName: "Café Zürich",
+    website: null,
+    contactEmail: null,
     networkState: aState(network, startOfTime),
     others: new Set(),
     fault: null,
@@ -269,6 +277,7 @@ export async function openLab(
     },
     close: () =>
       new Promise((resolve) => {
+        service.live.end();
         server.close(() => {
           resolve();
         });
@@ -279,7 +288,7 @@ export async function openLab(
 
 /** Returns the checkout with this id, if there is one. */
 function storedIn(world: World, checkoutId: string): StoredCheckout[] {
-  const { invoice, payments, claims, merchantName, networkState, others } = world;
+  const { invoice, payments, claims, networkState, others } = world;
   if (invoice === null || (invoice.checkoutId !== checkoutId && !others.has(checkoutId))) return [];
   const { current } = invoice.confirmations;
   const tipHeight = networkState?.tipHeight ?? 0;
@@ -292,7 +301,11 @@ function storedIn(world: World, checkoutId: string): StoredCheckout[] {
     },
     payments: [...payments],
     submitted: [...claims],
-    merchantName,
+    merchant: {
+      displayName: world.merchantName,
+      website: world.website,
+      contactEmail: world.contactEmail,
+    },
   };
   const version = JSON.stringify(stored, (name, value: unknown) => {
     if (name === "confirmations") return undefined;

@@ -92,10 +92,12 @@ describe("the page of a checkout", () => {
     expect(page).to.contain('<span id="amount">25.00<b class="tail">01</b></span>');
     expect(text).to.contain("on TRON (TRC-20)");
     expect(text).to.contain("Address on TRON (TRC-20)");
-    expect(page.replaceAll(/<\/?b>/g, "")).to.contain(`translate="no">${address}</p>`);
+    expect(page.replaceAll(/<\/?b>/g, "")).to.contain(`translate="no" dir="ltr">${address}</p>`);
     expect(text).to.contain("25.0001 USDT must arrive");
     expect(text).to.contain("Pay by 21 Nov 2026, 10:30 UTC");
-    expect(text).to.contain("for 25.00 USD");
+    expect(text).to.contain("Price: $25.00");
+    expect(text).to.contain("The last digits tell us the payment is yours");
+    expect(text).to.contain("You also need a little TRX for the network fee.");
     // Elements that need a script are hidden without it.
     for (const [button] of page.matchAll(/<button type="button"[^>]*>/g)) {
       expect(button).to.contain("hidden");
@@ -145,8 +147,45 @@ describe("the page of a checkout", () => {
   it("shows the progress of the confirmations", async () => {
     const page = await inScene("confirming");
     expect(page).to.contain('<progress value="2" max="19"');
-    expect(textOf(page)).to.contain("2 of 19 confirmations");
-    expect(textOf(page)).to.contain("about a minute");
+    expect(textOf(page)).to.contain("Confirmations: 2 of 19");
+    expect(textOf(page)).to.contain("about 1 minute");
+  });
+
+  it("says what is paid for, and whom to ask, in every state", async () => {
+    for (const scene of scenes) {
+      lab = await openLab("tron");
+      scene.set(lab, "tron");
+      lab.world.website = "https://www.xn--cafe-zrich-w8a.example/shop?a=1";
+      lab.world.contactEmail = "hi?&cc=evil@cafe.example";
+      lab.change({ description: "Two coffees,\nwith <milk>", externalId: "R-1007" });
+      const page = await html();
+      const text = textOf(page);
+      expect(text, scene.name).to.contain("Two coffees, with <milk>").and.to.contain("R-1007");
+      expect(text).to.contain("Questions about this payment?");
+      expect(text).to.contain("Contact Café Zürich and quote this reference: P7K2-9QXD");
+      expect(text, "the host without letters that look alike").to.contain(
+        "xn--cafe-zrich-w8a.example",
+      );
+      expect(page).to.contain('href="https://www.xn--cafe-zrich-w8a.example/shop?a=1"');
+      expect(page).to.contain(
+        'href="mailto:hi%3F%26cc%3Devil@cafe.example?subject=Payment%20P7K2-9QXD"',
+      );
+      if (scene !== scenes.at(-1)) await lab.close();
+    }
+  });
+
+  it("never links a merchant's site to a script", async () => {
+    lab = await openLab("tron");
+    lab.world.website = "javascript:alert(1)";
+    expect(await html()).not.to.contain("javascript:");
+  });
+
+  it("explains extra digits only where they tell payments apart", async () => {
+    lab = await openLab("tron");
+    lab.change({ isAddressShared: false });
+    expect(textOf(await html())).not.to.contain("The last digits");
+    lab.change({ isAddressShared: true, remaining: inUsdt("25.00") });
+    expect(textOf(await html())).not.to.contain("The last digits");
   });
 
   it("shows a receipt with every transaction that counts, linked to the explorer", async () => {
@@ -320,7 +359,7 @@ describe("the page of a checkout", () => {
       const page = await html();
       const back = /<a [^>]*rel="noopener noreferrer">(Back to [^<]*)<\/a>/.exec(page)?.[1] ?? "";
       expect(unescape(back)).to.equal(`Back to ${name}`);
-      expect(unescape(/<bdi>([^<]*)<\/bdi>/.exec(page)?.[1] ?? "")).to.equal(name);
+      expect(unescape(/<bdi class="name">([^<]*)<\/bdi>/.exec(page)?.[1] ?? "")).to.equal(name);
       const withoutBack = page.replace(/<a [^>]*rel="noopener noreferrer">[^<]*<\/a>/, "");
       expect(tagsOf(withoutBack)).to.deep.equal(tagsOf(plain));
     });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { en } from "../../../src/features/checkout/page/en.ts";
+import { en } from "../../../src/features/checkout/page/words/en.ts";
 import { makePageModel } from "../../../src/features/checkout/page/page-model.ts";
 import { renderCheckout } from "../../../src/features/checkout/page/render.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
@@ -57,6 +57,9 @@ describe("getCheckoutSession", () => {
       notices: [],
       invoice: {
         id: "P7K2-9QXD-4MTR",
+        reference: "P7K2-9QXD",
+        description: null,
+        externalId: null,
         status: "open",
         amount: "25.00",
         paidAmount: "0.00",
@@ -76,7 +79,11 @@ describe("getCheckoutSession", () => {
       paymentInstructions:
         "Send 25.0001 USDT on TRON (TRC-20) to TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE. Exactly 25.0001 USDT must arrive: if you pay from an exchange, add its withdrawal fee on top.",
       merchantDisplayName: "Café Zürich",
+      merchantWebsite: null,
+      merchantContactEmail: null,
       networkTitle: "TRON",
+      networkCoin: "TRX",
+      isAddressShared: true,
       tokenStandard: "TRC-20",
       isTest: false,
       confirmationProgress: { current: 0, required: 19 },
@@ -99,8 +106,15 @@ describe("getCheckoutSession", () => {
     it(`holds everything that the page shows: ${name}`, async () => {
       const record = (await inScene(name)) as never;
       const { at } = lab.world;
-      const context = { basePath: "", text: en, at, hasSandbox: false, notice: null };
-      const html = renderCheckout(await makePageModel(record, context));
+      const context = {
+        basePath: "",
+        text: en,
+        languageQuery: "",
+        at,
+        hasSandbox: false,
+        notice: null,
+      };
+      const { html } = renderCheckout(await makePageModel(record, context));
       expect(await (await fetch(lab.page)).text()).to.equal(html);
     });
   }

@@ -104,8 +104,15 @@ eachStore("the search for invoices", (store) => {
   });
 
   it("searches for beginnings of words, in any case, and treats nothing as a pattern", async () => {
+    const digits = String(made.get("plain")?.["publicId"]).slice("ipub_".length);
+    const reference = `${digits.slice(0, 4)}-${digits.slice(4, 8)}`.toUpperCase();
     const cases: readonly (readonly [string, readonly string[]])[] = [
       [String(made.get("plain")?.["publicId"]), ["plain"]],
+      // The reference that the payer quotes, also read from a screen or heard on the phone.
+      [reference, ["plain"]],
+      [reference.toLowerCase().replace("-", " "), ["plain"]],
+      [reference.replace("-", "").replaceAll("0", "O").replaceAll("1", "l"), ["plain"]],
+      [reference.slice(0, -1), []],
       ["ORDER-1", ["described"]],
       ["order", ["draft", "described"]],
       ["two", ["draft", "described"]],
@@ -217,6 +224,7 @@ eachStore("the search for invoices", (store) => {
       { customerId },
       { walletAddress: String(made.get("plain")?.["walletAddress"]) },
       { search: String(made.get("plain")?.["publicId"]) },
+      { search: String(made.get("plain")?.["publicId"]).slice(5, 13) },
       { settlementCurrency: "USD", sort: "amount" },
     ] as readonly Record<string, string>[]) {
       expect((await ask(query, stranger)).body["data"], JSON.stringify(query)).to.deep.equal([]);

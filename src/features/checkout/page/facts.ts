@@ -1,4 +1,4 @@
-import { formatTime, type Catalogue } from "./catalogue.ts";
+import { formatPrice, formatTime, type Catalogue } from "./catalogue.ts";
 import { networkText, tokenText } from "./page-words.ts";
 import type { CheckoutSession } from "../present.ts";
 import type { CheckoutState } from "../rules.ts";
@@ -30,10 +30,11 @@ function timeFact(label: string, iso: string, text: Catalogue): Fact {
 }
 
 /** The amount due in tokens, and in the invoice's currency if that is another one. */
-function askedText(session: CheckoutSession): string {
+function askedText(session: CheckoutSession, text: Catalogue): string {
   const { amount, settlementCurrency, tokenSymbol, payableAmount } = session.invoice;
   const due = tokenText(session, payableAmount);
-  return settlementCurrency === tokenSymbol ? due : `${due} (${amount} ${settlementCurrency})`;
+  if (settlementCurrency === tokenSymbol) return due;
+  return `${due} (${formatPrice(text, amount, settlementCurrency)})`;
 }
 
 /** States in which the deadline no longer concerns the payer. */
@@ -52,7 +53,7 @@ export function progressFacts(session: CheckoutSession, text: Catalogue): Fact[]
       : timeFact(text.lastChecked, lastCheckedAt, text);
   return [
     ...(state === "cannot_check" ? [checked] : []),
-    fact(text.asked, askedText(session)),
+    fact(text.asked, askedText(session, text)),
     ...(isZero(invoice.receivedAmount)
       ? []
       : [fact(text.received, tokenText(session, invoice.receivedAmount))]),
@@ -66,22 +67,25 @@ export function progressFacts(session: CheckoutSession, text: Catalogue): Fact[]
             text,
           ),
         ]),
-    fact(text.reference, invoice.id),
+    fact(text.reference, invoice.reference),
   ];
 }
 
 export function receiptFacts(session: CheckoutSession, text: Catalogue): Fact[] {
   const { invoice, receipt } = session;
+  const { description, externalId } = invoice;
   return [
     fact(text.merchant, session.merchantDisplayName),
-    fact(text.asked, askedText(session)),
+    ...(description === null ? [] : [fact(text.purpose, description)]),
+    ...(externalId === null ? [] : [fact(text.order, externalId)]),
+    fact(text.asked, askedText(session, text)),
     fact(text.received, tokenText(session, invoice.receivedAmount)),
     ...(isZero(invoice.excessAmount)
       ? []
       : [fact(text.excess, tokenText(session, invoice.excessAmount))]),
     fact(text.network, networkText(session)),
     ...(receipt === null ? [] : [timeFact(text.paidAt, receipt.paidAt, text)]),
-    fact(text.reference, invoice.id),
+    fact(text.reference, invoice.reference),
   ];
 }
 

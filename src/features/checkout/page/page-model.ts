@@ -1,9 +1,12 @@
 import { second, type Instant } from "../../../kernel/clock.ts";
+import { parseUrl } from "../../../kernel/url.ts";
 import type { ClaimResult } from "../../payments/index.ts";
-import { fill, type Catalogue } from "./catalogue.ts";
+import { catalogues, fill, type Catalogue } from "./catalogue.ts";
+import { testWords } from "./words/english-only.ts";
 import { progressFacts, receiptFacts, type Fact } from "./facts.ts";
 import { describeState, networkText, tokenText, type StateWords } from "./page-words.ts";
 import { makePayment, type PaymentModel } from "./payment-model.ts";
+import { versionOf } from "../live.ts";
 import type { CheckoutSession } from "../present.ts";
 import type { CheckoutState } from "../rules.ts";
 
@@ -16,9 +19,20 @@ export interface PageModel extends StateWords {
   /** Path of this page; `sessionPath` is the session that the script polls. */
   readonly path: string;
   readonly sessionPath: string;
+  /** The stream of the session's versions, and the version that this page shows. */
+  readonly eventsPath: string;
+  readonly version: string;
+  readonly site: Link | null;
+  /** What is paid for, and the merchant's number of it. */
+  readonly purpose: string | null;
+  readonly order: string | null;
+  readonly help: HelpModel;
+  /** Links to this page in the other languages. */
+  readonly languages: readonly LanguageLink[];
   readonly state: CheckoutState;
   readonly isTest: boolean;
-  readonly hasSandbox: boolean;
+  /** The test panel; null on real networks. */
+  readonly sandbox: { readonly words: typeof testWords; readonly action: string } | null;
   /** Server time of the rendering, on which the script's countdown is based. */
   readonly at: Instant;
   /** Poll interval of the script, in milliseconds. */
@@ -34,7 +48,28 @@ export interface PageModel extends StateWords {
   readonly hashForm: HashFormModel | null;
   /** Previously submitted transactions with what became of them. */
   readonly submitted: readonly { readonly hash: string; readonly result: string }[];
-  readonly back: { readonly href: string; readonly label: string } | null;
+  readonly back: Link | null;
+}
+
+interface Link {
+  readonly href: string;
+  readonly label: string;
+}
+
+/** Whom to ask about a payment, and what to quote. */
+interface HelpModel {
+  readonly ask: string;
+  readonly reference: string;
+  readonly mail: Link | null;
+  readonly site: Link | null;
+}
+
+interface LanguageLink {
+  readonly lang: string;
+  /** Its name in itself. */
+  readonly name: string;
+  readonly href: string;
+  readonly isCurrent: boolean;
 }
 
 export interface PageNotice {
@@ -46,6 +81,8 @@ export interface PageNotice {
 export interface PageContext {
   readonly basePath: string;
   readonly text: Catalogue;
+  /** `?lang=de` if the payer has chosen the language. */
+  readonly languageQuery: string;
   readonly at: Instant;
   /** Whether the page has a test panel. */
   readonly hasSandbox: boolean;
@@ -94,7 +131,8 @@ export async function makePageModel(
   session: CheckoutSession,
   context: PageContext,
 ): Promise<PageModel> {
-  const { basePath, text, notice } = context;
+  const { basePath, text, languageQuery, notice } = context;
+  const page = `${basePath}/pay/${session.id}`;
   const { state, invoice, merchantDisplayName: merchant } = session;
   const words = describeState(session, text);
   const isAsking = session.nextAction === "pay";
@@ -111,11 +149,25 @@ export async function makePageModel(
     basePath,
     title,
     merchant,
-    path: `${basePath}/pay/${session.id}`,
+    path: page + languageQuery,
     sessionPath: `${basePath}/v1/checkout/${session.id}`,
+    eventsPath: `${page}/events`,
+    version: versionOf(session),
+    site: siteOf(session),
+    purpose: session.invoice.description,
+    order: session.invoice.externalId,
+    help: makeHelp(session, text),
+    languages: catalogues.map(({ lang, name }) => ({
+      lang,
+      name,
+      href: `${page}?lang=${lang}`,
+      isCurrent: lang === text.lang,
+    })),
+    sandbox: context.hasSandbox
+      ? { words: testWords, action: `${page}/sandbox${languageQuery}` }
+      : null,
     state,
     isTest: session.isTest,
-    hasSandbox: context.hasSandbox,
     at: context.at,
     pollMs: session.receipt === null ? pollMs.live : pollMs.finished,
     payment: isAsking ? await makePayment(session, text) : null,
@@ -126,7 +178,7 @@ export async function makePageModel(
     notice,
     hashForm: hashStates.has(state)
       ? {
-          action: `${basePath}/pay/${session.id}/transactions`,
+          action: `${page}/transactions${languageQuery}`,
           lead: fill(text.hashLead, { network: networkText(session) }),
           isOpen: notice?.isError === true || submitted.length > 0,
           isInvalid: notice?.isError === true,
@@ -170,9 +222,37 @@ function resultValues(session: CheckoutSession): Readonly<Record<string, string>
   };
 }
 
+function makeHelp(session: CheckoutSession, text: Catalogue): HelpModel {
+  const { merchantDisplayName: merchant, merchantContactEmail: email, invoice } = session;
+  const { reference } = invoice;
+  const subject = encodeURIComponent(fill(text.mailSubject, { reference }));
+  // An address may contain ? and &, which would begin further fields of the mail.
+  const to = email === null ? null : encodeURIComponent(email).replace("%40", "@");
+  return {
+    ask: fill(text.askMerchant, { merchant }),
+    reference,
+    mail:
+      email === null || to === null
+        ? null
+        : { href: `mailto:${to}?subject=${subject}`, label: email },
+    site: siteOf(session),
+  };
+}
+
+/** Returns the merchant's site with its host as the label: in punycode, so that no letter looks like another. */
+function siteOf({ merchantWebsite }: CheckoutSession): Link | null {
+  const url = merchantWebsite === null ? null : parseUrl(merchantWebsite);
+  if (url === null || !isWebLink(url.href)) return null;
+  return { href: url.href, label: url.host.replace(/^www\./, "") };
+}
+
+/** A defense in depth: whatever is stored, a link never runs a script. */
+function isWebLink(href: string): boolean {
+  return /^https?:\/\//i.test(href);
+}
+
 function makeBack(session: CheckoutSession, text: Catalogue): PageModel["back"] {
   const href = session.redirectUrl;
-  // A defense in depth: whatever is stored, a link never runs a script.
-  if (href === null || !/^https?:\/\//i.test(href)) return null;
+  if (href === null || !isWebLink(href)) return null;
   return { href, label: fill(text.back, { merchant: session.merchantDisplayName }) };
 }

@@ -1,4 +1,5 @@
-import { fill, type Catalogue } from "./catalogue.ts";
+import { minute, second } from "../../../kernel/clock.ts";
+import { fill, formatDuration, type Catalogue } from "./catalogue.ts";
 import type { CheckoutSession } from "../present.ts";
 import type { CheckoutNotice } from "../rules.ts";
 
@@ -31,7 +32,7 @@ export function describeState(session: CheckoutSession, text: Catalogue): StateW
     received: tokenText(session, invoice.receivedAmount),
     remaining: tokenText(session, invoice.remainingAmount),
     excess: tokenText(session, invoice.excessAmount),
-    wait: waitText(session.confirmationSeconds ?? 0, text),
+    wait: waitText((session.confirmationSeconds ?? 0) * second, text),
   };
   const words = (tone: Tone, headline: string, ...paragraphs: string[]): StateWords => ({
     tone,
@@ -103,10 +104,9 @@ const noticeTexts = {
   network_delayed: "cannotConfirmNow",
 } as const satisfies Record<CheckoutNotice, keyof Catalogue>;
 
-/** Returns an expected time in words. */
-function waitText(seconds: number, text: Catalogue): string {
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 1) return text.waitUnderMinute;
-  if (minutes === 1) return text.waitOneMinute;
-  return fill(text.waitMinutes, { n: String(minutes) });
+/** Returns an expected duration in words. */
+function waitText(ms: number, text: Catalogue): string {
+  const isShort = Math.round(ms / minute) < 1;
+  if (isShort) return text.waitUnderMinute;
+  return fill(text.waitAbout, { time: formatDuration(text, Math.max(ms, minute)) });
 }

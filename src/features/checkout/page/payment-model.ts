@@ -1,4 +1,4 @@
-import { fill, type Catalogue } from "./catalogue.ts";
+import { fill, formatPrice, type Catalogue } from "./catalogue.ts";
 import { shownTime, type ShownTime } from "./facts.ts";
 import { networkText, tokenText } from "./page-words.ts";
 import { drawCode } from "./qr.ts";
@@ -26,7 +26,7 @@ export interface PaymentModel {
   readonly symbol: string;
   readonly network: string;
   /** Amount in the invoice's currency; null if that is the token itself. */
-  readonly asks: string | null;
+  readonly price: string | null;
   readonly addressLabel: string;
   /** The three parts form the address; people compare its first and last characters. */
   readonly address: readonly [string, string, string];
@@ -34,6 +34,8 @@ export interface PaymentModel {
   readonly code: CodeModel;
   /** The code with token and amount, behind a switch; null if the network has none. */
   readonly fullCode: FullCodeModel | null;
+  /** Why the amount has more decimals than the price; null if it does not, or not for that reason. */
+  readonly lastDigits: string | null;
   readonly rules: readonly string[];
   readonly expires: ShownTime;
 }
@@ -61,9 +63,11 @@ export async function makePayment(
     amount: splitAmount(invoice.remainingAmount),
     symbol: tokenSymbol,
     network: fill(text.onNetwork, named),
-    asks:
+    price:
       isWhole && invoice.settlementCurrency !== tokenSymbol
-        ? fill(text.asks, { amount: `${invoice.amount} ${invoice.settlementCurrency}` })
+        ? fill(text.price, {
+            amount: formatPrice(text, invoice.amount, invoice.settlementCurrency),
+          })
         : null,
     addressLabel: fill(text.addressOn, named),
     address: [address.slice(0, 6), address.slice(6, -6), address.slice(-6)],
@@ -82,13 +86,23 @@ export async function makePayment(
             check: fill(text.scanCheck, named),
             walletLink: isTest ? null : uri,
           },
+    lastDigits:
+      session.isAddressShared && splitAmount(invoice.remainingAmount)[1] !== ""
+        ? text.lastDigits
+        : null,
     rules: [
       fill(text.arrives, named),
       fill(text.onlyHere, named),
-      ...(isTest ? [] : [fill(text.ownCoin, { network: session.networkTitle })]),
+      ...(isTest ? [] : [coinText(session, text)]),
     ],
     expires: shownTime(invoice.expiresAt, text),
   };
+}
+
+function coinText({ networkCoin: coin, networkTitle }: CheckoutSession, text: Catalogue): string {
+  return coin === null
+    ? fill(text.unnamedCoin, { network: networkTitle })
+    : fill(text.ownCoin, { coin });
 }
 
 function splitAmount(digits: string): readonly [string, string] {

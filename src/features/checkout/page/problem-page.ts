@@ -1,5 +1,6 @@
 import type { PageProblem, ProblemPage } from "../../../api/page.ts";
-import { chooseCatalogue, fill, type Catalogue } from "./catalogue.ts";
+import { fill, formatDuration, readLanguage, type Catalogue } from "./catalogue.ts";
+import { second } from "../../../kernel/clock.ts";
 import { renderMessage } from "./render.ts";
 import type { StateWords } from "./page-words.ts";
 import type { CheckoutService } from "../service.ts";
@@ -19,12 +20,12 @@ export function makeProblemPage(service: Pick<CheckoutService, "basePath">): Pro
   return (problem) => {
     const match = pagePath.exec(problem.path);
     if (match === null) return null;
-    const text = chooseCatalogue(problem.acceptLanguage);
+    const { text, languageQuery } = readLanguage(problem);
     const basePath = service.basePath();
     const words = describeProblem(problem, text);
     const [, checkoutId] = match;
     const hasWay = checkoutId !== undefined && problem.status !== 404;
-    const path = hasWay ? `${basePath}/pay/${checkoutId}` : null;
+    const path = hasWay ? `${basePath}/pay/${checkoutId}${languageQuery}` : null;
     const isForm = problem.method === "POST";
     // A reload would look as if the form had been received.
     const retry = path !== null && passing.has(problem.status) && !isForm;
@@ -51,11 +52,11 @@ function describeProblem(
     return { tone: "over", headline: text.notFoundHeadline, paragraphs: [text.notFoundLead] };
   }
   if (status === 429) {
-    const wait = { n: String(retryAfterSeconds ?? retrySeconds) };
+    const time = formatDuration(text, (retryAfterSeconds ?? retrySeconds) * second);
     return {
       tone: "careful",
       headline: text.busyHeadline,
-      paragraphs: [fill(text.busyLead, wait)],
+      paragraphs: [fill(text.busyLead, { time })],
     };
   }
   if (status === 503) {

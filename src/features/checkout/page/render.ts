@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { Eta } from "eta";
+import type { HtmlPage } from "../../../api/page.ts";
 import { script, styleSheet } from "./assets.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { PageModel } from "./page-model.ts";
@@ -26,16 +27,21 @@ const templates = new Eta({
 const styles = { styleSheet: styleSheet.name, script: null };
 const assets = { ...styles, script: script.name };
 
-export function renderCheckout(model: PageModel): string {
-  return templates.render("./checkout", { ...assets, ...model });
+export function renderCheckout(model: PageModel): HtmlPage {
+  return page(model.text, templates.render("./checkout", { ...assets, ...model }));
 }
 
 /** Renders the page of the bare host. It names nobody: no merchant, no program and no version. */
-export function renderHome(basePath: string, text: Catalogue): string {
-  return templates.render("./home", { ...styles, basePath, text, title: text.homeTitle });
+export function renderHome(basePath: string, text: Catalogue): HtmlPage {
+  const model = { ...styles, basePath, text, title: text.homeTitle };
+  return page(text, templates.render("./home", model));
 }
 
-export function renderMessage(model: MessageModel): string {
-  const { retrySeconds } = model;
-  return templates.render("./message", { ...(retrySeconds === null ? styles : assets), ...model });
+export function renderMessage(model: MessageModel): HtmlPage {
+  const files = model.retrySeconds === null ? styles : assets;
+  return page(model.text, templates.render("./message", { ...files, ...model }));
+}
+
+function page({ lang }: Catalogue, html: string): HtmlPage {
+  return { html, language: lang };
 }

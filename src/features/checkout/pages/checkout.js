@@ -1,15 +1,20 @@
-// Progressive enhancement: polls for changes, copies, and counts down. The page also works without this script.
+// Progressive enhancement: shows changes, copies, and counts down. The page also works without this script.
 "use strict";
 (() => {
   const hiddenPollMs = 30_000;
+  const streamedPollMs = 30_000;
   const patienceMs = 15_000;
   const failedPollMs = 5_000;
   const retryMsMax = 60_000;
+  // The server sends an event every 15 seconds.
+  const silenceMsMax = 35_000;
+  const reopenMs = 60_000;
   const warnAtMinutes = [5, 1];
+  const wide = "(min-width: 44rem)";
 
   const announcement = document.getElementById("announcement");
   const connection = document.getElementById("connection");
-  let checkout = document.getElementById("checkout");
+  const checkout = document.getElementById("checkout");
   if (checkout === null) {
     // The page of a problem that passes by itself.
     const { path, retrySeconds } = document.querySelector("main").dataset;
@@ -17,11 +22,21 @@
     return;
   }
 
-  let shown = withoutTime(checkout);
+  const language = document.documentElement.lang;
+  // The browser's own variant of the page's language, such as en-GB. Digits are those of the copied amounts.
+  const locale = new Intl.Locale(
+    navigator.languages.find((each) => each.split("-")[0] === language) ?? language,
+    { numberingSystem: "latn" },
+  );
+
   let tag = "";
   let timer = 0;
   /** Aborts the pending poll; null between polls. */
   let pending = null;
+  /** The stream of changes; null while there is none. */
+  let stream = null;
+  let heardAt = 0;
+  let triedAt = -Infinity;
   let minutesBefore = Infinity;
   // The countdown uses the server's clock, because the payer's may be wrong.
   let aheadMs = Date.now() - Number(checkout.dataset.at);
@@ -30,11 +45,51 @@
     announcement.textContent = text;
   }
 
-  function fill(text, name, value) {
-    return text.replace(`{${name}}`, String(value));
+  function fill(text, values) {
+    return text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+  }
+
+  // --- the stream ---
+
+  /** Opens the stream unless it is open. A browser has few connections to a host, so hidden pages have none. */
+  function listen() {
+    if (stream !== null || document.hidden || performance.now() - triedAt < reopenMs) return;
+    triedAt = performance.now();
+    const own = new EventSource(checkout.dataset.events);
+    stream = own;
+    heardAt = performance.now();
+    own.addEventListener("session", ({ data }) => {
+      heardAt = performance.now();
+      if (data !== checkout.dataset.version) void look();
+      else connection.hidden = true;
+    });
+    own.addEventListener("beat", () => {
+      heardAt = performance.now();
+    });
+    own.addEventListener("error", () => {
+      // The browser reconnects, unless the server has refused the stream. Meanwhile the page polls.
+      heardAt = -Infinity;
+      if (own.readyState === EventSource.CLOSED) silence();
+      if (pending === null) plan(Number(checkout.dataset.pollMs));
+    });
+  }
+
+  function silence() {
+    stream?.close();
+    stream = null;
+  }
+
+  function isStreamed() {
+    return stream !== null && performance.now() - heardAt < silenceMsMax;
   }
 
   // --- polling ---
+
+  function plan(waitMs) {
+    clearTimeout(timer);
+    const leastMs = document.hidden ? hiddenPollMs : isStreamed() ? streamedPollMs : 0;
+    timer = setTimeout(look, Math.max(waitMs, leastMs));
+  }
 
   /** Polls once. A pending poll is aborted, because after a sleep its connection may be dead. */
   async function look() {
@@ -49,14 +104,29 @@
       if (seen !== tag) await readWhole(own.signal);
       tag = seen;
       connection.hidden = true;
+      // A stream that was silent for too long is dead, even if the browser has not noticed.
+      if (stream !== null && !isStreamed()) silence();
+      listen();
     } catch (error) {
+      // A newer poll has replaced this one.
+      if (pending !== own) return;
       connection.hidden = false;
       waitMs = retryMs(Math.max(failedPollMs / 1_000, error.retryAfter || 0));
     }
     clearTimeout(patience);
     if (pending !== own) return;
     pending = null;
-    timer = setTimeout(look, document.hidden ? Math.max(waitMs, hiddenPollMs) : waitMs);
+    plan(waitMs);
+  }
+
+  /** Looks at once: when a phone wakes up, the page returns or gets the focus, or the network is back. */
+  function wake() {
+    if (document.hidden) {
+      silence();
+      return;
+    }
+    triedAt = -Infinity;
+    void look();
   }
 
   /** Caps a server's Retry-After, and spreads the pages that were refused together. */
@@ -80,37 +150,76 @@
   }
 
   async function readWhole(signal) {
-    const answer = await read(location.pathname, {}, signal);
+    const answer = await read(checkout.dataset.path, {}, signal);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const next = page.getElementById("checkout");
     if (next === null) throw new Error("this is no checkout");
     aheadMs = Date.now() - Number(next.dataset.at);
-    const html = withoutTime(next);
-    if (html === shown) return;
-    shown = html;
+    if (next.dataset.version === checkout.dataset.version) return;
     document.title = page.title;
     show(next);
   }
 
-  function withoutTime(element) {
-    return element.outerHTML.replace(/ data-at="\d+"/, "");
-  }
+  // --- changing the page ---
 
   function show(next) {
-    const focused = document.activeElement?.id ?? "";
-    const open = [...checkout.querySelectorAll("details[open]")].map(({ id }) => id);
-    const typed = document.getElementById("transaction-hash")?.value ?? "";
-    const isNews =
-      next.dataset.state !== checkout.dataset.state ||
-      next.dataset.headline !== checkout.dataset.headline;
-    checkout.replaceWith(document.adoptNode(next));
-    checkout = next;
-    enhance();
-    const field = document.getElementById("transaction-hash");
-    if (field !== null) field.value = typed;
-    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-    if (focused !== "") document.getElementById(focused)?.focus({ preventScroll: true });
-    if (isNews) say(checkout.dataset.headline);
+    const { state, headline } = checkout.dataset;
+    enhance(next);
+    patch(checkout, next);
+    countDown();
+    if (state !== checkout.dataset.state || headline !== checkout.dataset.headline) {
+      say(checkout.dataset.headline);
+    }
+  }
+
+  /**
+   * Makes an element like another one and changes only what differs, so that focus, selection, typed text and a screen
+   * reader's place stay.
+   */
+  function patch(old, next) {
+    if (old.isEqualNode(next)) return;
+    patchAttributes(old, next);
+    let place = old.firstChild;
+    for (const wanted of [...next.childNodes]) {
+      const match = findMatch(place, wanted);
+      while (match !== null && place !== match) place = removed(place);
+      if (match === null) {
+        old.insertBefore(document.adoptNode(wanted), place);
+      } else {
+        if (match.nodeType === Node.ELEMENT_NODE) patch(match, wanted);
+        else if (match.data !== wanted.data) match.data = wanted.data;
+        place = match.nextSibling;
+      }
+    }
+    while (place !== null) place = removed(place);
+  }
+
+  function removed(node) {
+    const { nextSibling } = node;
+    node.remove();
+    return nextSibling;
+  }
+
+  /** Finds the node that becomes the wanted one: the same region further on, or a like node in its place. */
+  function findMatch(place, wanted) {
+    if (wanted.id) {
+      for (let node = place; node !== null; node = node.nextSibling) {
+        if (node.id === wanted.id && node.nodeName === wanted.nodeName) return node;
+      }
+      return null;
+    }
+    return place !== null && !place.id && place.nodeName === wanted.nodeName ? place : null;
+  }
+
+  function patchAttributes(old, next) {
+    // People open and close details, not the server.
+    const isKept = (name) => name === "open" && old.nodeName === "DETAILS";
+    for (const { name } of [...old.attributes]) {
+      if (!next.hasAttribute(name) && !isKept(name)) old.removeAttribute(name);
+    }
+    for (const { name, value } of next.attributes) {
+      if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    }
   }
 
   // --- copying ---
@@ -147,15 +256,12 @@
       Math.floor((Date.parse(left.dataset.until) - Date.now() + aheadMs) / 1_000),
     );
     left.hidden = false;
-    left.textContent = fill(checkout.dataset.timeLeft, "time", duration(seconds));
+    left.textContent = fill(checkout.dataset.timeLeft, { time: duration(seconds) });
     const minutes = Math.ceil(seconds / 60);
     for (const mark of warnAtMinutes) {
       if (minutes === mark && minutesBefore > mark && minutesBefore < Infinity) {
-        say(
-          mark === 1
-            ? checkout.dataset.oneMinuteLeft
-            : fill(checkout.dataset.minutesLeft, "n", mark),
-        );
+        const time = inUnit(mark, "minute", "long");
+        say(fill(checkout.dataset.timeLeftToPay, { time }));
       }
     }
     if (seconds === 0) stopAsking();
@@ -169,57 +275,76 @@
     if (minutesBefore > 0) void look();
   }
 
+  function inUnit(n, unit, unitDisplay = "short") {
+    return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay }).format(n);
+  }
+
+  /** Writes a duration in its two largest units. */
   function duration(seconds) {
-    const { days, hours, minutes, seconds: secondsText } = checkout.dataset;
-    const part = (text, n) => fill(text, "n", n);
-    if (seconds >= 86_400) {
-      return `${part(days, Math.floor(seconds / 86_400))} ${part(hours, Math.floor((seconds % 86_400) / 3_600))}`;
+    const units = [
+      ["day", 86_400],
+      ["hour", 3_600],
+      ["minute", 60],
+      ["second", 1],
+    ];
+    const first = Math.max(
+      0,
+      units.findIndex(([, length]) => seconds >= length),
+    );
+    let rest = seconds;
+    return units
+      .slice(seconds === 0 ? -1 : first)
+      .slice(0, 2)
+      .map(([unit, length]) => {
+        const n = Math.floor(rest / length);
+        rest %= length;
+        return inUnit(n, unit);
+      })
+      .join(" ");
+  }
+
+  /** Writes a time in the payer's zone: `today, 2:16 PM`, or with its date and zone if it is further away. */
+  function localTime(at) {
+    const midnight = (date) => new Date(date).setHours(12, 0, 0, 0);
+    const days = Math.round((midnight(at) - midnight(Date.now() - aheadMs)) / 86_400_000);
+    if (Math.abs(days) > 1) {
+      const format = { dateStyle: "medium", timeStyle: "short" };
+      return new Intl.DateTimeFormat(locale, format).format(at);
     }
-    if (seconds >= 3_600) {
-      return `${part(hours, Math.floor(seconds / 3_600))} ${part(minutes, Math.floor((seconds % 3_600) / 60))}`;
-    }
-    if (seconds >= 60)
-      return `${part(minutes, Math.floor(seconds / 60))} ${part(secondsText, seconds % 60)}`;
-    return part(secondsText, seconds);
+    return fill(checkout.dataset.dayTime, {
+      day: new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(days, "day"),
+      time: new Intl.DateTimeFormat(locale, { timeStyle: "short" }).format(at),
+    });
   }
 
   // --- elements that need a script ---
 
-  function enhance() {
-    for (const button of checkout.querySelectorAll("[data-copy]")) {
-      button.hidden = false;
-      button.addEventListener("click", () => void copy(button));
+  function enhance(root) {
+    for (const button of root.querySelectorAll("[data-copy], #print")) button.hidden = false;
+    for (const time of root.querySelectorAll("time[data-local]")) {
+      time.title = time.textContent;
+      time.textContent = localTime(new Date(time.dateTime));
     }
-    const print = document.getElementById("print");
-    if (print !== null) {
-      print.hidden = false;
-      print.addEventListener("click", () => window.print());
-    }
-    // English pages use the browser's locale for times, which may differ from the server's format.
-    const language = document.documentElement.lang;
-    const format = new Intl.DateTimeFormat(language === "en" ? undefined : language, {
-      year: "numeric",
-      month: "short",
-      day: "numeric",
-      hour: "2-digit",
-      minute: "2-digit",
-      timeZoneName: "short",
-    });
-    for (const time of checkout.querySelectorAll("time[data-local]")) {
-      time.textContent = format.format(new Date(time.dateTime));
-    }
-    countDown();
+    const code = root.querySelector("#code");
+    // Wide pages show the code without a click. The style sheet does so too, in browsers that can.
+    if (code !== null && matchMedia(wide).matches) code.open = true;
   }
 
-  enhance();
+  enhance(checkout);
+  countDown();
+  document.addEventListener("click", ({ target }) => {
+    const button = target.closest("button");
+    if (button?.dataset.copy !== undefined) void copy(button);
+    if (button?.id === "print") window.print();
+  });
   setInterval(countDown, 1_000);
-  // Poll at once when a phone wakes up, the page returns from the browser's cache or the network is back.
-  document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) void look();
-  });
+  document.addEventListener("visibilitychange", wake);
   addEventListener("pageshow", (event) => {
-    if (event.persisted) void look();
+    if (event.persisted) wake();
   });
-  addEventListener("online", () => void look());
-  timer = setTimeout(look, Number(checkout.dataset.pollMs));
+  addEventListener("pagehide", silence);
+  addEventListener("focus", wake);
+  addEventListener("online", wake);
+  listen();
+  plan(Number(checkout.dataset.pollMs));
 })();

@@ -6,10 +6,12 @@ import {
   wordTerm,
   type SearchQuery,
 } from "../../../kernel/search.ts";
+import { unindexed } from "../../../platform/database/query/list-filters.ts";
 import { examinedMax, startingWith } from "../../../platform/database/query/facets.ts";
 import type { Reader } from "../../../platform/database/index.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import { customerTexts, isFoundCustomer, searchCustomers } from "../../customers/index.ts";
+import { publicIdBeginning } from "../reference.ts";
 import { invoiceIdsWhere, type InvoiceRow } from "../store.ts";
 
 /** The number of matching customers beyond which a search counts as matching very many invoices. */
@@ -29,8 +31,10 @@ export async function searchCandidates(
     condition: string,
     ...values: readonly string[]
   ) => invoiceIdsWhere(reader, organizationId, table, condition, ...values);
+  const reference = publicIdBeginning(query.folded);
   const found = await Promise.all([
     idsWhere("invoices", "public_id = $2", query.folded),
+    reference === null ? [] : idsOfReference(reader, organizationId, reference),
     idsWhere(
       "invoices",
       "lower(external_id) >= $2 AND lower(external_id) < $3 AND external_id IS NOT NULL",
@@ -49,6 +53,21 @@ export async function searchCandidates(
   ]);
   const ids = [...new Set(found.flat())];
   return ids.length > examinedMax ? null : ids;
+}
+
+/** Returns an organization's invoices whose public ids begin like this. */
+async function idsOfReference(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  beginning: string,
+): Promise<readonly Id<"invoice">[]> {
+  // SQLite would walk the organization's invoices if its column could be searched.
+  const rows = await reader.all<{ id: Id<"invoice"> }>(
+    `SELECT id AS "id" FROM invoices AS one WHERE public_id >= $2 AND public_id < $3
+     AND ${unindexed("organization_id")} = $1 LIMIT ${String(examinedMax + 1)}`,
+    [organizationId, ...startingWith(beginning)],
+  );
+  return rows.map(({ id }) => id);
 }
 
 type SearchedText = Pick<
@@ -72,10 +91,12 @@ export async function searchAmong(
     reader,
     rows.flatMap(({ customerId }) => customerId ?? []),
   );
+  const reference = publicIdBeginning(query.folded);
   const isFound = ({ publicId, externalId, description, customerId }: SearchedText) => {
     const customer = customerId === null ? undefined : customers.get(customerId);
     return (
       publicId === query.folded ||
+      (reference !== null && publicId.startsWith(reference)) ||
       (externalId !== null && foldAscii(externalId).startsWith(query.folded)) ||
       hasWords(description ?? "", query) ||
       (customer !== undefined && isFoundCustomer(customer, query))

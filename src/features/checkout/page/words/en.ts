@@ -1,24 +1,31 @@
 /**
- * All texts for payers, in English. Placeholders are in braces. To add a language, add another object of this shape and
- * list it in catalogue.ts.
+ * The payers' texts in English, from which the other languages are translated. Placeholders are in braces; `{time}` is a
+ * duration or a time of day with its unit, such as `5 minutes`. Texts say amounts without plurals, which languages form
+ * differently. To add a language, add a file of this shape beside this one and list it in catalogue.ts.
  */
 export const en = {
   lang: "en",
   dir: "ltr",
+  /** The language's name in itself. */
+  name: "English",
 
   // --- the request ---
   payTitle: "Pay {amount} to {merchant}",
   stateTitle: "{headline} · {merchant}",
   payTo: "Payment to",
+  purpose: "For",
+  order: "Order",
   amountToPay: "Amount to pay",
   stillToPay: "Still to pay",
   onNetwork: "on {network}",
-  asks: "for {amount}",
+  price: "Price: {amount}",
+  lastDigits: "The last digits tell us the payment is yours, so please don't round the amount.",
   arrives:
     "Exactly {amount} must arrive, down to the last decimal. If you pay from an exchange, add its withdrawal fee on top.",
   onlyHere:
     "Send only {token} on {network}. Anything else will not reach the merchant and cannot be recovered.",
-  ownCoin: "You also need a little of {network}'s own coin for the network fee.",
+  ownCoin: "You also need a little {coin} for the network fee.",
+  unnamedCoin: "You also need a little of {network}'s own coin for the network fee.",
   addressOn: "Address on {network}",
   copyAmount: "Copy amount",
   copyAddress: "Copy address",
@@ -27,6 +34,7 @@ export const en = {
   addressCopied: "Address copied",
   copyFailed: "Couldn't copy. Select the text instead",
   openWallet: "Open in a wallet",
+  showCode: "Show the QR code",
   scanAddress: "Address on {network}, without the amount. Enter {amount} yourself.",
   scanAll: "Address, token and amount on {network}.",
   qrLabel: "QR code: pay {amount} on {network} to {address}",
@@ -36,12 +44,9 @@ export const en = {
     "Not every wallet reads this code correctly. Before you confirm, your wallet must show a recipient that ends in {ending} and an amount of {amount}. If it shows anything else, don't send: use the address instead.",
   payBy: "Pay by",
   timeLeft: "{time} left",
-  days: "{n} d",
-  hours: "{n} h",
-  minutes: "{n} min",
-  seconds: "{n} s",
-  minutesLeft: "{n} minutes left to pay",
-  oneMinuteLeft: "1 minute left to pay",
+  timeLeftToPay: "{time} left to pay",
+  /** A day near today with a time: `today, 2:16 PM`. */
+  dayTime: "{day}, {time}",
 
   // --- the states ---
   awaitingHeadline: "Waiting for your payment",
@@ -52,10 +57,9 @@ export const en = {
   confirmingHeadline: "Payment detected",
   confirmingLead:
     "The network is confirming it, which takes {wait}. You don't have to do anything else and can close this page.",
-  confirmationCount: "{current} of {required} confirmations",
+  confirmationCount: "Confirmations: {current} of {required}",
   waitUnderMinute: "less than a minute",
-  waitOneMinute: "about a minute",
-  waitMinutes: "about {n} minutes",
+  waitAbout: "about {time}",
   inReviewHeadline: "Payment found, waiting for the merchant",
   inReviewLead:
     "We found a payment that {merchant} still has to accept. Please don't send it again: this page shows the decision.",
@@ -76,7 +80,7 @@ export const en = {
   expiredHeadline: "This payment has expired",
   expiredLead: "Please don't send anything to its address now. Ask {merchant} for a new link.",
   expiredSent:
-    "Already sent it? Keep the link to this page, and if your payment doesn't appear soon, contact {merchant} and quote the reference below.",
+    "Already sent it? We will still find it. Keep the link to this page, and if your payment doesn't appear soon, contact {merchant} and quote the reference below.",
   expiredPartlyHeadline: "Expired with only part of the payment",
   expiredPartlyLead:
     "We received {received} of {payable}, and the deadline has passed. Please don't send the rest now.",
@@ -146,7 +150,7 @@ export const en = {
   hashNotForThis:
     "This transaction is not a payment for this invoice. If you think it is, contact {merchant} and quote the reference.",
 
-  // --- facts and the receipt ---
+  // --- facts, the receipt and the merchant ---
   details: "Details",
   receipt: "Receipt",
   merchant: "Merchant",
@@ -160,20 +164,23 @@ export const en = {
   expired: "Expired",
   transaction: "Transaction",
   print: "Print the receipt",
+  questions: "Questions about this payment?",
+  askMerchant: "Contact {merchant} and quote this reference:",
+  mailSubject: "Payment {reference}",
 
   // --- navigation and messages ---
   checkAgain: "Check again",
   back: "Back to {merchant}",
+  language: "Language",
   connectionLost: "This page may be out of date. We're trying to refresh it.",
   notFoundHeadline: "We can't find this payment",
   notFoundLead: "Check the link, or ask the merchant for a new one.",
   unavailableHeadline: "We can't check right now",
   unavailableLead:
     "Your payment is safe. Wait a moment, then check again. Please don't send it twice.",
-
   busyHeadline: "One moment, please",
   busyLead:
-    "This page was requested very often just now, so we are taking a short break. Your payment is safe. Check again in {n} s; if you were sending us something, send it again then.",
+    "This page was requested very often just now, so we are taking a short break. Your payment is safe. Check again in {time}; if you were sending us something, send it again then.",
   refusedHeadline: "That didn't work",
   refusedLead:
     "We couldn't read what your browser sent, so nothing has changed. Go back to your payment and try again.",
@@ -188,40 +195,5 @@ export const en = {
   homeLead:
     "This server shows the payment pages of merchants who are paid in crypto tokens. To pay, open the whole link that the merchant gave you.",
   homeDocs: "For developers: the API's documentation",
-
-  // --- the test network ---
   testRibbon: "Test network: no real money",
-  testPanel: "Test panel",
-  testHint: "Simulate what payers and networks do. Nothing here has any value.",
-  testPayer: "The payer",
-  testNetwork: "The network",
-  testPay: "Pay",
-  testUnderpay: "Underpay",
-  testOverpay: "Overpay",
-  testMine: "Mine",
-  testReorganize: "Reorganize",
-  testExpire: "Expire",
-  testPaid: "Paid. The payment will be in the next block.",
-  testUnderpaid: "Paid half. The payment will be in the next block.",
-  testOverpaid: "Paid too much. The payment will be in the next block.",
-  testMined: "Mined a block.",
-  testReorganized: "Replaced the newest blocks. Payments in them are gone.",
-  testExpired: "The deadline has passed.",
-
-  // --- payment instructions in the API ---
-  sendExactly:
-    "Send {amount} on {network} to {address}. Exactly {amount} must arrive: if you pay from an exchange, add its withdrawal fee on top.",
-  sendNothingNow: "The deadline has passed or is about to. Do not send anything now.",
-  sendNothingConfirming:
-    "The payment was detected and is being confirmed. Do not send anything else.",
-  sendNothingReverted:
-    "A reorganization removed the payment from the chain. It normally returns within minutes. Do not send it again.",
-  sendNothingInReview:
-    "A payment was found, and {merchant} will decide whether to accept it. Do not send anything else.",
-  sendNothingPaid: "The invoice is paid. Do not send anything else.",
-  sendNothingExpired:
-    "The invoice has expired. Do not send anything; ask {merchant} for a new one.",
-  sendNothingCanceled: "The invoice is canceled. Do not send anything.",
-  sendNothingCanceledPaid:
-    "The invoice is canceled, and a payment has arrived, which {merchant} will review. Do not send anything else.",
 } as const;

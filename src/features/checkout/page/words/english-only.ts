@@ -1,0 +1,38 @@
+/** The words of the test panel, for developers. They are not translated. */
+export const testWords = {
+  panel: "Test panel",
+  hint: "Simulate what payers and networks do. Nothing here has any value.",
+  payer: "The payer",
+  network: "The network",
+  pay: "Pay",
+  underpay: "Underpay",
+  overpay: "Overpay",
+  mine: "Mine",
+  reorganize: "Reorganize",
+  expire: "Expire",
+  paid: "Paid. The payment will be in the next block.",
+  underpaid: "Paid half. The payment will be in the next block.",
+  overpaid: "Paid too much. The payment will be in the next block.",
+  mined: "Mined a block.",
+  reorganized: "Replaced the newest blocks. Payments in them are gone.",
+  expired: "The deadline has passed.",
+} as const;
+
+/** The API's `paymentInstructions`, in the API's language. */
+export const instructionWords = {
+  sendExactly:
+    "Send {amount} on {network} to {address}. Exactly {amount} must arrive: if you pay from an exchange, add its withdrawal fee on top.",
+  sendNothingNow: "The deadline has passed or is about to. Do not send anything now.",
+  sendNothingConfirming:
+    "The payment was detected and is being confirmed. Do not send anything else.",
+  sendNothingReverted:
+    "A reorganization removed the payment from the chain. It normally returns within minutes. Do not send it again.",
+  sendNothingInReview:
+    "A payment was found, and {merchant} will decide whether to accept it. Do not send anything else.",
+  sendNothingPaid: "The invoice is paid. Do not send anything else.",
+  sendNothingExpired:
+    "The invoice has expired. Do not send anything; ask {merchant} for a new one.",
+  sendNothingCanceled: "The invoice is canceled. Do not send anything.",
+  sendNothingCanceledPaid:
+    "The invoice is canceled, and a payment has arrived, which {merchant} will review. Do not send anything else.",
+} as const;

@@ -1,0 +1,130 @@
+import { expect } from "chai";
+import { createLivePages, type LivePages } from "../../../src/features/checkout/live.ts";
+import type { EventSink } from "../../../src/api/event-stream.ts";
+import { checkoutId, openLab, type Lab } from "./lab.ts";
+import { scenes } from "./scenes.ts";
+
+/** Reads the events of an open response until one matches. */
+async function reading(answer: Response): Promise<{
+  next(): Promise<{ event: string; data: string } | null>;
+  stop(): Promise<void>;
+}> {
+  const reader = answer.body?.getReader();
+  if (reader === undefined) throw new Error("the response has no body");
+  const decoder = new TextDecoder();
+  let text = "";
+  return {
+    async next() {
+      for (;;) {
+        const match = /event: (\w+)\ndata: (\w*)\n\n/.exec(text);
+        if (match !== null) {
+          text = text.slice(match.index + match[0].length);
+          return { event: match[1] ?? "", data: match[2] ?? "" };
+        }
+        const { done, value } = await reader.read();
+        if (done) return null;
+        text += decoder.decode(value as Uint8Array);
+      }
+    },
+    stop: () => reader.cancel(),
+  };
+}
+
+describe("the stream of a checkout", () => {
+  let lab: Lab;
+  afterEach(() => lab.close());
+
+  const path = `/pay/${checkoutId}/events`;
+
+  it("says which version is current: on connection, and after each change", async () => {
+    lab = await openLab("tron");
+    const answer = await lab.get(path, { "Accept-Encoding": "gzip, br" });
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get("content-type")).to.equal("text/event-stream; charset=utf-8");
+    expect(answer.headers.get("x-accel-buffering")).to.equal("no");
+    expect(answer.headers.get("cache-control")).to.equal("no-store, no-transform");
+    expect(answer.headers.get("content-encoding")).to.equal(null);
+    const events = await reading(answer);
+    const first = await events.next();
+    expect(first?.event).to.equal("session");
+    const shown = async () =>
+      /data-version="(\w+)"/.exec(await (await fetch(lab.page)).text())?.[1];
+    expect(first?.data).to.equal(await shown());
+    scenes.find(({ name }) => name === "paid")?.set(lab, "tron");
+    lab.change({});
+    const second = await events.next();
+    expect(second?.data).not.to.equal(first?.data);
+    expect(second?.data).to.equal(await shown());
+    await events.stop();
+  });
+
+  it("says nothing while blocks pass in which nothing happens", async () => {
+    lab = await openLab("tron");
+    const events = await reading(await lab.get(path));
+    await events.next();
+    const { looks } = lab.world;
+    const state = lab.world.networkState;
+    lab.world.at += 2_000;
+    lab.world.networkState = state && { ...state, tipTime: lab.world.at, tipHeight: 1_001 };
+    while (lab.world.looks === looks) await new Promise((resolve) => setTimeout(resolve, 20));
+    lab.change({ status: "canceled" });
+    const next = await events.next();
+    expect(next?.data).to.equal(
+      /data-version="(\w+)"/.exec(await (await fetch(lab.page)).text())?.[1],
+    );
+    await events.stop();
+  });
+
+  it("ends when the server stops, and when the page leaves", async () => {
+    lab = await openLab("tron");
+    const leaving = await reading(await lab.get(path));
+    const staying = await reading(await lab.get(path));
+    await Promise.all([leaving.next(), staying.next()]);
+    await leaving.stop();
+    await lab.close();
+    expect(await staying.next()).to.equal(null);
+    lab = await openLab("tron");
+  });
+
+  it("does not exist for an unknown checkout", async () => {
+    lab = await openLab("tron");
+    lab.world.invoice = null;
+    expect((await lab.get(path)).status).to.equal(404);
+    expect((await lab.get("/pay/chk_x/events")).status).to.equal(404);
+  });
+});
+
+describe("the open pages", () => {
+  const session = (id: string) => ({ id }) as never;
+  const aSink = (): EventSink => ({ send: () => undefined, end: () => undefined });
+  const limits = { perCheckout: 2, perAddress: 3, total: 4 };
+  const make = (): LivePages =>
+    createLivePages({ read: (id) => Promise.resolve(session(id)), limits });
+
+  it("are limited per checkout, per address and in total, and make room when they close", () => {
+    const live = make();
+    const open = (id: string, address: string) => {
+      live.requireRoom(id, address);
+      return live.watch(session(id), address, aSink());
+    };
+    const close = open("a", "1");
+    open("a", "1");
+    expect(() => open("a", "2"))
+      .to.throw()
+      .with.property("status", 429);
+    open("b", "1");
+    expect(() => open("c", "1"))
+      .to.throw()
+      .with.property("status", 429);
+    open("c", "2");
+    expect(() => open("d", "3"))
+      .to.throw()
+      .with.property("status", 429);
+    close();
+    close();
+    open("d", "3");
+    expect(live.size).to.equal(4);
+    live.end();
+    expect(() => open("e", "4")).to.throw();
+  });
+});
