@@ -20,6 +20,7 @@ COPY --from=build --chown=root:root /till/node_modules ./node_modules
 COPY --from=build --chown=root:root /till/dist ./dist
 COPY --from=build --chown=root:root /till/bin ./bin
 COPY --from=build --chown=root:root /till/config ./config
+COPY --chown=root:root docs ./docs
 RUN mkdir -m 0700 /data && chown node:node /data && ln -s /till/bin/till /usr/local/bin/till
 USER node
 VOLUME /data

@@ -99,7 +99,7 @@ export default tseslint.config(
   },
   {
     // Scripts that run in browsers.
-    files: ["src/features/*/pages/*.js"],
+    files: ["src/features/*/pages/*.js", "src/api/document/manual/*.js"],
     languageOptions: {
       sourceType: "script",
       globals: Object.fromEntries(

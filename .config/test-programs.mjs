@@ -25,7 +25,7 @@ const programs = [
 
 /** Native modules, packages that read files of their own folder, and optional drivers that Till does not install. */
 const unbundled = [
-  ...["sqlite3", "@node-rs/argon2", "@fastify/swagger-ui", "esbuild", "mocha", "pg-native"],
+  ...["sqlite3", "@node-rs/argon2", "esbuild", "mocha", "pg-native"],
   ...["pg-hstore", "mysql2", "mariadb", "tedious", "oracledb", "ibm_db", "snowflake-sdk", "odbc"],
 ];
 

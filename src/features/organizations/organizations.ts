@@ -25,7 +25,7 @@ export interface OrganizationDependencies {
   readonly ids: IdSource;
   readonly journal: Journal;
   readonly members: Members;
-  /** Where `required`, a new name of a reviewed organization reaches payers only after the next approval. */
+  /** If `required`, a new name of a reviewed organization reaches payers only after the next approval. */
   readonly verification: "required" | "off";
 }
 
@@ -92,9 +92,9 @@ async function add(
 }
 
 /**
- * Records a reviewer's decision. An approval also gives payers the pending name. While an approved organization has
- * a pending name, the decision is about that name and the organization stays approved. Of two concurrent decisions, the second gets 409. `expect` receives the locked
- * organization and throws if the reviewer has read another version.
+ * Records a reviewer's decision. An approval also shows the pending name to payers. While an approved organization has
+ * a pending name, the decision is about that name and the organization stays approved. Of two concurrent decisions, the
+ * second gets 409. `expect` receives the locked organization and throws if the reviewer has read another version.
  */
 async function decide(
   { ids, journal }: OrganizationDependencies,

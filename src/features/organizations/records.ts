@@ -33,7 +33,7 @@ export const OrganizationRecord = responseRecord("Organization", {
   address: z.string().nullable(),
   website: z.string().nullable().meta({ description: "Shown to payers." }),
   contactEmail: z.string().nullable().meta({
-    description: "Shown to payers, who ask there about their payments.",
+    description: "Shown to payers, for questions about their payments.",
   }),
   businessDescription: z.string().nullable(),
   reviewNote: z.string().nullable(),

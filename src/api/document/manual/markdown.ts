@@ -1,0 +1,101 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { escapeHtml, reference, type ManualPage } from "./layout.ts";
+
+/** The folder of the Markdown files; dist/ is as deep as src/. */
+const folder = fileURLToPath(new URL("../../../../docs", import.meta.url));
+
+/** A Markdown file of docs/. */
+export interface MarkdownFile {
+  /** The path of its page, such as `docs/guides/webhooks`; that of `docs/index.md` is `docs`. */
+  readonly path: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** Reads the Markdown files of docs/, ordered by path. The title of each is its first heading. */
+export async function readMarkdown(): Promise<readonly MarkdownFile[]> {
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".md"));
+  return Promise.all(
+    names.sort().map(async (name): Promise<MarkdownFile> => {
+      const text = await readFile(join(folder, name), "utf8");
+      const title = /^# (.+)$/m.exec(text)?.[1] ?? name;
+      const path = posix.join("docs", name.replaceAll("\\", "/").replace(/(?:index)?\.md$/, ""));
+      return { path: path.replace(/\/$/, ""), title, text };
+    }),
+  );
+}
+
+/**
+ * Renders a Markdown file. Links to other pages become relative references to them; links to files that are not served,
+ * such as sources, become their names.
+ */
+export async function renderMarkdown(
+  { path, title, text }: MarkdownFile,
+  isPage: (path: string) => boolean,
+): Promise<ManualPage> {
+  const { Marked } = await import("marked");
+  const names = new Set<string>();
+  const isIndex = path === "docs";
+  const marked = new Marked({
+    gfm: true,
+    renderer: {
+      heading({ tokens, depth, text: heading }) {
+        const level = String(depth);
+        const id = uniqueId(heading, names);
+        return `<h${level} id="${id}">${this.parser.parseInline(tokens)}</h${level}>\n`;
+      },
+      link({ href, tokens }) {
+        const words = this.parser.parseInline(tokens);
+        if (/^https?:/.test(href)) return `<a href="${escapeHtml(href)}">${words}</a>`;
+        const [file = "", anchor] = href.split("#");
+        const fragment = anchor === undefined ? "" : `#${escapeHtml(anchor)}`;
+        if (file === "") return `<a href="${fragment}">${words}</a>`;
+        const from = isIndex ? "docs" : posix.dirname(path);
+        const target = pathOf(posix.join(from, file));
+        if (!isPage(target)) return words;
+        return `<a href="${escapeHtml(reference(path, target))}${fragment}">${words}</a>`;
+      },
+      code({ text: code }) {
+        return `<pre tabindex="0"><code>${escapeHtml(code)}</code></pre>\n`;
+      },
+      table({ header, rows }) {
+        const cell = (tag: string) => (each: { tokens: (typeof header)[number]["tokens"] }) =>
+          `<${tag}>${this.parser.parseInline(each.tokens)}</${tag}>`;
+        const head = header.map(cell("th")).join("");
+        const body = rows.map((row) => `<tr>${row.map(cell("td")).join("")}</tr>`).join("\n");
+        return scrolling(
+          `<table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body}\n</tbody>\n</table>`,
+        );
+      },
+    },
+  });
+  return { path, title, body: await marked.parse(text) };
+}
+
+/** Wraps what may be wider than a phone, so that it scrolls without the page, also with the keyboard. */
+export function scrolling(html: string): string {
+  return `<div class="wide" tabindex="0" role="group" aria-label="Table">${html}</div>\n`;
+}
+
+/** Returns the path of the page of a file in docs/. */
+function pathOf(file: string): string {
+  return file
+    .replace(/(?:^|\/)docs\/(?:index\.md|)$/, "docs")
+    .replace(/\.(?:md|json)$/, "")
+    .replace(/\/$/, "");
+}
+
+/** Returns the id of a heading, as GitHub derives it, so that links work in both places. */
+function uniqueId(heading: string, names: Set<string>): string {
+  const name = heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(/\s/g, "-");
+  let id = name;
+  for (let count = 1; names.has(id); count += 1) id = `${name}-${String(count)}`;
+  names.add(id);
+  return id;
+}

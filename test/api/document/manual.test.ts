@@ -1,0 +1,162 @@
+// The manual that an instance serves at /docs.
+import { expect } from "chai";
+import { allOperations } from "../../../src/features/index.ts";
+import { problemsOf } from "../../../src/api/declare/responses.ts";
+import { describeInBrowser } from "../../support/describe-in-browser.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { anyServed } from "../../support/served.ts";
+
+const prefix = "/some/shop/";
+
+interface Visited {
+  readonly text: string;
+  readonly headers: Headers;
+  readonly ids: ReadonlySet<string>;
+  readonly links: readonly URL[];
+}
+
+anyServed(
+  "the manual",
+  (served) => {
+    const pages = new Map<string, Visited>();
+
+    async function visit(path: string): Promise<Visited> {
+      const response = await fetch(`${served.app.url}${path}`);
+      const text = await response.text();
+      expect(response.status, path).to.equal(200);
+      // The page is resolved as if a proxy served the instance below a path.
+      const here = new URL(prefix + path.slice(1), "https://till.example");
+      const found = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, to = ""]) => to);
+      const links = found.map((to) => new URL(to.replaceAll("&#38;", "&"), here));
+      const ids = new Set([...text.matchAll(/ id="([^"]*)"/g)].map(([, id = ""]) => id));
+      return { text, headers: response.headers, ids, links };
+    }
+
+    before(async () => {
+      const waiting = ["/docs"];
+      for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
+        const visited = await visit(path);
+        pages.set(path, visited);
+        for (const { host, pathname } of visited.links) {
+          if (host !== "till.example") continue;
+          expect(pathname, `a link of ${path}`).to.match(new RegExp(`^${prefix}`));
+          const to = pathname.slice(prefix.length - 1);
+          if (!pages.has(to) && !waiting.includes(to)) waiting.push(to);
+        }
+      }
+    });
+
+    it("links every page and every section below any path, and names no missing one", () => {
+      expect([...pages.keys()]).to.include.members([
+        ...["/docs", "/docs/guides/first-order", "/docs/guides/webhooks", "/docs/events"],
+        ...["/docs/api/invoices", "/docs/api/records", "/docs/problems", "/docs/permissions"],
+        ...["/docs/operating/billing", "/docs/settings", "/docs/glossary", "/docs/architecture"],
+      ]);
+      for (const [path, { links }] of pages) {
+        for (const { host, pathname, hash } of links) {
+          if (host !== "till.example" || hash === "") continue;
+          const ids = pages.get(pathname.slice(prefix.length - 1))?.ids;
+          expect(
+            ids?.has(decodeURIComponent(hash.slice(1))),
+            `${path}: ${pathname}${hash}`,
+          ).to.equal(true);
+        }
+      }
+    });
+
+    it("describes every operation with its problems, and every record", () => {
+      const reference = [...pages].filter(([path]) => path.startsWith("/docs/api/"));
+      for (const operation of allOperations) {
+        const found = reference.find(([, { ids }]) => ids.has(operation.id));
+        expect(found, operation.id).not.to.equal(undefined);
+        const section =
+          found?.[1].text
+            .split("<section ")
+            .find((part) => part.includes(`id="${operation.id}"`)) ?? "";
+        expect(section).to.contain(`${operation.method} /v1${operation.path}`);
+        for (const { definition } of problemsOf(operation)) {
+          expect(section, operation.id).to.contain(`docs/problems#${definition.code}"`);
+        }
+      }
+      const records = pages.get("/docs/api/records");
+      expect(records?.ids.has("Invoice")).to.equal(true);
+      expect(records?.ids.has("Problem")).to.equal(true);
+    });
+
+    it("runs without inline scripts or styles, and asks no other host for anything", () => {
+      for (const [path, { text, headers }] of pages) {
+        if (headers.get("content-type")?.startsWith("text/html") !== true) continue;
+        expect(headers.get("content-security-policy"), path).to.contain("default-src 'none'");
+        expect(text, path).not.to.match(/<script>|<style|\son\w+=|\sstyle=/);
+        expect(text, path).not.to.match(
+          /<(?:script|link|img|iframe)[^>]+(?:src|href)="(?:https?:)?\/\//,
+        );
+      }
+    });
+
+    it("opens with less than 30 KB, and no page has more than 60 KB", async () => {
+      const sizeOf = async (path: string): Promise<number> => {
+        const headers = { "Accept-Encoding": "gzip" };
+        const answer = await served.app.request("GET", path, { headers });
+        return Number(answer.headers.get("content-length"));
+      };
+      const files = ["/docs/manual.css", "/docs/search.js", "/docs/search.json"];
+      const shared = await Promise.all(files.map(sizeOf));
+      const opening = shared.reduce((sum, size) => sum + size, await sizeOf("/docs"));
+      expect(opening).to.be.within(1_000, 30_000);
+      for (const path of pages.keys()) expect(await sizeOf(path), path).to.be.below(60_000);
+    });
+
+    it("is revalidated, and sends what is known only once", async () => {
+      const first = await fetch(`${served.app.url}/docs/glossary`);
+      const headers = { "If-None-Match": first.headers.get("etag") ?? "" };
+      expect(first.headers.get("cache-control")).to.equal("no-cache");
+      expect((await fetch(`${served.app.url}/docs/glossary`, { headers })).status).to.equal(304);
+    });
+
+    it("leads from a trailing slash to the page, and answers unknown and hostile paths with 404", async () => {
+      for (const path of ["/docs", "/docs/guides/webhooks"]) {
+        const response = await fetch(`${served.app.url}${path}/`, { redirect: "manual" });
+        const to = new URL(response.headers.get("location") ?? "", `${served.app.url}${path}/`);
+        expect(to.pathname).to.equal(path);
+      }
+      for (const path of [
+        ...["/docs/nothing", "/docs/guides", "/docs/guides/nothing", "/docs/openapi.json"],
+        ...["/docs/..%2fpackage.json", "/docs/guides/..%2f..%2fpackage", "/docs/constructor"],
+        ...["/docs/guides/webhooks.md", "/docs/manual/manual.css", "/docs/a/b/c"],
+      ]) {
+        expect((await fetch(`${served.app.url}${path}`)).status, path).to.equal(404);
+      }
+    });
+  },
+  { background: false },
+);
+
+describeInBrowser("the manual in a browser", (browser) => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({ background: false });
+  });
+  after(() => app.stop());
+
+  it("fits a phone in both themes, and finds an operation without another host", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const page = await browser().newPage({ colorScheme, viewport: { width: 320, height: 640 } });
+      const faults: string[] = [];
+      page.on("console", (message) => faults.push(message.text()));
+      page.on("request", (request) => {
+        if (!request.url().startsWith(app.url)) faults.push(request.url());
+      });
+      for (const path of ["docs", "docs/api/invoices", "docs/settings", "docs/guides/webhooks"]) {
+        await page.goto(`${app.url}/${path}`);
+        const widths = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]");
+        expect(widths, path).to.deep.equal([320, 320]);
+      }
+      await page.getByLabel("Search the manual").fill("create an invoice");
+      await page.getByRole("link", { name: "Create an invoice (createInvoice)" }).click();
+      await page.waitForURL("**/docs/api/invoices#createInvoice");
+      expect(faults).to.deep.equal([]);
+      await page.close();
+    }
+  });
+});
