@@ -1,6 +1,6 @@
 export { shareOf, type HoldUse } from "./capacity/rules.ts";
 export { makeInvoiceBatchService, type InvoiceBatchService } from "./batches/service.ts";
-export { makeCapacityWatch } from "./capacity-watch.ts";
+export { makeCapacityWatch } from "./capacity/watch.ts";
 export { makeCapacityService, type CapacityService } from "./capacity/service.ts";
 export {
   customersOf,

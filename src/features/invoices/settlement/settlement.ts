@@ -7,7 +7,7 @@ import { meterInvoice } from "../../usage/index.ts";
 import { raisePaidIndexes } from "../../wallets/index.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import { announce, type AnnouncerDependencies } from "../issuing/announce.ts";
-import { forgetWarnings } from "../capacity-watch.ts";
+import { forgetWarnings } from "../capacity/watch.ts";
 import { hasEndedHolds, releaseHolds } from "../holds/matching.ts";
 import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./terms-to-pay.ts";
 import { viewOf } from "../present.ts";

@@ -1,19 +1,19 @@
 import type { z } from "zod";
-import type { Clock } from "../../kernel/clock.ts";
-import type { Id } from "../../kernel/id.ts";
-import { findToken, type NetworkToken } from "../../platform/chain/networks.ts";
-import { integer, type RowOf, type Tx } from "../../platform/database/index.ts";
-import { givenRows, listed } from "../../platform/database/query/json-rows.ts";
-import type { Journal } from "../../platform/journal/index.ts";
-import type { Subscriber } from "../../platform/events/relay.ts";
-import type { WalletCapacityRecord } from "./capacity/records.ts";
-import { presentUse } from "./capacity/service.ts";
-import { shareOf, type BandUse } from "./capacity/rules.ts";
-import { amountRange, isOccasionToCount, placesIn, type AmountRange } from "./holds/amounts.ts";
-import { recycleHolds, type HoldPlace } from "./holds/holds.ts";
-import { invoicesById } from "./store.ts";
-import { halfFullBands, holds } from "./table.ts";
-import type { Networks } from "./issuing/terms.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { findToken, type NetworkToken } from "../../../platform/chain/networks.ts";
+import { integer, type RowOf, type Tx } from "../../../platform/database/index.ts";
+import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
+import type { Journal } from "../../../platform/journal/index.ts";
+import type { Subscriber } from "../../../platform/events/relay.ts";
+import type { WalletCapacityRecord } from "./records.ts";
+import { presentUse } from "./service.ts";
+import { shareOf, type BandUse } from "./rules.ts";
+import { amountRange, isOccasionToCount, placesIn, type AmountRange } from "../holds/amounts.ts";
+import { recycleHolds, type HoldPlace } from "../holds/holds.ts";
+import { invoicesById } from "../store.ts";
+import { halfFullBands, holds } from "../table.ts";
+import type { Networks } from "../issuing/terms.ts";
 
 /** The used share of a price's amounts at an address that triggers a warning to the organization, from 0 to 1. */
 const warnedFrom = 0.5;

@@ -1,16 +1,16 @@
-import type { Clock } from "../../../src/kernel/clock.ts";
-import type { Reader } from "../../../src/platform/database/index.ts";
+import type { Clock } from "../../../../src/kernel/clock.ts";
+import type { Reader } from "../../../../src/platform/database/index.ts";
 import { expect } from "chai";
-import { bandUse, fullestBand, holdUse } from "../../../src/features/invoices/capacity/rules.ts";
+import { bandUse, fullestBand, holdUse } from "../../../../src/features/invoices/capacity/rules.ts";
 import {
   makeCapacityService,
   presentCapacity,
-} from "../../../src/features/invoices/capacity/service.ts";
-import { holds } from "../../../src/features/invoices/table.ts";
-import type { Id } from "../../../src/kernel/id.ts";
-import { xpubs } from "../../support/merchants.ts";
-import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
-import { eachStore, testContext } from "../../support/store/stores.ts";
+} from "../../../../src/features/invoices/capacity/service.ts";
+import { holds } from "../../../../src/features/invoices/table.ts";
+import type { Id } from "../../../../src/kernel/id.ts";
+import { xpubs } from "../../../support/merchants.ts";
+import { openShop, refusal, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { eachStore, testContext } from "../../../support/store/stores.ts";
 
 const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 

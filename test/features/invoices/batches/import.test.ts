@@ -2,9 +2,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { Id } from "../../../src/kernel/id.ts";
-import { makeDesk, type DeskStore } from "../billing-operator.ts";
-import { openMarket } from "../market.ts";
+import type { Id } from "../../../../src/kernel/id.ts";
+import { makeDesk, type DeskStore } from "../../../cli/billing-operator.ts";
+import { openMarket } from "../../../cli/market.ts";
 
 interface Report {
   readonly lines: number;

@@ -1,10 +1,10 @@
 // Batches of invoices over HTTP: every invoice has its own result, and a batch can be repeated.
 import { expect } from "chai";
-import { approvedMerchant, expectStatus, register, type Answer } from "../../support/app.ts";
-import { keyOf } from "../../support/roles-fixture.ts";
-import { eachServed } from "../../support/served.ts";
-import { takeTurns } from "../../support/store/stores.ts";
-import { until } from "../../support/until.ts";
+import { approvedMerchant, expectStatus, register, type Answer } from "../../../support/app.ts";
+import { keyOf } from "../../../support/roles-fixture.ts";
+import { eachServed } from "../../../support/served.ts";
+import { takeTurns } from "../../../support/store/stores.ts";
+import { until } from "../../../support/until.ts";
 
 const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
 const callers = 64;

@@ -1,14 +1,14 @@
 // The warning to an organization, and the recycling of holds, while the amounts of one price at an address are used up.
 import { expect } from "chai";
-import { systemActor } from "../../../src/kernel/actor.ts";
-import { day, minute } from "../../../src/kernel/clock.ts";
-import { networkState } from "../../../src/platform/chain/state/network-state.ts";
-import { createRelay } from "../../../src/platform/events/relay.ts";
-import { createLeases } from "../../../src/platform/jobs/leases.ts";
-import { expectStatus } from "../../support/app.ts";
-import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
-import type { Json } from "../payments/ledger/counter.ts";
-import { atSharedAddress } from "../payments/shared-address.ts";
+import { systemActor } from "../../../../src/kernel/actor.ts";
+import { day, minute } from "../../../../src/kernel/clock.ts";
+import { networkState } from "../../../../src/platform/chain/state/network-state.ts";
+import { createRelay } from "../../../../src/platform/events/relay.ts";
+import { createLeases } from "../../../../src/platform/jobs/leases.ts";
+import { expectStatus } from "../../../support/app.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
+import type { Json } from "../../payments/ledger/counter.ts";
+import { atSharedAddress } from "../../payments/shared-address.ts";
 
 /** Long enough that a day later only canceled invoices have ended. */
 const lasting = { expiresInSeconds: 172_800 };
