@@ -10,7 +10,7 @@ export const streamLimits = { perCheckout: 50, perAddress: 500, total: 5_000 } a
 
 /** Interval at which the sessions of open streams are compared, in milliseconds; a commit in this process is faster. */
 const lookMs = 500;
-/** The pause after a comparison is at least this many times as long, so that many commits cost a fifth of a core. */
+/** The pause after a comparison is this many times as long, at most `lookMs`, so that many commits cost little. */
 const pauseFactor = 4;
 const pauseMsMin = 20;
 /** Interval of the event that tells the page, and proxies, that the connection is alive, in milliseconds. */
@@ -83,7 +83,8 @@ export function createLivePages(deps: {
   async function compare(): Promise<void> {
     const startedAt = performance.now();
     await Promise.all([...watched].map(([checkoutId, entry]) => update(checkoutId, entry)));
-    const pauseMs = Math.max(pauseMsMin, pauseFactor * (performance.now() - startedAt));
+    const lengthMs = performance.now() - startedAt;
+    const pauseMs = Math.min(lookMs, Math.max(pauseMsMin, pauseFactor * lengthMs));
     setTimeout(() => {
       isLooking = false;
       if (isWanted) look();

@@ -5,10 +5,10 @@ import { checkoutId, openLab, type Lab } from "./lab.ts";
 import { scenes } from "./scenes.ts";
 
 /** Reads the events of an open response until one matches. */
-async function reading(answer: Response): Promise<{
+function reading(answer: Response): {
   next(): Promise<{ event: string; data: string } | null>;
   stop(): Promise<void>;
-}> {
+} {
   const reader = answer.body?.getReader();
   if (reader === undefined) throw new Error("the response has no body");
   const decoder = new TextDecoder();
@@ -21,9 +21,9 @@ async function reading(answer: Response): Promise<{
           text = text.slice(match.index + match[0].length);
           return { event: match[1] ?? "", data: match[2] ?? "" };
         }
-        const { done, value } = await reader.read();
-        if (done) return null;
-        text += decoder.decode(value as Uint8Array);
+        const part = (await reader.read()) as { done: boolean; value?: Uint8Array };
+        if (part.done) return null;
+        text += decoder.decode(part.value);
       }
     },
     stop: () => reader.cancel(),
@@ -44,7 +44,7 @@ describe("the stream of a checkout", () => {
     expect(answer.headers.get("x-accel-buffering")).to.equal("no");
     expect(answer.headers.get("cache-control")).to.equal("no-store, no-transform");
     expect(answer.headers.get("content-encoding")).to.equal(null);
-    const events = await reading(answer);
+    const events = reading(answer);
     const first = await events.next();
     expect(first?.event).to.equal("session");
     const shown = async () =>
@@ -60,7 +60,7 @@ describe("the stream of a checkout", () => {
 
   it("says nothing while blocks pass in which nothing happens", async () => {
     lab = await openLab("tron");
-    const events = await reading(await lab.get(path));
+    const events = reading(await lab.get(path));
     await events.next();
     const { looks } = lab.world;
     const state = lab.world.networkState;
@@ -77,8 +77,8 @@ describe("the stream of a checkout", () => {
 
   it("ends when the server stops, and when the page leaves", async () => {
     lab = await openLab("tron");
-    const leaving = await reading(await lab.get(path));
-    const staying = await reading(await lab.get(path));
+    const leaving = reading(await lab.get(path));
+    const staying = reading(await lab.get(path));
     await Promise.all([leaving.next(), staying.next()]);
     await leaving.stop();
     await lab.close();
