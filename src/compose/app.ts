@@ -36,6 +36,8 @@ export interface Externals {
   readonly passwordCost: PasswordCost;
   /** A response that does not match its record throws instead of being logged. */
   readonly strictAnswers: boolean;
+  /** A write inside a write throws at once, and so does a read that bypasses its tx. */
+  readonly refusesNesting: boolean;
 }
 
 export interface App extends Services {
@@ -79,7 +81,10 @@ export async function createApp(
   const metrics = outside.metrics ?? noMetrics;
   const cost = outside.passwordCost ?? passwordCost;
   const ids = createIds(randomBytes);
-  const { db, secret } = await openStore(config, storeMode, { clock, logger, randomBytes });
+  const { db, secret } = await openStore(config, storeMode, {
+    ...{ clock, logger, randomBytes },
+    refusesNesting: outside.refusesNesting ?? false,
+  });
 
   let listening = `http://${config.host}:${String(config.port)}`;
   const baseUrl = () => config.baseUrl ?? listening;

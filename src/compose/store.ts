@@ -56,7 +56,13 @@ export interface Store {
 export async function openStore(
   config: Config,
   mode: StoreMode,
-  deps: { readonly clock: Clock; readonly logger: Logger; readonly randomBytes: RandomBytes },
+  deps: {
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly randomBytes: RandomBytes;
+    /** As for `openDatabase`. */
+    readonly refusesNesting?: boolean;
+  },
 ): Promise<Store> {
   const mayMake = mode === "create" || mode === "initialize";
   if (mayMake) await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
@@ -73,6 +79,7 @@ export async function openStore(
       ? { sqliteFile: storeFile(config) }
       : { url: config.databaseUrl, connections: config.databasePoolMax }),
     logger: deps.logger,
+    refusesNesting: deps.refusesNesting ?? false,
   });
   try {
     const { migrations, backup } = await prepare(db, config, mode, deps);

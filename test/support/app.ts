@@ -112,6 +112,7 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
     clock,
     logger: silentLogger,
     strictAnswers: true,
+    refusesNesting: true,
     passwordCost: leastCost,
     ...options.outside,
   });

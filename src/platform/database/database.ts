@@ -107,8 +107,8 @@ export interface Database extends Reader {
   /**
    * The only way to write: one call is one transaction, and it resolves once the commit is on disk. `fn` may run more
    * than once, so it must have no effect outside the store, no network call and no password hashing; its time limit is
-   * 30 s. A nested call throws NestedWrite; a read that bypasses the open tx throws a Defect. Other errors: those of
-   * `fn`, UniqueViolation, and StoreUnavailable (503), after which the write must not be assumed to have succeeded.
+   * 30 s. It must contain no other call of `write`, which would wait for itself, and no read that bypasses its tx; in
+   * tests both throw. Errors: those of `fn`, UniqueViolation, and StoreUnavailable (503), after which the write must not be assumed to have succeeded.
    */
   write<T>(context: WriteContext, fn: (tx: Tx) => Promise<T>): Promise<T>;
   /** Waits for open work and closes the store. */

@@ -1,11 +1,17 @@
 import type { Database, StoreLogger } from "./database.ts";
 import { defaultLimits, type StoreLimits } from "./limits.ts";
 import { pendingMigrations } from "./schema.ts";
+import { ignoreNesting, refuseNesting } from "./write/nesting.ts";
 
 export type StoreOptions = (PostgresPlace | { readonly sqliteFile: string }) & {
   /** The log for failures that no caller receives; none by default. */
   readonly logger?: StoreLogger;
   readonly limits?: Partial<StoreLimits>;
+  /**
+   * True in tests: a nested write, and a read that bypasses the open tx, throw at once. False by default, because it
+   * triples the cost of every async call in the process (docs/decisions/0028).
+   */
+  readonly refusesNesting?: boolean;
 };
 
 interface PostgresPlace {
@@ -38,11 +44,12 @@ export async function openDatabase(options: StoreOptions): Promise<Database> {
 async function connect(options: StoreOptions): Promise<Database> {
   const logger = options.logger ?? silent;
   const limits = { ...defaultLimits, ...options.limits };
+  const nesting = options.refusesNesting === true ? refuseNesting() : ignoreNesting;
   if ("url" in options) {
     const { openPostgres } = await import("./postgres/open.ts");
     const { url, connections = defaultConnections } = options;
-    return openPostgres({ url, connections }, logger, limits);
+    return openPostgres({ url, connections }, logger, limits, nesting);
   }
   const { openSqlite } = await import("./sqlite/open.ts");
-  return openSqlite(options.sqliteFile, logger, limits);
+  return openSqlite(options.sqliteFile, logger, limits, nesting);
 }

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { NotFound } from "../../../src/kernel/errors.ts";
 import {
   NestedWrite,
+  openDatabase,
   StatementFailed,
   UniqueViolation,
   type Database,
@@ -139,6 +140,29 @@ eachStore("db.write", (store) => {
   it("refuses a read inside a write that bypasses its tx", async () => {
     const error = await failure(write(() => db.find(accounts, "")));
     expect(String(error)).to.contain("bypassed its tx");
+  });
+
+  it("blocks other writes only until its time limit if it contains another write and nesting is not refused", async () => {
+    const place = await store.place("empty");
+    await createAccounts(await store.open(place));
+    const lenient = await openDatabase({ ...place, limits: { writeMilliseconds: 300 } });
+    try {
+      const inner = () => lenient.write(testContext, (tx) => tx.insert(accounts, account("inner")));
+      const outer = lenient.write(testContext, async (tx) => {
+        expect(await lenient.find(accounts, "")).to.deep.equal([]);
+        await inner();
+        await tx.insert(accounts, account("outer"));
+      });
+      // PostgreSQL runs it on another connection; on SQLite it waits for the write that waits for it.
+      if (store.dialect === "postgres") await outer;
+      else expect(String(await failure(outer))).to.contain("took longer than 300 ms");
+      await lenient.write(testContext, (tx) => tx.insert(accounts, account("next")));
+      const ids = (await lenient.find(accounts, "ORDER BY id")).map(({ id }) => id);
+      const expected = { postgres: ["inner", "next", "outer"], sqlite: ["inner", "next"] };
+      expect(ids).to.deep.equal(expected[store.dialect]);
+    } finally {
+      await lenient.close();
+    }
   });
 
   it("may be started after another write, also from its after-commit action", async () => {

@@ -139,7 +139,7 @@ function suite(dialect: Dialect, body: (store: TestStore) => void): void {
     place,
     async open(given, limits = {}) {
       const at = given ?? (await place("migrated"));
-      const db = await openDatabase({ ...at, limits });
+      const db = await openDatabase({ ...at, limits, refusesNesting: true });
       const used = [...ofTest, ...ofSuite].find((each) => isSame(each.place, at));
       (used?.opened ?? elsewhere).push(db);
       return db;

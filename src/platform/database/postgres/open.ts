@@ -5,7 +5,7 @@ import { insertRows } from "../write/bulk-insert.ts";
 import type { Database, StoreLogger, Tx, WriteContext } from "../database.ts";
 import { StatementFailed, UniqueViolation, outcomeUnknown, unavailable } from "../errors.ts";
 import type { StoreLimits } from "../limits.ts";
-import { makeNesting } from "../write/nesting.ts";
+import type { Nesting } from "../write/nesting.ts";
 import { makeReader } from "../query/reader.ts";
 import { shareReads } from "../query/shared-reads.ts";
 import { runWrite, type WriteResult } from "../write/transaction.ts";
@@ -33,6 +33,7 @@ export async function openPostgres(
   { url, connections }: { readonly url: string; readonly connections: number },
   logger: StoreLogger,
   { writeMilliseconds }: StoreLimits,
+  nesting: Nesting,
 ): Promise<Database> {
   const writerConnections = Math.max(1, Math.floor(connections * writersPart));
   const writers = await makePool({
@@ -47,7 +48,6 @@ export async function openPostgres(
     connections: connections - writerConnections,
     settings: [...settings, "SET default_transaction_read_only = on"],
   });
-  const nesting = makeNesting();
   const reading = makeUsage();
   const read = shareReads((sql, values, begin) =>
     readers.use((connection) => {

@@ -4,7 +4,7 @@ import type { Database as RawConnection } from "sqlite3";
 import type { Database, StoreLogger } from "../database.ts";
 import { unavailable } from "../errors.ts";
 import type { StoreLimits } from "../limits.ts";
-import { makeNesting } from "../write/nesting.ts";
+import type { Nesting } from "../write/nesting.ts";
 import { makeReader } from "../query/reader.ts";
 import { makeConnection, type Connection } from "./connection.ts";
 import { translate } from "./errors.ts";
@@ -48,6 +48,7 @@ export async function openSqlite(
   file: string,
   logger: StoreLogger,
   limits: StoreLimits,
+  nesting: Nesting,
 ): Promise<Database> {
   const path = resolve(file);
   await createPrivately(path);
@@ -78,7 +79,6 @@ export async function openSqlite(
       await Promise.all(Array.from({ length: readerCount }, () => connect(readerPragmas))),
     );
     const queue = makeWriteQueue(writer, limits.writeMilliseconds, logger);
-    const nesting = makeNesting();
     return {
       ...makeReader("sqlite", async (sql, values) => {
         nesting.refuseRead(sql);

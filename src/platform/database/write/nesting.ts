@@ -2,8 +2,8 @@ import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import { NestedWrite, readPastWrite } from "../errors.ts";
 
 /**
- * Detects calls inside a running write that bypass its tx: a nested write would wait for itself, and a read would not
- * see the changes of the writes in the open commit.
+ * Detects calls inside a running write that bypass its tx: a nested write would wait for itself until its time limit,
+ * and a read would not see the changes of the writes in the open commit.
  */
 export interface Nesting {
   /** Throws NestedWrite when called inside a write. */
@@ -22,6 +22,13 @@ interface Write {
   isOpen: boolean;
 }
 
+/** Detects nothing. */
+export const ignoreNesting: Nesting = {
+  refuseWrite: () => undefined,
+  refuseRead: () => undefined,
+  bind: (fn) => fn,
+};
+
 // Shared by all databases: every AsyncLocalStorage that was ever used slows down all promises of the process, even
 // after its database was closed.
 const writes = new AsyncLocalStorage<Write>();
@@ -33,7 +40,8 @@ function openWrite(): Write | undefined {
   return write;
 }
 
-export function makeNesting(): Nesting {
+/** Throws on nesting, by following the async calls of every write. For tests. */
+export function refuseNesting(): Nesting {
   function isInside(): boolean {
     let write = openWrite();
     while (write !== undefined && !(write.isOpen && write.nesting === nesting))
