@@ -20,7 +20,19 @@ export function viewOf(row: InvoiceRow, baseUrl: string, tipHeight: number | nul
   return { ...row, checkoutUrl, tipHeight };
 }
 
+const presented = new WeakMap<InvoiceView, z.input<typeof InvoiceRecord>>();
+
+/** Presents a view; once, although the audit entry, the event and the response of a change all contain the record. */
 export function presentInvoice(invoice: InvoiceView): z.input<typeof InvoiceRecord> {
+  let record = presented.get(invoice);
+  if (record === undefined) {
+    record = recordOf(invoice);
+    presented.set(invoice, record);
+  }
+  return record;
+}
+
+function recordOf(invoice: InvoiceView): z.input<typeof InvoiceRecord> {
   const settlement = settlementAsset(invoice.settlementCurrency, invoice.settlementDecimals);
   const token = tokenAsset(invoice.tokenSymbol, invoice.tokenDecimals);
   const tokens = (units: bigint | null) =>
