@@ -2,7 +2,6 @@ import type { Id } from "../../kernel/id.ts";
 import { defineProblem, notFound } from "../../kernel/errors.ts";
 import { OrganizationSuspended, suspendedAdvice } from "../../api/declare/problems.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
-import { sharedLock } from "../../platform/database/write/locks.ts";
 import type { OrganizationRow } from "./table.ts";
 
 export const OrganizationNotVerified = defineProblem({
@@ -21,7 +20,7 @@ export async function requireVerified(
   verification: "required" | "off",
 ): Promise<void> {
   if (verification === "off") return;
-  requireApproved(await standingOf(reader, organizationId));
+  requireApproved(found(await reader.all<IssuingStatus>(standingSql, [organizationId])));
 }
 
 /**
@@ -33,22 +32,17 @@ export async function keepIssuing(
   organizationId: Id<"organization">,
   verification: "required" | "off",
 ): Promise<void> {
-  const standing = await standingOf(tx, organizationId, sharedLock[tx.dialect]);
+  const standing = found(await tx.keep<IssuingStatus>(standingSql, [organizationId]));
   if (standing.status === "suspended") throw new OrganizationSuspended(suspendedAdvice);
   if (verification === "required") requireApproved(standing);
 }
 
 type IssuingStatus = Pick<OrganizationRow, "status" | "verificationStatus">;
 
-async function standingOf(
-  reader: Reader,
-  organizationId: Id<"organization">,
-  lock = "",
-): Promise<IssuingStatus> {
-  const [standing] = await reader.all<IssuingStatus>(
-    `SELECT status, verification_status AS "verificationStatus" FROM organizations WHERE id = $1${lock}`,
-    [organizationId],
-  );
+const standingSql =
+  'SELECT status, verification_status AS "verificationStatus" FROM organizations WHERE id = $1';
+
+function found([standing]: readonly IssuingStatus[]): IssuingStatus {
   if (standing === undefined) throw notFound();
   return standing;
 }

@@ -13,7 +13,6 @@ import {
   type Tx,
 } from "../../platform/database/index.ts";
 import { givenRows, listed } from "../../platform/database/query/json-rows.ts";
-import { sharedLock } from "../../platform/database/write/locks.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import { walletClaims, wallets } from "./table.ts";
 
@@ -52,8 +51,8 @@ export async function findWallet(
 
 /** Whether a wallet is active; if so, it cannot be archived before the transaction ends. */
 export async function keepActive(tx: Tx, walletId: Id<"wallet">): Promise<boolean> {
-  const active = await tx.all(
-    `SELECT 1 AS found FROM wallets WHERE id = $1 AND status = 'active'${sharedLock[tx.dialect]}`,
+  const active = await tx.keep(
+    "SELECT 1 AS found FROM wallets WHERE id = $1 AND status = 'active'",
     [walletId],
   );
   return active.length === 1;

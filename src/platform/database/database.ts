@@ -65,6 +65,11 @@ export interface Tx extends Reader {
     rest: string,
     values?: readonly SqlValue[],
   ): Promise<RowOf<T> | null>;
+  /**
+   * Runs a SELECT that finds rows by their primary keys, and keeps these rows unchanged by others until the transaction
+   * ends (`FOR SHARE` on PostgreSQL). The writes that share a commit read the same rows once.
+   */
+  keep<R = RawRow>(sql: string, values: readonly SqlValue[]): Promise<readonly R[]>;
   insert<T extends Table>(table: T, row: RowOf<T>): Promise<void>;
   insertMany<T extends Table>(table: T, rows: readonly RowOf<T>[]): Promise<void>;
   /** Inserts a row unless a unique index refuses it; true if inserted. */

@@ -1,7 +1,6 @@
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Reader, Tx } from "../../../platform/database/index.ts";
-import { sharedLock } from "../../../platform/database/write/locks.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { Subscriber } from "../../../platform/events/relay.ts";
 import {
@@ -93,8 +92,8 @@ function requireRoom({ terms }: SubscriptionRow, limit: number, issued: number):
  * ends.
  */
 async function isKept(tx: Tx, { id, version }: SubscriptionRow): Promise<boolean> {
-  const kept = await tx.all(
-    `SELECT 1 AS found FROM subscriptions WHERE id = $1 AND version = $2${sharedLock[tx.dialect]}`,
+  const kept = await tx.keep(
+    "SELECT 1 AS found FROM subscriptions WHERE id = $1 AND version = $2",
     [id, version],
   );
   return kept.length === 1;

@@ -8,6 +8,7 @@ import type { StoreLimits } from "../limits.ts";
 import type { Nesting } from "../write/nesting.ts";
 import { makeReader } from "../query/reader.ts";
 import { shareReads } from "../query/shared-reads.ts";
+import { makeKeptRows } from "../write/kept-rows.ts";
 import { runWrite, type WriteResult } from "../write/transaction.ts";
 import { makeUsage, once } from "../write/usage.ts";
 import type { BorrowedConnection } from "./client.ts";
@@ -98,7 +99,7 @@ async function attempt<T>(
   await begin(connection);
   try {
     outcome = await runWrite(
-      { dialect: "postgres", session: connection, writeMilliseconds },
+      { dialect: "postgres", session: connection, kept: makeKeptRows(), writeMilliseconds },
       context,
       fn,
     );

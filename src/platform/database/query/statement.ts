@@ -12,6 +12,10 @@ export interface Statement {
   readonly isSelect: boolean;
   /** True for a change that also returns rows. */
   readonly isReturning: boolean;
+  /** The lower-case words of a SELECT, the names of its tables among them; empty for other statements. */
+  readonly names: ReadonlySet<string>;
+  /** The tables that it changes; empty for a SELECT. */
+  readonly changedTables: readonly string[];
 }
 
 /** A connection as a transaction uses it. */
@@ -49,10 +53,14 @@ function describe(sql: string): Statement {
     parameters = Math.max(parameters, Number(number));
     return `?${number}`;
   });
+  const isSelect = /^\s*SELECT\b/i.test(sql);
+  const changes = isSelect ? [] : sql.matchAll(/\b(?:INTO|UPDATE|DELETE\s+FROM)\s+(\w+)/gi);
   return {
     sqliteSql,
     parameters,
-    isSelect: /^\s*SELECT\b/i.test(sql),
+    isSelect,
     isReturning: /\bRETURNING\b/i.test(sql),
+    names: new Set(isSelect ? sql.toLowerCase().match(/\w+/g) : []),
+    changedTables: Array.from(changes, ([, table = ""]) => table.toLowerCase()),
   };
 }

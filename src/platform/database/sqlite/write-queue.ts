@@ -3,6 +3,7 @@ import { runAfterCommit } from "../write/after-commit.ts";
 import { addRows, insertRows, type EncodedRows } from "../write/bulk-insert.ts";
 import type { StoreLogger, Tx, WriteContext } from "../database.ts";
 import type { Session } from "../query/statement.ts";
+import { makeKeptRows, type KeptRows } from "../write/kept-rows.ts";
 import { runWrite, type WriteResult, type Place } from "../write/transaction.ts";
 import { makeUsage } from "../write/usage.ts";
 import { StatementFailed, tooManyWaiting } from "../errors.ts";
@@ -48,7 +49,12 @@ export function makeWriteQueue(
   let running: Promise<void> | null = null;
   const usage = makeUsage();
 
-  const placeOf = (session: Session): Place => ({ dialect: "sqlite", session, writeMilliseconds });
+  const placeOf = (session: Session, kept: KeptRows): Place => ({
+    dialect: "sqlite",
+    session,
+    kept,
+    writeMilliseconds,
+  });
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) await runGroup();
@@ -58,6 +64,7 @@ export function makeWriteQueue(
   async function runGroup(): Promise<void> {
     const group: Item[] = [];
     const done: Done[] = [];
+    const kept = makeKeptRows();
     try {
       await writer.begin();
     } catch (error) {
@@ -70,7 +77,7 @@ export function makeWriteQueue(
         const item = waiting.shift();
         if (item === undefined) break;
         group.push(item);
-        const outcome = await runInGroup(item);
+        const outcome = await runInGroup(item, kept);
         if (outcome === null) group.pop();
         else done.push({ item, outcome });
       }
@@ -87,10 +94,10 @@ export function makeWriteQueue(
    * Returns null if the write failed before it changed anything; it is answered then. Throws if the group is lost with
    * it.
    */
-  async function runInGroup(item: Item): Promise<WriteResult<unknown> | null> {
+  async function runInGroup(item: Item, kept: KeptRows): Promise<WriteResult<unknown> | null> {
     const session = inWriter(writer);
     try {
-      return await runWrite(placeOf(session), item.context, item.fn);
+      return await runWrite(placeOf(session, kept), item.context, item.fn);
     } catch (error) {
       if (session.hasChanged()) throw error;
       item.reject(error);
@@ -113,7 +120,8 @@ export function makeWriteQueue(
       return;
     }
     try {
-      done = { item, outcome: await runWrite(placeOf(inWriter(writer)), item.context, item.fn) };
+      const place = placeOf(inWriter(writer), makeKeptRows());
+      done = { item, outcome: await runWrite(place, item.context, item.fn) };
       await flush(writer, [done]);
     } catch (error) {
       await writer.rollBack();

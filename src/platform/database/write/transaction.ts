@@ -1,6 +1,8 @@
 import { Defect } from "../../../kernel/errors.ts";
 import { addRows, insertRows, type EncodedRows } from "./bulk-insert.ts";
 import type { Dialect, Tx, WriteContext } from "../database.ts";
+import type { KeptRows } from "./kept-rows.ts";
+import { sharedLock } from "./locks.ts";
 import { makeReader } from "../query/reader.ts";
 import {
   deleteManyStatement,
@@ -15,7 +17,7 @@ import {
   selectStatement,
   updateStatement,
 } from "../schema/statements.ts";
-import type { Session } from "../query/statement.ts";
+import { statementOf, type Session } from "../query/statement.ts";
 import type { RowOf, SqlValue, Table } from "../schema/table.ts";
 
 /** The result of a write, and the work that its commit completes. */
@@ -29,6 +31,8 @@ export interface WriteResult<T> {
 export interface Place {
   readonly dialect: Dialect;
   readonly session: Session;
+  /** The rows that the transaction keeps; the writes that share it share them. */
+  readonly kept: KeptRows;
   /** The time limit of the write, in milliseconds. */
   readonly writeMilliseconds: number;
 }
@@ -40,13 +44,13 @@ const none: readonly SqlValue[] = [];
  * `fn` caught its error: PostgreSQL cannot continue after one, so SQLite behaves alike.
  */
 export async function runWrite<T>(
-  { dialect, session, writeMilliseconds }: Place,
+  { dialect, session, kept, writeMilliseconds }: Place,
   context: WriteContext,
   fn: (tx: Tx) => Promise<T>,
 ): Promise<WriteResult<T>> {
-  const open = openSession(session);
+  const open = openSession(session, kept);
   const leftovers = { appended: new Map(), afterCommit: [] };
-  const tx = makeTx(dialect, open, context, leftovers);
+  const tx = makeTx(dialect, open, kept, context, leftovers);
   try {
     const result = await inTime(context.writeMilliseconds ?? writeMilliseconds, async () => {
       const given = await fn(tx);
@@ -83,7 +87,7 @@ interface OpenSession extends Session {
   throwFailure(): void;
 }
 
-function openSession(session: Session): OpenSession {
+function openSession(session: Session, kept: KeptRows): OpenSession {
   let isOpen = true;
   let pending = 0;
   let settled: (() => void) | undefined;
@@ -109,8 +113,16 @@ function openSession(session: Session): OpenSession {
 
   return {
     mustBeOpen,
-    all: (sql, values) => watched(() => session.all(sql, values)),
-    run: (sql, values) => watched(() => session.run(sql, values)),
+    all: (sql, values) =>
+      watched(() => {
+        if (!statementOf(sql, values).isSelect) kept.willChange(sql, values);
+        return session.all(sql, values);
+      }),
+    run: (sql, values) =>
+      watched(() => {
+        kept.willChange(sql, values);
+        return session.run(sql, values);
+      }),
     async end() {
       isOpen = false;
       if (pending > 0) await new Promise<void>((resolve) => (settled = resolve));
@@ -129,6 +141,7 @@ interface Leftovers {
 function makeTx(
   dialect: Dialect,
   session: OpenSession,
+  kept: KeptRows,
   context: WriteContext,
   { appended, afterCommit }: Leftovers,
 ): Tx {
@@ -147,6 +160,10 @@ function makeTx(
     ...makeReader(dialect, (sql, values) => session.all(sql, values)),
     context,
     lock,
+    async keep<R>(sql: string, values: readonly SqlValue[]) {
+      const locked = sql + sharedLock[dialect];
+      return (await kept.read(locked, values, () => session.all(locked, values))) as readonly R[];
+    },
     lockOne: async (table, rest, values) => (await lock(table, rest, values))[0] ?? null,
     run: (sql, values = none) => session.run(sql, values),
     async insert(table, row) {
