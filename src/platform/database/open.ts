@@ -9,7 +9,7 @@ export type StoreOptions = (PostgresPlace | { readonly sqliteFile: string }) & {
   readonly limits?: Partial<StoreLimits>;
   /**
    * True in tests: a nested write, and a read that bypasses the open tx, throw at once. False by default, because it
-   * triples the cost of every async call in the process (docs/decisions/0028).
+   * triples the cost of every async call in the process (docs/decisions/0029).
    */
   readonly refusesNesting?: boolean;
 };
