@@ -42,7 +42,7 @@ export function createHttpServer(app: App): Server {
   koa.use(identifyRequest(app));
   koa.use(noticeForwarding(app));
   koa.use(measureRequests(app.metrics));
-  koa.use(logRequests(app));
+  if (app.config.logLevel === "debug" || app.config.logLevel === "trace") koa.use(logRequests(app));
   koa.use(secureHeaders());
   koa.use(representAnswers());
   koa.use(answerProblems(app));

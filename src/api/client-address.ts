@@ -1,3 +1,4 @@
+import { isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
 import type { AddressRange } from "../platform/outbound/address.ts";
 
@@ -30,6 +31,8 @@ export function isLoopback(address: string): boolean {
 }
 
 function plainAddress(text: string): string | null {
+  // The usual case, without a parser.
+  if (isIPv4(text)) return text;
   return ipaddr.isValid(text) ? ipaddr.process(text).toString() : null;
 }
 
@@ -46,6 +49,7 @@ function isTrusted(address: string, trustedProxies: readonly AddressRange[]): bo
  * range that a provider typically assigns to one customer.
  */
 export function addressGroup(address: string): string {
+  if (isIPv4(address)) return address;
   if (!ipaddr.IPv6.isValid(address)) return address;
   const parts = ipaddr.IPv6.parse(address).parts.slice(0, 4);
   return `${parts.map((part) => part.toString(16)).join(":")}::/64`;

@@ -22,7 +22,7 @@ export function noticeForwarding(deps: {
   const isTrusting = deps.trustedProxies.length > 0;
   let warnedAt: Instant | null = null;
   const isDue = () => warnedAt === null || Math.abs(deps.clock.now() - warnedAt) >= againMs;
-  return async (ctx, next) => {
+  return (ctx, next) => {
     if (!isTrusting && isDue() && forwardingHeaders.some((name) => ctx.get(name) !== "")) {
       warnedAt = deps.clock.now();
       deps.logger.warn({ requestId: ctx.state.requestId }, untrustedForwarding);
@@ -31,6 +31,6 @@ export function noticeForwarding(deps: {
         deps.logger.warn({ err: error }, "the store could not note untrusted forwarding headers");
       });
     }
-    await next();
+    return next() as Promise<void>;
   };
 }

@@ -67,11 +67,13 @@ export interface IdSource {
 
 export function createIds(randomBytes: RandomBytes): IdSource {
   let lastTime = -1;
+  let timeText = "";
   let lastRandom: number[] = [];
   return {
     next(kind, at) {
       if (at > lastTime) {
         lastTime = at;
+        timeText = encodeTime(at);
         // The top bit stays clear, so that incrementing within a millisecond never overflows.
         lastRandom = Array.from(randomBytes(randomLength), (byte, place) =>
           place === 0 ? byte & 15 : byte & 31,
@@ -79,9 +81,9 @@ export function createIds(randomBytes: RandomBytes): IdSource {
       } else {
         increment(lastRandom);
       }
-      const body =
-        encodeTime(lastTime) + lastRandom.map((digit) => alphabet.charAt(digit)).join("");
-      return `${idPrefixes[kind]}_${body}` as Id<typeof kind>;
+      let id = `${idPrefixes[kind]}_${timeText}`;
+      for (const digit of lastRandom) id += alphabet.charAt(digit);
+      return id as Id<typeof kind>;
     },
     unguessable(prefix) {
       const digits = Array.from(randomBytes(32), (byte) => alphabet.charAt(byte & 31));

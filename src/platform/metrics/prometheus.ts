@@ -47,9 +47,18 @@ export function createPrometheus(deps: {
     registers,
   });
 
+  /** The series of requests by labels, which are slow to find in the histogram. */
+  const answered = new Map<string, ReturnType<typeof requests.labels>>();
+
   return {
     requestAnswered({ method, route, status }, seconds) {
-      requests.observe({ method, route, status: String(status) }, seconds);
+      const key = `${method} ${String(status)} ${route}`;
+      let series = answered.get(key);
+      if (series === undefined) {
+        series = requests.labels(method, route, String(status));
+        answered.set(key, series);
+      }
+      series.observe(seconds);
     },
     deliveryAttempted(outcome, seconds) {
       attempts.observe({ outcome }, seconds);

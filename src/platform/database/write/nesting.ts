@@ -32,6 +32,8 @@ export const ignoreNesting: Nesting = {
 // Shared by all databases: every AsyncLocalStorage that was ever used slows down all promises of the process, even
 // after its database was closed.
 const writes = new AsyncLocalStorage<Write>();
+/** The number of writes that run. While there are none, the storage is disabled. */
+let running = 0;
 
 /** Returns the innermost enclosing write that has not ended. */
 function openWrite(): Write | undefined {
@@ -61,10 +63,13 @@ export function refuseNesting(): Nesting {
       return (argument) =>
         caller.runInAsyncScope(async () => {
           const write = { nesting, around: openWrite(), isOpen: true };
+          running += 1;
           try {
             return await writes.run(write, fn, argument);
           } finally {
             write.isOpen = false;
+            running -= 1;
+            if (running === 0) writes.disable();
           }
         });
     },
