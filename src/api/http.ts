@@ -10,6 +10,7 @@ import { clientAddress } from "./client-address.ts";
 import { sendEvents } from "./event-stream.ts";
 import type { Exchange, RequestState } from "./pipeline/exchange.ts";
 import type { Mountable } from "./pipeline/mount.ts";
+import { pathParameter } from "./pipeline/path-parameter.ts";
 import type { HtmlPage, Page, PageAnswer, ProblemPage } from "./page.ts";
 import { pageSecurityPolicy } from "./page.ts";
 import { MethodNotAllowed, problemDocument } from "./declare/problems.ts";
@@ -19,7 +20,7 @@ import {
   rateLimits,
   type RateLimiter,
 } from "./pipeline/rate-limits.ts";
-import { sendKept } from "./representation.ts";
+import { htmlType, sendKept } from "./representation.ts";
 import { parseUrl } from "../kernel/url.ts";
 
 type Handler = Middleware<RequestState>;
@@ -33,7 +34,7 @@ export function identifyRequest(deps: {
   readonly clock: Clock;
   readonly trustedProxies: readonly AddressRange[];
 }): Handler {
-  return async (ctx, next) => {
+  return (ctx, next) => {
     const given = ctx.get("X-Request-Id");
     ctx.state.requestId = requestIdPattern.test(given)
       ? given
@@ -44,13 +45,13 @@ export function identifyRequest(deps: {
       deps.trustedProxies,
     );
     ctx.set("X-Request-Id", ctx.state.requestId);
-    await next();
+    return next() as Promise<void>;
   };
 }
 
 /** Reduces an absolute request target (`GET http://host/path`) to its path and refuses a malformed one. */
 export function readTarget(): Handler {
-  return async (ctx, next) => {
+  return (ctx, next) => {
     const target = ctx.req.url ?? "";
     if (!target.startsWith("/") && target !== "*") {
       const url = parseUrl(target);
@@ -58,7 +59,7 @@ export function readTarget(): Handler {
       ctx.req.url = url === null ? "/" : url.pathname + url.search;
       if (url === null) throw new InvalidRequest("The request target is not a valid URL.");
     }
-    await next();
+    return next() as Promise<void>;
   };
 }
 
@@ -161,16 +162,18 @@ export function logRequests(deps: { readonly logger: Logger; readonly clock: Clo
   };
 }
 
+const securityHeaders = {
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+} as const;
+
 /** Sets the security headers of every response. Pages and the docs add their own policy. */
 export function secureHeaders(): Handler {
-  return async (ctx, next) => {
-    ctx.set({
-      "X-Content-Type-Options": "nosniff",
-      "Referrer-Policy": "no-referrer",
-      "Cache-Control": "no-store",
-      "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    });
-    await next();
+  return (ctx, next) => {
+    ctx.set(securityHeaders);
+    return next() as Promise<void>;
   };
 }
 
@@ -197,11 +200,14 @@ export function mountPages<Service>(
   return (router) => {
     for (const page of pages) {
       const path = page.path.replaceAll("{", ":").replaceAll("}", "");
+      const isOfCheckout = page.path.includes("{checkoutId}");
       router.register(path, [page.method], async (ctx) => {
+        // A malformed id is a 404 that is not counted.
+        const checkoutId = isOfCheckout ? pathParameter(ctx, "checkoutId") : null;
         if (page.limit !== null) {
-          const isByCheckout = rateLimits[page.limit].by === "checkout";
-          const key = isByCheckout ? ctx.params["checkoutId"] : ctx.state.clientAddress;
-          const state = await rateLimiter.count(page.limit, key ?? "");
+          const isByCheckout = rateLimits[page.limit].by === "checkout" && checkoutId !== null;
+          const key = isByCheckout ? checkoutId : ctx.state.clientAddress;
+          const state = await rateLimiter.count(page.limit, key);
           if (state !== null) ctx.set(rateLimitHeaders(state));
         }
         const form = page.method === "POST" ? await readForm(ctx) : new URLSearchParams();
@@ -239,6 +245,7 @@ function sendPage(ctx: Exchange, answer: PageAnswer): void {
     return;
   }
   ctx.status = 200;
+  if (answer.at !== undefined) ctx.set("Server-Timing", `now;desc="${String(answer.at)}"`);
   sendHtml(ctx, answer.page);
 }
 
@@ -247,6 +254,10 @@ function sendHtml(ctx: Exchange, { html, language }: HtmlPage): void {
   ctx.set("Content-Language", language);
   ctx.set("Content-Security-Policy", pageSecurityPolicy);
   ctx.set("X-Robots-Tag", "noindex");
-  ctx.type = "text/html; charset=utf-8";
+  if (typeof html !== "string") {
+    sendKept(ctx, html);
+    return;
+  }
+  ctx.type = htmlType;
   ctx.body = html;
 }

@@ -1,4 +1,5 @@
 import type { RateLimitName } from "./pipeline/rate-limits.ts";
+import type { Instant } from "../kernel/clock.ts";
 import type { Subscribe } from "./event-stream.ts";
 import type { KeptBody } from "./representation.ts";
 
@@ -7,13 +8,19 @@ import type { KeptBody } from "./representation.ts";
  * a versioned name.
  */
 export type PageAnswer =
-  | { readonly kind: "html"; readonly page: HtmlPage }
+  | {
+      readonly kind: "html";
+      readonly page: HtmlPage;
+      /** Sent to the page's script in the header Server-Timing, so that kept pages can count down. */
+      readonly at?: Instant;
+    }
   | { readonly kind: "events"; readonly subscribe: Subscribe }
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "file"; readonly file: KeptBody };
 
 export interface HtmlPage {
-  readonly html: string;
+  /** A kept body is sent to many clients, and compressed once. */
+  readonly html: string | KeptBody;
   /** The language of its texts, such as `en`, for Content-Language. */
   readonly language: string;
 }

@@ -48,9 +48,19 @@ export function representAnswers(): Middleware<RequestState> {
   };
 }
 
+/** Maximum number of Accept-Encoding headers whose encoding is kept. Browsers send a handful of different ones. */
+const acceptedMax = 100;
+const accepted = new Map<string, Encoding | null>();
+
 function acceptedEncoding(ctx: Exchange): Encoding | null {
-  if (ctx.get("Accept-Encoding") === "") return null;
-  return encodings.find((encoding) => ctx.acceptsEncodings(encoding) === encoding) ?? null;
+  const header = ctx.get("Accept-Encoding");
+  if (header === "") return null;
+  const known = accepted.get(header);
+  if (known !== undefined) return known;
+  const found = encodings.find((encoding) => ctx.acceptsEncodings(encoding) === encoding) ?? null;
+  if (accepted.size >= acceptedMax) accepted.clear();
+  accepted.set(header, found);
+  return found;
 }
 
 function encodedTag(tag: string, encoding: Encoding | null): string {
@@ -77,6 +87,13 @@ export interface KeptBody {
   readonly body: string | Buffer;
   readonly tag: string;
   readonly forms: CompressedForms;
+}
+
+export const htmlType = "text/html; charset=utf-8";
+
+/** Returns a body whose compressed forms are made when a client first accepts them. */
+export function keepHtml(html: string): KeptBody {
+  return { type: htmlType, body: html, tag: entityTag(html), forms: {} };
 }
 
 const bestBrotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };

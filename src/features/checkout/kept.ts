@@ -1,14 +1,14 @@
 import { Defect } from "../../kernel/errors.ts";
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import type { NetworkState } from "../../platform/chain/state/network-state.ts";
+import type { NetworkState, NetworkStateRow } from "../../platform/chain/state/network-state.ts";
 import { atTip } from "../invoices/index.ts";
 import { batchReads } from "./batched.ts";
 import type { CheckoutSources, StoredCheckout } from "./ports.ts";
 import { presentSession, sessionEdge, type CheckoutSession, type CheckoutView } from "./present.ts";
 
-/** Maximum number of kept checkouts, about 12 KiB each with their response and page. */
-const keptMax = 4_000;
+/** Maximum number of kept checkouts, about 25 KiB each with their response and page. */
+const keptMax = 2_000;
 /** Maximum number of checkouts that one statement reads. */
 const batchMax = 200;
 
@@ -28,8 +28,8 @@ interface Kept extends FoundCheckout {
  * Returns a function that finds a checkout as it is in the store now; null if it does not exist. The session is the same
  * object while nothing has changed.
  *
- * Each look reads the checkout's version and the networks' states, many looks with one statement each. So changes by
- * other processes are seen at once. The checkout itself is loaded only if its version has changed.
+ * Each look reads the versions of the checkout and of its network's state, many looks with one statement. So changes by
+ * other processes are seen at once. Checkouts and states are loaded only if their versions have changed.
  */
 export function keepCheckouts(deps: {
   readonly sources: Pick<CheckoutSources, "versions" | "load" | "networkStates">;
@@ -38,14 +38,17 @@ export function keepCheckouts(deps: {
   readonly clock: Clock;
 }): (checkoutId: string) => Promise<FoundCheckout | null> {
   const { sources, networks, enabled, clock } = deps;
+  let states: ReadonlyMap<string, NetworkStateRow> = new Map();
   /** In the order in which they were loaded. */
   const kept = new Map<string, Kept>();
   const load = batchReads(sources.load, batchMax);
   const look = batchReads(async (checkoutIds) => {
-    const [versions, states] = await Promise.all([
-      sources.versions(checkoutIds),
-      sources.networkStates(),
-    ]);
+    const versions = await sources.versions(checkoutIds);
+    for (const { network, networkVersion } of versions.values()) {
+      if ((states.get(network)?.version ?? null) === networkVersion) continue;
+      states = await sources.networkStates();
+      break;
+    }
     return { versions, states };
   }, batchMax);
 
@@ -91,7 +94,7 @@ export function keepCheckouts(deps: {
 
   return async (checkoutId) => {
     const { versions, states } = await look(checkoutId);
-    const version = versions.get(checkoutId);
+    const version = versions.get(checkoutId)?.version;
     const known = kept.get(checkoutId)?.stored;
     if (version !== undefined && known?.version === version) {
       return keep(checkoutId, known, states, clock.now());

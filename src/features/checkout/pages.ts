@@ -1,5 +1,6 @@
 import { addressGroup } from "../../api/client-address.ts";
-import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
+import { pagesOf, type HtmlPage, type PageAnswer, type PageCall } from "../../api/page.ts";
+import { keepHtml } from "../../api/representation.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, notFound } from "../../kernel/errors.ts";
 import { TooManyClaims } from "../payments/index.ts";
@@ -8,6 +9,7 @@ import { readLanguage, type Catalogue } from "./page/catalogue.ts";
 import { makePageModel, type PageNotice } from "./page/page-model.ts";
 import { renderCheckout, renderHome } from "./page/render.ts";
 import { testWords } from "./page/words/english-only.ts";
+import type { CheckoutSession } from "./present.ts";
 import { sandboxActions, type CheckoutService } from "./service.ts";
 
 const page = pagesOf<CheckoutService>();
@@ -47,8 +49,28 @@ async function showCheckout(service: CheckoutService, call: PageCall): Promise<P
   const hasSandbox = service.hasSandbox(session);
   const done = hasSandbox ? call.query.get("done") : null;
   const notice = noticeOf(call.query.get("hash"), text) ?? pressedNotice(done);
-  const context = { basePath, text, languageQuery, at: service.now(), hasSandbox, notice };
-  return { kind: "html", page: renderCheckout(await makePageModel(session, context)) };
+  const context = { basePath, text, languageQuery, hasSandbox, notice };
+  const render = async () => renderCheckout(await makePageModel(session, context));
+  // A page after a form has a message that no other visitor sees.
+  const page =
+    notice === null ? await keptPage(session, text.lang + languageQuery, render) : await render();
+  return { kind: "html", page, at: service.now() };
+}
+
+/** The page of each session in the language in which it was last seen. A session changes with what its page shows. */
+const pages = new WeakMap<CheckoutSession, { readonly variant: string; readonly page: HtmlPage }>();
+
+async function keptPage(
+  session: CheckoutSession,
+  variant: string,
+  render: () => Promise<HtmlPage>,
+): Promise<HtmlPage> {
+  const known = pages.get(session);
+  if (known?.variant === variant) return known.page;
+  const { html, language } = await render();
+  const page = { html: typeof html === "string" ? keepHtml(html) : html, language };
+  pages.set(session, { variant, page });
+  return page;
 }
 
 /** Keeps a page informed: event `session` with the version of the current session, and `beat` every few seconds. */

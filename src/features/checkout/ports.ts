@@ -1,5 +1,5 @@
 import type { Id } from "../../kernel/id.ts";
-import type { NetworkState } from "../../platform/chain/state/network-state.ts";
+import type { NetworkStateRow } from "../../platform/chain/state/network-state.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
 import type { HashClaims, PayerLedger, PayerPayment } from "../payments/index.ts";
@@ -22,14 +22,23 @@ export interface Merchant {
   readonly contactEmail: string | null;
 }
 
+/** What shows whether a checkout has changed. */
+export interface CheckoutVersion {
+  /** That of the stored checkout. */
+  readonly version: string;
+  readonly network: string;
+  /** That of the network's state; null if the network was never read. */
+  readonly networkVersion: number | null;
+}
+
 /** Data that checkout reads from other features and the chains. */
 export interface CheckoutSources {
   /** Returns the current versions of checkouts, by id; those without an issued invoice are missing. */
-  versions(checkoutIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  versions(checkoutIds: readonly string[]): Promise<ReadonlyMap<string, CheckoutVersion>>;
   /** Returns checkouts by id. */
   load(checkoutIds: readonly string[]): Promise<ReadonlyMap<string, StoredCheckout>>;
   /** Returns the states of the networks that were ever read, by network. */
-  networkStates(): Promise<ReadonlyMap<string, NetworkState>>;
+  networkStates(): Promise<ReadonlyMap<string, NetworkStateRow>>;
   /** Returns an invoice's payments and submitted transactions as a transaction sees them. */
   ledgerIn(tx: Tx, invoiceId: Id<"invoice">): Promise<PayerLedger>;
 }

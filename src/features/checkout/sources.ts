@@ -8,22 +8,23 @@ import {
 import { among, forEachDialect, listed } from "../../platform/database/query/json-rows.ts";
 import { payerInvoiceColumns, readPayerInvoices } from "../invoices/index.ts";
 import { ledgerSql, ledgerVersionSql, readLedger } from "../payments/index.ts";
-import type { CheckoutSources, StoredCheckout } from "./ports.ts";
+import type { CheckoutSources, CheckoutVersion, StoredCheckout } from "./ports.ts";
 
 /** Everything that a version depends on must change the text. Organizations and invoices count their changes. */
 function versionSql(dialect: Dialect): string {
   return `i.version || ' ' || o.version || ' ' || ${ledgerVersionSql(dialect, "i.id")}`;
 }
 
-function fromSql(dialect: Dialect): string {
-  return `FROM invoices i JOIN organizations o ON o.id = i.organization_id
+function fromSql(dialect: Dialect, joined = ""): string {
+  return `FROM invoices i JOIN organizations o ON o.id = i.organization_id ${joined}
     WHERE i.checkout_id IS NOT NULL AND i.checkout_id ${among(dialect, listed(dialect, 1))}`;
 }
 
 const versions = forEachDialect(
   (dialect) =>
-    `SELECT i.checkout_id AS "checkoutId", ${versionSql(dialect)} AS "checkoutVersion"
-     ${fromSql(dialect)}`,
+    `SELECT i.checkout_id AS "checkoutId", ${versionSql(dialect)} AS "version",
+       i.network AS "network", n.version AS "networkVersion"
+     ${fromSql(dialect, "LEFT JOIN network_states n ON n.network = i.network")}`,
 );
 
 const checkouts = forEachDialect(
@@ -34,18 +35,16 @@ const checkouts = forEachDialect(
      ${fromSql(dialect)}`,
 );
 
-interface VersionRow {
+type VersionRow = CheckoutVersion & { readonly checkoutId: string };
+
+interface CheckoutRow extends RawRow {
   readonly checkoutId: string;
   readonly checkoutVersion: string;
+  readonly merchantName: string;
+  readonly merchantWebsite: string | null;
+  readonly merchantContact: string | null;
+  readonly ledger: string;
 }
-
-type CheckoutRow = RawRow &
-  VersionRow & {
-    readonly merchantName: string;
-    readonly merchantWebsite: string | null;
-    readonly merchantContact: string | null;
-    readonly ledger: string;
-  };
 
 /** Creates checkout's access to the data of other features. One statement reads any number of checkouts. */
 export function makeCheckoutSources(deps: {
@@ -57,7 +56,7 @@ export function makeCheckoutSources(deps: {
   return {
     async versions(checkoutIds) {
       const rows = await db.all<VersionRow>(versions[db.dialect], given(checkoutIds));
-      return new Map(rows.map((row) => [row.checkoutId, row.checkoutVersion]));
+      return new Map(rows.map((row) => [row.checkoutId, row]));
     },
 
     async load(checkoutIds) {

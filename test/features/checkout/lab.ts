@@ -30,7 +30,10 @@ import { hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { money, parseMoney, type Money } from "../../../src/kernel/money/money.ts";
 import type { Tx } from "../../../src/platform/database/index.ts";
-import type { NetworkState } from "../../../src/platform/chain/state/network-state.ts";
+import type {
+  NetworkState,
+  NetworkStateRow,
+} from "../../../src/platform/chain/state/network-state.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { testNetworks } from "../../support/merchants.ts";
@@ -180,6 +183,16 @@ export async function openLab(
     enabled: new Set(["tron", "ethereum", "sandbox"]),
   };
   const clock = { now: () => world.at };
+  let seen = world.networkState;
+  let stateVersion = 1;
+
+  /** Returns the stored state of the network, whose version counts the changes of the world's. */
+  function stateRow(): NetworkStateRow | null {
+    if (world.networkState !== seen) stateVersion += 1;
+    seen = world.networkState;
+    return seen === null ? null : { ...seen, cursorHash: "", version: stateVersion };
+  }
+
   const service = makeCheckoutService({
     db: { write: (_context, fn) => fn({} as Tx) },
     claims: {
@@ -199,8 +212,14 @@ export async function openLab(
         world.looks += 1;
         if (world.fault !== null) return Promise.reject(world.fault);
         const found = ids.flatMap((id) => storedIn(world, id));
+        const networkVersion = stateRow()?.version ?? null;
         return Promise.resolve(
-          new Map(found.map((each) => [each.invoice.checkoutId, each.version])),
+          new Map(
+            found.map(({ version, invoice }) => [
+              invoice.checkoutId,
+              { version, network: invoice.network, networkVersion },
+            ]),
+          ),
         );
       },
       load(ids) {
@@ -209,12 +228,10 @@ export async function openLab(
         return Promise.resolve(new Map(found.map((each) => [each.invoice.checkoutId, each])));
       },
       ledgerIn: () => Promise.resolve({ payments: world.payments, submitted: world.claims }),
-      networkStates: () =>
-        Promise.resolve(
-          new Map(
-            world.networkState === null ? [] : [[world.networkState.network, world.networkState]],
-          ),
-        ),
+      networkStates() {
+        const row = stateRow();
+        return Promise.resolve(new Map(row === null ? [] : [[row.network, row]]));
+      },
     },
     sandbox: options.hasSandbox === false ? null : recordingSandbox(world),
   });

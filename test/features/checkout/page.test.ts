@@ -85,6 +85,26 @@ describe("the page of a checkout", () => {
     });
   }
 
+  it("is the same until its checkout changes, with the server's time in a header", async () => {
+    lab = await openLab("tron");
+    const first = await fetch(lab.page);
+    lab.world.at += 5_000;
+    const again = await fetch(lab.page);
+    expect(await again.text()).to.equal(await first.text());
+    expect(again.headers.get("ETag")).to.equal(first.headers.get("ETag"));
+    expect(first.headers.get("Server-Timing")).to.equal(`now;desc="${String(startOfTime)}"`);
+    expect(again.headers.get("Server-Timing")).to.equal(`now;desc="${String(lab.world.at)}"`);
+    lab.change({ status: "canceled" });
+    expect(await (await fetch(lab.page)).text()).to.contain('data-state="canceled"');
+  });
+
+  it("shows the message of a form to its sender alone", async () => {
+    lab = await openLab("tron");
+    const sent = await (await fetch(`${lab.page}?hash=malformed`)).text();
+    expect(sent).to.contain('role="alert"');
+    expect(await (await fetch(lab.page)).text()).not.to.contain("doesn't look like");
+  });
+
   it("is complete without a script", async () => {
     const page = await inScene("awaiting");
     const text = textOf(page);

@@ -110,6 +110,18 @@ describe("problems of the payer's pages", () => {
     expect(lab.world.submitted).to.have.length(10);
   });
 
+  it("do not count malformed checkout ids against anybody's limit", async () => {
+    lab = await openLab("tron", { limits: { submit: 1, checkout: 1 } });
+    for (const path of ["/pay/nonsense", "/pay/nonsense/transactions"]) {
+      for (const _ of [1, 2, 3]) {
+        const method = path.endsWith("transactions") ? "POST" : "GET";
+        const body = method === "POST" ? new URLSearchParams({ transactionHash: "x" }) : null;
+        expect((await fetch(lab.url + path, { method, body })).status, path).to.equal(404);
+      }
+    }
+    expect((await lab.submit(aHash("a"))).status).to.equal(303);
+  });
+
   it("do not reload after a form that may not have been received", async () => {
     lab = await openLab("tron");
     lab.world.refusal = new StoreUnavailable("the disk is full", { retryAfterSeconds: 3 });

@@ -1,4 +1,4 @@
-import { second, type Instant } from "../../../kernel/clock.ts";
+import { second } from "../../../kernel/clock.ts";
 import { parseUrl } from "../../../kernel/url.ts";
 import type { ClaimResult } from "../../payments/index.ts";
 import { catalogues, fill, type Catalogue } from "./catalogue.ts";
@@ -33,8 +33,6 @@ export interface PageModel extends StateWords {
   readonly isTest: boolean;
   /** The test panel; null on real networks. */
   readonly sandbox: { readonly words: typeof testWords; readonly action: string } | null;
-  /** Server time of the rendering, on which the script's countdown is based. */
-  readonly at: Instant;
   /** Poll interval of the script, in milliseconds. */
   readonly pollMs: number;
   readonly payment: PaymentModel | null;
@@ -77,13 +75,15 @@ export interface PageNotice {
   readonly text: string;
 }
 
-/** The request that a page answers, as far as it matters for the page. The payment is described by the session alone. */
+/**
+ * The request that a page answers, as far as it matters for the page. The payment is described by the session alone, and
+ * nothing depends on the time: the page is kept until its session changes.
+ */
 export interface PageContext {
   readonly basePath: string;
   readonly text: Catalogue;
   /** `?lang=de` if the payer has chosen the language. */
   readonly languageQuery: string;
-  readonly at: Instant;
   /** Whether the page has a test panel. */
   readonly hasSandbox: boolean;
   readonly notice: PageNotice | null;
@@ -168,7 +168,6 @@ export async function makePageModel(
       : null,
     state,
     isTest: session.isTest,
-    at: context.at,
     pollMs: session.receipt === null ? pollMs.live : pollMs.finished,
     payment: isAsking ? await makePayment(session, text) : null,
     progress: state === "confirming" ? makeProgress(session, text) : null,

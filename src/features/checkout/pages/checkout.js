@@ -38,8 +38,11 @@
   let heardAt = 0;
   let triedAt = -Infinity;
   let minutesBefore = Infinity;
-  // The countdown uses the server's clock, because the payer's may be wrong.
-  let aheadMs = Date.now() - Number(checkout.dataset.at);
+  // The countdown uses the server's clock, because the payer's may be wrong. Without TLS, browsers hide the server's
+  // time until the first poll.
+  const [navigation] = performance.getEntriesByType("navigation");
+  const timing = navigation?.serverTiming?.find(({ name }) => name === "now");
+  let aheadMs = timing === undefined ? 0 : Date.now() - Number(timing.description);
 
   function say(text) {
     announcement.textContent = text;
@@ -154,7 +157,8 @@
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const next = page.getElementById("checkout");
     if (next === null) throw new Error("this is no checkout");
-    aheadMs = Date.now() - Number(next.dataset.at);
+    const [, now] = /now;desc="(\d+)"/.exec(answer.headers.get("Server-Timing") ?? "") ?? [];
+    if (now !== undefined) aheadMs = Date.now() - Number(now);
     if (next.dataset.version === checkout.dataset.version) return;
     document.title = page.title;
     show(next);

@@ -89,7 +89,7 @@ export function networkState(reader: Reader, network: string): Promise<NetworkSt
 }
 
 /** Returns the state of every network that was ever reached, by the network's id. */
-export async function networkStates(reader: Reader): Promise<Map<string, NetworkState>> {
+export async function networkStates(reader: Reader): Promise<Map<string, NetworkStateRow>> {
   const rows = await reader.find(stateTable, "ORDER BY network");
   return new Map(rows.map((row) => [row.network, row]));
 }
