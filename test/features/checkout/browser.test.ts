@@ -304,6 +304,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
       "Details",
       "Already paid, but don't see it here?",
       "Check again",
+      "Language: English",
       "Pay",
       "Underpay",
       "Overpay",
