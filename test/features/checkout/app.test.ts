@@ -86,7 +86,7 @@ describe("a checkout of the whole program", () => {
     await mine(checkoutId, 1);
     const seen = await reaches(checkoutId, "confirming");
     expect(seen.confirmationProgress).to.deep.equal({ current: 1, required: 3 });
-    expect(await pageOf(checkoutId)).to.contain("1 of 3 confirmations");
+    expect(await pageOf(checkoutId)).to.contain("Confirmations: 1 of 3");
     await mine(checkoutId, 2);
     const paid = await reaches(checkoutId, "paid");
     expect(paid.invoice).to.include({ paidAmount: "25.00", remainingAmount: "0.00" });
