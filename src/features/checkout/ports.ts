@@ -6,7 +6,7 @@ import type { HashClaims, PayerLedger, PayerPayment } from "../payments/index.ts
 
 export type CheckoutPayment = PayerPayment;
 
-/** What the store holds about a checkout. */
+/** A checkout as the store holds it. */
 export interface StoredCheckout extends PayerLedger {
   /** Changes with everything else here. */
   readonly version: string;
@@ -15,14 +15,14 @@ export interface StoredCheckout extends PayerLedger {
   readonly merchant: Merchant;
 }
 
-/** What payers may know of a merchant. */
+/** The facts about a merchant that payers see. */
 export interface Merchant {
   readonly displayName: string;
   readonly website: string | null;
   readonly contactEmail: string | null;
 }
 
-/** What shows whether a checkout has changed. */
+/** The facts that show whether a checkout has changed. */
 export interface CheckoutVersion {
   /** That of the stored checkout. */
   readonly version: string;

@@ -83,7 +83,7 @@ export const InvoiceRecord = responseRecord("Invoice", {
     description: "The merchant's own number, such as an order number. Its payer sees it.",
   }),
   description: z.string().nullable().meta({
-    description: "What is paid for. The payer sees it.",
+    description: "The purchase, in words for the payer, who sees it.",
   }),
   redirectUrl: z.string().nullable(),
   expiresInSeconds: z.int(),

@@ -14,7 +14,7 @@ export function referenceOf(publicId: string): string {
 
 /**
  * Returns the beginning of the public ids that have the reference in a search, ASCII letters in lower case; null if the
- * text is no reference. People may leave out the hyphen, and read 0 as o, and 1 as i or l: the ids have none of these
+ * text is not a reference. People may leave out the hyphen, and read 0 as o, and 1 as i or l: the ids have none of these
  * letters.
  */
 export function publicIdBeginning(folded: string): string | null {

@@ -1,10 +1,9 @@
 import { findCurrency } from "../../../kernel/money/asset.ts";
 import { day, hour, minute, second, type Instant } from "../../../kernel/clock.ts";
 import { de } from "./words/de.ts";
-import { en } from "./words/en.ts";
+import { en, type Catalogue } from "./words/en.ts";
 
-/** The payers' texts in one language. A file that lacks a text or has one too many does not compile. */
-export type Catalogue = { readonly [Key in keyof typeof en]: string };
+export type { Catalogue } from "./words/en.ts";
 
 /** The available languages; the first one is the default. */
 export const catalogues: readonly Catalogue[] = [en, de];

@@ -23,7 +23,7 @@ export interface PageModel extends StateWords {
   readonly eventsPath: string;
   readonly version: string;
   readonly site: Link | null;
-  /** What is paid for, and the merchant's number of it. */
+  /** The purchase, and the merchant's number of it. */
   readonly purpose: string | null;
   readonly order: string | null;
   readonly help: HelpModel;

@@ -1,4 +1,4 @@
-import type { Catalogue } from "../catalogue.ts";
+import type { Catalogue } from "./en.ts";
 
 /** The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. */
 export const de: Catalogue = {

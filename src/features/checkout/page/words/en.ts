@@ -197,3 +197,6 @@ export const en = {
   homeDocs: "For developers: the API's documentation",
   testRibbon: "Test network: no real money",
 } as const;
+
+/** The payers' texts in one language. A file that lacks a text or has one too many does not compile. */
+export type Catalogue = { readonly [Key in keyof typeof en]: string };
