@@ -1,0 +1,137 @@
+// The statements and rows that an invoice costs, background work included. They decide about the speed of a server, and
+// do not depend on the load of the machine. Lower a limit when an invoice costs less.
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { approvedMerchant, expectStatus } from "../../support/app.ts";
+import { eachServed } from "../../support/served.ts";
+import { countStatements, type StatementCounts } from "../../support/store/statement-counter.ts";
+import { until } from "../../support/until.ts";
+
+/**
+ * The maximum number of statements per invoice, a tenth above the measured one because commits differ in size. A batch
+ * has 64 invoices.
+ */
+const statementsMost = {
+  sqlite: { single: 8, batch: 2.6 },
+  postgres: { single: 12, batch: 4.6 },
+} as const;
+
+/** The maximum number of inserted, updated and deleted rows per invoice in each table. */
+const rowsMost: Readonly<Record<string, number>> = {
+  invoices: 1,
+  holds: 1,
+  /** One for each word of the description and each entry of the metadata. */
+  invoice_terms: 3,
+  /** The entry, and then its position and seal. */
+  audit_logs: 2,
+  /** The event, and then its position. */
+  events: 2,
+  /** Inserted, and deleted once it is added up. */
+  figure_changes: 2,
+  /** The kept response. */
+  idempotency_keys: 1,
+};
+/** The maximum in any other table: an idle server writes some rows too. */
+const idleRowsMost = 0.2;
+
+const callers = 64;
+const rounds = 2;
+const invoices = callers * rounds;
+const batch = invoices / 2;
+const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
+
+eachServed("an invoice", (served) => {
+  let key: string;
+  let path: string;
+  let made = 0;
+
+  before(async function () {
+    this.timeout(60_000);
+    const merchant = await approvedMerchant(served.app);
+    key = merchant.key;
+    path = `/v1/organizations/${merchant.organizationId}`;
+    const wallet = { label: "Till", network: "sandbox", address: `0x${"c".repeat(40)}` };
+    await expectStatus(served.app.request("POST", `${path}/wallets`, { key, body: wallet }), 201);
+    await until(
+      "a scanned network",
+      () => post("/invoices", invoice()),
+      ({ status }) => status === 201,
+    );
+  });
+
+  function invoice() {
+    made += 1;
+    const amount = `${String(100 + made)}.00`;
+    const externalId = `order ${String(made)}`;
+    return { ...priced, amount, externalId, description: "An order", metadata: { order: amount } };
+  }
+  const post = (target: string, body: object) =>
+    served.app.request("POST", path + target, {
+      ...{ key, body, headers: { "idempotency-key": randomUUID() } },
+    });
+
+  /** Waits until the background work of all invoices is done; returns the number of statements that this takes. */
+  async function settled(): Promise<number> {
+    let asked = 0;
+    await until(
+      "the end of the background work",
+      async () => {
+        asked += 1;
+        const [row] = await served.app.app.db.all<{ waiting: number }>(
+          `SELECT (SELECT COUNT(*) FROM events WHERE position IS NULL)
+             + (SELECT COUNT(*) FROM audit_logs WHERE position IS NULL)
+             + (SELECT COUNT(*) FROM figure_changes) AS "waiting"`,
+        );
+        return row?.waiting ?? 0;
+      },
+      (waiting) => waiting === 0,
+    );
+    return asked;
+  }
+
+  async function costOf(create: () => Promise<unknown>): Promise<StatementCounts> {
+    await create();
+    await settled();
+    const counter = countStatements();
+    try {
+      await create();
+      const asked = await settled();
+      const counts = counter.take();
+      return { ...counts, statements: counts.statements - asked };
+    } finally {
+      counter.stop();
+    }
+  }
+
+  function expectCheap({ statements, byTable }: StatementCounts, kind: "single" | "batch"): void {
+    const most = statementsMost[served.store.dialect][kind];
+    expect(statements / invoices, "statements per invoice").to.be.at.most(most);
+    for (const [table, rows] of Object.entries(byTable)) {
+      const each = rows / invoices;
+      expect(each, `rows of ${table} per invoice`).to.be.at.most(rowsMost[table] ?? idleRowsMost);
+    }
+  }
+
+  it(`costs a limited number of statements and rows when ${String(callers)} callers create invoices`, async function () {
+    this.timeout(60_000);
+    const counts = await costOf(async () => {
+      for (let round = 0; round < rounds; round += 1) {
+        await Promise.all(
+          Array.from({ length: callers }, () => expectStatus(post("/invoices", invoice()), 201)),
+        );
+      }
+    });
+    expectCheap(counts, "single");
+  });
+
+  it("costs fewer statements in a batch", async function () {
+    this.timeout(60_000);
+    const counts = await costOf(async () => {
+      for (const size of [batch, invoices - batch]) {
+        const body = { invoices: Array.from({ length: size }, invoice) };
+        await expectStatus(post("/invoices/batch", body), 200);
+      }
+    });
+    expectCheap(counts, "batch");
+  });
+});
