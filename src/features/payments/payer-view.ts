@@ -1,5 +1,6 @@
 import type { Instant } from "../../kernel/clock.ts";
 import type { Dialect } from "../../platform/database/index.ts";
+import { jsonArray, jsonRows } from "../../platform/database/query/json-rows.ts";
 import {
   refusalResults,
   type ClaimReason,
@@ -40,12 +41,6 @@ export interface PayerLedger {
 /** The number of submitted transactions that a payer sees. */
 const submittedMax = 10;
 
-/** The functions that make JSON, which the databases name differently. */
-const jsonSql = {
-  sqlite: { array: "json_array", list: "json_group_array", text: "group_concat" },
-  postgres: { array: "json_build_array", list: "json_agg", text: "string_agg" },
-} as const;
-
 function submittedSql(invoiceId: string): string {
   return `(SELECT * FROM payment_claims WHERE invoice_id = ${invoiceId}
     ORDER BY created_at DESC, id DESC LIMIT ${String(submittedMax)}) AS submitted`;
@@ -55,9 +50,7 @@ function submittedSql(invoiceId: string): string {
  * Returns SQL for a text that changes with everything that the ledger shows. `invoiceId` is a column of the statement.
  */
 export function ledgerVersionSql(dialect: Dialect, invoiceId: string): string {
-  const { text } = jsonSql[dialect];
-  return `coalesce((SELECT ${text}(id || version, ',') FROM payments WHERE invoice_id = ${invoiceId}), '')
-    || ' ' || coalesce((SELECT ${text}(id || state || coalesce(reason, ''), ',') FROM ${submittedSql(invoiceId)}), '')`;
+  return arraysSql(dialect, invoiceId, "id, version", "id, state, reason");
 }
 
 type StoredPayment = [string, PaymentStatus, string | null, number, Instant];
@@ -65,18 +58,21 @@ type StoredClaim = [string, ClaimState, ClaimReason | null];
 
 /** Returns SQL for an invoice's ledger as a text that `readLedger` reads. */
 export function ledgerSql(dialect: Dialect, invoiceId: string): string {
-  const { array, list } = jsonSql[dialect];
-  const payment = `${array}(transaction_hash, status, status_when_back, block_height, block_time)`;
-  const claim = `${array}(transaction_hash, state, reason)`;
-  const empty = `CAST('[]' AS json)`;
-  const listOf = (entry: string, order: string, source: string) =>
-    dialect === "sqlite"
-      ? `json((SELECT ${list}(${entry} ORDER BY ${order}) FROM ${source}))`
-      : `(SELECT coalesce(${list}(${entry} ORDER BY ${order}), ${empty}) FROM ${source})`;
-  return `CAST(${array}(
-    ${listOf(payment, "id", `payments WHERE invoice_id = ${invoiceId}`)},
-    ${listOf(claim, "created_at DESC, id DESC", submittedSql(invoiceId))}
-  ) AS text)`;
+  const payment = "transaction_hash, status, status_when_back, block_height, block_time";
+  return arraysSql(dialect, invoiceId, payment, "transaction_hash, state, reason");
+}
+
+/** Returns SQL for a text with columns of an invoice's payments, and of the transactions that payers submitted. */
+function arraysSql(dialect: Dialect, invoiceId: string, payment: string, claim: string): string {
+  const paid = jsonRows(dialect, {
+    ...{ each: jsonArray(dialect, payment), order: "id" },
+    source: `payments WHERE invoice_id = ${invoiceId}`,
+  });
+  const submitted = jsonRows(dialect, {
+    ...{ each: jsonArray(dialect, claim), order: "created_at DESC, id DESC" },
+    source: submittedSql(invoiceId),
+  });
+  return `CAST(${jsonArray(dialect, `${paid}, ${submitted}`)} AS text)`;
 }
 
 /** Reads the text that `ledgerSql` selects. */

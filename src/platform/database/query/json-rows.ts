@@ -21,6 +21,21 @@ export function among(dialect: Dialect, subquery: string): string {
   return dialect === "sqlite" ? `IN ${subquery}` : `= ANY (ARRAY${subquery})`;
 }
 
+/** Returns SQL for a JSON array of some expressions. */
+export function jsonArray(dialect: Dialect, expressions: string): string {
+  return `${dialect === "sqlite" ? "json_array" : "json_build_array"}(${expressions})`;
+}
+
+/** Returns SQL for a JSON array of an expression of each row of a source, in an order; empty without rows. */
+export function jsonRows(
+  dialect: Dialect,
+  { each, order, source }: Readonly<Record<"each" | "order" | "source", string>>,
+): string {
+  return dialect === "sqlite"
+    ? `json((SELECT json_group_array(${each} ORDER BY ${order}) FROM ${source}))`
+    : `(SELECT coalesce(json_agg(${each} ORDER BY ${order}), CAST('[]' AS json)) FROM ${source})`;
+}
+
 /** Returns SQL for the texts of a bound JSON list in a FROM clause: `value`, and `key`, which is their order. */
 export function givenTexts(dialect: Dialect, parameter: number, alias: string): string {
   const bound = `$${String(parameter)}`;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { Database, StoreOptions, Tx } from "../../../src/platform/database/index.ts";
-import { makeKeptRows, type KeptRows } from "../../../src/platform/database/write/kept-rows.ts";
-import { eachStore, testContext } from "../../support/store/stores.ts";
-import { account, accounts, createAccounts } from "./accounts.ts";
+import type { Database, StoreOptions, Tx } from "../../../../src/platform/database/index.ts";
+import { makeKeptRows, type KeptRows } from "../../../../src/platform/database/write/kept-rows.ts";
+import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { account, accounts, createAccounts } from "../accounts.ts";
 
 const versionOf = "SELECT version FROM test_accounts WHERE id = $1";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { NotFound } from "../../../src/kernel/errors.ts";
+import { NotFound } from "../../../../src/kernel/errors.ts";
 import {
   NestedWrite,
   openDatabase,
@@ -7,8 +7,8 @@ import {
   UniqueViolation,
   type Database,
   type Tx,
-} from "../../../src/platform/database/index.ts";
-import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
+} from "../../../../src/platform/database/index.ts";
+import { eachStore, testContext, testsAll } from "../../../support/store/stores.ts";
 import {
   account,
   accounts,
@@ -17,7 +17,7 @@ import {
   deposit,
   entries,
   onlyAccount,
-} from "./accounts.ts";
+} from "../accounts.ts";
 
 const changes = testsAll ? 2_000 : 500;
 
