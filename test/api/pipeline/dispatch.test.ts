@@ -22,7 +22,7 @@ function makeRouter(routes: readonly (readonly [string, string])[]): Router<Requ
   return router;
 }
 
-/** Returns the handler that the dispatch, or without one the router, runs for a request; null if there is none. */
+/** Returns the handler that the dispatch, or without one the router, runs for a request; null if the path has no handler. */
 async function handlerOf(
   middleware: unknown,
   method: string,
