@@ -1,5 +1,6 @@
 // Batches of invoices over HTTP: every invoice has its own result, and a batch can be repeated.
 import { expect } from "chai";
+import { waitingMax } from "../../../../src/features/invoices/batches/turns.ts";
 import { approvedMerchant, expectStatus, register, type Answer } from "../../../support/app.ts";
 import { keyOf } from "../../../support/roles-fixture.ts";
 import { eachServed } from "../../../support/served.ts";
@@ -202,18 +203,25 @@ eachServed("batches of invoices", (served) => {
   );
 
   it.onBoth(
-    `create each invoice once for ${String(callers)} concurrent callers`,
+    `create each invoice once for ${String(callers)} callers, as many at a time as may wait`,
     async function () {
       this.timeout(120_000);
       // Each batch shares half of its invoices with the next one, in the opposite order.
-      const answers = await Promise.all(
-        Array.from({ length: callers }, (_, caller) => {
-          if (caller % 8 === 7) return batch(orders(1, `shared-${String(caller % 4)}`));
-          const own = orders(5, `own-${String(caller)}`);
-          const shared = orders(5, `shared-${String(caller % 4)}`);
-          return batch(caller % 2 === 0 ? [...own, ...shared] : [...shared.reverse(), ...own]);
-        }),
-      );
+      const waiting = [...Array(callers).keys()];
+      const answers: Result[][] = [];
+      const send = (caller: number) => {
+        if (caller % 8 === 7) return batch(orders(1, `shared-${String(caller % 4)}`));
+        const own = orders(5, `own-${String(caller)}`);
+        const shared = orders(5, `shared-${String(caller % 4)}`);
+        return batch(caller % 2 === 0 ? [...own, ...shared] : [...shared.reverse(), ...own]);
+      };
+      const sender = async () => {
+        for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+          answers.push(await send(next));
+        }
+      };
+      // One runs and the others wait; a further one would be refused.
+      await Promise.all(Array.from({ length: 1 + waitingMax }, sender));
       const results = answers.flat();
       expect(results.filter(({ outcome }) => outcome === "refused")).to.deep.equal([]);
       const created = results.filter(({ outcome }) => outcome === "created");
@@ -225,6 +233,25 @@ eachServed("batches of invoices", (served) => {
       }
     },
   );
+
+  it("refuse batches at once while eight of the organization are waiting, and create nothing for them", async () => {
+    const others = await approvedMerchant(served.app);
+    const answers = await Promise.all([
+      ...Array.from({ length: 20 }, (_, place) => post(orders(1, `crowd-${String(place)}`))),
+      served.app.request("POST", `/v1/organizations/${others.organizationId}/invoices/batch`, {
+        ...{ key: others.key, body: { invoices: [order("a", { draft: true })] } },
+      }),
+    ]);
+    expect(answers.pop()).to.have.property("status", 200);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused).not.to.have.length(0);
+    for (const { headers, body } of refused) {
+      expect([body["code"], headers.get("Retry-After")]).to.deep.equal(["rate_limited", "1"]);
+    }
+    expect(await stored()).to.equal(20 - refused.length);
+    expect(await stored()).to.be.at.least(9);
+    expect(outcomes(await batch(orders(1, "later")))).to.deep.equal(["created"]);
+  });
 
   it.onBoth(
     "give a batch and single requests that run at the same time distinct amounts",
