@@ -3,7 +3,7 @@ import type { Readiness } from "../api/health.ts";
 import { createIdempotency } from "../api/pipeline/idempotency.ts";
 import type { Mountable } from "../api/pipeline/mount.ts";
 import type { ProblemPage } from "../api/page.ts";
-import { createRateLimiter } from "../api/pipeline/rate-limits.ts";
+import { batchesPerMinute, createRateLimiter } from "../api/pipeline/rate-limits.ts";
 import { makeProblemPage } from "../features/checkout/index.ts";
 import type { OversightService } from "../features/admin/index.ts";
 import { systemActor } from "../kernel/actor.ts";
@@ -124,6 +124,7 @@ export async function createApp(
   const rateLimiter = createRateLimiter(
     {
       credential: config.rateLimitCredentialPerMinute,
+      batch: batchesPerMinute,
       checkout: config.rateLimitCheckoutPerMinute,
       submit: config.rateLimitSubmitPerMinute,
       login: config.rateLimitLoginPerMinute,

@@ -2,16 +2,21 @@ import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { addressGroup } from "../client-address.ts";
 import { RateLimited } from "../declare/problems.ts";
 
-/** The key and the window of a rate limit. Its quota is a setting. */
+/** The key and the window of a rate limit. */
 interface Limit {
   readonly by: "credential" | "client" | "checkout";
   readonly seconds: number;
 }
 
+/** The quota of `batch`, which is not a setting. A kept response of a batch is up to 250 KB. */
+export const batchesPerMinute = 60;
+
 /** The rate limits that operations and pages name. Each process counts separately. */
 export const rateLimits = {
-  /** Every operation with a credential, per credential. */
+  /** Every operation with a credential that names no other limit, per credential. */
   credential: { by: "credential", seconds: 60 },
+  /** Requests that create up to a hundred objects. */
+  batch: { by: "credential", seconds: 60 },
   /** Viewing a checkout. By checkout, because many payers may share an address: a shop's Wi-Fi, a mobile network. */
   checkout: { by: "checkout", seconds: 60 },
   /** Submitting a transaction hash. */

@@ -47,6 +47,21 @@ anyStore("rate limits", (store) => {
     expect((await at.request("GET", "/healthz")).status).to.equal(200);
   });
 
+  it("count batches of invoices apart from the credential's other requests", async () => {
+    const at = await start({ TILL_RATE_LIMIT_SCALE: "0.04" });
+    const merchant = await approvedMerchant(at);
+    const path = `/v1/organizations/${merchant.organizationId}`;
+    const send = () =>
+      at.request("POST", `${path}/invoices/batch`, {
+        key: merchant.key,
+        body: { invoices: [{}] },
+      });
+    expect((await send()).headers.get("RateLimit-Policy")).to.equal('"batch";q=2;w=60');
+    expect((await send()).status).to.equal(200);
+    expectProblem(await send(), 429, "rate_limited");
+    expect((await at.request("GET", path, { key: merchant.key })).status).to.equal(200);
+  });
+
   it("count and report refused requests too", async () => {
     const at = await start({ TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "20" });
     const person = await register(at);

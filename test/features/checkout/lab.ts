@@ -241,6 +241,7 @@ export async function openLab(
   const router = new Router<RequestState>();
   const quotas = {
     credential: 600,
+    batch: 60,
     checkout: 6_000,
     submit: 10,
     login: 20,

@@ -15,8 +15,9 @@ export const batchOperations = [
     path: "/organizations/{organizationId}/invoices/batch",
     summary: "Create up to 100 invoices",
     description:
-      "Each invoice needs an `externalId` and gets a result of its own, in the order of the request: a refused invoice does not affect the others. All of them are stored in one transaction, so a failed request has created nothing. Safe to repeat: an invoice that exists is returned as `existing`. A repeated Idempotency-Key returns the first response unchanged, with the refused invoices; to retry those, use a new key. The request counts once against the rate limit; its body has at most 256 KiB.",
+      "Each invoice needs an `externalId` and gets a result of its own, in the order of the request: a refused invoice does not affect the others. All of them are stored in one transaction, so a failed request has created nothing. Safe to repeat: an invoice that exists is returned as `existing`. A repeated Idempotency-Key returns the first response unchanged, with the refused invoices; to retry those, use a new key. A credential may send 60 batches a minute, which count apart from its other requests. If eight batches of the organization are already waiting, the request gets 429 `rate_limited` and has created nothing; repeat it after `Retry-After`. The body has at most 256 KiB.",
     access: organization("invoices:write"),
+    limit: "batch",
     request: { body: CreateInvoiceBatchRequest },
     response: { status: 200, record: InvoiceBatchRecord },
     errors: [],
