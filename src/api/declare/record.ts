@@ -24,6 +24,24 @@ export function requestRecord<const S extends z.ZodRawShape>(name: string, shape
   return record(name, z.strictObject(shape));
 }
 
+/** Request records of `itemsRecord`. */
+const withItems = new WeakSet<z.ZodType>();
+
+/**
+ * Declares a request's record whose fields are lists of items that the operation parses one by one, each with
+ * `parseBody`: a malformed item does not refuse the request.
+ */
+export function itemsRecord<const S extends z.ZodRawShape>(name: string, shape: S) {
+  const declared = requestRecord(name, shape);
+  withItems.add(declared);
+  return declared;
+}
+
+/** Whether a request's record is one of `itemsRecord`. */
+export function hasItems(schema: z.ZodType): boolean {
+  return withItems.has(schema);
+}
+
 /** Declares a response's record. All fields are present; missing values are null. */
 export function responseRecord<const S extends z.ZodRawShape>(name: string, shape: S) {
   return record(name, z.object(shape));

@@ -2,10 +2,13 @@ import { isUtf8 } from "node:buffer";
 import { z } from "zod";
 import { invalidFields, type FieldError, type FieldPlace } from "../../kernel/errors.ts";
 import { fieldWords } from "./field-words.ts";
+import { hasItems } from "./record.ts";
 
 /** Maximum nesting of a body, in levels. */
 const depthMax = 32;
 const fieldErrorsMax = 100;
+/** The level of the items in a body of `itemsRecord`: `/invoices/0`. */
+const itemDepth = 2;
 
 /** Maximum length of a caller's field name in an error, in characters. */
 const shownNameMax = 60;
@@ -35,22 +38,27 @@ function shownName(name: string): string {
 /**
  * Finds content that no field may have, before the schema reads the body: nesting beyond 32 levels, text with NUL or
  * unpaired surrogates (databases store them differently), and names that reach into object prototypes. If `isParseable`
- * is false, the body must not be processed any further.
+ * is false, the body must not be processed any further. From the level `textDepth` on, only the nesting is checked.
  */
-function inspectBody(body: unknown): { errors: FieldError[]; isParseable: boolean } {
+function inspectBody(
+  body: unknown,
+  textDepth: number,
+): { errors: FieldError[]; isParseable: boolean } {
   const errors: FieldError[] = [];
   const pending: { value: unknown; path: readonly PropertyKey[] }[] = [{ value: body, path: [] }];
   let isParseable = true;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, path } = next;
+    const isChecked = path.length < textDepth;
     if (errors.length >= fieldErrorsMax) break;
     if (typeof value === "string") {
+      if (!isChecked) continue;
       const fault = textFault(value);
       if (fault !== null) errors.push({ ...inBody(path), ...fault });
     } else if (typeof value === "object" && value !== null) {
       if (path.length >= depthMax) return { errors: [tooDeep(path)], isParseable: false };
       for (const [name, child] of Object.entries(value)) {
-        if (name === "__proto__" || textFault(name) !== null) {
+        if (isChecked && (name === "__proto__" || textFault(name) !== null)) {
           isParseable = false;
           errors.push({
             ...inBody([...path, name]),
@@ -85,7 +93,7 @@ const malformedText = { code: "invalid_text", message: "must be well-formed Unic
 
 /** Parses a body by its record. Throws a problem that names every wrong field. */
 export function parseBody(schema: z.ZodType, body: unknown): unknown {
-  const { errors, isParseable } = inspectBody(body);
+  const { errors, isParseable } = inspectBody(body, hasItems(schema) ? itemDepth : Infinity);
   if (!isParseable) throw invalidFields(errors);
   const parsed = schema.safeParse(body, { error: fieldWords });
   if (parsed.success && errors.length === 0) return parsed.data;

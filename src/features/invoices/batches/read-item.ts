@@ -14,6 +14,7 @@ export function readItem(item: unknown): BatchItem {
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const stated = externalIdOf.safeParse((item as { externalId?: unknown } | null)?.externalId);
-    return { externalId: stated.success ? stated.data : null, input: error };
+    const isIntact = stated.success && stated.data.isWellFormed();
+    return { externalId: isIntact ? stated.data : null, input: error };
   }
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { asWritten, record, requestRecord, responseRecord } from "../../../api/declare/record.ts";
+import { asWritten, itemsRecord, record, responseRecord } from "../../../api/declare/record.ts";
 import { ProblemRecord } from "../../../api/declare/problems.ts";
 import { CreateInvoiceRequest, externalIdText, InvoiceRecord } from "../records.ts";
 import { batchMax } from "./batch.ts";
@@ -11,7 +11,7 @@ export const BatchInvoiceRequest = record(
 );
 
 /** The invoices are parsed one by one, so that a malformed one does not refuse the others. */
-export const CreateInvoiceBatchRequest = requestRecord("CreateInvoiceBatchRequest", {
+export const CreateInvoiceBatchRequest = itemsRecord("CreateInvoiceBatchRequest", {
   invoices: z.array(asWritten("BatchInvoiceRequest")).min(1).max(batchMax),
 });
 

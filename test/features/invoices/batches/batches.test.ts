@@ -137,6 +137,47 @@ eachServed("batches of invoices", (served) => {
     expect(await stored()).to.equal(2);
   });
 
+  it.onBoth("refuse text and names that no field may have only for their own invoice", async () => {
+    const named = (text: string) => JSON.parse(text) as object;
+    const asked = [
+      order("nul", { description: "a\u0000b" }),
+      order("surrogate", { description: "a\ud800" }),
+      order("prototype", named('{"__proto__": {"draft": true}}')),
+      order("deep prototype", { metadata: named('{"__proto__": "x", "a\\u0000": "y"}') }),
+      order("a\ud800"),
+      "a\u0000",
+      order("good"),
+    ];
+    const headers = { "idempotency-key": "strange text" };
+    const results = await batch(asked, headers);
+    expect(outcomes(results)).to.deep.equal([
+      ...Array<string>(6).fill("invalid_request"),
+      "created",
+    ]);
+    expect(results.map(({ externalId }) => externalId)).to.deep.equal([
+      ...["nul", "surrogate", "prototype", "deep prototype", null, null, "good"],
+    ]);
+    const pointers = results.map(({ problem }) => problem?.errors[0]?.pointer);
+    expect(pointers.slice(0, 3)).to.deep.equal(["/description", "/description", "/__proto__"]);
+    expect(await batch(asked, headers)).to.deep.equal(results);
+    expect(Object.keys(Object.prototype)).to.deep.equal([]);
+    const outside = await served.app.request("POST", `${path}/invoices/batch`, {
+      ...{ key: shop.key, body: named('{"invoices": [], "__proto__": {}}') },
+    });
+    expect(outside).to.have.nested.property("body.errors[0].pointer", "/__proto__");
+    let deep: unknown = "x";
+    for (let level = 0; level < 1_000; level += 1) deep = [deep];
+    expect(await post([deep])).to.have.nested.property("body.errors[0].code", "too_deep");
+    expect(await stored()).to.equal(1);
+  });
+
+  it("say that an earlier invoice of the batch has the externalId, even if that one was refused", async () => {
+    const unknown = { customerId: "cus_01kq3v5m8w2f6n9r4t7x0z1c3e" };
+    const results = await batch([order("same", unknown), order("same"), order("same", unknown)]);
+    expect(outcomes(results)).to.deep.equal(["not_found", "external_id_conflict", "not_found"]);
+    expect(results[1]?.problem).to.have.property("detail").that.includes("index 0 of this batch");
+  });
+
   it("refuse a request without invoices, with more than a hundred, or with a body that is too large", async () => {
     expect(await post([])).to.have.property("status", 400);
     const many = await post(orders(101));
