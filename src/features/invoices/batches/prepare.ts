@@ -2,6 +2,7 @@ import type { Instant } from "../../../kernel/clock.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
+import { ExternalIdConflict } from "../errors.ts";
 import { fingerprintOf } from "../issuing/draft.ts";
 import { externalIdConflict, noCustomer } from "../issuing/insert.ts";
 import { planOf, readBasis, requireWallet, type IssuePlan } from "../issuing/issue.ts";
@@ -72,7 +73,7 @@ export async function prepareBatch(
         firstOf.set(input.externalId, item);
         read.push(item);
       } else if (first.fingerprint === item.fingerprint) sameAs.set(index, first.index);
-      else throw externalIdConflict();
+      else throw repeatedExternalId(first.index);
     });
   }
   if (read.length === 0) return { ready: [], settled, sameAs };
@@ -97,6 +98,13 @@ export async function prepareBatch(
     ),
   );
   return { ready: ready.filter((item) => item !== null), settled, sameAs };
+}
+
+/** Returns the problem of an invoice whose externalId an earlier one of the batch has, created or not. */
+function repeatedExternalId(index: number): Problem {
+  return new ExternalIdConflict(
+    `The invoice with the index ${String(index)} of this batch has the same externalId and other fields. Give each invoice of a batch an externalId of its own.`,
+  );
 }
 
 async function readStored(
