@@ -30,6 +30,8 @@ export function sendEvents(ctx: Exchange, subscribe: Subscribe): void {
   }
   ctx.respond = false;
   const { res } = ctx;
+  // A connection that was lost before this has had its close event: nothing would stop the stream.
+  if (res.destroyed || res.closed) return;
   res.statusCode = 200;
   res.flushHeaders();
   res.write(`retry: ${String(reconnectMs)}\n\n`);

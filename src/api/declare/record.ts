@@ -146,7 +146,8 @@ function kindPrefix(kind: IdKind): string {
 
 /**
  * One line of text, trimmed: names, labels, titles. It must contain a visible character, and no direction control: with
- * those a name could reverse the text beside it, such as `moc.knab` to `bank.com`.
+ * those a name could reverse the text beside it, such as `moc.knab` to `bank.com`. Direction marks (U+200E, U+200F,
+ * U+061C) cannot reverse text, and names in Arabic and Hebrew have them.
  */
 export const line = (maxLength: number) =>
   paragraph(maxLength)
@@ -156,7 +157,7 @@ export const line = (maxLength: number) =>
       { error: "must be one line without control characters" },
     )
     .refine(isSeen, { error: "must contain visible characters" })
-    .refine((text) => !isSeen(text) || !/\p{Bidi_Control}/u.test(text), {
+    .refine((text) => !isSeen(text) || !/[\u202a-\u202e\u2066-\u2069]/.test(text), {
       error: "must not contain characters that control the direction of text",
     });
 

@@ -35,7 +35,12 @@ export function mountDocs(
   const document = () => openApiDocument(deps.operations, deps.version, server());
   let manual: Promise<Manual> | undefined;
   const opened = () =>
-    (manual ??= openManual(deps.operations, document() as unknown as ApiDocument));
+    (manual ??= openManual(deps.operations, document() as unknown as ApiDocument).catch(
+      (error: unknown) => {
+        manual = undefined;
+        throw error;
+      },
+    ));
   const kept = new Map<string, Promise<KeptBody | null>>();
 
   /** Returns the body at a path below the root of the server; null if nothing is there. */

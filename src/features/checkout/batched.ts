@@ -8,14 +8,16 @@ export function batchReads<R>(
   batchMax: number,
 ): (key: string) => Promise<R> {
   let next: { readonly keys: Set<string>; readonly result: Promise<R> } | null = null;
-  /** Ends with the read that runs; never rejects. */
+  /** Ends with the last read, so that one runs at a time; never rejects. */
   let running: Promise<unknown> = Promise.resolve();
 
-  async function begin(keys: Set<string>): Promise<R> {
-    await running;
-    await new Promise((resolve) => setImmediate(resolve));
-    if (next?.keys === keys) next = null;
-    const result = read([...keys]);
+  function begin(keys: Set<string>): Promise<R> {
+    const result = running
+      .then(() => new Promise((resolve) => setImmediate(resolve)))
+      .then(() => {
+        if (next?.keys === keys) next = null;
+        return read([...keys]);
+      });
     running = result.catch(() => undefined);
     return result;
   }

@@ -8,7 +8,7 @@ import type { CheckoutSources, StoredCheckout } from "./ports.ts";
 import { presentSession, sessionEdge, type CheckoutSession, type CheckoutView } from "./present.ts";
 
 /** Maximum number of kept checkouts, about 25 KiB each with their response and page. */
-const keptMax = 2_000;
+const keptMax = 4_000;
 /** Maximum number of checkouts that one statement reads. */
 const batchMax = 200;
 
@@ -43,11 +43,14 @@ export function keepCheckouts(deps: {
   const kept = new Map<string, Kept>();
   const load = batchReads(sources.load, batchMax);
   const look = batchReads(async (checkoutIds) => {
-    const versions = await sources.versions(checkoutIds);
-    for (const { network, networkVersion } of versions.values()) {
-      if ((states.get(network)?.version ?? null) === networkVersion) continue;
+    let versions = await sources.versions(checkoutIds);
+    const isOld = [...versions.values()].some(
+      ({ network, networkVersion }) => (states.get(network)?.version ?? null) !== networkVersion,
+    );
+    if (isOld) {
       states = await sources.networkStates();
-      break;
+      // A state must not be newer than the payments beside it: a page could ask again for a payment that has returned.
+      versions = await sources.versions(checkoutIds);
     }
     return { versions, states };
   }, batchMax);

@@ -6,7 +6,7 @@ import { RateLimited } from "../../api/declare/problems.ts";
 import type { CheckoutSession } from "./present.ts";
 
 /** Maximum numbers of open streams, in each process. A page that is refused polls instead. */
-export const streamLimits = { perCheckout: 50, perAddress: 500, total: 5_000 } as const;
+export const streamLimits = { perCheckout: 50, perAddress: 500, total: 2_000 } as const;
 
 /** Interval at which the sessions of open streams are compared, in milliseconds; a commit in this process is faster. */
 const lookMs = 500;
@@ -22,7 +22,7 @@ const retryAfterSeconds = minute / second;
 export interface LivePages {
   /**
    * Sends the version of a checkout's session to a page: at once, and after each change. Returns the function that ends
-   * it. The caller has checked `requireRoom`.
+   * it. Ends the stream at once if others have taken its place since `requireRoom`.
    */
   watch(session: CheckoutSession, address: string, sink: EventSink): () => void;
   /** Refuses with 429 if the limits allow no further stream. */
@@ -114,13 +114,17 @@ export function createLivePages(deps: {
     timers = [];
   }
 
-  function requireRoom(checkoutId: string, address: string): void {
-    const isFull =
+  function isFull(checkoutId: string, address: string): boolean {
+    return (
       isEnded ||
       total >= limits.total ||
       (perAddress.get(address) ?? 0) >= limits.perAddress ||
-      (watched.get(checkoutId)?.sinks.size ?? 0) >= limits.perCheckout;
-    if (isFull) {
+      (watched.get(checkoutId)?.sinks.size ?? 0) >= limits.perCheckout
+    );
+  }
+
+  function requireRoom(checkoutId: string, address: string): void {
+    if (isFull(checkoutId, address)) {
       throw new RateLimited("Too many streams are open. Poll the checkout instead.", {
         retryAfterSeconds,
       });
@@ -131,6 +135,10 @@ export function createLivePages(deps: {
     requireRoom,
 
     watch(session, address, sink) {
+      if (isFull(session.id, address)) {
+        sink.end();
+        return () => undefined;
+      }
       const version = versionOf(session);
       const entry = watched.get(session.id) ?? { session, version, sinks: new Set() };
       watched.set(session.id, entry);

@@ -108,12 +108,13 @@ function update(
     const changed = difference(current, given);
     if (Object.keys(changed).length === 0) return current;
     const touchesReview = changesLegalFields(current, changes);
-    if (touchesReview && current.verificationStatus === "pending_review") {
+    const isRenamed = "displayName" in changed || "pendingDisplayName" in changed;
+    // The reviewer approves the name that payers will see.
+    if ((touchesReview || isRenamed) && current.verificationStatus === "pending_review") {
       throw new InReview(
-        "Legal fields cannot be changed during the review. Wait for the decision.",
+        "Legal fields and the display name cannot be changed during the review. Wait for the decision.",
       );
     }
-    const isRenamed = "displayName" in changed || "pendingDisplayName" in changed;
     const losesApproval = touchesReview && current.verificationStatus === "approved";
     const next = await save(tx, at, current, {
       ...given,

@@ -62,10 +62,11 @@ describe("reads in batches", () => {
     expect([await failing, await next]).to.deep.equal(["the store is down", "up again"]);
   });
 
-  it("have a maximum size", async () => {
+  it("have a maximum size, and run one at a time", async () => {
     const read = make(2);
     const answers = Promise.all(["a", "b", "c"].map((key) => read(key)));
     await turns();
+    expect(reads.map(({ keys }) => keys)).to.deep.equal([["a", "b"]]);
     for (const each of reads) each.end(each.keys.join());
     await turns();
     for (const each of reads) each.end(each.keys.join());

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { hour } from "../../../src/kernel/clock.ts";
 import { testWords } from "../../../src/features/checkout/page/words/english-only.ts";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { describeInBrowser } from "../../support/describe-in-browser.ts";
@@ -237,6 +238,23 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     );
     expect(await page.textContent(".payment time")).to.equal("today, 19:30");
     expect(await page.getAttribute(".payment time", "title")).to.equal("21 Nov 2026, 10:30 UTC");
+  });
+
+  it("asks for the payment again once it knows that only the payer's clock was wrong", async () => {
+    const page = await open("tron");
+    // A browser that hides the server's time, and a clock that is two hours ahead.
+    await page.addInitScript(`
+      Object.defineProperty(PerformanceResourceTiming.prototype, "serverTiming", { get: () => [] });
+      const real = Date.now;
+      Date.now = () => real() + ${String(2 * hour)} + (globalThis.steppedMs ?? 0);
+    `);
+    await page.reload();
+    await page.waitForSelector("#payment:not([hidden])");
+    expect(await page.textContent("#time-left")).to.match(/^(59 min|1 hr)/);
+    await run(page, `globalThis.steppedMs = ${String(2 * hour)}`);
+    await page.waitForSelector("#over:not([hidden])");
+    await page.waitForSelector("#payment:not([hidden])");
+    expect(await page.textContent("#time-left")).to.match(/^(59 min|1 hr)/);
   });
 
   for (const scheme of schemes) {

@@ -127,4 +127,18 @@ describe("the open pages", () => {
     live.end();
     expect(() => open("e", "4")).to.throw();
   });
+
+  it("end a stream whose place others have taken while it was prepared", () => {
+    const live = make();
+    const ended: number[] = [];
+    for (let place = 0; place < 4; place += 1) live.requireRoom("a", "1");
+    for (let place = 0; place < 4; place += 1) {
+      live.watch(session("a"), "1", { send: () => undefined, end: () => ended.push(place) });
+    }
+    expect(ended).to.deep.equal([2, 3]);
+    expect(live.size).to.equal(2);
+    live.end();
+    live.watch(session("b"), "2", { send: () => undefined, end: () => ended.push(4) });
+    expect([ended.at(-1), live.size]).to.deep.equal([4, 2]);
+  });
 });

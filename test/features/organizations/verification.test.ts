@@ -168,13 +168,14 @@ eachServed("verification", (served) => {
     expect(await statusOf(app, person)).to.equal("pending_review");
   });
 
-  it("blocks changes to legal fields during the review", async () => {
+  it("blocks changes to legal fields and to the name that payers see during the review", async () => {
     const { app } = served;
     const person = await submitted(app);
     for (const body of [
       { legalName: "Other Ltd" },
       { registrationNumber: null },
       { country: "FR", displayName: "Beside it" },
+      { displayName: "Your Bank" },
       { address: "Elsewhere" },
       { businessDescription: "Arms" },
     ]) {

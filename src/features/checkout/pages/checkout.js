@@ -38,8 +38,8 @@
   let heardAt = 0;
   let triedAt = -Infinity;
   let minutesBefore = Infinity;
-  // The countdown uses the server's clock, because the payer's may be wrong. Without TLS, browsers hide the server's
-  // time until the first poll.
+  // The countdown uses the server's clock, because the payer's may be wrong. Some browsers and proxies hide the time of
+  // the page's own response; then the page is read once more.
   const [navigation] = performance.getEntriesByType("navigation");
   const timing = navigation?.serverTiming?.find(({ name }) => name === "now");
   let aheadMs = timing === undefined ? 0 : Date.now() - Number(timing.description);
@@ -145,6 +145,12 @@
     throw Object.assign(new Error(String(status)), { status, retryAfter });
   }
 
+  /** Returns the time of a response by the server's clock; NaN if a proxy has removed it. */
+  function serverTime(headers) {
+    const [, exact] = /now;desc="(\d+)"/.exec(headers.get("Server-Timing") ?? "") ?? [];
+    return exact === undefined ? Date.parse(headers.get("Date") ?? "") : Number(exact);
+  }
+
   /** Fetches the session's ETag; while it is unchanged, the response is an empty 304. */
   async function readTag(signal) {
     const known = tag === "" ? {} : { "If-None-Match": tag };
@@ -157,8 +163,8 @@
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const next = page.getElementById("checkout");
     if (next === null) throw new Error("this is no checkout");
-    const [, now] = /now;desc="(\d+)"/.exec(answer.headers.get("Server-Timing") ?? "") ?? [];
-    if (now !== undefined) aheadMs = Date.now() - Number(now);
+    const now = serverTime(answer.headers);
+    if (!Number.isNaN(now)) aheadMs = Date.now() - now;
     if (next.dataset.version === checkout.dataset.version) return;
     document.title = page.title;
     show(next);
@@ -268,15 +274,16 @@
         say(fill(checkout.dataset.timeLeftToPay, { time }));
       }
     }
-    if (seconds === 0) stopAsking();
+    // From the deadline on, the page shows no amount and no address, whether or not the server can be reached. The
+    // payer's clock may have been set since, so the page is read with the server's time.
+    document.getElementById("payment").hidden = seconds === 0;
+    document.getElementById("over").hidden = seconds > 0;
+    const isJustOver = seconds === 0 && minutesBefore > 0;
     minutesBefore = minutes;
-  }
-
-  /** At the deadline, shows no amount and no address any more, whether or not the server can be reached. */
-  function stopAsking() {
-    document.getElementById("payment").hidden = true;
-    document.getElementById("over").hidden = false;
-    if (minutesBefore > 0) void look();
+    if (isJustOver) {
+      tag = "";
+      void look();
+    }
   }
 
   function inUnit(n, unit, unitDisplay = "short") {
@@ -350,5 +357,6 @@
   addEventListener("focus", wake);
   addEventListener("online", wake);
   listen();
-  plan(Number(checkout.dataset.pollMs));
+  if (timing === undefined) void look();
+  else plan(Number(checkout.dataset.pollMs));
 })();

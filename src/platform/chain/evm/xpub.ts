@@ -9,7 +9,8 @@ import type { Address } from "../client.ts";
 import type { ExtendedKeys, ParsedXpub, XpubFault } from "../networks.ts";
 
 const base58check = createBase58check(sha256);
-const prefix = /^\s*[xyztuv]pub/i;
+/** Case-sensitive, because an address may begin with TPub. */
+const prefix = /^\s*[xyztuvXYZUV]pub/;
 const shape = /^[xyztuvXYZTUV]pub[1-9A-HJ-NP-Za-km-z]{20,140}$/;
 const xpubVersion = 0x0488b21e;
 const serializedLength = 78;
