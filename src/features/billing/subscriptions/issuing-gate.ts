@@ -10,6 +10,7 @@ import {
   SubscriptionRequired,
   SubscriptionSuspended,
   unlimited,
+  type Grant,
   type IssuingDecision,
 } from "../../invoices/index.ts";
 import { platformOrganization } from "../../organizations/index.ts";
@@ -46,7 +47,9 @@ export async function requireSubscription(
       // Usually nothing has changed since the check, and one statement is enough.
       const isUnchanged =
         limit === null ? await isKept(tx, seen) : await countAll(tx, seen, limit, at, count);
-      return isUnchanged ? count : decideAnew(tx, at, organizationId, count);
+      return isUnchanged
+        ? { count, isCounted: limit !== null }
+        : decideAnew(tx, at, organizationId, count);
     },
     giveBack: (tx, count) => giveBack(tx, organizationId, count),
   };
@@ -119,23 +122,22 @@ async function countAll(
 }
 
 /**
- * Repeats the check on the locked subscription, and counts as many of the invoices as the period has room for; returns
- * their number. The first invoice of a period starts the count from the stored invoices.
+ * Repeats the check on the locked subscription, and counts as many of the invoices as the period has room for. The first invoice of a period starts the count from the stored invoices.
  */
 async function decideAnew(
   tx: Tx,
   at: Instant,
   organizationId: Id<"organization">,
   count: number,
-): Promise<number> {
+): Promise<Grant> {
   const live = await lockLive(tx, organizationId);
   if (live === null) {
     await requirePlatform(tx, organizationId);
-    return count;
+    return { count, isCounted: false };
   }
   requireServed(live);
   const limit = limitOf(live);
-  if (limit === null) return count;
+  if (limit === null) return { count, isCounted: false };
   const issuedFrom = windowAt(live, at);
   const issued =
     live.issuedFrom === issuedFrom
@@ -146,13 +148,13 @@ async function decideAnew(
   await tx.update(subscriptions, { issuedFrom, issuedCount: issued + granted }, "WHERE id = $1", [
     live.id,
   ]);
-  return granted;
+  return { count: granted, isCounted: true };
 }
 
 /** Takes invoices that the same transaction has counted out of the count. */
 async function giveBack(tx: Tx, organizationId: Id<"organization">, count: number): Promise<void> {
   const live = await lockLive(tx, organizationId);
-  if (live === null || limitOf(live) === null) return;
+  if (live === null) return;
   const issuedCount = live.issuedCount - count;
   await tx.update(subscriptions, { issuedCount }, "WHERE id = $1", [live.id]);
 }

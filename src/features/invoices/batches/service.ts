@@ -129,6 +129,7 @@ function makeGrants(tx: Tx, at: Instant, ready: readonly ReadyItem[]): Grants {
     ?.decision;
   let left = ready.filter(({ plan }) => plan !== null).length;
   let granted = 0;
+  let isCounted = false;
   let refusal: unknown = null;
   return {
     async require() {
@@ -136,7 +137,7 @@ function makeGrants(tx: Tx, at: Instant, ready: readonly ReadyItem[]): Grants {
       if (granted > 0 || decision === undefined) return;
       if (refusal !== null) throw refusal as Error;
       try {
-        granted = await decision.grant(tx, at, left + 1);
+        ({ count: granted, isCounted } = await decision.grant(tx, at, left + 1));
       } catch (error) {
         refusal = error;
         throw error;
@@ -146,7 +147,7 @@ function makeGrants(tx: Tx, at: Instant, ready: readonly ReadyItem[]): Grants {
       granted -= 1;
     },
     async giveBack() {
-      if (granted > 0) await decision?.giveBack(tx, granted);
+      if (granted > 0 && isCounted) await decision?.giveBack(tx, granted);
     },
   };
 }

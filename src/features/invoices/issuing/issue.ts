@@ -38,17 +38,26 @@ export type IssuingGate = (
 ) => Promise<IssuingDecision>;
 export interface IssuingDecision {
   /**
-   * Decides again on rows that it locks, and counts invoices against the plan's limit. Returns how many of `count`
-   * invoices may be issued, at least one; throws the gate's errors before it changes anything.
+   * Decides again on rows that it locks, and counts invoices against the plan's limit. Grants at least one of `count`
+   * invoices; throws the gate's errors before it changes anything.
    */
-  grant(tx: Tx, at: Instant, count: number): Promise<number>;
-  /** Takes granted invoices that the same transaction does not issue out of the count. */
+  grant(tx: Tx, at: Instant, count: number): Promise<Grant>;
+  /** Takes invoices that were granted and counted, and that the same transaction does not issue, out of the count. */
   giveBack(tx: Tx, count: number): Promise<void>;
+}
+export interface Grant {
+  /** How many invoices may be issued. */
+  readonly count: number;
+  /**
+   * Whether they were counted, because the plan has a limit. If not, other transactions may share the locks of the
+   * grant, and giving back would wait for them.
+   */
+  readonly isCounted: boolean;
 }
 
 /** The decision of a gate without a limit. */
 export const unlimited: IssuingDecision = {
-  grant: (_tx, _at, count) => Promise.resolve(count),
+  grant: (_tx, _at, count) => Promise.resolve({ count, isCounted: false }),
   giveBack: () => Promise.resolve(),
 };
 

@@ -191,6 +191,60 @@ eachStore("the gates on issuing", (store) => {
     expect(codesOf(answers).filter((code) => code === "issued")).to.have.length(6);
   });
 
+  // On SQLite, writes run one at a time.
+  const onPostgres = store.dialect === "postgres" ? it.onBoth : null;
+  onPostgres?.(
+    "let a batch with refused invoices of a plan without a limit pass while another issue holds its plan",
+    async () => {
+      await begin("open");
+      const { db } = estate;
+      const write = db.write.bind(db);
+      const writable = db as { write: typeof db.write };
+      const items = ["a", "b"].map((externalId) => ({
+        ...{ externalId, input: { ...asked, externalId } },
+      }));
+      let lock: () => void = () => undefined;
+      let release: () => void = () => undefined;
+      const locked = new Promise<void>((resolve) => {
+        lock = resolve;
+      });
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const other = write(testContext, async (tx) => {
+        await tx.keep("SELECT 1 AS found FROM subscriptions WHERE organization_id = $1", [
+          shop.organizationId,
+        ]);
+        lock();
+        await released;
+      });
+      await locked;
+      writable.write = (context, fn) => {
+        writable.write = write;
+        return write(context, async (tx) => {
+          await tx.run("SET LOCAL lock_timeout = '500ms'");
+          await tx.run("UPDATE wallets SET status = 'archived' WHERE organization_id = $1", [
+            shop.organizationId,
+          ]);
+          return fn(tx);
+        });
+      };
+      try {
+        const organizationId = shop.organizationId as Id<"organization">;
+        const { results } = await estate.app.app.invoiceBatches.create(
+          testContext,
+          organizationId,
+          items,
+        );
+        expect(results.map(({ outcome }) => outcome)).to.deep.equal(["refused", "refused"]);
+      } finally {
+        writable.write = write;
+        release();
+        await other;
+      }
+    },
+  );
+
   /** Issues an invoice and runs `close` after the decision of its transaction and before its commit. */
   async function issueDuring(close: (tx: Tx) => Promise<unknown>): Promise<"waits" | "closes"> {
     const { db } = estate;
@@ -271,9 +325,7 @@ eachStore("the gates on issuing", (store) => {
       expect(await issueAcross((tx) => tx.run(sql, [shop.organizationId]))).to.equal(code);
       expect(await issued()).to.equal(0);
     });
-    // SQLite runs one write at a time.
-    const waits = store.dialect === "postgres" ? it.onBoth : null;
-    waits?.(`stay open until the commit of an invoice, after which ${title}`, async () => {
+    onPostgres?.(`stay open until the commit of an invoice, after which ${title}`, async () => {
       await begin(plan);
       expect(await issueDuring((tx) => tx.run(sql, [shop.organizationId]))).to.equal("waits");
       expect(await issued()).to.equal(1);
