@@ -71,6 +71,8 @@ function understand(error: unknown): Failure {
       };
     case "Declined":
       return { ...none, ...declined, detail: message };
+    case "Interrupted":
+      return { ...none, ...interrupted, detail: message };
     case "ExitPromptError":
       return { ...none, ...declined, outcome: "interrupted", detail: "Interrupted." };
   }
@@ -89,6 +91,12 @@ function understand(error: unknown): Failure {
   };
 }
 
+const interrupted = {
+  outcome: "interrupted",
+  code: "interrupted",
+  status: 500,
+  title: "Interrupted",
+} as const;
 const declined = { outcome: "declined", code: "declined", status: 500, title: "Declined" } as const;
 
 /** Error codes of the operating system. */

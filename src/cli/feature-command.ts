@@ -46,6 +46,7 @@ export async function runFeatureCommand<Service>(
     ...makeCall(context, given.arguments, flags, password),
     readText: (path) => readTextInput(terminal, path),
     attempt: (write) => (trial === null ? write : (trial.resultOf(write) as typeof write)),
+    interruptible,
   };
   const question = trial === null ? (command.confirm?.(call) ?? null) : null;
   if (question !== null) await confirm(terminal, question);
@@ -62,19 +63,19 @@ export async function runFeatureCommand<Service>(
     if (organizationId !== undefined) {
       await app.organizationService.get(organizationId as Id<"organization">);
     }
-    const print = async (): Promise<unknown> => {
+    const print = async (): Promise<{ shown: unknown; result: unknown }> => {
       const work = command.handle(service, call);
       const result = await (trial === null ? work : trial.resultOf(work));
       const presented = await command.present(result);
       await printRecord(terminal, presented, command);
-      return presented;
+      return { shown: presented, result };
     };
     if (command.isWatched && flags["watch"] === true) {
       await watch(terminal, print);
       return;
     }
-    const shown = await print();
-    const fault = (await command.fault?.(shown)) ?? null;
+    const { shown, result } = await print();
+    const fault = (await command.fault?.(shown, result)) ?? null;
     if (command.effect !== "read" && (trial !== null || fault === null)) {
       terminal.talk(
         `${trial === null ? "Done" : "Dry run: nothing was changed"} in ${storeName(config)}.`,
@@ -118,7 +119,7 @@ function makeCall(
   given: CommandArguments["arguments"],
   flags: CommandArguments["flags"],
   password: string | null,
-): Omit<CommandCall, "readText" | "attempt"> {
+): Omit<CommandCall, "readText" | "attempt" | "interruptible"> {
   return {
     context,
     argument(name) {
@@ -138,6 +139,19 @@ function makeCall(
     },
     parse: (schema, input) => parseBody(schema, withoutMissing(input)) as never,
   };
+}
+
+async function interruptible<T>(work: (isInterrupted: () => boolean) => Promise<T>): Promise<T> {
+  let isInterrupted = false;
+  const stop = () => {
+    isInterrupted = true;
+  };
+  process.once("SIGINT", stop);
+  try {
+    return await work(() => isInterrupted);
+  } finally {
+    process.off("SIGINT", stop);
+  }
 }
 
 /** Removes missing flags: the schema expects absent keys, not undefined. */

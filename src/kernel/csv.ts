@@ -22,15 +22,15 @@ const cellPattern = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
 
 /**
  * Parses CSV (RFC 4180): commas, quoted fields, any line breaks, an optional byte order mark. Empty lines are skipped.
- * @throws CsvError
+ * Stops after `rowsMax` rows. @throws CsvError
  */
-export function parseCsv(text: string): CsvRow[] {
+export function parseCsv(text: string, rowsMax = Infinity): CsvRow[] {
   const rows: CsvRow[] = [];
   let cells: string[] = [];
   let line = 1;
   let start = 1;
   cellPattern.lastIndex = text.startsWith("\ufeff") ? 1 : 0;
-  while (cellPattern.lastIndex < text.length || cells.length > 0) {
+  while (rows.length < rowsMax && (cellPattern.lastIndex < text.length || cells.length > 0)) {
     const found = cellPattern.exec(text);
     if (found === null) {
       throw new CsvError(

@@ -15,6 +15,13 @@ describe("parseCsv", () => {
     }
   });
 
+  it("stops after the maximum number of rows, whatever follows", () => {
+    expect(parseCsv('a\n\nb\nc\n"not closed', 2).map(({ cells }) => cells)).to.deep.equal([
+      ["a"],
+      ["b"],
+    ]);
+  });
+
   it("reads commas, quotes and line breaks in quoted fields, and counts the lines", () => {
     const rows = parseCsv('a,b\n"1,5","say ""hi""\r\nthere"\n"",x\n');
     expect(rows).to.deep.equal([

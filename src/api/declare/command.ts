@@ -81,6 +81,11 @@ export function section<Item>(declared: {
   return declared;
 }
 
+/** The user pressed Ctrl-C. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+}
+
 /** The parsed command line. */
 export interface CommandCall {
   readonly context: WriteContext;
@@ -101,6 +106,11 @@ export interface CommandCall {
    * with a single write does not need this.
    */
   attempt<T>(write: Promise<T>): Promise<T>;
+  /**
+   * Runs work of several steps that asks before each step whether Ctrl-C was pressed, so that it can end with what it
+   * has done. A second Ctrl-C ends the program.
+   */
+  interruptible<T>(work: (isInterrupted: () => boolean) => Promise<T>): Promise<T>;
   /** Parses input by the same schema as the API; a problem names every wrong flag. */
   parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S>;
 }
@@ -136,7 +146,7 @@ interface CommandDeclaration<Service, Result, Shown> {
   /** Hint printed afterwards: the next command to run. */
   readonly next?: (shown: Shown) => string;
   /** Returns the problem with which the program exits if the printed result reports a failure; null otherwise. */
-  readonly fault?: (shown: Shown) => Promise<Error | null>;
+  readonly fault?: (shown: Shown, result: Result) => Promise<Error | null>;
 }
 
 /** The items of a list's record, or the record itself. */
@@ -159,7 +169,7 @@ export interface Command<Service = never> {
   readonly identify: ((item: unknown) => string) | null;
   readonly isWatched: boolean;
   readonly next: ((shown: unknown) => string) | null;
-  readonly fault: ((shown: unknown) => Promise<Error | null>) | null;
+  readonly fault: ((shown: unknown, result: unknown) => Promise<Error | null>) | null;
 }
 
 /** Declares commands of one service. */

@@ -133,7 +133,7 @@ function isList(shown: unknown): shown is List {
 
 function idsOf(shown: unknown, identify: Shape["identify"]): string[] {
   const items = isList(shown) ? shown.data : [shown];
-  if (identify !== null) return items.map(identify);
+  if (identify !== null) return items.map(identify).filter((id) => id !== "");
   return items.flatMap((item) => {
     if (typeof item !== "object" || item === null || !("id" in item)) return [];
     return typeof item.id === "string" ? [item.id] : [];

@@ -26,8 +26,8 @@ export const batchCommands = [
       const text = await call.readText(call.argument("file"));
       return importInvoices(service, call, organizationId, text);
     },
-    present: (report) => Promise.resolve(report),
-    columns: ["lines", "created", "existing", "refused"],
+    present: ({ report }) => Promise.resolve(report),
+    columns: ["lines", "created", "existing", "refused", "remaining"],
     identify: ({ createdIds }) => createdIds.join("\n"),
     sections: ({ refusals }) => [
       section({
@@ -36,8 +36,8 @@ export const batchCommands = [
         columns: ["line", ["externalId", "External ID"], "column", "message"],
       }),
     ],
-    async fault(report) {
-      return (await import("./import.ts")).faultOf(report);
+    async fault(report, { failure }) {
+      return failure ?? (await import("./import.ts")).faultOf(report);
     },
   }),
 ];

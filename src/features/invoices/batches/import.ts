@@ -1,6 +1,6 @@
 import type { Id } from "../../../kernel/id.ts";
 import { defineProblem, type Problem } from "../../../kernel/errors.ts";
-import type { CommandCall } from "../../../api/declare/command.ts";
+import { Interrupted, type CommandCall } from "../../../api/declare/command.ts";
 import { batchMax } from "./batch.ts";
 import { columnOf, isMalformed, readLines, type ImportLine } from "./read-lines.ts";
 import type { InvoiceBatchService } from "./service.ts";
@@ -30,28 +30,40 @@ export interface ImportReport {
   readonly existing: number;
   /** The number of refused lines. */
   readonly refused: number;
+  /** The number of lines that were not imported because the import failed or was interrupted before. */
+  readonly remaining: number;
+  /** Empty in a dry run. */
   readonly createdIds: readonly Id<"invoice">[];
   readonly refusals: readonly RefusedLine[];
+}
+
+export interface ImportResult {
+  readonly report: ImportReport;
+  /** The error with which the import ended before its last batch; null if it did not. */
+  readonly failure: Error | null;
 }
 
 /**
  * Creates the invoices of a CSV file in batches. If a line is malformed, nothing is created. An invoice that the store
  * refuses does not affect the others. A repeated import creates only the invoices that do not exist yet.
+ * An error or an interruption ends the import with the report of the batches before it.
  */
 export async function importInvoices(
   service: InvoiceBatchService,
-  call: Pick<CommandCall, "context" | "attempt">,
+  call: Pick<CommandCall, "context" | "attempt" | "interruptible" | "isSet">,
   organizationId: Id<"organization">,
   text: string,
-): Promise<ImportReport> {
+): Promise<ImportResult> {
   const lines = readLines(text);
   const malformed = lines.filter(isMalformed);
   const refusals = malformed.flatMap((line) => refusalsOf(line, line.item.input as Problem));
   const createdIds: Id<"invoice">[] = [];
   let existing = 0;
   let refused = malformed.length;
-  for (let start = 0; malformed.length === 0 && start < lines.length; start += batchMax) {
-    const batch = lines.slice(start, start + batchMax);
+  const asked = malformed.length === 0 ? lines : [];
+  let tried = 0;
+
+  async function importBatch(batch: readonly ImportLine[]): Promise<void> {
     const items = batch.map(({ item }) => item);
     const { results } = await call.attempt(service.create(call.context, organizationId, items));
     for (const [place, line] of batch.entries()) {
@@ -62,9 +74,35 @@ export async function importInvoices(
       refused += 1;
       refusals.push(...refusalsOf(line, result.problem));
     }
+    tried += batch.length;
   }
-  const created = createdIds.length;
-  return { lines: lines.length, created, existing, refused, createdIds, refusals };
+
+  const failure = await call.interruptible(async (isInterrupted) => {
+    try {
+      while (tried < asked.length) {
+        if (isInterrupted()) {
+          throw new Interrupted("Run the import again: it creates the invoices that remain.");
+        }
+        await importBatch(asked.slice(tried, tried + batchMax));
+      }
+      return null;
+    } catch (error) {
+      // The first batch leaves nothing to report.
+      if (tried === 0 || !(error instanceof Error)) throw error;
+      return error;
+    }
+  });
+  const report = {
+    lines: lines.length,
+    created: createdIds.length,
+    existing,
+    refused,
+    remaining: asked.length - tried,
+    // A dry run has rolled its invoices back.
+    createdIds: call.isSet("dry-run") ? [] : createdIds,
+    refusals,
+  };
+  return { report, failure };
 }
 
 /** Returns the problem with which the command ends if lines were refused; null otherwise. */

@@ -32,7 +32,7 @@ export function readLines(text: string): ImportLine[] {
   checkColumns(columns);
   if (rows.length > linesMax) {
     throw new InvalidRequest(
-      `The file has ${String(rows.length)} invoices; a file may have ${String(linesMax)}. Divide it.`,
+      `The file has more than ${String(linesMax)} invoices, the most that a file may have. Divide it.`,
     );
   }
   const lineOf = new Map<string, number>();
@@ -64,7 +64,8 @@ const columnAdvice = `The first line names the columns: ${requiredFields.join(",
 
 function rowsOf(text: string): CsvRow[] {
   try {
-    return parseCsv(text);
+    // The first line names the columns. One invoice too many shows that the file is too long, and the rest is not read.
+    return parseCsv(text, 1 + linesMax + 1);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new InvalidRequest(`Line ${String(error.line)} is not CSV: ${error.message}.`);
@@ -108,7 +109,8 @@ function itemOf(columns: readonly string[], { cells }: CsvRow): BatchItem {
 /** Converts a cell to the type of its field. Other text stays as it is, and the field refuses it. */
 function valueOf(name: string, cell: string): unknown {
   if (name === "expiresInSeconds" && /^\d{1,9}$/.test(cell)) return Number(cell);
-  if (name === "draft" && (cell === "true" || cell === "false")) return cell === "true";
+  // Spreadsheets write TRUE and FALSE.
+  if (name === "draft" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true";
   return cell;
 }
 

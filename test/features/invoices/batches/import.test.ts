@@ -2,7 +2,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { faultOf, importInvoices } from "../../../../src/features/invoices/batches/import.ts";
+import type { InvoiceBatchService } from "../../../../src/features/invoices/batches/service.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
+import { StoreUnavailable } from "../../../../src/platform/database/index.ts";
+import { testContext } from "../../../support/store/stores.ts";
 import { makeDesk, type DeskStore } from "../../../cli/billing-operator.ts";
 import { openMarket } from "../../../cli/market.ts";
 
@@ -59,6 +63,9 @@ describe("till invoice import", () => {
     const before = await count();
     const [tried, trial] = await report(text, "--dry-run");
     expect([tried, trial.created, await count()]).to.deep.equal([0, 230, before]);
+    expect(trial.createdIds).to.deep.equal([]);
+    const quiet = await run(await file(text), ["--dry-run", "--quiet"]);
+    expect([quiet.code, quiet.stdout]).to.deep.equal([0, ""]);
     // An interrupted import leaves the batches that it has committed.
     const begun = await report(`${head}\n${lines.slice(0, 100).join("\n")}`);
     expect([begun[0], begun[1].created]).to.deep.equal([0, 100]);
@@ -75,7 +82,7 @@ describe("till invoice import", () => {
     const text = [
       `${head},description,expiresInSeconds,underpaymentTolerance,redirectUrl,draft,metadata.order,customerId,walletId`,
       `"b,1",12.50,${priced},"Tea, ""green""\nand more",600,0.5,https://shop.example/,,77,,`,
-      `b-2,1,${priced},,,,,true,,,`,
+      `b-2,1,${priced},,,,,TRUE,,,`,
     ].join("\n");
     const { code, stdout, stderr } = await run("-", ["--quiet"], text);
     expect(code, stderr).to.equal(0);
@@ -137,6 +144,56 @@ describe("till invoice import", () => {
       [3, null, "network_not_enabled"],
       [4, "amount", "too_many_decimals"],
       [5, null, "external_id_conflict"],
+    ]);
+  });
+
+  const lines = Array.from({ length: 250 }, (_, place) => `e-${String(place)},7.00,${priced}`);
+  /** Imports 250 lines with a service that calls `before` with the number of each batch. */
+  const importWith = (before: (batch: number) => void, isInterrupted: () => boolean) => {
+    let batches = 0;
+    const service: InvoiceBatchService = {
+      create(_context, _organizationId, items) {
+        batches += 1;
+        before(batches);
+        const results = items.map(({ externalId }) => ({
+          ...{ externalId, outcome: "created", invoice: { id: externalId } },
+        }));
+        return Promise.resolve({ results, requestId: null, baseUrl: "" } as never);
+      },
+    };
+    const call = {
+      context: testContext,
+      attempt: <T>(write: Promise<T>) => write,
+      interruptible: <T>(work: (asked: () => boolean) => Promise<T>) => work(isInterrupted),
+      isSet: () => false,
+    };
+    return importInvoices(service, call, organizationId, [head, ...lines].join("\n"));
+  };
+
+  it("reports the batches that were created before the store failed or Ctrl-C was pressed", async () => {
+    const broken = new StoreUnavailable("The disk is away.");
+    const fail = (batch: number) => {
+      if (batch === 2) throw broken;
+    };
+    const failed = await importWith(fail, () => false);
+    expect(failed.failure).to.equal(broken);
+    expect(failed.report).to.include({ lines: 250, created: 100, refused: 0, remaining: 150 });
+    expect(failed.report.createdIds).to.have.length(100);
+
+    let isPressed = false;
+    const press = (batch: number) => {
+      isPressed = batch === 2;
+    };
+    const stopped = await importWith(press, () => isPressed);
+    expect(stopped.failure).to.have.property("name", "Interrupted");
+    expect(stopped.report).to.include({ created: 200, remaining: 50 });
+
+    const whole = await importWith(
+      () => undefined,
+      () => false,
+    );
+    expect([whole.failure, whole.report.remaining, faultOf(whole.report)]).to.deep.equal([
+      ...[null, 0, null],
     ]);
   });
 
