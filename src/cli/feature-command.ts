@@ -48,8 +48,6 @@ export async function runFeatureCommand<Service>(
     attempt: (write) => (trial === null ? write : (trial.resultOf(write) as typeof write)),
     interruptible,
   };
-  const question = trial === null ? (command.confirm?.(call) ?? null) : null;
-  if (question !== null) await confirm(terminal, question);
 
   const loaded = await loadStoreSettings(terminal, "cli", flags);
   const { config } = loaded;
@@ -63,6 +61,8 @@ export async function runFeatureCommand<Service>(
     if (organizationId !== undefined) {
       await app.organizationService.get(organizationId as Id<"organization">);
     }
+    const question = trial === null ? await command.confirm?.(call, service) : null;
+    if (question != null) await confirm(terminal, question);
     const print = async (): Promise<{ shown: unknown; result: unknown }> => {
       const work = command.handle(service, call);
       const result = await (trial === null ? work : trial.resultOf(work));

@@ -103,12 +103,17 @@ export function subscriptionTests(world: () => World): void {
           "checkoutUrl",
           "a string, the address of the checkout page for this invoice",
           async (value) => {
-            const page = await fetch(type.uri(value), { headers: { Accept: "text/html" } });
+            const url = new URL(type.uri(value));
+            const page = await fetch(url, { headers: { Accept: "text/html" } });
             expect(page.status).to.equal(200);
             expect(page.headers.get("Content-Type")).to.match(/^text\/html\b/);
-            expect(await page.text()).to.include(
-              openInvoiceOf(changed.body)["merchantInvoicePublicId"],
+            const session = await fetch(
+              new URL(url.pathname.replace("/pay/", "/v1/checkout/"), url),
             );
+            const { invoice } = (await session.json()) as {
+              readonly invoice: { readonly id: string };
+            };
+            expect(invoice.id).to.equal(openInvoiceOf(changed.body)["merchantInvoicePublicId"]);
           },
         ],
         [

@@ -129,7 +129,10 @@ interface CommandDeclaration<Service, Result, Shown> {
    */
   readonly effect: "read" | "write" | "write-without-trial";
   /** Confirmation question for actions that affect money or access; null if this call needs none. */
-  readonly confirm?: (call: CommandCall) => string | null;
+  readonly confirm?: (
+    call: CommandCall,
+    service: Service,
+  ) => string | null | Promise<string | null>;
   /** Prompt for a new password, which can also come from a file or standard input. */
   readonly password?: string;
   readonly handle: (service: Service, call: CommandCall) => Promise<Result>;
@@ -160,7 +163,8 @@ export interface Command<Service = never> {
   readonly flags: readonly CommandFlag[];
   readonly examples: readonly string[];
   readonly effect: "read" | "write" | "write-without-trial";
-  readonly confirm: ((call: CommandCall) => string | null) | null;
+  readonly confirm:
+    ((call: CommandCall, service: Service) => string | null | Promise<string | null>) | null;
   readonly password: string | null;
   readonly handle: (service: Service, call: CommandCall) => Promise<unknown>;
   readonly present: (result: unknown) => Promise<unknown>;

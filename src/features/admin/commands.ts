@@ -124,7 +124,12 @@ export const adminCommands = [
       "till org approve org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'Welcome' --yes",
     ],
     effect: "write",
-    confirm: (call) => `Approve ${call.argument("organizationId")}? It can then issue invoices.`,
+    confirm: async (call, service) => {
+      const { organization } = await service.getOrganization(idOf(call));
+      const { legalName, displayName, pendingDisplayName } = organization;
+      const name = JSON.stringify(pendingDisplayName ?? displayName);
+      return `Approve ${legalName ?? displayName} (${organization.id})? Payers see the name ${name}, and it can issue invoices.`;
+    },
     handle: (service, call) => decide(service, call, "approve"),
     present: presentDetail,
     columns: outcome,

@@ -19,7 +19,7 @@ const beatMs = 15 * second;
 const retryAfterSeconds = minute / second;
 
 /** The pages that are open, and what each was last told. */
-export interface LivePages {
+export interface LiveStreams {
   /**
    * Sends the version of a checkout's session to a page: at once, and after each change. Returns the function that ends
    * it. Ends the stream at once if others have taken its place since `requireRoom`.
@@ -50,10 +50,10 @@ export function versionOf(session: CheckoutSession): string {
 }
 
 /** Creates the registry of open pages. `read` returns a checkout's current session. */
-export function createLivePages(deps: {
+export function createLiveStreams(deps: {
   readonly read: (checkoutId: string) => Promise<CheckoutSession>;
   readonly limits?: { readonly [Name in keyof typeof streamLimits]: number };
-}): LivePages {
+}): LiveStreams {
   const { read, limits = streamLimits } = deps;
   const watched = new Map<string, Watched>();
   const perAddress = new Map<string, number>();

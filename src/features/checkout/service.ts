@@ -5,7 +5,7 @@ import type { Database, WriteContext } from "../../platform/database/index.ts";
 import { keepCheckouts, type FoundCheckout } from "./kept.ts";
 import type { CheckoutClaims, CheckoutSandbox, CheckoutSources } from "./ports.ts";
 import { presentSession, type CheckoutSession, type CheckoutView } from "./present.ts";
-import { createLivePages, type LivePages } from "./live.ts";
+import { createLiveStreams, type LiveStreams } from "./live.ts";
 
 export const sandboxActions = [
   "pay",
@@ -18,7 +18,7 @@ export const sandboxActions = [
 export type SandboxAction = (typeof sandboxActions)[number];
 
 export interface CheckoutService {
-  readonly live: LivePages;
+  readonly live: LiveStreams;
   /** Returns the path prefix of this instance, without a trailing slash. */
   basePath(): string;
   /** Returns the current time, on which a page's countdown is based. */
@@ -81,7 +81,7 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
   }
 
   return {
-    live: createLivePages({ read: session }),
+    live: createLiveStreams({ read: session }),
 
     basePath: () => new URL(deps.baseUrl()).pathname.replace(/\/$/, ""),
 

@@ -51,15 +51,18 @@ describe("an instance below a path prefix", () => {
     }
   });
 
-  it("shows API documentation whose scripts, styles and document load, also with a trailing slash", async () => {
+  it("shows a manual whose pages, scripts and styles load, also with a trailing slash", async () => {
     const answer = await fetch(`${origin}${prefix}/docs/`);
     const page = answer.url;
-    const html = await answer.text();
-    const script = await (await fetch(new URL("docs/start.js", page))).text();
-    const references = [...(html + script).matchAll(/(?:href=|src=|url: )"([^"]+)"/g)];
-    expect(references).to.have.length(5);
-    for (const [, reference = ""] of references) {
-      expect((await fetch(new URL(reference, page), { method: "HEAD" })).status).to.equal(200);
-    }
+    const found = [...(await answer.text()).matchAll(/(?:href|src)="([^"#]+)"/g)];
+    const own = found
+      .map(([, reference = ""]) => new URL(reference, page))
+      .filter((url) => url.origin === origin);
+    expect(own.map(({ pathname }) => pathname)).to.include.members([
+      `${prefix}/docs/manual.css`,
+      `${prefix}/docs/search.js`,
+      `${prefix}/docs/guides/webhooks`,
+    ]);
+    for (const url of own) expect((await fetch(url, { method: "HEAD" })).status).to.equal(200);
   });
 });

@@ -63,6 +63,7 @@ eachStore("secrets", (store) => {
     const destination = { write: (line: string) => lines.push(line) };
     app = await startApp({
       place: await store.place("migrated"),
+      settings: { TILL_LOG_LEVEL: "debug" },
       outside: { logger: createLogger({ level: "debug", destination }) },
     });
     await everyWayIn(app);

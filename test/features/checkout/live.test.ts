@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createLivePages, type LivePages } from "../../../src/features/checkout/live.ts";
+import { createLiveStreams, type LiveStreams } from "../../../src/features/checkout/live.ts";
 import type { EventSink } from "../../../src/api/event-stream.ts";
 import { checkoutId, openLab, type Lab } from "./lab.ts";
 import { scenes } from "./scenes.ts";
@@ -98,8 +98,8 @@ describe("the open pages", () => {
   const session = (id: string) => ({ id }) as never;
   const aSink = (): EventSink => ({ send: () => undefined, end: () => undefined });
   const limits = { perCheckout: 2, perAddress: 3, total: 4 };
-  const make = (): LivePages =>
-    createLivePages({ read: (id) => Promise.resolve(session(id)), limits });
+  const make = (): LiveStreams =>
+    createLiveStreams({ read: (id) => Promise.resolve(session(id)), limits });
 
   it("are limited per checkout, per address and in total, and make room when they close", () => {
     const live = make();
