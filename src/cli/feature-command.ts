@@ -8,7 +8,7 @@ import { createLogger } from "../platform/logger/index.ts";
 import { operator } from "./operator.ts";
 import { printRecord } from "./terminal/output.ts";
 import { readNewPassword } from "./terminal/password.ts";
-import { askText, confirm } from "./terminal/prompts.ts";
+import { askText, confirm, requireConsent } from "./terminal/prompts.ts";
 import { missing, sandboxOff, UsageError } from "./refusals.ts";
 import { loadStoreSettings, logLevelOf } from "./settings.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -48,6 +48,8 @@ export async function runFeatureCommand<Service>(
     attempt: (write) => (trial === null ? write : (trial.resultOf(write) as typeof write)),
     interruptible,
   };
+  const question = trial === null ? (command.confirm?.(call) ?? null) : null;
+  if (question !== null) requireConsent(terminal);
 
   const loaded = await loadStoreSettings(terminal, "cli", flags);
   const { config } = loaded;
@@ -61,8 +63,9 @@ export async function runFeatureCommand<Service>(
     if (organizationId !== undefined) {
       await app.organizationService.get(organizationId as Id<"organization">);
     }
-    const question = trial === null ? await command.confirm?.(call, service) : null;
-    if (question != null) await confirm(terminal, question);
+    if (question !== null) {
+      await confirm(terminal, (await command.ask?.(service, call)) ?? question);
+    }
     const print = async (): Promise<{ shown: unknown; result: unknown }> => {
       const work = command.handle(service, call);
       const result = await (trial === null ? work : trial.resultOf(work));

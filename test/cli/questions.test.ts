@@ -67,6 +67,23 @@ describe("prompts at a terminal", () => {
     expect(done.stdout).to.match(/Revoked +20/);
   });
 
+  it("name the organization and the name that payers will see, before it is approved", async () => {
+    const folder = join(await folders.make(), "data");
+    await init(["--data-dir", folder]);
+    const organization = (await till(["org", "list", "-q", "--data-dir", folder])).stdout.trim();
+    const words = ["org", "approve", organization, "--no-color", "--data-dir", folder];
+    const declined = await till(words, {
+      env,
+      person: [[`(${organization})? Payers see the name "`, `n${enter}`]],
+    });
+    expect(declined.code, declined.stderr).to.equal(3);
+    const unknown = await till(["org", "approve", "org_nothing", "--data-dir", folder], {
+      env,
+      person: [],
+    });
+    expect(unknown.code, unknown.stderr).to.equal(5);
+  });
+
   it("exit with 130 on Ctrl-C, and create nothing", async () => {
     const folder = await folders.make();
     const { code } = await till(["init", "--data-dir", join(folder, "data")], {

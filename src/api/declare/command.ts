@@ -129,10 +129,9 @@ interface CommandDeclaration<Service, Result, Shown> {
    */
   readonly effect: "read" | "write" | "write-without-trial";
   /** Confirmation question for actions that affect money or access; null if this call needs none. */
-  readonly confirm?: (
-    call: CommandCall,
-    service: Service,
-  ) => string | null | Promise<string | null>;
+  readonly confirm?: (call: CommandCall) => string | null;
+  /** The question in place of that of `confirm`, in words that need the store: who or what is affected. */
+  readonly ask?: (service: Service, call: CommandCall) => Promise<string>;
   /** Prompt for a new password, which can also come from a file or standard input. */
   readonly password?: string;
   readonly handle: (service: Service, call: CommandCall) => Promise<Result>;
@@ -163,8 +162,8 @@ export interface Command<Service = never> {
   readonly flags: readonly CommandFlag[];
   readonly examples: readonly string[];
   readonly effect: "read" | "write" | "write-without-trial";
-  readonly confirm:
-    ((call: CommandCall, service: Service) => string | null | Promise<string | null>) | null;
+  readonly confirm: ((call: CommandCall) => string | null) | null;
+  readonly ask: ((service: Service, call: CommandCall) => Promise<string>) | null;
   readonly password: string | null;
   readonly handle: (service: Service, call: CommandCall) => Promise<unknown>;
   readonly present: (result: unknown) => Promise<unknown>;
@@ -187,6 +186,7 @@ export function commandsOf<Service>() {
       flags: declared.flags ?? [],
       isWatched: declared.isWatched ?? false,
       confirm: declared.confirm ?? null,
+      ask: declared.ask ?? null,
       password: declared.password ?? null,
       // The program passes the result of `handle` to `present`, and that of `present` to the columns.
       present: declared.present as Command["present"],

@@ -41,10 +41,15 @@ export async function askSecret(
   return first;
 }
 
+/** Throws UsageError if nobody can be asked and --yes is missing. */
+export function requireConsent(terminal: Terminal): void {
+  if (!terminal.assumesYes && !terminal.isInteractive) throw missing("--yes");
+}
+
 /** Asks for confirmation unless --yes is set; throws Declined on anything but yes. */
 export async function confirm(terminal: Terminal, question: string): Promise<void> {
   if (terminal.assumesYes) return;
-  if (!terminal.isInteractive) throw missing("--yes");
+  requireConsent(terminal);
   const inquirer = await import("@inquirer/prompts");
   const isYes = await inquirer.confirm({ message: question, default: false }, streams(terminal));
   if (!isYes) throw new Declined("Nothing was changed.");

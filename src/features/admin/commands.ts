@@ -124,7 +124,8 @@ export const adminCommands = [
       "till org approve org_01kq3v5m8w2f6n9r4t7x0z1c3e --note 'Welcome' --yes",
     ],
     effect: "write",
-    confirm: async (call, service) => {
+    confirm: (call) => `Approve ${call.argument("organizationId")}? It can then issue invoices.`,
+    ask: async (service, call) => {
       const { organization } = await service.getOrganization(idOf(call));
       const { legalName, displayName, pendingDisplayName } = organization;
       const name = JSON.stringify(pendingDisplayName ?? displayName);

@@ -102,7 +102,7 @@ eachServed("the fields of a request", (served) => {
   });
 
   it("refuse names that change the direction of the text beside them, and keep them elsewhere", async () => {
-    for (const control of ["\u061c", "\u200e", "\u200f", "\u202e", "\u2066", "\u2069"]) {
+    for (const control of ["\u202a", "\u202e", "\u2066", "\u2069"]) {
       const text = `moc${control}.knab`;
       const answer = await patch({ body: { name: text, displayName: text } });
       expect(pointersOf(answer), encodeURIComponent(control)).to.have.members([
@@ -112,7 +112,10 @@ eachServed("the fields of a request", (served) => {
       const address = await patch({ body: { address: text } });
       expect(address.body["address"]).to.equal(text);
     }
-    expect((await patch({ body: { name: "مقهى زيورخ" } })).status).to.equal(200);
+    // Marks do not reverse text, and names in Arabic and Hebrew have them.
+    for (const name of ["مقهى زيورخ", "\u200fקפה\u200e 1", "\u061cمقهى"]) {
+      expect((await patch({ body: { name } })).status, encodeURIComponent(name)).to.equal(200);
+    }
   });
 
   it("refuse a query that is not valid UTF-8, and name its parameter", async () => {
