@@ -133,8 +133,8 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     if (end > tip) {
       const isDead = row.status === "canceled" || row.status === "expired";
       // A person may give money to an invoice after its amount was recycled.
-      const isEmpty = row.seenAmount === 0n || deeds.decided.has(row.id);
-      const isEnded = isDead && isEmpty && isGivenAgain(row);
+      const isEmpty = (isDead && row.seenAmount === 0n) || deeds.decided.has(row.id);
+      const isEnded = isEmpty && isGivenAgain(row);
       return live.length > 0 || isEnded ? [] : [`the hold of ${row.id} was released too early`];
     }
     return end + slackMs < tip && live.length > 0 ? [`the hold of ${row.id} was not released`] : [];
