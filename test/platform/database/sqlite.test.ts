@@ -156,4 +156,16 @@ describe("a store on SQLite", () => {
     const nowhere = await failure(openDatabase({ sqliteFile: join(folder, "missing", "till.db") }));
     expect(nowhere?.message).to.contain("missing");
   });
+
+  it("opens a new file that others open at the same moment", async function () {
+    this.timeout(60_000);
+    for (let round = 0; round < 40; round += 1) {
+      const fresh = join(folder, `new-${String(round)}.db`);
+      const opened = await Promise.allSettled(
+        Array.from({ length: 8 }, () => openDatabase({ sqliteFile: fresh })),
+      );
+      await Promise.all(opened.map(async (one) => one.status === "fulfilled" && one.value.close()));
+      expect(opened.filter(({ status }) => status === "rejected")).to.deep.equal([]);
+    }
+  });
 });

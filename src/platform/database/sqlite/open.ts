@@ -11,7 +11,7 @@ import { translate } from "./errors.ts";
 import { once } from "../write/usage.ts";
 import { makeWriteQueue } from "./write-queue.ts";
 import { makeReaders } from "./readers.ts";
-import { makeWriter } from "./writer.ts";
+import { execWhenFree, makeWriter } from "./writer.ts";
 
 /** The number of read connections. Each running statement occupies a thread of libuv's pool. */
 const readerCount = 3;
@@ -69,7 +69,9 @@ export async function openSqlite(
     // Sequelize caches connections by name; a reopened one must not be the broken one.
     const connection = makeConnection(await manager.getConnection({ uuid: String(count) }));
     opened.add(connection);
-    for (const pragma of pragmas) await connection.exec(`PRAGMA ${pragma}`);
+    for (const pragma of pragmas) {
+      await execWhenFree(connection, `PRAGMA ${pragma}`, busyTimeoutMilliseconds);
+    }
     return connection;
   }
 

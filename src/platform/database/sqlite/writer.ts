@@ -2,11 +2,35 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import type { StoreLogger } from "../database.ts";
 import { statementOf, type Session } from "../query/statement.ts";
-import { StoreUnavailable, unavailable } from "../errors.ts";
+import { StoreUnavailable } from "../errors.ts";
 import type { Connection } from "./connection.ts";
 import { isSqliteError, translate } from "./errors.ts";
 
 const busyPollMilliseconds = 3;
+
+/**
+ * Runs a statement that needs a lock, and polls while another process has it. SQLite's own busy handler would block one
+ * of libuv's few threads, its long sleeps would rarely hit the gap between two groups of that process, and it is not
+ * called at all where SQLite fears a deadlock, such as when two processes switch a new file to the write-ahead log.
+ * Throws the driver's error.
+ */
+export async function execWhenFree(
+  connection: Connection,
+  sql: string,
+  busyMilliseconds: number,
+): Promise<void> {
+  const started = performance.now();
+  for (;;) {
+    try {
+      await connection.exec(sql);
+      return;
+    } catch (error) {
+      const isBusy = isSqliteError(error) && error.code === "SQLITE_BUSY";
+      if (!isBusy || performance.now() - started > busyMilliseconds) throw error;
+      await delay(busyPollMilliseconds);
+    }
+  }
+}
 
 /** The connection that writes. It throws the store's errors, and is reopened after it broke. */
 export interface Writer extends Session {
@@ -39,25 +63,12 @@ export async function makeWriter(
     }
   }
 
-  /**
-   * Polls for the lock if another process has it. SQLite's own busy handler would block one of libuv's few threads, and
-   * its long sleeps would rarely hit the gap between two groups of that process.
-   */
   async function begin(): Promise<void> {
-    const started = performance.now();
-    for (;;) {
-      try {
-        await (await opened()).exec("BEGIN IMMEDIATE");
-        return;
-      } catch (error) {
-        if (!isSqliteError(error) || error.code !== "SQLITE_BUSY") {
-          throw translate(error, "BEGIN IMMEDIATE");
-        }
-        if (performance.now() - started > busyMilliseconds) {
-          throw unavailable("Another process has kept the store locked", error);
-        }
-        await delay(busyPollMilliseconds);
-      }
+    const sql = "BEGIN IMMEDIATE";
+    try {
+      await execWhenFree(await opened(), sql, busyMilliseconds);
+    } catch (error) {
+      throw translate(error, sql);
     }
   }
 
