@@ -50,24 +50,19 @@ async function showCheckout(service: CheckoutService, call: PageCall): Promise<P
   const done = hasSandbox ? call.query.get("done") : null;
   const notice = noticeOf(call.query.get("hash"), text) ?? pressedNotice(done);
   const context = { basePath, text, languageQuery, hasSandbox, notice };
-  const render = async () => renderCheckout(await makePageModel(session, context));
+  const render = () => renderCheckout(makePageModel(session, context));
   // A page after a form has a message that no other visitor sees.
-  const page =
-    notice === null ? await keptPage(session, text.lang + languageQuery, render) : await render();
+  const page = notice === null ? keptPage(session, text.lang + languageQuery, render) : render();
   return { kind: "html", page, at: service.now() };
 }
 
 /** The page of each session in the language in which it was last seen. A session changes with what its page shows. */
 const pages = new WeakMap<CheckoutSession, { readonly variant: string; readonly page: HtmlPage }>();
 
-async function keptPage(
-  session: CheckoutSession,
-  variant: string,
-  render: () => Promise<HtmlPage>,
-): Promise<HtmlPage> {
+function keptPage(session: CheckoutSession, variant: string, render: () => HtmlPage): HtmlPage {
   const known = pages.get(session);
   if (known?.variant === variant) return known.page;
-  const { html, language } = await render();
+  const { html, language } = render();
   const page = { html: typeof html === "string" ? keepHtml(html) : html, language };
   pages.set(session, { variant, page });
   return page;

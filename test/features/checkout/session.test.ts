@@ -114,7 +114,7 @@ describe("getCheckoutSession", () => {
         hasSandbox: false,
         notice: null,
       };
-      const { html } = renderCheckout(await makePageModel(record, context));
+      const { html } = renderCheckout(makePageModel(record, context));
       expect(await (await fetch(lab.page)).text()).to.equal(html);
     });
   }

@@ -127,10 +127,7 @@ const hashStates: ReadonlySet<CheckoutState> = new Set([
 const pollMs = { live: second, finished: 5 * second } as const;
 
 /** Builds the data of a checkout page from its session. */
-export async function makePageModel(
-  session: CheckoutSession,
-  context: PageContext,
-): Promise<PageModel> {
+export function makePageModel(session: CheckoutSession, context: PageContext): PageModel {
   const { basePath, text, languageQuery, notice } = context;
   const page = `${basePath}/pay/${session.id}`;
   const { state, invoice, merchantDisplayName: merchant } = session;
@@ -169,7 +166,7 @@ export async function makePageModel(
     state,
     isTest: session.isTest,
     pollMs: session.receipt === null ? pollMs.live : pollMs.finished,
-    payment: isAsking ? await makePayment(session, text) : null,
+    payment: isAsking ? makePayment(session, text) : null,
     progress: state === "confirming" ? makeProgress(session, text) : null,
     receipt: session.receipt === null ? null : { facts: receiptFacts(session, text) },
     facts: session.receipt === null ? progressFacts(session, text) : [],

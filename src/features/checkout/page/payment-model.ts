@@ -43,10 +43,7 @@ export interface PaymentModel {
 /** Decimals that people write anyway, so that they do not omit them. */
 const usualDecimals = 2;
 
-export async function makePayment(
-  session: CheckoutSession,
-  text: Catalogue,
-): Promise<PaymentModel> {
+export function makePayment(session: CheckoutSession, text: Catalogue): PaymentModel {
   const { invoice, isTest } = session;
   const { walletAddress: address, tokenSymbol } = invoice;
   const named = {
@@ -72,7 +69,7 @@ export async function makePayment(
     addressLabel: fill(text.addressOn, named),
     address: [address.slice(0, 6), address.slice(6, -6), address.slice(-6)],
     code: {
-      svg: await drawCode(session.qrCode),
+      svg: drawCode(session.qrCode),
       label: fill(text.qrAddressLabel, named),
       hint: fill(text.scanAddress, named),
     },
@@ -80,7 +77,7 @@ export async function makePayment(
       uri === null
         ? null
         : {
-            svg: await drawCode(uri),
+            svg: drawCode(uri),
             label: fill(text.qrLabel, named),
             hint: fill(text.scanAll, named),
             check: fill(text.scanCheck, named),

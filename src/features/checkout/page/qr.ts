@@ -1,27 +1,47 @@
-import QRCode from "qrcode";
+import encodeQR, { type ErrorCorrection } from "qr";
 
 /** Width of the light border that QR readers need, in modules. */
 const quietZoneModules = 4;
-/** Number of cached codes. Drawing takes milliseconds, and many requests show the same code. */
+/** Number of cached codes. Many requests show the same code. */
 const rememberedMax = 500;
+/**
+ * Content above this length, in characters, is drawn with less error correction: on a screen, which is not damaged,
+ * larger modules help a camera more.
+ */
+const shortMax = 64;
 
-const drawn = new Map<string, Promise<string>>();
+const drawn = new Map<string, string>();
 
 /** Draws the code as SVG, dark on white regardless of the page's colors. */
-export function drawCode(text: string): Promise<string> {
+export function drawCode(text: string): string {
   const known = drawn.get(text);
   if (known !== undefined) return known;
-  // Do not convert the text to upper case to save space: base58 addresses are case-sensitive.
-  const drawing = QRCode.toString(text, {
-    type: "svg",
-    errorCorrectionLevel: "M",
-    margin: quietZoneModules,
-    color: { dark: "#000000", light: "#ffffff" },
-  });
+  const svg = draw(text, text.length > shortMax ? "low" : "medium");
   for (const oldest of drawn.keys()) {
     if (drawn.size < rememberedMax) break;
     drawn.delete(oldest);
   }
-  drawn.set(text, drawing);
-  return drawing;
+  drawn.set(text, svg);
+  return svg;
+}
+
+/** Draws each run of dark modules as a line, one module wide, relative to the end of the line before. */
+function draw(text: string, ecc: ErrorCorrection): string {
+  // Do not convert the text to upper case to save space: base58 addresses are case-sensitive.
+  const rows = encodeQR(text, "raw", { ecc, border: quietZoneModules });
+  const size = String(rows.length);
+  let path = "";
+  rows.forEach((modules, row) => {
+    const line = modules.map(Number).join("");
+    let end = 0;
+    for (const { 0: run, index } of line.matchAll(/1+/g)) {
+      path += end === 0 ? `M${String(index)} ${String(row)}.5` : `m${String(index - end)} 0`;
+      path += `h${String(run.length)}`;
+      end = index + run.length;
+    }
+  });
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges">` +
+    `<path fill="#ffffff" d="M0 0h${size}v${size}H0z"/><path stroke="#000000" d="${path}"/></svg>`
+  );
 }
