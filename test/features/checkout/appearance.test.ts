@@ -1,0 +1,152 @@
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import type { Browser, Page } from "playwright-core";
+import { PNG } from "pngjs";
+import { decodeQR } from "qr/decode.js";
+import { describeInBrowser } from "../../support/describe-in-browser.ts";
+import { openLab, type Lab } from "./lab.ts";
+import { scenes, type Scene } from "./scenes.ts";
+
+/** Left there for whoever wants to look at the pages; not under version control. */
+const pictures = fileURLToPath(new URL("../../../pictures/checkout/", import.meta.url));
+
+const languages = ["en", "ar"] as const;
+const schemes = ["light", "dark"] as const;
+const viewports = [
+  { width: 320, height: 640 },
+  { width: 390, height: 844 },
+  { width: 1280, height: 900 },
+] as const;
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** The faults that axe finds in the page as it is now, with the elements. */
+const faults = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+  nodes.map(({ target, failureSummary }) => [id, ...target, failureSummary].join(" "))))`;
+
+/** The number of pixels by which the page is wider than its window. */
+const excess = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+
+/** The page of one language, which shows all scenes one after the other. */
+interface Reader {
+  readonly language: (typeof languages)[number];
+  readonly page: Page;
+  /** Errors, refusals of the page's security policy, and requests to other hosts. */
+  readonly complaints: string[];
+}
+
+describeInBrowser("every state of a checkout in a browser", (browser) => {
+  let readers: readonly Reader[];
+
+  before(async () => {
+    rmSync(pictures, { recursive: true, force: true });
+    mkdirSync(pictures, { recursive: true });
+    readers = await Promise.all(languages.map((language) => openReader(browser(), language)));
+  });
+  after(() => Promise.all(readers.map(({ page }) => page.context().close())));
+
+  for (const scene of scenes) {
+    it(`is accessible, scannable and fits, in both directions, both color schemes and all widths: ${scene.name}`, async () => {
+      const lab = await openLab("ethereum");
+      try {
+        furnish(lab, scene);
+        const payloads = await payloadsIn(lab);
+        await Promise.all(readers.map((reader) => inspect(reader, scene, lab, payloads)));
+      } finally {
+        await lab.close();
+      }
+    });
+  }
+});
+
+async function openReader(browser: Browser, language: Reader["language"]): Promise<Reader> {
+  const context = await browser.newContext({ locale: language });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    const { hostname, protocol } = new URL(request.url());
+    if (hostname !== "127.0.0.1" && protocol !== "data:") complaints.push(request.url());
+  });
+  return { language, page, complaints };
+}
+
+/** Loads the page of a scene once, and inspects it in all widths and colors. */
+async function inspect(
+  { language, page, complaints }: Reader,
+  scene: Scene,
+  lab: Lab,
+  payloads: readonly string[],
+): Promise<void> {
+  await page.goto(`${lab.page}?lang=${language}`);
+  // Until there is a language that is written from right to left.
+  if (language === "ar") await run(page, "document.documentElement.dir = 'rtl'");
+  await run(page, axe);
+  for (const viewport of viewports) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of schemes) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      const name = `${scene.name} ${language} ${colorScheme} ${String(viewport.width)}`;
+      const path = `${pictures}${name.replaceAll(/\W+/g, "-")}.jpg`;
+      await page.screenshot({ path, fullPage: true, type: "jpeg", quality: 80 });
+      expect(await run(page, excess), `${name}: sideways scroll`).to.equal(0);
+      await unfold(page, true);
+      expect(await run(page, excess), `${name}: sideways scroll, unfolded`).to.equal(0);
+      expect(await run(page, faults), name).to.deep.equal([]);
+      expect(await codesIn(page), name).to.deep.equal(payloads);
+      await unfold(page, false);
+    }
+  }
+  // The stream of this checkout ends with the page, not with its server.
+  await page.goto("about:blank");
+  expect(complaints).to.deep.equal([]);
+}
+
+/** A checkout with everything that a merchant can add to it. */
+function furnish(lab: Lab, scene: Scene): void {
+  scene.set(lab, "ethereum");
+  lab.world.website = "https://cafe.example/";
+  lab.world.contactEmail = "hello@cafe.example";
+  lab.change({
+    description: "Two coffees and a slice of cake",
+    externalId: "R-1007",
+    redirectUrl: "https://cafe.example/thanks",
+  });
+}
+
+async function unfold(page: Page, isOpen: boolean): Promise<void> {
+  await run(
+    page,
+    `document.querySelectorAll("details").forEach((one) => { one.open = ${String(isOpen)} })`,
+  );
+}
+
+/** Reads the codes that are visible, from pictures of them. */
+async function codesIn(page: Page): Promise<string[]> {
+  const shown = await page.locator(".code").all();
+  const read: string[] = [];
+  for (const code of shown) read.push(decodeQR(PNG.sync.read(await code.screenshot())));
+  return read;
+}
+
+/** Returns what the codes of the page must hold: the bare address first, then the payment's URI. */
+async function payloadsIn(lab: Lab): Promise<string[]> {
+  const answer = await lab.get(new URL(lab.page).pathname.replace("/pay/", "/v1/checkout/"));
+  const session = (await answer.json()) as {
+    nextAction: string;
+    paymentUri: string;
+    invoice: { walletAddress: string };
+  };
+  if (session.nextAction !== "pay") return [];
+  return [session.invoice.walletAddress, session.paymentUri];
+}
+
+/** Evaluates an expression in the page. It is a string because these tests have no DOM types. */
+function run(page: Page, expression: string): Promise<unknown> {
+  return page.evaluate<unknown>(expression);
+}
