@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import axe from "axe-core";
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { PNG } from "pngjs";
@@ -19,8 +19,6 @@ const viewports = [
   { width: 390, height: 844 },
   { width: 1280, height: 900 },
 ] as const;
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** The faults that axe finds in the page as it is now, with the elements. */
 const faults = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
@@ -86,7 +84,7 @@ async function inspect(
   await page.goto(`${lab.page}?lang=${language}`);
   // Until there is a language that is written from right to left.
   if (language === "ar") await run(page, "document.documentElement.dir = 'rtl'");
-  await run(page, axe);
+  await run(page, axe.source);
   for (const viewport of viewports) {
     await page.setViewportSize(viewport);
     for (const colorScheme of schemes) {

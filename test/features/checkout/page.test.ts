@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { decodeQR } from "qr/decode.js";
 import { hour, minute } from "../../../src/kernel/clock.ts";
+import { styleSheet } from "../../../src/features/checkout/page/assets.ts";
 import { StoreUnavailable } from "../../../src/platform/database/index.ts";
 import {
   aHash,
@@ -499,10 +499,7 @@ describe("the page of a checkout", () => {
 });
 
 describe("the colors of a checkout", () => {
-  const css = readFileSync(
-    new URL("../../../src/features/checkout/pages/checkout.css", import.meta.url),
-    "utf8",
-  );
+  const css = styleSheet.body;
   const [light = "", dark = ""] = Array.from(
     css.matchAll(/:root \{([^}]*)\}/g),
     ([, body]) => body,
@@ -511,14 +508,14 @@ describe("the colors of a checkout", () => {
   for (const [scheme, body] of Object.entries({ light, dark })) {
     it(`have the contrast of WCAG 2.2 AA in ${scheme}`, () => {
       const colors = Object.fromEntries(
-        Array.from(body.matchAll(/--([a-z-]+): (#[0-9a-f]{6})/g), ([, name = "", hex = ""]) => [
-          name,
-          hex,
-        ]),
+        Array.from(
+          body.matchAll(/--([a-z-]+): (?:var\([^,]*, )?(#[0-9a-f]{6})/g),
+          ([, name = "", hex = ""]) => [name, hex],
+        ),
       );
       const contrastOf = (one: string, other: string): number =>
         contrast(colors[one] ?? "", colors[other] ?? "");
-      for (const ground of ["ground", "card"]) {
+      for (const ground of ["ground", "card", "soft"]) {
         for (const ink of ["text", "quiet", "link", "careful"]) {
           expect(contrastOf(ink, ground), `${ink} on ${ground}`).to.be.at.least(4.5);
         }
@@ -526,6 +523,7 @@ describe("the colors of a checkout", () => {
           expect(contrastOf(mark, ground), `${mark} on ${ground}`).to.be.at.least(3);
         }
       }
+      expect(contrastOf("on-accent", "accent")).to.be.at.least(4.5);
       expect(contrastOf("ribbon-text", "ribbon")).to.be.at.least(4.5);
     });
   }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { keepBody, type KeptBody } from "../../../api/representation.ts";
 
 /** A static file of the pages. Its name contains a hash of its content, so browsers can cache it forever. */
@@ -9,14 +9,27 @@ export interface Asset {
   readonly body: string;
 }
 
-function readAsset(stem: string, extension: string, type: string): Asset {
-  const body = readFileSync(new URL(`../pages/${stem}.${extension}`, import.meta.url), "utf8");
+const folder = new URL("../pages/", import.meta.url);
+
+function nameAsset(stem: string, extension: string, type: string, body: string): Asset {
   const hash = createHash("sha256").update(body).digest("hex").slice(0, 16);
   return { name: `${stem}.${hash}.${extension}`, type, body };
 }
 
-export const styleSheet = readAsset("checkout", "css", "text/css; charset=utf-8");
-export const script = readAsset("checkout", "js", "text/javascript; charset=utf-8");
+/** Returns the style sheets as one, which is one request, in the order of the numbers in their names. */
+function joinStyles(): string {
+  const styles = new URL("styles/", folder);
+  const names = readdirSync(styles).sort();
+  return names.map((name) => readFileSync(new URL(name, styles), "utf8")).join("");
+}
+
+export const styleSheet = nameAsset("checkout", "css", "text/css; charset=utf-8", joinStyles());
+export const script = nameAsset(
+  "checkout",
+  "js",
+  "text/javascript; charset=utf-8",
+  readFileSync(new URL("checkout.js", folder), "utf8"),
+);
 
 const kept = new Map<string, Promise<KeptBody>>();
 

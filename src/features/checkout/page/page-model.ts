@@ -16,6 +16,8 @@ export interface PageModel extends StateWords {
   readonly basePath: string;
   readonly title: string;
   readonly merchant: string;
+  /** The first letter or digit of the merchant's name; null if there is none. */
+  readonly monogram: string | null;
   /** Path of this page; `sessionPath` is the session that the script polls. */
   readonly path: string;
   readonly sessionPath: string;
@@ -37,6 +39,8 @@ export interface PageModel extends StateWords {
   readonly pollMs: number;
   readonly payment: PaymentModel | null;
   readonly progress: ProgressModel | null;
+  /** The amount that arrived, once the payment is complete. */
+  readonly total: string | null;
   readonly receipt: ReceiptModel | null;
   readonly facts: readonly Fact[];
   readonly transactions: CheckoutSession["transactions"];
@@ -146,6 +150,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     basePath,
     title,
     merchant,
+    monogram: monogramOf(merchant),
     path: page + languageQuery,
     sessionPath: `${basePath}/v1/checkout/${session.id}`,
     eventsPath: `${page}/events`,
@@ -168,6 +173,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     pollMs: session.receipt === null ? pollMs.live : pollMs.finished,
     payment: isAsking ? makePayment(session, text) : null,
     progress: state === "confirming" ? makeProgress(session, text) : null,
+    total: session.receipt === null ? null : tokenText(session, invoice.receivedAmount),
     receipt: session.receipt === null ? null : { facts: receiptFacts(session, text) },
     facts: session.receipt === null ? progressFacts(session, text) : [],
     transactions: session.transactions,
@@ -240,6 +246,10 @@ function siteOf({ merchantWebsite }: CheckoutSession): Link | null {
   const url = merchantWebsite === null ? null : parseUrl(merchantWebsite);
   if (url === null || !isWebLink(url.href)) return null;
   return { href: url.href, label: url.host.replace(/^www\./, "") };
+}
+
+function monogramOf(merchant: string): string | null {
+  return /[\p{L}\p{N}]/u.exec(merchant)?.[0].toUpperCase() ?? null;
 }
 
 /** A defense in depth: whatever is stored, a link never runs a script. */

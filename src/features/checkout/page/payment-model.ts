@@ -18,12 +18,21 @@ interface FullCodeModel extends CodeModel {
   readonly walletLink: string | null;
 }
 
+/** The drawing of a coin with the token's letters, and the network's letter on a block. */
+interface CoinModel {
+  readonly letters: string;
+  /** Font size of the letters, in 48ths of the drawing. */
+  readonly letterSize: number;
+  readonly networkLetter: string;
+}
+
 /** The request to pay. */
 export interface PaymentModel {
   readonly label: string;
   /** The two parts form the copied amount; the second has the decimals that people tend to omit when they round. */
   readonly amount: readonly [string, string];
   readonly symbol: string;
+  readonly coin: CoinModel;
   readonly network: string;
   /** Amount in the invoice's currency; null if that is the token itself. */
   readonly price: string | null;
@@ -36,7 +45,8 @@ export interface PaymentModel {
   readonly fullCode: FullCodeModel | null;
   /** Why the amount has more decimals than the price; null if it does not, or not for that reason. */
   readonly lastDigits: string | null;
-  readonly rules: readonly string[];
+  /** The warning is what a payer loses money by. */
+  readonly rules: readonly { readonly isWarning: boolean; readonly rule: string }[];
   readonly expires: ShownTime;
 }
 
@@ -59,6 +69,7 @@ export function makePayment(session: CheckoutSession, text: Catalogue): PaymentM
     label: isWhole ? text.amountToPay : text.stillToPay,
     amount: splitAmount(invoice.remainingAmount),
     symbol: tokenSymbol,
+    coin: makeCoin(session),
     network: fill(text.onNetwork, named),
     price:
       isWhole && invoice.settlementCurrency !== tokenSymbol
@@ -88,9 +99,9 @@ export function makePayment(session: CheckoutSession, text: Catalogue): PaymentM
         ? text.lastDigits
         : null,
     rules: [
-      fill(text.arrives, named),
-      fill(text.onlyHere, named),
-      ...(isTest ? [] : [coinText(session, text)]),
+      { isWarning: true, rule: fill(text.onlyHere, named) },
+      { isWarning: false, rule: fill(text.arrives, named) },
+      ...(isTest ? [] : [{ isWarning: false, rule: coinText(session, text) }]),
     ],
     expires: shownTime(invoice.expiresAt, text),
   };
@@ -100,6 +111,19 @@ function coinText({ networkCoin: coin, networkTitle }: CheckoutSession, text: Ca
   return coin === null
     ? fill(text.unnamedCoin, { network: networkTitle })
     : fill(text.ownCoin, { coin });
+}
+
+/** Font sizes at which one, two and three letters fill the coin, and four or more. */
+const letterSizes = [18, 18, 15] as const;
+const lettersMax = 4;
+
+function makeCoin({ invoice, networkTitle }: CheckoutSession): CoinModel {
+  const letters = invoice.tokenSymbol.slice(0, lettersMax);
+  return {
+    letters,
+    letterSize: letterSizes[letters.length - 1] ?? 11,
+    networkLetter: networkTitle.slice(0, 1),
+  };
 }
 
 function splitAmount(digits: string): readonly [string, string] {
