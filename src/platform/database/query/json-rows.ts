@@ -44,12 +44,15 @@ export function givenTexts(dialect: Dialect, parameter: number, alias: string): 
     : `json_array_elements_text(CAST(${bound} AS json)) WITH ORDINALITY AS ${alias} (value, key)`;
 }
 
-/** Returns SQL for the elements of a bound JSON list in a FROM clause; its only column that may be used is `value`. */
+/**
+ * Returns SQL for the elements of a bound JSON list in a FROM clause; its only column that may be used is `value`. On
+ * PostgreSQL they are jsonb: a field of json is found by parsing the whole element again.
+ */
 export function givenValues(dialect: Dialect, parameter: number): string {
   const bound = `$${String(parameter)}`;
   return dialect === "sqlite"
     ? `json_each(${bound})`
-    : `json_array_elements(CAST(${bound} AS json))`;
+    : `jsonb_array_elements(CAST(${bound} AS jsonb))`;
 }
 
 /** Returns SQL for a field of `value`, a JSON array, in the stored type of a column. */
