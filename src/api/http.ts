@@ -245,6 +245,11 @@ function sendPage(ctx: Exchange, answer: PageAnswer): void {
     return;
   }
   ctx.status = 200;
+  if (answer.kind === "data") {
+    ctx.type = answer.type;
+    ctx.body = answer.body;
+    return;
+  }
   if (answer.at !== undefined) ctx.set("Server-Timing", `now;desc="${String(answer.at)}"`);
   sendHtml(ctx, answer.page);
 }

@@ -4,8 +4,8 @@ import type { Subscribe } from "./event-stream.ts";
 import type { KeptBody } from "./representation.ts";
 
 /**
- * The response of a page: HTML, a stream of events, a redirect within this instance after a form, or a static file with
- * a versioned name.
+ * The response of a page: HTML, a stream of events, a redirect within this instance after a form, a static file with a
+ * versioned name, or data.
  */
 export type PageAnswer =
   | {
@@ -16,7 +16,9 @@ export type PageAnswer =
     }
   | { readonly kind: "events"; readonly subscribe: Subscribe }
   | { readonly kind: "redirect"; readonly location: string }
-  | { readonly kind: "file"; readonly file: KeptBody };
+  | { readonly kind: "file"; readonly file: KeptBody }
+  /** For programs; `type` is the media type. Clients revalidate it. */
+  | { readonly kind: "data"; readonly type: string; readonly body: string };
 
 export interface HtmlPage {
   /** A kept body is sent to many clients, and compressed once. */

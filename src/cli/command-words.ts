@@ -15,6 +15,7 @@ const nouns: Readonly<Record<string, string>> = {
   wallet: "Receiving wallets",
   invoice: "Requests for payment",
   payments: "Received transfers",
+  receipt: "Signed receipts, and the keys that sign them",
   queue: "Background jobs and failures",
   webhook: "Webhook deliveries",
   billing: "Plans, subscriptions and platform invoices",

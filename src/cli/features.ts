@@ -17,6 +17,7 @@ import { batchCommands } from "../features/invoices/batches/commands.ts";
 import { invoiceCommands } from "../features/invoices/commands.ts";
 import { chainCommands, sandboxCommands } from "../features/payments/sandbox/commands.ts";
 import { rateCommands } from "../features/rates/commands.ts";
+import { receiptCommands } from "../features/receipts/commands.ts";
 import { decisionCommands, transferCommands } from "../features/payments/inbox/commands.ts";
 import { paymentPolicyCommands } from "../features/organizations/commands.ts";
 import { walletCommands } from "../features/wallets/commands.ts";
@@ -38,6 +39,7 @@ export function addFeatures(program: Program, openTerminal: OpenTerminal): void 
   addFeature(program, openTerminal, failureCommands, (app) => app.oversight);
   addFeature(program, openTerminal, webhookCommands, (app) => app.webhooks);
   addFeature(program, openTerminal, transferCommands, (app) => app.transfers);
+  addFeature(program, openTerminal, receiptCommands, (app) => app.receipts);
   addFeature(program, openTerminal, decisionCommands, (app) => app.decisions);
   addFeature(program, openTerminal, paymentPolicyCommands, (app) => app.organizationService);
   addFeature(program, openTerminal, billingCommands, (app) => app.billingReader);

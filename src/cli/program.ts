@@ -122,6 +122,20 @@ const ownCommands: readonly OwnCommand[] = [
       (await import("./commands/webhook-verify.ts")).verifyWebhook(terminal, flags),
   },
   {
+    name: "receipt verify",
+    summary: "Check the signature of a receipt or payment request, and show its content",
+    examples: [
+      "till receipt verify < receipt.txt",
+      "till receipt verify --file receipt.txt --keys keys.json --json",
+    ],
+    flags: [
+      ["--file <path>", "the signed text (default: standard input)"],
+      ["--keys <path>", "public keys from /.well-known/jwks.json (default: the keys of the store)"],
+    ],
+    run: async (terminal, flags) =>
+      (await import("./commands/receipt-verify.ts")).verifyReceipt(terminal, flags),
+  },
+  {
     name: "db migrate",
     summary: "Apply pending migrations to the store",
     examples: ["till db migrate", "till db migrate --json"],

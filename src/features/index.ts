@@ -15,6 +15,7 @@ import { ratesModule } from "./rates/module.ts";
 import { invoicesModule } from "./invoices/module.ts";
 import { paymentsModule } from "./payments/module.ts";
 import { checkoutModule } from "./checkout/module.ts";
+import { receiptsModule } from "./receipts/module.ts";
 import { billingModule } from "./billing/module.ts";
 import { analyticsModule } from "./analytics/module.ts";
 import { adminModule } from "./admin/module.ts";
@@ -37,6 +38,7 @@ export const features = [
   invoicesModule,
   paymentsModule,
   checkoutModule,
+  receiptsModule,
   billingModule,
   analyticsModule,
   adminModule,

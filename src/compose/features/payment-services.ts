@@ -63,6 +63,11 @@ import type { Id } from "../../kernel/id.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import type { BillingPorts } from "./billing-ports.ts";
 import { accessTo, sandboxOf } from "./chains.ts";
+import {
+  makeReceiptKeys,
+  makeReceiptService,
+  type ReceiptService,
+} from "../../features/receipts/index.ts";
 import { makeCheckoutSandbox } from "./checkout.ts";
 import type { Dependencies } from "../dependencies.ts";
 
@@ -81,6 +86,7 @@ export interface PaymentServices {
   /** Receives every event and notifies organizations whose addresses run out of payment amounts. */
   readonly capacityWatch: Subscriber;
   readonly checkout: CheckoutService;
+  readonly receipts: ReceiptService;
   readonly watchers: readonly Watcher[];
   readonly examiners: readonly ClaimExaminer[];
   readonly monitors: ReadonlyMap<string, Monitor>;
@@ -189,6 +195,13 @@ export function makePaymentServices(
     claims: makeHashClaims({ ...common, invoices: settlement, wake }),
     sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, sandbox }),
   });
+  const receipts = makeReceiptService({
+    clock,
+    checkout,
+    networks: known,
+    baseUrl,
+    keys: makeReceiptKeys({ db, clock, journal, secret: parts.secret }),
+  });
   const analytics = makeAnalyticsService({ db, clock, networks: known });
   const usage = makeUsageService({
     clock,
@@ -208,6 +221,7 @@ export function makePaymentServices(
       capacity,
       capacityWatch,
       checkout,
+      receipts,
     },
     watchers: watched.map(({ watcher }) => watcher),
     examiners: watched.map(({ examiner }) => examiner),

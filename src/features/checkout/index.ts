@@ -1,4 +1,5 @@
 export type { CheckoutPayment, CheckoutSandbox } from "./ports.ts";
+export type { CheckoutSession } from "./present.ts";
 export { makeCheckoutService, type CheckoutService } from "./service.ts";
 export { makeCheckoutSources } from "./sources.ts";
 export { makeProblemPage } from "./page/problem-page.ts";

@@ -18,6 +18,7 @@ export type KeyPurpose =
   | "event-cursors"
   | "idempotency-keys"
   | "audit-seals"
+  | "receipts"
   | "fingerprint"
   | "keyed-store-fingerprint";
 
@@ -64,9 +65,13 @@ export async function loadServerSecret(source: SecretSource): Promise<ServerSecr
   return parseSecret(await readSecret(path), path);
 }
 
-/** Derives a 256-bit key for a purpose; the same secret gives the same key. */
-export function deriveKey(secret: ServerSecret, purpose: KeyPurpose): Uint8Array {
-  return new Uint8Array(hkdfSync("sha256", secret, "till", `till:${purpose}:1`, keyLength));
+/**
+ * Derives a 256-bit key for a purpose; the same secret gives the same key. Keys that can be replaced have a generation,
+ * counted from 1.
+ */
+export function deriveKey(secret: ServerSecret, purpose: KeyPurpose, generation = 1): Uint8Array {
+  const info = `till:${purpose}:${String(generation)}`;
+  return new Uint8Array(hkdfSync("sha256", secret, "till", info, keyLength));
 }
 
 /** Returns 32 hexadecimal digits that identify the secret of a store and reveal nothing about it. */

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { verifySigned, type KeySet } from "../../../src/features/receipts/index.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
@@ -95,6 +96,51 @@ describe("a checkout of the whole program", () => {
     expect(await pageOf(checkoutId))
       .to.contain('data-state="paid"')
       .and.to.contain(hash);
+  });
+
+  it("signs what is to be paid, and then what was paid", async () => {
+    const checkoutId = await issue();
+    const read = (what: string) => app.request("GET", `/v1/checkout/${checkoutId}/${what}`);
+    const keys = await app.request("GET", "/.well-known/jwks.json");
+    expect(keys.headers.get("content-type")).to.equal("application/jwk-set+json");
+    const published = keys.body as unknown as KeySet;
+
+    expect((await expectStatus(read("receipt"), 409)).body["code"]).to.equal("not_paid");
+    const request = (await expectStatus(read("payment-request"), 200)).body;
+    const { invoice } = await look(checkoutId);
+    const asked = await verifySigned(request["jws"] as string, published);
+    expect(asked).to.deep.include({ kind: "payment_request", claims: request["claims"] });
+    expect(asked.claims).to.include({
+      iss: "https://pay.example/till",
+      checkoutId,
+      walletAddress: invoice["walletAddress"],
+      remainingAmount: invoice["remainingAmount"],
+    });
+
+    await press(checkoutId, "underpay");
+    await mine(checkoutId, 3);
+    await reaches(checkoutId, "partially_paid");
+    expect((await expectStatus(read("payment-request"), 200)).body["claims"]).to.include({
+      remainingAmount: "12.50",
+    });
+    await press(checkoutId, "pay");
+    await mine(checkoutId, 3);
+    const paid = await reaches(checkoutId, "paid");
+    expect((await expectStatus(read("payment-request"), 409)).body["code"]).to.equal(
+      "nothing_to_pay",
+    );
+    const receipt = (await expectStatus(read("receipt"), 200)).body;
+    const verified = await verifySigned(receipt["jws"] as string, published);
+    expect(verified).to.deep.include({ kind: "receipt", claims: receipt["claims"] });
+    expect(verified.claims).to.deep.include({
+      checkoutId,
+      paidAmount: "25.00",
+      receivedAmount: "25.00",
+      transactionHashes: paid.receipt?.transactionHashes,
+    });
+    const unknown = `chk_${"0".repeat(32)}`;
+    await expectStatus(app.request("GET", `/v1/checkout/${unknown}/receipt`), 404);
+    await expectStatus(app.request("GET", `/v1/checkout/${unknown}/payment-request`), 404);
   });
 
   it("accepts the rest after an underpayment", async () => {

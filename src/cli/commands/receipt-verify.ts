@@ -1,0 +1,123 @@
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import type { Column } from "../../api/declare/command.ts";
+import { createApp } from "../../compose/index.ts";
+import { toIso, second } from "../../kernel/clock.ts";
+import { verifySigned, type KeySet, type Verified } from "../../features/receipts/index.ts";
+import { createLogger } from "../../platform/logger/index.ts";
+import { UsageError } from "../refusals.ts";
+import { loadStoreSettings, logLevelOf } from "../settings.ts";
+import { printRecord } from "../terminal/output.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { readTextInput } from "../terminal/text-input.ts";
+
+interface Flags extends Readonly<Record<string, unknown>> {
+  readonly file?: string;
+  readonly keys?: string;
+}
+
+const KeySetFile = z.looseObject({
+  keys: z
+    .array(
+      z.looseObject({
+        kty: z.literal("OKP"),
+        crv: z.literal("Ed25519"),
+        x: z.string(),
+        kid: z.string(),
+      }),
+    )
+    .min(1),
+});
+
+/**
+ * `till receipt verify`: checks a receipt or a payment request, with the keys in a file or those of the store. It sends
+ * no requests.
+ */
+export async function verifyReceipt(terminal: Terminal, flags: Flags): Promise<void> {
+  const text = await readTextInput(terminal, flags.file ?? "-");
+  const keySet =
+    flags.keys === undefined ? await keysOfStore(terminal, flags) : await keysOfFile(flags.keys);
+  const verified = await verifySigned(text, keySet);
+  await printRecord(terminal, verified, {
+    columns: linesOf(verified),
+    sections: null,
+    identify: () => verified.claims.checkoutId,
+  });
+}
+
+function linesOf({ kind }: Verified): readonly Column<Verified>[] {
+  const money =
+    kind === "receipt"
+      ? ([
+          ["Paid", (one) => `${one.paidAmount} ${one.settlementCurrency}`],
+          ["Received", (one) => `${one.receivedAmount} ${one.tokenSymbol}`],
+          ["Paid at", (one) => one.paidAt],
+          ["Transactions", (one) => one.transactionHashes],
+        ] satisfies Line<"receipt">[])
+      : ([
+          ["To pay", (one) => `${one.remainingAmount} ${one.tokenSymbol}`],
+          ["Token's contract", (one) => one.tokenContract],
+          ["Expires at", (one) => one.expiresAt],
+        ] satisfies Line<"payment_request">[]);
+  const lines = [
+    ["Merchant", (one) => one.merchantDisplayName],
+    ["Reference", (one) => one.reference],
+    ...money,
+    ["Network", (one) => (one.isTest ? `${one.network} (test: no value)` : one.network)],
+    ["Address", (one) => one.walletAddress],
+    ["Signed by", (one) => one.iss],
+    ["Signed at", (one) => toIso(one.iat * second)],
+  ] as Line<typeof kind>[];
+  return [
+    {
+      title: "Signature",
+      value: () => `valid, of a ${kind === "receipt" ? "receipt" : "payment request"}`,
+    },
+    ...lines.map(([title, value]) => ({
+      title,
+      value: ({ claims }: Verified) => value(claims),
+    })),
+    { title: "Key", value: ({ keyId }) => keyId },
+  ];
+}
+
+type ClaimsOf<Kind> = Extract<Verified, { readonly kind: Kind }>["claims"];
+type Line<Kind> = readonly [
+  title: string,
+  value: (claims: ClaimsOf<Kind>) => string | null | readonly string[],
+];
+
+async function keysOfStore(terminal: Terminal, flags: Flags): Promise<KeySet> {
+  const loaded = await loadStoreSettings(terminal, "cli", flags);
+  const app = await createApp(loaded.config, "use", {
+    logger: createLogger({ level: logLevelOf(terminal, loaded) }),
+  });
+  try {
+    return await app.receipts.publishedKeys();
+  } finally {
+    await app.close();
+  }
+}
+
+async function keysOfFile(path: string): Promise<KeySet> {
+  let content: string;
+  try {
+    content = await readFile(path, "utf8");
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+    throw new UsageError(`--keys: ${path} cannot be read (${reason}).`);
+  }
+  const parsed = KeySetFile.safeParse(parseJson(content));
+  if (parsed.success) return parsed.data as unknown as KeySet;
+  throw new UsageError(
+    `--keys: ${path} is not a key set. Save https://<your host>/.well-known/jwks.json, or run till receipt keys --json.`,
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,124 @@
+import { bind, type Bound } from "../../kernel/bind.ts";
+import { second, type Clock } from "../../kernel/clock.ts";
+import { Defect } from "../../kernel/errors.ts";
+import { findToken, type Network } from "../../platform/chain/networks.ts";
+import type { WriteContext } from "../../platform/database/index.ts";
+import type { CheckoutService, CheckoutSession } from "../checkout/index.ts";
+import { NothingToPay, NotPaid } from "./errors.ts";
+import type { ReceiptKeys } from "./keys.ts";
+import {
+  signClaims,
+  verifySigned,
+  type ClaimsOf,
+  type KeySet,
+  type SignedKind,
+  type Verified,
+} from "./signed-text.ts";
+
+export interface SignedDocument<Kind extends SignedKind> {
+  readonly jws: string;
+  readonly claims: ClaimsOf<Kind>;
+}
+
+export type ReceiptService = Bound<typeof methods>;
+
+interface Deps {
+  readonly clock: Clock;
+  readonly keys: ReceiptKeys;
+  readonly checkout: Pick<CheckoutService, "session">;
+  /** Every network in the table. */
+  readonly networks: ReadonlyMap<string, Network>;
+  readonly baseUrl: () => string;
+}
+
+const methods = { receipt, paymentRequest, publishedKeys, rotateKey, verify };
+
+export function makeReceiptService(deps: Deps): ReceiptService {
+  return bind(deps, methods);
+}
+
+/** Returns the signed receipt of a paid invoice. 404 if there is no such checkout, 409 `not_paid`. */
+async function receipt(self: Deps, checkoutId: string): Promise<SignedDocument<"receipt">> {
+  const session = await self.checkout.session(checkoutId);
+  const { invoice, receipt: paid } = session;
+  if (paid === null) {
+    throw new NotPaid("A receipt exists once the whole payment is confirmed.");
+  }
+  return signed(self, "receipt", {
+    ...issued(self, session),
+    description: invoice.description,
+    externalId: invoice.externalId,
+    merchantWebsite: session.merchantWebsite,
+    merchantContactEmail: session.merchantContactEmail,
+    amount: paid.amount,
+    paidAmount: paid.paidAmount,
+    settlementCurrency: paid.settlementCurrency,
+    receivedAmount: invoice.receivedAmount,
+    paidAt: paid.paidAt,
+    transactionHashes: paid.transactionHashes,
+  });
+}
+
+/**
+ * Returns the address and the amount that a payer is asked for, signed. 404 if there is no such checkout, 409
+ * `nothing_to_pay`.
+ */
+async function paymentRequest(
+  self: Deps,
+  checkoutId: string,
+): Promise<SignedDocument<"payment_request">> {
+  const session = await self.checkout.session(checkoutId);
+  const { invoice } = session;
+  if (session.nextAction !== "pay") {
+    throw new NothingToPay(`The payment's state is ${session.state}.`);
+  }
+  const network = self.networks.get(invoice.network);
+  if (network === undefined) throw new Defect(`the network ${invoice.network} is not in the table`);
+  const token = findToken(network, invoice.tokenSymbol);
+  return signed(self, "payment_request", {
+    ...issued(self, session),
+    chainId: network.chainId,
+    tokenContract: token === null ? null : network.kind.formatAddress(token.contract),
+    remainingAmount: invoice.remainingAmount,
+    expiresAt: invoice.expiresAt,
+  });
+}
+
+/** Returns the public keys with which receipts and payment requests can be verified, the current one first. */
+function publishedKeys(self: Deps): Promise<KeySet> {
+  return self.keys.published();
+}
+
+/** Replaces the signing key. Documents that earlier keys signed stay valid. */
+function rotateKey(self: Deps, context: WriteContext): Promise<KeySet> {
+  return self.keys.rotate(context);
+}
+
+/** Returns the content of a document that this instance signed. 422 `signature_refused` for any other. */
+async function verify(self: Deps, text: string): Promise<Verified> {
+  return verifySigned(text, await self.keys.published());
+}
+
+function issued(self: Deps, session: CheckoutSession) {
+  const { invoice } = session;
+  return {
+    iss: self.baseUrl(),
+    iat: Math.floor(self.clock.now() / second),
+    checkoutId: session.id,
+    invoiceId: invoice.id,
+    reference: invoice.reference,
+    merchantDisplayName: session.merchantDisplayName,
+    network: invoice.network,
+    tokenSymbol: invoice.tokenSymbol,
+    walletAddress: invoice.walletAddress,
+    isTest: session.isTest,
+  };
+}
+
+async function signed<Kind extends SignedKind>(
+  self: Deps,
+  kind: Kind,
+  claims: ClaimsOf<Kind>,
+): Promise<SignedDocument<Kind>> {
+  return { jws: await signClaims(await self.keys.current(), kind, claims), claims };
+}

@@ -1,0 +1,97 @@
+import { compactVerify, CompactSign, createLocalJWKSet, errors, type JSONWebKeySet } from "jose";
+import type { z } from "zod";
+import {
+  signingAlgorithm,
+  type PublicSigningKey,
+  type SigningKey,
+} from "../../platform/secrets/signing-keys.ts";
+import { SignatureRefused } from "./errors.ts";
+import { PaymentRequestClaimsRecord, ReceiptClaimsRecord } from "./records.ts";
+
+/** The kinds of signed documents, with the `typ` of their headers (RFC 8725, section 3.11) and their claims. */
+const kinds = {
+  receipt: { type: "till-receipt+jwt", claims: ReceiptClaimsRecord },
+  payment_request: { type: "till-payment-request+jwt", claims: PaymentRequestClaimsRecord },
+} as const;
+
+export type SignedKind = keyof typeof kinds;
+export type ClaimsOf<Kind extends SignedKind> = z.output<(typeof kinds)[Kind]["claims"]>;
+
+/** A signed document whose signature is valid. */
+export type Verified = {
+  readonly [Kind in SignedKind]: {
+    readonly kind: Kind;
+    readonly keyId: string;
+    readonly claims: ClaimsOf<Kind>;
+  };
+}[SignedKind];
+
+/** The public keys of an instance as JSON Web Key Set (RFC 7517), the current one first. */
+export interface KeySet {
+  readonly keys: readonly PublicSigningKey[];
+}
+
+/** Maximum length of a signed document, in characters; those of Till are much shorter. */
+export const signedTextMax = 20_000;
+
+/** Signs claims and returns the compact JWS (RFC 7515). */
+export function signClaims<Kind extends SignedKind>(
+  key: SigningKey,
+  kind: Kind,
+  claims: ClaimsOf<Kind>,
+): Promise<string> {
+  return new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
+    .setProtectedHeader({ alg: signingAlgorithm, typ: kinds[kind].type, kid: key.publicKey.kid })
+    .sign(key.privateKey);
+}
+
+/** Returns a signed document's kind and claims. Throws SignatureRefused, with the reason, unless a key of the set signed it. */
+export async function verifySigned(text: string, keySet: KeySet): Promise<Verified> {
+  const jws = text.trim();
+  if (jws.length > signedTextMax || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jws)) {
+    throw new SignatureRefused(
+      "This is not a signed document. Pass the whole text that begins with ey and has two dots.",
+    );
+  }
+  const { header, payload } = await opened(jws, keySet);
+  const found = Object.entries(kinds).find(([, { type }]) => type === header.typ);
+  const claims = found?.[1].claims.safeParse(parsed(payload));
+  if (found === undefined || claims?.success !== true) {
+    throw new SignatureRefused("It is neither a receipt nor a payment request of Till.");
+  }
+  return { kind: found[0], keyId: header.kid ?? "", claims: claims.data } as Verified;
+}
+
+async function opened(jws: string, keySet: KeySet) {
+  try {
+    const resolve = createLocalJWKSet(keySet as JSONWebKeySet);
+    const { payload, protectedHeader } = await compactVerify(jws, resolve, {
+      algorithms: [signingAlgorithm],
+    });
+    return { header: protectedHeader, payload: new TextDecoder().decode(payload) };
+  } catch (error) {
+    if (error instanceof errors.JWKSNoMatchingKey) {
+      throw new SignatureRefused(
+        "None of these keys signed it: it comes from another instance, or was forged.",
+      );
+    }
+    if (error instanceof errors.JWSSignatureVerificationFailed) {
+      throw new SignatureRefused(
+        "The signature does not match the content: the document was changed, or is incomplete.",
+      );
+    }
+    if (error instanceof errors.JOSEError) {
+      throw new SignatureRefused("It is not a document that Till has signed.");
+    }
+    throw error;
+  }
+}
+
+/** Returns null for a text that is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
