@@ -32,6 +32,8 @@ export interface Estate {
   readonly reviewedPayment: () => Promise<string>;
   /** A payment of the owner's that counts. */
   readonly countedPayment: () => Promise<string>;
+  /** The checkout of a paid and confirmed invoice of the owner's. */
+  readonly paidCheckout: () => Promise<string>;
   /** Money that found no invoice. */
   readonly unmatchedTransfer: () => Promise<string>;
   /** A colleague of the owner's, with the id of their membership. */
@@ -80,6 +82,14 @@ async function furnish(counter: Counter): Promise<Estate> {
     return String(payment["id"]);
   }
 
+  const paidInvoice = async (): Promise<Json> => {
+    const invoice = await counter.issue(owner);
+    const { invoiceId, remaining } = await desk.bill(invoice["id"] as Id<"invoice">);
+    await desk.pay(testContext, invoiceId, remaining);
+    await counter.mine();
+    return invoice;
+  };
+
   const estate: Estate = {
     ...{ app, counter, admin, platformKey, owner, things, addressWalletId },
     post: (path, body) => call("POST", path, body),
@@ -90,12 +100,12 @@ async function furnish(counter: Counter): Promise<Estate> {
       await counter.mine();
       return paymentOf(invoice);
     },
-    async countedPayment() {
-      const invoice = await counter.issue(owner);
-      const { invoiceId, remaining } = await desk.bill(invoice["id"] as Id<"invoice">);
-      await desk.pay(testContext, invoiceId, remaining);
-      await counter.mine();
-      return paymentOf(invoice);
+    countedPayment: async () => paymentOf(await paidInvoice()),
+    async paidCheckout() {
+      const invoice = await paidInvoice();
+      // Until it has its confirmations.
+      for (let block = 0; block < 3; block += 1) await counter.mine();
+      return String(invoice["checkoutId"]);
     },
     async unmatchedTransfer() {
       // An address is watched while an invoice waits for money there.

@@ -137,6 +137,7 @@ const examples: Readonly<Record<string, Making>> = {
     await post(`/transfers/${transferId}/ignore`);
     return { ids: { transferId } };
   },
+  getCheckoutReceipt: async ({ paidCheckout }) => ({ ids: { checkoutId: await paidCheckout() } }),
   submitCheckoutTransaction: () => ({ body: { transactionHash: `0x${"ab".repeat(32)}` } }),
   selectPlan: async ({ counter }) => {
     const caller = await counter.merchant();
