@@ -1,23 +1,140 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
+import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import {
-  catalogues,
-  chooseCatalogue,
   fill,
+  formatDuration,
+  formatPrice,
+  formatTime,
+  type Catalogue,
 } from "../../../src/features/checkout/page/catalogue.ts";
+import { catalogues, chooseCatalogue } from "../../../src/features/checkout/page/languages.ts";
 import { en } from "../../../src/features/checkout/page/words/en.ts";
-import { checkoutId, openLab, type Lab } from "./lab.ts";
+import { aHash, checkoutId, openLab, startOfTime, type Lab } from "./lab.ts";
 
-const placeholders = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort();
+const folder = new URL("../../../src/features/checkout/page/words/", import.meta.url);
+const machineMark = "Machine translation of en.ts, not yet reviewed by a native speaker.";
+
+const placeholders = (text: string) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort();
+
+function catalogueOf(lang: string): Catalogue {
+  const found = catalogues.find((catalogue) => catalogue.lang === lang);
+  if (found === undefined) throw new Error(`${lang} is not available`);
+  return found;
+}
+
+/** Texts whose place on a phone is limited, and their maximum width in Latin letters. */
+const widths: readonly (readonly [number, readonly (keyof typeof en)[]])[] = [
+  // Buttons of 272 pixels, with room for a name in `back`.
+  [26, ["copyAmount", "copyAddress", "copied", "openWallet", "hashSend", "checkAgain", "print"]],
+  [22, ["back"]],
+  // Shown in a button for two seconds, where it may wrap once.
+  [50, ["copyFailed"]],
+  // The left column of the facts.
+  [
+    21,
+    [
+      "purpose",
+      "order",
+      "lastChecked",
+      "merchant",
+      "asked",
+      "received",
+      "excess",
+      "network",
+      "reference",
+      "paidAt",
+      "expires",
+      "expired",
+      "transaction",
+      "details",
+      "language",
+    ],
+  ],
+  [48, ["showCode", "otherCode", "hashQuestion", "hashLabel", "hashSubmitted", "questions"]],
+  [
+    50,
+    [
+      "awaitingHeadline",
+      "partlyPaidHeadline",
+      "confirmingHeadline",
+      "inReviewHeadline",
+      "paidHeadline",
+      "overpaidHeadline",
+      "paidLateHeadline",
+      "lateHeadline",
+      "expiredHeadline",
+      "expiredPartlyHeadline",
+      "canceledHeadline",
+      "canceledPaidHeadline",
+      "cannotCheckHeadline",
+      "revertedHeadline",
+      "notFoundHeadline",
+      "unavailableHeadline",
+      "busyHeadline",
+      "refusedHeadline",
+      "failedHeadline",
+      "homeHeadline",
+      "testRibbon",
+    ],
+  ],
+];
+
+/** The width of a text in Latin letters: Chinese and Japanese ones take two, combining marks none. */
+function widthOf(text: string): number {
+  const letters = text.replace(/\{\w+\}/g, "").replace(/\p{M}/gu, "");
+  return letters.length + (letters.match(/[\u2e80-\u9fff\uff00-\uff60]/g) ?? []).length;
+}
 
 describe("the languages of a checkout", () => {
+  it("are the fifteen that payers are offered, each in a file that says who has translated it", () => {
+    expect(catalogues.map(({ lang }) => lang).sort()).to.deep.equal([
+      ...["ar", "de", "en", "es", "fr", "hi", "id", "it", "ja", "pt-BR", "ru", "tr", "uk", "vi"],
+      "zh-Hans",
+    ]);
+    const files = readdirSync(folder).filter((file) => file !== "english-only.ts");
+    expect(files.map((file) => file.replace(".ts", "")).sort()).to.deep.equal(
+      catalogues.map(({ lang }) => lang).sort(),
+    );
+    for (const file of files.filter((each) => each !== "en.ts")) {
+      expect(readFileSync(new URL(file, folder), "utf8"), file).to.contain(machineMark);
+    }
+  });
+
   for (const catalogue of catalogues) {
-    it(`have the same placeholders and no empty text: ${catalogue.lang}`, () => {
-      for (const [key, text] of Object.entries(catalogue)) {
-        expect(text.trim(), key).not.to.equal("");
-        expect(new Set(placeholders(text)), key).to.deep.equal(
-          new Set(placeholders(en[key as keyof typeof en])),
-        );
+    const { lang } = catalogue;
+    const entries = Object.entries(catalogue) as [keyof typeof en, string][];
+
+    it(`have the same texts with the same placeholders: ${lang}`, () => {
+      expect(Object.keys(catalogue)).to.deep.equal(Object.keys(en));
+      for (const [key, text] of entries) {
+        expect(text.trim(), key).to.equal(text).and.not.to.equal("");
+        expect(placeholders(text), key).to.deep.equal(placeholders(en[key]));
+        expect(text.replace(/\{\w+\}/g, "x"), key).not.to.match(/[{}<>]|\s\s/);
+        if (lang !== "en" && en[key].length > 30) expect(text, key).not.to.equal(en[key]);
       }
+    });
+
+    it(`have a tag, a direction and digits that suit them: ${lang}`, () => {
+      expect(Intl.getCanonicalLocales(lang)).to.deep.equal([lang]);
+      expect(Intl.NumberFormat.supportedLocalesOf([lang])).to.deep.equal([lang]);
+      expect(catalogue.dir).to.equal(/\p{Script=Arabic}/u.test(catalogue.name) ? "rtl" : "ltr");
+      const numbers = [
+        formatTime(catalogue, startOfTime),
+        formatDuration(catalogue, 5 * minute),
+        formatPrice(catalogue, "1250.00", "EUR"),
+        ...entries.map(([, text]) => text),
+      ];
+      for (const text of numbers) expect(text).not.to.match(/(?![0-9])\p{Nd}/u);
+    });
+
+    it(`fit into buttons, labels and headlines: ${lang}`, () => {
+      const tooWide = widths.flatMap(([most, keys]) =>
+        keys
+          .filter((key) => widthOf(catalogue[key]) > most)
+          .map((key) => `${key}: ${String(widthOf(catalogue[key]))} > ${String(most)}`),
+      );
+      expect(tooWide).to.deep.equal([]);
     });
   }
 
@@ -25,18 +142,77 @@ describe("the languages of a checkout", () => {
     const cases = [
       ["de-AT,en;q=0.8", "de"],
       ["en;q=0.5, de;q=0.9", "de"],
+      ["en;q=0.5, DE;Q=0.9", "de"],
       ["xx, de;q=0, en", "en"],
+      ["nl, ar;q=0.3, fr;q=0.4", "fr"],
+      ["pt-PT", "pt-BR"],
+      ["pt-BR,pt;q=0.9,en-US;q=0.8", "pt-BR"],
+      ["es-419", "es"],
+      ["in-ID", "id"],
+      ["zh-CN", "zh-Hans"],
+      ["zh-Hans-SG,en;q=0.9", "zh-Hans"],
+      ["zh-TW,zh;q=0.9,en-US;q=0.8,en;q=0.7", "zh-Hans"],
+      ["zh-Hant-HK, en;q=0.5", "en"],
+      ["zh-TW", "zh-Hans"],
       ["*", "en"],
       ["", "en"],
       [";;,=q,de;q=x", "en"],
+      [`${"de-".repeat(60)},fr`, "de"],
+      ["__proto__, constructor, toString", "en"],
     ] as const;
     for (const [header, lang] of cases) expect(chooseCatalogue(header).lang, header).to.equal(lang);
   });
 
+  it("form durations by the language's plurals, in sentences that suit each form", () => {
+    const cases = [
+      ["ru", "busyLead", second, "Время ожидания: 1 секунда"],
+      ["ru", "busyLead", 2 * second, "Время ожидания: 2 секунды"],
+      ["ru", "busyLead", 5 * second, "Время ожидания: 5 секунд"],
+      ["ru", "busyLead", 21 * second, "Время ожидания: 21 секунда"],
+      ["ru", "waitAbout", minute, "примерно 1 минута"],
+      ["ru", "timeLeftToPay", 11 * day, "Осталось времени на оплату: 11 дней"],
+      ["uk", "busyLead", second, "Час очікування: 1 секунда"],
+      ["uk", "busyLead", 3 * second, "Час очікування: 3 секунди"],
+      ["uk", "busyLead", 12 * second, "Час очікування: 12 секунд"],
+      ["uk", "waitAbout", 22 * minute, "приблизно 22 хвилини"],
+      ["ar", "busyLead", second, "مدة الانتظار: \u2068ثانية\u2069."],
+      ["ar", "busyLead", 2 * second, "مدة الانتظار: \u2068ثانيتان\u2069."],
+      ["ar", "busyLead", 5 * second, "مدة الانتظار: \u20685 ثوان\u2069."],
+      ["ar", "busyLead", 11 * second, "مدة الانتظار: \u206811 ثانية\u2069."],
+      ["ar", "waitAbout", 2 * hour, "\u2068ساعتان\u2069 تقريبًا"],
+    ] as const;
+    for (const [lang, key, ms, expected] of cases) {
+      const text = catalogueOf(lang);
+      expect(fill(text[key], { time: formatDuration(text, ms) })).to.contain(expected);
+    }
+  });
+
+  it("write the month as a word, so that nobody takes it for the day", () => {
+    const written = (lang: string) => formatTime(catalogueOf(lang), startOfTime);
+    expect(written("en")).to.equal("21 Nov 2026, 09:30 UTC");
+    expect(written("ar")).to.equal("21 نوفمبر 2026، 09:30 ص UTC");
+    expect(written("ru")).to.equal("21 нояб. 2026 г., 09:30 UTC");
+    expect(written("vi")).to.equal("09:30 UTC 21 thg 11, 2026");
+  });
+
   it("isolate values whose direction may differ", () => {
     expect(fill("Pay {amount}", { amount: "25 USDT" })).to.equal("Pay 25 USDT");
-    expect(fill("Pay {merchant}", { merchant: "مقهى" })).to.equal("Pay \u2068مقهى\u2069");
+    for (const merchant of ["مقهى", "\u05d0", "\u{1e900}\u{1e901}", "\u{10800}", "\u200f1"]) {
+      expect(fill("Pay {merchant}", { merchant })).to.equal(`Pay \u2068${merchant}\u2069`);
+    }
     expect(fill("ادفع {amount}", { amount: "25 USDT" })).to.equal("ادفع \u206825 USDT\u2069");
+    const arabic = catalogueOf("ar");
+    for (const [key, text] of Object.entries(arabic).filter(([, each]) => /\{/.test(each))) {
+      const values = Object.fromEntries(placeholders(text).map((name) => [name.slice(1, -1), "1"]));
+      if (key === "stateTitle") continue;
+      expect(fill(text, values).match(/\u20681\u2069/g), key).to.have.length(
+        text.match(/\{/g)?.length ?? 0,
+      );
+    }
+  });
+
+  it("keep the parts of a price together in Arabic", () => {
+    expect(formatPrice(catalogueOf("ar"), "25.00", "USD")).to.equal("25.00\u00a0US$");
   });
 
   describe("on the page", () => {
@@ -66,5 +242,81 @@ describe("the languages of a checkout", () => {
       });
       expect(form.headers.get("location")).to.equal(`/pay/${checkoutId}?hash=malformed&lang=de`);
     });
+
+    it("are chosen by any tag of the language", async () => {
+      lab = await openLab("sandbox");
+      for (const [tag, lang] of [
+        ["pt", "pt-BR"],
+        ["PT-pt", "pt-BR"],
+        ["zh-TW", "zh-Hans"],
+        ["xx", "en"],
+      ]) {
+        const answer = await lab.get(`/pay/${checkoutId}?lang=${String(tag)}`);
+        expect(answer.headers.get("content-language"), tag).to.equal(lang);
+      }
+    });
+
+    it("are kept apart: each of two payers of one checkout gets the own one", async () => {
+      lab = await openLab("sandbox");
+      for (const lang of ["ar", "ja", "ar", "en", "ja"]) {
+        const answer = await lab.get(`/pay/${checkoutId}`, { "Accept-Language": lang });
+        expect(answer.headers.get("content-language")).to.equal(lang);
+        expect(await answer.text()).to.contain(`<html lang="${lang}"`);
+      }
+    });
+
+    it("can be switched on every page: the payment, the host's own, and problems", async () => {
+      lab = await openLab("sandbox", { basePath: "/shop" });
+      const page = `/shop/pay/${checkoutId}`;
+      const wrong = { method: "POST", body: new URLSearchParams({ action: "x" }) };
+      const cases = [
+        ["/", {}, ""],
+        [`/pay/${checkoutId}`, {}, page],
+        ["/pay/nothing", {}, ""],
+        [`/pay/${checkoutId}/sandbox`, wrong, page],
+      ] as const;
+      for (const [path, init, target] of cases) {
+        const answer = await fetch(`${lab.url}${path}?lang=ar`, { ...init, redirect: "manual" });
+        const html = await answer.text();
+        expect(html, path).to.contain('<html lang="ar" dir="rtl">');
+        const links = [...html.matchAll(/<a href="([^"]*\?lang=[^"]+)" lang="([^"]+)"/g)];
+        expect(
+          links.map(([, href, lang]) => [href, lang]),
+          path,
+        ).to.deep.equal(catalogues.map(({ lang }) => [`${target}?lang=${lang}`, lang]));
+        expect(html).to.contain('lang="ar" hreflang="ar" aria-current="true"');
+      }
+    });
+
+    it("leave amounts, addresses and hashes from left to right, in the digits that wallets take", async () => {
+      lab = await openLab("ethereum");
+      await lab.submit(aHash("a"));
+      const html = await (await lab.get(`/pay/${checkoutId}?lang=ar`)).text();
+      expect(html).to.contain(
+        '<bdi dir="ltr"><span id="amount">25.00<b class="tail">01</b></span>',
+      );
+      expect(html).to.match(/id="address" translate="no" dir="ltr"/);
+      expect(html).not.to.match(/(?![0-9])\p{Nd}/u);
+      expect(html, "isolated in sentences").to.contain("\u206825.0001 USDT\u2069");
+    });
+
+    for (const name of [
+      "‮evil",
+      "שלום 25",
+      "\u{1e900}\u{1e901}",
+      "1) 25 USDT",
+      "<b>{amount}</b>",
+    ]) {
+      it(`keep a merchant's name apart from the text around it: ${JSON.stringify(name)}`, async () => {
+        lab = await openLab("tron");
+        lab.world.merchantName = name;
+        const html = await (await lab.get(`/pay/${checkoutId}?lang=ar`)).text();
+        const shown = name.replace(/</g, "&lt;").replace(/>/g, "&gt;");
+        expect(html).to.contain(`<bdi class="name">${shown}</bdi>`);
+        const title = /<title>(.*)<\/title>/.exec(html)?.[1] ?? "";
+        expect(title).to.contain(`\u2068${shown}\u2069`);
+        expect(title).to.contain("\u206825.0001 USDT\u2069");
+      });
+    }
   });
 });

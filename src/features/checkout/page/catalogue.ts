@@ -1,58 +1,15 @@
 import { findCurrency } from "../../../kernel/money/asset.ts";
 import { day, hour, minute, second, type Instant } from "../../../kernel/clock.ts";
-import { de } from "./words/de.ts";
-import { en, type Catalogue } from "./words/en.ts";
+import type { Catalogue } from "./words/en.ts";
 
 export type { Catalogue } from "./words/en.ts";
 
-/** The available languages; the first one is the default. */
-export const catalogues: readonly Catalogue[] = [en, de];
-
-/** The language of a request's page. */
-export interface ChosenLanguage {
-  readonly text: Catalogue;
-  /** `?lang=de` if the payer has chosen the language; links to other pages of the payment carry it. */
-  readonly languageQuery: string;
-}
-
-/** Returns the language that the payer has chosen with `?lang=`, else the one that the browser prefers. */
-export function readLanguage(request: {
-  readonly query: URLSearchParams;
-  readonly acceptLanguage: string;
-}): ChosenLanguage {
-  const chosen = findCatalogue(request.query.get("lang"));
-  if (chosen !== null) return { text: chosen, languageQuery: `?lang=${chosen.lang}` };
-  return { text: chooseCatalogue(request.acceptLanguage), languageQuery: "" };
-}
-
-/** Returns the catalogue of a language's code, such as `de`; null if it is not available. */
-function findCatalogue(lang: string | null): Catalogue | null {
-  return catalogues.find((catalogue) => catalogue.lang === lang) ?? null;
-}
-
 /**
- * Returns the catalogue that the Accept-Language header prefers (RFC 9110, 12.5.4). `de-AT` matches `de`; a language
- * with the quality 0 is refused.
+ * A letter that is written from right to left (Hebrew, Arabic, their neighbors, and the scripts of the supplementary
+ * plane, such as Adlam), or a mark that changes the direction like such a letter.
  */
-export function chooseCatalogue(acceptLanguage: string): Catalogue {
-  const asked = acceptLanguage.split(",").map((part) => {
-    const [range = "", ...parameters] = part.split(";").map((text) => text.trim());
-    const quality = parameters.find((parameter) => /^q=/i.test(parameter))?.slice(2) ?? "1";
-    return { lang: range.toLowerCase().split("-")[0] ?? "", quality: Number(quality) || 0 };
-  });
-  // The sort is stable, so that of equal qualities the first is preferred.
-  const preferred = asked
-    .filter(({ quality }) => quality > 0)
-    .sort((one, other) => other.quality - one.quality);
-  for (const { lang } of preferred) {
-    const found = findCatalogue(lang);
-    if (found !== null) return found;
-  }
-  return en;
-}
-
-/** A letter that is written from right to left: Hebrew, Arabic and their neighbors. */
-const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+const rightToLeft =
+  /[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /**
  * Fills the placeholders in braces. Where the directions of text and value may differ, the value is isolated (U+2068 and
@@ -83,15 +40,19 @@ function cached<T>(create: (key: string) => T): (key: string) => T {
 const timeFormats = cached(
   (lang) =>
     new Intl.DateTimeFormat(lang === "en" ? "en-GB" : localeOf(lang), {
-      dateStyle: "medium",
-      timeStyle: "short",
+      day: "numeric",
+      month: "short",
+      year: "numeric",
+      hour: "2-digit",
+      minute: "2-digit",
       timeZone: "UTC",
+      timeZoneName: "short",
     }),
 );
 
-/** Formats a time for people, with its zone: `21 Nov 2026, 10:05 UTC`. */
+/** Formats a time for people, with its zone and the month as a word: `21 Nov 2026, 10:05 UTC`. */
 export function formatTime({ lang }: Catalogue, at: Instant): string {
-  return `${timeFormats(lang).format(at)} UTC`;
+  return timeFormats(lang).format(at);
 }
 
 const unitFormats = cached((key) => {
@@ -119,6 +80,8 @@ const currencyFormats = cached((key) => {
 export function formatPrice({ lang }: Catalogue, amount: string, code: string): string {
   const currency = findCurrency(code);
   if (currency === null) return `${amount} ${code}`;
-  // A number would lose digits; format() reads decimal text exactly.
-  return currencyFormats(`${lang} ${code}`).format(amount as `${number}`);
+  // A number would lose digits; format() reads decimal text exactly. Arabic prices begin with a mark that would move the
+  // parts of a Latin symbol, such as US$; where directions may mix, fill() isolates the price.
+  const price = currencyFormats(`${lang} ${code}`).format(amount as `${number}`);
+  return price.replace(/^\u200f/, "");
 }

@@ -1,8 +1,9 @@
 import { second } from "../../../kernel/clock.ts";
 import { parseUrl } from "../../../kernel/url.ts";
 import type { ClaimResult } from "../../payments/index.ts";
-import { catalogues, fill, type Catalogue } from "./catalogue.ts";
+import { fill, type Catalogue } from "./catalogue.ts";
 import { testWords } from "./words/english-only.ts";
+import { languageLinks, type LanguageLink } from "./languages.ts";
 import { progressFacts, receiptFacts, type Fact } from "./facts.ts";
 import { describeState, networkText, tokenText, type StateWords } from "./page-words.ts";
 import { makePayment, type PaymentModel } from "./payment-model.ts";
@@ -64,14 +65,6 @@ interface HelpModel {
   readonly reference: string;
   readonly mail: Link | null;
   readonly site: Link | null;
-}
-
-interface LanguageLink {
-  readonly lang: string;
-  /** Its name in itself. */
-  readonly name: string;
-  readonly href: string;
-  readonly isCurrent: boolean;
 }
 
 export interface PageNotice {
@@ -159,12 +152,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     purpose: session.invoice.description,
     order: session.invoice.externalId,
     help: makeHelp(session, text),
-    languages: catalogues.map(({ lang, name }) => ({
-      lang,
-      name,
-      href: `${page}?lang=${lang}`,
-      isCurrent: lang === text.lang,
-    })),
+    languages: languageLinks(page, text),
     sandbox: context.hasSandbox
       ? { words: testWords, action: `${page}/sandbox${languageQuery}` }
       : null,

@@ -1,5 +1,6 @@
 import type { PageProblem, ProblemPage } from "../../../api/page.ts";
-import { fill, formatDuration, readLanguage, type Catalogue } from "./catalogue.ts";
+import { fill, formatDuration, type Catalogue } from "./catalogue.ts";
+import { languageLinks, readLanguage } from "./languages.ts";
 import { second } from "../../../kernel/clock.ts";
 import { renderMessage } from "./render.ts";
 import type { StateWords } from "./page-words.ts";
@@ -24,8 +25,8 @@ export function makeProblemPage(service: Pick<CheckoutService, "basePath">): Pro
     const basePath = service.basePath();
     const words = describeProblem(problem, text);
     const [, checkoutId] = match;
-    const hasWay = checkoutId !== undefined && problem.status !== 404;
-    const path = hasWay ? `${basePath}/pay/${checkoutId}${languageQuery}` : null;
+    const page = checkoutId === undefined ? null : `${basePath}/pay/${checkoutId}`;
+    const path = page === null || problem.status === 404 ? null : page + languageQuery;
     const isForm = problem.method === "POST";
     // A reload would look as if the form had been received.
     const retry = path !== null && passing.has(problem.status) && !isForm;
@@ -39,6 +40,7 @@ export function makeProblemPage(service: Pick<CheckoutService, "basePath">): Pro
       basePath,
       title: words.headline,
       path,
+      languages: languageLinks(page ?? "", text),
       retrySeconds: retry ? (problem.retryAfterSeconds ?? retrySeconds) : null,
     });
   };

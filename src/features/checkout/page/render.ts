@@ -3,6 +3,7 @@ import { Eta } from "eta";
 import type { HtmlPage } from "../../../api/page.ts";
 import { script, styleSheet } from "./assets.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { languageLinks, type LanguageLink } from "./languages.ts";
 import type { PageModel } from "./page-model.ts";
 import type { StateWords } from "./page-words.ts";
 
@@ -13,6 +14,7 @@ export interface MessageModel extends StateWords {
   readonly title: string;
   /** Target of the "Check again" button; null for no button. */
   readonly path: string | null;
+  readonly languages: readonly LanguageLink[];
   /** Time after which the script loads `path`, in seconds; null: never. */
   readonly retrySeconds: number | null;
 }
@@ -33,7 +35,8 @@ export function renderCheckout(model: PageModel): HtmlPage {
 
 /** Renders the page of the bare host. It names nobody: no merchant, no program and no version. */
 export function renderHome(basePath: string, text: Catalogue): HtmlPage {
-  const model = { ...styles, basePath, text, title: text.homeTitle };
+  const languages = languageLinks("", text);
+  const model = { ...styles, basePath, text, languages, title: text.homeTitle };
   return page(text, templates.render("./home", model));
 }
 

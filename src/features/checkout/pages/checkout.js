@@ -319,8 +319,12 @@
     const midnight = (date) => new Date(date).setHours(12, 0, 0, 0);
     const days = Math.round((midnight(at) - midnight(Date.now() - aheadMs)) / 86_400_000);
     if (Math.abs(days) > 1) {
-      const format = { dateStyle: "medium", timeStyle: "short" };
-      return new Intl.DateTimeFormat(locale, format).format(at);
+      const date = { day: "numeric", month: "short", year: "numeric" };
+      return new Intl.DateTimeFormat(locale, {
+        ...date,
+        hour: "numeric",
+        minute: "2-digit",
+      }).format(at);
     }
     return fill(checkout.dataset.dayTime, {
       day: new Intl.RelativeTimeFormat(locale, { numeric: "auto" }).format(days, "day"),

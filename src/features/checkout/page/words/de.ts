@@ -97,7 +97,7 @@ export const de: Catalogue = {
     "{merchant} nimmt im Moment keine Zahlungen in diesem Token über {network} an. Bitte sende also nichts. Schon gesendet? Wende dich an {merchant} und nenne die Referenz unten.",
   cannotConfirmNow:
     "{network} kann im Moment nicht gelesen werden, deshalb kann die Anzahl veraltet sein. Deine Zahlung ist sicher.",
-  revertedHeadline: "Deine Zahlung ist vorerst nicht mehr in der Blockchain",
+  revertedHeadline: "Deine Zahlung fehlt vorerst in der Blockchain",
   revertedLead:
     "{network} hat seine neuesten Blöcke ersetzt, und deine Zahlung war in einem davon. Normalerweise kehrt sie innerhalb von Minuten zurück. Bitte sende sie nicht noch einmal.",
   revertedNext:

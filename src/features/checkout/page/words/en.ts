@@ -1,7 +1,8 @@
 /**
  * The payers' texts in English, from which the other languages are translated. Placeholders are in braces; `{time}` is a
  * duration or a time of day with its unit, such as `5 minutes`. Texts say amounts without plurals, which languages form
- * differently. To add a language, add a file of this shape beside this one and list it in catalogue.ts.
+ * differently; a text with a duration fits each form of it. To add a language, add a file of this shape beside this one
+ * and list it in languages.ts.
  */
 export const en = {
   lang: "en",
@@ -199,4 +200,6 @@ export const en = {
 } as const;
 
 /** The payers' texts in one language. A file that lacks a text or has one too many does not compile. */
-export type Catalogue = { readonly [Key in keyof typeof en]: string };
+export type Catalogue = { readonly [Key in keyof typeof en]: string } & {
+  readonly dir: "ltr" | "rtl";
+};

@@ -1,0 +1,199 @@
+import type { Catalogue } from "./en.ts";
+
+/** The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. */
+export const fr: Catalogue = {
+  lang: "fr",
+  dir: "ltr",
+  name: "Français",
+
+  payTitle: "Payer {amount} à {merchant}",
+  stateTitle: "{headline} · {merchant}",
+  payTo: "Paiement à",
+  purpose: "Objet",
+  order: "Commande",
+  amountToPay: "Montant à payer",
+  stillToPay: "Reste à payer",
+  onNetwork: "sur le réseau {network}",
+  price: "Prix\u00a0: {amount}",
+  lastDigits:
+    "Les derniers chiffres nous permettent de reconnaître votre paiement. Merci de ne pas arrondir le montant.",
+  arrives:
+    "Il doit arriver exactement {amount}, jusqu’à la dernière décimale. Si vous payez depuis une plateforme d’échange, ajoutez ses frais de retrait.",
+  onlyHere:
+    "Envoyez uniquement {token} sur le réseau {network}. Tout autre envoi n’arrivera pas au marchand et ne pourra pas être récupéré.",
+  ownCoin:
+    "Les frais de réseau se paient en {coin}\u00a0: gardez-en un peu dans votre portefeuille.",
+  unnamedCoin:
+    "Les frais de réseau se paient dans la cryptomonnaie du réseau {network}\u00a0: gardez-en un peu dans votre portefeuille.",
+  addressOn: "Adresse sur le réseau {network}",
+  copyAmount: "Copier le montant",
+  copyAddress: "Copier l’adresse",
+  copied: "Copié",
+  amountCopied: "Montant copié",
+  addressCopied: "Adresse copiée",
+  copyFailed: "Copie impossible. Sélectionnez le texte",
+  openWallet: "Ouvrir le portefeuille",
+  showCode: "Afficher le QR code",
+  scanAddress: "Adresse sur le réseau {network}, sans le montant. Saisissez vous-même {amount}.",
+  scanAll: "Adresse, jeton et montant sur le réseau {network}.",
+  qrLabel: "QR code\u00a0: payer {amount} sur le réseau {network} à {address}",
+  qrAddressLabel: "QR code\u00a0: l’adresse {address} sur le réseau {network}",
+  otherCode: "Utiliser un code qui contient le montant",
+  scanCheck:
+    "Certains portefeuilles lisent mal ce code. Avant de confirmer, vérifiez que le vôtre affiche un destinataire qui se termine par {ending} et un montant de {amount}. S’il affiche autre chose, n’envoyez rien et utilisez plutôt l’adresse.",
+  payBy: "À payer avant\u00a0:",
+  timeLeft: "Temps restant\u00a0: {time}",
+  timeLeftToPay: "Temps restant pour payer\u00a0: {time}",
+  dayTime: "{day}, {time}",
+
+  awaitingHeadline: "En attente de votre paiement",
+  awaitingLead: "Votre paiement s’affichera ici dès que le réseau l’aura reçu.",
+  partlyPaidHeadline: "Une partie de votre paiement est arrivée",
+  partlyPaidLead:
+    "Nous avons reçu {received} sur {payable}. Envoyez les {remaining} restants pour terminer le paiement.",
+  confirmingHeadline: "Paiement détecté",
+  confirmingLead:
+    "Le réseau est en train de le confirmer. Durée estimée\u00a0: {wait}. Vous n’avez plus rien à faire et pouvez fermer cette page.",
+  confirmationCount: "Confirmations\u00a0: {current} sur {required}",
+  waitUnderMinute: "moins d’une minute",
+  waitAbout: "environ {time}",
+  inReviewHeadline: "Paiement trouvé, en attente du marchand",
+  inReviewLead:
+    "Nous avons trouvé un paiement que {merchant} doit encore accepter. Ne l’envoyez pas une deuxième fois\u00a0: la décision s’affichera sur cette page.",
+  paidHeadline: "Payé",
+  paidLead: "Merci\u00a0! {merchant} a bien reçu votre paiement.",
+  overpaidHeadline: "Payé, mais vous avez envoyé trop",
+  overpaidLead:
+    "Nous avons reçu {received}, soit {excess} de trop. {merchant} a bien reçu votre paiement.",
+  overpaidAction:
+    "Pour vous faire rembourser la différence, contactez {merchant} en indiquant la référence ci-dessous.",
+  paidLateHeadline: "Payé en retard",
+  paidLateLead:
+    "Votre paiement est arrivé après la date limite, mais {merchant} l’a accepté. Vous n’avez plus rien à faire.",
+  paidLateOverpaidLead:
+    "Votre paiement est arrivé après la date limite, mais {merchant} l’a accepté. Nous avons reçu {received}, soit {excess} de trop.",
+  lateHeadline: "Votre paiement est arrivé en retard",
+  lateLead:
+    "Il est arrivé après la date limite\u00a0: {merchant} doit décider de la suite. N’envoyez rien d’autre.",
+  expiredHeadline: "Ce paiement a expiré",
+  expiredLead: "N’envoyez plus rien à son adresse. Demandez un nouveau lien à {merchant}.",
+  expiredSent:
+    "Vous avez déjà payé\u00a0? Nous retrouverons quand même votre paiement. Gardez le lien de cette page et, si le paiement ne s’affiche pas bientôt, contactez {merchant} en indiquant la référence ci-dessous.",
+  expiredPartlyHeadline: "Expiré, une partie seulement a été payée",
+  expiredPartlyLead:
+    "Nous avons reçu {received} sur {payable} et la date limite est passée. N’envoyez pas le reste maintenant.",
+  canceledHeadline: "Annulé par le marchand",
+  canceledLead: "{merchant} a annulé ce paiement. N’envoyez rien à son adresse.",
+  canceledPaidHeadline: "Annulé, mais un paiement est arrivé",
+  canceledPaidLead:
+    "Un paiement est arrivé alors que {merchant} avait annulé la demande. {merchant} va l’examiner et décider de la suite. N’envoyez rien d’autre.",
+  cannotCheckHeadline: "Impossible de consulter le réseau pour le moment",
+  cannotCheckLead:
+    "Votre paiement est en sécurité\u00a0: nous retrouverons tout ce que vous avez envoyé dès que le réseau {network} sera de nouveau lisible. Ne payez pas deux fois.",
+  cannotCheckOpen:
+    "Pas encore payé\u00a0? Vous pouvez toujours payer\u00a0: c’est le moment où le réseau enregistre le paiement qui compte.",
+  cannotCheckOver:
+    "Pas encore payé\u00a0? Ne payez pas maintenant\u00a0: la date limite est passée ou sur le point de l’être. Vérifiez de nouveau dans une minute.",
+  notAccepted:
+    "{merchant} n’accepte pas ce jeton sur le réseau {network} pour le moment, n’envoyez donc rien. Vous avez déjà payé\u00a0? Contactez {merchant} en indiquant la référence ci-dessous.",
+  cannotConfirmNow:
+    "Le réseau {network} n’est pas lisible pour le moment\u00a0: le nombre de confirmations n’est peut-être pas à jour. Votre paiement est en sécurité.",
+  revertedHeadline: "Votre paiement a quitté la blockchain",
+  revertedLead:
+    "Le réseau {network} a remplacé ses blocs les plus récents, et votre paiement se trouvait dans l’un d’eux. Il revient normalement en quelques minutes. Ne l’envoyez pas une deuxième fois.",
+  revertedNext:
+    "Vous pouvez fermer cette page et revenir plus tard. Si votre paiement ne revient pas, contactez {merchant} en indiquant la référence ci-dessous.",
+  reverted:
+    "Le réseau a annulé un paiement qui s’affichait ici, et il n’est pas revenu. Cherchez-le dans votre portefeuille avant d’envoyer quoi que ce soit\u00a0: tant qu’il y apparaît comme envoyé ou en attente, n’en envoyez pas d’autre.",
+  transactionFailed:
+    "La dernière transaction signalée a échoué sur le réseau et n’a déplacé aucun fonds. Votre portefeuille devrait aussi l’afficher comme échouée.",
+  contact: "Contactez {merchant} en indiquant la référence ci-dessous.",
+  lastChecked: "Dernière vérification",
+  never: "Pas encore",
+
+  hashQuestion: "Déjà payé, mais rien ne s’affiche ici\u00a0?",
+  hashLead:
+    "Collez le hash de votre transaction ou son lien dans un explorateur de blocs. Nous la chercherons sur le réseau {network}.",
+  hashLabel: "Hash de la transaction (TxID) ou lien",
+  hashSend: "Rechercher",
+  hashReceived:
+    "Merci. Nous cherchons votre transaction\u00a0: elle s’affichera sur cette page dès que nous saurons qu’elle correspond à ce paiement. Ne payez pas deux fois.",
+  hashMalformed:
+    "Cela ne ressemble pas à un hash de transaction. Un hash comporte 64 chiffres et lettres de a à f, et peut commencer par 0x. Copiez-le depuis votre portefeuille ou votre plateforme d’échange et collez-le de nouveau.",
+  hashTooMany:
+    "Nous vérifions encore les transactions que vous avez indiquées. Attendez les résultats ou contactez le marchand.",
+
+  hashSubmitted: "Transactions que vous avez indiquées",
+  hashLooking: "Nous cherchons cette transaction.",
+  hashUnknown:
+    "Le réseau ne connaît pas encore cette transaction. Nous continuons à chercher pendant une heure. Vérifiez que vous avez bien copié le hash.",
+  hashGivenUp:
+    "Nous ne trouvons pas cette transaction. Si elle est maintenant sur le réseau, envoyez de nouveau le hash.",
+  hashDisplaced:
+    "Nous n’avons pas trouvé cette transaction et avons cessé de la chercher pour faire place à une plus récente. Envoyez de nouveau le hash si besoin.",
+  hashCounted: "Trouvée. Elle est prise en compte pour ce paiement.",
+  hashInReview: "Trouvée. {merchant} décidera si elle correspond à ce paiement.",
+  hashReverted:
+    "Le réseau a remplacé le bloc qui contenait cette transaction. Tant que votre portefeuille l’affiche comme envoyée ou en attente, n’en envoyez pas d’autre.",
+  hashFailed: "Cette transaction a échoué sur le réseau\u00a0: aucun {token} n’a été envoyé.",
+  hashOtherAddress:
+    "Cette transaction n’a rien envoyé à l’adresse de ce paiement. Vérifiez le destinataire dans votre portefeuille.",
+  hashOtherToken:
+    "Cette transaction a envoyé autre chose que {token} sur le réseau {network}\u00a0: elle n’est donc pas prise en compte. Contactez {merchant} en indiquant la référence.",
+  hashTokenDisabled:
+    "Nous ne pouvons pas accepter {token} sur le réseau {network} pour le moment. Contactez {merchant} en indiquant la référence.",
+  hashTooSmall:
+    "Le montant de cette transaction est trop faible pour être pris en compte comme paiement.",
+  hashTooEarly:
+    "Cette transaction est antérieure à ce paiement\u00a0: elle ne peut donc pas y correspondre.",
+  hashTooLate:
+    "La date limite est passée depuis trop longtemps pour que nous puissions associer cette transaction. Contactez {merchant} en indiquant la référence.",
+  hashNotForThis:
+    "Cette transaction ne correspond pas à cette facture. Si vous pensez le contraire, contactez {merchant} en indiquant la référence.",
+
+  details: "Détails",
+  receipt: "Reçu",
+  merchant: "Marchand",
+  asked: "Montant dû",
+  received: "Montant reçu",
+  excess: "Trop-perçu",
+  network: "Réseau",
+  reference: "Référence",
+  paidAt: "Payé le",
+  expires: "Expire le",
+  expired: "Expiré le",
+  transaction: "Transaction",
+  print: "Imprimer le reçu",
+  questions: "Une question sur ce paiement\u00a0?",
+  askMerchant: "Contactez {merchant} en indiquant cette référence\u00a0:",
+  mailSubject: "Paiement {reference}",
+
+  checkAgain: "Vérifier de nouveau",
+  back: "Retour vers {merchant}",
+  language: "Langue",
+  connectionLost: "Cette page n’est peut-être plus à jour. Nous essayons de l’actualiser.",
+  notFoundHeadline: "Ce paiement est introuvable",
+  notFoundLead: "Vérifiez le lien ou demandez-en un nouveau au marchand.",
+  unavailableHeadline: "Vérification impossible pour le moment",
+  unavailableLead:
+    "Votre paiement est en sécurité. Patientez un instant, puis vérifiez de nouveau. Ne payez pas deux fois.",
+  busyHeadline: "Un instant, s’il vous plaît",
+  busyLead:
+    "Cette page vient d’être demandée un très grand nombre de fois, nous faisons donc une courte pause. Votre paiement est en sécurité. Temps d’attente\u00a0: {time}. Vérifiez ensuite de nouveau\u00a0; si vous étiez en train de nous envoyer quelque chose, renvoyez-le à ce moment-là.",
+  refusedHeadline: "Cela n’a pas fonctionné",
+  refusedLead:
+    "Nous n’avons pas pu lire ce que votre navigateur a envoyé, et rien n’a changé. Revenez à votre paiement et réessayez.",
+  failedHeadline: "Une erreur s’est produite de notre côté",
+  failedLead:
+    "Si vous avez déjà payé, votre paiement est en sécurité\u00a0: nous le retrouverons sur le réseau. Vérifiez de nouveau dans une minute et ne payez pas deux fois.",
+  formNotReceived:
+    "Votre saisie ne nous est peut-être pas parvenue. Revenez au paiement et envoyez-la de nouveau si elle n’y figure pas.",
+  failedReference:
+    "Si le problème persiste, communiquez cette référence au marchand\u00a0: {reference}",
+  homeTitle: "Pages de paiement",
+  homeHeadline: "Ici, des marchands reçoivent leurs paiements",
+  homeLead:
+    "Ce serveur héberge les pages de paiement de marchands qui acceptent les cryptomonnaies. Pour payer, ouvrez le lien complet que le marchand vous a donné.",
+  homeDocs: "Pour les développeurs\u00a0: la documentation de l’API",
+  testRibbon: "Réseau de test\u00a0: pas d’argent réel",
+};

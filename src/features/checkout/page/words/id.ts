@@ -1,0 +1,196 @@
+import type { Catalogue } from "./en.ts";
+
+/** The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. */
+export const id: Catalogue = {
+  lang: "id",
+  dir: "ltr",
+  name: "Bahasa Indonesia",
+
+  payTitle: "Bayar {amount} ke {merchant}",
+  stateTitle: "{headline} · {merchant}",
+  payTo: "Pembayaran ke",
+  purpose: "Keterangan",
+  order: "Pesanan",
+  amountToPay: "Jumlah yang harus dibayar",
+  stillToPay: "Sisa pembayaran",
+  onNetwork: "di jaringan {network}",
+  price: "Harga: {amount}",
+  lastDigits:
+    "Kami mengenali pembayaran Anda dari angka-angka terakhir, jadi mohon jangan membulatkan jumlahnya.",
+  arrives:
+    "Jumlah yang diterima harus tepat {amount}, sampai angka desimal terakhir. Jika Anda membayar dari exchange, tambahkan biaya penarikannya.",
+  onlyHere:
+    "Kirim hanya {token} di jaringan {network}. Selain itu tidak akan sampai ke penjual dan tidak dapat dikembalikan.",
+  ownCoin: "Anda juga memerlukan sedikit {coin} untuk biaya jaringan.",
+  unnamedCoin: "Anda juga memerlukan sedikit koin asli jaringan {network} untuk biaya jaringan.",
+  addressOn: "Alamat di jaringan {network}",
+  copyAmount: "Salin jumlah",
+  copyAddress: "Salin alamat",
+  copied: "Disalin",
+  amountCopied: "Jumlah disalin",
+  addressCopied: "Alamat disalin",
+  copyFailed: "Tidak dapat menyalin. Pilih teksnya",
+  openWallet: "Buka di dompet",
+  showCode: "Tampilkan kode QR",
+  scanAddress: "Alamat di jaringan {network}, tanpa jumlah. Masukkan sendiri {amount}.",
+  scanAll: "Alamat, token, dan jumlah di jaringan {network}.",
+  qrLabel: "Kode QR: bayar {amount} di jaringan {network} ke {address}",
+  qrAddressLabel: "Kode QR: alamat {address} di jaringan {network}",
+  otherCode: "Gunakan kode yang memuat jumlah",
+  scanCheck:
+    "Tidak semua dompet membaca kode ini dengan benar. Sebelum konfirmasi, dompet Anda harus menampilkan penerima yang berakhiran {ending} dan jumlah {amount}. Jika yang tampil berbeda, jangan kirim dan gunakan alamatnya saja.",
+  payBy: "Bayar sebelum:",
+  timeLeft: "Sisa waktu: {time}",
+  timeLeftToPay: "Sisa waktu pembayaran: {time}",
+  dayTime: "{day}, {time}",
+
+  awaitingHeadline: "Menunggu pembayaran Anda",
+  awaitingLead: "Pembayaran Anda muncul di sini begitu diterima jaringan.",
+  partlyPaidHeadline: "Sebagian pembayaran Anda sudah masuk",
+  partlyPaidLead:
+    "Kami menerima {received} dari {payable}. Kirim sisa {remaining} untuk menyelesaikan pembayaran.",
+  confirmingHeadline: "Pembayaran terdeteksi",
+  confirmingLead:
+    "Jaringan sedang mengonfirmasinya. Perkiraan waktu: {wait}. Anda tidak perlu melakukan apa pun lagi dan boleh menutup halaman ini.",
+  confirmationCount: "Konfirmasi: {current} dari {required}",
+  waitUnderMinute: "kurang dari satu menit",
+  waitAbout: "sekitar {time}",
+  inReviewHeadline: "Pembayaran ditemukan, menunggu penjual",
+  inReviewLead:
+    "Kami menemukan pembayaran yang masih harus diterima oleh {merchant}. Mohon jangan kirim lagi: keputusannya akan muncul di halaman ini.",
+  paidHeadline: "Lunas",
+  paidLead: "Terima kasih. {merchant} sudah menerima pembayaran Anda.",
+  overpaidHeadline: "Lunas, tetapi Anda mengirim lebih",
+  overpaidLead:
+    "Kami menerima {received}, yaitu lebih {excess}. {merchant} sudah menerima pembayaran Anda.",
+  overpaidAction:
+    "Untuk pengembalian selisihnya, hubungi {merchant} dan sebutkan kode referensi di bawah.",
+  paidLateHeadline: "Dibayar terlambat",
+  paidLateLead:
+    "Pembayaran Anda masuk setelah batas waktu, dan {merchant} sudah menerimanya. Anda tidak perlu melakukan apa pun lagi.",
+  paidLateOverpaidLead:
+    "Pembayaran Anda masuk setelah batas waktu, dan {merchant} sudah menerimanya. Kami menerima {received}, yaitu lebih {excess}.",
+  lateHeadline: "Pembayaran Anda masuk terlambat",
+  lateLead:
+    "Pembayaran masuk setelah batas waktu, jadi {merchant} yang akan memutuskan tindak lanjutnya. Mohon jangan kirim apa pun lagi.",
+  expiredHeadline: "Pembayaran ini sudah kedaluwarsa",
+  expiredLead:
+    "Mohon jangan kirim apa pun lagi ke alamatnya. Mintalah tautan baru kepada {merchant}.",
+  expiredSent:
+    "Sudah mengirim? Kami tetap akan menemukannya. Simpan tautan halaman ini, dan jika pembayaran Anda tidak segera muncul, hubungi {merchant} dan sebutkan kode referensi di bawah.",
+  expiredPartlyHeadline: "Kedaluwarsa, baru dibayar sebagian",
+  expiredPartlyLead:
+    "Kami menerima {received} dari {payable}, dan batas waktunya sudah lewat. Mohon jangan kirim sisanya sekarang.",
+  canceledHeadline: "Dibatalkan oleh penjual",
+  canceledLead: "{merchant} membatalkan pembayaran ini. Mohon jangan kirim apa pun ke alamatnya.",
+  canceledPaidHeadline: "Dibatalkan, tetapi ada pembayaran masuk",
+  canceledPaidLead:
+    "Ada pembayaran masuk meskipun {merchant} sudah membatalkan permintaannya. {merchant} akan meninjaunya dan memutuskan tindak lanjutnya. Mohon jangan kirim apa pun lagi.",
+  cannotCheckHeadline: "Kami tidak dapat memeriksa jaringan saat ini",
+  cannotCheckLead:
+    "Pembayaran Anda aman: kami akan menemukan semua yang sudah Anda kirim begitu jaringan {network} dapat dibaca lagi. Mohon jangan kirim dua kali.",
+  cannotCheckOpen:
+    "Belum membayar? Anda masih bisa membayar: yang dihitung adalah saat jaringan mencatatnya.",
+  cannotCheckOver:
+    "Belum membayar? Mohon jangan membayar sekarang: batas waktunya sudah atau hampir lewat. Periksa lagi dalam satu menit.",
+  notAccepted:
+    "Saat ini {merchant} tidak menerima pembayaran dengan token ini di jaringan {network}, jadi mohon jangan kirim apa pun. Sudah mengirim? Hubungi {merchant} dan sebutkan kode referensi di bawah.",
+  cannotConfirmNow:
+    "Jaringan {network} tidak dapat dibaca saat ini, jadi jumlah konfirmasi mungkin belum diperbarui. Pembayaran Anda aman.",
+  revertedHeadline: "Pembayaran Anda keluar sementara dari blockchain",
+  revertedLead:
+    "Jaringan {network} mengganti blok-blok terbarunya, dan pembayaran Anda ada di salah satunya. Biasanya pembayaran kembali dalam beberapa menit. Mohon jangan kirim lagi.",
+  revertedNext:
+    "Anda boleh menutup halaman ini dan melihatnya lagi nanti. Jika pembayaran Anda tidak kembali, hubungi {merchant} dan sebutkan kode referensi di bawah.",
+  reverted:
+    "Jaringan membatalkan pembayaran yang sebelumnya tampil di sini, dan pembayaran itu belum kembali. Periksa dompet Anda sebelum mengirim apa pun: selama di sana masih berstatus terkirim atau tertunda, jangan kirim yang lain.",
+  transactionFailed:
+    "Transaksi yang terakhir dikirimkan kepada kami gagal di jaringan, jadi tidak ada dana yang berpindah. Dompet Anda juga akan menampilkannya sebagai gagal.",
+  contact: "Hubungi {merchant} dan sebutkan kode referensi di bawah.",
+  lastChecked: "Terakhir diperiksa",
+  never: "Belum pernah",
+
+  hashQuestion: "Sudah bayar, tetapi tidak tampil di sini?",
+  hashLead:
+    "Tempelkan hash transaksi Anda atau tautannya di block explorer. Kami akan mencarinya di jaringan {network}.",
+  hashLabel: "Hash transaksi (TxID) atau tautan",
+  hashSend: "Cari",
+  hashReceived:
+    "Terima kasih. Kami sedang mencari transaksi Anda. Transaksi akan tampil di halaman ini setelah kami tahu bahwa itu untuk pembayaran ini. Mohon jangan kirim dua kali.",
+  hashMalformed:
+    "Itu tidak tampak seperti hash transaksi. Hash terdiri dari 64 angka dan huruf a sampai f, dan bisa diawali 0x. Salin dari dompet atau exchange Anda, lalu tempelkan lagi.",
+  hashTooMany:
+    "Kami masih memeriksa transaksi yang Anda kirimkan. Tunggu hasilnya, atau hubungi penjual.",
+
+  hashSubmitted: "Transaksi yang Anda kirimkan kepada kami",
+  hashLooking: "Kami sedang mencari transaksi ini.",
+  hashUnknown:
+    "Jaringan belum mengenal transaksi ini. Kami akan terus mencoba selama satu jam. Mohon periksa apakah hash sudah disalin dengan benar.",
+  hashGivenUp:
+    "Kami tidak menemukan transaksi ini. Jika sekarang sudah ada di jaringan, kirimkan hash-nya lagi.",
+  hashDisplaced:
+    "Kami tidak menemukan transaksi ini dan berhenti mencarinya agar ada tempat untuk yang lebih baru. Jika perlu, kirimkan hash-nya lagi.",
+  hashCounted: "Ditemukan. Transaksi ini dihitung untuk pembayaran ini.",
+  hashInReview: "Ditemukan. {merchant} akan memutuskan apakah transaksi ini untuk pembayaran ini.",
+  hashReverted:
+    "Jaringan mengganti blok yang memuat transaksi ini. Selama dompet Anda masih menampilkannya sebagai terkirim atau tertunda, mohon jangan kirim yang lain.",
+  hashFailed: "Transaksi ini gagal di jaringan, jadi tidak ada {token} yang terkirim.",
+  hashOtherAddress:
+    "Transaksi ini tidak mengirim apa pun ke alamat pembayaran ini. Periksa di dompet Anda ke mana transaksi itu dikirim.",
+  hashOtherToken:
+    "Transaksi ini mengirim sesuatu selain {token} di jaringan {network}, jadi tidak dihitung. Hubungi {merchant} dan sebutkan kode referensi.",
+  hashTokenDisabled:
+    "Saat ini kami tidak dapat menerima {token} di jaringan {network}. Hubungi {merchant} dan sebutkan kode referensi.",
+  hashTooSmall: "Jumlah dalam transaksi ini terlalu kecil untuk dihitung sebagai pembayaran.",
+  hashTooEarly:
+    "Transaksi ini lebih lama daripada pembayaran ini, jadi tidak mungkin untuk pembayaran ini.",
+  hashTooLate:
+    "Batas waktunya sudah terlalu lama lewat sehingga kami tidak dapat mencocokkan transaksi ini. Hubungi {merchant} dan sebutkan kode referensi.",
+  hashNotForThis:
+    "Transaksi ini bukan pembayaran untuk tagihan ini. Jika menurut Anda benar, hubungi {merchant} dan sebutkan kode referensi.",
+
+  details: "Detail",
+  receipt: "Bukti pembayaran",
+  merchant: "Penjual",
+  asked: "Jumlah tagihan",
+  received: "Diterima",
+  excess: "Kelebihan bayar",
+  network: "Jaringan",
+  reference: "Kode referensi",
+  paidAt: "Dibayar pada",
+  expires: "Batas waktu",
+  expired: "Kedaluwarsa",
+  transaction: "Transaksi",
+  print: "Cetak bukti pembayaran",
+  questions: "Ada pertanyaan tentang pembayaran ini?",
+  askMerchant: "Hubungi {merchant} dan sebutkan kode referensi ini:",
+  mailSubject: "Pembayaran {reference}",
+
+  checkAgain: "Periksa lagi",
+  back: "Kembali ke {merchant}",
+  language: "Bahasa",
+  connectionLost: "Halaman ini mungkin belum terbaru. Kami sedang mencoba memperbaruinya.",
+  notFoundHeadline: "Kami tidak menemukan pembayaran ini",
+  notFoundLead: "Periksa tautannya, atau minta tautan baru kepada penjual.",
+  unavailableHeadline: "Kami tidak dapat memeriksa saat ini",
+  unavailableLead:
+    "Pembayaran Anda aman. Tunggu sebentar, lalu periksa lagi. Mohon jangan kirim dua kali.",
+  busyHeadline: "Mohon tunggu sebentar",
+  busyLead:
+    "Halaman ini baru saja diminta terlalu sering, jadi kami berhenti sejenak. Pembayaran Anda aman. Waktu tunggu: {time}. Setelah itu, periksa lagi; jika Anda sedang mengirim sesuatu kepada kami, kirimkan lagi saat itu.",
+  refusedHeadline: "Tidak berhasil",
+  refusedLead:
+    "Kami tidak dapat membaca yang dikirim browser Anda, dan tidak ada yang berubah. Kembali ke pembayaran Anda dan coba lagi.",
+  failedHeadline: "Terjadi kesalahan di pihak kami",
+  failedLead:
+    "Jika Anda sudah membayar, pembayaran Anda aman: kami akan menemukannya di jaringan. Periksa lagi dalam satu menit, dan mohon jangan kirim dua kali.",
+  formNotReceived:
+    "Kiriman Anda mungkin tidak kami terima. Kembalilah ke pembayaran, dan kirimkan lagi jika tidak tercantum di sana.",
+  failedReference: "Jika hal ini terus terjadi, kirimkan kode ini kepada penjual: {reference}",
+  homeTitle: "Halaman pembayaran",
+  homeHeadline: "Di sini penjual menerima pembayaran",
+  homeLead:
+    "Server ini menampilkan halaman pembayaran penjual yang menerima token kripto. Untuk membayar, buka tautan lengkap yang diberikan penjual kepada Anda.",
+  homeDocs: "Untuk pengembang: dokumentasi API",
+  testRibbon: "Jaringan uji: bukan uang sungguhan",
+};

@@ -1,0 +1,194 @@
+import type { Catalogue } from "./en.ts";
+
+/** The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. */
+export const ptBR: Catalogue = {
+  lang: "pt-BR",
+  dir: "ltr",
+  name: "Português (Brasil)",
+
+  payTitle: "Pagar {amount} para {merchant}",
+  stateTitle: "{headline} · {merchant}",
+  payTo: "Pagamento para",
+  purpose: "Referente a",
+  order: "Pedido",
+  amountToPay: "Valor a pagar",
+  stillToPay: "Falta pagar",
+  onNetwork: "na rede {network}",
+  price: "Preço: {amount}",
+  lastDigits:
+    "Os últimos dígitos nos permitem reconhecer o seu pagamento. Por isso, não arredonde o valor.",
+  arrives:
+    "Precisam chegar exatamente {amount}, até a última casa decimal. Se você paga por uma corretora, some a taxa de saque dela.",
+  onlyHere:
+    "Envie somente {token} pela rede {network}. Qualquer outra coisa não chegará ao vendedor e não poderá ser recuperada.",
+  ownCoin: "Você também precisa de um pouco de {coin} para a taxa de rede.",
+  unnamedCoin:
+    "Você também precisa de um pouco da moeda própria da rede {network} para a taxa de rede.",
+  addressOn: "Endereço na rede {network}",
+  copyAmount: "Copiar valor",
+  copyAddress: "Copiar endereço",
+  copied: "Copiado",
+  amountCopied: "Valor copiado",
+  addressCopied: "Endereço copiado",
+  copyFailed: "Não foi possível copiar. Selecione o texto",
+  openWallet: "Abrir na carteira",
+  showCode: "Mostrar o QR Code",
+  scanAddress: "Endereço na rede {network}, sem o valor. Digite você mesmo {amount}.",
+  scanAll: "Endereço, token e valor na rede {network}.",
+  qrLabel: "QR Code: pagar {amount} na rede {network} para {address}",
+  qrAddressLabel: "QR Code: o endereço {address} na rede {network}",
+  otherCode: "Usar um código que já inclui o valor",
+  scanCheck:
+    "Algumas carteiras não leem este código corretamente. Antes de confirmar, a sua carteira deve mostrar um destinatário que termina em {ending} e o valor de {amount}. Se ela mostrar qualquer outra coisa, não envie nada e use o endereço.",
+  payBy: "Pague até:",
+  timeLeft: "Tempo restante: {time}",
+  timeLeftToPay: "Tempo restante para pagar: {time}",
+  dayTime: "{day}, {time}",
+
+  awaitingHeadline: "Aguardando o seu pagamento",
+  awaitingLead: "O seu pagamento aparece aqui assim que a rede o receber.",
+  partlyPaidHeadline: "Uma parte do seu pagamento chegou",
+  partlyPaidLead:
+    "Recebemos {received} de {payable}. Envie os {remaining} restantes para concluir o pagamento.",
+  confirmingHeadline: "Pagamento detectado",
+  confirmingLead:
+    "A rede está confirmando o pagamento. Tempo estimado: {wait}. Você não precisa fazer mais nada e pode fechar esta página.",
+  confirmationCount: "Confirmações: {current} de {required}",
+  waitUnderMinute: "menos de um minuto",
+  waitAbout: "cerca de {time}",
+  inReviewHeadline: "Pagamento encontrado, aguardando o vendedor",
+  inReviewLead:
+    "Encontramos um pagamento que {merchant} ainda precisa aceitar. Não envie de novo: a decisão aparecerá nesta página.",
+  paidHeadline: "Pago",
+  paidLead: "Obrigado! {merchant} recebeu o seu pagamento.",
+  overpaidHeadline: "Pago, mas você enviou a mais",
+  overpaidLead:
+    "Recebemos {received}, ou seja, {excess} a mais. {merchant} recebeu o seu pagamento.",
+  overpaidAction:
+    "Para receber a diferença de volta, fale com {merchant} e informe o código de referência abaixo.",
+  paidLateHeadline: "Pago com atraso",
+  paidLateLead:
+    "O seu pagamento chegou depois do prazo, e {merchant} o aceitou. Você não precisa fazer mais nada.",
+  paidLateOverpaidLead:
+    "O seu pagamento chegou depois do prazo, e {merchant} o aceitou. Recebemos {received}, ou seja, {excess} a mais.",
+  lateHeadline: "O seu pagamento chegou atrasado",
+  lateLead:
+    "Ele chegou depois do prazo, por isso {merchant} vai decidir o que fazer com ele. Não envie mais nada.",
+  expiredHeadline: "Este pagamento expirou",
+  expiredLead: "Não envie nada para o endereço dele agora. Peça um novo link a {merchant}.",
+  expiredSent:
+    "Já enviou? Vamos encontrar o pagamento mesmo assim. Guarde o link desta página e, se ele não aparecer em breve, fale com {merchant} e informe o código de referência abaixo.",
+  expiredPartlyHeadline: "Expirado, só uma parte foi paga",
+  expiredPartlyLead:
+    "Recebemos {received} de {payable}, e o prazo terminou. Não envie o restante agora.",
+  canceledHeadline: "Cancelado pelo vendedor",
+  canceledLead: "{merchant} cancelou este pagamento. Não envie nada para o endereço dele.",
+  canceledPaidHeadline: "Cancelado, mas um pagamento chegou",
+  canceledPaidLead:
+    "Um pagamento chegou, embora {merchant} tenha cancelado o pedido de pagamento. {merchant} vai analisar e decidir o que fazer com ele. Não envie mais nada.",
+  cannotCheckHeadline: "Não conseguimos consultar a rede agora",
+  cannotCheckLead:
+    "O seu pagamento está seguro: vamos encontrar tudo o que você enviou assim que a rede {network} puder ser lida de novo. Não envie duas vezes.",
+  cannotCheckOpen:
+    "Ainda não pagou? Você ainda pode pagar: o que conta é quando a rede inclui o pagamento.",
+  cannotCheckOver:
+    "Ainda não pagou? Não pague agora: o prazo terminou ou está prestes a terminar. Verifique de novo em um minuto.",
+  notAccepted:
+    "{merchant} não aceita pagamentos com este token na rede {network} no momento, por isso não envie nada. Já enviou? Fale com {merchant} e informe o código de referência abaixo.",
+  cannotConfirmNow:
+    "Não conseguimos ler a rede {network} no momento, por isso o número de confirmações pode estar desatualizado. O seu pagamento está seguro.",
+  revertedHeadline: "O seu pagamento saiu da blockchain por ora",
+  revertedLead:
+    "A rede {network} substituiu os blocos mais recentes, e o seu pagamento estava em um deles. Normalmente ele volta em alguns minutos. Não envie de novo.",
+  revertedNext:
+    "Você pode fechar esta página e voltar mais tarde. Se o pagamento não voltar, fale com {merchant} e informe o código de referência abaixo.",
+  reverted:
+    "A rede desfez um pagamento que já tinha aparecido aqui, e ele não voltou. Procure-o na sua carteira antes de enviar qualquer coisa: enquanto ele aparecer lá como enviado ou pendente, não envie outro.",
+  transactionFailed:
+    "A última transação informada falhou na rede e não movimentou dinheiro. A sua carteira também deve mostrá-la como falha.",
+  contact: "Fale com {merchant} e informe o código de referência abaixo.",
+  lastChecked: "Última verificação",
+  never: "Ainda não",
+
+  hashQuestion: "Já pagou, mas não aparece aqui?",
+  hashLead:
+    "Cole o hash da sua transação ou o link dela em um explorador de blocos. Vamos procurá-la na rede {network}.",
+  hashLabel: "Hash da transação (TxID) ou link",
+  hashSend: "Procurar",
+  hashReceived:
+    "Obrigado. Estamos procurando a sua transação, e ela aparecerá nesta página quando soubermos que é deste pagamento. Não envie duas vezes.",
+  hashMalformed:
+    "Isso não parece o hash de uma transação. Um hash tem 64 números e letras de a até f, e pode começar com 0x. Copie-o da sua carteira ou corretora e cole de novo.",
+  hashTooMany:
+    "Ainda estamos verificando as transações que você enviou. Aguarde os resultados ou fale com o vendedor.",
+
+  hashSubmitted: "Transações que você nos enviou",
+  hashLooking: "Estamos procurando esta transação.",
+  hashUnknown:
+    "A rede ainda não conhece esta transação. Vamos continuar tentando por uma hora. Confira se você copiou o hash corretamente.",
+  hashGivenUp: "Não encontramos esta transação. Se ela já estiver na rede, envie o hash de novo.",
+  hashDisplaced:
+    "Não encontramos esta transação e paramos de procurá-la para dar lugar a uma mais recente. Se precisar, envie o hash de novo.",
+  hashCounted: "Encontrada. Ela conta para este pagamento.",
+  hashInReview: "Encontrada. {merchant} vai decidir se ela é deste pagamento.",
+  hashReverted:
+    "A rede substituiu o bloco com esta transação. Enquanto a sua carteira a mostrar como enviada ou pendente, não envie outra.",
+  hashFailed: "Esta transação falhou na rede, por isso nenhum {token} foi enviado.",
+  hashOtherAddress:
+    "Esta transação não enviou nada para o endereço deste pagamento. Verifique na sua carteira para onde ela foi.",
+  hashOtherToken:
+    "Esta transação enviou algo diferente de {token} na rede {network}, por isso não conta. Fale com {merchant} e informe o código de referência.",
+  hashTokenDisabled:
+    "Não podemos aceitar {token} na rede {network} no momento. Fale com {merchant} e informe o código de referência.",
+  hashTooSmall: "Esta transação enviou muito pouco para contar como pagamento.",
+  hashTooEarly: "Esta transação é anterior a este pagamento, por isso não pode ser dele.",
+  hashTooLate:
+    "O prazo terminou há tempo demais para associarmos esta transação. Fale com {merchant} e informe o código de referência.",
+  hashNotForThis:
+    "Esta transação não é um pagamento desta fatura. Se você acha que é, fale com {merchant} e informe o código de referência.",
+
+  details: "Detalhes",
+  receipt: "Comprovante",
+  merchant: "Vendedor",
+  asked: "Valor devido",
+  received: "Valor recebido",
+  excess: "Pago a mais",
+  network: "Rede",
+  reference: "Referência",
+  paidAt: "Pago em",
+  expires: "Expira em",
+  expired: "Expirou em",
+  transaction: "Transação",
+  print: "Imprimir o comprovante",
+  questions: "Dúvidas sobre este pagamento?",
+  askMerchant: "Fale com {merchant} e informe este código de referência:",
+  mailSubject: "Pagamento {reference}",
+
+  checkAgain: "Verificar de novo",
+  back: "Voltar para {merchant}",
+  language: "Idioma",
+  connectionLost: "Esta página pode estar desatualizada. Estamos tentando atualizá-la.",
+  notFoundHeadline: "Não encontramos este pagamento",
+  notFoundLead: "Confira o link ou peça um novo ao vendedor.",
+  unavailableHeadline: "Não conseguimos verificar agora",
+  unavailableLead:
+    "O seu pagamento está seguro. Aguarde um momento e verifique de novo. Não envie duas vezes.",
+  busyHeadline: "Um momento, por favor",
+  busyLead:
+    "Esta página recebeu muitos acessos agora há pouco, por isso estamos fazendo uma breve pausa. O seu pagamento está seguro. Tempo de espera: {time}. Depois disso, verifique de novo; se você estava nos enviando algo, envie novamente.",
+  refusedHeadline: "Não deu certo",
+  refusedLead:
+    "Não conseguimos ler o que o seu navegador enviou, e nada mudou. Volte ao pagamento e tente de novo.",
+  failedHeadline: "Algo deu errado do nosso lado",
+  failedLead:
+    "Se você já pagou, o seu pagamento está seguro: vamos encontrá-lo na rede. Verifique de novo em um minuto e não envie duas vezes.",
+  formNotReceived:
+    "Talvez não tenhamos recebido o que você enviou. Volte ao pagamento e envie de novo se não aparecer lá.",
+  failedReference: "Se isso continuar acontecendo, envie este código ao vendedor: {reference}",
+  homeTitle: "Páginas de pagamento",
+  homeHeadline: "Aqui vendedores recebem pagamentos",
+  homeLead:
+    "Este servidor mostra as páginas de pagamento de vendedores que recebem em criptomoedas. Para pagar, abra o link completo que o vendedor enviou a você.",
+  homeDocs: "Para desenvolvedores: a documentação da API",
+  testRibbon: "Rede de teste: não é dinheiro de verdade",
+};

@@ -1,0 +1,196 @@
+import type { Catalogue } from "./en.ts";
+
+/** The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. */
+export const vi: Catalogue = {
+  lang: "vi",
+  dir: "ltr",
+  name: "Tiếng Việt",
+
+  payTitle: "Thanh toán {amount} cho {merchant}",
+  stateTitle: "{headline} · {merchant}",
+  payTo: "Thanh toán cho",
+  purpose: "Nội dung",
+  order: "Đơn hàng",
+  amountToPay: "Số tiền cần thanh toán",
+  stillToPay: "Số tiền còn lại",
+  onNetwork: "trên mạng {network}",
+  price: "Giá: {amount}",
+  lastDigits:
+    "Chúng tôi nhận ra khoản thanh toán của bạn nhờ các chữ số cuối, vì vậy vui lòng không làm tròn số tiền.",
+  arrives:
+    "Số tiền nhận được phải đúng {amount}, đến chữ số thập phân cuối cùng. Nếu bạn trả từ sàn giao dịch, hãy cộng thêm phí rút của sàn.",
+  onlyHere:
+    "Chỉ gửi {token} trên mạng {network}. Mọi thứ khác sẽ không đến được người bán và không thể lấy lại.",
+  ownCoin: "Bạn cũng cần một ít {coin} để trả phí mạng.",
+  unnamedCoin: "Bạn cũng cần một ít đồng coin gốc của mạng {network} để trả phí mạng.",
+  addressOn: "Địa chỉ trên mạng {network}",
+  copyAmount: "Sao chép số tiền",
+  copyAddress: "Sao chép địa chỉ",
+  copied: "Đã sao chép",
+  amountCopied: "Đã sao chép số tiền",
+  addressCopied: "Đã sao chép địa chỉ",
+  copyFailed: "Không sao chép được. Hãy chọn văn bản",
+  openWallet: "Mở trong ví",
+  showCode: "Hiện mã QR",
+  scanAddress: "Địa chỉ trên mạng {network}, không kèm số tiền. Bạn tự nhập {amount}.",
+  scanAll: "Địa chỉ, token và số tiền trên mạng {network}.",
+  qrLabel: "Mã QR: thanh toán {amount} trên mạng {network} đến {address}",
+  qrAddressLabel: "Mã QR: địa chỉ {address} trên mạng {network}",
+  otherCode: "Dùng mã có sẵn số tiền",
+  scanCheck:
+    "Không phải ví nào cũng đọc đúng mã này. Trước khi xác nhận, ví của bạn phải hiển thị người nhận có địa chỉ kết thúc bằng {ending} và số tiền {amount}. Nếu ví hiển thị nội dung khác, đừng gửi mà hãy dùng địa chỉ.",
+  payBy: "Hạn thanh toán:",
+  timeLeft: "Còn {time}",
+  timeLeftToPay: "Còn {time} để thanh toán",
+  dayTime: "{day}, {time}",
+
+  awaitingHeadline: "Đang chờ bạn thanh toán",
+  awaitingLead: "Khoản thanh toán của bạn sẽ hiện ở đây ngay khi mạng ghi nhận.",
+  partlyPaidHeadline: "Đã nhận được một phần thanh toán",
+  partlyPaidLead:
+    "Chúng tôi đã nhận {received} trên tổng số {payable}. Hãy gửi {remaining} còn lại để hoàn tất thanh toán.",
+  confirmingHeadline: "Đã phát hiện khoản thanh toán",
+  confirmingLead:
+    "Mạng đang xác nhận. Thời gian dự kiến: {wait}. Bạn không cần làm gì thêm và có thể đóng trang này.",
+  confirmationCount: "Số xác nhận: {current}/{required}",
+  waitUnderMinute: "dưới một phút",
+  waitAbout: "khoảng {time}",
+  inReviewHeadline: "Đã tìm thấy thanh toán, đang chờ người bán",
+  inReviewLead:
+    "Chúng tôi đã tìm thấy một khoản thanh toán mà {merchant} còn phải chấp nhận. Vui lòng không gửi lại: kết quả sẽ hiện trên trang này.",
+  paidHeadline: "Đã thanh toán",
+  paidLead: "Cảm ơn bạn! {merchant} đã nhận được khoản thanh toán của bạn.",
+  overpaidHeadline: "Đã thanh toán, nhưng bạn gửi dư",
+  overpaidLead:
+    "Chúng tôi đã nhận {received}, tức là dư {excess}. {merchant} đã nhận được khoản thanh toán của bạn.",
+  overpaidAction:
+    "Để được hoàn lại phần dư, hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
+  paidLateHeadline: "Đã thanh toán trễ hạn",
+  paidLateLead:
+    "Khoản thanh toán của bạn đến sau thời hạn và {merchant} đã chấp nhận. Bạn không cần làm gì thêm.",
+  paidLateOverpaidLead:
+    "Khoản thanh toán của bạn đến sau thời hạn và {merchant} đã chấp nhận. Chúng tôi đã nhận {received}, tức là dư {excess}.",
+  lateHeadline: "Khoản thanh toán của bạn đến trễ",
+  lateLead:
+    "Khoản này đến sau thời hạn, vì vậy {merchant} sẽ quyết định cách xử lý. Vui lòng không gửi thêm gì.",
+  expiredHeadline: "Khoản thanh toán này đã hết hạn",
+  expiredLead:
+    "Vui lòng không gửi gì đến địa chỉ này nữa. Hãy yêu cầu {merchant} cung cấp liên kết mới.",
+  expiredSent:
+    "Bạn đã gửi rồi? Chúng tôi vẫn sẽ tìm thấy. Hãy giữ lại liên kết đến trang này. Nếu khoản thanh toán không sớm hiện ra, hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
+  expiredPartlyHeadline: "Đã hết hạn, mới thanh toán một phần",
+  expiredPartlyLead:
+    "Chúng tôi đã nhận {received} trên tổng số {payable} và thời hạn đã qua. Vui lòng không gửi phần còn lại lúc này.",
+  canceledHeadline: "Người bán đã hủy",
+  canceledLead: "{merchant} đã hủy khoản thanh toán này. Vui lòng không gửi gì đến địa chỉ đó.",
+  canceledPaidHeadline: "Đã hủy, nhưng có một khoản tiền đã đến",
+  canceledPaidLead:
+    "Có một khoản thanh toán đã đến dù {merchant} đã hủy yêu cầu. {merchant} sẽ xem xét và quyết định cách xử lý. Vui lòng không gửi thêm gì.",
+  cannotCheckHeadline: "Hiện chúng tôi không kiểm tra được mạng",
+  cannotCheckLead:
+    "Khoản thanh toán của bạn vẫn an toàn: chúng tôi sẽ tìm thấy mọi thứ bạn đã gửi ngay khi đọc lại được mạng {network}. Vui lòng không gửi hai lần.",
+  cannotCheckOpen:
+    "Bạn chưa thanh toán? Bạn vẫn có thể thanh toán: thời điểm mạng ghi nhận mới là thời điểm được tính.",
+  cannotCheckOver:
+    "Bạn chưa thanh toán? Vui lòng đừng thanh toán lúc này: thời hạn đã qua hoặc sắp hết. Hãy kiểm tra lại sau một phút.",
+  notAccepted:
+    "{merchant} hiện không nhận thanh toán bằng token này trên mạng {network}, vì vậy vui lòng không gửi gì. Bạn đã gửi rồi? Hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
+  cannotConfirmNow:
+    "Hiện không đọc được mạng {network}, vì vậy số xác nhận có thể chưa cập nhật. Khoản thanh toán của bạn vẫn an toàn.",
+  revertedHeadline: "Khoản thanh toán tạm thời rời khỏi chuỗi khối",
+  revertedLead:
+    "Mạng {network} đã thay thế các khối mới nhất, và khoản thanh toán của bạn nằm trong một khối đó. Thông thường nó sẽ trở lại sau vài phút. Vui lòng không gửi lại.",
+  revertedNext:
+    "Bạn có thể đóng trang này và xem lại sau. Nếu khoản thanh toán không trở lại, hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
+  reverted:
+    "Mạng đã đảo ngược một khoản thanh toán từng hiện ở đây, và nó chưa trở lại. Hãy kiểm tra trong ví trước khi gửi bất cứ thứ gì: khi ví còn hiển thị là đã gửi hoặc đang chờ, đừng gửi khoản khác.",
+  transactionFailed:
+    "Giao dịch được cung cấp gần nhất đã thất bại trên mạng và không chuyển khoản tiền nào. Ví của bạn cũng sẽ hiển thị là thất bại.",
+  contact: "Hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
+  lastChecked: "Lần kiểm tra cuối",
+  never: "Chưa có",
+
+  hashQuestion: "Đã thanh toán nhưng không thấy ở đây?",
+  hashLead:
+    "Dán mã giao dịch (hash) hoặc liên kết của trình khám phá khối. Chúng tôi sẽ tìm trên mạng {network}.",
+  hashLabel: "Mã giao dịch (TxID, hash) hoặc liên kết",
+  hashSend: "Tìm",
+  hashReceived:
+    "Cảm ơn bạn. Chúng tôi đang tìm giao dịch của bạn. Giao dịch sẽ hiện trên trang này khi chúng tôi biết nó thuộc khoản thanh toán này. Vui lòng không gửi hai lần.",
+  hashMalformed:
+    "Đây có vẻ không phải mã giao dịch. Mã gồm 64 chữ số và chữ cái từ a đến f, và có thể bắt đầu bằng 0x. Hãy sao chép từ ví hoặc sàn giao dịch rồi dán lại.",
+  hashTooMany:
+    "Chúng tôi vẫn đang kiểm tra các giao dịch bạn đã gửi. Hãy chờ kết quả hoặc liên hệ người bán.",
+
+  hashSubmitted: "Các giao dịch bạn đã cung cấp",
+  hashLooking: "Chúng tôi đang tìm giao dịch này.",
+  hashUnknown:
+    "Mạng chưa có giao dịch này. Chúng tôi sẽ tiếp tục thử trong một giờ. Vui lòng kiểm tra xem bạn đã sao chép đúng mã chưa.",
+  hashGivenUp:
+    "Chúng tôi không tìm thấy giao dịch này. Nếu bây giờ mạng đã có giao dịch, hãy gửi lại mã.",
+  hashDisplaced:
+    "Chúng tôi không tìm thấy giao dịch này và đã ngừng tìm để nhường chỗ cho giao dịch mới hơn. Nếu cần, hãy gửi lại mã.",
+  hashCounted: "Đã tìm thấy và tính vào khoản thanh toán này.",
+  hashInReview:
+    "Đã tìm thấy. {merchant} sẽ quyết định giao dịch có thuộc khoản thanh toán này hay không.",
+  hashReverted:
+    "Mạng đã thay thế khối chứa giao dịch này. Khi ví của bạn còn hiển thị là đã gửi hoặc đang chờ, vui lòng không gửi giao dịch khác.",
+  hashFailed: "Giao dịch này đã thất bại trên mạng nên không có {token} nào được gửi.",
+  hashOtherAddress:
+    "Giao dịch này không gửi gì đến địa chỉ của khoản thanh toán này. Hãy kiểm tra trong ví xem nó đã đi đâu.",
+  hashOtherToken:
+    "Giao dịch này không gửi {token} trên mạng {network} nên không được tính. Hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
+  hashTokenDisabled:
+    "Hiện chúng tôi không thể nhận {token} trên mạng {network}. Hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
+  hashTooSmall: "Số tiền của giao dịch này quá nhỏ để được tính là thanh toán.",
+  hashTooEarly: "Giao dịch này có trước khoản thanh toán này nên không thể thuộc về nó.",
+  hashTooLate:
+    "Thời hạn đã qua quá lâu nên chúng tôi không thể đối chiếu giao dịch này. Hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
+  hashNotForThis:
+    "Giao dịch này không phải là thanh toán cho hóa đơn này. Nếu bạn cho rằng đúng, hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
+
+  details: "Chi tiết",
+  receipt: "Biên nhận",
+  merchant: "Người bán",
+  asked: "Số tiền phải trả",
+  received: "Đã nhận",
+  excess: "Số tiền dư",
+  network: "Mạng",
+  reference: "Mã tham chiếu",
+  paidAt: "Thanh toán lúc",
+  expires: "Hạn thanh toán",
+  expired: "Hết hạn lúc",
+  transaction: "Giao dịch",
+  print: "In biên nhận",
+  questions: "Bạn có câu hỏi về khoản thanh toán này?",
+  askMerchant: "Hãy liên hệ {merchant} và cung cấp mã tham chiếu này:",
+  mailSubject: "Thanh toán {reference}",
+
+  checkAgain: "Kiểm tra lại",
+  back: "Quay lại {merchant}",
+  language: "Ngôn ngữ",
+  connectionLost: "Trang này có thể chưa cập nhật. Chúng tôi đang cố làm mới trang.",
+  notFoundHeadline: "Không tìm thấy khoản thanh toán này",
+  notFoundLead: "Hãy kiểm tra liên kết hoặc yêu cầu người bán cung cấp liên kết mới.",
+  unavailableHeadline: "Hiện chúng tôi không thể kiểm tra",
+  unavailableLead:
+    "Khoản thanh toán của bạn vẫn an toàn. Hãy đợi một lát rồi kiểm tra lại. Vui lòng không gửi hai lần.",
+  busyHeadline: "Vui lòng đợi một chút",
+  busyLead:
+    "Trang này vừa được yêu cầu quá nhiều lần nên chúng tôi tạm nghỉ một chút. Khoản thanh toán của bạn vẫn an toàn. Thời gian chờ: {time}. Sau đó hãy kiểm tra lại; nếu bạn đang gửi thông tin cho chúng tôi, hãy gửi lại lúc đó.",
+  refusedHeadline: "Thao tác không thành công",
+  refusedLead:
+    "Chúng tôi không đọc được nội dung trình duyệt của bạn gửi, và không có gì thay đổi. Hãy quay lại trang thanh toán và thử lại.",
+  failedHeadline: "Đã xảy ra lỗi từ phía chúng tôi",
+  failedLead:
+    "Nếu bạn đã thanh toán, khoản đó vẫn an toàn: chúng tôi sẽ tìm thấy trên mạng. Hãy kiểm tra lại sau một phút và vui lòng không gửi hai lần.",
+  formNotReceived:
+    "Có thể chúng tôi chưa nhận được thông tin bạn gửi. Vui lòng quay lại trang thanh toán và gửi lại nếu không thấy ở đó.",
+  failedReference: "Nếu lỗi này còn lặp lại, hãy gửi mã sau cho người bán: {reference}",
+  homeTitle: "Trang thanh toán",
+  homeHeadline: "Nơi người bán nhận thanh toán",
+  homeLead:
+    "Máy chủ này hiển thị trang thanh toán của những người bán nhận tiền mã hóa. Để thanh toán, hãy mở liên kết đầy đủ mà người bán đã gửi cho bạn.",
+  homeDocs: "Dành cho nhà phát triển: tài liệu API",
+  testRibbon: "Mạng thử nghiệm: không phải tiền thật",
+};
