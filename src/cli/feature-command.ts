@@ -12,7 +12,7 @@ import { askText, confirm, requireConsent } from "./terminal/prompts.ts";
 import { missing, sandboxOff, UsageError } from "./refusals.ts";
 import { loadStoreSettings, logLevelOf } from "./settings.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import { readTextInput } from "./terminal/text-input.ts";
+import { readInput, readTextInput } from "./terminal/text-input.ts";
 import { watch } from "./terminal/watch.ts";
 
 /** The parsed arguments and flags of one command. */
@@ -45,6 +45,7 @@ export async function runFeatureCommand<Service>(
   const call: CommandCall = {
     ...makeCall(context, given.arguments, flags, password),
     readText: (path) => readTextInput(terminal, path),
+    readFile: (path) => readInput(terminal, path),
     attempt: (write) => (trial === null ? write : (trial.resultOf(write) as typeof write)),
     interruptible,
   };
@@ -122,7 +123,7 @@ function makeCall(
   given: CommandArguments["arguments"],
   flags: CommandArguments["flags"],
   password: string | null,
-): Omit<CommandCall, "readText" | "attempt" | "interruptible"> {
+): Omit<CommandCall, "readText" | "readFile" | "attempt" | "interruptible"> {
   return {
     context,
     argument(name) {

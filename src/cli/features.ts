@@ -19,7 +19,7 @@ import { chainCommands, sandboxCommands } from "../features/payments/sandbox/com
 import { rateCommands } from "../features/rates/commands.ts";
 import { receiptCommands } from "../features/receipts/commands.ts";
 import { decisionCommands, transferCommands } from "../features/payments/inbox/commands.ts";
-import { paymentPolicyCommands } from "../features/organizations/commands.ts";
+import { brandingCommands, paymentPolicyCommands } from "../features/organizations/commands.ts";
 import { walletCommands } from "../features/wallets/commands.ts";
 import { webhookCommands } from "../features/webhooks/commands.ts";
 import type { CommandArguments } from "./feature-command.ts";
@@ -42,6 +42,7 @@ export function addFeatures(program: Program, openTerminal: OpenTerminal): void 
   addFeature(program, openTerminal, receiptCommands, (app) => app.receipts);
   addFeature(program, openTerminal, decisionCommands, (app) => app.decisions);
   addFeature(program, openTerminal, paymentPolicyCommands, (app) => app.organizationService);
+  addFeature(program, openTerminal, brandingCommands, (app) => app.organizationService);
   addFeature(program, openTerminal, billingCommands, (app) => app.billingReader);
   addFeature(program, openTerminal, billingOperatorCommands, (app) => app.billingOperator);
   addFeature(program, openTerminal, balanceCommands, (app) => app.balanceService);

@@ -101,6 +101,8 @@ export interface CommandCall {
   password(): string;
   /** Reads a text file, or standard input if the path is `-`. */
   readText(path: string): Promise<string>;
+  /** Reads any file, or standard input if the path is `-`. */
+  readFile(path: string): Promise<Buffer>;
   /**
    * Awaits one of several writes of a command. In a dry run, the write is rolled back and its result returned; a command
    * with a single write does not need this.

@@ -7,16 +7,25 @@ import type { Terminal } from "./terminal.ts";
 const sizeMax = 64;
 
 /** Reads a text file in UTF-8, or standard input if the path is `-`. Throws UsageError if it cannot be read. */
-export async function readTextInput({ surroundings }: Terminal, path: string): Promise<string> {
-  const source = path === "-" ? surroundings.stdin : createReadStream(path);
-  const name = path === "-" ? "Standard input" : path;
-  const bytes = await readAll(source, name);
+export async function readTextInput(terminal: Terminal, path: string): Promise<string> {
+  const bytes = await readInput(terminal, path);
   try {
     // The byte order mark stays for the parser.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new UsageError(`${name} is not text in UTF-8. Save it in this encoding and try again.`);
+    throw new UsageError(
+      `${nameOf(path)} is not text in UTF-8. Save it in this encoding and try again.`,
+    );
   }
+}
+
+/** Reads a file, or standard input if the path is `-`. Throws UsageError if it cannot be read. */
+export function readInput({ surroundings }: Terminal, path: string): Promise<Buffer> {
+  return readAll(path === "-" ? surroundings.stdin : createReadStream(path), nameOf(path));
+}
+
+function nameOf(path: string): string {
+  return path === "-" ? "Standard input" : path;
 }
 
 async function readAll(source: Readable, name: string): Promise<Buffer> {

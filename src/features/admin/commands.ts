@@ -87,6 +87,9 @@ export const adminCommands = [
     columns: [
       ...outcome,
       ["pendingDisplayName", "Requested name"],
+      ["logoPath", "Logo"],
+      ["pendingLogoPath", "Requested logo"],
+      "accentColor",
       ["legalName", "Legal name"],
       "registrationNumber",
       "country",
@@ -127,9 +130,11 @@ export const adminCommands = [
     confirm: (call) => `Approve ${call.argument("organizationId")}? It can then issue invoices.`,
     ask: async (service, call) => {
       const { organization } = await service.getOrganization(idOf(call));
-      const { legalName, displayName, pendingDisplayName } = organization;
+      const { legalName, displayName, pendingDisplayName, pendingLogo } = organization;
       const name = JSON.stringify(pendingDisplayName ?? displayName);
-      return `Approve ${legalName ?? displayName} (${organization.id})? Payers see the name ${name}, and it can issue invoices.`;
+      const { logoPath } = await import("../organizations/index.ts");
+      const logo = pendingLogo === null ? "" : ` and the logo at ${logoPath(pendingLogo) ?? ""}`;
+      return `Approve ${legalName ?? displayName} (${organization.id})? Payers see the name ${name}${logo}, and it can issue invoices.`;
     },
     handle: (service, call) => decide(service, call, "approve"),
     present: presentDetail,

@@ -1,6 +1,6 @@
 import { addressGroup } from "../../api/client-address.ts";
 import { pagesOf, type HtmlPage, type PageAnswer, type PageCall } from "../../api/page.ts";
-import { keepHtml } from "../../api/representation.ts";
+import { keepBody, keepHtml } from "../../api/representation.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, notFound } from "../../kernel/errors.ts";
 import { TooManyClaims } from "../payments/index.ts";
@@ -77,10 +77,13 @@ async function follow(service: CheckoutService, call: PageCall): Promise<PageAns
   return { kind: "events", subscribe: (sink) => service.live.watch(session, address, sink) };
 }
 
-async function showAsset(_service: CheckoutService, call: PageCall): Promise<PageAnswer> {
-  const asset = findAsset(call.params["file"] ?? "");
-  if (asset === null) throw notFound();
-  return { kind: "file", file: await asset };
+async function showAsset(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+  const name = call.params["file"] ?? "";
+  const asset = await findAsset(name);
+  if (asset !== null) return { kind: "file", file: asset };
+  const logo = await service.logo(name);
+  if (logo === null) throw notFound();
+  return { kind: "file", file: await keepBody(logo.type, logo.body) };
 }
 
 async function actOnSandbox(service: CheckoutService, call: PageCall): Promise<PageAnswer> {

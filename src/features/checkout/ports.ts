@@ -20,6 +20,10 @@ export interface Merchant {
   readonly displayName: string;
   readonly website: string | null;
   readonly contactEmail: string | null;
+  /** Such as `#0b5f4e`. */
+  readonly accentColor: string | null;
+  /** The path of the logo's file below the instance's address. */
+  readonly logoPath: string | null;
 }
 
 /** The facts that show whether a checkout has changed. */
@@ -37,6 +41,8 @@ export interface CheckoutSources {
   versions(checkoutIds: readonly string[]): Promise<ReadonlyMap<string, CheckoutVersion>>;
   /** Returns checkouts by id. */
   load(checkoutIds: readonly string[]): Promise<ReadonlyMap<string, StoredCheckout>>;
+  /** Returns the file of a merchant's logo by its name; null if no merchant has it. */
+  logo(name: string): Promise<{ readonly type: string; readonly body: Buffer } | null>;
   /** Returns the states of the networks that were ever read, by network. */
   networkStates(): Promise<ReadonlyMap<string, NetworkStateRow>>;
   /** Returns an invoice's payments and submitted transactions as a transaction sees them. */

@@ -68,6 +68,8 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     merchantDisplayName: view.merchant.displayName,
     merchantWebsite: view.merchant.website,
     merchantContactEmail: view.merchant.contactEmail,
+    merchantAccentColor: view.merchant.accentColor,
+    merchantLogoPath: view.merchant.logoPath,
     networkTitle: network.title,
     networkCoin: network.isTest ? null : network.coin,
     isAddressShared: invoice.isAddressShared,

@@ -90,6 +90,12 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   merchantDisplayName: z.string(),
   merchantWebsite: z.string().nullable(),
   merchantContactEmail: z.string().nullable(),
+  merchantAccentColor: z.string().nullable().meta({
+    description: "The merchant's color, such as `#0b5f4e`. Check its contrast before you use it.",
+  }),
+  merchantLogoPath: z.string().nullable().meta({
+    description: "The path of the merchant's logo below this instance's address.",
+  }),
   networkTitle: z.string().meta({ description: "Such as `TRON`." }),
   tokenStandard: z.string().meta({
     description:

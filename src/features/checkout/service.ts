@@ -30,6 +30,8 @@ export interface CheckoutService {
    * does not exist.
    */
   session(checkoutId: string): Promise<CheckoutSession>;
+  /** Returns the file of a merchant's logo by its name; null if no merchant has it. */
+  logo(name: string): ReturnType<CheckoutSources["logo"]>;
   /**
    * Stores a transaction that a payer claims to have paid with, for a later lookup, and returns the session. 400 if the
    * text contains no hash, 404 if there is no such checkout, 409 `too_many_claims`.
@@ -93,6 +95,8 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
     },
 
     session,
+
+    logo: (name) => sources.logo(name),
 
     async submitTransaction(context, checkoutId, transactionHash) {
       const { view } = await found(checkoutId);

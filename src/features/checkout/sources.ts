@@ -7,6 +7,7 @@ import {
 } from "../../platform/database/index.ts";
 import { among, forEachDialect, listed } from "../../platform/database/query/json-rows.ts";
 import { payerInvoiceColumns, readPayerInvoices } from "../invoices/index.ts";
+import { findLogo, logoPath } from "../organizations/index.ts";
 import { ledgerSql, ledgerVersionSql, readLedger } from "../payments/index.ts";
 import type { CheckoutSources, CheckoutVersion, StoredCheckout } from "./ports.ts";
 
@@ -31,6 +32,7 @@ const checkouts = forEachDialect(
   (dialect) =>
     `SELECT ${payerInvoiceColumns}, o.display_name AS "merchantName",
        o.website AS "merchantWebsite", o.contact_email AS "merchantContact",
+       o.accent_color AS "merchantColor", o.logo AS "merchantLogo",
        ${versionSql(dialect)} AS "checkoutVersion", ${ledgerSql(dialect, "i.id")} AS "ledger"
      ${fromSql(dialect)}`,
 );
@@ -43,6 +45,8 @@ interface CheckoutRow extends RawRow {
   readonly merchantName: string;
   readonly merchantWebsite: string | null;
   readonly merchantContact: string | null;
+  readonly merchantColor: string | null;
+  readonly merchantLogo: string | null;
   readonly ledger: string;
 }
 
@@ -70,12 +74,16 @@ export function makeCheckoutSources(deps: {
             displayName: row.merchantName,
             website: row.merchantWebsite,
             contactEmail: row.merchantContact,
+            accentColor: row.merchantColor,
+            logoPath: logoPath(row.merchantLogo),
           };
           const { checkoutId, checkoutVersion: version, ledger } = row;
           return [[checkoutId, { version, invoice, merchant, ...readLedger(ledger) }]];
         }),
       );
     },
+
+    logo: (name) => findLogo(db, name),
 
     networkStates: () => networkStates(db),
 

@@ -74,6 +74,66 @@ export const paymentPolicyCommands = [
   }),
 ];
 
+export const brandingCommands = [
+  command({
+    name: "org brand",
+    summary: "Set the logo and the color that an organization's payers see",
+    arguments: [{ name: "organizationId", description: "such as org_01h…" }],
+    flags: [
+      {
+        flags: "--accent-color <color>",
+        description: "color of buttons and links, such as #0b5f4e",
+      },
+      {
+        flags: "--logo <file>",
+        description: "PNG, JPEG or WebP of at most 64 KiB, 32 to 1,024 pixels wide and high",
+      },
+      { flags: "--drop-accent-color", description: "show the usual color again" },
+      { flags: "--drop-logo", description: "show no logo any more" },
+    ],
+    examples: [
+      "till org brand org_01kq3v5m8w2f6n9r4t7x0z1c3e --accent-color '#7a1f5c' --logo shop.png",
+      "till org brand org_01kq3v5m8w2f6n9r4t7x0z1c3e --drop-logo",
+    ],
+    effect: "write",
+    async handle(service, call) {
+      const { UpdateOrganizationRequest } = await import("./records.ts");
+      const file = call.flag("logo");
+      const input = {
+        accentColor: call.isSet("drop-accent-color") ? null : call.flag("accent-color"),
+        logo: call.isSet("drop-logo")
+          ? null
+          : file === undefined
+            ? undefined
+            : (await call.readFile(file)).toString("base64"),
+      };
+      if (input.accentColor === undefined && input.logo === undefined) {
+        throw new InvalidRequest("Nothing to change: give --accent-color, --logo or both.");
+      }
+      return service.update(
+        call.context,
+        call.argument("organizationId") as Id<"organization">,
+        call.parse(UpdateOrganizationRequest, input),
+        () => undefined,
+      );
+    },
+    async present(row: OrganizationRow) {
+      return (await import("./present.ts")).presentOrganization(row);
+    },
+    columns: [
+      "id",
+      ["displayName", "Name"],
+      "accentColor",
+      ["logoPath", "Logo"],
+      ["pendingLogoPath", "Requested logo"],
+    ],
+    next: (one) =>
+      one.pendingLogoPath === null
+        ? `till org show ${one.id}`
+        : `till org approve ${one.id} shows the new logo to payers`,
+  }),
+];
+
 /** Returns the new values in words: `late payments to review and the late window to 3 days`. */
 function changesIn(call: CommandCall): string {
   const rule = call.flag("late-payments");

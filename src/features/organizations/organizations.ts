@@ -6,6 +6,7 @@ import { difference, type Journal } from "../../platform/journal/index.ts";
 import type { Database, Tx } from "../../platform/database/index.ts";
 import type { Members } from "../members/index.ts";
 import { PlatformStays } from "./errors.ts";
+import { keepLogos } from "./logos.ts";
 import { lateWindowDays, statusAfter, type Decision } from "./rules.ts";
 import { announcementOf, requireTransition, save } from "./saving.ts";
 import { lockOrganization } from "./store.ts";
@@ -25,7 +26,7 @@ export interface OrganizationDependencies {
   readonly ids: IdSource;
   readonly journal: Journal;
   readonly members: Members;
-  /** If `required`, a new name of a reviewed organization reaches payers only after the next approval. */
+  /** If `required`, a new name or logo of a reviewed organization reaches payers only after the next approval. */
   readonly verification: "required" | "off";
 }
 
@@ -54,6 +55,9 @@ async function add(
     name,
     displayName: name,
     pendingDisplayName: null,
+    accentColor: null,
+    logo: null,
+    pendingLogo: null,
     isPlatform,
     status: "active",
     verificationStatus: isPlatform ? "approved" : "unverified",
@@ -92,9 +96,9 @@ async function add(
 }
 
 /**
- * Records a reviewer's decision. An approval also shows the pending name to payers. While an approved organization has
- * a pending name, the decision is about that name and the organization stays approved. Of two concurrent decisions, the
- * second gets 409. `expect` receives the locked organization and throws if the reviewer has read another version.
+ * Records a reviewer's decision. An approval also shows the pending name and logo to payers. While an approved
+ * organization has one of them, the decision is about it and the organization stays approved. Of two concurrent
+ * decisions, the second gets 409. `expect` receives the locked organization and throws if the reviewer has read another version.
  */
 async function decide(
   { ids, journal }: OrganizationDependencies,
@@ -110,21 +114,27 @@ async function decide(
   }
   const current = await lockOrganization(tx, organizationId);
   await expect?.(current);
-  const isAboutName = decidesName(current, input.decision);
-  const to = isAboutName ? "approved" : statusAfter[input.decision];
-  if (!isAboutName) requireTransition(current, to);
+  const isAboutSign = decidesSign(current, input.decision);
+  const to = isAboutSign ? "approved" : statusAfter[input.decision];
+  if (!isAboutSign) requireTransition(current, to);
   const isApproved = input.decision === "approve";
-  const names = {
-    ...(isApproved ? { displayName: current.pendingDisplayName ?? current.displayName } : {}),
-    ...(isApproved || isAboutName ? { pendingDisplayName: null } : {}),
+  const sign = {
+    ...(isApproved
+      ? {
+          displayName: current.pendingDisplayName ?? current.displayName,
+          logo: current.pendingLogo ?? current.logo,
+        }
+      : {}),
+    ...(isApproved || isAboutSign ? { pendingDisplayName: null, pendingLogo: null } : {}),
   };
   const next = await save(tx, at, current, {
-    ...names,
+    ...sign,
     verificationStatus: to,
     reviewNote: note,
     reviewedAt: at,
   });
-  const action = isAboutName ? "organization.updated" : (`organization.${to}` as const);
+  await keepLogos(tx, next, null);
+  const action = isAboutSign ? "organization.updated" : (`organization.${to}` as const);
   const { actor } = tx.context;
   await tx.insert(organizationReviews, {
     id: ids.next("review", at),
@@ -143,7 +153,7 @@ async function decide(
     subjectType: "organization",
     subjectId: organizationId,
     changes: {
-      ...difference(current, names),
+      ...difference(current, sign),
       verificationStatus: { from: current.verificationStatus, to },
       reviewNote: { from: current.reviewNote, to: note },
     },
@@ -181,14 +191,14 @@ async function setStatus(
   return next;
 }
 
-/** Whether a decision is about an approved organization's pending name. */
-function decidesName(
-  { verificationStatus, pendingDisplayName }: OrganizationRow,
+/** Whether a decision is about an approved organization's pending name or logo. */
+function decidesSign(
+  { verificationStatus, pendingDisplayName, pendingLogo }: OrganizationRow,
   decision: Decision,
 ): boolean {
   return (
     verificationStatus === "approved" &&
-    pendingDisplayName !== null &&
+    (pendingDisplayName !== null || pendingLogo !== null) &&
     decision !== "request_changes"
   );
 }

@@ -11,11 +11,14 @@ import {
   responseRecord,
   webAddress,
 } from "../../api/declare/record.ts";
+import { logoBytesMax } from "./logos.ts";
 import { latePaymentRules, lateWindowDays, verificationStatuses } from "./rules.ts";
 
 const nameLengthMax = 120;
 const addressLengthMax = 500;
 const descriptionLengthMax = 2_000;
+/** Length of the largest logo in Base64. */
+const logoTextMax = 4 * Math.ceil(logoBytesMax / 3);
 
 export const OrganizationRecord = responseRecord("Organization", {
   id: id("organization"),
@@ -24,6 +27,16 @@ export const OrganizationRecord = responseRecord("Organization", {
   pendingDisplayName: z.string().nullable().meta({
     description:
       "The new name that payers will see once the platform has approved it. Null: none is waiting.",
+  }),
+  accentColor: z.string().nullable().meta({
+    description: "The color of buttons and links on the pages of payers. Null: the usual one.",
+  }),
+  logoPath: z.string().nullable().meta({
+    description: "The path of the logo that payers see, below this instance's address.",
+  }),
+  pendingLogoPath: z.string().nullable().meta({
+    description:
+      "The path of the new logo that payers will see once the platform has approved it. Null: none is waiting.",
   }),
   status: z.enum(["active", "suspended"]),
   verificationStatus: z.enum(verificationStatuses),
@@ -55,6 +68,23 @@ export const UpdateOrganizationRequest = requestRecord("UpdateOrganizationReques
     description:
       "The name that payers see. Where verification is required, a new name of an organization that was reviewed before waits in `pendingDisplayName` for the next approval.",
   }),
+  accentColor: z
+    .string()
+    .regex(/^#[0-9a-f]{6}$/i, { error: "must be a color such as #0b5f4e" })
+    .toLowerCase()
+    .nullish()
+    .meta({
+      description:
+        "The color of buttons and links on the pages of payers, such as `#0b5f4e`. Where it would be hard to read, the pages use a lighter or darker shade of it. Null: the usual color.",
+    }),
+  logo: z
+    .base64({ error: "must be the content of an image file in Base64" })
+    .max(logoTextMax, { error: `must have at most ${String(logoTextMax)} characters` })
+    .nullish()
+    .meta({
+      description:
+        "The content of the logo's file in Base64: a PNG, JPEG or WebP image of at most 64 KiB, 32 to 1,024 pixels wide and high, without animation. Payers receive the file as it is, with its metadata. Where verification is required, a new logo of an organization that was reviewed before waits for the next approval. Null removes the logo.",
+    }),
   legalName: line(nameLengthMax).nullish(),
   registrationNumber: line(nameLengthMax).nullish(),
   country: country().nullish(),

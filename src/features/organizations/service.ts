@@ -8,6 +8,7 @@ import { difference } from "../../platform/journal/index.ts";
 import type { Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import { InReview, KeyHasNoOwner, KybIncomplete } from "./errors.ts";
+import { keepLogos, readLogo } from "./logos.ts";
 import type { OrganizationDependencies, Organizations } from "./organizations.ts";
 import { changesLegalFields, missingForReview, type LatePayments } from "./rules.ts";
 import { announcementOf, requireTransition, save } from "./saving.ts";
@@ -24,6 +25,10 @@ import { organizationReviews, type OrganizationRow } from "./table.ts";
 export interface OrganizationChanges {
   readonly name?: string | undefined;
   readonly displayName?: string | undefined;
+  /** `#` and six hexadecimal digits in lower case. */
+  readonly accentColor?: string | null | undefined;
+  /** The logo's file in Base64. */
+  readonly logo?: string | null | undefined;
   readonly legalName?: string | null | undefined;
   readonly registrationNumber?: string | null | undefined;
   readonly country?: string | null | undefined;
@@ -90,7 +95,7 @@ function create(
 
 /**
  * Changes the profile. Changing a legal field in an approved organization resets it to `unverified`. Where
- * verification is required, the new name of a reviewed organization waits for the next approval.
+ * verification is required, the new name and logo of a reviewed organization wait for the next approval.
  */
 function update(
   deps: Deps,
@@ -100,19 +105,22 @@ function update(
   expect: (current: OrganizationRow) => void,
 ): Promise<OrganizationRow> {
   const { db, clock, journal } = deps;
+  const { logo: image, ...others } = changes;
+  const logo = image == null ? null : readLogo(image);
+  const wanted = image === undefined ? others : { ...others, logo: logo?.name ?? null };
   return db.write(context, async (tx) => {
     const at = clock.now();
     const current = await lockOrganization(tx, organizationId);
     expect(current);
-    const given = namesFor(current, changes, deps.verification);
+    const given = withoutUnreviewed(current, wanted, deps.verification);
     const changed = difference(current, given);
     if (Object.keys(changed).length === 0) return current;
     const touchesReview = changesLegalFields(current, changes);
-    const isRenamed = "displayName" in changed || "pendingDisplayName" in changed;
-    // The reviewer approves the name that payers will see.
-    if ((touchesReview || isRenamed) && current.verificationStatus === "pending_review") {
+    const hasNewSign = signFields.some((name) => name in changed);
+    // The reviewer approves the name and the logo that payers will see.
+    if ((touchesReview || hasNewSign) && current.verificationStatus === "pending_review") {
       throw new InReview(
-        "Legal fields and the display name cannot be changed during the review. Wait for the decision.",
+        "Legal fields, the display name and the logo cannot be changed during the review. Wait for the decision.",
       );
     }
     const losesApproval = touchesReview && current.verificationStatus === "approved";
@@ -120,6 +128,7 @@ function update(
       ...given,
       ...(losesApproval ? { verificationStatus: "unverified" as const } : {}),
     });
+    if (hasNewSign) await keepLogos(tx, next, logo);
     journal.record(tx, at, {
       action: "organization.updated",
       organizationId,
@@ -127,11 +136,11 @@ function update(
       subjectId: organizationId,
       changes: difference(current, { ...given, verificationStatus: next.verificationStatus }),
       events:
-        losesApproval || isRenamed
+        losesApproval || hasNewSign
           ? announcementOf("organization.updated", next, current.verificationStatus)
           : undefined,
     });
-    if (isRenamed && current.verificationStatus === "approved") {
+    if (hasNewSign && current.verificationStatus === "approved") {
       await notifyPlatform(journal, tx, at, next);
     }
     return next;
@@ -221,11 +230,14 @@ function submitKyb(
   });
 }
 
+/** The fields by which payers recognize the merchant. */
+const signFields = ["displayName", "pendingDisplayName", "logo", "pendingLogo"] as const;
+
 /**
- * Returns the fields to set. Where verification is required, a new name of an organization that was reviewed before is
- * only requested: otherwise a merchant could take a bank's name after the approval.
+ * Returns the fields to set. Where verification is required, a new name or logo of an organization that was reviewed
+ * before is only requested: otherwise a merchant could take a bank's after the approval. A logo can always be removed.
  */
-function namesFor(
+function withoutUnreviewed(
   current: OrganizationRow,
   changes: OrganizationChanges,
   verification: "required" | "off",
@@ -233,18 +245,25 @@ function namesFor(
   const given = Object.fromEntries(
     Object.entries(changes).filter(([, value]) => value !== undefined),
   ) as Partial<OrganizationRow>;
-  const { displayName, ...rest } = given;
-  if (displayName === undefined) return given;
-  if (verification === "off" || current.reviewedAt === null) {
-    return { ...given, pendingDisplayName: null };
-  }
+  const { displayName, logo, ...rest } = given;
+  const isReviewed = verification === "required" && current.reviewedAt !== null;
+  const isWaiting = isReviewed && logo != null;
   return {
     ...rest,
-    pendingDisplayName: displayName === current.displayName ? null : displayName,
+    ...(displayName === undefined
+      ? {}
+      : isReviewed
+        ? { pendingDisplayName: displayName === current.displayName ? null : displayName }
+        : { displayName, pendingDisplayName: null }),
+    ...(logo === undefined
+      ? {}
+      : isWaiting
+        ? { pendingLogo: logo === current.logo ? null : logo }
+        : { logo, pendingLogo: null }),
   };
 }
 
-/** Informs the platform when an approved organization changes the name that payers see. */
+/** Informs the platform when an approved organization changes the name or the logo that payers see. */
 async function notifyPlatform(
   journal: Journal,
   tx: Tx,

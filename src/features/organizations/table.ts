@@ -11,6 +11,12 @@ export const organizations = table(
     displayName: text(),
     /** The requested new name, which awaits the platform's review; null: none. */
     pendingDisplayName: text().nullable(),
+    /** The color of buttons and links on the pages of payers, such as `#0b5f4e`; null: the usual one. */
+    accentColor: text().nullable(),
+    /** The name of the logo's file that payers see. */
+    logo: text().nullable(),
+    /** The requested new logo, which awaits the platform's review; null: none. */
+    pendingLogo: text().nullable(),
     /** True for the one organization that bills the others and whose admins review them. */
     isPlatform: flag(),
     status: text<"active" | "suspended">(),
@@ -71,5 +77,22 @@ export const organizationReviews = table(
   },
 );
 
+/** The files of the logos that are shown or requested. */
+export const organizationLogos = table(
+  "organization_logos",
+  {
+    /** With a digest of the content: `logo.0123456789abcdef0123456789abcdef.png`. */
+    name: text(),
+    organizationId: text<Id<"organization">>(),
+    /** In Base64. */
+    image: text(),
+  },
+  {
+    primaryKey: ["name", "organizationId"],
+    indexes: [{ name: "organization_logos_organization", columns: ["organizationId"] }],
+  },
+);
+
+export type LogoRow = RowOf<typeof organizationLogos>;
 export type OrganizationRow = RowOf<typeof organizations>;
 export type ReviewRow = RowOf<typeof organizationReviews>;

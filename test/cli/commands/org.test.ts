@@ -1,10 +1,13 @@
 // The operator's commands for organizations.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
 import { presentOrganizationDetail } from "../../../src/features/admin/present.ts";
 import {
   AdminOrganizationDetailRecord,
   AdminOrganizationListRecord,
 } from "../../../src/features/admin/records.ts";
+import { aPng } from "../../support/pictures.ts";
 import { makeDesk } from "../billing-operator.ts";
 
 describe("till org", () => {
@@ -56,6 +59,27 @@ describe("till org", () => {
       expect((await store.till([...words, "--yes"])).code).to.equal(6);
     });
   }
+
+  it("sets the logo and the color from a file, and removes them", async () => {
+    const store = await desk.store();
+    const id = await store.pendingOrganization();
+    const file = join(store.folder, "shop.png");
+    await writeFile(file, aPng(64, 64));
+    const words = ["org", "brand", id];
+    expect((await store.till([...words, "--logo", file])).stderr).to.include("during the review");
+    await store.json(["org", "approve", id, "--yes"]);
+    const given = [...words, "--accent-color", "#7a1f5c", "--logo", file];
+    const { stdout, stderr } = await store.till(given);
+    expect(stdout).to.match(/^Requested logo +\/pay\/assets\/logo\.\w+\.png$/m);
+    expect(stderr).to.include(`till org approve ${id} shows the new logo`);
+    expect(await store.json(["org", "approve", id, "--yes"])).to.include({
+      accentColor: "#7a1f5c",
+    });
+    const dropped = await store.json([...words, "--drop-logo", "--drop-accent-color"]);
+    expect(dropped).to.include({ logoPath: null, accentColor: null });
+    expect((await store.till(words)).stderr).to.include("Nothing to change");
+    expect((await store.till([...words, "--logo", `${file}.gone`])).stderr).to.include("ENOENT");
+  });
 
   it("suspends so that a key is refused at once, and resumes so that it works again", async () => {
     const store = await desk.store();

@@ -88,7 +88,7 @@ eachStore("the retention of login data", (store) => {
     await db.write(testContext, async (tx) => {
       await tx.insert(organizations, {
         ...{ id: organizationId, name: "Shop", displayName: "Shop", isPlatform: false },
-        ...{ pendingDisplayName: null },
+        ...{ pendingDisplayName: null, accentColor: null, logo: null, pendingLogo: null },
         ...{ status: "active", verificationStatus: "unverified", legalName: null },
         ...{ registrationNumber: null, country: null, address: null, website: null },
         ...{ contactEmail: null, businessDescription: null, reviewNote: null },

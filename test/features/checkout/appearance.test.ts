@@ -6,10 +6,11 @@ import type { Browser, Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { decodeQR } from "qr/decode.js";
 import { describeInBrowser } from "../../support/describe-in-browser.ts";
+import { aPng } from "../../support/pictures.ts";
 import { openLab, type Lab } from "./lab.ts";
 import { scenes, type Scene } from "./scenes.ts";
 
-/** Left there for whoever wants to look at the pages; not under version control. */
+/** The pictures of all pages, for people who work on their look. Not under version control. */
 const pictures = fileURLToPath(new URL("../../../pictures/checkout/", import.meta.url));
 
 const languages = ["en", "ar"] as const;
@@ -108,6 +109,8 @@ function furnish(lab: Lab, scene: Scene): void {
   scene.set(lab, "ethereum");
   lab.world.website = "https://cafe.example/";
   lab.world.contactEmail = "hello@cafe.example";
+  lab.world.accentColor = "#ffd400";
+  lab.world.logo = aPng(96, 64);
   lab.change({
     description: "Two coffees and a slice of cake",
     externalId: "R-1007",

@@ -64,6 +64,9 @@ export interface World {
   merchantName: string;
   website: string | null;
   contactEmail: string | null;
+  accentColor: string | null;
+  /** The merchant's logo: a PNG file. */
+  logo: Buffer | null;
   networkState: NetworkState | null;
   /** Ids of further checkouts, which are like the first one. */
   others: Set<string>;
@@ -141,6 +144,8 @@ export function aState(network: LabNetwork, at: Instant): NetworkState {
   };
 }
 
+const logoName = `logo.${"0".repeat(32)}.png`;
+
 export const aHash = (digit: string): string => digit.repeat(64);
 
 export function aPayment(changes: Partial<CheckoutPayment> = {}): CheckoutPayment {
@@ -172,6 +177,8 @@ export async function openLab(
     merchantName: "Café Zürich",
     website: null,
     contactEmail: null,
+    accentColor: null,
+    logo: null,
     networkState: aState(network, startOfTime),
     others: new Set(),
     fault: null,
@@ -228,6 +235,10 @@ export async function openLab(
         return Promise.resolve(new Map(found.map((each) => [each.invoice.checkoutId, each])));
       },
       ledgerIn: () => Promise.resolve({ payments: world.payments, submitted: world.claims }),
+      logo: (name) =>
+        Promise.resolve(
+          name === logoName && world.logo !== null ? { type: "image/png", body: world.logo } : null,
+        ),
       networkStates() {
         const row = stateRow();
         return Promise.resolve(new Map(row === null ? [] : [[row.network, row]]));
@@ -323,6 +334,8 @@ function storedIn(world: World, checkoutId: string): StoredCheckout[] {
       displayName: world.merchantName,
       website: world.website,
       contactEmail: world.contactEmail,
+      accentColor: world.accentColor,
+      logoPath: world.logo === null ? null : `/pay/assets/${logoName}`,
     },
   };
   const version = JSON.stringify(stored, (name, value: unknown) => {

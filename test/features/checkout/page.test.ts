@@ -2,7 +2,6 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { decodeQR } from "qr/decode.js";
 import { hour, minute } from "../../../src/kernel/clock.ts";
-import { styleSheet } from "../../../src/features/checkout/page/assets.ts";
 import { StoreUnavailable } from "../../../src/platform/database/index.ts";
 import {
   aHash,
@@ -498,37 +497,6 @@ describe("the page of a checkout", () => {
   });
 });
 
-describe("the colors of a checkout", () => {
-  const css = styleSheet.body;
-  const [light = "", dark = ""] = Array.from(
-    css.matchAll(/:root \{([^}]*)\}/g),
-    ([, body]) => body,
-  );
-
-  for (const [scheme, body] of Object.entries({ light, dark })) {
-    it(`have the contrast of WCAG 2.2 AA in ${scheme}`, () => {
-      const colors = Object.fromEntries(
-        Array.from(
-          body.matchAll(/--([a-z-]+): (?:var\([^,]*, )?(#[0-9a-f]{6})/g),
-          ([, name = "", hex = ""]) => [name, hex],
-        ),
-      );
-      const contrastOf = (one: string, other: string): number =>
-        contrast(colors[one] ?? "", colors[other] ?? "");
-      for (const ground of ["ground", "card", "soft"]) {
-        for (const ink of ["text", "quiet", "link", "careful"]) {
-          expect(contrastOf(ink, ground), `${ink} on ${ground}`).to.be.at.least(4.5);
-        }
-        for (const mark of ["edge", "focus", "asking", "working", "done", "careful", "over"]) {
-          expect(contrastOf(mark, ground), `${mark} on ${ground}`).to.be.at.least(3);
-        }
-      }
-      expect(contrastOf("on-accent", "accent")).to.be.at.least(4.5);
-      expect(contrastOf("ribbon-text", "ribbon")).to.be.at.least(4.5);
-    });
-  }
-});
-
 function tagsOf(html: string): string[] {
   return Array.from(html.matchAll(/<[^>]*>/g), ([tag]) => tag.replace(/="[^"]*"/g, '=""'));
 }
@@ -569,17 +537,4 @@ function read(svg: string): string {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
-}
-
-function contrast(one: string, other: string): number {
-  const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
-  return (light + 0.05) / (dark + 0.05);
-}
-
-function luminance(hex: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((place) => {
-    const part = Number.parseInt(hex.slice(place, place + 2), 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }

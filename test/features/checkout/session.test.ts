@@ -81,6 +81,8 @@ describe("getCheckoutSession", () => {
       merchantDisplayName: "Café Zürich",
       merchantWebsite: null,
       merchantContactEmail: null,
+      merchantAccentColor: null,
+      merchantLogoPath: null,
       networkTitle: "TRON",
       networkCoin: "TRX",
       isAddressShared: true,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import { accentStyle } from "./accent.ts";
 import { keepBody, type KeptBody } from "../../../api/representation.ts";
 
 /** A static file of the pages. Its name contains a hash of its content, so browsers can cache it forever. */
@@ -23,7 +24,7 @@ function joinStyles(): string {
   return names.map((name) => readFileSync(new URL(name, styles), "utf8")).join("");
 }
 
-export const styleSheet = nameAsset("checkout", "css", "text/css; charset=utf-8", joinStyles());
+const styleSheet = nameAsset("checkout", "css", "text/css; charset=utf-8", joinStyles());
 export const script = nameAsset(
   "checkout",
   "js",
@@ -31,13 +32,36 @@ export const script = nameAsset(
   readFileSync(new URL("checkout.js", folder), "utf8"),
 );
 
+/**
+ * Returns the name of the style sheet with a merchant's accent color, such as `#0b5f4e`. The color is part of the name:
+ * a page has no styles of its own, and a second file would be one more request.
+ */
+export function styleSheetFor(accent: string | null): string {
+  if (accent === null) return styleSheet.name;
+  return styleSheet.name.replace(/css$/, `${accent.slice(1)}.css`);
+}
+
+/** Maximum number of kept files: the style sheets of the latest colors. */
+const keptMax = 200;
 const kept = new Map<string, Promise<KeptBody>>();
 
 /** Returns the file of that name, ready to send; null if it does not exist, for instance after an update. */
-export function findAsset(name: string): Promise<KeptBody> | null {
-  const asset = [styleSheet, script].find((each) => each.name === name);
-  if (asset === undefined) return null;
-  const file = kept.get(name) ?? keepBody(asset.type, asset.body);
+export async function findAsset(name: string): Promise<KeptBody | null> {
+  const known = kept.get(name);
+  if (known !== undefined) return known;
+  const asset = [styleSheet, script].find((each) => each.name === name) ?? findColored(name);
+  if (asset === null) return null;
+  const file = keepBody(asset.type, asset.body);
+  for (const oldest of kept.keys()) {
+    if (kept.size < keptMax) break;
+    kept.delete(oldest);
+  }
   kept.set(name, file);
   return file;
+}
+
+function findColored(name: string): Asset | null {
+  const color = /\.([0-9a-f]{6})\.css$/.exec(name)?.[1];
+  if (color === undefined || name !== styleSheetFor(`#${color}`)) return null;
+  return { ...styleSheet, name, body: accentStyle(`#${color}`) + styleSheet.body };
 }

@@ -4,6 +4,7 @@ import type { ClaimResult } from "../../payments/index.ts";
 import { fill, type Catalogue } from "./catalogue.ts";
 import { testWords } from "./words/english-only.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
+import { styleSheetFor } from "./assets.ts";
 import { progressFacts, receiptFacts, type Fact } from "./facts.ts";
 import { describeState, networkText, tokenText, type StateWords } from "./page-words.ts";
 import { makePayment, type PaymentModel } from "./payment-model.ts";
@@ -17,7 +18,10 @@ export interface PageModel extends StateWords {
   readonly basePath: string;
   readonly title: string;
   readonly merchant: string;
-  /** The first letter or digit of the merchant's name; null if there is none. */
+  readonly styleSheet: string;
+  /** Path of the merchant's logo. */
+  readonly logo: string | null;
+  /** The first letter or digit of the merchant's name; null if the name has neither. */
   readonly monogram: string | null;
   /** Path of this page; `sessionPath` is the session that the script polls. */
   readonly path: string;
@@ -143,6 +147,8 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     basePath,
     title,
     merchant,
+    styleSheet: styleSheetFor(session.merchantAccentColor),
+    logo: session.merchantLogoPath === null ? null : basePath + session.merchantLogoPath,
     monogram: monogramOf(merchant),
     path: page + languageQuery,
     sessionPath: `${basePath}/v1/checkout/${session.id}`,

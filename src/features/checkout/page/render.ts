@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Eta } from "eta";
 import type { HtmlPage } from "../../../api/page.ts";
-import { script, styleSheet } from "./assets.ts";
+import { script, styleSheetFor } from "./assets.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
 import type { PageModel } from "./page-model.ts";
@@ -26,7 +26,7 @@ const templates = new Eta({
   cache: true,
 });
 
-const styles = { styleSheet: styleSheet.name, script: null };
+const styles = { styleSheet: styleSheetFor(null), script: null };
 const assets = { ...styles, script: script.name };
 
 export function renderCheckout(model: PageModel): HtmlPage {

@@ -20,6 +20,7 @@ import { migration as askedAmounts } from "./0018-asked-amounts.ts";
 import { migration as halfFullBands } from "./0019-half-full-bands.ts";
 import { migration as auditHeads } from "./0020-audit-heads.ts";
 import { migration as pendingNames } from "./0021-pending-names.ts";
+import { migration as branding } from "./0022-branding.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   halfFullBands,
   auditHeads,
   pendingNames,
+  branding,
 ];
