@@ -1,8 +1,12 @@
-/** Returns JSON text that does not depend on the order of an object's fields. */
+/** Returns JSON text that does not depend on the order of an object's fields. The value consists of plain JSON values. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_name, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1)))
-      : part,
-  );
+  // A sorted copy costs a fraction of a replacer, which JSON.stringify would call for each value.
+  return JSON.stringify(sorted(value));
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const fields = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, part]) => [name, sorted(part)]));
 }

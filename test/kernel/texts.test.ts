@@ -22,6 +22,7 @@ describe("canonical JSON", () => {
   });
 
   it("keeps the order of lists and leaves single values unchanged", () => {
+    expect(canonicalJson({ b: undefined, 10: 1, 9: [undefined] })).to.equal('{"9":[null],"10":1}');
     expect(canonicalJson([3, 1, 2])).to.equal("[3,1,2]");
     expect(canonicalJson("text")).to.equal('"text"');
     expect(canonicalJson(null)).to.equal("null");
