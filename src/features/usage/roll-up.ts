@@ -77,10 +77,9 @@ async function addUp(tx: Tx, after: Place | null): Promise<Place | null> {
 
 async function addToSums(tx: Tx, changes: readonly Change[]): Promise<void> {
   const sums = new Map<string, Figure>();
-  for (const { sign, amount, cell } of changes.flatMap(cellsOf)) {
+  for (const { cell, ...change } of [...byHour(changes).values()].flatMap(cellsOf)) {
     const key = keyOf(cell);
-    const sum = sums.get(key) ?? { ...cell, items: 0, sign: 1, amount: 0n };
-    sums.set(key, plus(sum, { items: sign, sign, amount }));
+    sums.set(key, plus(sums.get(key) ?? { ...cell, items: 0, sign: 1, amount: 0n }, change));
   }
   for (const stored of await storedSums(tx, [...sums.values()])) {
     const added = sums.get(keyOf(stored));
@@ -89,9 +88,25 @@ async function addToSums(tx: Tx, changes: readonly Change[]): Promise<void> {
   await save(tx, [...sums.values()]);
 }
 
-/** Returns every sum to which a change contributes. */
-function cellsOf(change: Change): { cell: Cell; sign: number; amount: bigint }[] {
-  const { organizationId, measure, subject, happenedAt, currency, sign, amount } = change;
+/** The sum of the changes of one hour that concern the same figures. */
+type HourSum = Omit<Cell, "grain"> & Pick<Figure, "items" | "sign" | "amount">;
+
+/** Sums changes that contribute to the same figures, because there are far fewer of these than changes. */
+function byHour(changes: readonly Change[]): ReadonlyMap<string, HourSum> {
+  const hours = new Map<string, HourSum>();
+  for (const { organizationId, measure, subject, happenedAt, currency, sign, amount } of changes) {
+    const startsAt = startOf(happenedAt, "hour");
+    const key = [organizationId, measure, startsAt, currency, subject].join("\n");
+    const empty = { organizationId, measure, subject, startsAt, currency };
+    const sum = hours.get(key) ?? { ...empty, items: 0, sign: 1, amount: 0n };
+    hours.set(key, plus(sum, { items: sign, sign, amount }));
+  }
+  return hours;
+}
+
+/** Returns every sum to which changes contribute. */
+function cellsOf(sum: HourSum): ({ cell: Cell } & Pick<Figure, "items" | "sign" | "amount">)[] {
+  const { organizationId, measure, subject, startsAt, currency, items, sign, amount } = sum;
   const scopes: [scope: string, measure: Measure, subject: string][] = [
     [organizationId, measure, subject],
   ];
@@ -105,12 +120,11 @@ function cellsOf(change: Change): { cell: Cell; sign: number; amount: bigint }[]
         organizationId: scope,
         measure: each,
         grain,
-        startsAt: startOf(happenedAt, grain),
+        startsAt: startOf(startsAt, grain),
         currency,
         subject: of,
       },
-      sign,
-      amount,
+      ...{ items, sign, amount },
     })),
   );
 }
@@ -124,7 +138,10 @@ function keyOf(cell: Cell): string {
   return JSON.stringify([organizationId, measure, grain, startsAt, currency, subject]);
 }
 
-function plus(one: Figure, other: Pick<Figure, "items" | "sign" | "amount">): Figure {
+function plus<T extends Pick<Figure, "items" | "sign" | "amount">>(
+  one: T,
+  other: Pick<Figure, "items" | "sign" | "amount">,
+): T {
   const total = signed(one) + signed(other);
   return {
     ...one,
