@@ -3,7 +3,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { holdAmount } from "../../src/features/invoices/holds/holds.ts";
+import { searchAmount } from "../../src/features/invoices/holds/amount-search.ts";
+import { holdAmounts } from "../../src/features/invoices/holds/holds.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
 import { hour, systemClock } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
@@ -50,18 +51,22 @@ async function crowd(db: Database, shop: Shop, wallet: Wallet): Promise<void> {
 }
 
 async function hold(
-  tx: Parameters<typeof holdAmount>[0],
+  tx: Parameters<typeof holdAmounts>[0],
   shop: Shop,
   wallet: Wallet,
   invoiceId: Id<"invoice">,
 ): Promise<void> {
-  const request = {
-    ...{ invoiceId, organizationId: shop.organizationId, network: "tron", token: "USDT" },
-    ...{ address: wallet.address, tokenDecimals: 6, leastOf: (amount: bigint) => amount },
-    ...{ startsAt: shop.now(), endsAt: shop.now() + hour },
-  };
   const deps = { ids: shop.ids, randomBytes: systemRandom };
-  const held = await holdAmount(tx, deps, request, price);
+  const { organizationId } = shop;
+  const place = { organizationId, network: "tron", address: wallet.address, token: "USDT" };
+  const [held = null] = await holdAmounts(tx, deps, [
+    {
+      invoiceId,
+      search: searchAmount(place, price, 6, null, systemRandom),
+      leastOf: (amount) => amount,
+      ...{ startsAt: shop.now(), endsAt: shop.now() + hour },
+    },
+  ]);
   if (held === null) throw new Error("the wallet is full");
 }
 

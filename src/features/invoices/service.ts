@@ -30,7 +30,8 @@ import {
 } from "./issuing/insert.ts";
 import { requireUnmanaged } from "./managed/service.ts";
 import { endHolds } from "./holds/matching.ts";
-import { issue, planIssue, requireWallet, type IssueDependencies } from "./issuing/issue.ts";
+import { issue } from "./issuing/issue.ts";
+import { foreseenOf, planIssue, requireWallet, type IssueDependencies } from "./issuing/plan.ts";
 import { positionIn, sortOf, type InvoiceFilters } from "./search/filters.ts";
 import { listInvoices } from "./search/listing.ts";
 import type { InvoicesOfTransaction } from "./search/narrowing.ts";
@@ -181,12 +182,16 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
           ? null
           : await planIssue(db, deps, organizationId, terms, input.walletId ?? null, clock.now());
       try {
-        return await db.write(context, async (tx) => {
-          const at = clock.now();
-          const draft = draftRow(ids, at, organizationId, input, terms, fingerprint);
-          const row = plan === null ? draft : await issue(tx, deps, draft, plan, at);
-          return { invoice: insertInvoice(deps, tx, at, row), isReplayed: false };
-        });
+        return await db.write(
+          context,
+          async (tx) => {
+            const at = clock.now();
+            const draft = draftRow(ids, at, organizationId, input, terms, fingerprint);
+            const row = plan === null ? draft : await issue(tx, deps, draft, plan, at);
+            return { invoice: insertInvoice(deps, tx, at, row), isReplayed: false };
+          },
+          foreseenOf(plan),
+        );
       } catch (error) {
         if (!isExternalIdTaken(error) || externalId === null || fingerprint === null) throw error;
         return first(context, organizationId, externalId, fingerprint);

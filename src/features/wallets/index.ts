@@ -1,4 +1,4 @@
-export { takeAddress } from "./ownership.ts";
+export { takeAddresses } from "./ownership.ts";
 export { NetworkNotEnabled } from "./errors.ts";
 export { presentWallet } from "./present.ts";
 export { WalletListRecord, WalletRecord } from "./records.ts";

@@ -5,7 +5,13 @@ import type { NetworkKind } from "../../platform/chain/networks.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import { WalletAddressUnavailable } from "./errors.ts";
 import type { Receiver } from "./rules.ts";
-import { advanceIndex, isClaimInUse, lockClaim, type WalletRow } from "./store.ts";
+import {
+  advanceIndex,
+  insertFreeClaims,
+  isClaimInUse,
+  lockClaim,
+  type WalletRow,
+} from "./store.ts";
 import { walletClaims } from "./table.ts";
 
 /** Returns the same message whether the organization itself or another one has the address, so it reveals nothing. */
@@ -59,33 +65,52 @@ export async function releaseIfUnused(tx: Tx, wallet: WalletRow): Promise<void> 
 }
 
 /** Maximum number of consecutive indexes whose addresses are already claimed. */
-const takenInARowMax = 100;
+const claimedInARowMax = 100;
+
+/** An address that was derived from an extended key. */
+export interface DerivedAddress {
+  readonly index: number;
+  readonly address: Address;
+}
 
 /**
- * Assigns the next address of an extended key to an invoice. An index is never used twice, even if the wallet was
+ * Assigns the next addresses of an extended key to invoices. An index is never used twice, even if the wallet was
  * archived and registered again. Addresses that are or were wallets themselves are skipped, so that payments to them
- * are never taken for this invoice's. Returns null if the wallet was archived in the meantime or has no address left.
+ * are never taken for an invoice's. Returns fewer than `count` if the wallet was archived in the meantime or has no
+ * address left.
  */
-export async function takeAddress(
+export async function takeAddresses(
   tx: Tx,
   wallet: WalletRow & { readonly xpub: string },
   { extendedKeys }: NetworkKind,
-): Promise<{ readonly index: number; readonly address: Address } | null> {
+  count: number,
+): Promise<readonly DerivedAddress[]> {
   const { family, identity, organizationId } = wallet;
   if (extendedKeys === null) throw new Defect(`${wallet.id} has a key that its network cannot use`);
-  for (let taken = 0; taken < takenInARowMax; taken += 1) {
-    const index = await advanceIndex(tx, family, identity);
-    if (index === null) return null;
-    const address = extendedKeys.deriveAddress(wallet.xpub, index);
-    const isFree = await tx.insertIfAbsent(walletClaims, {
-      family,
-      identity: address,
-      organizationId,
-      kind: "derived",
-      nextIndex: 0,
-      highestPaidIndex: null,
-    });
-    if (isFree) return { index, address };
+  const { addressCount, deriveAddress } = extendedKeys;
+  const taken: DerivedAddress[] = [];
+  let claimedInARow = 0;
+  while (taken.length < count && claimedInARow < claimedInARowMax) {
+    const wanted = count - taken.length;
+    const indexes = await advanceIndex(tx, family, identity, wanted, addressCount);
+    if (indexes.length === 0) break;
+    const derived = indexes.map((index) => ({ index, address: deriveAddress(wallet.xpub, index) }));
+    const free = await insertFreeClaims(
+      tx,
+      derived.map(({ address }) => ({
+        family,
+        identity: address,
+        organizationId,
+        kind: "derived",
+        nextIndex: 0,
+        highestPaidIndex: null,
+      })),
+    );
+    for (const each of derived) {
+      const isFree = free.has(each.address);
+      if (isFree) taken.push(each);
+      claimedInARow = isFree ? 0 : claimedInARow + 1;
+    }
   }
-  return null;
+  return taken;
 }

@@ -3,6 +3,7 @@ import type { Id } from "../../kernel/id.ts";
 import type { PageRequest } from "../../kernel/page.ts";
 import type { Address } from "../../platform/chain/client.ts";
 import {
+  columnName,
   columns,
   decodeRows,
   integer,
@@ -12,7 +13,7 @@ import {
   type SqlValue,
   type Tx,
 } from "../../platform/database/index.ts";
-import { givenRows, listed } from "../../platform/database/query/json-rows.ts";
+import { forEachDialect, givenRows, listed } from "../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import { walletClaims, wallets } from "./table.ts";
 
@@ -184,19 +185,46 @@ export function lockClaim(tx: Tx, family: string, identity: string): Promise<Cla
 }
 
 /**
- * Reserves and returns the next index of an extended key, unique to the caller; null if there is no such active key.
+ * Reserves and returns the next indexes of an extended key, unique to the caller; fewer than `count` if they reach
+ * `end`, and none if there is no such active key.
  */
 export async function advanceIndex(
   tx: Tx,
   family: string,
   identity: string,
-): Promise<number | null> {
+  count: number,
+  end: number,
+): Promise<readonly number[]> {
   const [counted] = await tx.all<{ nextIndex: number }>(
-    `UPDATE wallet_claims SET next_index = next_index + 1
-     WHERE family = $1 AND identity = $2 AND kind = 'xpub' RETURNING next_index AS "nextIndex"`,
-    [family, identity],
+    `UPDATE wallet_claims SET next_index = next_index + CAST($3 AS integer)
+     WHERE family = $1 AND identity = $2 AND kind = 'xpub' AND next_index < $4
+     RETURNING next_index AS "nextIndex"`,
+    [family, identity, count, end],
   );
-  return counted === undefined ? null : counted.nextIndex - 1;
+  if (counted === undefined) return [];
+  const first = counted.nextIndex - count;
+  const indexes = Array.from({ length: count }, (_, place) => first + place);
+  return indexes.filter((index) => index < end);
+}
+
+const givenClaims = givenRows("given", walletClaims.columns);
+const claimNames = Object.keys(walletClaims.columns).map(columnName).join(", ");
+const insertFreeClaimsSql = forEachDialect(
+  // Without WHERE, SQLite reads ON CONFLICT as the condition of a join.
+  (dialect) => `INSERT INTO wallet_claims (${claimNames})
+    SELECT ${claimNames} FROM ${givenClaims.from(dialect, 1)}
+    WHERE true ON CONFLICT DO NOTHING RETURNING identity`,
+);
+
+/** Inserts the claims of addresses that have none; returns these addresses. */
+export async function insertFreeClaims(
+  tx: Tx,
+  claims: readonly ClaimRow[],
+): Promise<ReadonlySet<string>> {
+  const rows = await tx.all<{ identity: string }>(insertFreeClaimsSql[tx.dialect], [
+    givenClaims.values(claims),
+  ]);
+  return new Set(rows.map(({ identity }) => identity));
 }
 
 const paidRows = givenRows("given", { id: text<Id<"wallet">>(), paidIndex: integer() });

@@ -84,6 +84,8 @@ export interface ExtendedKeys {
   readonly identity: (xpub: string) => string;
   /** Returns the short text that represents a key in records. No address can be derived from it. */
   readonly fingerprint: (xpub: string) => string;
+  /** The number of addresses of a key. */
+  readonly addressCount: number;
   /** Derives the address that wallets show as number `index`, counted from 0. */
   readonly deriveAddress: (xpub: string, index: number) => Address;
 }

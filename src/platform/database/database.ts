@@ -40,6 +40,20 @@ export interface WriteContext {
   readonly finish?: (tx: Tx, result: unknown) => Promise<void> | void;
 }
 
+/** A question to the store that the writes of one commit can ask together. */
+export interface Question<Asked extends object, Answer> {
+  /** The answers are outdated when a statement changes this table. Appended rows do not change them. */
+  readonly table: Table;
+  /** Returns the answers in order, with a number of statements that does not depend on how many are asked. */
+  ask(reader: Reader, asked: readonly Asked[]): Promise<readonly Answer[]>;
+}
+
+/** A question that a write will probably ask, so that writes that wait at the same time ask together. */
+export interface Foreseen {
+  readonly question: Question<object, unknown>;
+  readonly asked: object;
+}
+
 /** A change of one row: the values by which it is found, and those that it gets. */
 export interface RowChange<T extends Table> {
   /** Null finds no row. */
@@ -70,6 +84,16 @@ export interface Tx extends Reader {
    * ends (`FOR SHARE` on PostgreSQL). The writes that share a commit read the same rows once.
    */
   keep<R = RawRow>(sql: string, values: readonly SqlValue[]): Promise<readonly R[]>;
+  /** Returns the answers to a question, in order; those that were asked ahead of the write are known. */
+  answers<Q extends object, A>(
+    question: Question<Q, A>,
+    asked: readonly Q[],
+  ): Promise<readonly A[]>;
+  /**
+   * Returns an object that the writes of one commit share, created by the first of them. It may contain traces of a
+   * write that failed.
+   */
+  shared<T extends object>(make: () => T): T;
   insert<T extends Table>(table: T, row: RowOf<T>): Promise<void>;
   insertMany<T extends Table>(table: T, rows: readonly RowOf<T>[]): Promise<void>;
   /** Inserts a row unless a unique index refuses it; true if inserted. */
@@ -113,9 +137,14 @@ export interface Database extends Reader {
    * The only way to write: one call is one transaction, and it resolves once the commit is on disk. `fn` may run more
    * than once, so it must have no effect outside the store, no network call and no password hashing; its time limit is
    * 30 s. It must contain no other call of `write`, which would wait for itself, and no read that bypasses its tx; in
-   * tests both throw. Errors: those of `fn`, UniqueViolation, and StoreUnavailable (503), after which the write must not be assumed to have succeeded.
+   * tests both throw. Errors: those of `fn`, UniqueViolation, and StoreUnavailable (503), after which the write must not
+   * be assumed to have succeeded. `foreseen` only saves statements.
    */
-  write<T>(context: WriteContext, fn: (tx: Tx) => Promise<T>): Promise<T>;
+  write<T>(
+    context: WriteContext,
+    fn: (tx: Tx) => Promise<T>,
+    foreseen?: Foreseen | null,
+  ): Promise<T>;
   /** Waits for open work and closes the store. */
   close(): Promise<void>;
 }

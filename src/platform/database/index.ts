@@ -1,4 +1,13 @@
-export type { Database, Dialect, RawRow, Reader, Tx, WriteContext } from "./database.ts";
+export type {
+  Database,
+  Dialect,
+  Foreseen,
+  Question,
+  RawRow,
+  Reader,
+  Tx,
+  WriteContext,
+} from "./database.ts";
 export { openForReading } from "./read-only.ts";
 export { NestedWrite, StatementFailed, StoreUnavailable, UniqueViolation } from "./errors.ts";
 export { currentVersion, hasTable, type Migration } from "./schema/migrate.ts";

@@ -69,4 +69,35 @@ describeOnPostgres("invoices that two servers issue at the same time", () => {
     const again = await Promise.all(requests.map((request) => send(request, 1 - request.place)));
     expect(again.map(({ text }) => text)).to.deep.equal(answers.map(({ text }) => text));
   });
+
+  it("have different amounts if batches and single requests of both servers want the same ones", async function () {
+    this.timeout(120_000);
+    const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
+    // Batches that go through the prices in opposite directions.
+    const prices = Array.from({ length: 20 }, (_, place) => `${String(25 + place)}.00`);
+    const batchOf = (amounts: readonly string[]) => ({
+      invoices: amounts.map((amount) => ({ ...priced, amount, externalId: randomUUID() })),
+    });
+    const answers = await Promise.all(
+      servers.flatMap((server, place) => [
+        ...[prices, prices.toReversed(), prices.map(() => "25.00")].map((amounts) =>
+          server.request("POST", `${path}/invoices/batch`, { key, body: batchOf(amounts) }),
+        ),
+        ...prices.map((amount) => create(server, amount, `${String(place)} ${amount}`)),
+      ]),
+    );
+    const created = answers.flatMap(({ body }) =>
+      "results" in body
+        ? (body["results"] as { readonly invoice: Record<string, unknown> | null }[]).map(
+            ({ invoice }) => invoice,
+          )
+        : [body],
+    );
+    const asked = created.map((invoice) => invoice?.["payableAmount"]);
+    expect(asked.filter((amount) => typeof amount === "string")).to.have.length(160);
+    expect(new Set(asked).size).to.equal(160);
+    for (const price of prices) {
+      expect(asked.filter((amount) => amount === price)).to.have.length(1);
+    }
+  });
 });

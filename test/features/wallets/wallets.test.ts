@@ -13,7 +13,7 @@ import {
   presentWallet,
   raisePaidIndexes,
   receivingWallets,
-  takeAddress,
+  takeAddresses,
   type WalletInput,
   type WalletService,
 } from "../../../src/features/wallets/index.ts";
@@ -226,7 +226,13 @@ eachStore("the wallets API", (store) => {
       db.write(testContext, async (tx) => {
         const wallet = await findWallet(tx, shop, walletId);
         if (wallet?.xpub == null) throw new Error("no such key");
-        return takeAddress(tx, { ...wallet, xpub: wallet.xpub }, evmKind);
+        const [taken = null] = await takeAddresses(
+          tx,
+          { ...wallet, xpub: wallet.xpub },
+          evmKind,
+          1,
+        );
+        return taken;
       });
 
     it("shows the key's fingerprint, never the key", async () => {

@@ -2,7 +2,7 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import { StoreUnavailable, type Database } from "../../../platform/database/index.ts";
 import type { CustomersAmong, InsertDependencies } from "../issuing/insert.ts";
-import type { IssueDependencies } from "../issuing/issue.ts";
+import type { IssueDependencies } from "../issuing/plan.ts";
 import type { InvoiceView } from "../present.ts";
 import type { InvoiceInput } from "../service.ts";
 
@@ -38,8 +38,13 @@ export interface BatchDependencies extends IssueDependencies, InsertDependencies
   readonly customersAmong: CustomersAmong;
 }
 
+/** Whether an error refuses one invoice, and does not concern the whole request. */
+export function isRefusal(error: unknown): error is Problem {
+  return error instanceof Problem && !(error instanceof StoreUnavailable);
+}
+
 /** Returns the outcome for a problem of one invoice. Rethrows errors that concern the whole request. */
 export function refusedFor(error: unknown): BatchOutcome {
-  if (!(error instanceof Problem) || error instanceof StoreUnavailable) throw error;
+  if (!isRefusal(error)) throw error;
   return { outcome: "refused", problem: error };
 }

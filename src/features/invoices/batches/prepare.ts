@@ -5,7 +5,7 @@ import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import { ExternalIdConflict } from "../errors.ts";
 import { fingerprintOf } from "../issuing/draft.ts";
 import { externalIdConflict, noCustomer } from "../issuing/insert.ts";
-import { planOf, readBasis, requireWallet, type IssuePlan } from "../issuing/issue.ts";
+import { planOf, readBasis, requireWallet, type IssuePlan } from "../issuing/plan.ts";
 import { readTerms, type InvoiceTerms } from "../issuing/terms.ts";
 import { viewOf } from "../present.ts";
 import { findByExternalIds } from "../store.ts";
@@ -153,7 +153,7 @@ function makePlanReader(deps: BatchDependencies, organizationId: Id<"organizatio
       wallets.set(walletId, wallet);
       await wallet;
     }
-    return draft === true ? null : planOf(await basisOf(item), item.terms);
+    return draft === true ? null : planOf(deps, await basisOf(item), item.terms);
   };
 }
 

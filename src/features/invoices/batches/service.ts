@@ -1,14 +1,16 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import { Defect } from "../../../kernel/errors.ts";
+import { Defect, Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Tx, WriteContext } from "../../../platform/database/index.ts";
 import { holdLock } from "../../../platform/database/write/locks.ts";
-import { keepActive } from "../../wallets/index.ts";
 import { draftRow } from "../issuing/draft.ts";
 import { insertInvoice, isExternalIdTaken } from "../issuing/insert.ts";
-import { placeInvoice, type IssuingDecision } from "../issuing/issue.ts";
+import { placeInvoices, type Issuable } from "../issuing/issue.ts";
+import type { Grant } from "../issuing/plan.ts";
+import type { InvoiceRow } from "../store.ts";
 import {
   batchMax,
+  isRefusal,
   refusedFor,
   type BatchDependencies,
   type BatchItem,
@@ -73,28 +75,26 @@ export function makeInvoiceBatchService(deps: BatchDependencies): InvoiceBatchSe
     organizationId: Id<"organization">,
     ready: readonly ReadyItem[],
   ): Promise<ReadonlyMap<number, BatchOutcome>> {
-    const outcomes = new Map<number, BatchOutcome>();
-    const grants = makeGrants(tx, at, ready);
-    const isActive = onceEach((walletId: Id<"wallet">) => keepActive(tx, walletId));
-    for (const { index, input, terms, fingerprint, plan } of ready) {
-      try {
-        let row = draftRow(ids, at, organizationId, input, terms, fingerprint);
-        if (plan !== null) {
-          await grants.require();
-          // Every hold excludes its amount from the next one, so they are taken one after another.
-          row = await placeInvoice(tx, deps, row, plan, at, isActive);
-          grants.use();
-        }
-        outcomes.set(index, {
-          outcome: "created",
-          invoice: insertInvoice(deps, tx, at, row),
-        });
-      } catch (error) {
-        outcomes.set(index, refusedFor(error));
-      }
-    }
-    await grants.giveBack();
-    return outcomes;
+    const drafts = ready.map((item) => {
+      const { input, terms, fingerprint, plan } = item;
+      return { item, plan, draft: draftRow(ids, at, organizationId, input, terms, fingerprint) };
+    });
+    const issued = await issueGranted(
+      tx,
+      deps,
+      at,
+      drafts.flatMap(({ draft, plan }) => (plan === null ? [] : [{ draft, plan }])),
+    );
+    const outcomes = drafts.map(({ item, draft }): [number, BatchOutcome] => {
+      const row = issued.get(draft.id) ?? draft;
+      return [
+        item.index,
+        row instanceof Problem
+          ? refusedFor(row)
+          : { outcome: "created", invoice: insertInvoice(deps, tx, at, row) },
+      ];
+    });
+    return new Map(outcomes);
   }
 
   return {
@@ -114,50 +114,41 @@ export function makeInvoiceBatchService(deps: BatchDependencies): InvoiceBatchSe
   };
 }
 
-interface Grants {
-  /** Asks for the permission to issue one more invoice, or throws the gate's error. */
-  require(): Promise<void>;
-  /** Uses the permission. */
-  use(): void;
-  /** Returns the permissions that were not used. */
-  giveBack(): Promise<void>;
-}
-
-/** Asks the gate for all invoices of a batch together. */
-function makeGrants(tx: Tx, at: Instant, ready: readonly ReadyItem[]): Grants {
-  const decision: IssuingDecision | undefined = ready.find(({ plan }) => plan !== null)?.plan
-    ?.decision;
-  let left = ready.filter(({ plan }) => plan !== null).length;
-  let granted = 0;
-  let isCounted = false;
-  let refusal: unknown = null;
-  return {
-    async require() {
-      left -= 1;
-      if (granted > 0 || decision === undefined) return;
-      if (refusal !== null) throw refusal as Error;
+/**
+ * Issues the invoices that the gate grants, as many together as it grants at once. An invoice that cannot be issued
+ * passes its grant on to a later one. Returns the issued invoices and the problems of the others.
+ */
+async function issueGranted(
+  tx: Tx,
+  deps: BatchDependencies,
+  at: Instant,
+  issuables: readonly Issuable[],
+): Promise<ReadonlyMap<Id<"invoice">, InvoiceRow | Problem>> {
+  const issued = new Map<Id<"invoice">, InvoiceRow | Problem>();
+  const decision = issuables[0]?.plan.decision;
+  if (decision === undefined) return issued;
+  let left = issuables;
+  let grant: Grant = { count: 0, isCounted: false };
+  while (left.length > 0) {
+    if (grant.count === 0) {
       try {
-        ({ count: granted, isCounted } = await decision.grant(tx, at, left + 1));
+        grant = await decision.grant(tx, at, left.length);
       } catch (error) {
-        refusal = error;
-        throw error;
+        if (!isRefusal(error)) throw error;
+        for (const { draft } of left) issued.set(draft.id, error);
+        return issued;
       }
-    },
-    use() {
-      granted -= 1;
-    },
-    async giveBack() {
-      if (granted > 0 && isCounted) await decision?.giveBack(tx, granted);
-    },
-  };
-}
-
-/** Returns a function that calls `ask` once for each key. */
-function onceEach<K, T>(ask: (key: K) => Promise<T>): (key: K) => Promise<T> {
-  const asked = new Map<K, Promise<T>>();
-  return (key) => {
-    const known = asked.get(key) ?? ask(key);
-    asked.set(key, known);
-    return known;
-  };
+    }
+    const now = left.slice(0, grant.count);
+    left = left.slice(now.length);
+    const placed = await placeInvoices(tx, deps, now, at);
+    for (const [index, { draft }] of now.entries()) {
+      const result = placed[index];
+      if (result !== undefined) issued.set(draft.id, result);
+    }
+    const used = placed.filter((result) => !(result instanceof Problem)).length;
+    grant = { ...grant, count: grant.count - used };
+  }
+  if (grant.count > 0 && grant.isCounted) await decision.giveBack(tx, grant.count);
+  return issued;
 }

@@ -6,7 +6,8 @@ import { announce, createdFields, type AnnouncerDependencies } from "../issuing/
 import { draftRow, type DraftInput } from "../issuing/draft.ts";
 import { ManagedByBilling } from "../errors.ts";
 import { endHolds } from "../holds/matching.ts";
-import { issue, planIssue, type IssueDependencies, unlimited } from "../issuing/issue.ts";
+import { issue } from "../issuing/issue.ts";
+import { planIssue, type IssueDependencies, unlimited } from "../issuing/plan.ts";
 import { statusTerms, storedTotals } from "../settlement/terms-to-pay.ts";
 import { viewOf, type InvoiceView } from "../present.ts";
 import { invoiceStateOf, settlementOf } from "../rules.ts";

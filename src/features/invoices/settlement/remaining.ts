@@ -2,7 +2,8 @@ import type { Instant } from "../../../kernel/clock.ts";
 import { findToken } from "../../../platform/chain/networks.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { lateWindowOf } from "../../organizations/index.ts";
-import { holdAmount, type HoldDependencies } from "../holds/holds.ts";
+import { searchAmount } from "../holds/amount-search.ts";
+import { holdAmounts, type HoldDependencies } from "../holds/holds.ts";
 import { payableTerms } from "./terms-to-pay.ts";
 import type { InvoiceRow } from "../store.ts";
 import type { Networks } from "../issuing/terms.ts";
@@ -61,16 +62,21 @@ async function holdRest(
   const address = network.kind.parseAddress(invoice.walletAddress);
   if (token === null || rest < token.dust || !address.ok) return null;
   const least = terms.dueAmount - invoice.seenAmount;
-  const request = {
-    invoiceId: invoice.id,
-    organizationId: invoice.organizationId,
+  const { id: invoiceId, organizationId, tokenDecimals } = invoice;
+  const place = {
+    organizationId,
     network: invoice.network,
     address: address.address,
     token: invoice.tokenSymbol,
-    tokenDecimals: invoice.tokenDecimals,
-    leastOf: () => least,
-    startsAt: at,
-    endsAt: terms.expiresAt + (await lateWindowOf(tx, invoice.organizationId)),
   };
-  return holdAmount(tx, deps, request, rest);
+  const [held = null] = await holdAmounts(tx, deps, [
+    {
+      invoiceId,
+      search: searchAmount(place, rest, tokenDecimals, invoiceId, deps.randomBytes),
+      leastOf: () => least,
+      startsAt: at,
+      endsAt: terms.expiresAt + (await lateWindowOf(tx, organizationId)),
+    },
+  ]);
+  return held;
 }

@@ -27,6 +27,7 @@ export function makeExtendedKeys(accountPath: string): ExtendedKeys {
     isMeant: (text) => prefix.test(text),
     identity: xpubIdentity,
     fingerprint: fingerprintForm,
+    addressCount: HARDENED_OFFSET,
     deriveAddress,
   };
 }

@@ -86,9 +86,9 @@ export async function openSqlite(
         nesting.refuseRead(sql);
         return readers.all(sql, values);
       }),
-      async write(context, fn) {
+      async write(context, fn, foreseen = null) {
         nesting.refuseWrite();
-        return queue.write(context, nesting.bind(fn));
+        return queue.write(context, nesting.bind(fn), foreseen);
       },
       close: once(async () => {
         await queue.close();

@@ -1,7 +1,8 @@
 import { performance } from "node:perf_hooks";
 import { runAfterCommit } from "../write/after-commit.ts";
 import { addRows, insertRows, type EncodedRows } from "../write/bulk-insert.ts";
-import type { StoreLogger, Tx, WriteContext } from "../database.ts";
+import type { Foreseen, StoreLogger, Tx, WriteContext } from "../database.ts";
+import { makeReader } from "../query/reader.ts";
 import type { Session } from "../query/statement.ts";
 import { makeKeptRows, type KeptRows } from "../write/kept-rows.ts";
 import { runWrite, type WriteResult, type Place } from "../write/transaction.ts";
@@ -19,6 +20,7 @@ const waitingLimit = 20_000;
 interface Item {
   readonly context: WriteContext;
   readonly fn: (tx: Tx) => Promise<unknown>;
+  readonly foreseen: Foreseen | null;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -29,7 +31,11 @@ interface Done {
 }
 
 export interface WriteQueue {
-  write<T>(context: WriteContext, fn: (tx: Tx) => Promise<T>): Promise<T>;
+  write<T>(
+    context: WriteContext,
+    fn: (tx: Tx) => Promise<T>,
+    foreseen: Foreseen | null,
+  ): Promise<T>;
   /** Refuses new writes and waits until all others are answered. */
   close(): Promise<void>;
 }
@@ -48,6 +54,7 @@ export function makeWriteQueue(
   const waiting: Item[] = [];
   let running: Promise<void> | null = null;
   const usage = makeUsage();
+  const reader = makeReader("sqlite", (sql, values) => writer.all(sql, values));
 
   const placeOf = (session: Session, kept: KeptRows): Place => ({
     dialect: "sqlite",
@@ -77,6 +84,7 @@ export function makeWriteQueue(
         const item = waiting.shift();
         if (item === undefined) break;
         group.push(item);
+        await askAhead([item, ...waiting.slice(0, groupLimit - group.length)], kept);
         const outcome = await runInGroup(item, kept);
         if (outcome === null) group.pop();
         else done.push({ item, outcome });
@@ -88,6 +96,16 @@ export function makeWriteQueue(
       return;
     }
     await commit(done);
+  }
+
+  /** Asks what the next write and those that wait behind it have foreseen, unless the answer for the next is known. */
+  async function askAhead(items: readonly Item[], kept: KeptRows): Promise<void> {
+    const next = items[0]?.foreseen ?? null;
+    if (next === null || kept.isKnown(next.question, next.asked)) return;
+    const asked = items.flatMap(({ foreseen }) =>
+      foreseen?.question === next.question ? [foreseen.asked] : [],
+    );
+    await kept.answers(reader, next.question, asked);
   }
 
   /**
@@ -148,16 +166,23 @@ export function makeWriteQueue(
     }
   }
 
-  function enqueue<T>(context: WriteContext, fn: (tx: Tx) => Promise<T>): Promise<T> {
+  function enqueue<T>(
+    context: WriteContext,
+    fn: (tx: Tx) => Promise<T>,
+    foreseen: Foreseen | null,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       if (waiting.length >= waitingLimit) throw tooManyWaiting();
-      waiting.push({ context, fn, resolve: resolve as (result: unknown) => void, reject });
+      waiting.push({
+        ...{ context, fn, foreseen },
+        ...{ resolve: resolve as (result: unknown) => void, reject },
+      });
       running ??= drain();
     });
   }
 
   return {
-    write: (context, fn) => usage.during(() => enqueue(context, fn)),
+    write: (context, fn, foreseen) => usage.during(() => enqueue(context, fn, foreseen)),
     async close() {
       await usage.end();
       await running;

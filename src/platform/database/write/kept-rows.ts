@@ -1,11 +1,8 @@
-import type { RawRow } from "../database.ts";
+import type { Question, RawRow, Reader } from "../database.ts";
 import { statementOf } from "../query/statement.ts";
 import type { SqlValue } from "../schema/table.ts";
 
-/**
- * The rows that a transaction keeps unchanged, by the SELECT that read them. The writes that share a transaction read
- * each of them once.
- */
+/** The memory of a transaction, for the writes that share it. */
 export interface KeptRows {
   /** Returns the rows that an identical SELECT kept earlier; otherwise runs it. */
   read(
@@ -13,7 +10,17 @@ export interface KeptRows {
     values: readonly SqlValue[],
     run: () => Promise<RawRow[]>,
   ): Promise<readonly RawRow[]>;
-  /** Forgets the rows of the tables that a statement of this transaction changes; called before it runs. */
+  /** Returns the answers, in order. Asks for those together that are not known. */
+  answers<Q extends object, A>(
+    reader: Reader,
+    question: Question<Q, A>,
+    asked: readonly Q[],
+  ): Promise<readonly A[]>;
+  /** Whether an answer is known. */
+  isKnown(question: Question<object, unknown>, asked: object): boolean;
+  /** Returns the transaction's own object of a kind, which `make` creates when it is first asked for. */
+  shared<T extends object>(make: () => T): T;
+  /** Forgets the rows and answers of the tables that a statement of this transaction changes; called before it runs. */
   willChange(sql: string, values: readonly SqlValue[]): void;
 }
 
@@ -26,6 +33,8 @@ interface Kept {
 /** Creates the memory of one transaction. */
 export function makeKeptRows(): KeptRows {
   const kept = new Map<string, Kept>();
+  const answered = new Map<Question<object, unknown>, Map<object, unknown>>();
+  const objects = new Map<() => object, object>();
   let changes = 0;
   return {
     async read(sql, values, run) {
@@ -40,12 +49,39 @@ export function makeKeptRows(): KeptRows {
       }
       return rows;
     },
+    async answers<Q extends object, A>(
+      reader: Reader,
+      question: Question<Q, A>,
+      asked: readonly Q[],
+    ) {
+      // A change in the meantime replaces this map, so that outdated answers are not remembered.
+      const known = answered.get(question) ?? new Map<object, unknown>();
+      answered.set(question, known);
+      const open = asked.filter((each) => !known.has(each));
+      if (open.length > 0) {
+        const found = await question.ask(reader, open);
+        for (const [index, each] of open.entries()) known.set(each, found[index]);
+      }
+      return asked.map((each) => known.get(each) as A);
+    },
+    isKnown: (question, asked) => answered.get(question)?.has(asked) === true,
+    shared<T extends object>(make: () => T) {
+      const object = objects.get(make) ?? make();
+      objects.set(make, object);
+      return object as T;
+    },
     willChange(sql, values) {
       changes += 1;
       const { changedTables } = statementOf(sql, values);
-      if (changedTables.length === 0) kept.clear();
+      if (changedTables.length === 0) {
+        kept.clear();
+        answered.clear();
+      }
       for (const [key, { names }] of kept) {
         if (changedTables.some((table) => names.has(table))) kept.delete(key);
+      }
+      for (const question of answered.keys()) {
+        if (changedTables.includes(question.table.name)) answered.delete(question);
       }
     },
   };

@@ -1,6 +1,4 @@
 import type { Dialect, Tx } from "../database.ts";
-import type { SqlValue } from "../schema/table.ts";
-import { givenTexts } from "../query/json-rows.ts";
 
 // SQLite runs one write at a time and needs no locks.
 
@@ -41,20 +39,9 @@ export async function tryHoldLock(tx: Tx, name: string): Promise<boolean> {
 }
 
 /**
- * Waits for the locks of several names in their order, if an SQL condition with these values holds; returns whether it
- * does. SQLite does not evaluate the condition, and returns true.
+ * Returns an SQL expression that waits for the locks of the names of a source, in its order, and holds them until the
+ * transaction ends. Only for PostgreSQL.
  */
-export async function holdLocksIf(
-  tx: Tx,
-  names: readonly string[],
-  condition: string,
-  values: readonly SqlValue[],
-): Promise<boolean> {
-  if (tx.dialect === "sqlite") return true;
-  const locked = await tx.all(
-    `SELECT ${taken("pg_advisory_xact_lock", "name.value")} AS locked
-     FROM ${givenTexts(tx.dialect, values.length + 1, "name")} WHERE ${condition}`,
-    [...values, JSON.stringify(names)],
-  );
-  return locked.length > 0;
+export function locksOf(source: string): string {
+  return `(SELECT count(CAST(${taken("pg_advisory_xact_lock", "name.value")} AS text)) FROM ${source})`;
 }

@@ -156,14 +156,17 @@ function makeTx(
     return decodeRows(table, await session.all(sql, values));
   }
 
+  const reader = makeReader(dialect, (sql, values) => session.all(sql, values));
   return {
-    ...makeReader(dialect, (sql, values) => session.all(sql, values)),
+    ...reader,
     context,
     lock,
     async keep<R>(sql: string, values: readonly SqlValue[]) {
       const locked = sql + sharedLock[dialect];
       return (await kept.read(locked, values, () => session.all(locked, values))) as readonly R[];
     },
+    answers: (question, asked) => kept.answers(reader, question, asked),
+    shared: (make) => kept.shared(make),
     lockOne: async (table, rest, values) => (await lock(table, rest, values))[0] ?? null,
     run: (sql, values = none) => session.run(sql, values),
     async insert(table, row) {

@@ -4,7 +4,8 @@ import { waitingMax } from "../../../../src/features/invoices/batches/turns.ts";
 import { approvedMerchant, expectStatus, register, type Answer } from "../../../support/app.ts";
 import { keyOf } from "../../../support/roles-fixture.ts";
 import { eachServed } from "../../../support/served.ts";
-import { takeTurns } from "../../../support/store/stores.ts";
+import { xpubs } from "../../../support/merchants.ts";
+import { takeTurns, testContext } from "../../../support/store/stores.ts";
 import { until } from "../../../support/until.ts";
 
 const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
@@ -321,10 +322,42 @@ eachServed("batches of invoices", (served) => {
     const full = results.filter(({ problem }) => problem?.code === "wallet_capacity_exhausted");
     expect(full).not.to.have.length(0);
     const created = results.filter(({ outcome }) => outcome === "created");
-    expect(created.length + full.length).to.equal(300);
+    // 1 % of the price in the token's smallest unit, and the price itself.
+    expect(created).to.have.length(201);
+    expect(full).to.have.length(99);
     expect(await stored()).to.equal(created.length);
     expect(outcomes(await batch([...few(1, "g"), order("other price")]))).to.deep.equal([
       ...["wallet_capacity_exhausted", "created"],
     ]);
   });
+
+  it.onBoth(
+    "take the last addresses of an extended key, and the amounts of another wallet for the rest",
+    async () => {
+      const wallet = { label: "Key", network: "sandbox", xpub: xpubs.first };
+      const added = await expectStatus(
+        served.app.request("POST", `${path}/wallets`, { key: shop.key, body: wallet }),
+        201,
+      );
+      // An extended key has 2^31 addresses.
+      await served.app.app.db.write(testContext, (tx) =>
+        tx.run(
+          "UPDATE wallet_claims SET next_index = 2147483646 WHERE kind = 'xpub' AND organization_id = $1",
+          [shop.organizationId],
+        ),
+      );
+      const results = await batch(orders(5));
+      expect(outcomes(results)).to.deep.equal(Array<string>(5).fill("created"));
+      const invoices = results.map(({ invoice }) => invoice ?? {});
+      const isAtKey = ({ walletId }: Record<string, unknown>) => walletId === added.body["id"];
+      expect(invoices.map(isAtKey)).to.deep.equal([true, true, false, false, false]);
+      expect(new Set(invoices.map(({ walletAddress }) => walletAddress)).size).to.equal(3);
+      const atKey = { walletId: added.body["id"] };
+      expect(outcomes(await batch(orders(2, "late", atKey)))).to.deep.equal([
+        ...["wallet_capacity_exhausted", "wallet_capacity_exhausted"],
+      ]);
+      const single = await create(order("single", atKey));
+      expect(single.body).to.have.property("code", "wallet_capacity_exhausted");
+    },
+  );
 });

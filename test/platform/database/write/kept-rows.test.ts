@@ -1,8 +1,14 @@
 import { expect } from "chai";
-import type { Database, StoreOptions, Tx } from "../../../../src/platform/database/index.ts";
+import type {
+  Database,
+  Question,
+  StoreOptions,
+  Tx,
+} from "../../../../src/platform/database/index.ts";
+import { listed } from "../../../../src/platform/database/query/json-rows.ts";
 import { makeKeptRows, type KeptRows } from "../../../../src/platform/database/write/kept-rows.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
-import { account, accounts, createAccounts } from "../accounts.ts";
+import { account, accounts, createAccounts, deposit } from "../accounts.ts";
 
 const versionOf = "SELECT version FROM test_accounts WHERE id = $1";
 
@@ -66,6 +72,89 @@ eachStore("tx.keep", (store) => {
     });
     await change;
     expect(await write((tx) => kept(tx))).to.deep.equal([{ version: 9 }]);
+  });
+});
+
+eachStore("tx.answers", (store) => {
+  let db: Database;
+  let statements: number;
+  const balances: Question<{ readonly id: string }, bigint | null> = {
+    table: accounts,
+    async ask(reader, asked) {
+      statements += 1;
+      const rows = await reader.find(accounts, `WHERE id IN ${listed(reader.dialect, 1)}`, [
+        JSON.stringify(asked.map(({ id }) => id)),
+      ]);
+      return asked.map(({ id }) => rows.find((row) => row.id === id)?.balance ?? null);
+    },
+  };
+  const ask = (id: string, change: (tx: Tx) => Promise<unknown> = () => Promise.resolve()) => {
+    const asked = { id };
+    return db.write(
+      testContext,
+      async (tx) => {
+        await change(tx);
+        return (await tx.answers(balances, [asked]))[0];
+      },
+      { question: balances, asked },
+    );
+  };
+
+  beforeEach(async () => {
+    db = await store.open(await store.place("empty"));
+    statements = 0;
+    await createAccounts(db);
+    await db.write(testContext, async (tx) => {
+      await tx.insert(accounts, account("a"));
+      await deposit(tx, "a", 5n, "first");
+    });
+  });
+
+  it("asks in one statement for the writes that wait at the same time, each with its own answer", async () => {
+    const ids = ["a", "b", "a", "c", "a", "d"];
+    const found = await Promise.all(ids.map((id) => ask(id)));
+    expect(found).to.deep.equal([5n, null, 5n, null, 5n, null]);
+    expect(statements).to.equal(store.dialect === "sqlite" ? 1 : ids.length);
+  });
+
+  it("asks again after an earlier write of the commit has changed the table", async () => {
+    const found = await Promise.all([
+      ask("a"),
+      ask("a"),
+      ask("a", (tx) => deposit(tx, "a", 1n, "second")),
+      ask("a", (tx) => deposit(tx, "a", 1n, "third")),
+    ]);
+    // On PostgreSQL their order is open.
+    if (store.dialect === "sqlite") expect(found).to.deep.equal([5n, 5n, 6n, 7n]);
+    expect(await ask("a")).to.equal(7n);
+  });
+
+  it("answers the other writes if one fails, whether alone or with the commit", async () => {
+    const failing = (change: (tx: Tx) => Promise<unknown>) =>
+      ask("a", async (tx) => {
+        await change(tx);
+        throw new Error("it fails");
+      }).catch((error: unknown) => (error as Error).message);
+    const found = await Promise.all([
+      ask("a"),
+      failing(() => Promise.resolve()),
+      ask("a"),
+      failing((tx) => deposit(tx, "a", 1n, "lost")),
+      ask("b"),
+    ]);
+    expect(found).to.deep.equal([5n, "it fails", 5n, "it fails", null]);
+  });
+});
+
+describe("the objects that the writes of a transaction share", () => {
+  it("are created once of each kind", () => {
+    const rows = makeKeptRows();
+    const makeList = (): string[] => [];
+    const makeSet = () => new Set<string>();
+    rows.shared(makeList).push("one");
+    expect(rows.shared(makeList)).to.deep.equal(["one"]);
+    expect(rows.shared(makeSet).size).to.equal(0);
+    expect(makeKeptRows().shared(makeList)).to.deep.equal([]);
   });
 });
 
