@@ -247,6 +247,7 @@ function sendPage(ctx: Exchange, answer: PageAnswer): void {
   ctx.status = 200;
   if (answer.kind === "data") {
     ctx.type = answer.type;
+    if (answer.fileName !== undefined) ctx.attachment(answer.fileName);
     ctx.body = answer.body;
     return;
   }

@@ -17,8 +17,13 @@ export type PageAnswer =
   | { readonly kind: "events"; readonly subscribe: Subscribe }
   | { readonly kind: "redirect"; readonly location: string }
   | { readonly kind: "file"; readonly file: KeptBody }
-  /** For programs; `type` is the media type. Clients revalidate it. */
-  | { readonly kind: "data"; readonly type: string; readonly body: string };
+  /** For programs. `type` is the media type; browsers save the body under the file name if there is one. */
+  | {
+      readonly kind: "data";
+      readonly type: string;
+      readonly body: string;
+      readonly fileName?: string;
+    };
 
 export interface HtmlPage {
   /** A kept body is sent to many clients, and compressed once. */

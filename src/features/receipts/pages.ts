@@ -1,17 +1,63 @@
-import { pagesOf, type PageAnswer } from "../../api/page.ts";
+import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
+import { makeVerifyPage, readLanguage, type Outcome } from "../checkout/index.ts";
 import type { ReceiptService } from "./service.ts";
+import { signedTextMax } from "./signed-text.ts";
 
 const page = pagesOf<ReceiptService>();
 
 export const receiptPages = [
   page({ method: "GET", path: "/.well-known/jwks.json", limit: null, handle: showKeys }),
+  page({
+    method: "GET",
+    path: "/pay/{checkoutId}/receipt.txt",
+    limit: "checkout",
+    handle: download,
+  }),
+  page({ method: "GET", path: "/verify", limit: null, handle: showForm }),
+  // No CSRF token: the form changes nothing.
+  page({ method: "POST", path: "/verify", limit: "submit", handle: verify }),
 ];
 
-/** RFC 7517 names the type of a key set. */
+/** RFC 7517 names the media type of a key set. */
 async function showKeys(service: ReceiptService): Promise<PageAnswer> {
+  const body = JSON.stringify(await service.publishedKeys());
+  return { kind: "data", type: "application/jwk-set+json", body };
+}
+
+async function download(service: ReceiptService, call: PageCall): Promise<PageAnswer> {
+  const { jws, claims } = await service.receipt(call.params["checkoutId"] ?? "");
   return {
     kind: "data",
-    type: "application/jwk-set+json",
-    body: JSON.stringify(await service.publishedKeys()),
+    type: "text/plain; charset=utf-8",
+    body: `${jws}\n`,
+    fileName: `receipt-${claims.reference}.txt`,
   };
+}
+
+function showForm(service: ReceiptService, call: PageCall): Promise<PageAnswer> {
+  return Promise.resolve(answer(service, call, "", null));
+}
+
+async function verify(service: ReceiptService, call: PageCall): Promise<PageAnswer> {
+  const given = (call.form.get("text") ?? "").slice(0, signedTextMax + 1);
+  const found = await service.check(given);
+  const result =
+    typeof found === "string"
+      ? { outcome: found, claims: {} }
+      : { outcome: found.kind, claims: found.claims };
+  return answer(service, call, given, result);
+}
+
+function answer(
+  service: ReceiptService,
+  call: PageCall,
+  given: string,
+  result: { readonly outcome: Outcome; readonly claims: object } | null,
+): PageAnswer {
+  const basePath = service.basePath();
+  const { text, languageQuery } = readLanguage(call);
+  const shown = { basePath, text, languageQuery, given, lengthMax: signedTextMax };
+  const claims = { ...result?.claims };
+  const verification = result === null ? null : { outcome: result.outcome, claims };
+  return { kind: "html", page: makeVerifyPage({ ...shown, result: verification }) };
 }

@@ -7,10 +7,11 @@ import type { CheckoutService, CheckoutSession } from "../checkout/index.ts";
 import { NothingToPay, NotPaid } from "./errors.ts";
 import type { ReceiptKeys } from "./keys.ts";
 import {
+  checkSigned,
   signClaims,
-  verifySigned,
   type ClaimsOf,
   type KeySet,
+  type SignatureFault,
   type SignedKind,
   type Verified,
 } from "./signed-text.ts";
@@ -31,7 +32,7 @@ interface Deps {
   readonly baseUrl: () => string;
 }
 
-const methods = { receipt, paymentRequest, publishedKeys, rotateKey, verify };
+const methods = { receipt, paymentRequest, publishedKeys, rotateKey, check, basePath };
 
 export function makeReceiptService(deps: Deps): ReceiptService {
   return bind(deps, methods);
@@ -94,9 +95,14 @@ function rotateKey(self: Deps, context: WriteContext): Promise<KeySet> {
   return self.keys.rotate(context);
 }
 
-/** Returns the content of a document that this instance signed. 422 `signature_refused` for any other. */
-async function verify(self: Deps, text: string): Promise<Verified> {
-  return verifySigned(text, await self.keys.published());
+/** Returns the content of a document that this instance signed, or why it is refused. */
+async function check(self: Deps, text: string): Promise<Verified | SignatureFault> {
+  return checkSigned(text, await self.keys.published());
+}
+
+/** Returns the path prefix of this instance, without a trailing slash. */
+function basePath(self: Deps): string {
+  return new URL(self.baseUrl()).pathname.replace(/\/$/, "");
 }
 
 function issued(self: Deps, session: CheckoutSession) {

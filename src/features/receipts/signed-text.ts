@@ -31,8 +31,8 @@ export interface KeySet {
   readonly keys: readonly PublicSigningKey[];
 }
 
-/** Maximum length of a signed document, in characters; those of Till are much shorter. */
-export const signedTextMax = 20_000;
+/** Maximum length of a signed document, in characters: as much as a form can send. */
+export const signedTextMax = 15_000;
 
 /** Signs claims and returns the compact JWS (RFC 7515). */
 export function signClaims<Kind extends SignedKind>(
@@ -45,20 +45,36 @@ export function signClaims<Kind extends SignedKind>(
     .sign(key.privateKey);
 }
 
+/** The reasons for which a text is refused. */
+export type SignatureFault = "not_signed" | "unknown_key" | "changed";
+
+const faults: Readonly<Record<SignatureFault, string>> = {
+  not_signed:
+    "This is not a signed document. Pass the whole text that begins with ey and has two dots.",
+  unknown_key: "None of these keys signed it: it comes from another instance, or was forged.",
+  changed: "The signature does not match the content: the document was changed, or is incomplete.",
+};
+
 /** Returns a signed document's kind and claims. Throws SignatureRefused, with the reason, unless a key of the set signed it. */
 export async function verifySigned(text: string, keySet: KeySet): Promise<Verified> {
+  const found = await checkSigned(text, keySet);
+  if (typeof found === "string") throw new SignatureRefused(faults[found]);
+  return found;
+}
+
+/** Returns a signed document's kind and claims, or the reason for which it is refused. */
+export async function checkSigned(
+  text: string,
+  keySet: KeySet,
+): Promise<Verified | SignatureFault> {
   const jws = text.trim();
-  if (jws.length > signedTextMax || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jws)) {
-    throw new SignatureRefused(
-      "This is not a signed document. Pass the whole text that begins with ey and has two dots.",
-    );
-  }
-  const { header, payload } = await opened(jws, keySet);
+  if (jws.length > signedTextMax || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(jws)) return "not_signed";
+  const signed = await opened(jws, keySet);
+  if (typeof signed === "string") return signed;
+  const { header, payload } = signed;
   const found = Object.entries(kinds).find(([, { type }]) => type === header.typ);
   const claims = found?.[1].claims.safeParse(parsed(payload));
-  if (found === undefined || claims?.success !== true) {
-    throw new SignatureRefused("It is neither a receipt nor a payment request of Till.");
-  }
+  if (found === undefined || claims?.success !== true) return "not_signed";
   return { kind: found[0], keyId: header.kid ?? "", claims: claims.data } as Verified;
 }
 
@@ -70,19 +86,8 @@ async function opened(jws: string, keySet: KeySet) {
     });
     return { header: protectedHeader, payload: new TextDecoder().decode(payload) };
   } catch (error) {
-    if (error instanceof errors.JWKSNoMatchingKey) {
-      throw new SignatureRefused(
-        "None of these keys signed it: it comes from another instance, or was forged.",
-      );
-    }
-    if (error instanceof errors.JWSSignatureVerificationFailed) {
-      throw new SignatureRefused(
-        "The signature does not match the content: the document was changed, or is incomplete.",
-      );
-    }
-    if (error instanceof errors.JOSEError) {
-      throw new SignatureRefused("It is not a document that Till has signed.");
-    }
+    if (error instanceof errors.JWKSNoMatchingKey) return "unknown_key";
+    if (error instanceof errors.JOSEError) return "changed";
     throw error;
   }
 }

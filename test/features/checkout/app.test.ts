@@ -138,6 +138,10 @@ describe("a checkout of the whole program", () => {
       receivedAmount: "25.00",
       transactionHashes: paid.receipt?.transactionHashes,
     });
+    const file = await fetch(`${app.url}/pay/${checkoutId}/receipt.txt`);
+    expect(file.headers.get("content-disposition")).to.match(/^attachment; filename="receipt-/);
+    expect(await verifySigned(await file.text(), published)).to.include({ kind: "receipt" });
+    expect(await pageOf(checkoutId)).to.contain(`href="/till/pay/${checkoutId}/receipt.txt"`);
     const unknown = `chk_${"0".repeat(32)}`;
     await expectStatus(app.request("GET", `/v1/checkout/${unknown}/receipt`), 404);
     await expectStatus(app.request("GET", `/v1/checkout/${unknown}/payment-request`), 404);

@@ -32,6 +32,13 @@ export const script = nameAsset(
   readFileSync(new URL("checkout.js", folder), "utf8"),
 );
 
+export const verifyScript = nameAsset(
+  "verify",
+  "js",
+  "text/javascript; charset=utf-8",
+  readFileSync(new URL("verify.js", folder), "utf8"),
+);
+
 /**
  * Returns the name of the style sheet with a merchant's accent color, such as `#0b5f4e`. The color is part of the name:
  * a page has no styles of its own, and a second file would be one more request.
@@ -49,7 +56,8 @@ const kept = new Map<string, Promise<KeptBody>>();
 export async function findAsset(name: string): Promise<KeptBody | null> {
   const known = kept.get(name);
   if (known !== undefined) return known;
-  const asset = [styleSheet, script].find((each) => each.name === name) ?? findColored(name);
+  const asset =
+    [styleSheet, script, verifyScript].find((each) => each.name === name) ?? findColored(name);
   if (asset === null) return null;
   const file = keepBody(asset.type, asset.body);
   for (const oldest of kept.keys()) {

@@ -106,6 +106,8 @@ interface ProgressModel {
 
 interface ReceiptModel {
   readonly facts: readonly Fact[];
+  /** The path of the signed receipt. */
+  readonly file: string;
 }
 
 /** States in which the payer may have paid although no payment was detected. */
@@ -168,7 +170,10 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     payment: isAsking ? makePayment(session, text) : null,
     progress: state === "confirming" ? makeProgress(session, text) : null,
     total: session.receipt === null ? null : tokenText(session, invoice.receivedAmount),
-    receipt: session.receipt === null ? null : { facts: receiptFacts(session, text) },
+    receipt:
+      session.receipt === null
+        ? null
+        : { facts: receiptFacts(session, text), file: `${page}/receipt.txt` },
     facts: session.receipt === null ? progressFacts(session, text) : [],
     transactions: session.transactions,
     notice,

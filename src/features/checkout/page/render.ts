@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Eta } from "eta";
 import type { HtmlPage } from "../../../api/page.ts";
-import { script, styleSheetFor } from "./assets.ts";
+import { script, styleSheetFor, verifyScript } from "./assets.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
 import type { PageModel } from "./page-model.ts";
@@ -17,6 +17,31 @@ export interface MessageModel extends StateWords {
   readonly languages: readonly LanguageLink[];
   /** Time after which the script loads `path`, in seconds; null: never. */
   readonly retrySeconds: number | null;
+}
+
+/** The page that verifies signed texts. */
+export interface VerifyModel {
+  readonly text: Catalogue;
+  readonly basePath: string;
+  /** Target of the form. */
+  readonly action: string;
+  readonly given: string;
+  /** Maximum length of the text, in characters. */
+  readonly lengthMax: number;
+  readonly outcomes: readonly {
+    readonly name: string;
+    readonly isShown: boolean;
+    readonly tone: string;
+    readonly headline: string;
+    readonly lead: string | null;
+    readonly isTest: boolean;
+    /** `claims` are the names of the claims that the value joins; rows with an empty value are hidden. */
+    readonly rows: readonly {
+      readonly label: string;
+      readonly claims: string;
+      readonly value: string;
+    }[];
+  }[];
 }
 
 // All values are escaped, in text and attributes; only QR codes and partials are inserted raw.
@@ -38,6 +63,13 @@ export function renderHome(basePath: string, text: Catalogue): HtmlPage {
   const languages = languageLinks("", text);
   const model = { ...styles, basePath, text, languages, title: text.homeTitle };
   return page(text, templates.render("./home", model));
+}
+
+export function renderVerify(model: VerifyModel): HtmlPage {
+  const title = model.text.verifyTitle;
+  const languages = languageLinks("", model.text);
+  const files = { ...styles, script: verifyScript.name };
+  return page(model.text, templates.render("./verify", { ...files, ...model, languages, title }));
 }
 
 export function renderMessage(model: MessageModel): HtmlPage {

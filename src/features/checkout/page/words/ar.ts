@@ -157,6 +157,23 @@ export const ar: Catalogue = {
   askMerchant: "تواصل مع {merchant} واذكر هذا الرقم المرجعي:",
   mailSubject: "الدفعة {reference}",
 
+  downloadReceipt: "تنزيل الإيصال الموقَّع",
+  verifyTitle: "التحقق من إيصال",
+  verifyLead:
+    "ألصق إيصالًا موقَّعًا أو طلب دفع موقَّعًا. يبيّن التوقيع ما إذا كان النص صادرًا عن هذا الموقع ولم يُغيَّر.",
+  verifyLabel: "النص الموقَّع",
+  verifySend: "تحقق",
+  verifyReceipt: "هذا الإيصال أصلي",
+  verifyRequest: "طلب الدفع هذا أصلي",
+  verifyRequestLead: "قبل أن ترسل أي شيء، قارن العنوان والمبلغ بما تعرضه محفظتك.",
+  verifyRefused: "لا يمكننا التحقق من هذا النص",
+  verifyChanged: "النص مُغيَّر أو ينقصه جزء. انسخه كاملًا مرة أخرى.",
+  verifyUnknown: "لم يوقّعه هذا الموقع. إذا كان صادرًا عن موقع آخر، فتحقق منه هناك.",
+  verifyNotSigned: "هذا ليس نصًا موقَّعًا: النص الموقَّع سطر طويل من الأحرف والأرقام فيه نقطتان.",
+  verifyAddress: "العنوان",
+  signedBy: "الموقِّع",
+  signedOn: "تاريخ التوقيع",
+
   checkAgain: "التحقق مرة أخرى",
   back: "العودة إلى {merchant}",
   language: "اللغة",

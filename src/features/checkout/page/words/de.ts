@@ -167,6 +167,27 @@ export const de: Catalogue = {
   askMerchant: "Wende dich an {merchant} und nenne diese Referenz:",
   mailSubject: "Zahlung {reference}",
 
+  downloadReceipt: "Signierten Beleg herunterladen",
+  verifyTitle: "Beleg prüfen",
+  verifyLead:
+    "Füge einen signierten Beleg oder eine signierte Zahlungsaufforderung ein. Die Signatur zeigt, ob der Text von dieser Website stammt und unverändert ist.",
+  verifyLabel: "Signierter Text",
+  verifySend: "Prüfen",
+  verifyReceipt: "Dieser Beleg ist echt",
+  verifyRequest: "Diese Zahlungsaufforderung ist echt",
+  verifyRequestLead:
+    "Vergleiche Adresse und Betrag mit der Anzeige deiner Wallet, bevor du etwas sendest.",
+  verifyRefused: "Wir können diesen Text nicht bestätigen",
+  verifyChanged:
+    "Der Text wurde verändert, oder ein Teil fehlt. Kopiere ihn noch einmal vollständig.",
+  verifyUnknown:
+    "Er wurde nicht von dieser Website signiert. Wenn er von einer anderen Website stammt, prüfe ihn dort.",
+  verifyNotSigned:
+    "Das ist kein signierter Text: Er ist eine lange Zeile aus Buchstaben und Ziffern mit zwei Punkten darin.",
+  verifyAddress: "Adresse",
+  signedBy: "Signiert von",
+  signedOn: "Signiert am",
+
   checkAgain: "Erneut prüfen",
   back: "Zurück zu {merchant}",
   language: "Sprache",

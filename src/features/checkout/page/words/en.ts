@@ -169,6 +169,26 @@ export const en = {
   askMerchant: "Contact {merchant} and quote this reference:",
   mailSubject: "Payment {reference}",
 
+  // --- signed receipts ---
+  downloadReceipt: "Download the signed receipt",
+  verifyTitle: "Verify a receipt",
+  verifyLead:
+    "Paste a signed receipt or payment request. Its signature shows whether it comes from this site and is unchanged.",
+  verifyLabel: "Signed text",
+  verifySend: "Verify",
+  verifyReceipt: "This receipt is genuine",
+  verifyRequest: "This payment request is genuine",
+  verifyRequestLead:
+    "Before you send anything, compare the address and the amount with those in your wallet.",
+  verifyRefused: "We can't verify this text",
+  verifyChanged: "The text was changed, or part of it is missing. Copy all of it again.",
+  verifyUnknown: "It was not signed by this site. If it comes from another site, verify it there.",
+  verifyNotSigned:
+    "This is not a signed text: that is one long line of letters and digits with two dots in it.",
+  verifyAddress: "Address",
+  signedBy: "Signed by",
+  signedOn: "Signed on",
+
   // --- navigation and messages ---
   checkAgain: "Check again",
   back: "Back to {merchant}",

@@ -164,6 +164,25 @@ export const es: Catalogue = {
   askMerchant: "Ponte en contacto con {merchant} e indica esta referencia:",
   mailSubject: "Pago {reference}",
 
+  downloadReceipt: "Descargar el recibo firmado",
+  verifyTitle: "Verificar un recibo",
+  verifyLead:
+    "Pega un recibo o una solicitud de pago firmados. La firma muestra si el texto procede de este sitio y no se ha modificado.",
+  verifyLabel: "Texto firmado",
+  verifySend: "Verificar",
+  verifyReceipt: "Este recibo es auténtico",
+  verifyRequest: "Esta solicitud de pago es auténtica",
+  verifyRequestLead:
+    "Antes de enviar nada, compara la dirección y el importe con los que muestra tu billetera.",
+  verifyRefused: "No podemos verificar este texto",
+  verifyChanged: "El texto se ha modificado o falta una parte. Vuelve a copiarlo entero.",
+  verifyUnknown: "No lo ha firmado este sitio. Si procede de otro sitio, verifícalo allí.",
+  verifyNotSigned:
+    "Esto no es un texto firmado: es una línea larga de letras y cifras con dos puntos dentro.",
+  verifyAddress: "Dirección",
+  signedBy: "Firmado por",
+  signedOn: "Firmado el",
+
   checkAgain: "Comprobar de nuevo",
   back: "Volver a {merchant}",
   language: "Idioma",

@@ -168,6 +168,27 @@ export const fr: Catalogue = {
   askMerchant: "Contactez {merchant} en indiquant cette référence\u00a0:",
   mailSubject: "Paiement {reference}",
 
+  downloadReceipt: "Télécharger le reçu signé",
+  verifyTitle: "Vérifier un reçu",
+  verifyLead:
+    "Collez un reçu ou une demande de paiement signés. La signature montre si le texte vient de ce site et n’a pas été modifié.",
+  verifyLabel: "Texte signé",
+  verifySend: "Vérifier",
+  verifyReceipt: "Ce reçu est authentique",
+  verifyRequest: "Cette demande de paiement est authentique",
+  verifyRequestLead:
+    "Avant d’envoyer quoi que ce soit, comparez l’adresse et le montant avec ceux affichés par votre portefeuille.",
+  verifyRefused: "Nous ne pouvons pas vérifier ce texte",
+  verifyChanged:
+    "Le texte a été modifié ou il en manque une partie. Copiez-le à nouveau en entier.",
+  verifyUnknown:
+    "Il n’a pas été signé par ce site. S’il vient d’un autre site, vérifiez-le là-bas.",
+  verifyNotSigned:
+    "Ce n’est pas un texte signé : il s’agit d’une longue ligne de lettres et de chiffres contenant deux points.",
+  verifyAddress: "Adresse",
+  signedBy: "Signé par",
+  signedOn: "Signé le",
+
   checkAgain: "Vérifier de nouveau",
   back: "Retour vers {merchant}",
   language: "Langue",

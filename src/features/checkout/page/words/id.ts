@@ -166,6 +166,26 @@ export const id: Catalogue = {
   askMerchant: "Hubungi {merchant} dan sebutkan kode referensi ini:",
   mailSubject: "Pembayaran {reference}",
 
+  downloadReceipt: "Unduh bukti pembayaran bertanda tangan",
+  verifyTitle: "Verifikasi bukti pembayaran",
+  verifyLead:
+    "Tempel bukti pembayaran atau permintaan pembayaran yang bertanda tangan. Tanda tangannya menunjukkan apakah teks berasal dari situs ini dan tidak diubah.",
+  verifyLabel: "Teks bertanda tangan",
+  verifySend: "Verifikasi",
+  verifyReceipt: "Bukti pembayaran ini asli",
+  verifyRequest: "Permintaan pembayaran ini asli",
+  verifyRequestLead:
+    "Sebelum mengirim apa pun, cocokkan alamat dan jumlahnya dengan yang ditampilkan dompet Anda.",
+  verifyRefused: "Kami tidak dapat memverifikasi teks ini",
+  verifyChanged: "Teks telah diubah atau ada bagian yang hilang. Salin kembali seluruhnya.",
+  verifyUnknown:
+    "Teks ini tidak ditandatangani oleh situs ini. Jika berasal dari situs lain, verifikasi di sana.",
+  verifyNotSigned:
+    "Ini bukan teks bertanda tangan: teks bertanda tangan adalah satu baris panjang berisi huruf dan angka dengan dua titik di dalamnya.",
+  verifyAddress: "Alamat",
+  signedBy: "Ditandatangani oleh",
+  signedOn: "Ditandatangani pada",
+
   checkAgain: "Periksa lagi",
   back: "Kembali ke {merchant}",
   language: "Bahasa",

@@ -165,6 +165,25 @@ export const it: Catalogue = {
   askMerchant: "Contatta {merchant} e indica questo riferimento:",
   mailSubject: "Pagamento {reference}",
 
+  downloadReceipt: "Scarica la ricevuta firmata",
+  verifyTitle: "Verifica una ricevuta",
+  verifyLead:
+    "Incolla una ricevuta o una richiesta di pagamento firmata. La firma mostra se il testo proviene da questo sito e non è stato modificato.",
+  verifyLabel: "Testo firmato",
+  verifySend: "Verifica",
+  verifyReceipt: "Questa ricevuta è autentica",
+  verifyRequest: "Questa richiesta di pagamento è autentica",
+  verifyRequestLead:
+    "Prima di inviare qualcosa, confronta l’indirizzo e l’importo con quelli mostrati dal tuo wallet.",
+  verifyRefused: "Non possiamo verificare questo testo",
+  verifyChanged: "Il testo è stato modificato o ne manca una parte. Copialo di nuovo per intero.",
+  verifyUnknown: "Non è stato firmato da questo sito. Se proviene da un altro sito, verificalo lì.",
+  verifyNotSigned:
+    "Questo non è un testo firmato: è una lunga riga di lettere e cifre con due punti fermi all’interno.",
+  verifyAddress: "Indirizzo",
+  signedBy: "Firmata da",
+  signedOn: "Firmata il",
+
   checkAgain: "Controlla di nuovo",
   back: "Torna a {merchant}",
   language: "Lingua",

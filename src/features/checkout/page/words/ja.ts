@@ -166,6 +166,26 @@ export const ja: Catalogue = {
   askMerchant: "このお問い合わせ番号を添えて {merchant} にご連絡ください：",
   mailSubject: "お支払い {reference}",
 
+  downloadReceipt: "署名付きお支払い明細をダウンロード",
+  verifyTitle: "お支払い明細を検証",
+  verifyLead:
+    "署名付きのお支払い明細または支払いリクエストを貼り付けてください。署名により、このサイトが発行し、変更されていないことを確認できます。",
+  verifyLabel: "署名付きテキスト",
+  verifySend: "検証する",
+  verifyReceipt: "このお支払い明細は本物です",
+  verifyRequest: "この支払いリクエストは本物です",
+  verifyRequestLead: "送金する前に、アドレスと金額をウォレットの表示と照らし合わせてください。",
+  verifyRefused: "このテキストは検証できません",
+  verifyChanged:
+    "テキストが変更されているか、一部が欠けています。もう一度全体をコピーしてください。",
+  verifyUnknown:
+    "このサイトが署名したものではありません。別のサイトのものであれば、そちらで検証してください。",
+  verifyNotSigned:
+    "署名付きテキストではありません。署名付きテキストは、ピリオドを2つ含む、英数字の長い1行です。",
+  verifyAddress: "アドレス",
+  signedBy: "署名者",
+  signedOn: "署名日時",
+
   checkAgain: "もう一度確認",
   back: "{merchant} に戻る",
   language: "言語",

@@ -164,6 +164,25 @@ export const ptBR: Catalogue = {
   askMerchant: "Fale com {merchant} e informe este código de referência:",
   mailSubject: "Pagamento {reference}",
 
+  downloadReceipt: "Baixar o comprovante assinado",
+  verifyTitle: "Verificar um comprovante",
+  verifyLead:
+    "Cole um comprovante ou uma solicitação de pagamento assinados. A assinatura mostra se o texto vem deste site e não foi alterado.",
+  verifyLabel: "Texto assinado",
+  verifySend: "Verificar",
+  verifyReceipt: "Este comprovante é autêntico",
+  verifyRequest: "Esta solicitação de pagamento é autêntica",
+  verifyRequestLead:
+    "Antes de enviar qualquer coisa, compare o endereço e o valor com os que sua carteira mostra.",
+  verifyRefused: "Não conseguimos verificar este texto",
+  verifyChanged: "O texto foi alterado ou falta uma parte. Copie-o inteiro novamente.",
+  verifyUnknown: "Ele não foi assinado por este site. Se vier de outro site, verifique-o lá.",
+  verifyNotSigned:
+    "Isto não é um texto assinado: ele é uma linha longa de letras e números com dois pontos-finais dentro.",
+  verifyAddress: "Endereço",
+  signedBy: "Assinado por",
+  signedOn: "Assinado em",
+
   checkAgain: "Verificar de novo",
   back: "Voltar para {merchant}",
   language: "Idioma",

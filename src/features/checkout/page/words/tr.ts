@@ -166,6 +166,25 @@ export const tr: Catalogue = {
   askMerchant: "{merchant} ile iletişime geçin ve bu referans kodunu belirtin:",
   mailSubject: "Ödeme {reference}",
 
+  downloadReceipt: "İmzalı makbuzu indir",
+  verifyTitle: "Makbuzu doğrula",
+  verifyLead:
+    "İmzalı bir makbuzu veya ödeme isteğini yapıştırın. İmza, metnin bu siteden geldiğini ve değiştirilmediğini gösterir.",
+  verifyLabel: "İmzalı metin",
+  verifySend: "Doğrula",
+  verifyReceipt: "Bu makbuz gerçektir",
+  verifyRequest: "Bu ödeme isteği gerçektir",
+  verifyRequestLead:
+    "Bir şey göndermeden önce adresi ve tutarı cüzdanınızda gördüklerinizle karşılaştırın.",
+  verifyRefused: "Bu metni doğrulayamıyoruz",
+  verifyChanged: "Metin değiştirilmiş veya bir kısmı eksik. Tamamını yeniden kopyalayın.",
+  verifyUnknown: "Bu site tarafından imzalanmamış. Başka bir siteden geliyorsa orada doğrulayın.",
+  verifyNotSigned:
+    "Bu imzalı bir metin değil: imzalı metin, içinde iki nokta bulunan, harf ve rakamlardan oluşan uzun bir satırdır.",
+  verifyAddress: "Adres",
+  signedBy: "İmzalayan",
+  signedOn: "İmza tarihi",
+
   checkAgain: "Yeniden kontrol et",
   back: "Geri dön: {merchant}",
   language: "Dil",

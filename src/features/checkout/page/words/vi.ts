@@ -166,6 +166,26 @@ export const vi: Catalogue = {
   askMerchant: "Hãy liên hệ {merchant} và cung cấp mã tham chiếu này:",
   mailSubject: "Thanh toán {reference}",
 
+  downloadReceipt: "Tải biên nhận đã ký",
+  verifyTitle: "Xác minh biên nhận",
+  verifyLead:
+    "Dán biên nhận hoặc yêu cầu thanh toán đã ký. Chữ ký cho biết văn bản có phải do trang này phát hành và chưa bị thay đổi hay không.",
+  verifyLabel: "Văn bản đã ký",
+  verifySend: "Xác minh",
+  verifyReceipt: "Biên nhận này là thật",
+  verifyRequest: "Yêu cầu thanh toán này là thật",
+  verifyRequestLead:
+    "Trước khi gửi, hãy so sánh địa chỉ và số tiền với nội dung hiển thị trong ví của bạn.",
+  verifyRefused: "Chúng tôi không thể xác minh văn bản này",
+  verifyChanged: "Văn bản đã bị thay đổi hoặc thiếu một phần. Hãy sao chép lại toàn bộ.",
+  verifyUnknown:
+    "Văn bản không do trang này ký. Nếu văn bản đến từ trang khác, hãy xác minh tại đó.",
+  verifyNotSigned:
+    "Đây không phải văn bản đã ký: văn bản đã ký là một dòng dài gồm chữ và số, có hai dấu chấm bên trong.",
+  verifyAddress: "Địa chỉ",
+  signedBy: "Người ký",
+  signedOn: "Ngày ký",
+
   checkAgain: "Kiểm tra lại",
   back: "Quay lại {merchant}",
   language: "Ngôn ngữ",
