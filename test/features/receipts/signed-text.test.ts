@@ -88,10 +88,10 @@ describe("signed receipts and payment requests", () => {
 
   it("are refused if the key signed something else", async () => {
     const payload = JSON.stringify(receiptClaims);
-    expect(await refusal(await signedWith({ typ: "at+jwt" }, payload))).to.contain("neither");
+    expect(await refusal(await signedWith({ typ: "at+jwt" }, payload))).to.contain("not a signed");
     expect(
       await refusal(await signedWith({ typ: "till-payment-request+jwt" }, payload)),
-    ).to.contain("neither");
+    ).to.contain("not a signed");
     await refusal(await signedWith({ typ: "till-receipt+jwt" }, '{"amount":"25.00"}'));
     await refusal(await signedWith({ typ: "till-receipt+jwt" }, "not JSON"));
   });
