@@ -240,6 +240,26 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     expect(await page.getAttribute(".payment time", "title")).to.equal("21 Nov 2026, 10:30 UTC");
   });
 
+  it("counts down, copies and announces in the page's language, with the digits of the amounts", async () => {
+    const page = await open("tron", {
+      locale: "ar-EG",
+      timezoneId: "Asia/Tokyo",
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await page.waitForSelector("#time-left:not([hidden])");
+    expect(await run(page, "document.documentElement.dir")).to.equal("rtl");
+    expect(await page.textContent("#time-left")).to.match(/^الوقت المتبقي: \d+ [^ ]+/);
+    const shown = await page.textContent("main");
+    expect(shown).not.to.match(/(?![0-9])\p{Nd}/u);
+    await page.click("#copy-amount");
+    await page.waitForSelector("#copy-amount >> text=تم النسخ");
+    expect(await page.textContent("#announcement")).to.equal("تم نسخ المبلغ");
+    expect(await run(page, "navigator.clipboard.readText()")).to.equal("25.0001");
+    setScene("partly paid", "tron");
+    await page.waitForSelector("#checkout[data-state=partly_paid]");
+    expect(await page.textContent("#announcement")).to.equal("وصل جزء من دفعتك");
+  });
+
   it("asks for the payment again once it knows that only the payer's clock was wrong", async () => {
     const page = await open("tron");
     // A browser that hides the server's time, and a clock that is two hours ahead.

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import {
@@ -228,7 +229,7 @@ describe("the languages of a checkout", () => {
       const chosen = await lab.get(`/pay/${checkoutId}?lang=de`, { "Accept-Language": "en" });
       const page = await chosen.text();
       expect(chosen.headers.get("content-language")).to.equal("de");
-      expect(page).to.contain("Wir warten auf deine Zahlung");
+      expect(page).to.contain("Wir warten auf Ihre Zahlung");
       expect(page).to.contain(`data-path="/pay/${checkoutId}?lang=de"`);
       expect(page).to.contain(`action="/pay/${checkoutId}/transactions?lang=de"`);
       expect(page).to.contain(`href="/pay/${checkoutId}?lang=en" lang="en" hreflang="en"`);
@@ -285,6 +286,18 @@ describe("the languages of a checkout", () => {
           path,
         ).to.deep.equal(catalogues.map(({ lang }) => [`${target}?lang=${lang}`, lang]));
         expect(html).to.contain('lang="ar" hreflang="ar" aria-current="true"');
+      }
+    });
+
+    it("are sent one at a time: each page is small and holds no other language's texts", async () => {
+      lab = await openLab("ethereum");
+      for (const { lang, lastDigits } of catalogues) {
+        const html = await (await lab.get(`/pay/${checkoutId}?lang=${lang}`)).text();
+        expect(gzipSync(html).length, lang).to.be.lessThan(8_000);
+        expect(html, lang).to.contain(lastDigits.replaceAll("'", "&#39;"));
+        for (const other of catalogues.filter((each) => each.lang !== lang)) {
+          expect(html, other.lang).not.to.contain(other.lastDigits);
+        }
       }
     });
 

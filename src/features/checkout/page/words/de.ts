@@ -16,139 +16,140 @@ export const de: Catalogue = {
   onNetwork: "über {network}",
   price: "Preis: {amount}",
   lastDigits:
-    "An den letzten Ziffern erkennen wir deine Zahlung. Bitte runde den Betrag deshalb nicht.",
+    "An den letzten Ziffern erkennen wir Ihre Zahlung. Bitte runden Sie den Betrag deshalb nicht.",
   arrives:
-    "Es müssen genau {amount} ankommen, bis zur letzten Nachkommastelle. Wenn du von einer Börse aus zahlst, rechne deren Auszahlungsgebühr dazu.",
+    "Es müssen genau {amount} ankommen, bis zur letzten Nachkommastelle. Wenn Sie von einer Börse aus zahlen, rechnen Sie deren Auszahlungsgebühr dazu.",
   onlyHere:
-    "Sende nur {token} über {network}. Alles andere erreicht den Händler nicht und kann nicht zurückgeholt werden.",
-  ownCoin: "Für die Netzwerkgebühr brauchst du außerdem etwas {coin}.",
-  unnamedCoin: "Für die Netzwerkgebühr brauchst du außerdem etwas von der Währung von {network}.",
-  addressOn: "Adresse bei {network}",
+    "Senden Sie nur {token} über {network}. Alles andere erreicht den Händler nicht und kann nicht zurückgeholt werden.",
+  ownCoin: "Für die Netzwerkgebühr brauchen Sie außerdem etwas {coin}.",
+  unnamedCoin: "Für die Netzwerkgebühr brauchen Sie außerdem etwas von der Währung von {network}.",
+  addressOn: "Adresse im Netzwerk {network}",
   copyAmount: "Betrag kopieren",
   copyAddress: "Adresse kopieren",
   copied: "Kopiert",
   amountCopied: "Betrag kopiert",
   addressCopied: "Adresse kopiert",
-  copyFailed: "Kopieren nicht möglich. Bitte markiere den Text",
+  copyFailed: "Kopieren nicht möglich. Bitte Text markieren",
   openWallet: "In einer Wallet öffnen",
   showCode: "QR-Code anzeigen",
-  scanAddress: "Adresse bei {network}, ohne Betrag. Gib {amount} selbst ein.",
-  scanAll: "Adresse, Token und Betrag bei {network}.",
+  scanAddress: "Adresse im Netzwerk {network}, ohne Betrag. Geben Sie {amount} selbst ein.",
+  scanAll: "Adresse, Token und Betrag im Netzwerk {network}.",
   qrLabel: "QR-Code: {amount} über {network} an {address} zahlen",
-  qrAddressLabel: "QR-Code: die Adresse {address} bei {network}",
+  qrAddressLabel: "QR-Code: die Adresse {address} im Netzwerk {network}",
   otherCode: "Einen Code verwenden, der den Betrag einträgt",
   scanCheck:
-    "Nicht jede Wallet liest diesen Code richtig. Bevor du bestätigst, muss deine Wallet einen Empfänger anzeigen, der auf {ending} endet, und den Betrag {amount}. Zeigt sie etwas anderes an, dann sende nichts und verwende stattdessen die Adresse.",
+    "Nicht jede Wallet liest diesen Code richtig. Bevor Sie bestätigen, muss Ihre Wallet einen Empfänger anzeigen, der auf {ending} endet, und den Betrag {amount}. Zeigt sie etwas anderes an, dann senden Sie nichts und verwenden Sie stattdessen die Adresse.",
   payBy: "Zahlbar bis",
   timeLeft: "noch {time}",
   timeLeftToPay: "Noch {time} Zeit zum Bezahlen",
   dayTime: "{day}, {time}",
 
-  awaitingHeadline: "Wir warten auf deine Zahlung",
-  awaitingLead: "Deine Zahlung erscheint hier, sobald das Netzwerk sie hat.",
-  partlyPaidHeadline: "Ein Teil deiner Zahlung ist angekommen",
+  awaitingHeadline: "Wir warten auf Ihre Zahlung",
+  awaitingLead: "Ihre Zahlung erscheint hier, sobald das Netzwerk sie hat.",
+  partlyPaidHeadline: "Ein Teil Ihrer Zahlung ist angekommen",
   partlyPaidLead:
-    "Wir haben {received} von {payable} erhalten. Sende die übrigen {remaining}, um die Zahlung abzuschließen.",
+    "Wir haben {received} von {payable} erhalten. Senden Sie die übrigen {remaining}, um die Zahlung abzuschließen.",
   confirmingHeadline: "Zahlung gefunden",
   confirmingLead:
-    "Das Netzwerk bestätigt sie gerade. Voraussichtliche Dauer: {wait}. Du musst nichts weiter tun und kannst diese Seite schließen.",
+    "Das Netzwerk bestätigt sie gerade. Voraussichtliche Dauer: {wait}. Sie müssen nichts weiter tun und können diese Seite schließen.",
   confirmationCount: "Bestätigungen: {current} von {required}",
   waitUnderMinute: "weniger als eine Minute",
   waitAbout: "etwa {time}",
   inReviewHeadline: "Zahlung gefunden, der Händler prüft sie",
   inReviewLead:
-    "Wir haben eine Zahlung gefunden, die {merchant} noch annehmen muss. Bitte sende sie nicht noch einmal: Diese Seite zeigt die Entscheidung.",
+    "Wir haben eine Zahlung gefunden, die {merchant} noch annehmen muss. Bitte senden Sie sie nicht noch einmal: Diese Seite zeigt die Entscheidung.",
   paidHeadline: "Bezahlt",
-  paidLead: "Danke! {merchant} hat deine Zahlung.",
-  overpaidHeadline: "Bezahlt, und du hast zu viel gesendet",
+  paidLead: "Danke! {merchant} hat Ihre Zahlung.",
+  overpaidHeadline: "Bezahlt, aber Sie haben zu viel gesendet",
   overpaidLead:
-    "Wir haben {received} erhalten, das sind {excess} zu viel. {merchant} hat deine Zahlung.",
+    "Wir haben {received} erhalten, das sind {excess} zu viel. {merchant} hat Ihre Zahlung.",
   overpaidAction:
-    "Wenn du die Differenz zurückhaben möchtest, wende dich an {merchant} und nenne die Referenz unten.",
+    "Wenn Sie die Differenz zurückhaben möchten, wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
   paidLateHeadline: "Verspätet bezahlt",
   paidLateLead:
-    "Deine Zahlung kam nach Ablauf der Frist an, und {merchant} hat sie angenommen. Du musst nichts weiter tun.",
+    "Ihre Zahlung kam nach Ablauf der Frist an, und {merchant} hat sie angenommen. Sie müssen nichts weiter tun.",
   paidLateOverpaidLead:
-    "Deine Zahlung kam nach Ablauf der Frist an, und {merchant} hat sie angenommen. Wir haben {received} erhalten, das sind {excess} zu viel.",
-  lateHeadline: "Deine Zahlung kam zu spät an",
+    "Ihre Zahlung kam nach Ablauf der Frist an, und {merchant} hat sie angenommen. Wir haben {received} erhalten, das sind {excess} zu viel.",
+  lateHeadline: "Ihre Zahlung kam zu spät an",
   lateLead:
-    "Sie kam nach Ablauf der Frist an, deshalb entscheidet {merchant}, was mit ihr geschieht. Bitte sende nichts weiter.",
+    "Sie kam nach Ablauf der Frist an, deshalb entscheidet {merchant}, was mit ihr geschieht. Bitte senden Sie nichts weiter.",
   expiredHeadline: "Diese Zahlung ist abgelaufen",
   expiredLead:
-    "Bitte sende jetzt nichts mehr an ihre Adresse. Bitte {merchant} um einen neuen Link.",
+    "Bitte senden Sie jetzt nichts mehr an die Adresse dieser Zahlung. Bitten Sie {merchant} um einen neuen Link.",
   expiredSent:
-    "Schon gesendet? Wir finden die Zahlung trotzdem. Bewahre den Link zu dieser Seite auf. Wenn deine Zahlung nicht bald erscheint, wende dich an {merchant} und nenne die Referenz unten.",
+    "Schon gesendet? Wir finden die Zahlung trotzdem. Bewahren Sie den Link zu dieser Seite auf. Wenn Ihre Zahlung nicht bald erscheint, wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
   expiredPartlyHeadline: "Abgelaufen, nur ein Teil wurde bezahlt",
   expiredPartlyLead:
-    "Wir haben {received} von {payable} erhalten, und die Frist ist abgelaufen. Bitte sende den Rest jetzt nicht.",
+    "Wir haben {received} von {payable} erhalten, und die Frist ist abgelaufen. Bitte senden Sie den Rest jetzt nicht.",
   canceledHeadline: "Vom Händler storniert",
-  canceledLead: "{merchant} hat diese Zahlung storniert. Bitte sende nichts an ihre Adresse.",
+  canceledLead:
+    "{merchant} hat diese Zahlung storniert. Bitte senden Sie nichts an die Adresse dieser Zahlung.",
   canceledPaidHeadline: "Storniert, aber eine Zahlung ist angekommen",
   canceledPaidLead:
-    "Eine Zahlung ist angekommen, obwohl {merchant} die Anforderung storniert hat. {merchant} prüft sie und entscheidet, was mit ihr geschieht. Bitte sende nichts weiter.",
+    "Eine Zahlung ist angekommen, obwohl {merchant} die Anforderung storniert hat. {merchant} prüft sie und entscheidet, was mit ihr geschieht. Bitte senden Sie nichts weiter.",
   cannotCheckHeadline: "Wir können das Netzwerk gerade nicht prüfen",
   cannotCheckLead:
-    "Deine Zahlung ist sicher: Wir finden alles, was du gesendet hast, sobald {network} wieder gelesen werden kann. Bitte sende es nicht zweimal.",
+    "Ihre Zahlung ist sicher: Wir finden alles, was Sie gesendet haben, sobald {network} wieder gelesen werden kann. Bitte senden Sie es nicht zweimal.",
   cannotCheckOpen:
-    "Noch nicht bezahlt? Du kannst weiterhin zahlen: Es zählt, wann das Netzwerk die Zahlung aufnimmt.",
+    "Noch nicht bezahlt? Sie können weiterhin zahlen: Es zählt, wann das Netzwerk die Zahlung aufnimmt.",
   cannotCheckOver:
-    "Noch nicht bezahlt? Bitte zahle jetzt nicht: Die Frist ist abgelaufen oder läuft gleich ab. Sieh in einer Minute noch einmal nach.",
+    "Noch nicht bezahlt? Bitte zahlen Sie jetzt nicht: Die Frist ist abgelaufen oder läuft gleich ab. Sehen Sie in einer Minute noch einmal nach.",
   notAccepted:
-    "{merchant} nimmt im Moment keine Zahlungen in diesem Token über {network} an. Bitte sende also nichts. Schon gesendet? Wende dich an {merchant} und nenne die Referenz unten.",
+    "{merchant} nimmt im Moment keine Zahlungen in diesem Token über {network} an. Bitte senden Sie also nichts. Schon gesendet? Wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
   cannotConfirmNow:
-    "{network} kann im Moment nicht gelesen werden, deshalb kann die Anzahl veraltet sein. Deine Zahlung ist sicher.",
-  revertedHeadline: "Deine Zahlung fehlt vorerst in der Blockchain",
+    "{network} kann im Moment nicht gelesen werden, deshalb kann die Anzahl veraltet sein. Ihre Zahlung ist sicher.",
+  revertedHeadline: "Ihre Zahlung fehlt vorerst in der Blockchain",
   revertedLead:
-    "{network} hat seine neuesten Blöcke ersetzt, und deine Zahlung war in einem davon. Normalerweise kehrt sie innerhalb von Minuten zurück. Bitte sende sie nicht noch einmal.",
+    "{network} hat seine neuesten Blöcke ersetzt, und Ihre Zahlung war in einem davon. Normalerweise kehrt sie innerhalb von Minuten zurück. Bitte senden Sie sie nicht noch einmal.",
   revertedNext:
-    "Du kannst diese Seite schließen und später wieder nachsehen. Wenn deine Zahlung nicht zurückkehrt, wende dich an {merchant} und nenne die Referenz unten.",
+    "Sie können diese Seite schließen und später wieder nachsehen. Wenn Ihre Zahlung nicht zurückkehrt, wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
   reverted:
-    "Das Netzwerk hat eine Zahlung rückgängig gemacht, die hier schon zu sehen war, und sie ist nicht zurückgekehrt. Sieh in deiner Wallet nach, bevor du etwas sendest: Solange sie dort als gesendet oder ausstehend angezeigt wird, sende keine weitere.",
+    "Das Netzwerk hat eine Zahlung rückgängig gemacht, die hier schon zu sehen war, und sie ist nicht zurückgekehrt. Sehen Sie in Ihrer Wallet nach, bevor Sie etwas senden: Solange sie dort als gesendet oder ausstehend angezeigt wird, senden Sie keine weitere.",
   transactionFailed:
-    "Die zuletzt gemeldete Transaktion ist im Netzwerk fehlgeschlagen und hat kein Geld bewegt. Auch deine Wallet sollte sie als fehlgeschlagen anzeigen.",
-  contact: "Wende dich an {merchant} und nenne die Referenz unten.",
+    "Die zuletzt gemeldete Transaktion ist im Netzwerk fehlgeschlagen und hat kein Geld bewegt. Auch Ihre Wallet sollte sie als fehlgeschlagen anzeigen.",
+  contact: "Wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
   lastChecked: "Zuletzt geprüft",
   never: "Noch nicht",
 
   hashQuestion: "Schon bezahlt, aber nicht hier zu sehen?",
   hashLead:
-    "Füge den Hash deiner Transaktion oder den Link des Block-Explorers ein. Wir suchen sie bei {network}.",
+    "Fügen Sie den Hash Ihrer Transaktion oder den Link des Block-Explorers ein. Wir suchen sie im Netzwerk {network}.",
   hashLabel: "Transaktions-Hash oder Link",
   hashSend: "Suchen",
   hashReceived:
-    "Danke. Wir suchen deine Transaktion, und diese Seite zeigt sie an, sobald wir wissen, dass sie zu dieser Zahlung gehört. Bitte sende nichts zweimal.",
+    "Danke. Wir suchen Ihre Transaktion, und diese Seite zeigt sie an, sobald wir wissen, dass sie zu dieser Zahlung gehört. Bitte senden Sie nichts zweimal.",
   hashMalformed:
-    "Das sieht nicht wie ein Transaktions-Hash aus. Ein Hash hat 64 Ziffern und Buchstaben von a bis f und kann mit 0x beginnen. Kopiere ihn aus deiner Wallet oder von deiner Börse und füge ihn noch einmal ein.",
+    "Das sieht nicht wie ein Transaktions-Hash aus. Ein Hash hat 64 Ziffern und Buchstaben von a bis f und kann mit 0x beginnen. Kopieren Sie ihn aus Ihrer Wallet oder von Ihrer Börse und fügen Sie ihn noch einmal ein.",
   hashTooMany:
-    "Wir prüfen noch die Transaktionen, die du uns geschickt hast. Warte auf die Ergebnisse, oder wende dich an den Händler.",
+    "Wir prüfen noch die Transaktionen, die Sie uns geschickt haben. Warten Sie auf die Ergebnisse, oder wenden Sie sich an den Händler.",
 
-  hashSubmitted: "Transaktionen, die du uns geschickt hast",
+  hashSubmitted: "Transaktionen, die Sie uns geschickt haben",
   hashLooking: "Wir suchen diese Transaktion.",
   hashUnknown:
-    "Das Netzwerk kennt diese Transaktion noch nicht. Wir versuchen es eine Stunde lang weiter. Bitte prüfe, ob du den Hash richtig kopiert hast.",
+    "Das Netzwerk kennt diese Transaktion noch nicht. Wir versuchen es eine Stunde lang weiter. Bitte prüfen Sie, ob Sie den Hash richtig kopiert haben.",
   hashGivenUp:
-    "Wir können diese Transaktion nicht finden. Wenn das Netzwerk sie jetzt hat, sende den Hash noch einmal.",
+    "Wir können diese Transaktion nicht finden. Wenn das Netzwerk sie jetzt hat, senden Sie den Hash noch einmal.",
   hashDisplaced:
-    "Wir können diese Transaktion nicht finden und suchen nicht weiter, um Platz für eine neuere zu machen. Sende den Hash bei Bedarf noch einmal.",
+    "Wir können diese Transaktion nicht finden und suchen nicht weiter, um Platz für eine neuere zu machen. Senden Sie den Hash bei Bedarf noch einmal.",
   hashCounted: "Gefunden. Sie zählt für diese Zahlung.",
   hashInReview: "Gefunden. {merchant} entscheidet, ob sie zu dieser Zahlung gehört.",
   hashReverted:
-    "Das Netzwerk hat den Block mit dieser Transaktion ersetzt. Solange deine Wallet sie als gesendet oder ausstehend anzeigt, sende bitte keine weitere.",
+    "Das Netzwerk hat den Block mit dieser Transaktion ersetzt. Solange Ihre Wallet sie als gesendet oder ausstehend anzeigt, senden Sie bitte keine weitere.",
   hashFailed:
     "Diese Transaktion ist im Netzwerk fehlgeschlagen, deshalb wurden keine {token} gesendet.",
   hashOtherAddress:
-    "Diese Transaktion hat nichts an die Adresse dieser Zahlung gesendet. Sieh in deiner Wallet nach, wohin sie ging.",
+    "Diese Transaktion hat nichts an die Adresse dieser Zahlung gesendet. Sehen Sie in Ihrer Wallet nach, wohin sie ging.",
   hashOtherToken:
-    "Diese Transaktion hat etwas anderes als {token} über {network} gesendet und zählt deshalb nicht. Wende dich an {merchant} und nenne die Referenz.",
+    "Diese Transaktion hat etwas anderes als {token} über {network} gesendet und zählt deshalb nicht. Wenden Sie sich an {merchant} und nennen Sie die Referenz.",
   hashTokenDisabled:
-    "Wir können {token} über {network} im Moment nicht annehmen. Wende dich an {merchant} und nenne die Referenz.",
+    "Wir können {token} über {network} im Moment nicht annehmen. Wenden Sie sich an {merchant} und nennen Sie die Referenz.",
   hashTooSmall: "Diese Transaktion hat zu wenig gesendet, um als Zahlung zu zählen.",
   hashTooEarly:
     "Diese Transaktion ist älter als diese Zahlung und kann deshalb nicht zu ihr gehören.",
   hashTooLate:
-    "Die Frist ist zu lange abgelaufen, um diese Transaktion zuzuordnen. Wende dich an {merchant} und nenne die Referenz.",
+    "Die Frist ist schon zu lange abgelaufen, um diese Transaktion zuzuordnen. Wenden Sie sich an {merchant} und nennen Sie die Referenz.",
   hashNotForThis:
-    "Diese Transaktion ist keine Zahlung für diese Rechnung. Wenn du anderer Meinung bist, wende dich an {merchant} und nenne die Referenz.",
+    "Diese Transaktion ist keine Zahlung für diese Rechnung. Wenn Sie anderer Meinung sind, wenden Sie sich an {merchant} und nennen Sie die Referenz.",
 
   details: "Details",
   receipt: "Beleg",
@@ -164,7 +165,7 @@ export const de: Catalogue = {
   transaction: "Transaktion",
   print: "Beleg drucken",
   questions: "Fragen zu dieser Zahlung?",
-  askMerchant: "Wende dich an {merchant} und nenne diese Referenz:",
+  askMerchant: "Wenden Sie sich an {merchant} und nennen Sie diese Referenz:",
   mailSubject: "Zahlung {reference}",
 
   downloadReceipt: "Signierten Beleg herunterladen",
@@ -193,27 +194,27 @@ export const de: Catalogue = {
   language: "Sprache",
   connectionLost: "Diese Seite ist vielleicht veraltet. Wir versuchen, sie zu aktualisieren.",
   notFoundHeadline: "Wir können diese Zahlung nicht finden",
-  notFoundLead: "Prüfe den Link, oder bitte den Händler um einen neuen.",
+  notFoundLead: "Prüfen Sie den Link, oder bitten Sie den Händler um einen neuen.",
   unavailableHeadline: "Wir können gerade nicht nachsehen",
   unavailableLead:
-    "Deine Zahlung ist sicher. Warte einen Moment und sieh dann noch einmal nach. Bitte sende sie nicht zweimal.",
+    "Ihre Zahlung ist sicher. Warten Sie einen Moment und sehen Sie dann noch einmal nach. Bitte senden Sie sie nicht zweimal.",
   busyHeadline: "Einen Moment, bitte",
   busyLead:
-    "Diese Seite wurde gerade sehr oft aufgerufen, deshalb machen wir eine kurze Pause. Deine Zahlung ist sicher. Wartezeit: {time}. Sieh danach noch einmal nach; wenn du uns gerade etwas schicken wolltest, schicke es dann noch einmal.",
+    "Diese Seite wurde gerade sehr oft aufgerufen, deshalb machen wir eine kurze Pause. Ihre Zahlung ist sicher. Wartezeit: {time}. Sehen Sie danach noch einmal nach; wenn Sie uns gerade etwas schicken wollten, schicken Sie es dann noch einmal.",
   refusedHeadline: "Das hat nicht geklappt",
   refusedLead:
-    "Wir konnten nicht lesen, was dein Browser gesendet hat. Es hat sich nichts geändert. Gehe zurück zu deiner Zahlung und versuche es noch einmal.",
+    "Wir konnten nicht lesen, was Ihr Browser gesendet hat. Es hat sich nichts geändert. Gehen Sie zurück zu Ihrer Zahlung und versuchen Sie es noch einmal.",
   failedHeadline: "Bei uns ist etwas schiefgegangen",
   failedLead:
-    "Wenn du schon bezahlt hast, ist deine Zahlung sicher: Wir finden sie im Netzwerk. Sieh in einer Minute noch einmal nach, und sende sie bitte nicht zweimal.",
+    "Wenn Sie schon bezahlt haben, ist Ihre Zahlung sicher: Wir finden sie im Netzwerk. Sehen Sie in einer Minute noch einmal nach, und senden Sie sie bitte nicht zweimal.",
   formNotReceived:
-    "Deine Eingabe ist vielleicht nicht angekommen. Bitte gehe zurück zur Zahlung und sende sie noch einmal, wenn sie dort nicht aufgeführt ist.",
+    "Ihre Eingabe ist vielleicht nicht angekommen. Bitte gehen Sie zurück zur Zahlung und senden Sie sie noch einmal, wenn sie dort nicht aufgeführt ist.",
   failedReference:
-    "Wenn das immer wieder geschieht, schicke dem Händler diese Referenz: {reference}",
+    "Wenn das immer wieder geschieht, schicken Sie dem Händler diese Referenz: {reference}",
   homeTitle: "Zahlungsseiten",
   homeHeadline: "Hier nehmen Händler Zahlungen an",
   homeLead:
-    "Dieser Server zeigt die Zahlungsseiten von Händlern, die in Krypto-Token bezahlt werden. Öffne zum Bezahlen den vollständigen Link, den du vom Händler bekommen hast.",
+    "Dieser Server zeigt die Zahlungsseiten von Händlern, die in Krypto-Token bezahlt werden. Öffnen Sie zum Bezahlen den vollständigen Link, den Sie vom Händler bekommen haben.",
   homeDocs: "Für Entwickler: die Dokumentation der API",
   testRibbon: "Testnetzwerk: kein echtes Geld",
 };

@@ -33,14 +33,14 @@ export const es: Catalogue = {
   copyFailed: "No se pudo copiar. Selecciona el texto",
   openWallet: "Abrir en una billetera",
   showCode: "Mostrar el código QR",
-  scanAddress: "Dirección en la red {network}, sin el importe. Introduce {amount} tú mismo.",
+  scanAddress: "Dirección en la red {network}, sin el importe. Introduce {amount} a mano.",
   scanAll: "Dirección, token e importe en la red {network}.",
   qrLabel: "Código QR: pagar {amount} en la red {network} a {address}",
   qrAddressLabel: "Código QR: la dirección {address} en la red {network}",
   otherCode: "Usar un código que incluye el importe",
   scanCheck:
     "Algunas billeteras no leen bien este código. Antes de confirmar, la tuya debe mostrar un destinatario que termine en {ending} y un importe de {amount}. Si muestra otra cosa, no envíes nada y usa la dirección.",
-  payBy: "Paga antes de:",
+  payBy: "Fecha límite:",
   timeLeft: "Tiempo restante: {time}",
   timeLeftToPay: "Tiempo restante para pagar: {time}",
   dayTime: "{day}, {time}",
@@ -90,14 +90,14 @@ export const es: Catalogue = {
   cannotCheckLead:
     "Tu pago está a salvo: encontraremos todo lo que hayas enviado en cuanto se pueda volver a leer la red {network}. No pagues dos veces.",
   cannotCheckOpen:
-    "¿Aún no has pagado? Todavía puedes hacerlo: lo que cuenta es cuándo lo incluye la red.",
+    "¿Aún no has pagado? Todavía puedes hacerlo: cuenta el momento en que la red registra el pago.",
   cannotCheckOver:
     "¿Aún no has pagado? No pagues ahora: el plazo ha terminado o está a punto de terminar. Vuelve a comprobarlo en un minuto.",
   notAccepted:
     "{merchant} no acepta por ahora pagos con este token en la red {network}, así que no envíes nada. ¿Ya lo enviaste? Ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
   cannotConfirmNow:
-    "Ahora mismo no se puede leer la red {network}, por lo que el número puede no estar al día. Tu pago está a salvo.",
-  revertedHeadline: "Tu pago ha salido de la cadena por ahora",
+    "Ahora mismo no se puede leer la red {network}, por lo que el número de confirmaciones puede no estar al día. Tu pago está a salvo.",
+  revertedHeadline: "Tu pago está fuera de la cadena por ahora",
   revertedLead:
     "La red {network} ha reemplazado sus bloques más recientes y tu pago estaba en uno de ellos. Lo normal es que vuelva en unos minutos. No lo envíes otra vez.",
   revertedNext:
@@ -198,7 +198,7 @@ export const es: Catalogue = {
   refusedHeadline: "Eso no ha funcionado",
   refusedLead:
     "No pudimos leer lo que envió tu navegador y no ha cambiado nada. Vuelve a tu pago e inténtalo de nuevo.",
-  failedHeadline: "Algo ha fallado por nuestra parte",
+  failedHeadline: "Algo falló de nuestra parte",
   failedLead:
     "Si ya pagaste, tu pago está a salvo: lo encontraremos en la red. Vuelve a comprobarlo en un minuto y no pagues dos veces.",
   formNotReceived:

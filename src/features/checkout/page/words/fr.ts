@@ -18,7 +18,7 @@ export const fr: Catalogue = {
   lastDigits:
     "Les derniers chiffres nous permettent de reconnaître votre paiement. Merci de ne pas arrondir le montant.",
   arrives:
-    "Il doit arriver exactement {amount}, jusqu’à la dernière décimale. Si vous payez depuis une plateforme d’échange, ajoutez ses frais de retrait.",
+    "Le montant reçu doit être exactement de {amount}, jusqu’à la dernière décimale. Si vous payez depuis une plateforme d’échange, ajoutez ses frais de retrait.",
   onlyHere:
     "Envoyez uniquement {token} sur le réseau {network}. Tout autre envoi n’arrivera pas au marchand et ne pourra pas être récupéré.",
   ownCoin:
@@ -40,8 +40,8 @@ export const fr: Catalogue = {
   qrAddressLabel: "QR code\u00a0: l’adresse {address} sur le réseau {network}",
   otherCode: "Utiliser un code qui contient le montant",
   scanCheck:
-    "Certains portefeuilles lisent mal ce code. Avant de confirmer, vérifiez que le vôtre affiche un destinataire qui se termine par {ending} et un montant de {amount}. S’il affiche autre chose, n’envoyez rien et utilisez plutôt l’adresse.",
-  payBy: "À payer avant\u00a0:",
+    "Certains portefeuilles lisent mal ce code. Avant de confirmer, vérifiez que le vôtre affiche une adresse de destinataire qui se termine par {ending} et un montant de {amount}. S’il affiche autre chose, n’envoyez rien et utilisez plutôt l’adresse.",
+  payBy: "Date limite\u00a0:",
   timeLeft: "Temps restant\u00a0: {time}",
   timeLeftToPay: "Temps restant pour payer\u00a0: {time}",
   dayTime: "{day}, {time}",
@@ -62,7 +62,7 @@ export const fr: Catalogue = {
     "Nous avons trouvé un paiement que {merchant} doit encore accepter. Ne l’envoyez pas une deuxième fois\u00a0: la décision s’affichera sur cette page.",
   paidHeadline: "Payé",
   paidLead: "Merci\u00a0! {merchant} a bien reçu votre paiement.",
-  overpaidHeadline: "Payé, mais vous avez envoyé trop",
+  overpaidHeadline: "Payé, mais vous avez envoyé trop d’argent",
   overpaidLead:
     "Nous avons reçu {received}, soit {excess} de trop. {merchant} a bien reçu votre paiement.",
   overpaidAction:
@@ -98,7 +98,7 @@ export const fr: Catalogue = {
     "{merchant} n’accepte pas ce jeton sur le réseau {network} pour le moment, n’envoyez donc rien. Vous avez déjà payé\u00a0? Contactez {merchant} en indiquant la référence ci-dessous.",
   cannotConfirmNow:
     "Le réseau {network} n’est pas lisible pour le moment\u00a0: le nombre de confirmations n’est peut-être pas à jour. Votre paiement est en sécurité.",
-  revertedHeadline: "Votre paiement a quitté la blockchain",
+  revertedHeadline: "Paiement momentanément sorti de la blockchain",
   revertedLead:
     "Le réseau {network} a remplacé ses blocs les plus récents, et votre paiement se trouvait dans l’un d’eux. Il revient normalement en quelques minutes. Ne l’envoyez pas une deuxième fois.",
   revertedNext:

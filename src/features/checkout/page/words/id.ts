@@ -20,9 +20,9 @@ export const id: Catalogue = {
   arrives:
     "Jumlah yang diterima harus tepat {amount}, sampai angka desimal terakhir. Jika Anda membayar dari exchange, tambahkan biaya penarikannya.",
   onlyHere:
-    "Kirim hanya {token} di jaringan {network}. Selain itu tidak akan sampai ke penjual dan tidak dapat dikembalikan.",
+    "Kirim hanya {token} di jaringan {network}. Kiriman lain tidak akan sampai ke penjual dan tidak dapat dikembalikan.",
   ownCoin: "Anda juga memerlukan sedikit {coin} untuk biaya jaringan.",
-  unnamedCoin: "Anda juga memerlukan sedikit koin asli jaringan {network} untuk biaya jaringan.",
+  unnamedCoin: "Anda juga memerlukan sedikit koin bawaan jaringan {network} untuk biaya jaringan.",
   addressOn: "Alamat di jaringan {network}",
   copyAmount: "Salin jumlah",
   copyAddress: "Salin alamat",
@@ -38,7 +38,7 @@ export const id: Catalogue = {
   qrAddressLabel: "Kode QR: alamat {address} di jaringan {network}",
   otherCode: "Gunakan kode yang memuat jumlah",
   scanCheck:
-    "Tidak semua dompet membaca kode ini dengan benar. Sebelum konfirmasi, dompet Anda harus menampilkan penerima yang berakhiran {ending} dan jumlah {amount}. Jika yang tampil berbeda, jangan kirim dan gunakan alamatnya saja.",
+    "Tidak semua dompet membaca kode ini dengan benar. Sebelum konfirmasi, dompet Anda harus menampilkan alamat penerima yang berakhiran {ending} dan jumlah {amount}. Jika yang tampil berbeda, jangan kirim dan gunakan alamatnya saja.",
   payBy: "Bayar sebelum:",
   timeLeft: "Sisa waktu: {time}",
   timeLeftToPay: "Sisa waktu pembayaran: {time}",
@@ -57,19 +57,19 @@ export const id: Catalogue = {
   waitAbout: "sekitar {time}",
   inReviewHeadline: "Pembayaran ditemukan, menunggu penjual",
   inReviewLead:
-    "Kami menemukan pembayaran yang masih harus diterima oleh {merchant}. Mohon jangan kirim lagi: keputusannya akan muncul di halaman ini.",
+    "Kami menemukan pembayaran yang masih menunggu persetujuan {merchant}. Mohon jangan kirim lagi: keputusannya akan muncul di halaman ini.",
   paidHeadline: "Lunas",
   paidLead: "Terima kasih. {merchant} sudah menerima pembayaran Anda.",
-  overpaidHeadline: "Lunas, tetapi Anda mengirim lebih",
+  overpaidHeadline: "Lunas, tetapi jumlah yang dikirim berlebih",
   overpaidLead:
-    "Kami menerima {received}, yaitu lebih {excess}. {merchant} sudah menerima pembayaran Anda.",
+    "Kami menerima {received}, kelebihannya {excess}. {merchant} sudah menerima pembayaran Anda.",
   overpaidAction:
     "Untuk pengembalian selisihnya, hubungi {merchant} dan sebutkan kode referensi di bawah.",
   paidLateHeadline: "Dibayar terlambat",
   paidLateLead:
-    "Pembayaran Anda masuk setelah batas waktu, dan {merchant} sudah menerimanya. Anda tidak perlu melakukan apa pun lagi.",
+    "Pembayaran Anda masuk setelah batas waktu, dan {merchant} sudah menyetujuinya. Anda tidak perlu melakukan apa pun lagi.",
   paidLateOverpaidLead:
-    "Pembayaran Anda masuk setelah batas waktu, dan {merchant} sudah menerimanya. Kami menerima {received}, yaitu lebih {excess}.",
+    "Pembayaran Anda masuk setelah batas waktu, dan {merchant} sudah menyetujuinya. Kami menerima {received}, kelebihannya {excess}.",
   lateHeadline: "Pembayaran Anda masuk terlambat",
   lateLead:
     "Pembayaran masuk setelah batas waktu, jadi {merchant} yang akan memutuskan tindak lanjutnya. Mohon jangan kirim apa pun lagi.",
@@ -105,7 +105,7 @@ export const id: Catalogue = {
   reverted:
     "Jaringan membatalkan pembayaran yang sebelumnya tampil di sini, dan pembayaran itu belum kembali. Periksa dompet Anda sebelum mengirim apa pun: selama di sana masih berstatus terkirim atau tertunda, jangan kirim yang lain.",
   transactionFailed:
-    "Transaksi yang terakhir dikirimkan kepada kami gagal di jaringan, jadi tidak ada dana yang berpindah. Dompet Anda juga akan menampilkannya sebagai gagal.",
+    "Transaksi yang terakhir dikirimkan kepada kami gagal di jaringan, jadi tidak ada dana yang berpindah. Dompet Anda seharusnya juga menampilkannya sebagai gagal.",
   contact: "Hubungi {merchant} dan sebutkan kode referensi di bawah.",
   lastChecked: "Terakhir diperiksa",
   never: "Belum pernah",
@@ -143,11 +143,11 @@ export const id: Catalogue = {
     "Saat ini kami tidak dapat menerima {token} di jaringan {network}. Hubungi {merchant} dan sebutkan kode referensi.",
   hashTooSmall: "Jumlah dalam transaksi ini terlalu kecil untuk dihitung sebagai pembayaran.",
   hashTooEarly:
-    "Transaksi ini lebih lama daripada pembayaran ini, jadi tidak mungkin untuk pembayaran ini.",
+    "Transaksi ini terjadi sebelum pembayaran ini dibuat, jadi tidak mungkin untuk pembayaran ini.",
   hashTooLate:
     "Batas waktunya sudah terlalu lama lewat sehingga kami tidak dapat mencocokkan transaksi ini. Hubungi {merchant} dan sebutkan kode referensi.",
   hashNotForThis:
-    "Transaksi ini bukan pembayaran untuk tagihan ini. Jika menurut Anda benar, hubungi {merchant} dan sebutkan kode referensi.",
+    "Transaksi ini bukan pembayaran untuk tagihan ini. Jika Anda berpendapat lain, hubungi {merchant} dan sebutkan kode referensi.",
 
   details: "Detail",
   receipt: "Bukti pembayaran",
@@ -189,7 +189,7 @@ export const id: Catalogue = {
   checkAgain: "Periksa lagi",
   back: "Kembali ke {merchant}",
   language: "Bahasa",
-  connectionLost: "Halaman ini mungkin belum terbaru. Kami sedang mencoba memperbaruinya.",
+  connectionLost: "Halaman ini mungkin bukan versi terbaru. Kami sedang mencoba memperbaruinya.",
   notFoundHeadline: "Kami tidak menemukan pembayaran ini",
   notFoundLead: "Periksa tautannya, atau minta tautan baru kepada penjual.",
   unavailableHeadline: "Kami tidak dapat memeriksa saat ini",
@@ -197,7 +197,7 @@ export const id: Catalogue = {
     "Pembayaran Anda aman. Tunggu sebentar, lalu periksa lagi. Mohon jangan kirim dua kali.",
   busyHeadline: "Mohon tunggu sebentar",
   busyLead:
-    "Halaman ini baru saja diminta terlalu sering, jadi kami berhenti sejenak. Pembayaran Anda aman. Waktu tunggu: {time}. Setelah itu, periksa lagi; jika Anda sedang mengirim sesuatu kepada kami, kirimkan lagi saat itu.",
+    "Halaman ini baru saja dibuka terlalu sering, jadi kami berhenti sejenak. Pembayaran Anda aman. Waktu tunggu: {time}. Setelah itu, periksa lagi; jika Anda sedang mengirim sesuatu kepada kami, kirimkan lagi saat itu.",
   refusedHeadline: "Tidak berhasil",
   refusedLead:
     "Kami tidak dapat membaca yang dikirim browser Anda, dan tidak ada yang berubah. Kembali ke pembayaran Anda dan coba lagi.",

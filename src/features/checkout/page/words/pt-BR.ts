@@ -33,7 +33,7 @@ export const ptBR: Catalogue = {
   copyFailed: "Não foi possível copiar. Selecione o texto",
   openWallet: "Abrir na carteira",
   showCode: "Mostrar o QR Code",
-  scanAddress: "Endereço na rede {network}, sem o valor. Digite você mesmo {amount}.",
+  scanAddress: "Endereço na rede {network}, sem o valor. Digite {amount} manualmente.",
   scanAll: "Endereço, token e valor na rede {network}.",
   qrLabel: "QR Code: pagar {amount} na rede {network} para {address}",
   qrAddressLabel: "QR Code: o endereço {address} na rede {network}",

@@ -18,7 +18,7 @@ export const tr: Catalogue = {
   stillToPay: "Kalan tutar",
   onNetwork: "{network} ağında",
   price: "Fiyat: {amount}",
-  lastDigits: "Ödemenizi son basamaklarından tanıyoruz. Bu nedenle lütfen tutarı yuvarlamayın.",
+  lastDigits: "Ödemenizi son basamaklardan tanıyoruz. Bu nedenle lütfen tutarı yuvarlamayın.",
   arrives:
     "Son ondalık basamağına kadar tam olarak {amount} ulaşmalıdır. Borsadan ödüyorsanız borsanın çekim ücretini üzerine ekleyin.",
   onlyHere:
@@ -57,7 +57,7 @@ export const tr: Catalogue = {
   confirmationCount: "Onaylar: {current} / {required}",
   waitUnderMinute: "bir dakikadan az",
   waitAbout: "yaklaşık {time}",
-  inReviewHeadline: "Ödeme bulundu, satıcı bekleniyor",
+  inReviewHeadline: "Ödeme bulundu, satıcının onayı bekleniyor",
   inReviewLead:
     "{merchant} tarafından henüz kabul edilmemiş bir ödeme bulduk. Lütfen yeniden göndermeyin: Karar bu sayfada görünecek.",
   paidHeadline: "Ödendi",
@@ -131,7 +131,7 @@ export const tr: Catalogue = {
   hashGivenUp: "Bu işlemi bulamıyoruz. İşlem artık ağdaysa kodu yeniden gönderin.",
   hashDisplaced:
     "Bu işlemi bulamadık ve daha yeni birine yer açmak için aramayı bıraktık. Gerekirse kodu yeniden gönderin.",
-  hashCounted: "Bulundu. Bu ödemeye sayıldı.",
+  hashCounted: "Bulundu ve bu ödemeye sayıldı.",
   hashInReview: "Bulundu. Bu ödemeye ait olup olmadığına {merchant} karar verecek.",
   hashReverted:
     "Ağ, bu işlemin bulunduğu bloğu değiştirdi. Cüzdanınızda gönderildi veya beklemede göründüğü sürece lütfen yenisini göndermeyin.",
@@ -196,7 +196,7 @@ export const tr: Catalogue = {
     "Ödemeniz güvende. Biraz bekleyip yeniden kontrol edin. Lütfen iki kez göndermeyin.",
   busyHeadline: "Bir dakika lütfen",
   busyLead:
-    "Bu sayfa az önce çok sık istendi, bu nedenle kısa bir ara veriyoruz. Ödemeniz güvende. Bekleme süresi: {time}. Ardından yeniden kontrol edin. Bize bir şey gönderiyorduysanız o zaman yeniden gönderin.",
+    "Bu sayfa az önce çok sık açıldı, bu nedenle kısa bir ara veriyoruz. Ödemeniz güvende. Bekleme süresi: {time}. Ardından yeniden kontrol edin. Bize bir şey gönderiyorduysanız o zaman yeniden gönderin.",
   refusedHeadline: "İşe yaramadı",
   refusedLead:
     "Tarayıcınızın gönderdiğini okuyamadık, hiçbir şey değişmedi. Ödemenize geri dönüp yeniden deneyin.",

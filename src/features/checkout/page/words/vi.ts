@@ -105,7 +105,7 @@ export const vi: Catalogue = {
   reverted:
     "Mạng đã đảo ngược một khoản thanh toán từng hiện ở đây, và nó chưa trở lại. Hãy kiểm tra trong ví trước khi gửi bất cứ thứ gì: khi ví còn hiển thị là đã gửi hoặc đang chờ, đừng gửi khoản khác.",
   transactionFailed:
-    "Giao dịch được cung cấp gần nhất đã thất bại trên mạng và không chuyển khoản tiền nào. Ví của bạn cũng sẽ hiển thị là thất bại.",
+    "Giao dịch gần nhất được cung cấp đã thất bại trên mạng và không chuyển khoản tiền nào. Ví của bạn cũng sẽ hiển thị là thất bại.",
   contact: "Hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
   lastChecked: "Lần kiểm tra cuối",
   never: "Chưa có",
@@ -145,9 +145,9 @@ export const vi: Catalogue = {
   hashTooSmall: "Số tiền của giao dịch này quá nhỏ để được tính là thanh toán.",
   hashTooEarly: "Giao dịch này có trước khoản thanh toán này nên không thể thuộc về nó.",
   hashTooLate:
-    "Thời hạn đã qua quá lâu nên chúng tôi không thể đối chiếu giao dịch này. Hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
+    "Thời hạn đã qua từ lâu nên chúng tôi không thể đối chiếu giao dịch này. Hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
   hashNotForThis:
-    "Giao dịch này không phải là thanh toán cho hóa đơn này. Nếu bạn cho rằng đúng, hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
+    "Giao dịch này không phải là thanh toán cho hóa đơn này. Nếu bạn nghĩ khác, hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
 
   details: "Chi tiết",
   receipt: "Biên nhận",
@@ -197,7 +197,7 @@ export const vi: Catalogue = {
     "Khoản thanh toán của bạn vẫn an toàn. Hãy đợi một lát rồi kiểm tra lại. Vui lòng không gửi hai lần.",
   busyHeadline: "Vui lòng đợi một chút",
   busyLead:
-    "Trang này vừa được yêu cầu quá nhiều lần nên chúng tôi tạm nghỉ một chút. Khoản thanh toán của bạn vẫn an toàn. Thời gian chờ: {time}. Sau đó hãy kiểm tra lại; nếu bạn đang gửi thông tin cho chúng tôi, hãy gửi lại lúc đó.",
+    "Trang này vừa được truy cập quá nhiều lần nên chúng tôi tạm nghỉ một chút. Khoản thanh toán của bạn vẫn an toàn. Thời gian chờ: {time}. Sau đó hãy kiểm tra lại; nếu bạn đang gửi thông tin cho chúng tôi, hãy gửi lại lúc đó.",
   refusedHeadline: "Thao tác không thành công",
   refusedLead:
     "Chúng tôi không đọc được nội dung trình duyệt của bạn gửi, và không có gì thay đổi. Hãy quay lại trang thanh toán và thử lại.",

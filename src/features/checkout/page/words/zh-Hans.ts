@@ -37,7 +37,7 @@ export const zhHans: Catalogue = {
   qrAddressLabel: "二维码：{network} 网络地址 {address}",
   otherCode: "使用包含金额的二维码",
   scanCheck:
-    "并非所有钱包都能正确识别此二维码。确认之前，请核对您的钱包显示的收款地址以 {ending} 结尾，金额为 {amount}。如果显示的不是这些内容，请勿发送，改用上面的地址。",
+    "并非所有钱包都能正确识别此二维码。确认之前，请核对您的钱包显示的收款地址以 {ending} 结尾，金额为 {amount}。如果显示的不是这些内容，请勿发送，改为使用地址付款。",
   payBy: "付款截止时间：",
   timeLeft: "剩余时间：{time}",
   timeLeftToPay: "剩余付款时间：{time}",
@@ -82,7 +82,7 @@ export const zhHans: Catalogue = {
   cannotCheckOpen: "还没付款？您仍然可以付款：以网络记录付款的时间为准。",
   cannotCheckOver: "还没付款？请先不要付款：付款时间已过或即将结束。请一分钟后再查看。",
   notAccepted:
-    "{merchant} 目前不接受通过 {network} 网络支付此代币，请勿发送任何款项。已经发送了？请联系 {merchant} 并提供下方的付款编号。",
+    "{merchant} 目前不接受通过 {network} 网络以此代币付款，请勿发送任何款项。已经发送了？请联系 {merchant} 并提供下方的付款编号。",
   cannotConfirmNow: "目前无法读取 {network} 网络，确认数可能不是最新的。您的付款是安全的。",
   revertedHeadline: "您的付款暂时离开了区块链",
   revertedLead:
@@ -169,9 +169,9 @@ export const zhHans: Catalogue = {
   unavailableLead: "您的付款是安全的。请稍等片刻再查看。请勿重复发送。",
   busyHeadline: "请稍等",
   busyLead:
-    "此页面刚才的访问过于频繁，需要短暂休息。您的付款是安全的。等待时间：{time}。之后请重新查看；如果您当时正在提交内容，请届时重新提交。",
+    "此页面刚才的访问过于频繁，因此需要暂停片刻。您的付款是安全的。等待时间：{time}。之后请重新查看；如果您当时正在提交内容，请届时重新提交。",
   refusedHeadline: "操作没有成功",
-  refusedLead: "我们无法读取您的浏览器发送的内容，没有任何改变。请返回付款页面重试。",
+  refusedLead: "我们无法读取您的浏览器发送的内容，因此没有做任何更改。请返回付款页面重试。",
   failedHeadline: "我们这边出了点问题",
   failedLead:
     "如果您已经付款，您的付款是安全的：我们会在网络上找到它。请一分钟后再查看，并且请勿重复发送。",
