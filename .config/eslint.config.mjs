@@ -106,9 +106,7 @@ export default tseslint.config(
         [
           "AbortController",
           "addEventListener",
-          "atob",
           "clearTimeout",
-          "crypto",
           "document",
           "DOMParser",
           "EventSource",
@@ -121,8 +119,6 @@ export default tseslint.config(
           "performance",
           "setInterval",
           "setTimeout",
-          "TextDecoder",
-          "TextEncoder",
           "window",
         ].map((name) => [name, "readonly"]),
       ),

@@ -356,7 +356,6 @@ eachStore("Figures", (store) => {
           happenedAt: start + number,
           currency: "USD",
           subject: "",
-          items: 1,
           sign: 1,
           amount: BigInt(number),
         })),

@@ -51,7 +51,15 @@ eachStore("a managed invoice", (store) => {
   };
   const settle = async (id: Id<"invoice">, some: Partial<PaymentTotals>, tipHeight = 1_000) => {
     const state = await shop.scan("tron", tipHeight);
-    await shop.settle("tron", new Map([[id, { ...noPayments, ...some }]]), state);
+    await shop.db.write(testContext, (tx) =>
+      shop.settlement.settleInvoices(
+        tx,
+        "tron",
+        new Map([[id, { ...noPayments, ...some }]]),
+        state,
+        shop.now(),
+      ),
+    );
   };
   const withdraw = (id: Id<"invoice">) =>
     shop.db.write(testContext, async (tx) => {

@@ -151,12 +151,11 @@ export function askingInvoices(ids: IdSource): AskingInvoices {
         new Map(
           invoiceIds.flatMap((id) => {
             const invoice = asked.get(id);
-            if (invoice === undefined) return [];
-            return [[id, { ...invoice.terms, invoice: undefined as never }] as const];
+            return invoice === undefined ? [] : [[id, invoice.terms] as const];
           }),
         ),
       ),
-    settleInvoices(_tx, _network, _locked, settled) {
+    settleInvoices(_tx, _network, settled) {
       this.onSettle();
       for (const [id, each] of settled) totals.set(id, each);
       return Promise.resolve();

@@ -156,6 +156,7 @@ export const ar: Catalogue = {
   questions: "هل لديك أسئلة عن هذه الدفعة؟",
   askMerchant: "تواصل مع {merchant} واذكر هذا الرقم المرجعي:",
   mailSubject: "الدفعة {reference}",
+  neverAsks: "لن تطلب منك هذه الصفحة أبدًا المفتاح الخاص لمحفظتك ولا عبارة الاسترداد.",
 
   downloadReceipt: "تنزيل الإيصال الموقَّع",
   verifyTitle: "التحقق من إيصال",

@@ -167,6 +167,8 @@ export const de: Catalogue = {
   questions: "Fragen zu dieser Zahlung?",
   askMerchant: "Wenden Sie sich an {merchant} und nennen Sie diese Referenz:",
   mailSubject: "Zahlung {reference}",
+  neverAsks:
+    "Diese Seite fragt nie nach dem privaten Schlüssel oder der Wiederherstellungsphrase Ihrer Wallet.",
 
   downloadReceipt: "Signierten Beleg herunterladen",
   verifyTitle: "Beleg prüfen",

@@ -168,6 +168,7 @@ export const en = {
   questions: "Questions about this payment?",
   askMerchant: "Contact {merchant} and quote this reference:",
   mailSubject: "Payment {reference}",
+  neverAsks: "This page never asks for your wallet's private key or recovery phrase.",
 
   // --- signed receipts ---
   downloadReceipt: "Download the signed receipt",

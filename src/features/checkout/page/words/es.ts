@@ -163,6 +163,8 @@ export const es: Catalogue = {
   questions: "¿Tienes preguntas sobre este pago?",
   askMerchant: "Ponte en contacto con {merchant} e indica esta referencia:",
   mailSubject: "Pago {reference}",
+  neverAsks:
+    "Esta página nunca te pedirá la clave privada ni la frase de recuperación de tu billetera.",
 
   downloadReceipt: "Descargar el recibo firmado",
   verifyTitle: "Verificar un recibo",

@@ -167,6 +167,8 @@ export const fr: Catalogue = {
   questions: "Une question sur ce paiement\u00a0?",
   askMerchant: "Contactez {merchant} en indiquant cette référence\u00a0:",
   mailSubject: "Paiement {reference}",
+  neverAsks:
+    "Cette page ne vous demandera jamais la clé privée ni la phrase de récupération de votre portefeuille.",
 
   downloadReceipt: "Télécharger le reçu signé",
   verifyTitle: "Vérifier un reçu",

@@ -155,6 +155,7 @@ export const hi: Catalogue = {
   questions: "इस पेमेंट के बारे में कोई सवाल है?",
   askMerchant: "{merchant} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ:",
   mailSubject: "पेमेंट {reference}",
+  neverAsks: "यह पेज आपके वॉलेट की प्राइवेट की या रिकवरी फ़्रेज़ कभी नहीं माँगता।",
 
   downloadReceipt: "हस्ताक्षरित रसीद डाउनलोड करें",
   verifyTitle: "रसीद सत्यापित करें",

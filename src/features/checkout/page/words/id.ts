@@ -165,6 +165,7 @@ export const id: Catalogue = {
   questions: "Ada pertanyaan tentang pembayaran ini?",
   askMerchant: "Hubungi {merchant} dan sebutkan kode referensi ini:",
   mailSubject: "Pembayaran {reference}",
+  neverAsks: "Halaman ini tidak pernah meminta kunci pribadi atau frasa pemulihan dompet Anda.",
 
   downloadReceipt: "Unduh bukti pembayaran bertanda tangan",
   verifyTitle: "Verifikasi bukti pembayaran",

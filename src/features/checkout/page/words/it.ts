@@ -164,6 +164,8 @@ export const it: Catalogue = {
   questions: "Domande su questo pagamento?",
   askMerchant: "Contatta {merchant} e indica questo riferimento:",
   mailSubject: "Pagamento {reference}",
+  neverAsks:
+    "Questa pagina non ti chiederà mai la chiave privata né la frase di recupero del tuo wallet.",
 
   downloadReceipt: "Scarica la ricevuta firmata",
   verifyTitle: "Verifica una ricevuta",

@@ -165,6 +165,7 @@ export const ja: Catalogue = {
   questions: "このお支払いについてのお問い合わせ",
   askMerchant: "このお問い合わせ番号を添えて {merchant} にご連絡ください：",
   mailSubject: "お支払い {reference}",
+  neverAsks: "このページがウォレットの秘密鍵やリカバリーフレーズをお尋ねすることはありません。",
 
   downloadReceipt: "署名付きお支払い明細をダウンロード",
   verifyTitle: "お支払い明細を検証",

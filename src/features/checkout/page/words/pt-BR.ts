@@ -163,6 +163,7 @@ export const ptBR: Catalogue = {
   questions: "Dúvidas sobre este pagamento?",
   askMerchant: "Fale com {merchant} e informe este código de referência:",
   mailSubject: "Pagamento {reference}",
+  neverAsks: "Esta página nunca pede a chave privada nem a frase de recuperação da sua carteira.",
 
   downloadReceipt: "Baixar o comprovante assinado",
   verifyTitle: "Verificar um comprovante",

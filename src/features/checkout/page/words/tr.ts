@@ -165,6 +165,7 @@ export const tr: Catalogue = {
   questions: "Bu ödemeyle ilgili sorunuz mu var?",
   askMerchant: "{merchant} ile iletişime geçin ve bu referans kodunu belirtin:",
   mailSubject: "Ödeme {reference}",
+  neverAsks: "Bu sayfa, cüzdanınızın özel anahtarını veya kurtarma ifadesini asla istemez.",
 
   downloadReceipt: "İmzalı makbuzu indir",
   verifyTitle: "Makbuzu doğrula",

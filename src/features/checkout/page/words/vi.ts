@@ -165,6 +165,7 @@ export const vi: Catalogue = {
   questions: "Bạn có câu hỏi về khoản thanh toán này?",
   askMerchant: "Hãy liên hệ {merchant} và cung cấp mã tham chiếu này:",
   mailSubject: "Thanh toán {reference}",
+  neverAsks: "Trang này không bao giờ hỏi khóa riêng tư hay cụm từ khôi phục của ví bạn.",
 
   downloadReceipt: "Tải biên nhận đã ký",
   verifyTitle: "Xác minh biên nhận",

@@ -142,6 +142,7 @@ export const zhHans: Catalogue = {
   questions: "对此付款有疑问？",
   askMerchant: "请联系 {merchant} 并提供此付款编号：",
   mailSubject: "付款 {reference}",
+  neverAsks: "此页面绝不会索要您钱包的私钥或助记词。",
 
   downloadReceipt: "下载签名收据",
   verifyTitle: "验证收据",
