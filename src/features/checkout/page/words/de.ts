@@ -173,18 +173,18 @@ export const de: Catalogue = {
   downloadReceipt: "Signierten Beleg herunterladen",
   verifyTitle: "Beleg prüfen",
   verifyLead:
-    "Füge einen signierten Beleg oder eine signierte Zahlungsaufforderung ein. Die Signatur zeigt, ob der Text von dieser Website stammt und unverändert ist.",
+    "Fügen Sie einen signierten Beleg oder eine signierte Zahlungsaufforderung ein. Die Signatur zeigt, ob der Text von dieser Website stammt und unverändert ist.",
   verifyLabel: "Signierter Text",
   verifySend: "Prüfen",
   verifyReceipt: "Dieser Beleg ist echt",
   verifyRequest: "Diese Zahlungsaufforderung ist echt",
   verifyRequestLead:
-    "Vergleiche Adresse und Betrag mit der Anzeige deiner Wallet, bevor du etwas sendest.",
+    "Vergleichen Sie Adresse und Betrag mit der Anzeige Ihrer Wallet, bevor Sie etwas senden.",
   verifyRefused: "Wir können diesen Text nicht bestätigen",
   verifyChanged:
-    "Der Text wurde verändert, oder ein Teil fehlt. Kopiere ihn noch einmal vollständig.",
+    "Der Text wurde verändert, oder ein Teil fehlt. Kopieren Sie ihn noch einmal vollständig.",
   verifyUnknown:
-    "Er wurde nicht von dieser Website signiert. Wenn er von einer anderen Website stammt, prüfe ihn dort.",
+    "Er wurde nicht von dieser Website signiert. Wenn er von einer anderen Website stammt, prüfen Sie ihn dort.",
   verifyNotSigned:
     "Das ist kein signierter Text: Er ist eine lange Zeile aus Buchstaben und Ziffern mit zwei Punkten darin.",
   verifyAddress: "Adresse",
