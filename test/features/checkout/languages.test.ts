@@ -27,8 +27,22 @@ function catalogueOf(lang: string): Catalogue {
 /** Texts whose place on a phone is limited, and their maximum width in Latin letters. */
 const widths: readonly (readonly [number, readonly (keyof typeof en)[]])[] = [
   // Buttons of 272 pixels, with room for a name in `back`.
-  [26, ["copyAmount", "copyAddress", "copied", "openWallet", "hashSend", "checkAgain", "print"]],
+  [
+    26,
+    [
+      "copyAmount",
+      "copyAddress",
+      "copied",
+      "openWallet",
+      "hashSend",
+      "checkAgain",
+      "print",
+      "verifySend",
+    ],
+  ],
   [22, ["back"]],
+  // May wrap once, below the receipt.
+  [32, ["downloadReceipt"]],
   // Shown in a button for two seconds, where it may wrap once.
   [50, ["copyFailed"]],
   // The left column of the facts.
@@ -49,6 +63,9 @@ const widths: readonly (readonly [number, readonly (keyof typeof en)[]])[] = [
       "expired",
       "transaction",
       "details",
+      "verifyAddress",
+      "signedBy",
+      "signedOn",
       "language",
     ],
   ],
@@ -76,6 +93,10 @@ const widths: readonly (readonly [number, readonly (keyof typeof en)[]])[] = [
       "refusedHeadline",
       "failedHeadline",
       "homeHeadline",
+      "verifyTitle",
+      "verifyReceipt",
+      "verifyRequest",
+      "verifyRefused",
       "testRibbon",
     ],
   ],
@@ -138,6 +159,23 @@ describe("the languages of a checkout", () => {
       expect(tooWide).to.deep.equal([]);
     });
   }
+
+  it("address the payer in one form in all texts", () => {
+    const others = {
+      de: /(?<!\p{L})(?:du|dich|dein\p{L}*)(?!\p{L})/iu,
+      fr: /(?<!\p{L})(?:tu|toi|ton|tes)(?!\p{L})/iu,
+      es: /(?<!\p{L})ustede?s?(?!\p{L})/iu,
+      ru: /(?<!\p{L})(?:ты|тебе|тебя|тво\p{L}+)(?!\p{L})/iu,
+      uk: /(?<!\p{L})(?:ти|тобі|тебе|тво\p{L}+)(?!\p{L})/iu,
+      hi: /(?<!\p{L})(?:तुम|तू|तुम्हार)/u,
+      "zh-Hans": /你/u,
+    };
+    for (const [lang, form] of Object.entries(others)) {
+      for (const [key, text] of Object.entries(catalogueOf(lang))) {
+        expect(text, `${lang} ${key}`).not.to.match(form);
+      }
+    }
+  });
 
   it("are chosen by the browser's preferences", () => {
     const cases = [

@@ -38,7 +38,7 @@ export const de: Catalogue = {
   qrAddressLabel: "QR-Code: die Adresse {address} im Netzwerk {network}",
   otherCode: "Einen Code verwenden, der den Betrag einträgt",
   scanCheck:
-    "Nicht jede Wallet liest diesen Code richtig. Bevor Sie bestätigen, muss Ihre Wallet einen Empfänger anzeigen, der auf {ending} endet, und den Betrag {amount}. Zeigt sie etwas anderes an, dann senden Sie nichts und verwenden Sie stattdessen die Adresse.",
+    "Nicht jede Wallet liest diesen Code richtig. Bevor Sie bestätigen, muss Ihre Wallet eine Empfängeradresse anzeigen, die auf {ending} endet, und den Betrag {amount}. Zeigt sie etwas anderes an, dann senden Sie nichts und verwenden Sie stattdessen die Adresse.",
   payBy: "Zahlbar bis",
   timeLeft: "noch {time}",
   timeLeftToPay: "Noch {time} Zeit zum Bezahlen",
@@ -186,7 +186,7 @@ export const de: Catalogue = {
   verifyUnknown:
     "Er wurde nicht von dieser Website signiert. Wenn er von einer anderen Website stammt, prüfen Sie ihn dort.",
   verifyNotSigned:
-    "Das ist kein signierter Text: Er ist eine lange Zeile aus Buchstaben und Ziffern mit zwei Punkten darin.",
+    "Das ist kein signierter Text. Ein signierter Text ist eine lange Zeile aus Buchstaben und Ziffern mit zwei Punkten darin.",
   verifyAddress: "Adresse",
   signedBy: "Signiert von",
   signedOn: "Signiert am",

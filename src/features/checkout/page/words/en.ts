@@ -185,7 +185,7 @@ export const en = {
   verifyChanged: "The text was changed, or part of it is missing. Copy all of it again.",
   verifyUnknown: "It was not signed by this site. If it comes from another site, verify it there.",
   verifyNotSigned:
-    "This is not a signed text: that is one long line of letters and digits with two dots in it.",
+    "This is not a signed text. A signed text is one long line of letters and digits with two dots in it.",
   verifyAddress: "Address",
   signedBy: "Signed by",
   signedOn: "Signed on",

@@ -39,7 +39,7 @@ export const es: Catalogue = {
   qrAddressLabel: "Código QR: la dirección {address} en la red {network}",
   otherCode: "Usar un código que incluye el importe",
   scanCheck:
-    "Algunas billeteras no leen bien este código. Antes de confirmar, la tuya debe mostrar un destinatario que termine en {ending} y un importe de {amount}. Si muestra otra cosa, no envíes nada y usa la dirección.",
+    "Algunas billeteras no leen bien este código. Antes de confirmar, la tuya debe mostrar una dirección de destino que termine en {ending} y un importe de {amount}. Si muestra otra cosa, no envíes nada y usa la dirección.",
   payBy: "Fecha límite:",
   timeLeft: "Tiempo restante: {time}",
   timeLeftToPay: "Tiempo restante para pagar: {time}",
@@ -180,7 +180,7 @@ export const es: Catalogue = {
   verifyChanged: "El texto se ha modificado o falta una parte. Vuelve a copiarlo entero.",
   verifyUnknown: "No lo ha firmado este sitio. Si procede de otro sitio, verifícalo allí.",
   verifyNotSigned:
-    "Esto no es un texto firmado: es una línea larga de letras y cifras con dos puntos dentro.",
+    "Esto no es un texto firmado. Un texto firmado es una sola línea larga de letras y cifras que contiene el signo «.» dos veces.",
   verifyAddress: "Dirección",
   signedBy: "Firmado por",
   signedOn: "Firmado el",

@@ -186,7 +186,7 @@ export const fr: Catalogue = {
   verifyUnknown:
     "Il n’a pas été signé par ce site. S’il vient d’un autre site, vérifiez-le là-bas.",
   verifyNotSigned:
-    "Ce n’est pas un texte signé : il s’agit d’une longue ligne de lettres et de chiffres contenant deux points.",
+    "Ce n’est pas un texte signé : un texte signé est une seule longue ligne de lettres et de chiffres, avec deux fois le signe « . ».",
   verifyAddress: "Adresse",
   signedBy: "Signé par",
   signedOn: "Signé le",

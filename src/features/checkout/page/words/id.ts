@@ -167,7 +167,7 @@ export const id: Catalogue = {
   mailSubject: "Pembayaran {reference}",
   neverAsks: "Halaman ini tidak pernah meminta kunci pribadi atau frasa pemulihan dompet Anda.",
 
-  downloadReceipt: "Unduh bukti pembayaran bertanda tangan",
+  downloadReceipt: "Unduh bukti bertanda tangan",
   verifyTitle: "Verifikasi bukti pembayaran",
   verifyLead:
     "Tempel bukti pembayaran atau permintaan pembayaran yang bertanda tangan. Tanda tangannya menunjukkan apakah teks berasal dari situs ini dan tidak diubah.",

@@ -39,7 +39,7 @@ export const it: Catalogue = {
   qrAddressLabel: "Codice QR: l’indirizzo {address} sulla rete {network}",
   otherCode: "Usa un codice che include l’importo",
   scanCheck:
-    "Alcuni wallet non leggono bene questo codice. Prima di confermare, il tuo wallet deve mostrare un destinatario che termina con {ending} e un importo di {amount}. Se mostra altro, non inviare nulla e usa l’indirizzo.",
+    "Alcuni wallet non leggono bene questo codice. Prima di confermare, il tuo wallet deve mostrare un indirizzo del destinatario che termina con {ending} e un importo di {amount}. Se mostra altro, non inviare nulla e usa l’indirizzo.",
   payBy: "Paga entro:",
   timeLeft: "Tempo rimasto: {time}",
   timeLeftToPay: "Tempo rimasto per pagare: {time}",
@@ -181,7 +181,7 @@ export const it: Catalogue = {
   verifyChanged: "Il testo è stato modificato o ne manca una parte. Copialo di nuovo per intero.",
   verifyUnknown: "Non è stato firmato da questo sito. Se proviene da un altro sito, verificalo lì.",
   verifyNotSigned:
-    "Questo non è un testo firmato: è una lunga riga di lettere e cifre con due punti fermi all’interno.",
+    "Questo non è un testo firmato. Un testo firmato è una sola lunga riga di lettere e cifre con due punti fermi all’interno.",
   verifyAddress: "Indirizzo",
   signedBy: "Firmata da",
   signedOn: "Firmata il",

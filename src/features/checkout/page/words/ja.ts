@@ -167,7 +167,7 @@ export const ja: Catalogue = {
   mailSubject: "お支払い {reference}",
   neverAsks: "このページがウォレットの秘密鍵やリカバリーフレーズをお尋ねすることはありません。",
 
-  downloadReceipt: "署名付きお支払い明細をダウンロード",
+  downloadReceipt: "署名付き明細をダウンロード",
   verifyTitle: "お支払い明細を検証",
   verifyLead:
     "署名付きのお支払い明細または支払いリクエストを貼り付けてください。署名により、このサイトが発行し、変更されていないことを確認できます。",

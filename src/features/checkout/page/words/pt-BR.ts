@@ -39,7 +39,7 @@ export const ptBR: Catalogue = {
   qrAddressLabel: "QR Code: o endereço {address} na rede {network}",
   otherCode: "Usar um código que já inclui o valor",
   scanCheck:
-    "Algumas carteiras não leem este código corretamente. Antes de confirmar, a sua carteira deve mostrar um destinatário que termina em {ending} e o valor de {amount}. Se ela mostrar qualquer outra coisa, não envie nada e use o endereço.",
+    "Algumas carteiras não leem este código corretamente. Antes de confirmar, a sua carteira deve mostrar um endereço de destino que termina em {ending} e o valor de {amount}. Se ela mostrar qualquer outra coisa, não envie nada e use o endereço.",
   payBy: "Pague até:",
   timeLeft: "Tempo restante: {time}",
   timeLeftToPay: "Tempo restante para pagar: {time}",
@@ -179,7 +179,7 @@ export const ptBR: Catalogue = {
   verifyChanged: "O texto foi alterado ou falta uma parte. Copie-o inteiro novamente.",
   verifyUnknown: "Ele não foi assinado por este site. Se vier de outro site, verifique-o lá.",
   verifyNotSigned:
-    "Isto não é um texto assinado: ele é uma linha longa de letras e números com dois pontos-finais dentro.",
+    "Isto não é um texto assinado. Um texto assinado é uma única linha longa de letras e números com dois pontos-finais dentro.",
   verifyAddress: "Endereço",
   signedBy: "Assinado por",
   signedOn: "Assinado em",
