@@ -106,7 +106,9 @@ export default tseslint.config(
         [
           "AbortController",
           "addEventListener",
+          "atob",
           "clearTimeout",
+          "crypto",
           "document",
           "DOMParser",
           "EventSource",
@@ -119,6 +121,8 @@ export default tseslint.config(
           "performance",
           "setInterval",
           "setTimeout",
+          "TextDecoder",
+          "TextEncoder",
           "window",
         ].map((name) => [name, "readonly"]),
       ),

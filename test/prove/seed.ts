@@ -255,8 +255,8 @@ async function pay(db: Database, given: Seed): Promise<void> {
         range,
       );
       await tx.run(
-        `INSERT INTO figure_changes (organization_id, id, measure, happened_at, currency, subject, sign, amount)
-         SELECT organization_id, id, 'invoices', issued_at, settlement_currency, status, 1, ${asFigure("amount")}
+        `INSERT INTO figure_changes (organization_id, id, measure, happened_at, currency, subject, items, sign, amount)
+         SELECT organization_id, id, 'invoices', issued_at, settlement_currency, status, 1, 1, ${asFigure("amount")}
          FROM invoices WHERE issued_at IS NOT NULL AND id >= $1 AND id < $2`,
         range,
       );
@@ -266,9 +266,9 @@ async function pay(db: Database, given: Seed): Promise<void> {
         ["customer", "customer_id"],
       ] as const) {
         await tx.run(
-          `INSERT INTO figure_changes (organization_id, id, measure, happened_at, currency, subject, sign, amount)
+          `INSERT INTO figure_changes (organization_id, id, measure, happened_at, currency, subject, items, sign, amount)
            SELECT organization_id, '${measure}' || id, '${measure}', created_at + 60000, settlement_currency, ${subject},
-             1, ${asFigure(whole("amount"))}
+             1, 1, ${asFigure(whole("amount"))}
            FROM invoices WHERE ${isPaid} AND ${subject} IS NOT NULL`,
           range,
         );

@@ -1,6 +1,7 @@
 import { holds, invoices } from "../../src/features/invoices/table.ts";
+import { makeMeter } from "../../src/features/usage/index.ts";
 import { second } from "../../src/kernel/clock.ts";
-import type { Id } from "../../src/kernel/id.ts";
+import type { Id, IdSource } from "../../src/kernel/id.ts";
 import type { ChainClient, Receipt } from "../../src/platform/chain/client.ts";
 import type { Database, RowOf } from "../../src/platform/database/index.ts";
 import { openMarket } from "../features/payments/ledger/paid-invoice-fixture.ts";
@@ -17,6 +18,23 @@ const batchRows = 5_000;
 /** A number of addresses at which the watcher reads all transfers of the tokens and filters them itself. */
 const addressesMax = 2_000;
 
+/** The time of some work, in milliseconds. */
+export interface Cost {
+  wallMs: number;
+  /** CPU time of all threads of this process. */
+  cpuMs: number;
+}
+
+/** Returns a function that returns the cost since this call. */
+function startCosts(): () => Cost {
+  const startedAt = performance.now();
+  const before = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return { wallMs: performance.now() - startedAt, cpuMs: (user + system) / 1_000 };
+  };
+}
+
 const addressAt = (place: number) => addressOf(`wallet ${String(place).padStart(6, "0")}`);
 
 /** Opens a network with very many live invoices and blocks in which some transfers pay invoices. */
@@ -29,11 +47,14 @@ export async function openTown(db: Database, live: number) {
     chainId: 1,
   });
   chain.mine([], 199);
-  let chainMs = 0;
+  const ofChain: Cost = { wallMs: 0, cpuMs: 0 };
   // The receipts of the block, precomputed so that building them is not measured.
   const receipts = new Map<string, Receipt>();
   const receiptOf = (hash: string) => Promise.resolve(receipts.get(hash) ?? null);
-  const client = timed(chain.client, receiptOf, (elapsed) => (chainMs += elapsed));
+  const client = timed(chain.client, receiptOf, (cost) => {
+    ofChain.wallMs += cost.wallMs;
+    ofChain.cpuMs += cost.cpuMs;
+  });
   const market = openMarket(shop, "ethereum", client);
   await market.look();
   await shop.addWallet("ethereum", { address: `0x${"1".repeat(40)}` });
@@ -49,12 +70,16 @@ export async function openTown(db: Database, live: number) {
   let next = 0;
   let blocks = 0;
 
-  /** Scans until nothing is waiting; returns the time without the chain's own, in milliseconds. */
-  async function look(): Promise<number> {
-    const before = chainMs;
-    const startedAt = performance.now();
+  /** Scans until nothing is waiting; returns the time without the chain's own. */
+  async function look(): Promise<Cost> {
+    const before = { ...ofChain };
+    const spent = startCosts();
     await market.look();
-    return performance.now() - startedAt - (chainMs - before);
+    const { wallMs, cpuMs } = spent();
+    return {
+      wallMs: wallMs - (ofChain.wallMs - before.wallMs),
+      cpuMs: cpuMs - (ofChain.cpuMs - before.cpuMs),
+    };
   }
 
   async function keepReceipts(): Promise<void> {
@@ -78,10 +103,9 @@ export async function openTown(db: Database, live: number) {
 
   return {
     /**
-     * Mines a block of transfers, some of which pay an invoice each; returns the time of processing it, in
-     * milliseconds.
+     * Mines a block of transfers, some of which pay an invoice each; returns the time of processing it.
      */
-    async mine(given: { readonly transfers: number; readonly paying: number }): Promise<number> {
+    async mine(given: { readonly transfers: number; readonly paying: number }): Promise<Cost> {
       blocks += 1;
       const step = Math.max(1, Math.floor(given.transfers / given.paying));
       const block = Array.from({ length: given.transfers }, (_, place): ScriptedTransfer => {
@@ -101,8 +125,8 @@ export async function openTown(db: Database, live: number) {
       shop.advance(blockMs);
       return look();
     },
-    /** Mines the blocks that confirm the last one; returns the time of processing them, in milliseconds. */
-    async confirm(): Promise<number> {
+    /** Mines the blocks that confirm the last one; returns the time of processing them. */
+    async confirm(): Promise<Cost> {
       chain.mine([], 12);
       shop.advance(12 * blockMs);
       return look();
@@ -126,7 +150,7 @@ async function templates(
 /** Inserts copies of one issued invoice, each with its own amount at one of many addresses. */
 async function populate(
   db: Database,
-  ids: { next(kind: "invoice" | "hold", at: number): string },
+  ids: IdSource,
   { invoice, hold }: { readonly invoice: InvoiceRow; readonly hold: HoldRow },
   live: number,
 ): Promise<{ to: ReturnType<typeof addressAt>; amount: bigint }[]> {
@@ -139,7 +163,7 @@ async function populate(
       const number = first + place;
       const to = addressAt(number % addresses);
       const amount = (invoice.payableAmount ?? 0n) + BigInt(Math.floor(number / addresses));
-      const id = ids.next("invoice", at) as Id<"invoice">;
+      const id = ids.next("invoice", at);
       asked.push({ to, amount });
       const copied: InvoiceRow = {
         ...invoice,
@@ -152,7 +176,7 @@ async function populate(
       };
       const held: HoldRow = {
         ...hold,
-        id: ids.next("hold", at) as Id<"hold">,
+        id: ids.next("hold", at),
         address: to,
         amount,
         leastAmount: amount,
@@ -169,6 +193,9 @@ async function populate(
         holds,
         rows.map(({ held }) => held),
       );
+      const meter = makeMeter(ids);
+      for (const { copied } of rows) meter.invoice(null, copied);
+      meter.append(tx, at);
     });
   }
   return asked;
@@ -178,16 +205,16 @@ async function populate(
 function timed(
   client: ChainClient,
   receiptOf: ChainClient["receipt"],
-  tell: (milliseconds: number) => void,
+  tell: (cost: Cost) => void,
 ): ChainClient {
   const told =
     <A extends unknown[], R>(call: (...given: A) => Promise<R>) =>
     async (...given: A): Promise<R> => {
-      const startedAt = performance.now();
+      const spent = startCosts();
       try {
         return await call(...given);
       } finally {
-        tell(performance.now() - startedAt);
+        tell(spent());
       }
     };
   return {

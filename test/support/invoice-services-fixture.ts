@@ -5,6 +5,7 @@ import {
   makeSettlement,
   unlimited,
   type InvoiceRow,
+  type PaymentTotals,
 } from "../../src/features/invoices/index.ts";
 import { invoicesOfTransaction } from "../../src/features/payments/index.ts";
 import { createQuotes } from "../../src/features/rates/index.ts";
@@ -103,9 +104,21 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     return settlement.sweepDeadlines(db, state.network, state, now, agreed);
   }
 
+  /** Stores the totals of invoices, in a transaction of its own. */
+  function settle(
+    network: string,
+    totals: ReadonlyMap<Id<"invoice">, PaymentTotals>,
+    state: NetworkState,
+  ): Promise<void> {
+    return db.write(testContext, async (tx) => {
+      const locked = await settlement.lockTerms(tx, [...totals.keys()].sort());
+      await settlement.settleInvoices(tx, network, locked, totals, state, now);
+    });
+  }
+
   return {
     ...{ db, ids, networks, wallets, invoices, settlement, organizationId, customers, scan },
-    sweep,
+    ...{ sweep, settle },
     managed,
     /** The managed invoices that settlement reported, call by call. */
     settledManaged,

@@ -87,7 +87,7 @@ const waiting = (organization: string, measure: string, subject: string, conditi
     at: "happened_at",
     currency: "currency",
     subject,
-    items: "-sign",
+    items: "-items",
     sign: "-sign",
     amount: "amount",
     from: `figure_changes WHERE ${condition}`,

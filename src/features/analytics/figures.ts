@@ -97,7 +97,7 @@ function rowsOf(isPlatform: boolean, measure: Measure, by: "subject" | "day"): s
   // Platform-wide changes are stored only once, under the organization they belong to.
   const written = measure === "organization" ? "volume" : measure;
   const subject = measure === "organization" ? "organization_id" : "subject";
-  const changes = `SELECT ${by === "day" ? dayOf("happened_at") : subject} AS key, sign AS items, sign, amount
+  const changes = `SELECT ${by === "day" ? dayOf("happened_at") : subject} AS key, items, sign, amount
      FROM figure_changes
      WHERE ${isPlatform ? "$1 = $1" : "organization_id = $1"} AND measure = '${written}'
        AND happened_at >= $4 AND happened_at < $7 AND ${isCurrency("currency")}`;

@@ -3,5 +3,5 @@ export type { CheckoutSession } from "./present.ts";
 export { makeCheckoutService, type CheckoutService } from "./service.ts";
 export { makeCheckoutSources } from "./sources.ts";
 export { readLanguage } from "./page/languages.ts";
-export { makeVerifyPage, type Outcome } from "./page/verify-page.ts";
+export { makeVerifyPage, type Verification } from "./page/verify-page.ts";
 export { makeProblemPage } from "./page/problem-page.ts";

@@ -21,7 +21,7 @@ export {
   SubscriptionSuspended,
 } from "./errors.ts";
 export { unlimited, type Grant, type IssuingDecision, type IssuingGate } from "./issuing/plan.ts";
-export type { PayableTerms } from "./settlement/terms-to-pay.ts";
+export type { LockedTerms, PayableTerms } from "./settlement/terms-to-pay.ts";
 export { atTip, payerInvoiceColumns, readPayerInvoices, type PayerInvoice } from "./payer-view.ts";
 export { presentInvoice, type InvoiceView } from "./present.ts";
 export { ConfirmationProgress, InvoiceStatusRecord } from "./records.ts";

@@ -1,5 +1,5 @@
 import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
-import { makeVerifyPage, readLanguage, type Outcome } from "../checkout/index.ts";
+import { makeVerifyPage, readLanguage, type Verification } from "../checkout/index.ts";
 import type { ReceiptService } from "./service.ts";
 import { signedTextMax } from "./signed-text.ts";
 
@@ -52,12 +52,10 @@ function answer(
   service: ReceiptService,
   call: PageCall,
   given: string,
-  result: { readonly outcome: Outcome; readonly claims: object } | null,
+  result: Verification | null,
 ): PageAnswer {
   const basePath = service.basePath();
   const { text, languageQuery } = readLanguage(call);
   const shown = { basePath, text, languageQuery, given, lengthMax: signedTextMax };
-  const claims = { ...result?.claims };
-  const verification = result === null ? null : { outcome: result.outcome, claims };
-  return { kind: "html", page: makeVerifyPage({ ...shown, result: verification }) };
+  return { kind: "html", page: makeVerifyPage({ ...shown, result }) };
 }

@@ -1,4 +1,4 @@
-export { meterInvoice, meterPayment } from "./meter.ts";
+export { makeMeter, meterInvoice } from "./meter.ts";
 export {
   defaultCurrency,
   makeUsageService,

@@ -1,4 +1,4 @@
-import type { Instant } from "../../kernel/clock.ts";
+import { hour, type Instant } from "../../kernel/clock.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { powerOfTen } from "../../kernel/money/ratio.ts";
 import type { Tx } from "../../platform/database/index.ts";
@@ -34,20 +34,78 @@ export interface PaymentSubjects {
   readonly managedBy: string | null;
 }
 
-/** An item's contribution to the figures. */
-interface Counted {
+/** The figure that an item contributes to. */
+interface Figure {
   readonly organizationId: Id<"organization">;
   readonly measure: Measure;
+  /** The start of an hour: figures have no shorter period. */
   readonly happenedAt: Instant;
   readonly currency: string;
   readonly subject: string;
+}
+
+/** An item's contribution to a figure. */
+interface Counted extends Figure {
   readonly amount: bigint;
 }
 
-/**
- * Replaces an invoice's contribution to the figures; `before` is null for a new invoice. Only issued invoices count.
- * The change is appended at the commit, so that issuing waits neither for a statement nor for another invoice.
- */
+/** The sum of several contributions to a figure; removed items count negatively. */
+interface Sum {
+  readonly of: Figure;
+  items: number;
+  total: bigint;
+}
+
+/** Sums the changes of a write, so that its rows are as many as the figures that change, and not as its items. */
+export interface Meter {
+  /** Replaces an invoice's contribution; `before` is null for a new invoice. Only issued invoices count. */
+  invoice(before: MeteredInvoice | null, after: MeteredInvoice): void;
+  /** Replaces a payment's contribution: it counts while confirmed and is removed when reverted. */
+  payment(subjects: PaymentSubjects, before: MeteredPayment | null, after: MeteredPayment): void;
+  /**
+   * Adds the sums to a transaction. They are inserted at its commit, so that issuing waits neither for a statement nor
+   * for another invoice.
+   */
+  append(tx: Tx, at: Instant): void;
+}
+
+export function makeMeter(ids: IdSource): Meter {
+  const sums = new Map<string, Sum>();
+
+  function add(counted: readonly Counted[], sign: bigint): void {
+    for (const { amount, ...of } of counted) {
+      const { organizationId, measure, happenedAt, currency, subject } = of;
+      const key = [organizationId, measure, happenedAt, currency, subject].join("\n");
+      const sum = sums.get(key);
+      if (sum === undefined) sums.set(key, { of, items: Number(sign), total: sign * amount });
+      else {
+        sum.items += Number(sign);
+        sum.total += sign * amount;
+      }
+    }
+  }
+
+  return {
+    invoice(before, after) {
+      if (before !== null) add(countedInvoice(before), -1n);
+      add(countedInvoice(after), 1n);
+    },
+    payment(subjects, before, after) {
+      if (before !== null) add(countedPayment(before, subjects), -1n);
+      add(countedPayment(after, subjects), 1n);
+    },
+    append(tx, at) {
+      for (const { of, items, total } of sums.values()) {
+        if (items === 0 && total === 0n) continue;
+        const [sign, amount] = total < 0n ? [-1, -total] : [1, total];
+        tx.append(figureChanges, { ...of, id: ids.next("figure", at), items, sign, amount });
+      }
+      sums.clear();
+    },
+  };
+}
+
+/** Replaces the contribution of a single invoice. */
 export function meterInvoice(
   tx: Tx,
   ids: IdSource,
@@ -55,25 +113,9 @@ export function meterInvoice(
   before: MeteredInvoice | null,
   after: MeteredInvoice,
 ): void {
-  change(tx, ids, at, before === null ? [] : countedInvoice(before), countedInvoice(after));
-}
-
-/** Replaces a payment's contribution: it counts while confirmed and is removed when reverted. */
-export function meterPayment(
-  tx: Tx,
-  ids: IdSource,
-  at: Instant,
-  subjects: PaymentSubjects,
-  before: MeteredPayment | null,
-  after: MeteredPayment,
-): void {
-  change(
-    tx,
-    ids,
-    at,
-    before === null ? [] : countedPayment(before, subjects),
-    countedPayment(after, subjects),
-  );
+  const meter = makeMeter(ids);
+  meter.invoice(before, after);
+  meter.append(tx, at);
 }
 
 function countedInvoice(invoice: MeteredInvoice): Counted[] {
@@ -82,7 +124,7 @@ function countedInvoice(invoice: MeteredInvoice): Counted[] {
     {
       organizationId: invoice.organizationId,
       measure: "invoices",
-      happenedAt: invoice.issuedAt,
+      happenedAt: hourOf(invoice.issuedAt),
       currency: invoice.settlementCurrency,
       subject: invoice.status,
       amount: toFigure(invoice.amount, invoice.settlementDecimals),
@@ -104,7 +146,7 @@ function countedPayment(payment: MeteredPayment, subjects: PaymentSubjects): Cou
           {
             organizationId: payment.organizationId,
             measure,
-            happenedAt: payment.blockTime,
+            happenedAt: hourOf(payment.blockTime),
             currency: payment.settlementCurrency,
             subject,
             amount: toFigure(payment.settlementAmount, payment.settlementDecimals),
@@ -113,29 +155,10 @@ function countedPayment(payment: MeteredPayment, subjects: PaymentSubjects): Cou
   );
 }
 
+function hourOf(at: Instant): Instant {
+  return at - (at % hour);
+}
+
 function toFigure(units: bigint, decimals: number): bigint {
   return units * powerOfTen(figureDecimals - decimals);
-}
-
-function change(
-  tx: Tx,
-  ids: IdSource,
-  at: Instant,
-  before: readonly Counted[],
-  after: readonly Counted[],
-): void {
-  const gone = before.filter((item) => !after.some((other) => isSame(item, other)));
-  const added = after.filter((item) => !before.some((other) => isSame(item, other)));
-  for (const [items, sign] of [
-    [gone, -1],
-    [added, 1],
-  ] as const) {
-    for (const item of items)
-      tx.append(figureChanges, { ...item, id: ids.next("figure", at), sign });
-  }
-}
-
-function isSame(one: Counted, other: Counted): boolean {
-  const names = Object.keys(one) as (keyof Counted)[];
-  return names.every((name) => one[name] === other[name]);
 }

@@ -94,12 +94,13 @@ type HourSum = Omit<Cell, "grain"> & Pick<Figure, "items" | "sign" | "amount">;
 /** Sums changes that contribute to the same figures, because there are far fewer of these than changes. */
 function byHour(changes: readonly Change[]): ReadonlyMap<string, HourSum> {
   const hours = new Map<string, HourSum>();
-  for (const { organizationId, measure, subject, happenedAt, currency, sign, amount } of changes) {
+  for (const change of changes) {
+    const { organizationId, measure, subject, happenedAt, currency } = change;
     const startsAt = startOf(happenedAt, "hour");
     const key = [organizationId, measure, startsAt, currency, subject].join("\n");
     const empty = { organizationId, measure, subject, startsAt, currency };
     const sum = hours.get(key) ?? { ...empty, items: 0, sign: 1, amount: 0n };
-    hours.set(key, plus(sum, { items: sign, sign, amount }));
+    hours.set(key, plus(sum, change));
   }
   return hours;
 }

@@ -29,12 +29,15 @@ export const figureChanges = table(
     organizationId: text<Id<"organization">>(),
     id: text<Id<"figure">>(),
     measure: text<Measure>(),
+    /** The start of the hour; in rows of earlier versions a time within it. */
     happenedAt: time(),
     currency: text(),
     subject: text(),
-    /** 1 for an added item, -1 for a removed one; also the sign of the amount. */
+    /** Sign of the amount. */
     sign: integer(),
     amount: amount(),
+    /** The added items, less the removed ones. */
+    items: integer(),
   },
   { primaryKey: ["organizationId", "id"] },
 );

@@ -96,7 +96,13 @@ export function difference(
 ): Record<string, { from: unknown; to: unknown }> {
   return Object.fromEntries(
     Object.entries(after)
-      .filter(([name, value]) => JSON.stringify(before[name]) !== JSON.stringify(value))
+      .filter(([name, value]) => !isSame(before[name], value))
       .map(([name, value]) => [name, { from: before[name] ?? null, to: value }]),
   );
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  const areObjects = typeof one === "object" && typeof other === "object";
+  return areObjects && JSON.stringify(one) === JSON.stringify(other);
 }

@@ -9,7 +9,7 @@ import {
 } from "../../../src/features/payments/table.ts";
 import type { InvoiceRow } from "../../../src/features/invoices/index.ts";
 import { rollUpAll } from "../../../src/features/usage/roll-up.ts";
-import { meterInvoice, meterPayment } from "../../../src/features/usage/index.ts";
+import { makeMeter, meterInvoice } from "../../../src/features/usage/index.ts";
 import type { Instant } from "../../../src/kernel/clock.ts";
 import { createIds, type Id, type IdSource } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
@@ -73,7 +73,9 @@ export function openBooks(db: Database) {
     await db.write(testContext, async (tx) => {
       await tx.insert(transfers, transfer);
       await tx.insert(payments, row);
-      meterPayment(tx, ids, given.at, invoice, null, row);
+      const meter = makeMeter(ids);
+      meter.payment(invoice, null, row);
+      meter.append(tx, given.at);
     });
     return row;
   }
@@ -89,7 +91,9 @@ export function openBooks(db: Database) {
       // A payment stands where its transfer does.
       const { blockTime } = after;
       await tx.update(transfers, { blockTime }, "WHERE id = $1", [before.transferId]);
-      meterPayment(tx, ids, before.createdAt, invoice, before, after);
+      const meter = makeMeter(ids);
+      meter.payment(invoice, before, after);
+      meter.append(tx, before.createdAt);
     });
     return after;
   }

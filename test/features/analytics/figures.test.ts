@@ -356,6 +356,7 @@ eachStore("Figures", (store) => {
           happenedAt: start + number,
           currency: "USD",
           subject: "",
+          items: 1,
           sign: 1,
           amount: BigInt(number),
         })),

@@ -51,15 +51,7 @@ eachStore("a managed invoice", (store) => {
   };
   const settle = async (id: Id<"invoice">, some: Partial<PaymentTotals>, tipHeight = 1_000) => {
     const state = await shop.scan("tron", tipHeight);
-    await shop.db.write(testContext, (tx) =>
-      shop.settlement.settleInvoices(
-        tx,
-        "tron",
-        new Map([[id, { ...noPayments, ...some }]]),
-        state,
-        shop.now(),
-      ),
-    );
+    await shop.settle("tron", new Map([[id, { ...noPayments, ...some }]]), state);
   };
   const withdraw = (id: Id<"invoice">) =>
     shop.db.write(testContext, async (tx) => {

@@ -37,15 +37,7 @@ eachStore("The bare price", (store) => {
   async function settle(invoice: InvoiceView, seen: bigint): Promise<void> {
     const state = await shop.scan("tron");
     const totals = { ...noPayments, seen, confirmed: seen, completedAt: shop.now() };
-    await shop.db.write(testContext, (tx) =>
-      shop.settlement.settleInvoices(
-        tx,
-        "tron",
-        new Map([[invoice.id, totals]]),
-        state,
-        shop.now(),
-      ),
-    );
+    await shop.settle("tron", new Map([[invoice.id, totals]]), state);
   }
   /** Releases the holds that have ended. */
   async function sweep(): Promise<void> {

@@ -6,10 +6,13 @@ import { renderVerify } from "./render.ts";
 /** The outcomes of a verification. */
 export type Outcome = "receipt" | "payment_request" | "changed" | "unknown_key" | "not_signed";
 
+/** The content of a signed text. */
+type Claims = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+
 export interface Verification {
   readonly outcome: Outcome;
   /** Empty unless the signature is valid. */
-  readonly claims: Readonly<Record<string, unknown>>;
+  readonly claims: Claims;
 }
 
 /** The claims that each kind of document shows, with the keys of their labels. A row with several joins them. */
@@ -82,17 +85,13 @@ export function makeVerifyPage(given: {
 }
 
 /** Returns the text of claims; empty if one is missing. */
-function valueOf(
-  text: Catalogue,
-  claims: Readonly<Record<string, unknown>>,
-  names: string,
-): string {
+function valueOf(text: Catalogue, claims: Claims, names: string): string {
   const texts = names.split(" ").map((name) => {
     const value = claims[name] ?? null;
     if (value === null) return "";
     if (name === "iat") return formatTime(text, Number(value) * second);
     if (name.endsWith("At")) return formatTime(text, Date.parse(String(value)));
-    return Array.isArray(value) ? value.join(", ") : String(value as string | number);
+    return typeof value === "object" ? value.join(", ") : String(value);
   });
   return texts.includes("") ? "" : texts.join(" ");
 }

@@ -3,13 +3,13 @@ import { Defect } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { deadlineTime, type NetworkState } from "../../../platform/chain/state/network-state.ts";
 import type { Database, Tx } from "../../../platform/database/index.ts";
-import { meterInvoice } from "../../usage/index.ts";
+import { makeMeter } from "../../usage/index.ts";
 import { raisePaidIndexes } from "../../wallets/index.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import { announce, type AnnouncerDependencies } from "../issuing/announce.ts";
 import { forgetWarnings } from "../capacity/watch.ts";
 import { hasEndedHolds, releaseHolds } from "../holds/matching.ts";
-import { payableTerms, statusTerms, storedTotals, type PayableTerms } from "./terms-to-pay.ts";
+import { payableTerms, statusTerms, storedTotals, type LockedTerms } from "./terms-to-pay.ts";
 import { viewOf } from "../present.ts";
 import { remainingAmount, type RemainingDependencies } from "./remaining.ts";
 import { changesBetween, invoiceStateOf, type PaymentTotals } from "../rules.ts";
@@ -39,17 +39,16 @@ export interface SettlementDependencies extends AnnouncerDependencies, Remaining
 /** The invoice operations that payments run inside their own transactions. */
 export interface Settlement {
   /** Locks issued invoices in the order of their ids and returns their payable terms. Drafts are left out. */
-  lockTerms(
-    tx: Tx,
-    invoiceIds: readonly Id<"invoice">[],
-  ): Promise<Map<Id<"invoice">, PayableTerms>>;
+  lockTerms(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Promise<Map<Id<"invoice">, LockedTerms>>;
   /**
-   * Stores the totals of invoices whose payments, tip or deadline changed, with the resulting status and exception.
-   * Holds the amounts that remain to be paid, and emits the events of each change. One call handles a batch.
+   * Stores the totals of invoices whose payments changed, with the resulting status and exception. Holds the amounts
+   * that remain to be paid, and emits the events of each change. One call handles a batch. `locked` are the terms of
+   * these invoices, which this transaction has locked and not settled yet.
    */
   settleInvoices(
     tx: Tx,
     network: string,
+    locked: ReadonlyMap<Id<"invoice">, LockedTerms>,
     totals: ReadonlyMap<Id<"invoice">, PaymentTotals>,
     state: NetworkState,
     at: Instant,
@@ -77,14 +76,16 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
     at: Instant,
   ): Promise<void> {
     const saved: InvoiceRow[] = [];
+    const meter = makeMeter(deps.ids);
     for (const before of rows) {
       const totals = totalsOf(before);
       const after = await settledInvoice(tx, deps, before, totals, state, at);
       if (after === null) continue;
       saved.push(after);
-      meterInvoice(tx, deps.ids, at, before, after);
+      meter.invoice(before, after);
       announceChange(tx, deps, before, after, state, at);
     }
+    meter.append(tx, at);
     await saveStates(tx, saved);
     const managed = saved.filter(({ managedBy }) => managedBy !== null);
     if (managed.length > 0) await deps.invoicePaid(tx, managed, at);
@@ -98,13 +99,13 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       return new Map(
         rows.flatMap((row) => {
           const terms = payableTerms(row);
-          return terms === null ? [] : [[row.id, terms] as const];
+          return terms === null ? [] : [[row.id, { ...terms, invoice: row }] as const];
         }),
       );
     },
 
-    async settleInvoices(tx, network, totals, state, at) {
-      const rows = await lockInvoices(tx, [...totals.keys()]);
+    async settleInvoices(tx, network, locked, totals, state, at) {
+      const rows = [...locked.values()].map(({ invoice }) => invoice);
       const totalsOf = (row: InvoiceRow) => {
         const paid = totals.get(row.id);
         if (paid === undefined || row.network !== network) {

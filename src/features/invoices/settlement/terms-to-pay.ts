@@ -39,6 +39,11 @@ export interface PayableTerms {
   readonly latePolicy: "accept" | "review";
 }
 
+/** The terms of an invoice that the transaction has locked, with its row. */
+export interface LockedTerms extends PayableTerms {
+  readonly invoice: InvoiceRow;
+}
+
 /** Returns null for a draft. */
 export function payableTerms(row: InvoiceRow): PayableTerms | null {
   const { payableAmount, issuedAt, expiresAt } = row;

@@ -1,7 +1,6 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { PayableTerms } from "../../invoices/index.ts";
 import type { ChangedTransfers } from "./transfer-rules.ts";
-import type { TermsOf } from "./types.ts";
 import type { Match } from "./invoices-port.ts";
 import { firstStatus, isCounted, sumOf } from "./payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
@@ -31,7 +30,7 @@ export function asksFor(
 export function acceptedMatches(
   { fresh, moved }: Pick<ChangedTransfers, "fresh" | "moved">,
   matches: ReadonlyMap<Id<"transfer">, Match>,
-  terms: TermsOf,
+  terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
   payments: readonly PaymentRow[],
 ): Map<Id<"transfer">, Match> {
   const ledgers = groupBy(payments.filter(isCounted), ({ invoiceId }) => invoiceId);

@@ -43,5 +43,8 @@ async function decidePayments(
     const after = openPayment({ id, transfer, match, terms: asked, source: "detected", at });
     return { before: null, after };
   });
-  return writePayments(tx, deps, input, terms, [...payments, ...opened], transfers);
+  // A payment is confirmed only if it is still in the block of its verified transfer.
+  const verified = input.verified.map(({ transfer }) => [transfer.id, transfer] as const);
+  const known = new Map([...verified, ...transfers]);
+  return writePayments(tx, deps, input, terms, [...payments, ...opened], known);
 }

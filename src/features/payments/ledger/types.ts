@@ -3,7 +3,7 @@ import type { Id, IdSource } from "../../../kernel/id.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { NetworkState } from "../../../platform/chain/state/network-state.ts";
-import type { PayableTerms } from "../../invoices/index.ts";
+import type { LockedTerms } from "../../invoices/index.ts";
 import type { PaymentRow } from "../table.ts";
 import type { Invoices } from "./invoices-port.ts";
 import type { Candidate } from "../watcher/receipt-verifier.ts";
@@ -30,7 +30,7 @@ export interface ChainDiffInput extends ChainContext {
   readonly verified: readonly Candidate[];
 }
 
-export type TermsOf = ReadonlyMap<Id<"invoice">, PayableTerms>;
+export type TermsOf = ReadonlyMap<Id<"invoice">, LockedTerms>;
 
 /** A payment as stored, null for a new one, and as it becomes. */
 export interface PaymentChange {

@@ -3,7 +3,7 @@ import type { Id } from "../../../kernel/id.ts";
 import { difference } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import type { PaymentTotals } from "../../invoices/index.ts";
-import { meterPayment } from "../../usage/index.ts";
+import { makeMeter } from "../../usage/index.ts";
 import type { ChainContext, LedgerDeps, PaymentChange, TermsOf } from "./types.ts";
 import { presentPayment } from "../present-payment.ts";
 import { eventOf, settleLedger } from "./payment-rules.ts";
@@ -37,7 +37,7 @@ export async function writePayments(
   meter(tx, deps, context, changes, terms);
   await recordChanges(tx, deps, context, changes, known);
   const { network, state, at } = context;
-  await deps.invoices.settleInvoices(tx, network.id, totals, state, at);
+  await deps.invoices.settleInvoices(tx, network.id, terms, totals, state, at);
   return changes;
 }
 
@@ -78,11 +78,13 @@ function meter(
   changes: readonly PaymentChange[],
   terms: TermsOf,
 ): void {
+  const meter = makeMeter(ids);
   for (const { before, after } of changes) {
     const subjects = terms.get(after.invoiceId);
     assert(subjects !== undefined, "a payment's invoice was not locked");
-    meterPayment(tx, ids, at, subjects, before, after);
+    meter.payment(subjects, before, after);
   }
+  meter.append(tx, at);
 }
 
 /** Records audit entries and emits events for payments whose status changed. */

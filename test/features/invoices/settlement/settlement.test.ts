@@ -51,9 +51,7 @@ eachStore("an invoice's payments", (store) => {
     const whole = new Map(
       [...totals].map(([{ id }, some]) => [id, { ...noPayments, ...some }] as const),
     );
-    await shop.db.write(testContext, (tx) =>
-      shop.settlement.settleInvoices(tx, "tron", whole, state, shop.now()),
-    );
+    await shop.settle("tron", whole, state);
   };
   const read = (invoice: InvoiceView) => shop.invoices.get(shop.organizationId, invoice.id);
   const shown = async (invoice: InvoiceView) => presentInvoice(await read(invoice));
@@ -329,18 +327,11 @@ eachStore("the deadline of an invoice", (store) => {
   it("makes partially paid invoices underpaid, and leaves sufficiently paid ones alone", async () => {
     const [part, enough] = [await shop.create(), await shop.create({ amount: "9" })];
     const state = await shop.scan("tron");
-    await shop.db.write(testContext, (tx) =>
-      shop.settlement.settleInvoices(
-        tx,
-        "tron",
-        new Map([
-          [part.id, { ...noPayments, seen: tokens(10) }],
-          [enough.id, { ...noPayments, seen: tokens(9) }],
-        ]),
-        state,
-        shop.now(),
-      ),
-    );
+    const totals = new Map([
+      [part.id, { ...noPayments, seen: tokens(10) }],
+      [enough.id, { ...noPayments, seen: tokens(9) }],
+    ]);
+    await shop.settle("tron", totals, state);
     shop.advance(2 * hour);
     expect(await sweep()).to.equal(1);
     const read = await shop.invoices.get(shop.organizationId, part.id);
@@ -400,9 +391,7 @@ eachStore("the deadline of an invoice", (store) => {
     const state = await shop.scan("tron");
     const seen = late.payableAmount ?? 0n;
     const totals = { ...noPayments, seen, confirmed: seen, isLate: true, completedAt: shop.now() };
-    await shop.db.write(testContext, (tx) =>
-      shop.settlement.settleInvoices(tx, "tron", new Map([[late.id, totals]]), state, shop.now()),
-    );
+    await shop.settle("tron", new Map([[late.id, totals]]), state);
     const read = await shop.invoices.get(shop.organizationId, late.id);
     expect(presentInvoice(read)).to.include({ status: "paid", exception: "late" });
     expect(await status(gone)).to.equal("canceled");

@@ -151,11 +151,12 @@ export function askingInvoices(ids: IdSource): AskingInvoices {
         new Map(
           invoiceIds.flatMap((id) => {
             const invoice = asked.get(id);
-            return invoice === undefined ? [] : [[id, invoice.terms] as const];
+            if (invoice === undefined) return [];
+            return [[id, { ...invoice.terms, invoice: undefined as never }] as const];
           }),
         ),
       ),
-    settleInvoices(_tx, _network, settled) {
+    settleInvoices(_tx, _network, _locked, settled) {
       this.onSettle();
       for (const [id, each] of settled) totals.set(id, each);
       return Promise.resolve();

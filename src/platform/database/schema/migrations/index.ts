@@ -21,6 +21,7 @@ import { migration as halfFullBands } from "./0019-half-full-bands.ts";
 import { migration as auditHeads } from "./0020-audit-heads.ts";
 import { migration as pendingNames } from "./0021-pending-names.ts";
 import { migration as branding } from "./0022-branding.ts";
+import { migration as summedChanges } from "./0023-summed-changes.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   auditHeads,
   pendingNames,
   branding,
+  summedChanges,
 ];
