@@ -40,7 +40,7 @@ export function describeInBrowser(title: string, body: (browser: () => Browser) 
       browser = await chromium.launch({
         executablePath: path,
         // Containers provide no sandbox; the pages are our own.
-        args: ["--no-sandbox", "--disable-background-networking"],
+        args: ["--no-sandbox", "--disable-background-networking", "--disable-gpu"],
       });
     });
     after(() => browser?.close());
