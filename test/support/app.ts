@@ -180,7 +180,8 @@ let people = 0;
 /** Registers a user with an organization through the API. */
 export async function register(app: TestApp, name = "Ada"): Promise<Person> {
   people += 1;
-  const email = `person${String(people)}@example.com`;
+  // Several processes may use one store.
+  const email = `person${String(people)}-${String(process.pid)}@example.com`;
   const answer = await app.request("POST", "/v1/auth/register", {
     body: { email, password, name, organizationName: `${name}'s shop` },
   });
