@@ -200,7 +200,13 @@ export const holds = table(
         where: "recycled_at IS NOT NULL",
       },
       { name: "holds_invoice", columns: ["invoiceId"] },
-      { name: "holds_ending", columns: ["network", "endsAt"], where: "released_at IS NULL" },
+      {
+        name: "holds_ending",
+        columns: ["network", "endsAt"],
+        // The second condition is always true. It keeps the index from statements that do not compare the end: PostgreSQL
+        // would choose it for the holds of an address while it has no statistics, and read every hold of the network.
+        where: "released_at IS NULL AND ends_at IS NOT NULL",
+      },
     ],
   },
 );

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { searchAmount } from "../../../src/features/invoices/holds/amount-search.ts";
 import { holdAmounts } from "../../../src/features/invoices/holds/holds.ts";
-import type { SqlValue, Tx } from "../../../src/platform/database/index.ts";
+import { holds } from "../../../src/features/invoices/table.ts";
+import type { RowOf, SqlValue, Tx } from "../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { openShop } from "../../support/invoice-services-fixture.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
@@ -10,7 +11,7 @@ eachStore("Taking a hold", (store) => {
   // SQLite takes the order of joins from the statement, and leaves an explained statement open.
   if (store.dialect === "sqlite") return;
 
-  it("never reads every hold, even if the database's statistics say that the table is small", async () => {
+  it("never reads every hold, even if the database has no statistics of the table", async () => {
     const db = await store.open();
     const shop = await openShop(db, "tron");
     const deps = { ids: shop.ids, randomBytes: systemRandom };
@@ -22,16 +23,28 @@ eachStore("Taking a hold", (store) => {
       leastOf: (amount: bigint) => amount,
       ...{ startsAt: shop.now(), endsAt: shop.now() + 1 },
     };
-    // As in a new store. The planner would remember the size of a table that had rows before.
+    // As in a new store that got many invoices at once: PostgreSQL has no statistics yet.
     await db.write(testContext, (tx) => tx.run("TRUNCATE holds"));
+    const others = Array.from({ length: 2_000 }, (_, index): RowOf<typeof holds> => ({
+      ...{
+        id: shop.ids.next("hold", shop.now()),
+        ...place,
+        kind: "amount",
+        releasedAt: null,
+        recycledAt: null,
+      },
+      ...{ price: 0n, leastAmount: 0n, amount: BigInt(index), startsAt: 0, endsAt: 1 },
+      invoiceId: shop.ids.next("invoice", shop.now()),
+    }));
     const plans = await db.write(testContext, async (tx) => {
+      await tx.insertMany(holds, others);
       const asked: { sql: string; values: readonly SqlValue[] }[] = [];
       const listening: Tx = {
         ...tx,
         answers: (question, searches) => question.ask(listening, searches),
         all: <R>(sql: string, values: readonly SqlValue[] = []) => {
           asked.push({ sql, values });
-          const found = { index: 0, near: null, taken: null, invoiceId: request.invoiceId };
+          const found = { place: 0, near: null, taken: null, invoiceId: request.invoiceId };
           return Promise.resolve([found] as R[]);
         },
       };
@@ -40,11 +53,12 @@ eachStore("Taking a hold", (store) => {
       for (const { sql, values } of asked) {
         told.push(JSON.stringify(await tx.all(`EXPLAIN ${sql}`, values)));
       }
+      await tx.run("TRUNCATE holds");
       return told;
     });
     // Two statements: the search, and the hold itself.
     expect(plans).to.have.length(2);
     for (const plan of plans) expect(plan).to.include("SubPlan");
-    for (const plan of plans) expect(plan).not.to.match(/Seq Scan on holds|Join/);
+    for (const plan of plans) expect(plan).not.to.match(/Seq Scan on holds|Join|holds_ending/);
   });
 });

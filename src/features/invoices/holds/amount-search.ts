@@ -1,7 +1,13 @@
 import type { Id, RandomBytes } from "../../../kernel/id.ts";
-import { encodeAmount, type Question } from "../../../platform/database/index.ts";
-import { amountDigits } from "../../../platform/database/schema/table.ts";
-import { forEachDialect, givenValues } from "../../../platform/database/query/json-rows.ts";
+import {
+  amount,
+  encodeAmount,
+  integer,
+  json,
+  text,
+  type Question,
+} from "../../../platform/database/index.ts";
+import { forEachDialect, givenRows } from "../../../platform/database/query/json-rows.ts";
 import { locksOf } from "../../../platform/database/write/locks.ts";
 import { holds } from "../table.ts";
 import {
@@ -57,27 +63,41 @@ export function searchFurther(search: AmountSearch, randomBytes: RandomBytes): A
   return { ...search, candidates: furtherCandidates(search.range, randomBytes) };
 }
 
-/** The number of fields that `encodeSearch` returns. */
-export const encodedFields = 6;
+/** The columns of given rows by which `nearHold` finds other holds. */
+export const nearColumns = {
+  network: text(),
+  address: text(),
+  token: text(),
+  nearLeast: amount(),
+  nearMost: amount(),
+  holder: text(),
+};
 
-/** Returns the fields of a search as the statements receive it: its place, the range near its price, and its holder. */
-export function encodeSearch(search: AmountSearch): string[] {
-  const { network, address, token, range, holder } = search;
-  return [network, address, token, ...nearBase(range).map(encodeAmount), holder ?? ""];
+/** Returns the values of `nearColumns`. */
+export function nearValues({ network, address, token, range, holder }: AmountSearch) {
+  const [nearLeast, nearMost] = nearBase(range);
+  return { network, address, token, nearLeast, nearMost, holder: holder ?? "" };
 }
 
-/** SQL for the amount of another invoice's live hold near the bare price of `given`, or null. */
+/** SQL for the amount of another invoice's live hold near the bare price of the row `given`, or null. */
 export const nearHold = `(
       SELECT near.amount FROM holds AS near
-      WHERE ${liveAt("near")} AND near.amount >= given.value ->> 3 AND near.amount <= given.value ->> 4
-        AND near.invoice_id <> given.value ->> 5
+      WHERE ${liveAt("near")} AND near.amount >= given.near_least AND near.amount <= given.near_most
+        AND near.invoice_id <> given.holder
       LIMIT 1
     )`;
 
 function liveAt(alias: string): string {
-  return `${alias}.network = given.value ->> 0 AND ${alias}.address = given.value ->> 1
-        AND ${alias}.token = given.value ->> 2 AND ${alias}.released_at IS NULL`;
+  return `${alias}.network = given.network AND ${alias}.address = given.address
+        AND ${alias}.token = given.token AND ${alias}.released_at IS NULL`;
 }
+
+const searched = givenRows("given", {
+  ...nearColumns,
+  place: integer(),
+  candidates: json<readonly string[]>(),
+  locks: json<readonly string[]>(),
+});
 
 /**
  * Finds which amounts are held. On PostgreSQL, concurrent transactions do not see each other's holds, so a search that
@@ -87,25 +107,24 @@ function liveAt(alias: string): string {
 export const heldAmounts: Question<AmountSearch, HeldAmounts> = {
   table: holds,
   async ask(reader, searches) {
-    const rows = searches.map((search, index) => {
+    const rows = searches.map((search, place) => {
       const { range, candidates } = search;
       const locks = candidates.includes(range.base) ? lockNames(search) : [];
-      const fields = [...encodeSearch(search), candidates.map(String), index, locks];
-      return { fields, order: locks[0] ?? "" };
+      return { ...nearValues(search), place, candidates: candidates.map(String), locks };
     });
     // In one order for all transactions, so that none waits for another that waits for it.
-    if (reader.dialect === "postgres") rows.sort((a, b) => (a.order < b.order ? -1 : 1));
-    const found = await reader.all<{ index: number; near: string | null; taken: string | null }>(
+    const ordered = rows.toSorted((a, b) => ((a.locks[0] ?? "") < (b.locks[0] ?? "") ? -1 : 1));
+    const found = await reader.all<{ place: number; near: string | null; taken: string | null }>(
       heldAmountsSql[reader.dialect],
-      [JSON.stringify(rows.map(({ fields }) => fields))],
+      [searched.values(ordered)],
     );
-    const byIndex = new Map(found.map((row) => [row.index, row]));
-    return searches.map(({ candidates }, index) => {
-      const { near = null, taken = null } = byIndex.get(index) ?? {};
-      const places = taken === null || taken === "" ? [] : taken.split(" ").map(Number);
+    const byPlace = new Map(found.map((row) => [row.place, row]));
+    return searches.map(({ candidates }, place) => {
+      const { near = null, taken = null } = byPlace.get(place) ?? {};
+      const indexes = taken === null ? [] : taken.split(" ").map(Number);
       return {
         isNearHeld: near !== null,
-        taken: new Set(places.flatMap((place) => candidates[place] ?? [])),
+        taken: new Set(indexes.flatMap((index) => candidates[index] ?? [])),
       };
     });
   },
@@ -116,35 +135,42 @@ function lockNames({ network, address, token, range }: AmountSearch): readonly s
 }
 
 /**
- * The candidates are looked up only if anything is held in their range. Each is looked up by a scalar subquery instead
- * of NOT EXISTS, which PostgreSQL turns into a join that reads every hold while its statistics say that the table is
- * small.
+ * The rows are materialized, because SQLite would otherwise parse a row again for every use of a column. The candidates
+ * are looked up only if anything is held in their range. Each is looked up by a scalar subquery instead of NOT EXISTS,
+ * which PostgreSQL turns into a join that reads every hold while its statistics say that the table is small.
  */
 const heldAmountsSql = forEachDialect((dialect) => {
   const isSqlite = dialect === "sqlite";
-  const candidates = isSqlite
-    ? "json_each(given.value, '$[6]') AS candidate"
-    : "jsonb_array_elements_text(given.value -> 6) WITH ORDINALITY AS candidate (value, number)";
-  const place = isSqlite ? "candidate.key" : "candidate.number - 1";
+  const zeros = encodeAmount(0n);
   // Stored amounts are padded with zeros. The candidates are sent without them, because there are many.
-  const amount = isSqlite
-    ? `substr('${encodeAmount(0n)}' || candidate.value, -${String(amountDigits)})`
-    : `lpad(candidate.value, ${String(amountDigits)}, '0')`;
-  const joined = isSqlite
-    ? `group_concat(${place}, ' ')`
-    : `string_agg(CAST(${place} AS text), ' ')`;
-  const locked = `, CASE WHEN ${nearHold} IS NULL
-      THEN ${locksOf("jsonb_array_elements_text(given.value -> 8) AS name (value)")} END AS locked`;
-  return `SELECT CAST(given.value ->> 7 AS integer) AS "index", ${nearHold} AS near,
+  const { source, index, amount, joined } = isSqlite
+    ? {
+        source: "json_each(given.candidates) AS candidate",
+        index: "candidate.key",
+        amount: `substr('${zeros}' || candidate.value, -${String(zeros.length)})`,
+        joined: "group_concat",
+      }
+    : {
+        source:
+          "jsonb_array_elements_text(CAST(given.candidates AS jsonb)) WITH ORDINALITY AS candidate (value, number)",
+        index: "CAST(candidate.number - 1 AS text)",
+        amount: `lpad(candidate.value, ${String(zeros.length)}, '0')`,
+        joined: "string_agg",
+      };
+  const names = "jsonb_array_elements_text(CAST(given.locks AS jsonb)) AS name (value)";
+  const locked = `, CASE WHEN ${nearHold} IS NULL THEN ${locksOf(names)} END AS locked`;
+  return `SELECT given.place AS place, ${nearHold} AS near,
     CASE WHEN (
       SELECT ranged.amount FROM holds AS ranged
-      WHERE ${liveAt("ranged")} AND ranged.amount >= given.value ->> 3 AND ranged.amount <= given.value ->> 4
+      WHERE ${liveAt("ranged")} AND ranged.amount >= given.near_least AND ranged.amount <= given.near_most
       LIMIT 1
     ) IS NOT NULL THEN (
-      SELECT ${joined} FROM ${candidates}
+      SELECT ${joined}(${index}, ' ') FROM ${source}
       WHERE (
         SELECT held.amount FROM holds AS held WHERE ${liveAt("held")} AND held.amount = ${amount}
       ) IS NOT NULL
     ) END AS taken${isSqlite ? "" : locked}
-    FROM ${givenValues(dialect, 1)} AS ${isSqlite ? "given" : "given (value)"}`;
+    FROM (
+      WITH given AS MATERIALIZED (SELECT * FROM ${searched.from(dialect, 1)}) SELECT * FROM given
+    ) AS given`;
 });

@@ -1,15 +1,14 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
 import { columnName, type RowOf, type Tx } from "../../../platform/database/index.ts";
-import { givenField, givenValues } from "../../../platform/database/query/json-rows.ts";
-import { encodeRow } from "../../../platform/database/schema/statements.ts";
+import { givenRows } from "../../../platform/database/query/json-rows.ts";
 import { holds } from "../table.ts";
 import { findGap, recycledMax, recycleHolds } from "./full-bands.ts";
 import {
-  encodedFields,
-  encodeSearch,
   heldAmounts,
+  nearColumns,
   nearHold,
+  nearValues,
   searchFurther,
   type AmountSearch,
   type HeldAmounts,
@@ -172,12 +171,12 @@ async function store(
       held.set(row.invoiceId, row.amount);
     }
   } else if (rows.length > 0) {
-    const given = rows.map((row, index) => [
-      ...encodeSearch((chosen[index] as Chosen).request.search),
-      ...encodeRow(holds, row),
-    ]);
+    const given = chosen.map(({ request }, index) => ({
+      ...nearValues(request.search),
+      ...(rows[index] as HoldRow),
+    }));
     const stored = await tx.all<{ invoiceId: Id<"invoice"> }>(insertFreeSql, [
-      JSON.stringify(given),
+      givenHolds.values(given),
     ]);
     const storedIds = new Set(stored.map(({ invoiceId }) => invoiceId));
     for (const { invoiceId, amount } of rows) {
@@ -199,15 +198,11 @@ function rowOf(
   };
 }
 
-/** SQL for the columns of a hold, which follow the fields of its search in `given`. */
-const givenHold = Object.entries(holds.columns).map(([property, column], index) => ({
-  name: columnName(property),
-  field: givenField(column, encodedFields + index, "given."),
-}));
-const fieldOf = (wanted: string) => givenHold.find(({ name }) => name === wanted)?.field ?? "";
+const givenHolds = givenRows("given", { ...nearColumns, ...holds.columns });
+const names = Object.keys(holds.columns).map(columnName);
 
 /** For PostgreSQL. The bare price is checked again, because the search may have waited for other transactions. */
-const insertFreeSql = `INSERT INTO holds (${givenHold.map(({ name }) => name).join(", ")})
-    SELECT ${givenHold.map(({ field }) => field).join(", ")} FROM ${givenValues("postgres", 1)} AS given (value)
-    WHERE ${fieldOf("amount")} <> ${fieldOf("price")} OR ${nearHold} IS NULL
+const insertFreeSql = `INSERT INTO holds (${names.join(", ")})
+    SELECT ${names.map((name) => `given.${name}`).join(", ")} FROM ${givenHolds.from("postgres", 1)}
+    WHERE given.amount <> given.price OR ${nearHold} IS NULL
     ON CONFLICT DO NOTHING RETURNING invoice_id AS "invoiceId"`;

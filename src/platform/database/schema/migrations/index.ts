@@ -22,6 +22,7 @@ import { migration as auditHeads } from "./0020-audit-heads.ts";
 import { migration as pendingNames } from "./0021-pending-names.ts";
 import { migration as branding } from "./0022-branding.ts";
 import { migration as summedChanges } from "./0023-summed-changes.ts";
+import { migration as endingHolds } from "./0024-ending-holds.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   pendingNames,
   branding,
   summedChanges,
+  endingHolds,
 ];
