@@ -3,7 +3,11 @@ import type { Readiness } from "../api/health.ts";
 import { createIdempotency } from "../api/pipeline/idempotency.ts";
 import type { Mountable } from "../api/pipeline/mount.ts";
 import type { ProblemPage } from "../api/page.ts";
-import { batchesPerMinute, createRateLimiter } from "../api/pipeline/rate-limits.ts";
+import {
+  batchesPerMinute,
+  createRateLimiter,
+  verificationsPerMinute,
+} from "../api/pipeline/rate-limits.ts";
 import { makeProblemPage } from "../features/checkout/index.ts";
 import type { OversightService } from "../features/admin/index.ts";
 import { systemActor } from "../kernel/actor.ts";
@@ -127,6 +131,7 @@ export async function createApp(
       batch: batchesPerMinute,
       checkout: config.rateLimitCheckoutPerMinute,
       submit: config.rateLimitSubmitPerMinute,
+      verify: verificationsPerMinute,
       login: config.rateLimitLoginPerMinute,
       session: config.rateLimitSessionPerMinute,
       registration: config.rateLimitRegistrationPerHour,

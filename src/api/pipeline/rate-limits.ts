@@ -11,6 +11,9 @@ interface Limit {
 /** The quota of `batch`, which is not a setting. A kept response of a batch is up to 250 KB. */
 export const batchesPerMinute = 60;
 
+/** The quota of `verify`, which is not a setting. */
+export const verificationsPerMinute = 60;
+
 /** The rate limits that operations and pages name. Each process counts separately. */
 export const rateLimits = {
   /** Every operation with a credential that names no other limit, per credential. */
@@ -21,6 +24,8 @@ export const rateLimits = {
   checkout: { by: "checkout", seconds: 60 },
   /** Submitting a transaction hash. */
   submit: { by: "client", seconds: 60 },
+  /** Verifying a signed text without a script. */
+  verify: { by: "client", seconds: 60 },
   login: { by: "client", seconds: 60 },
   /** Refreshing and ending sessions. */
   session: { by: "client", seconds: 60 },

@@ -32,6 +32,8 @@ export interface CheckoutService {
   session(checkoutId: string): Promise<CheckoutSession>;
   /** Returns the file of a merchant's logo by its name; null if no merchant has it. */
   logo(name: string): ReturnType<CheckoutSources["logo"]>;
+  /** Whether a payment that counts still waits for confirmations. 404 if the checkout does not exist. */
+  hasUnconfirmed(checkoutId: string): Promise<boolean>;
   /**
    * Stores a transaction that a payer claims to have paid with, for a later lookup, and returns the session. 400 if the
    * text contains no hash, 404 if there is no such checkout, 409 `too_many_claims`.
@@ -95,6 +97,11 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
     },
 
     session,
+
+    async hasUnconfirmed(checkoutId) {
+      const { view } = await found(checkoutId);
+      return view.payments.some(({ status }) => status === "confirming");
+    },
 
     logo: (name) => sources.logo(name),
 

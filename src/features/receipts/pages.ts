@@ -1,4 +1,5 @@
-import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
+import { keepHtml } from "../../api/representation.ts";
+import { pagesOf, type HtmlPage, type PageAnswer, type PageCall } from "../../api/page.ts";
 import { makeVerifyPage, readLanguage, type Verification } from "../checkout/index.ts";
 import type { ReceiptService } from "./service.ts";
 import { signedTextMax } from "./signed-text.ts";
@@ -15,7 +16,7 @@ export const receiptPages = [
   }),
   page({ method: "GET", path: "/verify", limit: null, handle: showForm }),
   // No CSRF token: the form changes nothing.
-  page({ method: "POST", path: "/verify", limit: "submit", handle: verify }),
+  page({ method: "POST", path: "/verify", limit: "verify", handle: verify }),
 ];
 
 /** RFC 7517 names the media type of a key set. */
@@ -34,28 +35,40 @@ async function download(service: ReceiptService, call: PageCall): Promise<PageAn
   };
 }
 
+/** The empty form in each language. */
+const forms = new Map<string, HtmlPage>();
+
 function showForm(service: ReceiptService, call: PageCall): Promise<PageAnswer> {
-  return Promise.resolve(answer(service, call, "", null));
+  const { text, languageQuery } = readLanguage(call);
+  const variant = service.basePath() + text.lang + languageQuery;
+  const page = forms.get(variant) ?? keptPage(makePage(service, call, "", null));
+  forms.set(variant, page);
+  return Promise.resolve({ kind: "html", page });
+}
+
+function keptPage({ html, language }: HtmlPage): HtmlPage {
+  return { html: typeof html === "string" ? keepHtml(html) : html, language };
 }
 
 async function verify(service: ReceiptService, call: PageCall): Promise<PageAnswer> {
   const given = (call.form.get("text") ?? "").slice(0, signedTextMax + 1);
   const found = await service.check(given);
-  const result =
-    typeof found === "string"
-      ? { outcome: found, claims: {} }
-      : { outcome: found.kind, claims: found.claims };
-  return answer(service, call, given, result);
+  if (typeof found === "string") {
+    return { kind: "html", page: makePage(service, call, given, { outcome: found, claims: {} }) };
+  }
+  const outcome = service.isOver(found) ? "expired_request" : found.kind;
+  const result = { outcome, claims: found.claims } as const;
+  return { kind: "html", page: makePage(service, call, given, result) };
 }
 
-function answer(
+function makePage(
   service: ReceiptService,
   call: PageCall,
   given: string,
   result: Verification | null,
-): PageAnswer {
+): HtmlPage {
   const basePath = service.basePath();
   const { text, languageQuery } = readLanguage(call);
   const shown = { basePath, text, languageQuery, given, lengthMax: signedTextMax };
-  return { kind: "html", page: makeVerifyPage({ ...shown, result }) };
+  return makeVerifyPage({ ...shown, result });
 }

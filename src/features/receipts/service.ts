@@ -26,13 +26,13 @@ export type ReceiptService = Bound<typeof methods>;
 interface Deps {
   readonly clock: Clock;
   readonly keys: ReceiptKeys;
-  readonly checkout: Pick<CheckoutService, "session">;
+  readonly checkout: Pick<CheckoutService, "session" | "hasUnconfirmed">;
   /** Every network in the table. */
   readonly networks: ReadonlyMap<string, Network>;
   readonly baseUrl: () => string;
 }
 
-const methods = { receipt, paymentRequest, publishedKeys, rotateKey, check, basePath };
+const methods = { receipt, paymentRequest, publishedKeys, rotateKey, check, isOver, basePath };
 
 export function makeReceiptService(deps: Deps): ReceiptService {
   return bind(deps, methods);
@@ -42,8 +42,9 @@ export function makeReceiptService(deps: Deps): ReceiptService {
 async function receipt(self: Deps, checkoutId: string): Promise<SignedDocument<"receipt">> {
   const session = await self.checkout.session(checkoutId);
   const { invoice, receipt: paid } = session;
-  if (paid === null) {
-    throw new NotPaid("A receipt exists once the whole payment is confirmed.");
+  // Amounts on the page include payments that a reorganization may still remove; a signature stays.
+  if (paid === null || (await self.checkout.hasUnconfirmed(checkoutId))) {
+    throw new NotPaid("A receipt exists once the invoice is paid and every payment is confirmed.");
   }
   return signed(self, "receipt", {
     ...issued(self, session),
@@ -98,6 +99,11 @@ function rotateKey(self: Deps, context: WriteContext): Promise<KeySet> {
 /** Returns the content of a document that this instance signed, or why it is refused. */
 async function check(self: Deps, text: string): Promise<Verified | SignatureFault> {
   return checkSigned(text, await self.keys.published());
+}
+
+/** Whether a document is a payment request whose time is over. */
+function isOver({ clock }: Deps, { kind, claims }: Verified): boolean {
+  return kind === "payment_request" && Date.parse(claims.expiresAt) < clock.now();
 }
 
 /** Returns the path prefix of this instance, without a trailing slash. */

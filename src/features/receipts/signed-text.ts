@@ -31,8 +31,8 @@ export interface KeySet {
   readonly keys: readonly PublicSigningKey[];
 }
 
-/** Maximum length of a signed document, in characters: as much as a form can send. */
-export const signedTextMax = 15_000;
+/** Maximum length of a signed document, in characters: that of a receipt with a thousand transactions. */
+export const signedTextMax = 120_000;
 
 /** Signs claims and returns the compact JWS (RFC 7515). */
 export function signClaims<Kind extends SignedKind>(

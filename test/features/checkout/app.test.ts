@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { verifySigned, type KeySet } from "../../../src/features/receipts/index.ts";
+import type { Id } from "../../../src/kernel/id.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
+import { testContext } from "../../support/store/stores.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { until } from "../../support/until.ts";
 
@@ -142,6 +144,23 @@ describe("a checkout of the whole program", () => {
     expect(file.headers.get("content-disposition")).to.match(/^attachment; filename="receipt-/);
     expect(await verifySigned(await file.text(), published)).to.include({ kind: "receipt" });
     expect(await pageOf(checkoutId)).to.contain(`href="/till/pay/${checkoutId}/receipt.txt"`);
+
+    // A further payment that a reorganization may still remove is not signed.
+    const found = await app.app.invoices.bySessionId(app.app.db, checkoutId);
+    await app.app.sandbox?.pay(testContext, found?.id as Id<"invoice">, 1_000_000n);
+    await mine(checkoutId, 1);
+    await until(
+      "the payment",
+      () => look(checkoutId),
+      ({ invoice }) => invoice["receivedAmount"] === "26.00",
+    );
+    expect((await expectStatus(read("receipt"), 409)).body["code"]).to.equal("not_paid");
+    await mine(checkoutId, 2);
+    await until(
+      "the receipt",
+      () => read("receipt"),
+      ({ status }) => status === 200,
+    );
     const unknown = `chk_${"0".repeat(32)}`;
     await expectStatus(app.request("GET", `/v1/checkout/${unknown}/receipt`), 404);
     await expectStatus(app.request("GET", `/v1/checkout/${unknown}/payment-request`), 404);

@@ -254,6 +254,7 @@ export async function openLab(
     credential: 600,
     batch: 60,
     checkout: 6_000,
+    verify: 1_000,
     submit: 10,
     login: 20,
     session: 120,

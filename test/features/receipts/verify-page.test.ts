@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { base64url } from "jose";
 import type { Page } from "playwright-core";
-import { signClaims, signedTextMax } from "../../../src/features/receipts/signed-text.ts";
+import { signClaims } from "../../../src/features/receipts/signed-text.ts";
 import { deriveSigningKey } from "../../../src/platform/secrets/signing-keys.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { describeInBrowser } from "../../support/describe-in-browser.ts";
@@ -15,7 +15,7 @@ const hostileReceipt = await signClaims(key, "receipt", {
   ...receiptClaims,
   merchantDisplayName: hostile,
 });
-const request = await signClaims(key, "payment_request", {
+const requestClaims = {
   iss: receiptClaims.iss,
   iat: receiptClaims.iat,
   checkoutId: receiptClaims.checkoutId,
@@ -29,13 +29,19 @@ const request = await signClaims(key, "payment_request", {
   chainId: 728126428,
   tokenContract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
   remainingAmount: "25.0001",
+  expiresAt: "2036-11-21T10:30:00.000Z",
+};
+const request = await signClaims(key, "payment_request", requestClaims);
+const expiredRequest = await signClaims(key, "payment_request", {
+  ...requestClaims,
   expiresAt: "2026-11-21T10:30:00.000Z",
 });
 
 /** Each text with its outcome and a sentence of its result. */
 const cases = [
   [receipt, "receipt", "This receipt is genuine"],
-  [request, "payment_request", "This payment request is genuine"],
+  [request, "payment_request", "It may have been paid or canceled since"],
+  [expiredRequest, "expired_request", "Its deadline has passed"],
   [receipt.slice(0, -4), "changed", "The text was changed"],
   [receipt.replace(/\.(.)/, (_, letter) => (letter === "A" ? ".B" : ".A")), "changed", "changed"],
   [
@@ -73,6 +79,7 @@ verifyPages("the page that verifies signed texts", (app) => {
     const empty = await (await fetch(`${app().url}/verify`)).text();
     expect(shown(empty)).to.deep.equal([]);
     expect(empty).to.contain('data-keys="/till/.well-known/jwks.json"');
+    expect(await send(request)).to.contain(`href="/till/pay/${receiptClaims.checkoutId}"`);
     for (const [text, outcome, sentence] of cases) {
       const html = await send(text);
       expect(shown(html), outcome).to.deep.equal([outcome]);
@@ -88,13 +95,14 @@ verifyPages("the page that verifies signed texts", (app) => {
     const genuine = await send(hostileReceipt);
     expect(genuine).to.not.contain("<script>alert");
     expect(shown(genuine)).to.deep.equal(["receipt"]);
-    expect(shown(await send("a".repeat(signedTextMax + 1)))).to.deep.equal(["not_signed"]);
     expect(shown(await send(""))).to.deep.equal(["not_signed"]);
-    const endless = await fetch(`${app().url}/verify`, {
+    const endless = await fetch(`${app().url}/verify?lang=de`, {
       method: "POST",
+      headers: { Accept: "text/html" },
       body: new URLSearchParams({ text: "a".repeat(100_000) }),
     });
     expect(endless.status).to.equal(413);
+    expect(await endless.text()).to.contain('href="/till/verify?lang=de"');
   });
 });
 
@@ -129,6 +137,15 @@ describeInBrowser("the page that verifies signed texts in a browser", (browser) 
       expect(await page.locator("[data-outcome]:visible").count()).to.equal(1);
       expect(await page.innerText(`[data-outcome=${outcome}]`)).to.contain(sentence);
     }
+    await page.fill("textarea", request);
+    expect(await page.locator("[data-outcome]:visible").count()).to.equal(0);
+    await page.click("#verify button");
+    const link = page.locator("[data-outcome=payment_request] a");
+    expect(await link.getAttribute("href")).to.equal(`/pay/${receiptClaims.checkoutId}`);
     expect(complaints).to.deep.equal([]);
+    // Without the keys, the text stays in the browser too.
+    await page.route("**/jwks.json", (route) => route.abort());
+    await page.click("#verify button");
+    await page.waitForSelector("[data-outcome=unavailable]:visible");
   });
 });

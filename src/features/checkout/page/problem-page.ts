@@ -11,10 +11,10 @@ const retrySeconds = 10;
 /** Statuses of problems that end without the payer's help. */
 const passing: ReadonlySet<number> = new Set([429, 503]);
 
-const pagePath = /^\/pay(?:\/(chk_[0-9a-z]{26,64}))?(?:\/|$)/;
+const pagePath = /^\/(?:verify$|pay(?:\/(chk_[0-9a-z]{26,64}))?(?:\/|$))/;
 
 /**
- * Creates the renderer of problems under `/pay`. Payers, who may have just paid, see words and the way back to their
+ * Creates the renderer of problems under `/pay` and of `/verify`. Payers, who may have just paid, see words and the way back to their
  * payment. The page of a problem that passes reloads after the time in Retry-After; without a script, its button does.
  */
 export function makeProblemPage(service: Pick<CheckoutService, "basePath">): ProblemPage {
@@ -25,7 +25,9 @@ export function makeProblemPage(service: Pick<CheckoutService, "basePath">): Pro
     const basePath = service.basePath();
     const words = describeProblem(problem, text);
     const [, checkoutId] = match;
-    const page = checkoutId === undefined ? null : `${basePath}/pay/${checkoutId}`;
+    const payment = checkoutId === undefined ? null : `/pay/${checkoutId}`;
+    const own = problem.path === "/verify" ? problem.path : payment;
+    const page = own === null ? null : basePath + own;
     const path = page === null || problem.status === 404 ? null : page + languageQuery;
     const isForm = problem.method === "POST";
     // A reload would look as if the form had been received.

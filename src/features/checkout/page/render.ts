@@ -35,6 +35,9 @@ export interface VerifyModel {
     readonly headline: string;
     readonly lead: string | null;
     readonly isTest: boolean;
+    /** Whether it links to the payment's page, and the id of that page's checkout if it is known. */
+    readonly hasPayment: boolean;
+    readonly payment: string;
     /** `claims` are the names of the claims that the value joins; rows with an empty value are hidden. */
     readonly rows: readonly {
       readonly label: string;

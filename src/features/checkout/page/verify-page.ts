@@ -1,10 +1,19 @@
 import type { HtmlPage } from "../../../api/page.ts";
 import { second } from "../../../kernel/clock.ts";
 import { formatTime, type Catalogue } from "./catalogue.ts";
+import type { Tone } from "./page-words.ts";
 import { renderVerify } from "./render.ts";
 
 /** The outcomes of a verification. */
-export type Outcome = "receipt" | "payment_request" | "changed" | "unknown_key" | "not_signed";
+export type Outcome =
+  | "receipt"
+  | "payment_request"
+  | "expired_request"
+  | "changed"
+  | "unknown_key"
+  | "not_signed"
+  /** The browser could not fetch the keys. */
+  | "unavailable";
 
 /** The content of a signed text. */
 type Claims = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
@@ -16,6 +25,14 @@ export interface Verification {
 }
 
 /** The claims that each kind of document shows, with the keys of their labels. A row with several joins them. */
+const requestRows = [
+  ["merchant", "merchantDisplayName"],
+  ["reference", "reference"],
+  ["amountToPay", "remainingAmount tokenSymbol"],
+  ["network", "network"],
+  ["verifyAddress", "walletAddress"],
+  ["expires", "expiresAt"],
+] as const;
 const rows = {
   receipt: [
     ["merchant", "merchantDisplayName"],
@@ -28,14 +45,8 @@ const rows = {
     ["network", "network"],
     ["transaction", "transactionHashes"],
   ],
-  payment_request: [
-    ["merchant", "merchantDisplayName"],
-    ["reference", "reference"],
-    ["amountToPay", "remainingAmount tokenSymbol"],
-    ["network", "network"],
-    ["verifyAddress", "walletAddress"],
-    ["expires", "expiresAt"],
-  ],
+  payment_request: requestRows,
+  expired_request: requestRows,
 } as const satisfies Partial<Record<Outcome, readonly (readonly [keyof Catalogue, string])[]>>;
 
 const signature = [
@@ -45,11 +56,14 @@ const signature = [
 
 const headlines = {
   receipt: ["done", "verifyReceipt", null],
-  payment_request: ["done", "verifyRequest", "verifyRequestLead"],
+  // Only the payment's page knows whether it was paid or canceled since.
+  payment_request: ["asking", "verifyRequest", "verifyRequestLead"],
+  expired_request: ["over", "verifyRequest", "verifyExpired"],
   changed: ["careful", "verifyRefused", "verifyChanged"],
   unknown_key: ["careful", "verifyRefused", "verifyUnknown"],
   not_signed: ["careful", "verifyRefused", "verifyNotSigned"],
-} as const satisfies Record<Outcome, readonly [string, keyof Catalogue, keyof Catalogue | null]>;
+  unavailable: ["careful", "unavailableHeadline", null],
+} as const satisfies Record<Outcome, readonly [Tone, keyof Catalogue, keyof Catalogue | null]>;
 
 /** Renders the page that verifies a signed text, with the result of the form if it was sent. */
 export function makeVerifyPage(given: {
@@ -73,6 +87,8 @@ export function makeVerifyPage(given: {
       headline: text[headline],
       lead: lead === null ? null : text[lead],
       isTest: claims["isTest"] === true,
+      hasPayment: name.endsWith("_request"),
+      payment: typeof claims["checkoutId"] === "string" ? claims["checkoutId"] : "",
       rows: declared.map(([label, names]) => ({
         label: text[label],
         claims: names,

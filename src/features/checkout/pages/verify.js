@@ -14,9 +14,18 @@ function bytesOf(part) {
 
 function read(part) {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytesOf(part)));
+    return { ...JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytesOf(part))) };
   } catch {
     throw new Refused("changed");
+  }
+}
+
+async function fetchKeys() {
+  try {
+    const answer = await fetch(form.dataset.keys);
+    return (await answer.json()).keys.slice();
+  } catch {
+    throw new Refused("unavailable");
   }
 }
 
@@ -25,9 +34,7 @@ async function verify(text) {
   if (parts === null) throw new Refused("not_signed");
   const [, header, payload, signature] = parts;
   const { alg, kid, typ } = read(header);
-  const answer = await fetch(form.dataset.keys);
-  if (!answer.ok) throw new Error("no keys");
-  const { keys } = await answer.json();
+  const keys = await fetchKeys();
   const jwk = keys.find((key) => key.kid === kid);
   if (jwk === undefined) throw new Refused("unknown_key");
   const { kty, crv, x } = jwk;
@@ -42,7 +49,9 @@ async function verify(text) {
     isGenuine = false;
   }
   if (!isGenuine) throw new Refused("changed");
-  return { name: names[typ], claims: read(payload) };
+  const claims = read(payload);
+  const isOver = typ.includes("request") && Date.parse(claims.expiresAt) < Date.now();
+  return { name: isOver ? "expired_request" : names[typ], claims };
 }
 
 function textOf(claims, name) {
@@ -50,7 +59,8 @@ function textOf(claims, name) {
   if (value == null) return "";
   if (name === "iat" || /At$/.test(name)) {
     const at = name === "iat" ? value * 1000 : Date.parse(value);
-    const format = { dateStyle: "medium", timeStyle: "short" };
+    const day = { day: "numeric", month: "short", year: "numeric" };
+    const format = { ...day, hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
     return new Intl.DateTimeFormat(`${document.documentElement.lang}-u-nu-latn`, format).format(at);
   }
   return Array.isArray(value) ? value.join(", ") : String(value);
@@ -60,6 +70,9 @@ function show(name, claims = {}) {
   for (const outcome of outcomes) {
     outcome.hidden = outcome.dataset.outcome !== name;
     if (outcome.hidden) continue;
+    for (const link of outcome.querySelectorAll("[data-payment]")) {
+      link.href = link.dataset.payment + encodeURIComponent(claims.checkoutId);
+    }
     for (const ribbon of outcome.querySelectorAll("[data-test]")) ribbon.hidden = !claims.isTest;
     for (const cell of outcome.querySelectorAll("[data-claims]")) {
       const texts = cell.dataset.claims.split(" ").map((claim) => textOf(claims, claim));
@@ -70,6 +83,9 @@ function show(name, claims = {}) {
     }
   }
 }
+
+// A result is that of the text beside it.
+form.elements.text.addEventListener("input", () => show(null));
 
 form.addEventListener("submit", async (event) => {
   // Only pages over https, or of this machine, may verify.

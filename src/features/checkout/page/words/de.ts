@@ -179,7 +179,9 @@ export const de: Catalogue = {
   verifyReceipt: "Dieser Beleg ist echt",
   verifyRequest: "Diese Zahlungsaufforderung ist echt",
   verifyRequestLead:
-    "Vergleichen Sie Adresse und Betrag mit der Anzeige Ihrer Wallet, bevor Sie etwas senden.",
+    "Sie kann inzwischen bezahlt oder storniert sein. Öffnen Sie die Zahlungsseite, bevor Sie etwas senden, und vergleichen Sie Adresse und Betrag mit der Anzeige Ihrer Wallet.",
+  verifyExpired: "Die Frist ist abgelaufen. Bitte senden Sie nichts.",
+  verifyOpen: "Zahlung öffnen",
   verifyRefused: "Wir können diesen Text nicht bestätigen",
   verifyChanged:
     "Der Text wurde verändert, oder ein Teil fehlt. Kopieren Sie ihn noch einmal vollständig.",

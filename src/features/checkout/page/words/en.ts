@@ -180,7 +180,9 @@ export const en = {
   verifyReceipt: "This receipt is genuine",
   verifyRequest: "This payment request is genuine",
   verifyRequestLead:
-    "Before you send anything, compare the address and the amount with those in your wallet.",
+    "It may have been paid or canceled since. Open the payment's page before you send anything, and compare the address and the amount with those in your wallet.",
+  verifyExpired: "Its deadline has passed. Please don't send anything.",
+  verifyOpen: "Open the payment",
   verifyRefused: "We can't verify this text",
   verifyChanged: "The text was changed, or part of it is missing. Copy all of it again.",
   verifyUnknown: "It was not signed by this site. If it comes from another site, verify it there.",

@@ -175,7 +175,9 @@ export const es: Catalogue = {
   verifyReceipt: "Este recibo es auténtico",
   verifyRequest: "Esta solicitud de pago es auténtica",
   verifyRequestLead:
-    "Antes de enviar nada, compara la dirección y el importe con los que muestra tu billetera.",
+    "Es posible que ya se haya pagado o cancelado. Abre la página del pago antes de enviar nada y compara la dirección y el importe con los que muestra tu billetera.",
+  verifyExpired: "El plazo ha vencido. No envíes nada.",
+  verifyOpen: "Abrir el pago",
   verifyRefused: "No podemos verificar este texto",
   verifyChanged: "El texto se ha modificado o falta una parte. Vuelve a copiarlo entero.",
   verifyUnknown: "No lo ha firmado este sitio. Si procede de otro sitio, verifícalo allí.",

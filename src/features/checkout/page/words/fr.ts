@@ -179,7 +179,9 @@ export const fr: Catalogue = {
   verifyReceipt: "Ce reçu est authentique",
   verifyRequest: "Cette demande de paiement est authentique",
   verifyRequestLead:
-    "Avant d’envoyer quoi que ce soit, comparez l’adresse et le montant avec ceux affichés par votre portefeuille.",
+    "Elle a pu être payée ou annulée depuis. Ouvrez la page du paiement avant d’envoyer quoi que ce soit, et comparez l’adresse et le montant avec ceux affichés par votre portefeuille.",
+  verifyExpired: "Le délai est dépassé. N’envoyez rien.",
+  verifyOpen: "Ouvrir le paiement",
   verifyRefused: "Nous ne pouvons pas vérifier ce texte",
   verifyChanged:
     "Le texte a été modifié ou il en manque une partie. Copiez-le à nouveau en entier.",

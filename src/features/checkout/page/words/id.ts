@@ -176,7 +176,9 @@ export const id: Catalogue = {
   verifyReceipt: "Bukti pembayaran ini asli",
   verifyRequest: "Permintaan pembayaran ini asli",
   verifyRequestLead:
-    "Sebelum mengirim apa pun, cocokkan alamat dan jumlahnya dengan yang ditampilkan dompet Anda.",
+    "Permintaan ini mungkin sudah dibayar atau dibatalkan. Buka halaman pembayaran sebelum mengirim apa pun, dan cocokkan alamat serta jumlahnya dengan yang ditampilkan dompet Anda.",
+  verifyExpired: "Batas waktunya sudah lewat. Jangan kirim apa pun.",
+  verifyOpen: "Buka pembayaran",
   verifyRefused: "Kami tidak dapat memverifikasi teks ini",
   verifyChanged: "Teks telah diubah atau ada bagian yang hilang. Salin kembali seluruhnya.",
   verifyUnknown:

@@ -176,7 +176,9 @@ export const it: Catalogue = {
   verifyReceipt: "Questa ricevuta è autentica",
   verifyRequest: "Questa richiesta di pagamento è autentica",
   verifyRequestLead:
-    "Prima di inviare qualcosa, confronta l’indirizzo e l’importo con quelli mostrati dal tuo wallet.",
+    "Nel frattempo potrebbe essere stata pagata o annullata. Apri la pagina del pagamento prima di inviare qualcosa e confronta l’indirizzo e l’importo con quelli mostrati dal tuo wallet.",
+  verifyExpired: "Il termine è scaduto. Non inviare nulla.",
+  verifyOpen: "Apri il pagamento",
   verifyRefused: "Non possiamo verificare questo testo",
   verifyChanged: "Il testo è stato modificato o ne manca una parte. Copialo di nuovo per intero.",
   verifyUnknown: "Non è stato firmato da questo sito. Se proviene da un altro sito, verificalo lì.",

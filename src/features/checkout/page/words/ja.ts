@@ -175,7 +175,10 @@ export const ja: Catalogue = {
   verifySend: "検証する",
   verifyReceipt: "このお支払い明細は本物です",
   verifyRequest: "この支払いリクエストは本物です",
-  verifyRequestLead: "送金する前に、アドレスと金額をウォレットの表示と照らし合わせてください。",
+  verifyRequestLead:
+    "その後、支払い済みまたはキャンセルになっている場合があります。送金する前に支払いページを開き、アドレスと金額をウォレットの表示と照らし合わせてください。",
+  verifyExpired: "期限が過ぎています。送金しないでください。",
+  verifyOpen: "支払いページを開く",
   verifyRefused: "このテキストは検証できません",
   verifyChanged:
     "テキストが変更されているか、一部が欠けています。もう一度全体をコピーしてください。",

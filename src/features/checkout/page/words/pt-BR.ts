@@ -174,7 +174,9 @@ export const ptBR: Catalogue = {
   verifyReceipt: "Este comprovante é autêntico",
   verifyRequest: "Esta solicitação de pagamento é autêntica",
   verifyRequestLead:
-    "Antes de enviar qualquer coisa, compare o endereço e o valor com os que sua carteira mostra.",
+    "Ela pode já ter sido paga ou cancelada. Abra a página do pagamento antes de enviar qualquer coisa e compare o endereço e o valor com os que sua carteira mostra.",
+  verifyExpired: "O prazo acabou. Não envie nada.",
+  verifyOpen: "Abrir o pagamento",
   verifyRefused: "Não conseguimos verificar este texto",
   verifyChanged: "O texto foi alterado ou falta uma parte. Copie-o inteiro novamente.",
   verifyUnknown: "Ele não foi assinado por este site. Se vier de outro site, verifique-o lá.",

@@ -176,7 +176,9 @@ export const tr: Catalogue = {
   verifyReceipt: "Bu makbuz gerçektir",
   verifyRequest: "Bu ödeme isteği gerçektir",
   verifyRequestLead:
-    "Bir şey göndermeden önce adresi ve tutarı cüzdanınızda gördüklerinizle karşılaştırın.",
+    "Bu arada ödenmiş veya iptal edilmiş olabilir. Bir şey göndermeden önce ödeme sayfasını açın, adresi ve tutarı cüzdanınızda gördüklerinizle karşılaştırın.",
+  verifyExpired: "Süresi doldu. Lütfen hiçbir şey göndermeyin.",
+  verifyOpen: "Ödemeyi aç",
   verifyRefused: "Bu metni doğrulayamıyoruz",
   verifyChanged: "Metin değiştirilmiş veya bir kısmı eksik. Tamamını yeniden kopyalayın.",
   verifyUnknown: "Bu site tarafından imzalanmamış. Başka bir siteden geliyorsa orada doğrulayın.",

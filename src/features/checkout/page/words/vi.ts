@@ -176,7 +176,9 @@ export const vi: Catalogue = {
   verifyReceipt: "Biên nhận này là thật",
   verifyRequest: "Yêu cầu thanh toán này là thật",
   verifyRequestLead:
-    "Trước khi gửi, hãy so sánh địa chỉ và số tiền với nội dung hiển thị trong ví của bạn.",
+    "Yêu cầu có thể đã được thanh toán hoặc bị hủy sau đó. Hãy mở trang thanh toán trước khi gửi bất cứ thứ gì, rồi so sánh địa chỉ và số tiền với nội dung hiển thị trong ví của bạn.",
+  verifyExpired: "Đã quá hạn. Vui lòng không gửi gì.",
+  verifyOpen: "Mở trang thanh toán",
   verifyRefused: "Chúng tôi không thể xác minh văn bản này",
   verifyChanged: "Văn bản đã bị thay đổi hoặc thiếu một phần. Hãy sao chép lại toàn bộ.",
   verifyUnknown:

@@ -151,7 +151,10 @@ export const zhHans: Catalogue = {
   verifySend: "验证",
   verifyReceipt: "此收据真实有效",
   verifyRequest: "此付款请求真实有效",
-  verifyRequestLead: "付款前，请将地址和金额与您钱包中显示的内容核对。",
+  verifyRequestLead:
+    "它可能已被支付或取消。付款前，请先打开付款页面，并将地址和金额与您钱包中显示的内容核对。",
+  verifyExpired: "付款期限已过。请不要发送任何款项。",
+  verifyOpen: "打开付款页面",
   verifyRefused: "我们无法验证此文本",
   verifyChanged: "文本已被更改，或缺少一部分。请重新复制完整文本。",
   verifyUnknown: "此文本不是由本网站签名的。如果它来自其他网站，请在那里验证。",
