@@ -1,6 +1,7 @@
 import { Command as Program } from "commander";
 import type { SettingOption } from "../platform/config/index.ts";
 import { programVersion } from "../platform/version.ts";
+import { startSmall } from "./small-start.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { add, addNouns, examples, type OpenTerminal, type Options } from "./command-words.ts";
 
@@ -82,7 +83,10 @@ const ownCommands: readonly OwnCommand[] = [
     summary: "Run the server: API, checkout pages and background jobs",
     examples: ["till serve", "till serve --port 8443 --base-url https://pay.example.com"],
     takesSettings: true,
-    run: async (terminal, flags) => (await import("./commands/serve.ts")).serve(terminal, flags),
+    run: async (terminal, flags) => {
+      startSmall();
+      await (await import("./commands/serve.ts")).serve(terminal, flags);
+    },
   },
   {
     name: "demo",

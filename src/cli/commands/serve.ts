@@ -6,6 +6,7 @@ import { createPrometheus } from "../../platform/metrics/prometheus.ts";
 import { programVersion } from "../../platform/version.ts";
 import { createLogger, type Logger } from "../../platform/logger/index.ts";
 import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
+import { growAgain, optimizeAgain } from "../small-start.ts";
 import { lockDataFolder, type DataFolderLock } from "../single-server.ts";
 import { loadSettings, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -31,9 +32,11 @@ async function serveInPlace(
   place: DataFolderLock | null,
   asked: Promise<NodeJS.Signals>,
 ): Promise<void> {
+  optimizeAgain();
   const metrics = createPrometheus({ version: programVersion(), logger });
   const app = await createApp(config, "migrate", { logger, metrics });
   const serving = await startIn(app, config);
+  growAgain();
   endWithDefects(logger);
   await place?.announce(serving.url);
   await printStart(app, serving, logger);

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { hash as argon2Hash, verify as argon2Verify } from "@node-rs/argon2";
 import { defineProblem, type FieldError } from "../../kernel/errors.ts";
 
 /** Thrown if too many logins wait for a password hash. */
@@ -30,6 +29,9 @@ export interface PasswordLimits {
   readonly activeMax: number;
   readonly waitingMax: number;
 }
+
+/** Its library takes 4 MB, which a server without logins does not need. */
+const argon2 = () => import("@node-rs/argon2");
 
 /** The cost parameters of argon2id. */
 export interface PasswordCost {
@@ -100,11 +102,11 @@ export function createPasswords(
       return null;
     },
 
-    hash: (password) => inTurn(() => argon2Hash(normalize(password), cost)),
+    hash: (password) => inTurn(async () => (await argon2()).hash(normalize(password), cost)),
 
     verify: (password, hash) =>
       inTurn(async () => {
-        const isSame = await argon2Verify(hash ?? unknownUserHash, normalize(password));
+        const isSame = await (await argon2()).verify(hash ?? unknownUserHash, normalize(password));
         return isSame && hash !== null;
       }),
   };
