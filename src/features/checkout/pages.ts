@@ -9,7 +9,7 @@ import type { Catalogue } from "./page/catalogue.ts";
 import { readLanguage } from "./page/languages.ts";
 import { makePageModel, type PageNotice } from "./page/page-model.ts";
 import { renderCheckout, renderHome } from "./page/render.ts";
-import { testWords } from "./page/words/english-only.ts";
+import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./present.ts";
 import { sandboxActions, type CheckoutService } from "./service.ts";
 

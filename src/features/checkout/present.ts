@@ -4,7 +4,7 @@ import { formatMoney, money, type Money } from "../../kernel/money/money.ts";
 import { findToken, transactionLink, type Network } from "../../platform/chain/networks.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import { fill } from "./page/catalogue.ts";
-import { instructionWords } from "./page/words/english-only.ts";
+import { instructionWords } from "./page/english-only.ts";
 import type { StoredCheckout } from "./ports.ts";
 import type { CheckoutReceiptRecord, CheckoutSessionRecord } from "./records.ts";
 import { nextActionOf, noticesOf, stateOf, type CheckoutState, type NextAction } from "./rules.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { testWords } from "../../../src/features/checkout/page/words/english-only.ts";
+import { testWords } from "../../../src/features/checkout/page/english-only.ts";
 import { anInvoice, checkoutId, openLab, type Lab, type LabNetwork } from "./lab.ts";
 
 const buttons = {

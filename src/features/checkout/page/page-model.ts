@@ -2,7 +2,7 @@ import { second } from "../../../kernel/clock.ts";
 import { parseUrl } from "../../../kernel/url.ts";
 import type { ClaimResult } from "../../payments/index.ts";
 import { fill, type Catalogue } from "./catalogue.ts";
-import { testWords } from "./words/english-only.ts";
+import { testWords } from "./english-only.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
 import { styleSheetFor } from "./assets.ts";
 import { progressFacts, receiptFacts, type Fact } from "./facts.ts";

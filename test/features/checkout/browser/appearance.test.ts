@@ -5,14 +5,14 @@ import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { decodeQR } from "qr/decode.js";
-import { describeInBrowser } from "../../support/describe-in-browser.ts";
-import { aPng } from "../../support/pictures.ts";
-import { StoreUnavailable } from "../../../src/platform/database/index.ts";
-import { checkoutId, openLab, type Lab } from "./lab.ts";
-import { scenes, type Scene } from "./scenes.ts";
+import { describeInBrowser } from "../../../support/describe-in-browser.ts";
+import { aPng } from "../../../support/pictures.ts";
+import { StoreUnavailable } from "../../../../src/platform/database/index.ts";
+import { checkoutId, openLab, type Lab } from "../lab.ts";
+import { scenes, type Scene } from "../scenes.ts";
 
 /** The pictures of all pages, for people who work on their look. Not under version control. */
-const pictures = fileURLToPath(new URL("../../../pictures/checkout/", import.meta.url));
+const pictures = fileURLToPath(new URL("../../../../pictures/checkout/", import.meta.url));
 
 const languages = ["en", "ar"] as const;
 const schemes = ["light", "dark"] as const;

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { hour } from "../../../src/kernel/clock.ts";
-import { testWords } from "../../../src/features/checkout/page/words/english-only.ts";
+import { hour } from "../../../../src/kernel/clock.ts";
+import { testWords } from "../../../../src/features/checkout/page/english-only.ts";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { describeInBrowser } from "../../support/describe-in-browser.ts";
-import { openLab, type Lab, type LabNetwork } from "./lab.ts";
-import { scenes } from "./scenes.ts";
+import { describeInBrowser } from "../../../support/describe-in-browser.ts";
+import { openLab, type Lab, type LabNetwork } from "../lab.ts";
+import { scenes } from "../scenes.ts";
 
 const schemes = ["light", "dark"] as const;
 const phone = { width: 390, height: 844 };
