@@ -1,5 +1,5 @@
 export { VerificationConflict } from "./errors.ts";
-export { findLogo, logoPath } from "./logos.ts";
+export { findLogo, logoPath } from "./branding/logos.ts";
 export { presentOrganization } from "./present.ts";
 export { OrganizationRecord } from "./records.ts";
 export { decisions, verificationStatuses } from "./rules.ts";

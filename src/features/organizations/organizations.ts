@@ -6,7 +6,7 @@ import { difference, type Journal } from "../../platform/journal/index.ts";
 import type { Database, Tx } from "../../platform/database/index.ts";
 import type { Members } from "../members/index.ts";
 import { PlatformStays } from "./errors.ts";
-import { keepLogos } from "./logos.ts";
+import { keepLogos } from "./branding/logos.ts";
 import { lateWindowDays, statusAfter, type Decision } from "./rules.ts";
 import { announcementOf, requireTransition, save } from "./saving.ts";
 import { lockOrganization } from "./store.ts";

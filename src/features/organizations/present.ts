@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { presentRow } from "../../api/declare/present.ts";
-import { logoPath } from "./logos.ts";
+import { logoPath } from "./branding/logos.ts";
 import { OrganizationRecord, PaymentPolicyRecord } from "./records.ts";
 import type { OrganizationRow } from "./table.ts";
 

@@ -11,7 +11,7 @@ import {
   responseRecord,
   webAddress,
 } from "../../api/declare/record.ts";
-import { logoBytesMax } from "./logos.ts";
+import { logoBytesMax } from "./branding/logos.ts";
 import { latePaymentRules, lateWindowDays, verificationStatuses } from "./rules.ts";
 
 const nameLengthMax = 120;

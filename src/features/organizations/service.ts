@@ -8,7 +8,7 @@ import { difference } from "../../platform/journal/index.ts";
 import type { Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import { InReview, KeyHasNoOwner, KybIncomplete } from "./errors.ts";
-import { keepLogos, readLogo } from "./logos.ts";
+import { keepLogos, readLogo } from "./branding/logos.ts";
 import type { OrganizationDependencies, Organizations } from "./organizations.ts";
 import { changesLegalFields, missingForReview, type LatePayments } from "./rules.ts";
 import { announcementOf, requireTransition, save } from "./saving.ts";

@@ -7,7 +7,7 @@ import {
   AdminOrganizationDetailRecord,
   AdminOrganizationListRecord,
 } from "../../../src/features/admin/records.ts";
-import { aPng } from "../../support/pictures.ts";
+import { aPng } from "../../support/pictures/pictures.ts";
 import { makeDesk } from "../billing-operator.ts";
 
 describe("till org", () => {

@@ -4,7 +4,7 @@ import { decodeQR } from "qr/decode.js";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import { catalogues } from "../../../src/features/checkout/page/languages.ts";
 import { StoreUnavailable } from "../../../src/platform/database/index.ts";
-import { aPng } from "../../support/pictures.ts";
+import { aPng } from "../../support/pictures/pictures.ts";
 import {
   aHash,
   aPayment,

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { readImageHeader } from "../../../src/features/organizations/image-header.ts";
+import { readImageHeader } from "../../../src/features/organizations/branding/image-header.ts";
 import { legalFields, register, type Person } from "../../support/app.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { platformAdmin } from "../../support/platform.ts";
-import { aPng } from "../../support/pictures.ts";
+import { aPng } from "../../support/pictures/pictures.ts";
 import { eachServed } from "../../support/served.ts";
 import { takeTurns } from "../../support/store/stores.ts";
 import { expectProblem } from "../../api/problem.ts";

@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { decodeQR } from "qr/decode.js";
 import { describeInBrowser } from "../../../support/describe-in-browser.ts";
-import { aPng } from "../../../support/pictures.ts";
+import { aPng } from "../../../support/pictures/pictures.ts";
 import { StoreUnavailable } from "../../../../src/platform/database/index.ts";
 import { checkoutId, openLab, type Lab } from "../lab.ts";
 import { scenes, type Scene } from "../scenes.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { invalidField } from "../../kernel/errors.ts";
-import type { Reader, Tx } from "../../platform/database/index.ts";
+import { invalidField } from "../../../kernel/errors.ts";
+import type { Reader, Tx } from "../../../platform/database/index.ts";
 import { readImageHeader } from "./image-header.ts";
-import { organizationLogos, type LogoRow, type OrganizationRow } from "./table.ts";
+import { organizationLogos, type LogoRow, type OrganizationRow } from "../table.ts";
 
 /** Maximum size of a logo's file, in bytes: payers load it before they see whom they pay. */
 export const logoBytesMax = 64 * 1_024;
