@@ -79,7 +79,7 @@ describe("the form for a transaction hash", () => {
   const results: readonly [ClaimResult, string][] = [
     ["looking", "looking for this transaction"],
     ["unknown", "know this transaction yet. We&#39;ll keep trying for an hour"],
-    ["given_up", "find this transaction. If the network has it now, send the hash again."],
+    ["given_up", "find this transaction. If the network has it now, enter the hash again."],
     ["displaced", "stopped looking to make room for a newer one"],
     ["counted", "Found. It counts toward this payment."],
     ["in_review", "Found. Café Zürich will decide whether it is for this payment."],
@@ -97,7 +97,7 @@ describe("the form for a transaction hash", () => {
     it(`shows the result of a submitted transaction: ${result}`, async () => {
       lab.world.claims = [{ transactionHash: aHash("b"), result }];
       const page = await (await fetch(lab.page)).text();
-      expect(page).to.contain("Transactions you sent us").and.to.contain(aHash("b"));
+      expect(page).to.contain("Transactions you entered").and.to.contain(aHash("b"));
       expect(page).to.contain(words);
       expect(page).to.contain('id="hash-form" open').and.not.to.contain("aria-invalid");
     });

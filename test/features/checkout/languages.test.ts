@@ -54,6 +54,7 @@ const widths: readonly (readonly [number, readonly (keyof typeof en)[]])[] = [
       "lastChecked",
       "merchant",
       "asked",
+      "invoiced",
       "received",
       "excess",
       "network",
@@ -174,6 +175,43 @@ describe("the languages of a checkout", () => {
       for (const [key, text] of Object.entries(catalogueOf(lang))) {
         expect(text, `${lang} ${key}`).not.to.match(form);
       }
+    }
+  });
+
+  it("never tell a payer to repeat a transfer: what is entered again is the hash, named as such", () => {
+    // How a language tells to send tokens, and its word for the hash of a transaction.
+    const words: Readonly<Record<string, readonly [RegExp, RegExp]>> = {
+      ar: [/رسا?ل/u, /معرّف/u],
+      de: [/send|schick/iu, /Hash/u],
+      en: [/sen[dt]|submit/iu, /hash/u],
+      es: [/env[ií]/iu, /hash/u],
+      fr: [/env[oe]|renvo/iu, /hash/u],
+      hi: [/भेज/u, /हैश/u],
+      id: [/kirim/iu, /hash/u],
+      it: [/invi/iu, /hash/u],
+      ja: [/送/u, /ハッシュ/u],
+      "pt-BR": [/envi/iu, /hash/u],
+      ru: [/отправ|присл|пришл/iu, /хеш/u],
+      tr: [/gönder/iu, /kod/u],
+      uk: [/надс|надіш|відправ/iu, /хеш/u],
+      vi: [/gửi/iu, /mã/u],
+      "zh-Hans": [/发送/u, /哈希/u],
+    };
+    for (const { lang, ...text } of catalogues) {
+      const [send, hash] = words[lang] ?? [/^/, /$^/];
+      expect(text.onlyHere, lang).to.match(send);
+      for (const key of ["busyLead", "formNotReceived", "hashGivenUp", "hashDisplaced"] as const) {
+        expect(text[key], `${lang} ${key}`).to.match(hash).and.not.to.match(send);
+      }
+      for (const key of ["hashUnknown", "hashMalformed", "hashTooMany", "hashSubmitted"] as const) {
+        expect(text[key], `${lang} ${key}`).not.to.match(send);
+      }
+    }
+  });
+
+  it("keep French punctuation on the line of its word", () => {
+    for (const [key, text] of Object.entries(catalogueOf("fr"))) {
+      expect(text, key).not.to.match(/ [:;!?»]|« /);
     }
   });
 

@@ -211,7 +211,8 @@ describe("the page of a checkout", () => {
 
   it("shows a receipt with every transaction that counts, linked to the explorer", async () => {
     const page = await inScene("paid");
-    expect(textOf(page)).to.contain("Receipt");
+    expect(textOf(page)).to.contain("Receipt").and.to.contain("Invoice amount");
+    expect(textOf(page), "nothing is due any more").not.to.contain("Amount due");
     for (const digit of ["a", "b"]) {
       expect(page).to.contain(`href="https://tronscan.org/#/transaction/${aHash(digit)}"`);
     }

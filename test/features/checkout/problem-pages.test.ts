@@ -105,7 +105,9 @@ describe("problems of the payer's pages", () => {
     const refused = answers.filter(({ status }) => status !== 303);
     expect(refused).to.have.length(90);
     for (const answer of refused) {
-      expect(await pageOf(answer, 429, "send it again then")).not.to.match(retry);
+      expect(
+        await pageOf(answer, 429, "entering a transaction hash, enter it again then"),
+      ).not.to.match(retry);
     }
     expect(lab.world.submitted).to.have.length(10);
   });
@@ -125,7 +127,7 @@ describe("problems of the payer's pages", () => {
   it("do not reload after a form that may not have been received", async () => {
     lab = await openLab("tron");
     lab.world.refusal = new StoreUnavailable("the disk is full", { retryAfterSeconds: 3 });
-    const page = await pageOf(await lab.submit(aHash("a")), 503, "may not have been received");
+    const page = await pageOf(await lab.submit(aHash("a")), 503, "may not have received");
     expect(page).to.contain(`href="/pay/${checkoutId}"`).and.not.to.match(retry);
   });
 

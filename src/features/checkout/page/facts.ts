@@ -29,7 +29,7 @@ function timeFact(label: string, iso: string, text: Catalogue): Fact {
   return { label, value: time.text, time };
 }
 
-/** The amount due in tokens, and in the invoice's currency if that is another one. */
+/** The invoice's amount in tokens, and in the invoice's currency if that is another one. */
 function askedText(session: CheckoutSession, text: Catalogue): string {
   const { amount, settlementCurrency, tokenSymbol, payableAmount } = session.invoice;
   const due = tokenText(session, payableAmount);
@@ -78,7 +78,7 @@ export function receiptFacts(session: CheckoutSession, text: Catalogue): Fact[] 
     fact(text.merchant, session.merchantDisplayName),
     ...(description === null ? [] : [fact(text.purpose, description)]),
     ...(externalId === null ? [] : [fact(text.order, externalId)]),
-    fact(text.asked, askedText(session, text)),
+    fact(text.invoiced, askedText(session, text)),
     fact(text.received, tokenText(session, invoice.receivedAmount)),
     ...(isZero(invoice.excessAmount)
       ? []

@@ -39,7 +39,7 @@ const rows = {
     ["purpose", "description"],
     ["order", "externalId"],
     ["reference", "reference"],
-    ["asked", "amount settlementCurrency"],
+    ["invoiced", "amount settlementCurrency"],
     ["received", "receivedAmount tokenSymbol"],
     ["paidAt", "paidAt"],
     ["network", "network"],

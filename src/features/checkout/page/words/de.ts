@@ -121,16 +121,16 @@ export const de: Catalogue = {
   hashMalformed:
     "Das sieht nicht wie ein Transaktions-Hash aus. Ein Hash hat 64 Ziffern und Buchstaben von a bis f und kann mit 0x beginnen. Kopieren Sie ihn aus Ihrer Wallet oder von Ihrer Börse und fügen Sie ihn noch einmal ein.",
   hashTooMany:
-    "Wir prüfen noch die Transaktionen, die Sie uns geschickt haben. Warten Sie auf die Ergebnisse, oder wenden Sie sich an den Händler.",
+    "Wir prüfen noch die Transaktionen, die Sie eingegeben haben. Warten Sie auf die Ergebnisse, oder wenden Sie sich an den Händler.",
 
-  hashSubmitted: "Transaktionen, die Sie uns geschickt haben",
+  hashSubmitted: "Transaktionen, die Sie eingegeben haben",
   hashLooking: "Wir suchen diese Transaktion.",
   hashUnknown:
     "Das Netzwerk kennt diese Transaktion noch nicht. Wir versuchen es eine Stunde lang weiter. Bitte prüfen Sie, ob Sie den Hash richtig kopiert haben.",
   hashGivenUp:
-    "Wir können diese Transaktion nicht finden. Wenn das Netzwerk sie jetzt hat, senden Sie den Hash noch einmal.",
+    "Wir können diese Transaktion nicht finden. Wenn das Netzwerk sie jetzt hat, geben Sie den Hash erneut ein.",
   hashDisplaced:
-    "Wir können diese Transaktion nicht finden und suchen nicht weiter, um Platz für eine neuere zu machen. Senden Sie den Hash bei Bedarf noch einmal.",
+    "Wir können diese Transaktion nicht finden und suchen nicht weiter, um Platz für eine neuere zu machen. Geben Sie den Hash bei Bedarf erneut ein.",
   hashCounted: "Gefunden. Sie zählt für diese Zahlung.",
   hashInReview: "Gefunden. {merchant} entscheidet, ob sie zu dieser Zahlung gehört.",
   hashReverted:
@@ -155,6 +155,7 @@ export const de: Catalogue = {
   receipt: "Beleg",
   merchant: "Händler",
   asked: "Fälliger Betrag",
+  invoiced: "Rechnungsbetrag",
   received: "Erhalten",
   excess: "Zu viel gezahlt",
   network: "Netzwerk",
@@ -204,7 +205,7 @@ export const de: Catalogue = {
     "Ihre Zahlung ist sicher. Warten Sie einen Moment und sehen Sie dann noch einmal nach. Bitte senden Sie sie nicht zweimal.",
   busyHeadline: "Einen Moment, bitte",
   busyLead:
-    "Diese Seite wurde gerade sehr oft aufgerufen, deshalb machen wir eine kurze Pause. Ihre Zahlung ist sicher. Wartezeit: {time}. Sehen Sie danach noch einmal nach; wenn Sie uns gerade etwas schicken wollten, schicken Sie es dann noch einmal.",
+    "Diese Seite wurde gerade sehr oft aufgerufen, deshalb machen wir eine kurze Pause. Ihre Zahlung ist sicher. Wartezeit: {time}. Sehen Sie danach noch einmal nach. Wenn Sie gerade einen Transaktions-Hash eingegeben haben, geben Sie den Hash dann erneut ein. Bitte zahlen Sie nicht zweimal.",
   refusedHeadline: "Das hat nicht geklappt",
   refusedLead:
     "Wir konnten nicht lesen, was Ihr Browser gesendet hat. Es hat sich nichts geändert. Gehen Sie zurück zu Ihrer Zahlung und versuchen Sie es noch einmal.",
@@ -212,7 +213,7 @@ export const de: Catalogue = {
   failedLead:
     "Wenn Sie schon bezahlt haben, ist Ihre Zahlung sicher: Wir finden sie im Netzwerk. Sehen Sie in einer Minute noch einmal nach, und senden Sie sie bitte nicht zweimal.",
   formNotReceived:
-    "Ihre Eingabe ist vielleicht nicht angekommen. Bitte gehen Sie zurück zur Zahlung und senden Sie sie noch einmal, wenn sie dort nicht aufgeführt ist.",
+    "Wenn Sie einen Transaktions-Hash eingegeben haben, ist er vielleicht nicht bei uns angekommen. Bitte gehen Sie zurück zur Zahlung, und geben Sie den Hash erneut ein, wenn die Transaktion dort nicht aufgeführt ist.",
   failedReference:
     "Wenn das immer wieder geschieht, schicken Sie dem Händler diese Referenz: {reference}",
   homeTitle: "Zahlungsseiten",

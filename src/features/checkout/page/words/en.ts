@@ -124,15 +124,15 @@ export const en = {
   hashMalformed:
     "That doesn't look like a transaction hash. A hash has 64 digits and letters from a to f, and may start with 0x. Copy it from your wallet or exchange and paste it again.",
   hashTooMany:
-    "We're still checking the transactions you sent us. Wait for their results, or contact the merchant.",
+    "We're still checking the transactions you entered. Wait for their results, or contact the merchant.",
 
-  hashSubmitted: "Transactions you sent us",
+  hashSubmitted: "Transactions you entered",
   hashLooking: "We're looking for this transaction.",
   hashUnknown:
     "The network doesn't know this transaction yet. We'll keep trying for an hour. Please check that you copied the hash correctly.",
-  hashGivenUp: "We can't find this transaction. If the network has it now, send the hash again.",
+  hashGivenUp: "We can't find this transaction. If the network has it now, enter the hash again.",
   hashDisplaced:
-    "We can't find this transaction and stopped looking to make room for a newer one. Send the hash again if you need to.",
+    "We can't find this transaction and stopped looking to make room for a newer one. Enter the hash again if you need to.",
   hashCounted: "Found. It counts toward this payment.",
   hashInReview: "Found. {merchant} will decide whether it is for this payment.",
   hashReverted:
@@ -155,7 +155,10 @@ export const en = {
   details: "Details",
   receipt: "Receipt",
   merchant: "Merchant",
+  /** The invoice's amount while it is not paid. */
   asked: "Amount due",
+  /** The same amount on a receipt: nothing is due any more. */
+  invoiced: "Invoice amount",
   received: "Received",
   excess: "Overpaid by",
   network: "Network",
@@ -204,7 +207,7 @@ export const en = {
     "Your payment is safe. Wait a moment, then check again. Please don't send it twice.",
   busyHeadline: "One moment, please",
   busyLead:
-    "This page was requested very often just now, so we are taking a short break. Your payment is safe. Check again in {time}; if you were sending us something, send it again then.",
+    "This page was requested very often just now, so we are taking a short break. Your payment is safe. Check again in {time}. If you were entering a transaction hash, enter it again then. Please don't pay twice.",
   refusedHeadline: "That didn't work",
   refusedLead:
     "We couldn't read what your browser sent, so nothing has changed. Go back to your payment and try again.",
@@ -212,7 +215,7 @@ export const en = {
   failedLead:
     "If you have already paid, your payment is safe: we find it on the network. Check again in a minute, and please don't send it twice.",
   formNotReceived:
-    "Your entry may not have been received. Please go back to the payment, and submit it again if it is not listed there.",
+    "If you entered a transaction hash, we may not have received it. Please go back to the payment, and enter the hash again if the transaction is not listed there.",
   failedReference: "If this keeps happening, send the merchant this reference: {reference}",
   homeTitle: "Payment pages",
   homeHeadline: "Merchants accept payments here",

@@ -120,15 +120,15 @@ export const es: Catalogue = {
   hashMalformed:
     "Eso no parece el hash de una transacción. Un hash tiene 64 números y letras de la a a la f, y puede empezar por 0x. Cópialo de tu billetera o exchange y pégalo de nuevo.",
   hashTooMany:
-    "Todavía estamos comprobando las transacciones que nos enviaste. Espera los resultados o ponte en contacto con el comercio.",
+    "Todavía estamos comprobando las transacciones que nos indicaste. Espera los resultados o ponte en contacto con el comercio.",
 
-  hashSubmitted: "Transacciones que nos enviaste",
+  hashSubmitted: "Transacciones que nos indicaste",
   hashLooking: "Estamos buscando esta transacción.",
   hashUnknown:
     "La red todavía no conoce esta transacción. Seguiremos intentándolo durante una hora. Comprueba que copiaste bien el hash.",
-  hashGivenUp: "No encontramos esta transacción. Si ya está en la red, envía el hash otra vez.",
+  hashGivenUp: "No encontramos esta transacción. Si ya está en la red, introduce el hash otra vez.",
   hashDisplaced:
-    "No encontramos esta transacción y hemos dejado de buscarla para dar paso a una más reciente. Si lo necesitas, envía el hash otra vez.",
+    "No encontramos esta transacción y hemos dejado de buscarla para dar paso a una más reciente. Si lo necesitas, introduce el hash otra vez.",
   hashCounted: "Encontrada. Cuenta para este pago.",
   hashInReview: "Encontrada. {merchant} decidirá si corresponde a este pago.",
   hashReverted:
@@ -151,6 +151,7 @@ export const es: Catalogue = {
   receipt: "Recibo",
   merchant: "Comercio",
   asked: "Importe debido",
+  invoiced: "Importe de la factura",
   received: "Recibido",
   excess: "Pagado de más",
   network: "Red",
@@ -198,7 +199,7 @@ export const es: Catalogue = {
     "Tu pago está a salvo. Espera un momento y vuelve a comprobarlo. No pagues dos veces.",
   busyHeadline: "Un momento, por favor",
   busyLead:
-    "Esta página ha recibido muchísimas solicitudes y hacemos una breve pausa. Tu pago está a salvo. Tiempo de espera: {time}. Después, vuelve a comprobarlo; si nos estabas enviando algo, envíalo entonces de nuevo.",
+    "Esta página ha recibido muchísimas solicitudes y hacemos una breve pausa. Tu pago está a salvo. Tiempo de espera: {time}. Después, vuelve a comprobarlo. Si estabas introduciendo el hash de una transacción, introdúcelo entonces de nuevo. No pagues dos veces.",
   refusedHeadline: "Eso no ha funcionado",
   refusedLead:
     "No pudimos leer lo que envió tu navegador y no ha cambiado nada. Vuelve a tu pago e inténtalo de nuevo.",
@@ -206,7 +207,7 @@ export const es: Catalogue = {
   failedLead:
     "Si ya pagaste, tu pago está a salvo: lo encontraremos en la red. Vuelve a comprobarlo en un minuto y no pagues dos veces.",
   formNotReceived:
-    "Es posible que no hayamos recibido lo que enviaste. Vuelve al pago y envíalo otra vez si no aparece allí.",
+    "Si introdujiste el hash de una transacción, es posible que no lo hayamos recibido. Vuelve al pago e introduce el hash otra vez si la transacción no aparece allí.",
   failedReference: "Si sigue ocurriendo, envía esta referencia al comercio: {reference}",
   homeTitle: "Páginas de pago",
   homeHeadline: "Aquí los comercios reciben sus pagos",

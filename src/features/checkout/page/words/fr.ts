@@ -128,9 +128,9 @@ export const fr: Catalogue = {
   hashUnknown:
     "Le réseau ne connaît pas encore cette transaction. Nous continuons à chercher pendant une heure. Vérifiez que vous avez bien copié le hash.",
   hashGivenUp:
-    "Nous ne trouvons pas cette transaction. Si elle est maintenant sur le réseau, envoyez de nouveau le hash.",
+    "Nous ne trouvons pas cette transaction. Si elle est maintenant sur le réseau, saisissez à nouveau le hash.",
   hashDisplaced:
-    "Nous n’avons pas trouvé cette transaction et avons cessé de la chercher pour faire place à une plus récente. Envoyez de nouveau le hash si besoin.",
+    "Nous n’avons pas trouvé cette transaction et avons cessé de la chercher pour faire place à une plus récente. Saisissez à nouveau le hash si besoin.",
   hashCounted: "Trouvée. Elle est prise en compte pour ce paiement.",
   hashInReview: "Trouvée. {merchant} décidera si elle correspond à ce paiement.",
   hashReverted:
@@ -155,6 +155,7 @@ export const fr: Catalogue = {
   receipt: "Reçu",
   merchant: "Marchand",
   asked: "Montant dû",
+  invoiced: "Montant de la facture",
   received: "Montant reçu",
   excess: "Trop-perçu",
   network: "Réseau",
@@ -188,7 +189,7 @@ export const fr: Catalogue = {
   verifyUnknown:
     "Il n’a pas été signé par ce site. S’il vient d’un autre site, vérifiez-le là-bas.",
   verifyNotSigned:
-    "Ce n’est pas un texte signé : un texte signé est une seule longue ligne de lettres et de chiffres, avec deux fois le signe « . ».",
+    "Ce n’est pas un texte signé\u00a0: un texte signé est une seule longue ligne de lettres et de chiffres, avec deux fois le signe «\u00a0.\u00a0».",
   verifyAddress: "Adresse",
   signedBy: "Signé par",
   signedOn: "Signé le",
@@ -204,7 +205,7 @@ export const fr: Catalogue = {
     "Votre paiement est en sécurité. Patientez un instant, puis vérifiez de nouveau. Ne payez pas deux fois.",
   busyHeadline: "Un instant, s’il vous plaît",
   busyLead:
-    "Cette page vient d’être demandée un très grand nombre de fois, nous faisons donc une courte pause. Votre paiement est en sécurité. Temps d’attente\u00a0: {time}. Vérifiez ensuite de nouveau\u00a0; si vous étiez en train de nous envoyer quelque chose, renvoyez-le à ce moment-là.",
+    "Cette page vient d’être demandée un très grand nombre de fois, nous faisons donc une courte pause. Votre paiement est en sécurité. Temps d’attente\u00a0: {time}. Vérifiez ensuite de nouveau. Si vous étiez en train de saisir un hash de transaction, saisissez-le à nouveau à ce moment-là. Ne payez pas deux fois.",
   refusedHeadline: "Cela n’a pas fonctionné",
   refusedLead:
     "Nous n’avons pas pu lire ce que votre navigateur a envoyé, et rien n’a changé. Revenez à votre paiement et réessayez.",
@@ -212,7 +213,7 @@ export const fr: Catalogue = {
   failedLead:
     "Si vous avez déjà payé, votre paiement est en sécurité\u00a0: nous le retrouverons sur le réseau. Vérifiez de nouveau dans une minute et ne payez pas deux fois.",
   formNotReceived:
-    "Votre saisie ne nous est peut-être pas parvenue. Revenez au paiement et envoyez-la de nouveau si elle n’y figure pas.",
+    "Si vous avez saisi un hash de transaction, il ne nous est peut-être pas parvenu. Revenez au paiement et saisissez à nouveau le hash si la transaction n’y figure pas.",
   failedReference:
     "Si le problème persiste, communiquez cette référence au marchand\u00a0: {reference}",
   homeTitle: "Pages de paiement",

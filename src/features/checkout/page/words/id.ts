@@ -120,16 +120,16 @@ export const id: Catalogue = {
   hashMalformed:
     "Itu tidak tampak seperti hash transaksi. Hash terdiri dari 64 angka dan huruf a sampai f, dan bisa diawali 0x. Salin dari dompet atau exchange Anda, lalu tempelkan lagi.",
   hashTooMany:
-    "Kami masih memeriksa transaksi yang Anda kirimkan. Tunggu hasilnya, atau hubungi penjual.",
+    "Kami masih memeriksa transaksi yang Anda masukkan. Tunggu hasilnya, atau hubungi penjual.",
 
-  hashSubmitted: "Transaksi yang Anda kirimkan kepada kami",
+  hashSubmitted: "Transaksi yang Anda masukkan",
   hashLooking: "Kami sedang mencari transaksi ini.",
   hashUnknown:
     "Jaringan belum mengenal transaksi ini. Kami akan terus mencoba selama satu jam. Mohon periksa apakah hash sudah disalin dengan benar.",
   hashGivenUp:
-    "Kami tidak menemukan transaksi ini. Jika sekarang sudah ada di jaringan, kirimkan hash-nya lagi.",
+    "Kami tidak menemukan transaksi ini. Jika sekarang sudah ada di jaringan, masukkan hash-nya lagi.",
   hashDisplaced:
-    "Kami tidak menemukan transaksi ini dan berhenti mencarinya agar ada tempat untuk yang lebih baru. Jika perlu, kirimkan hash-nya lagi.",
+    "Kami tidak menemukan transaksi ini dan berhenti mencarinya agar ada tempat untuk yang lebih baru. Jika perlu, masukkan hash-nya lagi.",
   hashCounted: "Ditemukan. Transaksi ini dihitung untuk pembayaran ini.",
   hashInReview: "Ditemukan. {merchant} akan memutuskan apakah transaksi ini untuk pembayaran ini.",
   hashReverted:
@@ -153,6 +153,7 @@ export const id: Catalogue = {
   receipt: "Bukti pembayaran",
   merchant: "Penjual",
   asked: "Jumlah tagihan",
+  invoiced: "Jumlah tagihan",
   received: "Diterima",
   excess: "Kelebihan bayar",
   network: "Jaringan",
@@ -200,7 +201,7 @@ export const id: Catalogue = {
     "Pembayaran Anda aman. Tunggu sebentar, lalu periksa lagi. Mohon jangan kirim dua kali.",
   busyHeadline: "Mohon tunggu sebentar",
   busyLead:
-    "Halaman ini baru saja dibuka terlalu sering, jadi kami berhenti sejenak. Pembayaran Anda aman. Waktu tunggu: {time}. Setelah itu, periksa lagi; jika Anda sedang mengirim sesuatu kepada kami, kirimkan lagi saat itu.",
+    "Halaman ini baru saja dibuka terlalu sering, jadi kami berhenti sejenak. Pembayaran Anda aman. Waktu tunggu: {time}. Setelah itu, periksa lagi. Jika tadi Anda sedang memasukkan hash transaksi, masukkan lagi hash itu setelahnya. Mohon jangan membayar dua kali.",
   refusedHeadline: "Tidak berhasil",
   refusedLead:
     "Kami tidak dapat membaca yang dikirim browser Anda, dan tidak ada yang berubah. Kembali ke pembayaran Anda dan coba lagi.",
@@ -208,7 +209,7 @@ export const id: Catalogue = {
   failedLead:
     "Jika Anda sudah membayar, pembayaran Anda aman: kami akan menemukannya di jaringan. Periksa lagi dalam satu menit, dan mohon jangan kirim dua kali.",
   formNotReceived:
-    "Kiriman Anda mungkin tidak kami terima. Kembalilah ke pembayaran, dan kirimkan lagi jika tidak tercantum di sana.",
+    "Jika Anda tadi memasukkan hash transaksi, mungkin kami belum menerimanya. Kembalilah ke pembayaran, dan masukkan hash-nya lagi jika transaksi itu tidak tercantum di sana.",
   failedReference: "Jika hal ini terus terjadi, kirimkan kode ini kepada penjual: {reference}",
   homeTitle: "Halaman pembayaran",
   homeHeadline: "Di sini penjual menerima pembayaran",

@@ -120,15 +120,15 @@ export const it: Catalogue = {
   hashMalformed:
     "Non sembra l’hash di una transazione. Un hash ha 64 cifre e lettere dalla a alla f e può iniziare con 0x. Copialo dal tuo wallet o exchange e incollalo di nuovo.",
   hashTooMany:
-    "Stiamo ancora controllando le transazioni che ci hai inviato. Attendi i risultati o contatta il venditore.",
+    "Stiamo ancora controllando le transazioni che ci hai indicato. Attendi i risultati o contatta il venditore.",
 
-  hashSubmitted: "Transazioni che ci hai inviato",
+  hashSubmitted: "Transazioni che ci hai indicato",
   hashLooking: "Stiamo cercando questa transazione.",
   hashUnknown:
     "La rete non conosce ancora questa transazione. Continueremo a provare per un’ora. Controlla di aver copiato bene l’hash.",
-  hashGivenUp: "Non troviamo questa transazione. Se ora è sulla rete, invia di nuovo l’hash.",
+  hashGivenUp: "Non troviamo questa transazione. Se ora è sulla rete, inserisci di nuovo l’hash.",
   hashDisplaced:
-    "Non abbiamo trovato questa transazione e abbiamo smesso di cercarla per fare posto a una più recente. Se serve, invia di nuovo l’hash.",
+    "Non abbiamo trovato questa transazione e abbiamo smesso di cercarla per fare posto a una più recente. Se serve, inserisci di nuovo l’hash.",
   hashCounted: "Trovata. Vale per questo pagamento.",
   hashInReview: "Trovata. {merchant} deciderà se riguarda questo pagamento.",
   hashReverted:
@@ -152,6 +152,7 @@ export const it: Catalogue = {
   receipt: "Ricevuta",
   merchant: "Venditore",
   asked: "Importo dovuto",
+  invoiced: "Importo della fattura",
   received: "Importo ricevuto",
   excess: "Pagato in più",
   network: "Rete",
@@ -199,7 +200,7 @@ export const it: Catalogue = {
     "Il tuo pagamento è al sicuro. Attendi un momento, poi controlla di nuovo. Non pagare due volte.",
   busyHeadline: "Un momento, per favore",
   busyLead:
-    "Questa pagina ha appena ricevuto moltissime richieste, quindi facciamo una breve pausa. Il tuo pagamento è al sicuro. Tempo di attesa: {time}. Poi controlla di nuovo; se ci stavi inviando qualcosa, invialo di nuovo in quel momento.",
+    "Questa pagina ha appena ricevuto moltissime richieste, quindi facciamo una breve pausa. Il tuo pagamento è al sicuro. Tempo di attesa: {time}. Poi controlla di nuovo. Se stavi inserendo l’hash di una transazione, inseriscilo di nuovo in quel momento. Non pagare due volte.",
   refusedHeadline: "Non ha funzionato",
   refusedLead:
     "Non siamo riusciti a leggere quello che ha inviato il tuo browser e nulla è cambiato. Torna al pagamento e riprova.",
@@ -207,7 +208,7 @@ export const it: Catalogue = {
   failedLead:
     "Se hai già pagato, il tuo pagamento è al sicuro: lo troveremo sulla rete. Controlla di nuovo tra un minuto e non pagare due volte.",
   formNotReceived:
-    "Forse non abbiamo ricevuto quello che hai inviato. Torna al pagamento e invialo di nuovo se lì non compare.",
+    "Se hai inserito l’hash di una transazione, forse non lo abbiamo ricevuto. Torna al pagamento e inserisci di nuovo l’hash se lì la transazione non compare.",
   failedReference: "Se continua a succedere, invia questo riferimento al venditore: {reference}",
   homeTitle: "Pagine di pagamento",
   homeHeadline: "Qui i venditori ricevono i pagamenti",

@@ -120,15 +120,16 @@ export const ptBR: Catalogue = {
   hashMalformed:
     "Isso não parece o hash de uma transação. Um hash tem 64 números e letras de a até f, e pode começar com 0x. Copie-o da sua carteira ou corretora e cole de novo.",
   hashTooMany:
-    "Ainda estamos verificando as transações que você enviou. Aguarde os resultados ou fale com o vendedor.",
+    "Ainda estamos verificando as transações que você informou. Aguarde os resultados ou fale com o vendedor.",
 
-  hashSubmitted: "Transações que você nos enviou",
+  hashSubmitted: "Transações que você informou",
   hashLooking: "Estamos procurando esta transação.",
   hashUnknown:
     "A rede ainda não conhece esta transação. Vamos continuar tentando por uma hora. Confira se você copiou o hash corretamente.",
-  hashGivenUp: "Não encontramos esta transação. Se ela já estiver na rede, envie o hash de novo.",
+  hashGivenUp:
+    "Não encontramos esta transação. Se ela já estiver na rede, informe o hash novamente.",
   hashDisplaced:
-    "Não encontramos esta transação e paramos de procurá-la para dar lugar a uma mais recente. Se precisar, envie o hash de novo.",
+    "Não encontramos esta transação e paramos de procurá-la para dar lugar a uma mais recente. Se precisar, informe o hash novamente.",
   hashCounted: "Encontrada. Ela conta para este pagamento.",
   hashInReview: "Encontrada. {merchant} vai decidir se ela é deste pagamento.",
   hashReverted:
@@ -151,6 +152,7 @@ export const ptBR: Catalogue = {
   receipt: "Comprovante",
   merchant: "Vendedor",
   asked: "Valor devido",
+  invoiced: "Valor da fatura",
   received: "Valor recebido",
   excess: "Pago a mais",
   network: "Rede",
@@ -197,7 +199,7 @@ export const ptBR: Catalogue = {
     "O seu pagamento está seguro. Aguarde um momento e verifique de novo. Não envie duas vezes.",
   busyHeadline: "Um momento, por favor",
   busyLead:
-    "Esta página recebeu muitos acessos agora há pouco, por isso estamos fazendo uma breve pausa. O seu pagamento está seguro. Tempo de espera: {time}. Depois disso, verifique de novo; se você estava nos enviando algo, envie novamente.",
+    "Esta página recebeu muitos acessos agora há pouco, por isso estamos fazendo uma breve pausa. O seu pagamento está seguro. Tempo de espera: {time}. Depois disso, verifique de novo. Se você estava informando o hash de uma transação, informe o hash novamente nesse momento. Não pague duas vezes.",
   refusedHeadline: "Não deu certo",
   refusedLead:
     "Não conseguimos ler o que o seu navegador enviou, e nada mudou. Volte ao pagamento e tente de novo.",
@@ -205,7 +207,7 @@ export const ptBR: Catalogue = {
   failedLead:
     "Se você já pagou, o seu pagamento está seguro: vamos encontrá-lo na rede. Verifique de novo em um minuto e não envie duas vezes.",
   formNotReceived:
-    "Talvez não tenhamos recebido o que você enviou. Volte ao pagamento e envie de novo se não aparecer lá.",
+    "Se você informou o hash de uma transação, talvez não o tenhamos recebido. Volte ao pagamento e informe o hash novamente se a transação não aparecer lá.",
   failedReference: "Se isso continuar acontecendo, envie este código ao vendedor: {reference}",
   homeTitle: "Páginas de pagamento",
   homeHeadline: "Aqui vendedores recebem pagamentos",

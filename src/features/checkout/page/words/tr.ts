@@ -122,15 +122,15 @@ export const tr: Catalogue = {
   hashMalformed:
     "Bu bir işlem koduna benzemiyor. Kod, rakamlardan ve a ile f arasındaki harflerden oluşan 64 karakterdir ve 0x ile başlayabilir. Cüzdanınızdan veya borsanızdan kopyalayıp yeniden yapıştırın.",
   hashTooMany:
-    "Bize gönderdiğiniz işlemleri hâlâ kontrol ediyoruz. Sonuçları bekleyin veya satıcıyla iletişime geçin.",
+    "Bize bildirdiğiniz işlemleri hâlâ kontrol ediyoruz. Sonuçları bekleyin veya satıcıyla iletişime geçin.",
 
-  hashSubmitted: "Bize gönderdiğiniz işlemler",
+  hashSubmitted: "Bize bildirdiğiniz işlemler",
   hashLooking: "Bu işlemi arıyoruz.",
   hashUnknown:
     "Ağ bu işlemi henüz tanımıyor. Bir saat boyunca denemeye devam edeceğiz. Lütfen kodu doğru kopyaladığınızı kontrol edin.",
-  hashGivenUp: "Bu işlemi bulamıyoruz. İşlem artık ağdaysa kodu yeniden gönderin.",
+  hashGivenUp: "Bu işlemi bulamıyoruz. İşlem artık ağdaysa işlem kodunu yeniden girin.",
   hashDisplaced:
-    "Bu işlemi bulamadık ve daha yeni birine yer açmak için aramayı bıraktık. Gerekirse kodu yeniden gönderin.",
+    "Bu işlemi bulamadık ve daha yeni birine yer açmak için aramayı bıraktık. Gerekirse işlem kodunu yeniden girin.",
   hashCounted: "Bulundu ve bu ödemeye sayıldı.",
   hashInReview: "Bulundu. Bu ödemeye ait olup olmadığına {merchant} karar verecek.",
   hashReverted:
@@ -153,6 +153,7 @@ export const tr: Catalogue = {
   receipt: "Makbuz",
   merchant: "Satıcı",
   asked: "Ödenecek tutar",
+  invoiced: "Fatura tutarı",
   received: "Ulaşan tutar",
   excess: "Fazla ödenen",
   network: "Ağ",
@@ -170,7 +171,7 @@ export const tr: Catalogue = {
   downloadReceipt: "İmzalı makbuzu indir",
   verifyTitle: "Makbuzu doğrula",
   verifyLead:
-    "İmzalı bir makbuzu veya ödeme isteğini yapıştırın. İmza, metnin bu siteden geldiğini ve değiştirilmediğini gösterir.",
+    "İmzalı bir makbuzu veya ödeme isteğini yapıştırın. İmza, metnin bu siteden gelip gelmediğini ve değiştirilip değiştirilmediğini gösterir.",
   verifyLabel: "İmzalı metin",
   verifySend: "Doğrula",
   verifyReceipt: "Bu makbuz gerçektir",
@@ -183,7 +184,7 @@ export const tr: Catalogue = {
   verifyChanged: "Metin değiştirilmiş veya bir kısmı eksik. Tamamını yeniden kopyalayın.",
   verifyUnknown: "Bu site tarafından imzalanmamış. Başka bir siteden geliyorsa orada doğrulayın.",
   verifyNotSigned:
-    "Bu imzalı bir metin değil: imzalı metin, içinde iki nokta bulunan, harf ve rakamlardan oluşan uzun bir satırdır.",
+    "Bu imzalı bir metin değil. İmzalı metin, harf ve rakamlardan oluşan, içinde iki adet nokta işareti bulunan uzun bir satırdır.",
   verifyAddress: "Adres",
   signedBy: "İmzalayan",
   signedOn: "İmza tarihi",
@@ -199,7 +200,7 @@ export const tr: Catalogue = {
     "Ödemeniz güvende. Biraz bekleyip yeniden kontrol edin. Lütfen iki kez göndermeyin.",
   busyHeadline: "Bir dakika lütfen",
   busyLead:
-    "Bu sayfa az önce çok sık açıldı, bu nedenle kısa bir ara veriyoruz. Ödemeniz güvende. Bekleme süresi: {time}. Ardından yeniden kontrol edin. Bize bir şey gönderiyorduysanız o zaman yeniden gönderin.",
+    "Bu sayfa az önce çok sık açıldı, bu nedenle kısa bir ara veriyoruz. Ödemeniz güvende. Bekleme süresi: {time}. Ardından yeniden kontrol edin. İşlem kodu giriyorduysanız kodu o zaman yeniden girin. Lütfen iki kez ödeme yapmayın.",
   refusedHeadline: "İşe yaramadı",
   refusedLead:
     "Tarayıcınızın gönderdiğini okuyamadık, hiçbir şey değişmedi. Ödemenize geri dönüp yeniden deneyin.",
@@ -207,7 +208,7 @@ export const tr: Catalogue = {
   failedLead:
     "Ödediyseniz ödemeniz güvende: Onu ağda buluruz. Bir dakika sonra yeniden kontrol edin ve lütfen iki kez göndermeyin.",
   formNotReceived:
-    "Gönderdiğiniz bilgi bize ulaşmamış olabilir. Lütfen ödemeye geri dönün, orada görünmüyorsa yeniden gönderin.",
+    "Bir işlem kodu girdiyseniz kod bize ulaşmamış olabilir. Lütfen ödemeye geri dönün, işlem orada görünmüyorsa kodu yeniden girin.",
   failedReference: "Bu sorun sürerse şu kodu satıcıya gönderin: {reference}",
   homeTitle: "Ödeme sayfaları",
   homeHeadline: "Satıcılar ödemelerini burada alır",

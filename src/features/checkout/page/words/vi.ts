@@ -120,16 +120,16 @@ export const vi: Catalogue = {
   hashMalformed:
     "Đây có vẻ không phải mã giao dịch. Mã gồm 64 chữ số và chữ cái từ a đến f, và có thể bắt đầu bằng 0x. Hãy sao chép từ ví hoặc sàn giao dịch rồi dán lại.",
   hashTooMany:
-    "Chúng tôi vẫn đang kiểm tra các giao dịch bạn đã gửi. Hãy chờ kết quả hoặc liên hệ người bán.",
+    "Chúng tôi vẫn đang kiểm tra các giao dịch bạn đã cung cấp. Hãy chờ kết quả hoặc liên hệ người bán.",
 
   hashSubmitted: "Các giao dịch bạn đã cung cấp",
   hashLooking: "Chúng tôi đang tìm giao dịch này.",
   hashUnknown:
     "Mạng chưa có giao dịch này. Chúng tôi sẽ tiếp tục thử trong một giờ. Vui lòng kiểm tra xem bạn đã sao chép đúng mã chưa.",
   hashGivenUp:
-    "Chúng tôi không tìm thấy giao dịch này. Nếu bây giờ mạng đã có giao dịch, hãy gửi lại mã.",
+    "Chúng tôi không tìm thấy giao dịch này. Nếu bây giờ mạng đã có giao dịch, hãy nhập lại mã giao dịch.",
   hashDisplaced:
-    "Chúng tôi không tìm thấy giao dịch này và đã ngừng tìm để nhường chỗ cho giao dịch mới hơn. Nếu cần, hãy gửi lại mã.",
+    "Chúng tôi không tìm thấy giao dịch này và đã ngừng tìm để nhường chỗ cho giao dịch mới hơn. Nếu cần, hãy nhập lại mã giao dịch.",
   hashCounted: "Đã tìm thấy và tính vào khoản thanh toán này.",
   hashInReview:
     "Đã tìm thấy. {merchant} sẽ quyết định giao dịch có thuộc khoản thanh toán này hay không.",
@@ -153,6 +153,7 @@ export const vi: Catalogue = {
   receipt: "Biên nhận",
   merchant: "Người bán",
   asked: "Số tiền phải trả",
+  invoiced: "Số tiền hóa đơn",
   received: "Đã nhận",
   excess: "Số tiền dư",
   network: "Mạng",
@@ -200,7 +201,7 @@ export const vi: Catalogue = {
     "Khoản thanh toán của bạn vẫn an toàn. Hãy đợi một lát rồi kiểm tra lại. Vui lòng không gửi hai lần.",
   busyHeadline: "Vui lòng đợi một chút",
   busyLead:
-    "Trang này vừa được truy cập quá nhiều lần nên chúng tôi tạm nghỉ một chút. Khoản thanh toán của bạn vẫn an toàn. Thời gian chờ: {time}. Sau đó hãy kiểm tra lại; nếu bạn đang gửi thông tin cho chúng tôi, hãy gửi lại lúc đó.",
+    "Trang này vừa được truy cập quá nhiều lần nên chúng tôi tạm nghỉ một chút. Khoản thanh toán của bạn vẫn an toàn. Thời gian chờ: {time}. Sau đó hãy kiểm tra lại. Nếu bạn đang nhập mã giao dịch, hãy nhập lại mã lúc đó. Vui lòng không thanh toán hai lần.",
   refusedHeadline: "Thao tác không thành công",
   refusedLead:
     "Chúng tôi không đọc được nội dung trình duyệt của bạn gửi, và không có gì thay đổi. Hãy quay lại trang thanh toán và thử lại.",
@@ -208,7 +209,7 @@ export const vi: Catalogue = {
   failedLead:
     "Nếu bạn đã thanh toán, khoản đó vẫn an toàn: chúng tôi sẽ tìm thấy trên mạng. Hãy kiểm tra lại sau một phút và vui lòng không gửi hai lần.",
   formNotReceived:
-    "Có thể chúng tôi chưa nhận được thông tin bạn gửi. Vui lòng quay lại trang thanh toán và gửi lại nếu không thấy ở đó.",
+    "Nếu bạn đã nhập mã giao dịch, có thể chúng tôi chưa nhận được mã. Vui lòng quay lại trang thanh toán và nhập lại mã nếu không thấy giao dịch ở đó.",
   failedReference: "Nếu lỗi này còn lặp lại, hãy gửi mã sau cho người bán: {reference}",
   homeTitle: "Trang thanh toán",
   homeHeadline: "Nơi người bán nhận thanh toán",

@@ -130,6 +130,7 @@ export const zhHans: Catalogue = {
   receipt: "收据",
   merchant: "商家",
   asked: "应付金额",
+  invoiced: "账单金额",
   received: "已收金额",
   excess: "多付金额",
   network: "网络",
@@ -146,11 +147,11 @@ export const zhHans: Catalogue = {
 
   downloadReceipt: "下载签名收据",
   verifyTitle: "验证收据",
-  verifyLead: "粘贴已签名的收据或付款请求。签名可以证明该文本出自本网站且未被更改。",
+  verifyLead: "粘贴已签名的收据或付款请求。通过签名可以核实该文本是否出自本网站、是否被更改过。",
   verifyLabel: "签名文本",
   verifySend: "验证",
-  verifyReceipt: "此收据真实有效",
-  verifyRequest: "此付款请求真实有效",
+  verifyReceipt: "此收据是真实的",
+  verifyRequest: "此付款请求是真实的",
   verifyRequestLead:
     "它可能已被支付或取消。付款前，请先打开付款页面，并将地址和金额与您钱包中显示的内容核对。",
   verifyExpired: "付款期限已过。请不要发送任何款项。",
@@ -173,14 +174,14 @@ export const zhHans: Catalogue = {
   unavailableLead: "您的付款是安全的。请稍等片刻再查看。请勿重复发送。",
   busyHeadline: "请稍等",
   busyLead:
-    "此页面刚才的访问过于频繁，因此需要暂停片刻。您的付款是安全的。等待时间：{time}。之后请重新查看；如果您当时正在提交内容，请届时重新提交。",
+    "此页面刚才的访问过于频繁，因此需要暂停片刻。您的付款是安全的。等待时间：{time}。之后请重新查看。如果您当时正在提交交易哈希，请届时重新提交该哈希。请勿重复付款。",
   refusedHeadline: "操作没有成功",
   refusedLead: "我们无法读取您的浏览器发送的内容，因此没有做任何更改。请返回付款页面重试。",
   failedHeadline: "我们这边出了点问题",
   failedLead:
     "如果您已经付款，您的付款是安全的：我们会在网络上找到它。请一分钟后再查看，并且请勿重复发送。",
   formNotReceived:
-    "我们可能没有收到您提交的内容。请返回付款页面查看，如果那里没有列出，请重新提交。",
+    "如果您提交了交易哈希，我们可能没有收到。请返回付款页面查看，如果那里没有列出这笔交易，请重新提交交易哈希。",
   failedReference: "如果问题持续出现，请将此编号告知商家：{reference}",
   homeTitle: "付款页面",
   homeHeadline: "商家在这里收款",
