@@ -67,6 +67,8 @@ export interface RowChange<T extends Table> {
  */
 export interface Tx extends Reader {
   readonly context: WriteContext;
+  /** Whether no other transaction can write until this one ends, as on SQLite. */
+  readonly isExclusive: boolean;
   /** Runs a statement that changes rows; returns the number of changed rows. */
   run(sql: string, values?: readonly SqlValue[]): Promise<number>;
   /**

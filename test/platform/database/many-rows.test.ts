@@ -9,7 +9,7 @@ import {
 } from "../../../src/platform/database/index.ts";
 import { firstOfEach } from "../../../src/platform/database/query/first-of-each.ts";
 import { givenRows } from "../../../src/platform/database/query/json-rows.ts";
-import { locksOf, tryHoldLock } from "../../../src/platform/database/write/locks.ts";
+import { lockingColumn, tryHoldLock } from "../../../src/platform/database/write/locks.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { account, accounts, createAccounts } from "./accounts.ts";
 
@@ -184,7 +184,8 @@ eachStore("Statements for many rows", (store) => {
     await db.write(testContext, async (tx) => {
       taken.push(await tryHoldLock(tx, "one"));
       if (tx.dialect === "sqlite") return;
-      await tx.all(`SELECT ${locksOf("(VALUES ('two'), ('three')) AS name (value)")} AS locked`);
+      const locked = lockingColumn(tx.dialect, "true", "given.names");
+      await tx.all(`SELECT 1 AS one${locked} FROM (VALUES ('["two", "three"]')) AS given (names)`);
       const other = await store.open(place);
       taken.push(await other.write(testContext, (its) => tryHoldLock(its, "one")));
       taken.push(await other.write(testContext, (its) => tryHoldLock(its, "three")));

@@ -7,8 +7,14 @@ import {
   text,
   type Question,
 } from "../../../platform/database/index.ts";
-import { forEachDialect, givenRows } from "../../../platform/database/query/json-rows.ts";
-import { locksOf } from "../../../platform/database/write/locks.ts";
+import {
+  forEachDialect,
+  givenRows,
+  joinedTexts,
+  listedTexts,
+  withZeros,
+} from "../../../platform/database/query/json-rows.ts";
+import { lockingColumn } from "../../../platform/database/write/locks.ts";
 import { holds } from "../table.ts";
 import {
   amountRange,
@@ -140,36 +146,20 @@ function lockNames({ network, address, token, range }: AmountSearch): readonly s
  * which PostgreSQL turns into a join that reads every hold while its statistics say that the table is small.
  */
 const heldAmountsSql = forEachDialect((dialect) => {
-  const isSqlite = dialect === "sqlite";
-  const zeros = encodeAmount(0n);
+  const candidate = listedTexts(dialect, "given.candidates", "candidate");
   // Stored amounts are padded with zeros. The candidates are sent without them, because there are many.
-  const { source, index, amount, joined } = isSqlite
-    ? {
-        source: "json_each(given.candidates) AS candidate",
-        index: "candidate.key",
-        amount: `substr('${zeros}' || candidate.value, -${String(zeros.length)})`,
-        joined: "group_concat",
-      }
-    : {
-        source:
-          "jsonb_array_elements_text(CAST(given.candidates AS jsonb)) WITH ORDINALITY AS candidate (value, number)",
-        index: "CAST(candidate.number - 1 AS text)",
-        amount: `lpad(candidate.value, ${String(zeros.length)}, '0')`,
-        joined: "string_agg",
-      };
-  const names = "jsonb_array_elements_text(CAST(given.locks AS jsonb)) AS name (value)";
-  const locked = `, CASE WHEN ${nearHold} IS NULL THEN ${locksOf(names)} END AS locked`;
+  const amount = withZeros(dialect, candidate.value, encodeAmount(0n).length);
   return `SELECT given.place AS place, ${nearHold} AS near,
     CASE WHEN (
       SELECT ranged.amount FROM holds AS ranged
       WHERE ${liveAt("ranged")} AND ranged.amount >= given.near_least AND ranged.amount <= given.near_most
       LIMIT 1
     ) IS NOT NULL THEN (
-      SELECT ${joined}(${index}, ' ') FROM ${source}
+      SELECT ${joinedTexts(dialect, candidate.index)} FROM ${candidate.source}
       WHERE (
         SELECT held.amount FROM holds AS held WHERE ${liveAt("held")} AND held.amount = ${amount}
       ) IS NOT NULL
-    ) END AS taken${isSqlite ? "" : locked}
+    ) END AS taken${lockingColumn(dialect, `${nearHold} IS NULL`, "given.locks")}
     FROM (
       WITH given AS MATERIALIZED (SELECT * FROM ${searched.from(dialect, 1)}) SELECT * FROM given
     ) AS given`;

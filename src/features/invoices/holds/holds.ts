@@ -165,7 +165,7 @@ async function store(
     leastAmount: request.leastOf(amount),
     kind: "amount",
   }));
-  if (tx.dialect === "sqlite") {
+  if (tx.isExclusive) {
     for (const row of rows) {
       tx.append(holds, row);
       held.set(row.invoiceId, row.amount);

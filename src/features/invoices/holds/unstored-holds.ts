@@ -15,7 +15,7 @@ export interface UnstoredHolds {
 
 /** Returns the holds of all writes of the commit on SQLite; on PostgreSQL, holds are stored as soon as they are taken. */
 export function unstoredHolds(tx: Tx): UnstoredHolds {
-  return tx.dialect === "sqlite" ? tx.shared(makeUnstoredHolds) : makeUnstoredHolds();
+  return tx.isExclusive ? tx.shared(makeUnstoredHolds) : makeUnstoredHolds();
 }
 
 function makeUnstoredHolds(): UnstoredHolds {

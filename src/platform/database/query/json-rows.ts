@@ -44,6 +44,30 @@ export function givenTexts(dialect: Dialect, parameter: number, alias: string): 
     : `json_array_elements_text(CAST(${bound} AS json)) WITH ORDINALITY AS ${alias} (value, key)`;
 }
 
+/** Returns SQL for the texts of a JSON list in a column: for a FROM clause, their values, and their indexes from 0. */
+export function listedTexts(dialect: Dialect, column: string, alias: string) {
+  const value = `${alias}.value`;
+  return dialect === "sqlite"
+    ? { source: `json_each(${column}) AS ${alias}`, value, index: `${alias}.key` }
+    : {
+        source: `jsonb_array_elements_text(CAST(${column} AS jsonb)) WITH ORDINALITY AS ${alias} (value, number)`,
+        value,
+        index: `CAST(${alias}.number - 1 AS text)`,
+      };
+}
+
+/** Returns SQL that joins the texts of all rows with spaces. */
+export function joinedTexts(dialect: Dialect, text: string): string {
+  return `${dialect === "sqlite" ? "group_concat" : "string_agg"}(${text}, ' ')`;
+}
+
+/** Returns SQL for a text of at most `length` digits with zeros in front. */
+export function withZeros(dialect: Dialect, text: string, length: number): string {
+  return dialect === "sqlite"
+    ? `substr('${"0".repeat(length)}' || ${text}, -${String(length)})`
+    : `lpad(${text}, ${String(length)}, '0')`;
+}
+
 /**
  * Returns SQL for the elements of a bound JSON list in a FROM clause; its only column that may be used is `value`. On
  * PostgreSQL they are jsonb: a field of json is found by parsing the whole element again.

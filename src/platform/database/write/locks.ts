@@ -1,4 +1,5 @@
 import type { Dialect, Tx } from "../database.ts";
+import { listedTexts } from "../query/json-rows.ts";
 
 // SQLite runs one write at a time and needs no locks.
 
@@ -39,9 +40,12 @@ export async function tryHoldLock(tx: Tx, name: string): Promise<boolean> {
 }
 
 /**
- * Returns an SQL expression that waits for the locks of the names of a source, in its order, and holds them until the
- * transaction ends. Only for PostgreSQL.
+ * Returns SQL for a further column of a SELECT that, in rows with the condition, waits for the locks of the names in a
+ * JSON list, in its order, and holds them until the transaction ends.
  */
-export function locksOf(source: string): string {
-  return `(SELECT count(CAST(${taken("pg_advisory_xact_lock", "name.value")} AS text)) FROM ${source})`;
+export function lockingColumn(dialect: Dialect, condition: string, names: string): string {
+  if (dialect === "sqlite") return "";
+  const { source, value } = listedTexts(dialect, names, "name");
+  const locks = `SELECT count(CAST(${taken("pg_advisory_xact_lock", value)} AS text)) FROM ${source}`;
+  return `, CASE WHEN ${condition} THEN (${locks}) END AS locked`;
 }

@@ -160,6 +160,7 @@ function makeTx(
   return {
     ...reader,
     context,
+    isExclusive: dialect === "sqlite",
     lock,
     async keep<R>(sql: string, values: readonly SqlValue[]) {
       const locked = sql + sharedLock[dialect];
