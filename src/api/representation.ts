@@ -91,9 +91,14 @@ export interface KeptBody {
 
 export const htmlType = "text/html; charset=utf-8";
 
-/** Returns a body whose compressed forms are made when a client first accepts them. */
+/** Returns a page whose compressed forms are made when a client first accepts them. */
 export function keepHtml(html: string): KeptBody {
-  return { type: htmlType, body: html, tag: entityTag(html), forms: {} };
+  return keepText(htmlType, html);
+}
+
+/** Returns a text whose compressed forms are made, quickly, when a client first accepts them. */
+export function keepText(type: string, body: string): KeptBody {
+  return { type, body, tag: entityTag(body), forms: {} };
 }
 
 const bestBrotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };

@@ -26,6 +26,9 @@ const neededNote: CommandFlag = {
   ask: "Message to the organization",
 };
 
+/** The versions of the organizations that the questions of these calls described. */
+const askedVersions = new WeakMap<CommandCall, number>();
+
 /** Columns of an organization after a decision or status change. */
 const outcome: readonly Column<ShownDetail>[] = [
   "id",
@@ -130,7 +133,8 @@ export const adminCommands = [
     confirm: (call) => `Approve ${call.argument("organizationId")}? It can then issue invoices.`,
     ask: async (service, call) => {
       const { organization } = await service.getOrganization(idOf(call));
-      const { legalName, displayName, pendingDisplayName, pendingLogo } = organization;
+      const { legalName, displayName, pendingDisplayName, pendingLogo, version } = organization;
+      askedVersions.set(call, version);
       const name = JSON.stringify(pendingDisplayName ?? displayName);
       const { logoPath } = await import("../organizations/index.ts");
       const logo = pendingLogo === null ? "" : ` and the logo at ${logoPath(pendingLogo) ?? ""}`;
@@ -330,11 +334,19 @@ async function decide(
   decision: "approve" | "reject" | "request_changes",
 ): Promise<OrganizationDetail> {
   const { UpdateOrganizationVerificationRequest } = await import("./records.ts");
+  const { VerificationConflict } = await import("../organizations/index.ts");
   const input = { decision, note: call.flag("note") };
+  const asked = askedVersions.get(call);
   return service.decide(
     call.context,
     idOf(call),
     call.parse(UpdateOrganizationVerificationRequest, input),
+    ({ organization: { id, version } }) => {
+      if (asked === undefined || asked === version) return;
+      throw new VerificationConflict(
+        `The organization was changed after the question. Look at it again with till org show ${id}, then repeat the command.`,
+      );
+    },
   );
 }
 

@@ -47,7 +47,7 @@ export const adminOperations = [
     path: "/admin/organizations/{organizationId}/verification",
     summary: "Approve, reject or request changes of an organization's verification",
     description:
-      "An approval also shows the pending display name to payers. While an approved organization has a pending name, `approve` and `reject` decide that name, and the organization stays approved. With `If-Match` and the ETag of the organization as read, the decision applies only to that version; if it was changed or decided in the meantime, the response is 412.",
+      "An approval also shows the pending display name and the pending logo to payers. While an approved organization has one of them, `approve` and `reject` decide on them, and the organization stays approved. With `If-Match` and the ETag of the organization as read, the decision applies only to that version; if it was changed or decided in the meantime, the response is 412.",
     access: platform("platform:write"),
     request: { body: UpdateOrganizationVerificationRequest },
     response: { status: 200, record: AdminOrganizationDetailRecord },

@@ -98,6 +98,11 @@ export const brandingCommands = [
     effect: "write",
     async handle(service, call) {
       const { UpdateOrganizationRequest } = await import("./records.ts");
+      for (const name of ["accent-color", "logo"]) {
+        if (call.flag(name) !== undefined && call.isSet(`drop-${name}`)) {
+          throw new InvalidRequest(`Give either --${name} or --drop-${name}, not both.`);
+        }
+      }
       const file = call.flag("logo");
       const input = {
         accentColor: call.isSet("drop-accent-color") ? null : call.flag("accent-color"),
@@ -108,7 +113,9 @@ export const brandingCommands = [
             : (await call.readFile(file)).toString("base64"),
       };
       if (input.accentColor === undefined && input.logo === undefined) {
-        throw new InvalidRequest("Nothing to change: give --accent-color, --logo or both.");
+        throw new InvalidRequest(
+          "Nothing to change: give --accent-color, --logo, --drop-accent-color or --drop-logo.",
+        );
       }
       return service.update(
         call.context,

@@ -66,7 +66,7 @@ export const organizationOperations = [
     path: "/organizations/{organizationId}",
     summary: "Update an organization's profile and legal fields",
     description:
-      "Legal fields cannot be changed during the review. Changing one in an approved organization resets it to `unverified`, which only stops the issuing of invoices.",
+      "Legal fields, the display name and the logo cannot be changed during the review. Changing one in an approved organization resets it to `unverified`, which only stops the issuing of invoices.",
     access: organization("organization:write"),
     request: { body: UpdateOrganizationRequest },
     response: { status: 200, record: OrganizationRecord },

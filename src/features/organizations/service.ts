@@ -235,7 +235,8 @@ const signFields = ["displayName", "pendingDisplayName", "logo", "pendingLogo"] 
 
 /**
  * Returns the fields to set. Where verification is required, a new name or logo of an organization that was reviewed
- * before is only requested: otherwise a merchant could take a bank's after the approval. A logo can always be removed.
+ * before is only requested: otherwise a merchant could take a bank's after the approval. A logo can be removed at
+ * once; during a review, `update` refuses that as any other change of these fields.
  */
 function withoutUnreviewed(
   current: OrganizationRow,

@@ -46,7 +46,8 @@ export const eventCatalogue = {
       "Half of the amounts that distinguish invoices of one price at an address are in use. Once all are, further invoices of that price are refused: register another wallet, or an extended public key. Repeated only after less than half was in use.",
   },
   organizations: {
-    "organization.updated": "The organization's display name or a legal field changed.",
+    "organization.updated":
+      "The organization's display name, its logo or a legal field changed, or a requested name or logo was decided.",
     "organization.verification_submitted": "The organization was submitted for review.",
     "organization.approved": "The review approved the organization.",
     "organization.rejected": "The review rejected the organization.",

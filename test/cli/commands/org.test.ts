@@ -8,7 +8,7 @@ import {
   AdminOrganizationListRecord,
 } from "../../../src/features/admin/records.ts";
 import { aPng } from "../../support/pictures/pictures.ts";
-import { makeDesk } from "../billing-operator.ts";
+import { context, makeDesk } from "../billing-operator.ts";
 
 describe("till org", () => {
   const desk = makeDesk();
@@ -79,6 +79,47 @@ describe("till org", () => {
     expect(dropped).to.include({ logoPath: null, accentColor: null });
     expect((await store.till(words)).stderr).to.include("Nothing to change");
     expect((await store.till([...words, "--logo", `${file}.gone`])).stderr).to.include("ENOENT");
+  });
+
+  it("refuses a file together with its removal, and changes nothing", async () => {
+    const store = await desk.store();
+    const words = ["org", "brand", await store.platformId()];
+    for (const both of [
+      ["--logo", "shop.png", "--drop-logo"],
+      ["--accent-color", "#7a1f5c", "--drop-accent-color"],
+    ]) {
+      const { code, stderr } = await store.till([...words, ...both]);
+      expect(code, stderr).to.equal(2);
+      expect(stderr).to.match(/Give either --\S+ or --drop-\S+, not both/);
+    }
+  });
+
+  it("approves only the name and the logo that the question named", async () => {
+    const store = await desk.store();
+    const id = await store.pendingOrganization();
+    await store.json(["org", "approve", id, "--yes"]);
+    const rename = (displayName: string) =>
+      store.withApp((app) =>
+        app.organizationService.update(context, id, { displayName }, () => undefined),
+      );
+    const answer = (keys: () => Promise<string>) =>
+      store.till(["org", "approve", id, "--no-color"], {
+        env: { TERM: "xterm" },
+        person: [[`(${id})?`, keys]],
+      });
+    await rename("Nook & Co");
+    const refused = await answer(async () => {
+      await rename("First Bank");
+      return "y\r";
+    });
+    expect(refused.code, refused.stderr).to.equal(6);
+    expect(refused.stderr).to.include(`till org show ${id}`);
+    expect(await store.json(["org", "show", id])).to.include({
+      displayName: "Nook",
+      pendingDisplayName: "First Bank",
+    });
+    const done = await answer(() => Promise.resolve("y\r"));
+    expect(done.code, done.stderr).to.equal(0);
   });
 
   it("suspends so that a key is refused at once, and resumes so that it works again", async () => {

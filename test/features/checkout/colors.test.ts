@@ -64,6 +64,17 @@ describe("the colors of a checkout", () => {
     });
   });
 
+  it("are in style sheets that are neither kept nor compressed in advance, because there are millions", async () => {
+    const usual = await findAsset(styleSheetFor(null));
+    const own = await findAsset(styleSheetFor("#7a1f5c"));
+    expect(own?.forms).to.deep.equal({});
+    for (let color = 0; color < 300; color += 1) {
+      await findAsset(styleSheetFor(`#${color.toString(16).padStart(6, "0")}`));
+    }
+    expect(await findAsset(styleSheetFor("#7a1f5c"))).not.to.equal(own);
+    expect(await findAsset(styleSheetFor(null)), "the fixed file stays").to.equal(usual);
+  });
+
   it("are in a style sheet whose name contains the accent color, and in no other", async () => {
     const name = styleSheetFor("#7a1f5c");
     expect(String((await findAsset(name))?.body)).to.match(/^:root \{\n {2}--own-accent: #7a1f5c;/);

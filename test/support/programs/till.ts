@@ -19,7 +19,10 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   /** The keys that a user types, each with a part of the question that they answer. Without them no user is present. */
-  readonly person?: readonly (readonly [question: string, keys: string])[];
+  readonly person?: readonly (readonly [
+    question: string,
+    keys: string | (() => Promise<string>),
+  ])[];
 }
 
 /** Runs `till` in this process, without a terminal and with only the given environment. */
@@ -52,7 +55,8 @@ function sit(person: NonNullable<RunOptions["person"]>, screen: PassThrough): Re
     if (next === undefined || !seen.includes(next[0])) return;
     answers.shift();
     seen = "";
-    setImmediate(() => keyboard.write(next[1]));
+    const [, keys] = next;
+    setImmediate(async () => keyboard.write(typeof keys === "string" ? keys : await keys()));
   });
   return keyboard;
 }

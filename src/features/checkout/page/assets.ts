@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { accentStyle } from "./accent.ts";
-import { keepBody, type KeptBody } from "../../../api/representation.ts";
+import { keepBody, keepText, type KeptBody } from "../../../api/representation.ts";
 
 /** A static file of the pages. Its name contains a hash of its content, so browsers can cache it forever. */
 export interface Asset {
@@ -48,28 +48,24 @@ export function styleSheetFor(accent: string | null): string {
   return styleSheet.name.replace(/css$/, `${accent.slice(1)}.css`);
 }
 
-/** Maximum number of kept files: the style sheets of the latest colors. */
-const keptMax = 200;
+const fixed = new Map([styleSheet, script, verifyScript].map((asset) => [asset.name, asset]));
 const kept = new Map<string, Promise<KeptBody>>();
 
-/** Returns the file of that name, ready to send; null if it does not exist, for instance after an update. */
+/**
+ * Returns the file of that name, ready to send; null if it does not exist, for instance after an update. Fixed files are
+ * compressed well, once. Style sheets with a color are not kept and are compressed quickly, because anyone can ask for
+ * millions of colors.
+ */
 export async function findAsset(name: string): Promise<KeptBody | null> {
-  const known = kept.get(name);
-  if (known !== undefined) return known;
-  const asset =
-    [styleSheet, script, verifyScript].find((each) => each.name === name) ?? findColored(name);
-  if (asset === null) return null;
-  const file = keepBody(asset.type, asset.body);
-  for (const oldest of kept.keys()) {
-    if (kept.size < keptMax) break;
-    kept.delete(oldest);
-  }
+  const asset = fixed.get(name);
+  if (asset === undefined) return findColored(name);
+  const file = kept.get(name) ?? keepBody(asset.type, asset.body);
   kept.set(name, file);
   return file;
 }
 
-function findColored(name: string): Asset | null {
+function findColored(name: string): KeptBody | null {
   const color = /\.([0-9a-f]{6})\.css$/.exec(name)?.[1];
   if (color === undefined || name !== styleSheetFor(`#${color}`)) return null;
-  return { ...styleSheet, name, body: accentStyle(`#${color}`) + styleSheet.body };
+  return keepText(styleSheet.type, accentStyle(`#${color}`) + styleSheet.body);
 }

@@ -8,71 +8,150 @@ export interface ImageHeader {
 }
 
 /**
- * Reads the header of a PNG, JPEG or WebP file. Returns null for other files, for those that end too early or go on
- * after the image, and for animations. The pixels are not decoded.
+ * Reads the size of a PNG, JPEG or WebP file. Its chunks or segments are walked from the first byte to the last one.
+ * Returns null for other files, for those whose structure is broken, that end too early or go on after the image, and for
+ * animations. The pixels are not decoded, so they may still be damaged.
  */
 export function readImageHeader(bytes: Buffer): ImageHeader | null {
-  // The shortest of the three has 20 bytes before its first size field.
-  if (bytes.length < 34) return null;
   return readPng(bytes) ?? readJpeg(bytes) ?? readWebp(bytes);
 }
 
-const pngSignature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
+/** A part of a PNG or WebP file. */
+interface Chunk {
+  readonly type: string;
+  readonly data: Buffer;
+}
 
-/** PNG (ISO/IEC 15948), 5.2 and 11.2.2: the size is in the first chunk, and IEND is the last one. */
+const pngSignature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
+const pngAnimation = ["acTL", "fcTL", "fdAT"];
+
+/** PNG (ISO/IEC 15948), 5.6 and 11.2.2: IHDR is the first chunk and has the size, IEND is the last one. */
 function readPng(bytes: Buffer): ImageHeader | null {
-  const isPng =
-    bytes.subarray(0, 8).equals(pngSignature) &&
-    bytes.toString("latin1", 12, 16) === "IHDR" &&
-    bytes.toString("latin1", bytes.length - 8, bytes.length - 4) === "IEND";
-  // An animation's chunk is before the image data.
-  const animation = bytes.indexOf("acTL");
-  if (!isPng || (animation >= 0 && animation < bytes.indexOf("IDAT"))) return null;
-  return { type: "png", width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+  if (!bytes.subarray(0, 8).equals(pngSignature)) return null;
+  const chunks = pngChunks(bytes);
+  const types = chunks.map(({ type }) => type);
+  const header = chunks[0]?.data;
+  if (types.lastIndexOf("IHDR") !== 0 || header?.length !== 13) return null;
+  if (!types.includes("IDAT") || types.indexOf("IEND") !== types.length - 1) return null;
+  if (types.some((type) => pngAnimation.includes(type))) return null;
+  return { type: "png", width: header.readUInt32BE(0), height: header.readUInt32BE(4) };
+}
+
+/** Returns the chunks of a PNG file; none if they do not end with the file. */
+function pngChunks(bytes: Buffer): readonly Chunk[] {
+  const chunks: Chunk[] = [];
+  let at = 8;
+  while (at + 12 <= bytes.length) {
+    const end = at + 12 + bytes.readUInt32BE(at);
+    chunks.push({ type: typeAt(bytes, at + 4), data: bytes.subarray(at + 8, end - 4) });
+    at = end;
+  }
+  return at === bytes.length ? chunks : [];
 }
 
 /** Markers of frame headers: 0xC0 to 0xCF without the three that have another meaning (ITU-T T.81, B.1.1.3). */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+/** Markers of tables, restart intervals, application data and comments. All of them have a length. */
+const isMiscellaneous = (marker: number): boolean =>
+  [0xc4, 0xcc, 0xdb, 0xdd, 0xfe].includes(marker) || (marker >= 0xe0 && marker <= 0xef);
+const startOfScan = 0xda;
+const endOfImage = 0xd9;
 
-/** JPEG (ITU-T T.81, B.2): segments with their lengths, one of which is the frame header with the size. */
+/**
+ * JPEG (ITU-T T.81, B.2): segments with their lengths, one of which is the frame header with the size. Each scan's header
+ * is followed by its data. Markers without a length and those that change the size (DNL) are refused.
+ */
 function readJpeg(bytes: Buffer): ImageHeader | null {
-  const end = bytes.length - 2;
-  if (bytes.readUInt16BE(0) !== 0xffd8 || bytes.readUInt16BE(end) !== 0xffd9) return null;
-  for (let at = 2; at + 9 < end && bytes[at] === 0xff; at += 2 + bytes.readUInt16BE(at + 2)) {
-    if (isFrame(bytes.readUInt8(at + 1))) {
-      return {
+  if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return null;
+  let size: ImageHeader | null = null;
+  let hasScan = false;
+  let at = 2;
+  while (at + 4 <= bytes.length && bytes[at] === 0xff) {
+    const marker = bytes.readUInt8(at + 1);
+    const length = bytes.readUInt16BE(at + 2);
+    const end = at + 2 + length;
+    if (length < 2 || end > bytes.length) return null;
+    if (isFrame(marker)) {
+      if (size !== null || length < 8) return null;
+      size = {
         type: "jpeg",
         height: bytes.readUInt16BE(at + 5),
         width: bytes.readUInt16BE(at + 7),
       };
-    }
-  }
-  return null;
-}
-
-/** WebP (RFC 9649, 2): a RIFF file whose first chunk has the size: lossy, lossless, or extended. */
-function readWebp(bytes: Buffer): ImageHeader | null {
-  const text = (from: number) => bytes.toString("latin1", from, from + 4);
-  const isWhole =
-    text(0) === "RIFF" && text(8) === "WEBP" && bytes.readUInt32LE(4) + 8 === bytes.length;
-  if (!isWhole) return null;
-  switch (text(12)) {
-    case "VP8 ":
-      return webp(bytes.readUInt16LE(26) & 0x3fff, bytes.readUInt16LE(28) & 0x3fff);
-    case "VP8L": {
-      const sides = bytes.readUInt32LE(21);
-      return webp((sides & 0x3fff) + 1, ((sides >>> 14) & 0x3fff) + 1);
-    }
-    case "VP8X": {
-      const isAnimated = (bytes.readUInt8(20) & 0x02) !== 0;
-      return isAnimated ? null : webp(bytes.readUIntLE(24, 3) + 1, bytes.readUIntLE(27, 3) + 1);
-    }
-    default:
+    } else if (marker === startOfScan) {
+      if (size === null) return null;
+      hasScan = true;
+    } else if (!isMiscellaneous(marker)) {
       return null;
+    }
+    at = marker === startOfScan ? endOfScan(bytes, end) : end;
   }
+  const isEnd = at + 2 === bytes.length && bytes[at] === 0xff && bytes[at + 1] === endOfImage;
+  return isEnd && hasScan ? size : null;
 }
 
-function webp(width: number, height: number): ImageHeader {
-  return { type: "webp", width, height };
+/** Returns the place of the marker after a scan's data, which contains stuffed and fill bytes and restart markers. */
+function endOfScan(bytes: Buffer, from: number): number {
+  let at = bytes.indexOf(0xff, from);
+  while (at >= 0) {
+    const next = bytes[at + 1] ?? endOfImage;
+    const isData = next === 0 || next === 0xff || (next >= 0xd0 && next <= 0xd7);
+    if (!isData) return at;
+    at = bytes.indexOf(0xff, at + 1);
+  }
+  return bytes.length;
+}
+
+/**
+ * WebP (RFC 9649, 2): a RIFF file with one image, lossy or lossless. A file with more features begins with a chunk that
+ * repeats the size and says whether it is an animation.
+ */
+function readWebp(bytes: Buffer): ImageHeader | null {
+  const chunks = webpChunks(bytes);
+  const [first] = chunks;
+  const images = chunks.filter(({ type }) => type === "VP8 " || type === "VP8L");
+  const size = images.length === 1 && images[0] !== undefined ? webpSize(images[0]) : null;
+  if (first === undefined || size === null) return null;
+  if (chunks.some(({ type }) => type === "ANIM" || type === "ANMF")) return null;
+  if (first.type !== "VP8X") return first === images[0] ? size : null;
+  if (first.data.length < 10 || (first.data.readUInt8(0) & 0x02) !== 0) return null;
+  const isSame =
+    first.data.readUIntLE(4, 3) + 1 === size.width &&
+    first.data.readUIntLE(7, 3) + 1 === size.height;
+  return isSame ? size : null;
+}
+
+/** Returns the chunks of a WebP file, which have an even length; none if they do not end with the file. */
+function webpChunks(bytes: Buffer): readonly Chunk[] {
+  const isWhole =
+    bytes.length >= 20 &&
+    typeAt(bytes, 0) === "RIFF" &&
+    typeAt(bytes, 8) === "WEBP" &&
+    bytes.readUInt32LE(4) + 8 === bytes.length;
+  if (!isWhole) return [];
+  const chunks: Chunk[] = [];
+  let at = 12;
+  while (at + 8 <= bytes.length) {
+    const length = bytes.readUInt32LE(at + 4);
+    chunks.push({ type: typeAt(bytes, at), data: bytes.subarray(at + 8, at + 8 + length) });
+    at += 8 + length + (length % 2);
+  }
+  return at === bytes.length ? chunks : [];
+}
+
+/** Reads the size of a lossy or lossless image (RFC 6386, 9.1; RFC 9649, 3.4). */
+function webpSize({ type, data }: Chunk): ImageHeader | null {
+  if (type === "VP8 ") {
+    if (data.length < 10 || data.readUIntBE(3, 3) !== 0x9d012a) return null;
+    const [width, height] = [data.readUInt16LE(6) & 0x3fff, data.readUInt16LE(8) & 0x3fff];
+    return { type: "webp", width, height };
+  }
+  if (data.length < 5 || data.readUInt8(0) !== 0x2f) return null;
+  const sides = data.readUInt32LE(1);
+  return { type: "webp", width: (sides & 0x3fff) + 1, height: ((sides >>> 14) & 0x3fff) + 1 };
+}
+
+function typeAt(bytes: Buffer, at: number): string {
+  return bytes.toString("latin1", at, at + 4);
 }

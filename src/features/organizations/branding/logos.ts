@@ -24,7 +24,9 @@ export function readLogo(image: string): Logo {
   }
   const header = readImageHeader(bytes);
   if (header === null) {
-    throw refused("must be a complete PNG, JPEG or WebP file of one picture, without animation");
+    throw refused(
+      "must be a PNG, JPEG or WebP file of one picture, without animation, and end with it",
+    );
   }
   const { least, most } = logoSide;
   if ([header.width, header.height].some((side) => side < least || side > most)) {
@@ -52,8 +54,8 @@ export async function keepLogos(
 const fileName = /^logo\.[0-9a-f]{32}\.(png|jpeg|webp)$/;
 
 /**
- * Returns a logo's file by its name; null if no organization shows or requests it. A requested one is there too, because
- * the reviewer looks at it; nobody else knows its name.
+ * Returns a logo's file by its name; null if no organization shows or requests it. Requested ones are served too, so that
+ * a reviewer can open them in a browser. The name is not secret: it is computed from the file.
  */
 export async function findLogo(
   reader: Reader,
