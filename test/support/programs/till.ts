@@ -56,7 +56,8 @@ function sit(person: NonNullable<RunOptions["person"]>, screen: PassThrough): Re
     answers.shift();
     seen = "";
     const [, keys] = next;
-    setImmediate(async () => keyboard.write(typeof keys === "string" ? keys : await keys()));
+    const answer = async () => keyboard.write(typeof keys === "string" ? keys : await keys());
+    setImmediate(() => void answer());
   });
   return keyboard;
 }
