@@ -32,8 +32,11 @@ export interface CheckoutService {
   session(checkoutId: string): Promise<CheckoutSession>;
   /** Returns the file of a merchant's logo by its name; null if no merchant has it. */
   logo(name: string): ReturnType<CheckoutSources["logo"]>;
-  /** Whether a payment that counts still waits for confirmations. 404 if the checkout does not exist. */
-  hasUnconfirmed(checkoutId: string): Promise<boolean>;
+  /**
+   * Returns the current session if no payment that counts waits for confirmations, else null. Both are of one state of
+   * the store. 404 if the checkout does not exist.
+   */
+  confirmedSession(checkoutId: string): Promise<CheckoutSession | null>;
   /**
    * Stores a transaction that a payer claims to have paid with, for a later lookup, and returns the session. 400 if the
    * text contains no hash, 404 if there is no such checkout, 409 `too_many_claims`.
@@ -98,9 +101,9 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
 
     session,
 
-    async hasUnconfirmed(checkoutId) {
-      const { view } = await found(checkoutId);
-      return view.payments.some(({ status }) => status === "confirming");
+    async confirmedSession(checkoutId) {
+      const { view, session } = await found(checkoutId);
+      return view.payments.some(({ status }) => status === "confirming") ? null : session;
     },
 
     logo: (name) => sources.logo(name),

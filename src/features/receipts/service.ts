@@ -26,7 +26,7 @@ export type ReceiptService = Bound<typeof methods>;
 interface Deps {
   readonly clock: Clock;
   readonly keys: ReceiptKeys;
-  readonly checkout: Pick<CheckoutService, "session" | "hasUnconfirmed">;
+  readonly checkout: Pick<CheckoutService, "session" | "confirmedSession">;
   /** Every network in the table. */
   readonly networks: ReadonlyMap<string, Network>;
   readonly baseUrl: () => string;
@@ -40,12 +40,13 @@ export function makeReceiptService(deps: Deps): ReceiptService {
 
 /** Returns the signed receipt of a paid invoice. 404 if there is no such checkout, 409 `not_paid`. */
 async function receipt(self: Deps, checkoutId: string): Promise<SignedDocument<"receipt">> {
-  const session = await self.checkout.session(checkoutId);
-  const { invoice, receipt: paid } = session;
   // Amounts on the page include payments that a reorganization may still remove; a signature stays.
-  if (paid === null || (await self.checkout.hasUnconfirmed(checkoutId))) {
+  const session = await self.checkout.confirmedSession(checkoutId);
+  const paid = session?.receipt ?? null;
+  if (session === null || paid === null) {
     throw new NotPaid("A receipt exists once the invoice is paid and every payment is confirmed.");
   }
+  const { invoice } = session;
   return signed(self, "receipt", {
     ...issued(self, session),
     description: invoice.description,
