@@ -1,6 +1,10 @@
 # syntax=docker/dockerfile:1
 # The build has the compilers that sqlite3 needs; the image that runs has neither them nor development packages.
-FROM node:24-bookworm AS build
+#
+# The base images are pinned by exact version tags, not by digest: a registry may give such a tag another content. To pin
+# them, replace the tags by what this command prints, and repeat that for each update:
+#   docker buildx imagetools inspect node:24.11.1-bookworm-slim --format '{{.Manifest.Digest}}'
+FROM node:24.11.1-bookworm AS build
 WORKDIR /till
 COPY package.json package-lock.json tsconfig.json ./
 COPY .config ./.config
@@ -9,7 +13,7 @@ COPY config ./config
 COPY src ./src
 RUN npm ci --no-audit --no-fund && npm prune --omit=dev --no-audit --no-fund --ignore-scripts
 
-FROM node:24-bookworm-slim
+FROM node:24.11.1-bookworm-slim
 ENV NODE_ENV=production \
     TILL_DATA_DIR=/data \
     TILL_HOST=0.0.0.0 \

@@ -1,5 +1,6 @@
-// Compiles src/ to dist/, which bin/till runs, and copies the other files that the program reads. `npm run typecheck`
-// checks types, not this script. With --if-stale it builds only if src/ has changed since dist/ was built.
+// Bundles src/ with its packages to dist/, which bin/till runs, compiles the client to dist/client, and copies the other
+// files that the program reads. `npm run typecheck` checks types, not this script. With --if-stale it builds only if src/
+// has changed since dist/ was built.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -21,21 +22,22 @@ const dist = join(root, "dist");
 const stamp = join(dist, ".sources");
 
 const require = createRequire(import.meta.url);
-let compiler;
+let compiler, bundler;
 try {
   compiler = require.resolve("typescript/bin/tsc");
+  bundler = { ...(await import("esbuild")), ...(await import("./bundle.mjs")) };
 } catch {
   // An install without development packages runs the compiled program that it came with.
   if (existsSync(dist)) process.exit(0);
   console.error(
-    "TypeScript is not installed and dist/ is missing: run npm ci with development packages.",
+    "TypeScript and esbuild are not installed and dist/ is missing: run npm ci with development packages.",
   );
   process.exit(1);
 }
 
 const digest = digestOfSources();
 const isFresh = () => existsSync(stamp) && readFileSync(stamp, "utf8") === digest;
-if (!(process.argv.includes("--if-stale") && isFresh())) build();
+if (!(process.argv.includes("--if-stale") && isFresh())) await build();
 
 /** Returns the digest of all files that a build reads, with their paths. */
 function digestOfSources() {
@@ -43,7 +45,9 @@ function digestOfSources() {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  const settings = ["tsconfig.json", ".config/tsconfig.build.json", ".config/build.mjs"];
+  const settings = ["tsconfig.json", "package.json", "package-lock.json"].concat(
+    ["tsconfig.client.json", "build.mjs", "bundle.mjs"].map((name) => `.config/${name}`),
+  );
   const hash = createHash("sha256");
   for (const file of [...settings.map((name) => join(root, name)), ...sources]) {
     const content = readFileSync(file);
@@ -56,15 +60,13 @@ function digestOfSources() {
  * Builds next to dist/ and then exchanges the folders: a failed build leaves the old one, and two concurrent builds do
  * not conflict.
  */
-function build() {
+async function build() {
   const next = join(root, `dist.next/${process.pid}`);
   const old = `${next}.old`;
-  const project = join(root, ".config/tsconfig.build.json");
-  const compiled = spawnSync(process.execPath, [compiler, "-p", project, "--outDir", next], {
-    stdio: "inherit",
-  });
-  process.exitCode = compiled.status ?? 1;
+  await bundler.bundleProgram(bundler.build, next);
+  process.exitCode = compile("tsconfig.client.json", join(next, "client"));
   if (process.exitCode === 0) {
+    writeFileSync(join(next, "client/package.json"), clientPackage());
     const isOther = (source) => extname(source) !== ".ts";
     cpSync(join(root, "src"), next, { recursive: true, filter: isOther });
     writeFileSync(join(next, ".sources"), digest);
@@ -78,4 +80,18 @@ function build() {
   }
   rmSync(next, { recursive: true, force: true });
   rmSync(old, { recursive: true, force: true });
+}
+
+function compile(project, outDir) {
+  const words = [compiler, "-p", join(root, ".config", project), "--outDir", outDir];
+  return spawnSync(process.execPath, words, { stdio: "inherit" }).status ?? 1;
+}
+
+/** Returns the description of the client as a package of its own, for `npm pack ./dist/client`. */
+function clientPackage() {
+  const { version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const description = "Client of Till's API";
+  const exports = { ".": { types: "./index.d.ts", default: "./index.js" } };
+  const engines = { node: ">=20.3.0" };
+  return `${JSON.stringify({ name: "till-client", version, description, license, type: "module", engines, exports }, null, 2)}\n`;
 }

@@ -81,6 +81,20 @@ module.exports = {
     },
     ...orderRules,
     {
+      name: "client-stands-alone",
+      comment: "The client runs in other people's programs: it imports nothing but its own files",
+      severity: "error",
+      from: { path: "^src/client/" },
+      to: { pathNot: "^src/client/" },
+    },
+    {
+      name: "nobody-imports-the-client",
+      comment: "The program does not call itself",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/client/" },
+      to: { path: "^src/client/" },
+    },
+    {
       name: "sequelize-at-home",
       comment: "Only src/platform/database uses Sequelize and its drivers",
       severity: "error",

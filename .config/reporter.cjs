@@ -35,7 +35,6 @@ module.exports = class Reporter extends reporters.Spec {
       const skipped = process.env.TILL_TEST_NO_SKIP === "1" ? pending : 0;
       if (skipped > 0) {
         console.log(`${skipped} tests were skipped, but no test may be skipped here`);
-        process.exitCode = 1;
         runner.failures += skipped;
       }
       const counts = process.env.TILL_TEST_COUNTS;

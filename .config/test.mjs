@@ -1,31 +1,34 @@
-// npm test: builds the program and runs the whole suite in parts of equal length, each in a separate process, so that
-// memory use of one does not slow the next. A part's output is printed when it has ended. The last line is the plain
-// result. Arguments are test files or folders, or else options of mocha. With --times, a complete run that passed saves
-// its times.
+// npm test: builds the program and runs the whole suite in a few processes at a time, each of which takes the next file
+// when it has ended one. A file's output is printed when it has ended. The last line is the plain result. Arguments are
+// test files or folders, or else options of mocha. With --times, a complete run that passed saves its times.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   appendFileSync,
   chmodSync,
+  closeSync,
   existsSync,
+  fstatSync,
   mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   rmSync,
   statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createRequire } from "node:module";
 import { availableParallelism, constants, freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileTests } from "./test-compile.mjs";
-import { divide, readTimes, writeTimes } from "./test-parts.mjs";
+import { longestFirst, writeTimes } from "./test-order.mjs";
 
-/** One more than the number of cores, because each part waits a third of its time. */
-const lanes = Math.min(availableParallelism() + 1, 4);
+/** One more than the number of cores, because each process waits a third of its time. */
+const lanesMax = Math.min(availableParallelism() + 1, 4);
+/** The age at which a process is replaced by a new one, so that the memory use of many files does not slow the next. */
+const laneSecondsMax = 300;
 
 /**
  * A commit to a disk takes some milliseconds. No test cuts the power, so files in memory are durable enough: they
@@ -35,9 +38,7 @@ const memory = "/dev/shm";
 const roomBytes = 8 * 1_024 ** 3;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const require = createRequire(import.meta.url);
-/** Started directly, without the intermediate process of mocha's own launcher. */
-const mocha = require.resolve("mocha/lib/cli/cli.js");
+const lane = fileURLToPath(new URL("test-lane.mjs", import.meta.url));
 const reporter = fileURLToPath(new URL("reporter.cjs", import.meta.url));
 
 const keepsTimes = process.argv.includes("--times");
@@ -63,8 +64,9 @@ const notes = Object.fromEntries(
   ["counts", "failures", "problems", "times"].map((name) => [name, join(folder, name)]),
 );
 for (const file of Object.values(notes)) writeFileSync(file, "");
-const compiled = join(folder, "compiled");
-compileTests(compiled);
+/** Of the run whose test has started this one, or else its own. */
+const compiled = process.env.TILL_TEST_COMPILED ?? join(folder, "compiled");
+if (!existsSync(compiled)) compileTests(compiled);
 const { whenThisProcessIsGone } = await import(join(compiled, "test/support/programs/guard.mjs"));
 const { postgresUnavailableReason, startPostgres } = await import(
   join(compiled, "test/support/store/postgres.mjs")
@@ -74,21 +76,20 @@ const folderGuard = whenThisProcessIsGone('sleep 1; rm -rf "$1"', folder);
 const running = new Set();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.once(signal, () => {
-    // Processes that the parts have started end with them.
-    for (const part of running) process.kill(-part.pid, "SIGKILL");
+    // Processes that the tests have started end with them.
+    for (const { pid } of running) process.kill(-pid, "SIGKILL");
     console.error(`The tests were ended by ${signal}.`);
     process.exit(128 + constants.signals[signal]);
   });
 }
 
-const parts = divide((paths.length === 0 ? ["test"] : paths).flatMap(testsOf), readTimes(), lanes);
+const files = longestFirst((paths.length === 0 ? ["test"] : paths).flatMap(testsOf));
+const lanes = Math.min(lanesMax, files.length);
 const ownsPostgres =
-  parts.length > 1 &&
-  process.env.TEST_DATABASE_URL === undefined &&
-  postgresUnavailableReason() === null;
+  lanes > 1 && process.env.TEST_DATABASE_URL === undefined && postgresUnavailableReason() === null;
 const postgres = ownsPostgres ? await startPostgres() : null;
 const programs = join(folder, "programs");
-if (parts.length > 1) runFirst("test-programs.mjs", programs);
+if (lanes > 1) runFirst("test-programs.mjs", programs);
 const environment = {
   ...process.env,
   TILL_TEST_COMPILED: compiled,
@@ -96,13 +97,13 @@ const environment = {
   TILL_TEST_FAILURES: notes.failures,
   TILL_TEST_PROBLEMS: notes.problems,
   TILL_TEST_TIMES: notes.times,
-  ...(parts.length > 1 ? { TILL_TEST_PROGRAMS: programs } : {}),
+  ...(lanes > 1 ? { TILL_TEST_PROGRAMS: programs } : {}),
   ...(postgres === null ? {} : { TILL_TEST_POSTGRES: postgres.url("postgres") }),
 };
 
 let ended = 0;
-const waiting = [...parts.entries()];
-await Promise.all(Array.from({ length: lanes }, runNext));
+const waiting = [...files];
+await Promise.all(Array.from({ length: lanes }, (_, place) => runLane(place)));
 await postgres?.stop();
 
 if (isWhole) {
@@ -113,8 +114,8 @@ if (isWhole) {
 const sums = readFileSync(notes.counts, "utf8").trim().split("\n");
 // Printed again at the end, where readers of a long log find them.
 process.stdout.write(readFileSync(notes.failures));
-// A part that died before it could count is a failure.
-const lost = parts.length + (isWhole ? 1 : 0) - sums.length;
+// A file whose process died before it could count is a failure.
+const lost = files.length + (isWhole ? 1 : 0) - sums.length;
 const [passed, failed] = sums
   .map((line) => line.split(" ").map(Number))
   .reduce(([p, f], [passes, failures]) => [p + passes, f + failures], [0, lost]);
@@ -151,31 +152,55 @@ function testsOf(path) {
     .map((file) => join(path, file));
 }
 
-async function runNext() {
-  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    const [place, { files }] = next;
-    const said = join(folder, `part-${place}`);
-    const output = openSync(said, "w");
-    const compiledFiles = files.map((file) => join(compiled, file.replace(/\.ts$/, ".mjs")));
-    const argv = [mocha, ...compiledFiles, "--reporter", reporter, ...options];
-    const child = spawn(process.execPath, ["--enable-source-maps", ...argv], {
-      cwd: root,
-      stdio: ["ignore", output, output],
-      env: environment,
-      // A separate process group, which is ended as a whole.
-      detached: true,
-    });
-    running.add(child);
-    const guard = whenThisProcessIsGone('kill -s KILL -- "-$1"', String(child.pid));
-    const [status, signal] = await once(child, "close");
-    guard.dismiss();
-    running.delete(child);
-    process.stdout.write(readFileSync(said));
-    if (status !== 0) {
-      ended = 1;
-      appendFileSync(notes.failures, `${files.join(" ")}: ended with ${signal ?? status}\n\n`);
-    }
+/** Runs files until none is waiting, in one process at a time. */
+async function runLane(place) {
+  for (let count = 0; waiting.length > 0; count += 1) {
+    await runInProcess(join(folder, `output-${place}-${count}`));
   }
+}
+
+/** Runs files in one process until none is waiting or it is too old. */
+async function runInProcess(said) {
+  const output = openSync(said, "w+");
+  const argv = ["--enable-source-maps", lane, "--reporter", reporter, ...options];
+  const child = spawn(process.execPath, argv, {
+    cwd: root,
+    stdio: ["ignore", output, output, "ipc"],
+    env: environment,
+    // A separate process group, which is ended as a whole.
+    detached: true,
+  });
+  running.add(child);
+  const guard = whenThisProcessIsGone('kill -s KILL -- "-$1"', String(child.pid));
+  const startedAt = performance.now();
+  let file;
+  let printed = 0;
+  function print() {
+    const { size } = fstatSync(output);
+    const text = Buffer.alloc(size - printed);
+    printed += readSync(output, text, 0, text.length, printed);
+    process.stdout.write(text);
+  }
+  function next() {
+    const isOld = performance.now() - startedAt > laneSecondsMax * 1_000;
+    file = isOld ? undefined : waiting.shift();
+    if (file === undefined) child.disconnect();
+    else child.send(join(compiled, file.replace(/\.ts$/, ".mjs")));
+  }
+  child.on("message", () => {
+    print();
+    next();
+  });
+  next();
+  const [status, signal] = await once(child, "exit");
+  guard.dismiss();
+  running.delete(child);
+  print();
+  closeSync(output);
+  if (status === 0 && file === undefined) return;
+  ended = 1;
+  const during = file === undefined ? "after its last file" : `in ${file}`;
+  appendFileSync(notes.failures, `A process ended ${during} with ${signal ?? status}\n\n`);
 }
 
 /** Returns the seconds of each file, from the lines that the reporters wrote. */

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import Router from "@koa/router";
 import Koa from "koa";
+import { shareCheckouts } from "./api/cross-origin.ts";
 import { answerBrokenRequests } from "./api/pipeline/broken-requests.ts";
 import { dispatchRoutes } from "./api/pipeline/dispatch.ts";
 import { mountDocs } from "./api/document/docs.ts";
@@ -42,8 +43,16 @@ export function createHttpServer(app: App): Server {
   koa.use(identifyRequest(app));
   koa.use(noticeForwarding(app));
   koa.use(measureRequests(app.metrics));
-  if (app.config.logLevel === "debug" || app.config.logLevel === "trace") koa.use(logRequests(app));
+  const { logLevel, logRequests: isLogged } = app.config;
+  if (isLogged) koa.use(logRequests(app, "info"));
+  else if (logLevel === "debug" || logLevel === "trace") koa.use(logRequests(app, "debug"));
   koa.use(secureHeaders());
+  koa.use(
+    shareCheckouts({
+      allowedOrigins: async (checkoutId) =>
+        (await app.checkout.checkout(checkoutId)).allowedOrigins,
+    }),
+  );
   koa.use(representAnswers());
   koa.use(answerProblems(app));
   koa.use(readTarget());

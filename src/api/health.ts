@@ -6,8 +6,8 @@ export interface Readiness {
   readonly isReady: boolean;
   readonly checks: Readonly<Record<string, "ok" | "down">>;
   /**
-   * Every configured provider of every network; empty if the store is down. A provider that is down does not make the
-   * process unready.
+   * Every configured provider of every network; empty if the store is down or refuses writes. A provider that is down
+   * does not make the process unready.
    */
   readonly providers: readonly {
     readonly network: string;

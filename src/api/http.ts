@@ -12,7 +12,7 @@ import type { Exchange, RequestState } from "./pipeline/exchange.ts";
 import type { Mountable } from "./pipeline/mount.ts";
 import { pathParameter } from "./pipeline/path-parameter.ts";
 import type { HtmlPage, Page, PageAnswer, ProblemPage } from "./page.ts";
-import { pageSecurityPolicy } from "./page.ts";
+import { pageSecurityPolicy, type PagePolicy } from "./page.ts";
 import { MethodNotAllowed, problemDocument } from "./declare/problems.ts";
 import {
   RateLimitExceeded,
@@ -85,9 +85,9 @@ export function answerProblems(deps: {
       if (problem.status === 401) ctx.set("WWW-Authenticate", "Bearer");
       logFailure(deps.logger, ctx.state.requestId, error, problem);
       ctx.status = problem.status;
-      const page = pageOf(ctx, error, problem, deps.problemPage);
-      if (page !== null) {
-        sendHtml(ctx, page);
+      const shown = pageOf(ctx, error, problem, deps.problemPage);
+      if (shown !== null) {
+        sendHtml(ctx, shown.page, shown.policy);
         return;
       }
       ctx.body = JSON.stringify(problem);
@@ -101,8 +101,8 @@ function pageOf(
   error: unknown,
   { status, requestId }: { readonly status: number; readonly requestId: string },
   problemPage: ProblemPage,
-): HtmlPage | null {
-  const page = problemPage({
+): ReturnType<ProblemPage> {
+  const shown = problemPage({
     status,
     requestId,
     retryAfterSeconds: error instanceof Problem ? error.retryAfterSeconds : null,
@@ -111,10 +111,10 @@ function pageOf(
     query: new URLSearchParams(ctx.querystring),
     acceptLanguage: acceptLanguageOf(ctx),
   });
-  if (page === null) return null;
+  if (shown === null) return null;
   ctx.vary("Accept");
   const preferred = ctx.accepts("html", "json", "application/problem+json");
-  return preferred === "html" || preferred === false ? page : null;
+  return preferred === "html" || preferred === false ? shown : null;
 }
 
 /** Long headers are cut, because they are parsed. */
@@ -144,11 +144,14 @@ function logFailure(
  * Logs each request with its duration. It logs the route, not the path, because a checkout's path is the payer's
  * secret.
  */
-export function logRequests(deps: { readonly logger: Logger; readonly clock: Clock }): Handler {
+export function logRequests(
+  deps: { readonly logger: Logger; readonly clock: Clock },
+  level: "debug" | "info",
+): Handler {
   return async (ctx, next) => {
     const startedAt = deps.clock.now();
     await next();
-    deps.logger.debug(
+    deps.logger[level](
       {
         requestId: ctx.state.requestId,
         method: ctx.method,
@@ -191,6 +194,9 @@ export function refuseMethods(router: Router<RequestState>): Handler {
   };
 }
 
+/** The path parameters by which pages are limited in place of the client's address. */
+const subjects = ["checkoutId", "paymentLinkId"] as const;
+
 /** Mounts HTML pages on the service that they show. */
 export function mountPages<Service>(
   pages: readonly Page<Service>[],
@@ -200,14 +206,15 @@ export function mountPages<Service>(
   return (router) => {
     for (const page of pages) {
       const path = page.path.replaceAll("{", ":").replaceAll("}", "");
-      const isOfCheckout = page.path.includes("{checkoutId}");
+      const subject = subjects.find((name) => page.path.includes(`{${name}}`)) ?? null;
+      const limits = [page.limit ?? []].flat();
       router.register(path, [page.method], async (ctx) => {
         // A malformed id is a 404 that is not counted.
-        const checkoutId = isOfCheckout ? pathParameter(ctx, "checkoutId") : null;
-        if (page.limit !== null) {
-          const isByCheckout = rateLimits[page.limit].by === "checkout" && checkoutId !== null;
-          const key = isByCheckout ? checkoutId : ctx.state.clientAddress;
-          const state = await rateLimiter.count(page.limit, key);
+        const subjectId = subject === null ? null : pathParameter(ctx, subject);
+        for (const limit of limits) {
+          const isBySubject = rateLimits[limit].by === "checkout" && subjectId !== null;
+          const key = isBySubject ? subjectId : ctx.state.clientAddress;
+          const state = await rateLimiter.count(limit, key);
           if (state !== null) ctx.set(rateLimitHeaders(state));
         }
         const form = page.method === "POST" ? await readForm(ctx) : new URLSearchParams();
@@ -231,7 +238,7 @@ function sendPage(ctx: Exchange, answer: PageAnswer): void {
     return;
   }
   if (answer.kind === "redirect") {
-    ctx.set("Content-Security-Policy", pageSecurityPolicy);
+    ctx.set("Content-Security-Policy", pageSecurityPolicy());
     ctx.redirect(answer.location);
     // 303 makes the browser fetch the page with GET after a form.
     ctx.status = 303;
@@ -239,7 +246,7 @@ function sendPage(ctx: Exchange, answer: PageAnswer): void {
   }
   if (answer.kind === "file") {
     ctx.status = 200;
-    ctx.set("Content-Security-Policy", pageSecurityPolicy);
+    ctx.set("Content-Security-Policy", pageSecurityPolicy());
     ctx.set("Cache-Control", "public, max-age=31536000, immutable");
     sendKept(ctx, answer.file);
     return;
@@ -248,17 +255,20 @@ function sendPage(ctx: Exchange, answer: PageAnswer): void {
   if (answer.kind === "data") {
     ctx.type = answer.type;
     if (answer.fileName !== undefined) ctx.attachment(answer.fileName);
+    if (answer.cacheSeconds !== undefined) {
+      ctx.set("Cache-Control", `public, max-age=${String(answer.cacheSeconds)}`);
+    }
     ctx.body = answer.body;
     return;
   }
   if (answer.at !== undefined) ctx.set("Server-Timing", `now;desc="${String(answer.at)}"`);
-  sendHtml(ctx, answer.page);
+  sendHtml(ctx, answer.page, answer.policy);
 }
 
-function sendHtml(ctx: Exchange, { html, language }: HtmlPage): void {
+function sendHtml(ctx: Exchange, { html, language }: HtmlPage, policy?: PagePolicy): void {
   ctx.vary("Accept-Language");
   ctx.set("Content-Language", language);
-  ctx.set("Content-Security-Policy", pageSecurityPolicy);
+  ctx.set("Content-Security-Policy", pageSecurityPolicy(policy));
   ctx.set("X-Robots-Tag", "noindex");
   if (typeof html !== "string") {
     sendKept(ctx, html);

@@ -11,6 +11,7 @@ export type PageAnswer =
   | {
       readonly kind: "html";
       readonly page: HtmlPage;
+      readonly policy?: PagePolicy;
       /** Sent to the page's script in the header Server-Timing, so that kept pages can count down. */
       readonly at?: Instant;
     }
@@ -23,6 +24,8 @@ export type PageAnswer =
       readonly type: string;
       readonly body: string;
       readonly fileName?: string;
+      /** How long browsers and proxies may keep it; by default not at all. */
+      readonly cacheSeconds?: number;
     };
 
 export interface HtmlPage {
@@ -49,7 +52,7 @@ export interface Page<Service = never> {
   /** Path from the root, with parameter names in braces. */
   readonly path: string;
   /** Null: not limited. */
-  readonly limit: RateLimitName | null;
+  readonly limit: RateLimitName | readonly RateLimitName[] | null;
   readonly handle: (service: Service, call: PageCall) => Promise<PageAnswer>;
 }
 
@@ -67,16 +70,31 @@ export interface PageProblem {
 }
 
 /** Renders a problem as HTML; returns null for paths that have no pages. */
-export type ProblemPage = (problem: PageProblem) => HtmlPage | null;
+export type ProblemPage = (
+  problem: PageProblem,
+) => { readonly page: HtmlPage; readonly policy: PagePolicy } | null;
 
 /** Declares pages of one service. */
 export function pagesOf<Service>() {
   return (page: Page<Service>): Page<Service> => Object.freeze(page);
 }
 
+/** The additions to a page's Content Security Policy. */
+export interface PagePolicy {
+  /** Origins that the code of a payer's wallet connects to from the page. */
+  readonly connects: readonly string[];
+  /** Origins whose pages may show the page in a frame. */
+  readonly embedders: readonly string[];
+}
+
+const closed: PagePolicy = { connects: [], embedders: [] };
+
 /**
- * Content Security Policy of pages: resources from this host only, no inline scripts or styles, no framing. Images may
- * be data URLs, which the QR code is.
+ * Returns the Content Security Policy of a page: resources from this host only, no inline scripts or styles, no
+ * framing unless by the embedders. Images may be data URLs, which the QR code is.
  */
-export const pageSecurityPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+export function pageSecurityPolicy({ connects, embedders }: PagePolicy = closed): string {
+  const connected = ["'self'", ...connects].join(" ");
+  const ancestors = embedders.length === 0 ? "'none'" : embedders.join(" ");
+  return `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src ${connected}; form-action 'self'; base-uri 'none'; frame-ancestors ${ancestors}`;
+}

@@ -4,6 +4,9 @@ import type { GlobalFlags, Terminal } from "./terminal/terminal.ts";
 /** Creates the terminal for an action from its flags. */
 export type OpenTerminal = (flags: GlobalFlags) => Promise<Terminal>;
 
+/** The part of the program that a command may use: the `light` one only reads. */
+export type Scope = "light" | "whole";
+
 /** Flags and arguments as commander stores them. */
 export type Options = Record<string, string | boolean | undefined>;
 
@@ -11,13 +14,17 @@ export type Options = Record<string, string | boolean | undefined>;
 const nouns: Readonly<Record<string, string>> = {
   org: "Organizations and their verification",
   user: "Dashboard users",
+  session: "Logins of dashboard users",
   key: "API keys",
   wallet: "Receiving wallets",
+  customer: "Customers",
   invoice: "Requests for payment",
+  link: "Payment links",
   payments: "Received transfers",
+  refund: "Refunds, which merchants send from their own wallets",
   receipt: "Signed receipts, and the keys that sign them",
   queue: "Background jobs and failures",
-  webhook: "Webhook deliveries",
+  webhook: "Webhook endpoints and deliveries",
   billing: "Plans, subscriptions and platform invoices",
   analytics: "Statistics of a period",
   audit: "Audit log and its integrity proof",

@@ -3,7 +3,14 @@ import type { SettingOption } from "../platform/config/index.ts";
 import { programVersion } from "../platform/version.ts";
 import { startSmall } from "./small-start.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import { add, addNouns, examples, type OpenTerminal, type Options } from "./command-words.ts";
+import {
+  add,
+  addNouns,
+  examples,
+  type OpenTerminal,
+  type Options,
+  type Scope,
+} from "./command-words.ts";
 
 /**
  * Builds the command line as far as the words require. It runs before every command, even `till --help`, so it loads
@@ -14,6 +21,7 @@ export async function makeProgram(
   words: readonly string[],
   openTerminal: OpenTerminal,
   settingsFlags: readonly SettingOption[],
+  scope: Scope = "light",
 ): Promise<Program> {
   const program = new Program("till")
     .description("Till: get paid in crypto tokens, directly into your own wallets.")
@@ -39,7 +47,9 @@ export async function makeProgram(
     addOwnCommand(program, openTerminal, settingsFlags, command);
   }
   addNouns(program);
-  if (!namesOwnCommand(words)) (await import("./features.ts")).addFeatures(program, openTerminal);
+  if (!namesOwnCommand(words)) {
+    (await import("./features.ts")).addFeatures(program, openTerminal, scope);
+  }
   addHelp(program, openTerminal);
   return program;
 }
@@ -50,9 +60,11 @@ interface OwnCommand {
   readonly summary: string;
   readonly examples: readonly [string, string, ...string[]];
   readonly flags?: readonly (readonly [flags: string, description: string])[];
+  /** Its argument, such as `<file>`, or `[file]` if it is optional. */
+  readonly argument?: readonly [name: string, description: string];
   /** Accepts every setting as a flag. */
   readonly takesSettings?: true;
-  readonly run: (terminal: Terminal, flags: Options) => Promise<void>;
+  readonly run: (terminal: Terminal, flags: Options, argument?: string) => Promise<void>;
 }
 
 const ownCommands: readonly OwnCommand[] = [
@@ -62,7 +74,9 @@ const ownCommands: readonly OwnCommand[] = [
     examples: [
       "till init",
       "till init --admin-email ada@example.com --admin-name Ada --organization Shop --password-stdin < password",
+      "till init --networks tron,base --base-url https://pay.example.com --backup-schedule '15 3 * * *'",
     ],
+    takesSettings: true,
     flags: [
       ["--admin-email <address>", "the admin's e-mail address"],
       ["--admin-name <text>", "the admin's name"],
@@ -70,13 +84,31 @@ const ownCommands: readonly OwnCommand[] = [
       ["--password-stdin", "read the admin's password from standard input"],
       ["--password-file <path>", "read the admin's password from a file"],
       [
+        "--wallet <network:address>",
+        "the organization's first wallet for invoices, such as tron:T… or network:xpub…; can be added later",
+      ],
+      [
         "--receive-wallet <network:address>",
-        "the wallet that receives the platform's payments, such as tron:T… or network:xpub…; can be set later",
+        "the wallet that receives the payments for your plans, which may be the same; can be set later",
       ],
       ["--receive-token <symbol>", "the token to receive (default: the network's first)"],
     ],
     run: async (terminal, flags) =>
       (await import("./commands/init.ts")).initialize(terminal, flags),
+  },
+  {
+    name: "doctor",
+    summary: "Check the installation, and say what to do about each problem",
+    examples: ["till doctor", "till doctor --fix", "till doctor --report report.json"],
+    flags: [
+      ["--fix", "restrict the modes of files, and create missing folders"],
+      [
+        "--report <file>",
+        "write all findings and settings, secrets masked, to a new file, or - for standard output",
+      ],
+    ],
+    takesSettings: true,
+    run: async (terminal, flags) => (await import("./commands/doctor.ts")).examine(terminal, flags),
   },
   {
     name: "serve",
@@ -94,6 +126,34 @@ const ownCommands: readonly OwnCommand[] = [
     examples: ["till demo", "till demo --json --port 0"],
     takesSettings: true,
     run: async (terminal, flags) => (await import("./commands/demo.ts")).demo(terminal, flags),
+  },
+  {
+    name: "backup",
+    summary: "Back up the store while servers run, and verify the backup",
+    examples: ["till backup", "till backup /mnt/backups/ --with-secret"],
+    argument: ["[target]", "a new file, or a folder (default: TILL_BACKUP_FOLDER)"],
+    flags: [
+      ["--with-secret", "include the server's secret, from which all keys are derived"],
+      ["--no-verify", "do not read the backup again and verify it"],
+    ],
+    run: async (terminal, flags, target) =>
+      (await import("./commands/backup.ts")).backUpStore(terminal, flags, target),
+  },
+  {
+    name: "restore",
+    summary: "Replace the store by a backup; the former store is kept",
+    examples: [
+      "till restore till-backup-5k2m9x1c-20261122T031500000Z.tar",
+      "till restore /mnt/backups/b.tar --yes",
+    ],
+    argument: ["<file>", "the backup"],
+    flags: [
+      ["--force-other-instance", "replace the store of another instance"],
+      ["--no-migrate", "keep the backup's migration level, for an earlier version of the program"],
+      ["--no-verify", "do not run the checks of till db verify; rows are compared all the same"],
+    ],
+    run: async (terminal, flags, file) =>
+      (await import("./commands/restore.ts")).restoreStore(terminal, flags, file ?? ""),
   },
   {
     name: "ops status",
@@ -123,7 +183,27 @@ const ownCommands: readonly OwnCommand[] = [
       ["--at <time>", "check its age as of this time (default: now)"],
     ],
     run: async (terminal, flags) =>
-      (await import("./commands/webhook-verify.ts")).verifyWebhook(terminal, flags),
+      (await import("./commands/webhooks/verify.ts")).verifyWebhook(terminal, flags),
+  },
+  {
+    name: "webhook listen",
+    summary: "Receive webhooks on this machine, and print those with a valid signature",
+    examples: [
+      "till webhook listen --organization Shop",
+      "till webhook listen --port 4000 --secret-file secret --json",
+    ],
+    flags: [
+      [
+        "--organization <id|name>",
+        "its id or name (default: TILL_ORGANIZATION, or the only organization)",
+      ],
+      ["--port <number>", "the port on 127.0.0.1 (default: a free one)"],
+      ["--event-types <list>", "such as invoice.paid,refund.requested (default: all)"],
+      ["--url <url>", "a public URL that leads here, such as that of a tunnel"],
+      ["--secret-file <path>", "file with the secret of an endpoint that exists: adds none"],
+    ],
+    run: async (terminal, flags) =>
+      (await import("./commands/webhooks/listen.ts")).listenForWebhooks(terminal, flags),
   },
   {
     name: "receipt verify",
@@ -140,11 +220,32 @@ const ownCommands: readonly OwnCommand[] = [
       (await import("./commands/receipt-verify.ts")).verifyReceipt(terminal, flags),
   },
   {
+    name: "version",
+    summary: "Print the version of the program, and what it runs on",
+    examples: ["till version", "till version --json"],
+    run: async (terminal) => (await import("./commands/help.ts")).printVersion(terminal),
+  },
+  {
     name: "db migrate",
     summary: "Apply pending migrations to the store",
-    examples: ["till db migrate", "till db migrate --json"],
+    examples: ["till db migrate", "till db migrate --plan"],
+    flags: [["--plan", "only show what would happen, and about how long it takes"]],
     run: async (terminal, flags) =>
       (await import("./commands/db.ts")).migrateStore(terminal, flags),
+  },
+  {
+    name: "db copy",
+    summary: "Copy the store to PostgreSQL or to SQLite, and compare every row",
+    examples: [
+      "till db copy --to postgres://db.internal/till",
+      "till db copy --to /var/lib/till-new",
+    ],
+    flags: [
+      ["--to <url>", "an empty PostgreSQL database, or a data folder without a store"],
+      ["--no-verify", "do not run the checks of till db verify; rows are compared all the same"],
+    ],
+    run: async (terminal, flags) =>
+      (await import("./commands/db-copy.ts")).copyStoreCommand(terminal, flags),
   },
   {
     name: "db verify",
@@ -190,14 +291,15 @@ function addOwnCommand(
   program: Program,
   openTerminal: OpenTerminal,
   settingsFlags: readonly SettingOption[],
-  { name, summary, examples: shown, flags = [], takesSettings, run }: OwnCommand,
+  { name, summary, examples: shown, argument, flags = [], takesSettings, run }: OwnCommand,
 ): void {
   const added = add(program, name, summary, shown);
+  if (argument !== undefined) added.argument(...argument);
   for (const [names, description] of flags) added.option(names, description);
   if (takesSettings === true) addSettings(added, settingsFlags);
-  added.action(async () => {
+  added.action(async (given: unknown) => {
     const options = added.optsWithGlobals<Options>();
-    await run(await openTerminal(options), options);
+    await run(await openTerminal(options), options, typeof given === "string" ? given : undefined);
   });
 }
 

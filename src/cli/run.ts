@@ -1,13 +1,19 @@
 import { makeProgram } from "./program.ts";
+import type { Scope } from "./command-words.ts";
 import type { GlobalFlags, TerminalEnvironment, Terminal } from "./terminal/terminal.ts";
+import { wholeProgram } from "./whole-program.ts";
 
 /** Commands that accept every setting as a flag; for others these flags are not created, to save time. */
-const settingsCommands = ["serve", "demo", "config"];
+const settingsCommands = ["init", "doctor", "serve", "demo", "config"];
 
-/** Runs one command line, the words after `till`, and returns the exit code. */
+/**
+ * Runs one command line, the words after `till`, and returns the exit code. A command that only reads gets only what
+ * reading needs; if that is not enough, the command starts over in the `whole` program.
+ */
 export async function runCommandLine(
   words: readonly string[],
   surroundings: TerminalEnvironment,
+  scope: Scope = "light",
 ): Promise<number> {
   const opened: { terminal?: Terminal } = {};
   async function openTerminal(flags: GlobalFlags): Promise<Terminal> {
@@ -16,7 +22,7 @@ export async function runCommandLine(
     return opened.terminal;
   }
 
-  const program = await makeProgram(words, openTerminal, await settingsFlags(words));
+  const program = await makeProgram(words, openTerminal, await settingsFlags(words), scope);
   const nouns = program.commands;
   for (const command of [program, ...nouns, ...nouns.flatMap((noun) => noun.commands)]) {
     command.exitOverride().configureOutput({
@@ -31,7 +37,11 @@ export async function runCommandLine(
     return 0;
   } catch (error) {
     if (isEndOfHelp(error)) return 0;
-    const { printError } = await import("./failure.ts");
+    if (isMoreNeeded(error) && scope === "light") {
+      const run = await wholeProgram(runCommandLine);
+      return run(words, surroundings, "whole");
+    }
+    const { printError } = await import("./failures/failure.ts");
     // Parsing may have failed, so these flags are found without it.
     const flags = { json: words.includes("--json"), verbose: words.includes("--verbose") };
     return printError(error, opened.terminal ?? (await openTerminal(flags)));
@@ -46,4 +56,9 @@ async function settingsFlags(words: readonly string[]) {
 /** Whether the error only marks that commander printed help or the version. */
 function isEndOfHelp(error: unknown): boolean {
   return error instanceof Error && "exitCode" in error && error.exitCode === 0;
+}
+
+/** Recognizes WholeProgramNeeded by its name, so that `till --help` need not load its class. */
+function isMoreNeeded(error: unknown): boolean {
+  return error instanceof Error && error.name === "WholeProgramNeeded";
 }

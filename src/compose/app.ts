@@ -6,6 +6,9 @@ import type { ProblemPage } from "../api/page.ts";
 import {
   batchesPerMinute,
   createRateLimiter,
+  exportsPerMinute,
+  linkPaymentsPerClient,
+  linkPaymentsPerHour,
   verificationsPerMinute,
 } from "../api/pipeline/rate-limits.ts";
 import { makeProblemPage } from "../features/checkout/index.ts";
@@ -15,6 +18,7 @@ import { second, systemClock, type Clock } from "../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../kernel/id.ts";
 import type { Config } from "../platform/config/index.ts";
 import { pendingMigrations, type WriteContext } from "../platform/database/index.ts";
+import { watchWrites } from "../platform/database/watch-writes.ts";
 import { createBackground, type Background } from "../platform/jobs/background.ts";
 import { endJobLeases } from "../platform/jobs/job-leases.ts";
 import { createLogger, type Logger } from "../platform/logger/index.ts";
@@ -25,6 +29,7 @@ import { passwordCost, type PasswordCost } from "../platform/secrets/passwords.t
 import { systemRandom } from "../platform/secrets/random.ts";
 import { programVersion } from "../platform/version.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
+import { servingOf, type Serving } from "./servers.ts";
 import { makeServices, type Services } from "./features/services.ts";
 import { modules, mountModules } from "./modules.ts";
 import { openStore, type StoreMode } from "./store.ts";
@@ -54,6 +59,8 @@ export interface App extends Services {
   readonly noteForwarding: () => Promise<void>;
   /** Returns the URL prefix of links. */
   readonly baseUrl: () => string;
+  /** This process among the servers of its store. */
+  readonly servers: Serving;
   /** Called by the server once it knows its port. */
   listensAt(url: string): void;
   /** Renders problems of the payers' pages. */
@@ -85,13 +92,17 @@ export async function createApp(
   const metrics = outside.metrics ?? noMetrics;
   const cost = outside.passwordCost ?? passwordCost;
   const ids = createIds(randomBytes);
-  const { db, secret } = await openStore(config, storeMode, {
+  const opened = await openStore(config, storeMode, {
     ...{ clock, logger, randomBytes },
     refusesNesting: outside.refusesNesting ?? false,
   });
+  const { secret } = opened;
+  const { db, isRefusing } = watchWrites(opened.db);
 
-  let listening = `http://${config.host}:${String(config.port)}`;
-  const baseUrl = () => config.baseUrl ?? listening;
+  const serving = servingOf(config, db, { clock, name: ids.unguessable("prc") });
+  // Commands show the links of the server, which payers can reach.
+  if (storeMode === "use") await serving.follow();
+  const { baseUrl } = serving;
   const wakeUps = { wake: (_worker: string): void => undefined };
   const stop = new AbortController();
   const parts = {
@@ -105,7 +116,7 @@ export async function createApp(
     metrics,
     passwordCost: cost,
     baseUrl,
-    listening: () => listening,
+    listening: serving.listening,
     stopping: stop.signal,
     lastTickAt: () => background.lastTickAt(),
     wakeUps,
@@ -113,7 +124,7 @@ export async function createApp(
   const services = makeServices(parts);
   const wired = { ...services, config };
   const { oversight } = services;
-  const prober = oversight.prober(ids.unguessable("prc"), systemContext("probes"));
+  const prober = oversight.prober(serving.name, systemContext("probes"));
   const workers = [...makeWorkers(parts, services), prober];
   const background = createBackground({ workers, clock, logger });
   for (const group of modules.flatMap((module) => module.metrics?.(wired) ?? [])) {
@@ -129,9 +140,12 @@ export async function createApp(
     {
       credential: config.rateLimitCredentialPerMinute,
       batch: batchesPerMinute,
+      exports: exportsPerMinute,
       checkout: config.rateLimitCheckoutPerMinute,
       submit: config.rateLimitSubmitPerMinute,
       verify: verificationsPerMinute,
+      link: linkPaymentsPerClient,
+      linkInvoices: linkPaymentsPerHour,
       login: config.rateLimitLoginPerMinute,
       session: config.rateLimitSessionPerMinute,
       registration: config.rateLimitRegistrationPerHour,
@@ -156,9 +170,8 @@ export async function createApp(
     trustedProxies: config.trustProxy.map(parseRange),
     noteForwarding: () => noteForwarding(db, clock),
     baseUrl,
-    listensAt(url) {
-      listening = url;
-    },
+    servers: serving,
+    listensAt: serving.listensAt,
 
     problemPage: makeProblemPage(services.checkout),
     mountables: mountModules(wired, api),
@@ -170,6 +183,7 @@ export async function createApp(
         await services.deliverer.reclaim();
         await db.write(systemContext("jobs"), (tx) => endJobLeases(tx, clock.now()));
       }
+      await serving.begin();
       await services.sandbox?.open(systemContext("sandbox"), config.sandboxBlockMs);
       background.start();
     },
@@ -179,13 +193,14 @@ export async function createApp(
       const providers = await pendingMigrations(db)
         .then((pending) => (pending.length === 0 ? oversight.providers() : null))
         .catch(() => null);
-      const store = providers !== null;
+      // The status check writes every ten seconds, so that a store that works again is noticed without requests.
+      const store = providers !== null && !isRefusing();
       const lastTick = background.lastTickAt();
       const scheduler = lastTick !== null && clock.now() - lastTick < schedulerSilenceMax;
       return {
         isReady: store && scheduler,
         checks: { store: store ? "ok" : "down", scheduler: scheduler ? "ok" : "down" },
-        providers: numbered(providers ?? []),
+        providers: numbered(store ? providers : []),
       };
     },
 
@@ -193,6 +208,7 @@ export async function createApp(
       stop.abort();
       await background.stop();
       await services.close();
+      await serving.end();
       await db.close();
     },
   };

@@ -33,3 +33,8 @@ export interface Dependencies {
   /** Wakes a background worker by name; filled in once the workers exist. */
   readonly wakeUps: { wake: (worker: string) => void };
 }
+
+/** Returns the function that gives the URL of a checkout. */
+export function checkoutUrlOf(baseUrl: () => string): (checkoutId: string) => string {
+  return (checkoutId) => `${baseUrl()}/pay/${checkoutId}`;
+}

@@ -1,7 +1,12 @@
 import { statfs } from "node:fs/promises";
-import { makeOversight, type OversightService } from "../features/admin/index.ts";
+import {
+  makeCertificateCheck,
+  makeOversight,
+  type OversightService,
+} from "../features/admin/index.ts";
 import type { Leases } from "../platform/jobs/leases.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
+import { backupTimes } from "./backup/scheduled.ts";
 import { maintenanceSchedule } from "./maintenance.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { PaymentServices } from "./features/payment-services.ts";
@@ -23,6 +28,8 @@ export function makePlatformOversight(
     schedule: maintenanceSchedule,
     holdUse: () => capacity.fullest(),
     rates: config.rates.pairs.some(({ fixed }) => fixed === null) ? () => rates.health() : null,
+    backupDueAt: (now) => backupTimes(config)?.lastTime(now) ?? null,
+    certificate: makeCertificateCheck(config.baseUrl, clock),
     async freeBytes() {
       if (config.databaseUrl !== null) return null;
       const { bavail, bsize } = await statfs(config.dataDir);

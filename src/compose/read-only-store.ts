@@ -1,8 +1,13 @@
-import { storedOperationsStatus, type OperationsStatus } from "../features/admin/read-only.ts";
+import {
+  knownServers,
+  storedOperationsStatus,
+  type KnownServer,
+  type OperationsStatus,
+} from "../features/admin/read-only.ts";
 import { deliveryBacklog } from "../features/webhooks/delivery/backlog.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Config } from "../platform/config/index.ts";
-import { currentVersion, openForReading } from "../platform/database/index.ts";
+import { currentVersion, openForReading, type Reader } from "../platform/database/index.ts";
 import { proxyWarnings } from "../platform/forwarding.ts";
 import {
   noStore,
@@ -17,6 +22,10 @@ export interface ReadOnlyStore {
   operationsStatus(): Promise<OperationsStatus>;
   /** Warnings about reverse proxies in front of the server, for operators. */
   proxyWarnings(settings: Pick<Config, "trustProxy" | "baseUrl">): Promise<readonly string[]>;
+  /** The servers that recorded their settings, the one that commands follow first. */
+  servers(): Promise<readonly KnownServer[]>;
+  /** The store itself, for checks that have no method here. */
+  readonly reader: Reader;
   close(): Promise<void>;
 }
 
@@ -39,6 +48,8 @@ export async function openReadOnlyStore(
   return {
     operationsStatus: () => storedOperationsStatus(store, clock.now(), deliveryBacklog),
     proxyWarnings: (settings) => proxyWarnings(settings, store, clock.now()),
+    servers: () => knownServers(store, clock.now()),
+    reader: store,
     close: () => store.close(),
   };
 }

@@ -1,10 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { alreadyInitialized, isInitialized } from "../features/admin/index.ts";
-import { toIso, type Clock } from "../kernel/clock.ts";
-import { defineProblem } from "../kernel/errors.ts";
+import { platformOrganizationId } from "../features/organizations/index.ts";
+import type { Clock } from "../kernel/clock.ts";
 import type { RandomBytes } from "../kernel/id.ts";
-import { formatHead } from "../platform/audit/chain.ts";
-import { beginChain, keyChain } from "../platform/audit/head.ts";
+import type { Progress } from "../platform/progress.ts";
 import type { Config } from "../platform/config/index.ts";
 import {
   currentVersion,
@@ -13,27 +12,13 @@ import {
   pendingMigrations,
   type Database,
   type Migration,
-  type Reader,
 } from "../platform/database/index.ts";
-import { meta } from "../platform/database/schema/meta.ts";
-import { copySqlite } from "../platform/database/sqlite/copy.ts";
-import { systemContext } from "../platform/database/system-context.ts";
 import { heldLeases } from "../platform/jobs/leases.ts";
 import type { Logger } from "../platform/logger/index.ts";
-import {
-  deriveKey,
-  fingerprint,
-  formerFingerprint,
-  loadServerSecret,
-  type ServerSecret,
-} from "../platform/secrets/server-secret.ts";
-import { noStore, requireStoreFile, storeBehind, storeFile, storeName } from "./store-place.ts";
-
-const WrongSecret = defineProblem({
-  code: "wrong_secret",
-  status: 409,
-  title: "The secret does not belong to the store",
-});
+import { loadServerSecret, type ServerSecret } from "../platform/secrets/server-secret.ts";
+import { backUpBeforeMigration } from "./backup/before-migration.ts";
+import { noStore, requireStoreFile, storeBehind, storeFile } from "./store-place.ts";
+import { requireFittingSecret } from "./store-secret.ts";
 
 /**
  * `create`: creates what is missing and migrates. `initialize`: the same, but first refuses a store that is already
@@ -41,14 +26,12 @@ const WrongSecret = defineProblem({
  */
 export type StoreMode = "create" | "initialize" | "migrate" | "use";
 
-const secretFact = "secret_fingerprint";
-
 export interface Store {
   readonly db: Database;
   readonly secret: ServerSecret;
   /** Migrations applied on opening. */
   readonly migrations: readonly Migration[];
-  /** Path of the copy of the SQLite store made before the migration; null if none was needed. */
+  /** Path of the backup made before the migration; null if none was needed. */
   readonly backup: string | null;
 }
 
@@ -62,18 +45,13 @@ export async function openStore(
     readonly randomBytes: RandomBytes;
     /** As for `openDatabase`. */
     readonly refusesNesting?: boolean;
+    readonly progress?: Progress;
   },
 ): Promise<Store> {
   const mayMake = mode === "create" || mode === "initialize";
   if (mayMake) await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   else await requireStoreFile(config);
-  const secret = await loadServerSecret({
-    text: config.secret,
-    file: config.secretFile,
-    dataFolder: config.databaseUrl === null ? config.dataDir : null,
-    mayMake,
-    randomBytes: deps.randomBytes,
-  });
+  const secret = await secretFor(config, mayMake, deps.randomBytes);
   const db = await openDatabase({
     ...(config.databaseUrl === null
       ? { sqliteFile: storeFile(config) }
@@ -82,8 +60,8 @@ export async function openStore(
     refusesNesting: deps.refusesNesting ?? false,
   });
   try {
-    const { migrations, backup } = await prepare(db, config, mode, deps);
-    await requireFittingSecret(db, config, mode, secret, deps.logger);
+    const { migrations, backup } = await prepare(db, config, mode, secret, deps);
+    await requireFittingSecret(db, config, mode === "use" ? mode : "migrate", secret, deps.logger);
     return { db, secret, migrations, backup };
   } catch (error) {
     await db.close();
@@ -95,8 +73,10 @@ async function prepare(
   db: Database,
   config: Config,
   mode: StoreMode,
-  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+  secret: ServerSecret,
+  deps: { readonly clock: Clock; readonly logger: Logger; readonly progress?: Progress },
 ): Promise<Pick<Store, "migrations" | "backup">> {
+  const { clock, logger, progress } = deps;
   const version = await currentVersion(db);
   const isMade = version > 0;
   if (!isMade && (mode === "migrate" || mode === "use")) throw noStore(config);
@@ -107,9 +87,18 @@ async function prepare(
   if (isMade && config.databaseUrl !== null) await warnOfOthers(db, clock, logger);
   // A store about to be initialized is incomplete or being created by another process, so there is nothing to back up.
   const isUsed = isMade && mode !== "initialize";
-  const backup = isUsed ? await backUp(config, version, clock) : null;
-  if (backup !== null) logger.info({ backup }, "the store was copied before it is migrated");
-  return { migrations: await migrate(db, clock), backup };
+  const isWanted = isUsed && config.backupBeforeMigration;
+  const backup = isWanted
+    ? await backUpBeforeMigration(
+        config,
+        secret,
+        { version, instance: await platformOrganizationId(db) },
+        clock,
+        progress,
+      )
+    : null;
+  if (backup !== null) logger.info({ backup }, "the store was backed up before it is migrated");
+  return { migrations: await migrate(db, clock, progress), backup };
 }
 
 /**
@@ -126,78 +115,17 @@ async function warnOfOthers(db: Database, clock: Clock, logger: Logger): Promise
   );
 }
 
-/** Copies a SQLite store to the same folder. Backups of a PostgreSQL database are up to its operator. */
-async function backUp(config: Config, version: number, clock: Clock): Promise<string | null> {
-  if (config.databaseUrl !== null) return null;
-  const moment = toIso(clock.now()).replaceAll(/[^0-9TZ]/g, "");
-  const target = `${storeFile(config)}.before-migration-v${String(version)}-${moment}`;
-  await copySqlite(storeFile(config), target);
-  return target;
-}
-
-/**
- * Throws WrongSecret unless the store was created with this secret. A new store gets the secret's fingerprint and an
- * empty audit chain. A store of an earlier release without keyed seals is converted, except in mode `use`.
- */
-async function requireFittingSecret(
-  db: Database,
+/** Loads the secret of the configured store. @throws SecretUnusable */
+export function secretFor(
   config: Config,
-  mode: StoreMode,
-  secret: ServerSecret,
-  logger: Logger,
-): Promise<void> {
-  const own = fingerprint(secret);
-  const former = formerFingerprint(secret);
-  let known = await secretOf(db);
-  if (known === null) known = await rememberSecret(db, secret);
-  if (known === former) {
-    if (mode === "use") throw storeBehind(config, "keyed audit seals");
-    known = await resumeStore(db, secret, logger);
-  }
-  if (known === own) return;
-  throw new WrongSecret(
-    `This secret does not belong to the store ${storeName(config)}. Set TILL_SECRET or TILL_SECRET_FILE to the secret with which the store was created.`,
-  );
-}
-
-async function secretOf(reader: Reader): Promise<string | null> {
-  return (await reader.findOne(meta, "WHERE name = $1", [secretFact]))?.value ?? null;
-}
-
-async function rememberSecret(db: Database, secret: ServerSecret): Promise<string | null> {
-  return db.write(systemContext("store"), async (tx) => {
-    const value = fingerprint(secret);
-    const isFirst = await tx.insertIfAbsent(meta, { name: secretFact, value });
-    // A store in use without a fingerprint was tampered with, so a missing chain is not replaced.
-    if (isFirst && !(await isInitialized(tx))) await beginChain(tx, auditKey(secret));
-    return secretOf(tx);
+  mayMake: boolean,
+  randomBytes: RandomBytes,
+): Promise<ServerSecret> {
+  return loadServerSecret({
+    text: config.secret,
+    file: config.secretFile,
+    dataFolder: config.databaseUrl === null ? config.dataDir : null,
+    mayMake,
+    randomBytes,
   });
-}
-
-/** Switches a store of an earlier release to keyed seals, once, and returns the stored fingerprint. */
-async function resumeStore(
-  db: Database,
-  secret: ServerSecret,
-  logger: Logger,
-): Promise<string | null> {
-  const own = fingerprint(secret);
-  const { known, last } = await db.write(systemContext("store"), async (tx) => {
-    const row = await tx.lockOne(meta, "WHERE name = $1", [secretFact]);
-    // Another process has already converted the store.
-    if (row?.value !== formerFingerprint(secret)) return { known: row?.value ?? null, last: null };
-    const unkeyed = await keyChain(tx, auditKey(secret));
-    await tx.update(meta, { value: own }, "WHERE name = $1", [secretFact]);
-    return { known: own, last: unkeyed };
-  });
-  if (last !== null) {
-    logger.warn(
-      { head: formatHead(last) },
-      "audit entries up to this head were sealed without a key, by an earlier release; later ones are sealed with it",
-    );
-  }
-  return known;
-}
-
-function auditKey(secret: ServerSecret): Uint8Array {
-  return deriveKey(secret, "audit-seals");
 }

@@ -6,6 +6,7 @@ import { createQueueWorker } from "../platform/jobs/queue-worker.ts";
 import { queueWorkerName } from "../platform/jobs/queue.ts";
 import { createRelay } from "../platform/events/relay.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
+import { backupTasks, makeScheduledBackup } from "./backup/scheduled.ts";
 import { maintenanceSchedule, makeMaintenance } from "./maintenance.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { Services } from "./features/services.ts";
@@ -35,10 +36,10 @@ export function makeWorkers(parts: Dependencies, services: Services): Worker[] {
       clock,
       jobs: services.jobs,
       context: systemContext("cron"),
-      tasks: maintenanceSchedule,
+      tasks: [...maintenanceSchedule, ...backupTasks(parts.config)],
     }),
     ...Object.entries({
-      maintenance: makeMaintenance(parts, services.auditLogs),
+      maintenance: [...makeMaintenance(parts, services.auditLogs), makeScheduledBackup(parts)],
       billing: services.billingRun.handlers,
     } as const).map(([name, handlers]) => {
       const queue = name as "maintenance" | "billing";

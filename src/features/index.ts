@@ -14,9 +14,12 @@ import { usageModule } from "./usage/module.ts";
 import { ratesModule } from "./rates/module.ts";
 import { invoicesModule } from "./invoices/module.ts";
 import { paymentsModule } from "./payments/module.ts";
+import { refundsModule } from "./refunds/module.ts";
 import { checkoutModule } from "./checkout/module.ts";
+import { paymentLinksModule } from "./payment-links/module.ts";
 import { receiptsModule } from "./receipts/module.ts";
 import { billingModule } from "./billing/module.ts";
+import { exportsModule } from "./exports/module.ts";
 import { analyticsModule } from "./analytics/module.ts";
 import { adminModule } from "./admin/module.ts";
 
@@ -37,9 +40,12 @@ export const features = [
   ratesModule,
   invoicesModule,
   paymentsModule,
+  refundsModule,
   checkoutModule,
+  paymentLinksModule,
   receiptsModule,
   billingModule,
+  exportsModule,
   analyticsModule,
   adminModule,
 ] as const;

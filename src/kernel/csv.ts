@@ -48,3 +48,26 @@ export function parseCsv(text: string, rowsMax = Infinity): CsvRow[] {
   }
   return rows;
 }
+
+/** A cell that is written; null is an empty one. */
+export type CsvCell = string | null;
+
+/** Spreadsheets take a cell that begins with one of these for a formula, which could send data elsewhere. */
+const formulaStart = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+const plainNumber = /^-?\d+(\.\d+)?$/;
+const needsQuotes = /[",\r\n]/;
+
+/**
+ * Writes a row of CSV (RFC 4180) with its line break. A text that a spreadsheet would take for a formula gets an
+ * apostrophe in front, as OWASP recommends; numbers stay numbers.
+ */
+export function csvLine(cells: readonly CsvCell[]): string {
+  return `${cells.map(csvCell).join(",")}\r\n`;
+}
+
+function csvCell(cell: CsvCell): string {
+  if (cell === null) return "";
+  const isFormula = formulaStart.test(cell) && !plainNumber.test(cell);
+  const text = isFormula ? `'${cell}` : cell;
+  return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,4 +1,5 @@
 import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/table.ts";
+import { finalBlocks } from "../features/refunds/desk.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { addInvoice } from "../features/billing/balances/balance-fixture.ts";
 import {
@@ -36,6 +37,12 @@ export interface Estate {
   readonly paidCheckout: () => Promise<string>;
   /** Money that found no invoice. */
   readonly unmatchedTransfer: () => Promise<string>;
+  /** The hash and the checkout of a confirmed payment that its invoice, which is canceled, does not need. */
+  readonly refundablePayment: () => Promise<
+    Readonly<Record<"paymentId" | "hash" | "checkoutId", string>>
+  >;
+  /** A requested refund of the owner's. */
+  readonly refund: () => Promise<string>;
   /** A colleague of the owner's, with the id of their membership. */
   readonly member: () => Promise<Person & { readonly membershipId: string }>;
   /** A delivery that was given up. */
@@ -116,6 +123,22 @@ async function furnish(counter: Counter): Promise<Estate> {
       const [transfer] = await counter.list(owner, "/transfers?status=unmatched");
       return String(transfer?.["id"]);
     },
+    async refundablePayment() {
+      const invoice = await counter.issue(owner);
+      const { invoiceId, remaining } = await desk.bill(invoice["id"] as Id<"invoice">);
+      await call("POST", `/invoices/${invoiceId}/cancel`);
+      const { transactionHash: hash } = await desk.pay(testContext, invoiceId, remaining);
+      // A payment of a canceled invoice can be refunded once its block is final.
+      app.clock.advance(1_100);
+      await counter.mine(finalBlocks);
+      const checkoutId = String(invoice["checkoutId"]);
+      return { paymentId: await paymentOf(invoice), hash, checkoutId };
+    },
+    async refund() {
+      const { paymentId } = await estate.refundablePayment();
+      const refund = { paymentId, amount: "1.00", address: `0x${"be".repeat(20)}` };
+      return String((await call("POST", "/refunds", refund))["id"]);
+    },
     async member() {
       const person = await colleague(app, owner, "viewer");
       const members = await counter.list(owner, "/members?limit=100");
@@ -162,6 +185,7 @@ async function furnish(counter: Counter): Promise<Estate> {
   things["membershipId"] = (await estate.member()).membershipId;
   things["paymentId"] = await estate.countedPayment();
   things["transferId"] = await estate.unmatchedTransfer();
+  things["refundId"] = await estate.refund();
   things["webhookDeliveryId"] = await estate.delivery();
   const [event] = await counter.app.app.db.all<{ id: string }>(
     "SELECT id FROM events WHERE organization_id = $1 LIMIT 1",

@@ -1,5 +1,6 @@
 // A valid call of every operation. Without a setup of its own, it reads one of the estate's objects.
 import type { Operation } from "../../src/api/declare/operation.ts";
+import { createRelay } from "../../src/platform/events/relay.ts";
 import {
   expectStatus,
   legalFields,
@@ -49,7 +50,7 @@ async function session({ app }: Estate): Promise<Answer> {
   return app.request("POST", "/v1/auth/login", { body: { email, password } });
 }
 
-const customer: Making = () => ({ body: { name: "Customer" } });
+const customer: Making = () => ({ body: { name: "Bob Miller", email: "bob@example.com" } });
 const endpoint = async ({ post }: Estate) =>
   idIn(await post("/webhook-endpoints", { url: "http://127.0.0.1:9/" }));
 const newPassword = "another long password of the tests 8";
@@ -66,15 +67,18 @@ const examples: Readonly<Record<string, Making>> = {
     const { person, invitationToken } = await invitee(estate);
     return { body: { invitationToken }, caller: person };
   },
-  createOrganization: () => ({ body: { name: "Second shop" } }),
-  updateOrganization: () => ({ body: { displayName: "Shop" } }),
+  createOrganization: () => ({ body: { name: "Ada's second shop" } }),
+  updateOrganization: () => ({ body: { displayName: "Ada's books" } }),
   submitOrganizationKyb: async (estate) => {
     const caller = await applicant(estate);
     return { ids: { organizationId: caller.organizationId }, caller };
   },
   updatePaymentPolicy: () => ({ body: { latePayments: "review" } }),
   register: () => ({
-    body: { email: `${fresh("fresh")}@example.com`, password, name: "F", organizationName: "F" },
+    body: {
+      email: `${fresh("fresh")}@example.com`,
+      ...{ password, name: "Ada Lovelace", organizationName: "Ada's books" },
+    },
   }),
   login: ({ owner }) => ({ body: { email: owner.email, password } }),
   refreshSession: async (estate) => {
@@ -94,15 +98,24 @@ const examples: Readonly<Record<string, Making>> = {
     const { token } = await app.app.passwordService.createReset(operator, { email });
     return { body: { resetToken: token, newPassword } };
   },
-  createApiKey: () => ({ body: { name: "till", scopes: ["read"] } }),
+  listEvents: async ({ app: { app } }) => {
+    const { db, leases, capacityWatch, fanOut } = app;
+    const subscribers = [capacityWatch, fanOut];
+    const relay = createRelay({ db, leases, subscribers, context: operator });
+    while (await relay.run(new AbortController().signal));
+    return { query: "?types=invoice.created,payment.detected&limit=2" };
+  },
+  createApiKey: () => ({ body: { name: "Shop server", scopes: ["read", "write"] } }),
   revokeApiKey: () => ({}),
   createCustomer: customer,
   updateCustomer: customer,
-  createWallet: () => ({ body: { label: "W", network: "sandbox", address: freshAddress() } }),
+  createWallet: () => ({ body: { label: "Till", network: "sandbox", address: freshAddress() } }),
   archiveWallet: async ({ post }) => {
     const body = { label: "Old", network: "sandbox", address: freshAddress() };
     return { ids: { walletId: idIn(await post("/wallets", body)) } };
   },
+  createPaymentLink: () => ({ body: priced }),
+  disablePaymentLink: () => ({}),
   createWebhookEndpoint: () => ({ body: { url: "http://127.0.0.1:9/new" } }),
   updateWebhookEndpoint: () => ({ body: { description: "Books" } }),
   disableWebhookEndpoint: async (estate) => ({
@@ -111,11 +124,17 @@ const examples: Readonly<Record<string, Making>> = {
   rotateWebhookSecret: () => ({ body: {} }),
   testWebhookEndpoint: () => ({}),
   replayWebhookDelivery: async ({ delivery }) => ({ ids: { webhookDeliveryId: await delivery() } }),
-  createInvoice: () => ({ body: { amount: "25.00", ...priced } }),
+  createInvoice: () => ({
+    body: {
+      ...{ amount: "25.00", ...priced, externalId: fresh("order-"), description: "Two books" },
+      metadata: { cart: "c-17" },
+    },
+  }),
   createInvoiceBatch: () => ({
     body: { invoices: [{ amount: "25.00", ...priced, externalId: fresh("order-") }] },
   }),
-  updateInvoice: () => ({ body: { description: "Books" } }),
+  listInvoices: () => ({ query: "?status=open,paid&limit=2" }),
+  updateInvoice: () => ({ body: { description: "Three books" } }),
   cancelInvoice: async ({ counter, owner }) => ({
     ids: { invoiceId: idIn(await counter.issue(owner)) },
   }),
@@ -137,6 +156,23 @@ const examples: Readonly<Record<string, Making>> = {
     await post(`/transfers/${transferId}/ignore`);
     return { ids: { transferId } };
   },
+  createRefund: async ({ refundablePayment }) => {
+    const { paymentId } = await refundablePayment();
+    return { body: { paymentId, amount: "1.00", address: freshAddress() } };
+  },
+  sendRefund: async ({ refund }) => ({
+    ids: { refundId: await refund() },
+    body: { transactionHash: `0x${fresh("").padStart(64, "e")}` },
+  }),
+  rejectRefund: async ({ refund }) => ({
+    ids: { refundId: await refund() },
+    body: { reason: "Refunded by card" },
+  }),
+  chooseCheckoutOption: () => ({ body: { network: "sandbox", tokenSymbol: "USDT" } }),
+  requestCheckoutRefund: async ({ refundablePayment }) => {
+    const { checkoutId, hash } = await refundablePayment();
+    return { ids: { checkoutId }, body: { transactionHash: hash, address: freshAddress() } };
+  },
   getCheckoutReceipt: async ({ paidCheckout }) => ({ ids: { checkoutId: await paidCheckout() } }),
   submitCheckoutTransaction: () => ({ body: { transactionHash: `0x${"ab".repeat(32)}` } }),
   selectPlan: async ({ counter }) => {
@@ -152,10 +188,12 @@ const examples: Readonly<Record<string, Making>> = {
     await expectStatus(app.request("POST", path, { token, body }), 200);
     return { ids: { organizationId }, body, caller };
   },
-  adminApplyCredit: () => ({ body: { amount: "5.00", currency: "USD", reason: "Sorry" } }),
-  adminApplyDiscount: () => ({ body: { kind: "percent", value: "10", reason: "Friend" } }),
+  adminApplyCredit: () => ({
+    body: { amount: "5.00", currency: "USD", reason: "The outage of January 12" },
+  }),
+  adminApplyDiscount: () => ({ body: { kind: "percent", value: "10", reason: "Early customer" } }),
   adminCreateManualAdjustment: () => ({
-    body: { amount: "-4.10", currency: "USD", description: "Agreed" },
+    body: { amount: "-4.10", currency: "USD", description: "Agreed correction" },
   }),
   adminSetReceiveWallet: async ({ app, admin }) => {
     const made = await app.request("POST", `/v1/organizations/${admin.organizationId}/wallets`, {
@@ -185,7 +223,9 @@ export const exampleNames: readonly string[] = Object.keys(examples);
 export async function exampleOf(operation: Operation, estate: Estate): Promise<Example> {
   const making = examples[operation.id];
   if (making === undefined && operation.method !== "GET") {
-    throw new Error(`add a valid call of ${operation.id} to test/api/examples.ts`);
+    throw new Error(
+      `add a valid call of ${operation.id} to test/api/examples.ts, then run npm run docs:examples`,
+    );
   }
   const example = (await making?.(estate)) ?? {};
   for (const name of parametersOf(operation)) {

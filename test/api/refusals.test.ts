@@ -290,6 +290,8 @@ eachStore("a refusal in billing", (store) => {
       ask(counter, admin, "POST", `/payments/${payment?.id ?? ""}/reverse`),
       ...managed,
     );
+    const refund = { paymentId: payment?.id, amount: "1.00", address: `0x${"be".repeat(20)}` };
+    await refused(ask(counter, admin, "POST", "/refunds", refund), ...managed);
     const found = await counter.pay("8".repeat(40), 3_330_000n);
     await counter.mine();
     const [transfer] = await app.app.db.all<{ id: string }>(

@@ -16,6 +16,11 @@ const makings: readonly (readonly [name: string, path: string, body: object])[] 
       draft: true,
     },
   ],
+  [
+    "paymentLinkId",
+    "/payment-links",
+    { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+  ],
   ["webhookEndpointId", "/webhook-endpoints", { url: "http://127.0.0.1:9/" }],
   ["apiKeyId", "/api-keys", { name: "Key", scopes: ["read"] }],
   ["invitationId", "/invitations", { email: "invited@example.com", role: "viewer" }],

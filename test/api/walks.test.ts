@@ -11,10 +11,12 @@ import {
   platformInvoices,
   type PlatformInvoiceRow,
 } from "../../src/features/billing/table.ts";
+import { paymentLinks } from "../../src/features/payment-links/table.ts";
 import { customers } from "../../src/features/customers/table.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
 import { invitations, memberships, users } from "../../src/features/members/table.ts";
 import { organizations } from "../../src/features/organizations/table.ts";
+import { refunds } from "../../src/features/refunds/table.ts";
 import { payments, transfers } from "../../src/features/payments/table.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { walletClaims, wallets } from "../../src/features/wallets/table.ts";
@@ -107,7 +109,11 @@ const paidTransfer = copies(
   "WHERE organization_id = $1 AND disposition = 'matched' LIMIT 1",
 );
 let transferId: Id<"transfer">;
-const paymentOf = copies(payments, "payment", () => ({ transferId }));
+const paymentOf = copies(payments, "payment", () => ({
+  transferId,
+  refundRequested: 0n,
+  refunded: 0n,
+}));
 const payment: Adding = async (tx, estate, at) => {
   transferId = (await paidTransfer(tx, estate, at)) as Id<"transfer">;
   return paymentOf(tx, estate, at);
@@ -164,8 +170,10 @@ const addings: Readonly<Record<string, Adding>> = {
     checkoutId: null,
     externalId: null,
   })),
+  listPaymentLinks: copies(paymentLinks, "paymentLink"),
   listPayments: payment,
   listTransfers: transfer,
+  listRefunds: copies(refunds, "refund", () => ({ status: "rejected" as const })),
   listPlatformInvoices: platformInvoice,
   adminListCredits: copies(credits, "credit"),
   adminListDiscounts: copies(discounts, "discount"),

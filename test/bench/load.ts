@@ -73,12 +73,12 @@ const warmUpsMax = 6;
 /** The time after which a request counts as failed, in seconds: a crowded machine is slow, not broken. */
 const timeoutSeconds = 60;
 
-/** Starts a server in a process of its own, on a list of cores such as `0` or `0-3`. */
-export async function start(options: TargetOptions, cores: string): Promise<Target> {
+/** Starts a server in a process of its own, on a list of cores such as `0` or `0-3`; on any core without one. */
+export async function start(options: TargetOptions, cores?: string): Promise<Target> {
   const file = compiledProgram(new URL("target.ts", import.meta.url));
   const node = [process.execPath, file, JSON.stringify(options)];
-  const hasCores = process.platform === "linux";
-  const [command = "", ...args] = hasCores ? ["taskset", "-c", cores, ...node] : node;
+  const isPinned = cores !== undefined && process.platform === "linux";
+  const [command = "", ...args] = isPinned ? ["taskset", "-c", cores, ...node] : node;
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   async function next<T>(): Promise<T> {

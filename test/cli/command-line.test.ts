@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { exitCodes, exitReasonOf } from "../../src/cli/exit-codes.ts";
+import { exitCodes, exitReasonOf } from "../../src/cli/failures/exit-codes.ts";
 import { makeTerminal, printable } from "../../src/cli/terminal/terminal.ts";
 import { commonOptions } from "../../src/platform/config/options.ts";
 import { readTerminalPreferences } from "../../src/platform/config/terminal.ts";
@@ -107,7 +107,7 @@ describe("the command line", () => {
     }
     const key = await till(["key", "create"]);
     expect(key.code).to.equal(2);
-    expect(key.stderr).to.include("--organization");
+    expect(key.stderr).to.include("--scopes");
   });
 
   it("asks for confirmation before it grants access, and names --yes without a terminal", async () => {

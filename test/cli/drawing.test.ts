@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { drawBars, drawTrend } from "../../src/cli/terminal/sparkline.ts";
+import { drawBars, drawTrend } from "../../src/cli/terminal/drawing/sparkline.ts";
 
 describe("figures on a terminal", () => {
   it("are bars in proportion to the largest, in eighths of a column", () => {

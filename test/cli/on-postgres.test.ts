@@ -1,7 +1,12 @@
 import { expect } from "chai";
+import { createApp } from "../../src/compose/index.ts";
+import type { Id } from "../../src/kernel/id.ts";
+import { loadConfig } from "../../src/platform/config/index.ts";
+import { silentLogger } from "../../src/platform/logger/index.ts";
 import { describeOnPostgres } from "../support/store/describe-on-postgres.ts";
 import { dropDatabase, freshDatabase } from "../support/store/postgres.ts";
-import { init, till, useFolders } from "../support/programs/till.ts";
+import { init, password, till, useFolders } from "../support/programs/till.ts";
+import { context } from "./billing-operator.ts";
 
 describeOnPostgres("the command line on postgres", () => {
   const folders = useFolders();
@@ -58,6 +63,44 @@ describeOnPostgres("the command line on postgres", () => {
     const kept = ["audit", "verify", "--head", head.stdout.trim()];
     expect((await till(kept, { env })).code).to.equal(0);
     expect((await till(["analytics", "summary", "--json"], { env })).code).to.equal(0);
+  });
+
+  it("ends logins, replays the undelivered webhooks of a period once, and adds up credits", async () => {
+    const env = { ...(await settings()), TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32" };
+    await init([], { env });
+    const run = async (...words: string[]) => {
+      const { code, stdout, stderr } = await till([...words, "--json"], { env });
+      expect(code, stderr).to.equal(0);
+      return (JSON.parse(stdout) as { data: { id: string }[] }).data;
+    };
+    const { config } = await loadConfig({ mode: "cli", env });
+    const app = await createApp(config, "use", { logger: silentLogger });
+    try {
+      const own = (await till(["org", "list", "-q"], { env })).stdout.trim() as Id<"organization">;
+      await app.auth.login(context, { email: "ada@example.com", password });
+      const endpoint = { url: "http://127.0.0.1:9/hook" };
+      const made = await app.webhooks.createEndpoint(context, own, endpoint);
+      await app.webhooks.sendTest(context, own, made.endpoint.id);
+      await app.db.write(context, (tx) =>
+        tx.run(
+          "UPDATE webhook_deliveries SET status = 'dead_letter', due_at = NULL, completed_at = $1",
+          [app.clock.now()],
+        ),
+      );
+      const [session] = await run("session", "list");
+      await till(["session", "end", session?.id ?? "", "--yes"], { env });
+      expect(await run("session", "list")).to.deep.equal([]);
+      expect(await run("queue", "failed")).to.have.length(1);
+      const replay = ["webhook", "replay", "--organization", own, "--from", "2020-01-01T00:00:00Z"];
+      expect(await run(...replay, "--yes")).to.have.length(1);
+      expect(await run(...replay, "--yes")).to.deep.equal([]);
+      const credit = ["billing", "credit", "5.00", "--currency", "USD", "--reason", "Outage"];
+      await till([...credit, "--yes"], { env });
+      const { stderr } = await till([...credit, "--dry-run"], { env });
+      expect(stderr).to.match(/Usable credit +5\.00 USD → 10\.00 USD/);
+    } finally {
+      await app.close();
+    }
   });
 
   it("refuses the secret of another store", async () => {

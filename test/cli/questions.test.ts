@@ -1,6 +1,7 @@
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { parse } from "yaml";
 import { init, till, useFolders } from "../support/programs/till.ts";
 
 /** A wallet that nobody in particular has: the contract of no token. */
@@ -17,15 +18,30 @@ describe("prompts at a terminal", () => {
     const { code, stdout, stderr } = await till(["init", "--data-dir", folder], {
       env,
       person: [
+        ["Networks", enter],
+        ["Public base URL", `pay.example.com${enter}`],
+        ["must be a URL", `${"\u007f".repeat(15)}https://pay.example.com${enter}`],
+        ["Folder of the backups", enter],
+        ["When to back up", enter],
         ["Your e-mail address", `ada@example.com${enter}`],
         ["Your name", `Ada${enter}`],
         ["The organization", `Shop${enter}`],
-        ["Password of the admin", `a long password 7${enter}`],
+        ["Password of the admin", `password${enter}`],
+        ["most common passwords", `${"\u007f".repeat(8)}a long password 7${enter}`],
         ["Repeat the password", `a long password 7${enter}`],
+        ["Wallet for your invoices", `tron:${address}${enter}`],
         ["Wallet that receives", enter],
       ],
     });
     expect(code, stderr).to.equal(0);
+    const file = await readFile(join(folder, "till.yaml"), "utf8");
+    expect(parse(file)).to.deep.equal({
+      networks: ["tron"],
+      baseUrl: "https://pay.example.com",
+      backupSchedule: "15 3 * * *",
+    });
+    const wallets = await till(["wallet", "list", "--json", "--data-dir", folder]);
+    expect(wallets.stdout).to.include(address);
     expect(stderr).to.include("till billing receive-wallet");
     expect(stdout).to.include("ada@example.com").and.to.include("Shop");
     expect(stdout + stderr).not.to.include("a long password 7");
@@ -37,12 +53,18 @@ describe("prompts at a terminal", () => {
     const made = await till(["init", ...words, "--organization", "Shop", "--data-dir", folder], {
       env,
       person: [
+        ["Networks", enter],
+        ["Public base URL", enter],
+        ["Folder of the backups", enter],
+        ["When to back up", `none${enter}`],
         ["Password of the admin", `a long password 7${enter}`],
         ["Repeat the password", `a long password 7${enter}`],
+        ["Wallet for your invoices", enter],
         ["Wallet that receives", `tron:${address}${enter}`],
       ],
     });
     expect(made.code, made.stderr).to.equal(0);
+    expect(await readFile(join(folder, "till.yaml"), "utf8")).not.to.include("backup");
     const set = await till(["billing", "receive-wallet", "--json", "--data-dir", folder]);
     expect(JSON.parse(set.stdout)).to.deep.include({ network: "tron", tokenSymbol: "USDT" });
   });
@@ -58,37 +80,26 @@ describe("prompts at a terminal", () => {
     });
     const revoke = ["key", "revoke", made.stdout.trim(), "--no-color", "--data-dir", folder];
     for (const no of [`n${enter}`, enter]) {
-      const declined = await till(revoke, { env, person: [["Revoke key_", no]] });
+      const declined = await till(revoke, { env, person: [["Revoke shop (key_", no]] });
       expect(declined.code).to.equal(3);
       expect(declined.stderr).to.include("Nothing was changed");
     }
-    const done = await till(revoke, { env, person: [["Revoke key_", `y${enter}`]] });
+    const done = await till(revoke, { env, person: [["Revoke shop (key_", `y${enter}`]] });
     expect(done.code).to.equal(0);
     expect(done.stdout).to.match(/Revoked +20/);
-  });
-
-  it("name the organization and the name that payers will see, before it is approved", async () => {
-    const folder = join(await folders.make(), "data");
-    await init(["--data-dir", folder]);
-    const organization = (await till(["org", "list", "-q", "--data-dir", folder])).stdout.trim();
-    const words = ["org", "approve", organization, "--no-color", "--data-dir", folder];
-    const declined = await till(words, {
-      env,
-      person: [[`(${organization})? Payers see the name "`, `n${enter}`]],
-    });
-    expect(declined.code, declined.stderr).to.equal(3);
-    const unknown = await till(["org", "approve", "org_nothing", "--data-dir", folder], {
-      env,
-      person: [],
-    });
-    expect(unknown.code, unknown.stderr).to.equal(5);
   });
 
   it("exit with 130 on Ctrl-C, and create nothing", async () => {
     const folder = await folders.make();
     const { code } = await till(["init", "--data-dir", join(folder, "data")], {
       env,
-      person: [["Your e-mail address", controlC]],
+      person: [
+        ["Networks", enter],
+        ["Public base URL", enter],
+        ["Folder of the backups", enter],
+        ["When to back up", enter],
+        ["Your e-mail address", controlC],
+      ],
     });
     expect(code).to.equal(130);
     expect(await readdir(folder)).to.deep.equal([]);

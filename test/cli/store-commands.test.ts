@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { expect } from "chai";
+import { parse } from "yaml";
 import { createApp, type App } from "../../src/compose/index.ts";
 import { AdminOrganizationListRecord } from "../../src/features/admin/records.ts";
 import { systemActor } from "../../src/kernel/actor.ts";
@@ -127,6 +128,64 @@ describe("till init", () => {
     expect(JSON.parse(stderr)).to.include({ code: "already_initialized", status: 409 });
     const after = [await withApp(folder, count), await readFile(join(folder, "secret"), "utf8")];
     expect(after).to.deep.equal(before);
+    const { detail } = JSON.parse(stderr) as { detail: string };
+    for (const existing of [join(folder, "till.db"), "Shop (org_", "ada@example.com", "none yet"]) {
+      expect(detail).to.include(existing);
+    }
+  });
+
+  it("writes the settings that are given as flags to till.yaml, which every command reads", async () => {
+    const folder = join(await folders.make(), "data");
+    const flags = [
+      "--networks",
+      "tron,base",
+      "--base-url",
+      "https://pay.example.com/",
+      "--port",
+      "9",
+    ];
+    const address = "tron:TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
+    const given = ["--wallet", address, "--receive-wallet", address, "--backup-folder", "b"];
+    const made = await init(["--data-dir", folder, ...flags, ...given]);
+    expect(made.code, made.stderr).to.equal(0);
+    const path = join(folder, "till.yaml");
+    expect(await modeOf(path)).to.equal("600");
+    expect(parse(await readFile(path, "utf8"))).to.deep.equal({
+      ...{ backupFolder: resolve("b"), port: 9, baseUrl: "https://pay.example.com" },
+      networks: ["tron", "base"],
+    });
+    const shown = await till(["config", "show", "--origin", "--json", "--data-dir", folder]);
+    const { data } = JSON.parse(shown.stdout) as { data: { name: string; origin: object }[] };
+    expect(data.find(({ name }) => name === "TILL_BASE_URL")).to.deep.include({
+      value: "https://pay.example.com",
+      origin: { source: "file", name: `baseUrl in ${path}` },
+    });
+    const wallets = await till(["wallet", "list", "-q", "--data-dir", folder]);
+    expect(wallets.stdout, "one wallet for both").to.match(/^wal_\w+\n$/);
+    expect((await readdir(folder)).filter((name) => name.startsWith("till.yaml"))).to.have.length(
+      1,
+    );
+  });
+
+  it("keeps the entries and comments of a till.yaml, and restores it if the store cannot be made", async () => {
+    const folder = join(await folders.make(), "data");
+    const path = join(folder, "till.yaml");
+    const text = "# of our own\nlogLevel: warn # less\nport: 1\n";
+    await mkdir(folder);
+    await writeFile(path, text);
+    // The secret cannot be created where a folder is.
+    await mkdir(join(folder, "secret"));
+    expect((await init(["--data-dir", folder, "--port", "2"])).code).not.to.equal(0);
+    expect(await readFile(path, "utf8")).to.equal(text);
+    expect((await readdir(folder)).sort()).to.deep.equal(["secret", "till.yaml"]);
+    await rm(join(folder, "secret"), { recursive: true });
+    const { code, stderr } = await init(["--data-dir", folder, "--port", "2"]);
+    expect(code, stderr).to.equal(0);
+    expect(await readFile(path, "utf8")).to.equal(text.replace("port: 1", "port: 2"));
+    const elsewhere = ["--config", path, "--port", "3", "--data-dir", join(folder, "other")];
+    const refused = await init(elsewhere);
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr).to.include("--config names");
   });
 
   it("completes a store that was left incomplete", async () => {
@@ -363,6 +422,12 @@ describe("till db migrate", () => {
     await applyMigrations(db, systemClock, migrations.slice(0, 2));
     await db.close();
 
+    const plan = await till(["db", "migrate", "--plan", "--json", "--data-dir", folder]);
+    expect(plan.code, plan.stderr).to.equal(0);
+    const planned = JSON.parse(plan.stdout) as Record<string, unknown> & { migrations: object[] };
+    expect(planned).to.include({ from: 2, backsUp: true, estimatedSeconds: 1 });
+    expect(planned.migrations).to.have.length(migrations.length - 2);
+
     const behind = await till(["org", "list", "--data-dir", folder]);
     expect(behind.code).to.equal(6);
     expect(behind.stderr).to.include("till db migrate");
@@ -378,9 +443,22 @@ describe("till db migrate", () => {
     );
     expect(await modeOf(backup)).to.equal("600");
     expect((await readdir(folder)).filter((name) => name.endsWith(".partial"))).to.deep.equal([]);
-    const copy = await openDatabase({ sqliteFile: backup });
+    const back = await till([
+      "restore",
+      backup,
+      "--no-migrate",
+      "--yes",
+      "--json",
+      "--data-dir",
+      folder,
+    ]);
+    expect(back.code, back.stderr).to.equal(0);
+    const { formerStore, migration } = JSON.parse(back.stdout) as Record<string, unknown>;
+    expect(migration).to.equal(migrations[1]?.version);
+    const copy = await openDatabase({ sqliteFile: join(folder, "till.db") });
     expect(await currentVersion(copy)).to.equal(migrations[1]?.version);
     await copy.close();
+    await rename(String(formerStore), join(folder, "till.db"));
 
     const again = await till(["db", "migrate", "--json", "--data-dir", folder]);
     expect(JSON.parse(again.stdout)).to.deep.equal({ applied: [], backup: null });

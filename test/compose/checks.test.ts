@@ -16,6 +16,8 @@ import { eachStore, testContext, whileBroken, type TestStore } from "../support/
 
 const blockMs = 12 * second;
 
+const newestPayment = "(SELECT MAX(id) FROM payments)";
+
 /** A store with something in every table that is checked: paid, partly paid and open invoices, a webhook and a review. */
 async function openHouse(store: TestStore) {
   const db = await store.open();
@@ -70,6 +72,18 @@ async function openHouse(store: TestStore) {
        VALUES ($1, 'ada', 'cus_1'), ($1, 'lovelace', 'cus_1')`,
       [shop.organizationId],
     );
+    // Two refunds of one payment that came to nothing.
+    for (const id of ["rfd_1", "rfd_2"]) {
+      await tx.run(
+        `INSERT INTO refunds (id, organization_id, invoice_id, payment_id, source, status, network, token,
+           token_decimals, amount, address, from_address, payment_hash, payment_rule, payment_height, attempts, next_at, version,
+           created_at, updated_at)
+         SELECT $1, organization_id, invoice_id, id, 'payer', 'rejected', network, token, token_decimals, amount,
+           'to', 'from', transaction_hash, rule, block_height, 0, 1, 1, 1, 1
+         FROM payments WHERE id = ${newestPayment}`,
+        [id],
+      );
+    }
   });
   await sealAll(db, auditKey, testContext);
   return { db, shop, paid, part, open };
@@ -87,8 +101,6 @@ interface Breakage {
   /** Part of the row's name in the report. */
   readonly row: (house: House) => string;
 }
-
-const newestPayment = "(SELECT MAX(id) FROM payments)";
 
 const breakages: readonly Breakage[] = [
   {
@@ -136,6 +148,13 @@ const breakages: readonly Breakage[] = [
   {
     check: "invoices.held",
     sql: ({ open }) => `UPDATE holds SET released_at = 1 WHERE invoice_id = '${open.id}'`,
+    row: ({ open }) => open.id,
+  },
+  {
+    check: "invoices.options",
+    how: "it has options and none of them is in force",
+    sql: ({ open }) =>
+      `UPDATE invoices SET payment_options = '[{"network":"bsc","tokenSymbol":"USDT","walletId":null,"quote":null},{"network":"bsc","tokenSymbol":"USDC","walletId":null,"quote":null}]' WHERE id = '${open.id}'`,
     row: ({ open }) => open.id,
   },
   {
@@ -237,13 +256,33 @@ const breakages: readonly Breakage[] = [
   },
   {
     check: "payments.invoice",
-    also: ["payments.transfer"],
+    also: ["payments.transfer", "payments.ledger", "refunds.payment"],
     sql: () => `UPDATE payments SET token = 'USDC' WHERE id = ${newestPayment}`,
     row: () => "pay_",
   },
   {
     check: "payments.confirmed",
     sql: () => `UPDATE payments SET confirmed_at = NULL WHERE id = ${newestPayment}`,
+    row: () => "pay_",
+  },
+  {
+    check: "refunds.surplus",
+    sql: () => `UPDATE payments SET refunded = amount WHERE id = ${newestPayment}`,
+    row: () => "pay_",
+  },
+  {
+    check: "refunds.payment",
+    sql: () => "UPDATE refunds SET token = 'USDC' WHERE id = 'rfd_1'",
+    row: () => "rfd_1",
+  },
+  {
+    check: "refunds.transaction",
+    sql: () => "UPDATE refunds SET transaction_hash = 'a hash' WHERE id = 'rfd_1'",
+    row: () => "rfd_1",
+  },
+  {
+    check: "payments.refunds",
+    sql: () => `UPDATE payments SET refund_requested = amount WHERE id <> ${newestPayment}`,
     row: () => "pay_",
   },
   {
@@ -263,7 +302,7 @@ const breakages: readonly Breakage[] = [
 ];
 
 /** Not by one row that changes: their indexes refuse it, or they need more than a shop. */
-const shownElsewhere = ["transfers.once", "figures.hours", "webhooks."];
+const shownElsewhere = ["transfers.once", "refunds.transaction-once", "figures.hours", "webhooks."];
 /** The checks that the tests of billing cover. */
 const billingNames = new Set(billingChecks.map(({ name }) => name));
 
@@ -297,9 +336,11 @@ eachStore("The store's consistency checks", (store) => {
     });
   }
 
-  it("find two transfers with one position, hours that do not sum up, and misrouted deliveries", async () => {
+  it("find two transfers with one position, two refunds with one transaction, hours that do not sum up, and misrouted deliveries", async () => {
     const { db, shop } = house;
     const breakAll = async (tx: Tx): Promise<void> => {
+      await tx.run("DROP INDEX refunds_hash");
+      await tx.run("UPDATE refunds SET transaction_hash = 'one'");
       await tx.run("DROP INDEX transfers_position");
       await tx.run("UPDATE transfers SET transaction_hash = 'one', log_index = 0");
       await tx.run(
@@ -324,6 +365,8 @@ eachStore("The store's consistency checks", (store) => {
     expect([...found.keys()].sort()).to.deep.equal(
       [
         "figures.hours",
+        "refunds.transaction",
+        "refunds.transaction-once",
         "transfers.once",
         "webhooks.delivery-due",
         "webhooks.every-event",

@@ -1,7 +1,8 @@
 // Writes the pages under docs/ that are generated from declarations, and the diagrams of the imports; with --check it
-// compares them and fails if they differ.
-import { readFileSync, writeFileSync } from "node:fs";
+// compares them and fails if they differ or if the OpenAPI document lacks a description.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { format } from "prettier";
 import { permissionsReference } from "../../src/api/declare/permissions.ts";
 import { openApiDocument } from "../../src/api/document/openapi.ts";
 import { apiReference } from "../../src/api/document/reference.ts";
@@ -13,16 +14,34 @@ import { allOperations } from "../../src/features/index.ts";
 import { settingsReference } from "../../src/platform/config/index.ts";
 import { eventsReference } from "../../src/platform/events/reference.ts";
 import { importDiagrams, withDiagrams } from "./import-graph.ts";
+import { eventTypes } from "../../src/platform/events/catalogue.ts";
+import { recordOf } from "../../src/platform/events/reference.ts";
+import { clientFiles, type ClientDocument } from "./client/generate-client.ts";
+import { plausible } from "./examples/plausible.ts";
+import { cliReference } from "./operating/cli-reference.ts";
+import { commandTree } from "./operating/command-tree.ts";
+import { undescribed, withoutExample, type Documented } from "./undescribed.ts";
 
 const root = new URL("../../", import.meta.url);
+const isChecking = process.argv.includes("--check");
 const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
   version: string;
 };
 
+const eventExamples = "src/api/document/examples/events.json";
+const written = `${JSON.stringify(exampleEvents(), null, 2)}\n`;
+const areEventsStale = current(eventExamples) !== written;
+// The document reads them.
+if (areEventsStale && !isChecking) writeFileSync(new URL(eventExamples, root), written);
+const document = openApiDocument(allOperations, version);
 const source = fileURLToPath(new URL("src", root));
 
 const pages: Readonly<Record<string, string>> = {
-  "docs/openapi.json": `${JSON.stringify(openApiDocument(allOperations, version), null, 2)}\n`,
+  "docs/openapi.json": `${JSON.stringify(document, null, 2)}\n`,
+  ...clientFiles(
+    document as unknown as ClientDocument,
+    Object.fromEntries(eventTypes.map((type) => [type, recordOf(type)])),
+  ),
   "docs/api.md": apiReference(allOperations),
   "docs/architecture.md": withDiagrams(
     current("docs/architecture.md") ?? "",
@@ -32,9 +51,15 @@ const pages: Readonly<Record<string, string>> = {
     deliveries: deliveryKeptFor,
     deadLetters: deadLetterKeptFor,
   }),
+  "docs/operating/cli.md": await formatted(cliReference(await commandTree())),
   "docs/permissions.md": permissionsReference(),
   "docs/settings.md": settingsReference(),
 };
+
+/** Aligns tables as `npm run format` would. */
+async function formatted(text: string): Promise<string> {
+  return format(text, { parser: "markdown" });
+}
 
 function current(path: string): string | null {
   try {
@@ -44,10 +69,33 @@ function current(path: string): string | null {
   }
 }
 
-if (process.argv.includes("--check")) {
-  const stale = Object.entries(pages).filter(([path, text]) => current(path) !== text);
-  for (const [path] of stale) console.error(`${path} is stale: run npm run docs and commit it`);
-  process.exitCode = stale.length === 0 ? 0 : 1;
+/** Returns the webhook bodies that tests recorded, by event type, in the order of the catalogue. */
+function exampleEvents(): Readonly<Record<string, unknown>> {
+  const folder = new URL("test/features/events/golden/", root);
+  const recorded = readdirSync(folder).map(
+    (file) => JSON.parse(readFileSync(new URL(file, folder), "utf8")) as Record<string, object>,
+  );
+  const bodies = Object.assign({}, ...recorded) as Readonly<Record<string, object>>;
+  return Object.fromEntries(
+    eventTypes.map((type) => [type, plausible({ ...bodies[type], sequence: 1 })]),
+  );
+}
+
+if (isChecking) {
+  const stale = [
+    ...(areEventsStale ? [eventExamples] : []),
+    ...Object.entries(pages).flatMap(([path, text]) => (current(path) === text ? [] : [path])),
+  ];
+  for (const path of stale) console.error(`${path} is stale: run npm run docs and commit it`);
+  const missing = undescribed(document as unknown as Documented);
+  for (const name of missing) {
+    console.error(`docs/openapi.json: ${name} has no description: add it with describeFields`);
+  }
+  const unshown = withoutExample(document as unknown as Documented);
+  for (const name of unshown) {
+    console.error(`docs/openapi.json: ${name} has no example: run npm run docs:examples`);
+  }
+  process.exitCode = stale.length + missing.length + unshown.length === 0 ? 0 : 1;
 } else {
   for (const [path, text] of Object.entries(pages)) writeFileSync(new URL(path, root), text);
 }

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { CsvError, parseCsv } from "../../src/kernel/csv.ts";
+import { csvLine, CsvError, parseCsv } from "../../src/kernel/csv.ts";
 
 const cellsOf = (text: string) => parseCsv(text).map(({ cells }) => cells);
 
@@ -51,5 +51,27 @@ describe("parseCsv", () => {
 
   it("reads a long file with an unfinished quote in linear time", () => {
     expect(() => parseCsv(`"${'x""'.repeat(500_000)}`)).to.throw(CsvError);
+  });
+});
+
+describe("csvLine", () => {
+  it("quotes fields with commas, quotes and line breaks, and leaves null empty", () => {
+    expect(csvLine(["a", null, "1,5", 'say "hi"', "two\nlines", ""])).to.equal(
+      'a,,"1,5","say ""hi""","two\nlines",\r\n',
+    );
+  });
+
+  it("marks texts that a spreadsheet would take for formulas, but not numbers", () => {
+    const hostile = ["=1+1", "+49 30", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1"];
+    for (const text of hostile) {
+      const [row] = parseCsv(csvLine([text, "x"]));
+      expect(row?.cells, JSON.stringify(text)).to.deep.equal([`'${text}`, "x"]);
+    }
+    expect(csvLine(["-5.00", "0", "12.345"])).to.equal("-5.00,0,12.345\r\n");
+  });
+
+  it("writes rows that are read back as they were", () => {
+    const cells = ["Müller & Söhne", "商店", 'a"b', ",", " ", "line\r\nbreak", "'quoted"];
+    expect(cellsOf(csvLine(cells))).to.deep.equal([cells]);
   });
 });

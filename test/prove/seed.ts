@@ -247,11 +247,11 @@ async function pay(db: Database, given: Seed): Promise<void> {
       await tx.run(
         `INSERT INTO payments (id, organization_id, invoice_id, transfer_id, network, token, amount, settlement_amount,
            settlement_currency, settlement_decimals, token_decimals, rule, source, status, block_height, block_hash,
-           block_time, required_confirmations, confirms_at_height, version, created_at, confirmed_at)
+           block_time, required_confirmations, confirms_at_height, version, created_at, confirmed_at, transaction_hash)
          SELECT ${of("pay")}, organization_id, id, ${of("trf")}, network, token_symbol,
            ${whole("payable_amount")}, ${whole("amount")}, settlement_currency,
            settlement_decimals, token_decimals, 'exact_amount', 'detected', 'confirmed', 1, '${"0".repeat(64)}',
-           created_at + 60000, 3, 3, 1, created_at, created_at + 90000 FROM invoices WHERE ${isPaid}`,
+           created_at + 60000, 3, 3, 1, created_at, created_at + 90000, ${hash} FROM invoices WHERE ${isPaid}`,
         range,
       );
       await tx.run(

@@ -6,7 +6,7 @@ import { evmKind } from "../../src/platform/chain/evm/kind.ts";
 import { tronKind } from "../../src/platform/chain/tron/kind.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { startEthereumLab, startTronLab, type ChainLab } from "../support/chain/chain-lab.ts";
-import { describeOnAnvil } from "../support/describe-on-anvil.ts";
+import { describeOnAnvil } from "../support/suites/describe-on-anvil.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eachStore, shareOf } from "../support/store/stores.ts";
 import { until } from "../support/until.ts";

@@ -1,17 +1,32 @@
 // The operation catalogue of the seed document (sections 1, 4.1 to 4.5 and 5): a valid call of each operation, with a
 // Bearer JWT and with an API key, returns its record, and a read with a known tag returns 304. Operations that the seed
 // does not name are called too.
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import type { Operation } from "../../src/api/declare/operation.ts";
 import { allOperations } from "../../src/features/index.ts";
-import { callExample, exampleNames, exampleOf, rightfulKey } from "../api/examples.ts";
+import {
+  callExample,
+  exampleNames,
+  exampleOf,
+  rightfulKey,
+  type Example,
+} from "../api/examples.ts";
 import { openEstate, type Estate } from "../api/estate.ts";
+import { parametersOf } from "../api/declare/operations.ts";
 import { expectProblem } from "../api/problem.ts";
+import { plausible } from "../docs/examples/plausible.ts";
+import type { Answer } from "../support/app.ts";
 import { eachStore } from "../support/store/stores.ts";
 import { catalogue, groups } from "./catalogue.ts";
 
 /** Operations beyond the seed that concern the user, so that no API key can call them. */
 const ofUsers = ["acceptInvitation", "changePassword"];
+
+/** The examples of the OpenAPI document; `npm run docs:examples` records them with this suite. */
+const examplesFile = new URL("../../src/api/document/examples/operations.json", import.meta.url);
+const isRecording = process.env["TILL_EXAMPLES"] === "write";
 
 const operationOf = (id: string): Operation | undefined =>
   allOperations.find((operation) => operation.id === id);
@@ -48,6 +63,7 @@ eachStore("every operation", (store) => {
   let estate: Estate;
   /** Timestamps in the responses of the walk. */
   const times = new Set<string>();
+  const recorded = new Map<string, { readonly request?: unknown }>();
 
   before(async function () {
     this.timeout(120_000);
@@ -55,13 +71,30 @@ eachStore("every operation", (store) => {
   });
   after(() => estate.stop());
 
+  /** Records a call with its answer, as an example of the document. */
+  function record(operation: Operation, example: Example, { text, body }: Answer): void {
+    const ids = { ...estate.things, ...example.ids };
+    const path = Object.fromEntries(parametersOf(operation).map((name) => [name, ids[name]]));
+    const query = Object.fromEntries(new URLSearchParams(example.query));
+    const call = {
+      ...(Object.keys(path).length === 0 ? {} : { path }),
+      ...(Object.keys(query).length === 0 ? {} : { query }),
+      ...(operation.body === null ? {} : { request: example.body ?? {} }),
+      // The document has the first line of a CSV file.
+      ...(text === "" || operation.csv !== null ? {} : { response: body }),
+    };
+    recorded.set(operation.id, plausible(call) as { readonly request?: unknown });
+  }
+
   /** Makes a valid call with one of the two credentials. In tests, a response that does not fit its record is a 500. */
   async function callWith(operation: Operation, scheme: "token" | "key") {
     const example = await exampleOf(operation, estate);
     if (scheme === "token") {
       const token = (example.caller ?? estate.owner).token;
       const credential = isPublic(operation) ? { credential: { token } } : {};
-      return callExample(operation, estate, example, credential);
+      const answer = await callExample(operation, estate, example, credential);
+      record(operation, example, answer);
+      return answer;
     }
     const key = await rightfulKey(operation, estate, example);
     return callExample(operation, estate, example, { credential: { key } });
@@ -75,12 +108,14 @@ eachStore("every operation", (store) => {
         continue;
       }
       expect(answer.status, `${scheme}: ${answer.text}`).to.equal(operation.status);
-      expect(answer.text === "", answer.text).to.equal(operation.record === null);
+      const isEmpty = operation.record === null && operation.csv === null;
+      expect(answer.text === "", answer.text).to.equal(isEmpty);
       for (const time of answer.text.match(/"\d{4}-\d\d-\d\dT[^"]*"/g) ?? []) times.add(time);
-      if (operation.record === null) continue;
-      expect(answer.headers.get("Content-Type"), scheme).to.match(/^application\/json\b/);
+      if (isEmpty) continue;
+      const type = operation.csv === null ? /^application\/json\b/ : /^text\/csv; charset=utf-8/;
+      expect(answer.headers.get("Content-Type"), scheme).to.match(type);
     }
-    if (operation.method === "GET") await expectNotModified(operation);
+    if (operation.method === "GET" && operation.csv === null) await expectNotModified(operation);
   }
 
   /** All responses of the estate's app pass through `expectDeclared`: a 304 has the documented headers. */
@@ -109,6 +144,25 @@ eachStore("every operation", (store) => {
     const keys = ofUsers.includes(operation.id) ? "a user's token alone" : "both credentials";
     it(`beyond the seed: ${operation.id} accepts ${keys}`, () => expectAnswered(operation));
   }
+
+  it("accepts the request in each example of the document", async () => {
+    const calls = allOperations.flatMap(({ id }) => {
+      const call = recorded.get(id);
+      return call === undefined ? [] : [[id, call] as const];
+    });
+    if (isRecording) {
+      await writeFile(examplesFile, `${JSON.stringify(Object.fromEntries(calls), null, 2)}\n`);
+    }
+    const examples = JSON.parse(readFileSync(examplesFile, "utf8")) as Record<
+      string,
+      { readonly request?: unknown } | undefined
+    >;
+    const help = "run npm run docs:examples and npm run docs";
+    expect(Object.keys(examples), help).to.have.members(allOperations.map(({ id }) => id));
+    for (const [id, { request }] of calls) {
+      expect(examples[id]?.request, `${id}: ${help}`).to.deep.equal(request);
+    }
+  });
 
   it("answers with timestamps in ISO 8601 with milliseconds and a Z suffix alone", () => {
     expect(times.size).to.be.greaterThan(100);

@@ -18,6 +18,8 @@ export interface Deeds {
   readonly payments: ReadonlyMap<string, Payment>;
   /** The invoices that operators gave a transaction's money to, beside the one that it was meant for. */
   readonly given: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The invoices whose full amount is the price that a payer of another invoice rounded to, by transaction. */
+  readonly rounded: ReadonlyMap<string, ReadonlySet<string>>;
   /** Invoices about whose payments somebody decided. */
   readonly decided: ReadonlySet<string>;
   /** Transactions that the only provider may have given a wrong time, which nothing contradicted. */
@@ -31,6 +33,7 @@ export function newDeeds() {
   return {
     payments: new Map<string, Payment>(),
     given: new Map<string, Set<string>>(),
+    rounded: new Map<string, ReadonlySet<string>>(),
     decided: new Set<string>(),
     mistimed: new Set<string>(),
     wronglyRefused: [] as string[],

@@ -1,13 +1,16 @@
 import { adjustments, credits, platformInvoices } from "../../src/features/billing/table.ts";
 import { holds, invoices } from "../../src/features/invoices/table.ts";
 import { payments, paymentClaims, transfers } from "../../src/features/payments/table.ts";
+import { refunds } from "../../src/features/refunds/table.ts";
 import { day, hour, minute, type Instant } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import type { TransferLog } from "../../src/platform/chain/client.ts";
 import { parseAddress } from "../../src/platform/chain/evm/address.ts";
 import { includedInvoices, startAt, type Stage } from "./stage.ts";
 import type { Invoice } from "./deeds.ts";
+import { heldIn } from "./options.ts";
 import type { World } from "./world.ts";
+import type { RowOf } from "../../src/platform/database/index.ts";
 
 // The state of the store that must be reached once everybody has told the truth for long enough, derived from the chain
 // and from the deeds of the people.
@@ -31,6 +34,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     db.find(holds, "ORDER BY id"),
   ]);
   const logs = chain.blocks.flatMap((block) => block.logs);
+  const hashes = logs.map(({ transactionHash }) => transactionHash);
   const tip = chain.tip().time;
   const contracts = new Map(stage.network.tokens.map((token) => [token.symbol, token]));
 
@@ -66,7 +70,11 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     const asked = rows.find(({ id }) => id === meant);
     const isOver = asked !== undefined && payment.blockTime > holdEnd(asked);
     expect(
-      meant === invoiceId || isGiven || isOver,
+      meant === invoiceId ||
+        isGiven ||
+        isOver ||
+        mayPayRounded(hash, invoiceId) ||
+        mayBeNear(hash, invoiceId, payment.blockTime),
       () => `${invoiceId} was credited ${hash}, which was not for it`,
     );
   }
@@ -77,11 +85,16 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
 
   for (const row of rows) {
     const own = counted.filter(({ invoiceId }) => invoiceId === row.id);
-    const sum = total(own);
+    const share = shareOf(row, own);
+    const sum = tokensOf(row, share);
     expect(row.seenAmount === sum && row.confirmedAmount === sum, () => {
       return `${row.id} says ${String(row.seenAmount)} seen and ${String(row.confirmedAmount)} confirmed of ${String(sum)}`;
     });
-    const status = statusOf(row, sum, tip);
+    const worth = total(own.map((one) => ({ amount: one.settlementAmount })));
+    expect(worth === (share[0] * row.amount) / share[1], () => {
+      return `the payments of ${row.id} are worth ${String(worth)} in all`;
+    });
+    const status = statusOf(row, share, tip);
     expect(row.status === status, () => `${row.id} is ${row.status} and must be ${status}`);
     if (row.status === "paid" && row.exception === "late") {
       const isLate = own.some(({ transferId, transactionHash }) => {
@@ -96,20 +109,30 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     }
     const untouched = !deeds.decided.has(row.id);
     if (untouched && !isGivenAgain(row) && (row.canceledAt === null || row.managedBy !== null)) {
-      for (const fault of missing(row, sum)) faults.push(fault);
+      for (const fault of missing(row, own, share)) faults.push(fault);
     }
     for (const fault of holdFaults(row)) faults.push(fault);
   }
 
   /** Names the payments that an invoice must have been credited with and was not, unless a person decided otherwise. */
-  function missing(row: Invoice, sum: bigint): string[] {
+  function missing(row: Invoice, own: readonly Counted[], share: Share): string[] {
     const mine = logs.filter(
       (log) => isMoney(log) && isFor(row, log, slackMs) && !deeds.mistimed.has(log.transactionHash),
     );
-    const token = contracts.get(row.tokenSymbol);
-    if (row.addressIndex !== null) {
-      const must = total(mine.filter(({ contract }) => contract === token?.contract));
-      return sum >= must ? [] : [`${row.id} was sent ${String(must)} and has ${String(sum)}`];
+    const held = heldIn(row);
+    if (held.some(({ isOwn }) => isOwn)) {
+      return held
+        .filter(({ isOwn }) => isOwn)
+        .flatMap(({ symbol, address }) => {
+          const contract = contracts.get(symbol)?.contract;
+          const to = parseAddress(address);
+          const sent = mine.filter(
+            (log) => log.contract === contract && to.ok && log.to === to.address,
+          );
+          const must = total(sent);
+          const sum = total(own.filter(({ token }) => token === symbol));
+          return sum >= must ? [] : [`${row.id} was sent ${String(must)} and has ${String(sum)}`];
+        });
     }
     const asTold = mine.filter((log) => {
       const payment = deeds.payments.get(log.transactionHash);
@@ -121,8 +144,8 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     const isCredited =
       asTold.length === 0 || asTold.some((log) => credited.has(log.transactionHash));
     // If it was paid several times, a reorganization may have put any of the payments first.
-    const isPaid = statusOf(row, sum, tip) === "paid";
-    return isCredited || isPaid ? [] : [`${row.id} was paid as it asked, and has ${String(sum)}`];
+    const isPaid = statusOf(row, share, tip) === "paid";
+    return isCredited || isPaid ? [] : [`${row.id} was paid as it asked, and has not got it`];
   }
 
   /** Amounts are held until money cannot be meant for their invoice any more. */
@@ -146,16 +169,43 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
   }
 
   /** True if the amount was recycled from an invoice that may still be paid late, so that a person decides. */
-  function mayBeOfFormer(row: Invoice, { to, amount, blockTime }: TransferLog): boolean {
+  function mayBeOfFormer(row: Invoice, { to, amount, blockTime, contract }: TransferLog): boolean {
     return held.some(
       (hold) =>
         hold.invoiceId !== row.id &&
         hold.recycledAt !== null &&
         hold.amount === amount &&
         hold.address === to &&
-        hold.token === row.tokenSymbol &&
+        contracts.get(hold.token)?.contract === contract &&
         hold.endsAt >= (blockTime ?? 0),
     );
+  }
+
+  /**
+   * True if a payer rounded to the amount of an invoice that is not paid yet where the transfer is on the chain: a
+   * reorganization may have put it before the payment that was made first, and money of another amount waits for a
+   * person.
+   */
+  function mayPayRounded(hash: string, invoiceId: string): boolean {
+    if (deeds.rounded.get(hash)?.has(invoiceId) !== true) return false;
+    const row = rows.find(({ id }) => id === invoiceId);
+    const before = new Set(hashes.slice(0, hashes.indexOf(hash)));
+    const paid = counted.filter((one) => {
+      return one.invoiceId === invoiceId && before.has(one.transactionHash);
+    });
+    if (row === undefined) return false;
+    const [paidPart, all] = shareOf(row, paid);
+    return paidPart < all;
+  }
+
+  /**
+   * True if a payer sent another amount than the page showed, and an invoice for about as much was issued just after it:
+   * because clocks differ, a hold also matches blocks that are a little older than itself.
+   */
+  function mayBeNear(hash: string, invoiceId: string, blockTime: number): boolean {
+    const row = rows.find(({ id }) => id === invoiceId);
+    const isAsTold = deeds.payments.get(hash)?.isAsTold;
+    return isAsTold === false && row?.issuedAt != null && row.issuedAt > blockTime;
   }
 
   function isMoney({ contract, amount, from, to }: TransferLog): boolean {
@@ -171,6 +221,20 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
         return `the hash ${claim.transactionHash} is still looked for`;
       },
     );
+  }
+
+  // Money goes back by a transaction of its own that pays the whole refund.
+  const proofs = new Set<string>();
+  for (const refund of await db.find(refunds, "WHERE transaction_hash IS NOT NULL")) {
+    const { id, status, transactionHash: hash, token, address, amount } = refund;
+    const contract = contracts.get(token)?.contract;
+    const own = logs.filter((log) => log.transactionHash === hash);
+    const paid = total(own.filter((log) => log.contract === contract && log.to === address));
+    const isForeign = own.some(({ from }) => from === "e".repeat(40));
+    expect(!proofs.has(hash ?? ""), () => `${hash ?? ""} proves two refunds`);
+    proofs.add(hash ?? "");
+    if (status === "sent") expect(own.length === 0, () => `${id} is sent and never confirmed`);
+    else expect(paid >= amount && !isForeign, () => `${id} is confirmed without its money`);
   }
   faults.push(...(await billingFaults({ db }, stage, rows)));
   return faults;
@@ -192,29 +256,57 @@ function logOf(
 
 /** The transfer went to an invoice's address while its money was waited for. */
 function isFor(row: Invoice, log: TransferLog, slack: number): boolean {
-  const address = parseAddress(row.walletAddress ?? "");
   const time = log.blockTime ?? 0;
-  return (
-    address.ok &&
-    address.address === log.to &&
-    time >= (row.issuedAt ?? 0) &&
-    time + slack <= holdEnd(row)
-  );
+  const isAt = heldIn(row).some(({ address }) => {
+    const parsed = parseAddress(address);
+    return parsed.ok && parsed.address === log.to;
+  });
+  return isAt && time >= (row.issuedAt ?? 0) && time + slack <= holdEnd(row);
 }
 
 function holdEnd({ expiresAt, canceledAt }: Invoice): Instant {
   return Math.min(expiresAt ?? 0, canceledAt ?? Infinity) + lateMs;
 }
 
-function statusOf(row: Invoice, confirmed: bigint, tip: Instant): Invoice["status"] {
+type Counted = Pick<RowOf<typeof payments>, "token" | "amount">;
+/** A fraction of an invoice: a part, and all. */
+type Share = readonly [part: bigint, all: bigint];
+
+/** Each payment is a part of the whole amount in its own token. */
+function shareOf(row: Invoice, own: readonly Counted[]): Share {
+  const held = heldIn(row);
+  return own.reduce<Share>(
+    ([part, all], { token, amount }) => {
+      const payable = held.find(({ symbol }) => symbol === token)?.payable ?? 0n;
+      return payable === 0n ? [part, all] : [part * payable + amount * all, all * payable];
+    },
+    [0n, 1n],
+  );
+}
+
+/** In thousandths. */
+function toleranceOf(row: Invoice): bigint {
   const [percent, tenths = "0"] = row.underpaymentTolerance.split(".");
-  const tolerance = BigInt(percent ?? "0") * 10n + BigInt(tenths);
+  return BigInt(percent ?? "0") * 10n + BigInt(tenths);
+}
+
+function isDue(row: Invoice, [part, all]: Share): boolean {
+  return part * 1000n >= all * (1000n - toleranceOf(row));
+}
+
+/** A share in the token in force: rounding leaves no invoice unpaid that is paid. */
+function tokensOf(row: Invoice, share: Share): bigint {
   const payable = row.payableAmount ?? 0n;
-  const due = (payable * (1000n - tolerance) + 999n) / 1000n;
-  if (confirmed >= due) return "paid";
+  const due = (payable * (1000n - toleranceOf(row)) + 999n) / 1000n;
+  const tokens = (share[0] * payable) / share[1];
+  return tokens < due && isDue(row, share) ? due : tokens;
+}
+
+function statusOf(row: Invoice, share: Share, tip: Instant): Invoice["status"] {
+  if (isDue(row, share)) return "paid";
   if (row.canceledAt !== null) return "canceled";
   if (tip > (row.expiresAt ?? 0)) return "expired";
-  return confirmed > 0n ? "partially_paid" : "open";
+  return share[0] > 0n ? "partially_paid" : "open";
 }
 
 function total(items: readonly { readonly amount: bigint }[]): bigint {

@@ -68,6 +68,7 @@ function nameOf(step: Step): string {
   if (step.kind === "lie") return `lie ${step.lie}`;
   if (step.kind === "pay") return `pay ${step.how}`;
   if (step.kind === "bill") return `bill ${step.what}`;
+  if (step.kind === "refund") return `refund ${step.what}`;
   if (step.kind === "decide" || step.kind === "submit") return `${step.kind} ${step.what}`;
   if (step.kind === "reorganize") return step.depth > 6 ? "rewind" : "reorganize";
   return step.kind;

@@ -63,6 +63,12 @@ export const lies = [
 ] as const;
 export type Lie = (typeof lies)[number];
 
+/** The deeds of payers and merchants about a refund; the last four name a transaction that is right, or wrong in a way. */
+export const refundDeeds = [
+  ...(["ask", "ask", "ask", "create", "reject"] as const),
+  ...(["send", "send", "send", "send_less", "send_foreign", "send_nothing"] as const),
+] as const;
+
 const crashes = ["before", "inside", "after"] as const;
 const prices = ["10.00", "10.00", "10.05", "3.00", "25.00", "0.50"] as const;
 
@@ -73,6 +79,8 @@ export type Step =
       readonly organization: number;
       readonly wallet: "shared" | "own" | "any";
       readonly token: "USDT" | "CENT";
+      /** Other tokens that the payer may choose. */
+      readonly others: readonly ("USDT" | "USDC" | "CENT")[];
       readonly price: string;
       readonly currency: "USD" | "EUR";
       readonly tolerance: string;
@@ -86,7 +94,14 @@ export type Step =
   /** Closes a price: invoices until one is refused, then those are canceled or left. */
   | { readonly kind: "flood"; readonly cancels: boolean }
   | { readonly kind: "cancel"; readonly invoice: number }
-  | { readonly kind: "pay"; readonly invoice: number; readonly how: (typeof payments)[number] }
+  /** `hold` is the place of one of the options that the payer has chosen before. */
+  | {
+      readonly kind: "pay";
+      readonly invoice: number;
+      readonly how: (typeof payments)[number];
+      readonly hold: number;
+    }
+  | { readonly kind: "choose"; readonly invoice: number; readonly option: number }
   | { readonly kind: "mine"; readonly blocks: number }
   | { readonly kind: "wait"; readonly ms: number }
   | { readonly kind: "look" }
@@ -106,6 +121,11 @@ export type Step =
       readonly invoice: number;
     }
   | {
+      readonly kind: "refund";
+      readonly what: (typeof refundDeeds)[number];
+      readonly item: number;
+    }
+  | {
       readonly kind: "bill";
       readonly what: "select" | "pay" | "cancel" | "cancel_later" | "credit" | "month" | "trial";
       /** How much of a bill is paid, in percent. */
@@ -123,6 +143,7 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
       organization: chance.pick([0, 0, 0, 1, 2]),
       wallet: chance.pick(["shared", "shared", "shared", "own", "any"] as const),
       token: chance.pick(["USDT", "USDT", "CENT"] as const),
+      others: chance.pick([[], [], ["USDC"], ["CENT", "USDC"], ["USDT", "CENT"]] as const),
       price: chance.pick(prices),
       currency: chance.pick(["USD", "USD", "USD", "EUR"] as const),
       tolerance: chance.pick(["0", "0", "0.5", "2"]),
@@ -141,7 +162,16 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
   [2, (chance) => ({ kind: "again", invoice: chance.below(3) })],
   [0.3, (chance) => ({ kind: "flood", cancels: chance.below(2) === 0 })],
   [1, (chance) => ({ kind: "cancel", invoice: chance.below(20) })],
-  [9, (chance) => ({ kind: "pay", invoice: chance.below(20), how: chance.pick(payments) })],
+  [
+    9,
+    (chance) => ({
+      kind: "pay",
+      invoice: chance.below(20),
+      how: chance.pick(payments),
+      hold: chance.pick([0, 0, 1, 2]),
+    }),
+  ],
+  [3, (chance) => ({ kind: "choose", invoice: chance.below(20), option: chance.below(3) })],
   [4, (chance) => ({ kind: "mine", blocks: chance.pick([1, 1, 2, 4, 8, 20]) })],
   [
     4,
@@ -199,6 +229,7 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
       invoice: chance.below(20),
     }),
   ],
+  [2.5, (chance) => ({ kind: "refund", what: chance.pick(refundDeeds), item: chance.below(20) })],
   [
     4,
     (chance) => ({

@@ -4,11 +4,12 @@ import { makeAdversity } from "./adversity.ts";
 import type { SimulatedChain } from "./chain.ts";
 import type { Deeds } from "./deeds.ts";
 import { openGround } from "./ground.ts";
-import { makeMerchants } from "./merchants.ts";
-import { makePayers } from "./payers.ts";
+import { makeMerchants } from "./people/merchants.ts";
+import { makePayers } from "./people/payers.ts";
+import { makeRefunders } from "./people/refunders.ts";
 import { blockMs, finalityLag, type Stage } from "./stage.ts";
 import type { Step } from "./steps.ts";
-import { makeSubscribers } from "./subscribers.ts";
+import { makeSubscribers } from "./people/subscribers.ts";
 
 /** Everything that steps change: Till with its store, the chain, and the people. */
 export interface World {
@@ -28,6 +29,7 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
   const merchants = makeMerchants(ground);
   const payers = makePayers(ground);
   const subscribers = makeSubscribers(ground, payers);
+  const refunders = makeRefunders(ground);
   const adversity = makeAdversity(ground);
 
   let steps = 0;
@@ -51,11 +53,15 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
         return merchants.decide(step);
       case "pay": {
         const invoice = await invoiceAt(step.invoice);
-        if (invoice !== null) await payers.pay(invoice, step.how);
+        if (invoice !== null) await payers.pay(invoice, step.how, step.hold);
         return;
       }
+      case "choose":
+        return payers.choose(step);
       case "submit":
         return payers.submit(step);
+      case "refund":
+        return refunders.refund(step);
       case "bill":
         return subscribers.bill(step);
       case "mine":

@@ -1,5 +1,6 @@
 import { networkState } from "../../src/platform/chain/state/network-state.ts";
 import {
+  chooseOption,
   makeInvoiceService,
   makeManagedInvoices,
   makeSettlement,
@@ -120,6 +121,17 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     ...{ db, ids, networks, wallets, invoices, settlement, organizationId, customers, scan },
     ...{ sweep, settle },
     managed,
+    /** Chooses a payment option as the payer does. */
+    choose: (checkoutId: string | null, network: string, tokenSymbol: string) =>
+      db.write(testContext, (tx) =>
+        chooseOption(
+          tx,
+          { ...common, baseUrl, quotes, recentState: networkState },
+          checkoutId ?? "",
+          { network, tokenSymbol },
+          now,
+        ),
+      ),
     /** The managed invoices that settlement reported, call by call. */
     settledManaged,
     now: () => now,

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Progress } from "../../platform/progress.ts";
 import type { WriteContext } from "../../platform/database/index.ts";
 
 /**
@@ -14,6 +15,8 @@ export interface CommandArgument {
   readonly isOptional?: true;
   /** Allowed on the last argument: takes all remaining words, joined by spaces. */
   readonly isMany?: true;
+  /** Names an organization by its id or name; the command gets the id. */
+  readonly isOrganization?: true;
 }
 
 export interface CommandFlag {
@@ -22,6 +25,8 @@ export interface CommandFlag {
   readonly description: string;
   /** Prompt shown at a terminal if the flag is missing. Without a terminal, a missing flag is an error. */
   readonly ask?: string;
+  /** The command needs an organization: without the flag, the one of TILL_ORGANIZATION or the only one of the store. */
+  readonly isNeededOrganization?: true;
 }
 
 /** A value that a column shows: null as a dash, a boolean as yes or no, a list with commas. */
@@ -95,6 +100,8 @@ export interface CommandCall {
   optionalArgument(name: string): string | undefined;
   /** Returns the value of a flag, by its name without dashes; undefined if it was not given. */
   flag(name: string): string | undefined;
+  /** Returns the organization of --organization in words, with its id and status, for `Looked.subject`. */
+  organization(): string;
   /** Whether a flag without a value was given. */
   isSet(name: string): boolean;
   /** Returns the new password that the user entered; only for commands that declare `password`. */
@@ -103,6 +110,8 @@ export interface CommandCall {
   readText(path: string): Promise<string>;
   /** Reads any file, or standard input if the path is `-`. */
   readFile(path: string): Promise<Buffer>;
+  /** Writes a file, which appears under its name completely or not at all. Replaces another one only with --yes. */
+  writeFile(path: string, text: string): Promise<void>;
   /**
    * Awaits one of several writes of a command. In a dry run, the write is rolled back and its result returned; a command
    * with a single write does not need this.
@@ -113,8 +122,38 @@ export interface CommandCall {
    * has done. A second Ctrl-C ends the program.
    */
   interruptible<T>(work: (isInterrupted: () => boolean) => Promise<T>): Promise<T>;
+  /** Shows how far a long work is, if somebody watches at a terminal. */
+  readonly progress: Progress;
   /** Parses input by the same schema as the API; a problem names every wrong flag. */
   parse<S extends z.ZodType>(schema: S, input: unknown): z.output<S>;
+}
+
+/** The change of one value: its title, the value before and the value after. */
+export type Change = readonly [title: string, before: CellValue, after: CellValue];
+
+/** The subject of a write, as it is read before the question and before the write. */
+export interface Looked<Shown = never> {
+  /** Name, id and state in words: `Nook (org_01h…), pending_review`. */
+  readonly subject: string;
+  /** Further values that a person needs for the decision. Null values are not shown. */
+  readonly facts?: readonly (readonly [title: string, value: CellValue])[];
+  /** The record before the write; its columns are compared with those of the result. Absent if the write creates it. */
+  readonly before?: ItemOf<Shown>;
+  /** The changes, if the columns of the result do not show them. Without both, a question comes without a trial. */
+  readonly changes?: (after: Shown) => readonly Change[];
+  /** Version of the subject, for `handle` to refuse a write of which the question described an earlier version. */
+  readonly version?: number;
+}
+
+/** Somebody at a terminal. */
+export interface Person {
+  /** Shows text beside the command's data. */
+  say(text: string): void;
+  /** Asks for one of several answers; returns its value. */
+  choose<T extends string>(
+    question: string,
+    choices: readonly { readonly name: string; readonly value: T }[],
+  ): Promise<T>;
 }
 
 interface CommandDeclaration<Service, Result, Shown> {
@@ -130,13 +169,22 @@ interface CommandDeclaration<Service, Result, Shown> {
    * more than the store.
    */
   readonly effect: "read" | "write" | "write-without-trial";
-  /** Confirmation question for actions that affect money or access; null if this call needs none. */
-  readonly confirm?: (call: CommandCall) => string | null;
-  /** The question in place of that of `confirm`, in words that need the store: who or what is affected. */
-  readonly ask?: (service: Service, call: CommandCall) => Promise<string>;
+  /**
+   * Reads what the write is about. Runs before the question, so that nobody is asked about something unknown, and
+   * before a dry run, which then shows the values before and after. Follows `present` in declarations with `changes`.
+   */
+  readonly look?: (
+    service: Service,
+    call: CommandCall,
+  ) => Looked<NoInfer<Shown>> | Promise<Looked<NoInfer<Shown>>>;
   /** Prompt for a new password, which can also come from a file or standard input. */
   readonly password?: string;
-  readonly handle: (service: Service, call: CommandCall) => Promise<Result>;
+  /** `looked` is what the question described; null if there was none. */
+  readonly handle: (
+    service: Service,
+    call: CommandCall,
+    looked: Looked<Shown> | null,
+  ) => Promise<Result>;
   /** Converts the result to the API's record. */
   readonly present: (result: Result) => Promise<Shown>;
   /** Columns of the output for people: one line per column or, for a list, one line per item. */
@@ -145,12 +193,33 @@ interface CommandDeclaration<Service, Result, Shown> {
   readonly sections?: (shown: Shown) => readonly Section[];
   /** The text that --quiet prints for a record without `id`. */
   readonly identify?: (item: ItemOf<Shown>) => string;
+  /** The text that a QR code shows to somebody beside the terminal; null for none. Only for a single record. */
+  readonly code?: (shown: Shown) => string | null;
+  /** Continues with a person at a terminal after the output; not with --json, --quiet, --list or in a pipe. */
+  readonly interact?: (
+    service: Service,
+    call: CommandCall,
+    shown: Shown,
+    person: Person,
+  ) => Promise<void>;
   /** Allows --watch, which repeats the command. */
   readonly isWatched?: true;
+  /** The result is a `CsvContent`, which is printed while it is read; the flag `output` names a file for it. */
+  readonly isCsv?: true;
   /** Hint printed afterwards: the next command to run. */
   readonly next?: (shown: Shown) => string;
   /** Returns the problem with which the program exits if the printed result reports a failure; null otherwise. */
   readonly fault?: (shown: Shown, result: Result) => Promise<Error | null>;
+}
+
+/** A command that asks before it acts: it must look first. */
+interface Asking {
+  readonly look: unknown;
+  /**
+   * Confirmation question for actions that affect money or access; null if this call needs none. The subject is that of
+   * `look`, and empty while it is only asked whether there is a question.
+   */
+  readonly confirm: (call: CommandCall, subject: string) => string | null;
 }
 
 /** The items of a list's record, or the record itself. */
@@ -164,15 +233,19 @@ export interface Command<Service = never> {
   readonly flags: readonly CommandFlag[];
   readonly examples: readonly string[];
   readonly effect: "read" | "write" | "write-without-trial";
-  readonly confirm: ((call: CommandCall) => string | null) | null;
-  readonly ask: ((service: Service, call: CommandCall) => Promise<string>) | null;
+  readonly look: ((service: Service, call: CommandCall) => Looked | Promise<Looked>) | null;
+  readonly confirm: ((call: CommandCall, subject: string) => string | null) | null;
   readonly password: string | null;
-  readonly handle: (service: Service, call: CommandCall) => Promise<unknown>;
+  readonly handle: (service: Service, call: CommandCall, looked: Looked | null) => Promise<unknown>;
   readonly present: (result: unknown) => Promise<unknown>;
   readonly columns: readonly AnyColumn[];
   readonly sections: ((shown: unknown) => readonly Section[]) | null;
   readonly identify: ((item: unknown) => string) | null;
+  readonly code: ((shown: unknown) => string | null) | null;
+  readonly interact:
+    ((service: Service, call: CommandCall, shown: unknown, person: Person) => Promise<void>) | null;
   readonly isWatched: boolean;
+  readonly isCsv: boolean;
   readonly next: ((shown: unknown) => string) | null;
   readonly fault: ((shown: unknown, result: unknown) => Promise<Error | null>) | null;
 }
@@ -180,20 +253,26 @@ export interface Command<Service = never> {
 /** Declares commands of one service. */
 export function commandsOf<Service>() {
   return function command<Result, Shown>(
-    declared: CommandDeclaration<Service, Result, Shown>,
+    declared: CommandDeclaration<Service, Result, Shown> &
+      (Asking | { readonly confirm?: undefined }),
   ): Command<Service> {
     return Object.freeze({
       ...declared,
       arguments: declared.arguments ?? [],
       flags: declared.flags ?? [],
       isWatched: declared.isWatched ?? false,
+      // The program passes the result of `look` only to this command's `handle`.
+      look: (declared.look ?? null) as Command<Service>["look"],
+      handle: declared.handle as Command<Service>["handle"],
+      isCsv: declared.isCsv ?? false,
       confirm: declared.confirm ?? null,
-      ask: declared.ask ?? null,
       password: declared.password ?? null,
       // The program passes the result of `handle` to `present`, and that of `present` to the columns.
       present: declared.present as Command["present"],
       sections: (declared.sections ?? null) as Command["sections"],
       identify: (declared.identify ?? null) as Command["identify"],
+      interact: (declared.interact ?? null) as Command<Service>["interact"],
+      code: (declared.code ?? null) as Command["code"],
       next: (declared.next ?? null) as Command["next"],
       fault: (declared.fault ?? null) as Command["fault"],
     });
@@ -206,14 +285,22 @@ export const pageFlags: readonly CommandFlag[] = [
   { flags: "--cursor <text>", description: "continue after the previous list: its nextCursor" },
 ];
 
-/** Selects an organization. If it does not exist, the command fails with not found. */
-export const organizationFlag: CommandFlag = {
-  flags: "--organization <id>",
-  description: "such as org_01h…",
+/** An organization as an argument. */
+export const organizationArgument: CommandArgument = {
+  name: "organizationId",
+  description: "an organization's id, or its name",
+  isOrganization: true,
 };
 
-/** `organizationFlag`, required. */
+/** Selects an organization. The command gets its id; an unknown or ambiguous name ends it. */
+export const organizationFlag: CommandFlag = {
+  flags: "--organization <id|name>",
+  description: "an organization's id, or its name",
+};
+
+/** `organizationFlag` for a command that works on one organization. */
 export const neededOrganization: CommandFlag = {
   ...organizationFlag,
-  ask: "The organization's id",
+  description: "its id or name (default: TILL_ORGANIZATION, or the only organization)",
+  isNeededOrganization: true,
 };

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { ProblemClass } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/database.ts";
+import type { CsvColumns } from "./csv.ts";
 import type { Access, Principal, MembershipAccess } from "./access.ts";
 import type { RateLimitName } from "../pipeline/rate-limits.ts";
 
@@ -38,8 +39,10 @@ export const pathParameters = {
   invoiceId: "invoice",
   paymentId: "payment",
   transferId: "transfer",
+  refundId: "refund",
   webhookEndpointId: "webhookEndpoint",
   webhookDeliveryId: "webhookDelivery",
+  paymentLinkId: "paymentLink",
   eventId: "event",
   platformInvoiceId: "platformInvoice",
   checkoutId: null,
@@ -98,7 +101,10 @@ interface Declaration<
   readonly access: A;
   readonly request?: { readonly query?: Q; readonly body?: B };
   readonly response:
-    { readonly status: 200 | 201 | 202; readonly record: R } | { readonly status: 204 };
+    | { readonly status: 200 | 201 | 202; readonly record: R }
+    /** The result is a `CsvContent`, which `present` returns as it is. */
+    | { readonly status: 200; readonly csv: CsvColumns }
+    | { readonly status: 204 };
   /** Problems specific to this operation, in addition to those of every operation of its kind. */
   readonly errors: readonly ProblemClass[];
   /** The rate limit that counts its calls; `credential` by default. */
@@ -132,6 +138,8 @@ export interface Operation<Service = never> {
   readonly body: z.ZodType | null;
   readonly status: 200 | 201 | 202 | 204;
   readonly record: z.ZodType | null;
+  /** The columns of a CSV response; null for all others. */
+  readonly csv: CsvColumns | null;
   readonly errors: readonly ProblemClass[];
   readonly limit: RateLimitName;
   readonly idempotent: boolean;
@@ -178,6 +186,7 @@ export function operationsOf<Service>() {
       body: declared.request?.body ?? null,
       status: declared.response.status,
       record: "record" in declared.response ? declared.response.record : null,
+      csv: "csv" in declared.response ? declared.response.csv : null,
       errors: declared.errors,
       limit: declared.limit ?? (declared.access.kind === "public" ? "checkout" : "credential"),
       idempotent: declared.method === "POST" && declared.idempotent !== false,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineProblem, InvalidRequest, NotFound, Problem } from "../../kernel/errors.ts";
 import { parseUrl } from "../../kernel/url.ts";
+import { describeFields } from "./field-descriptions.ts";
 import { responseRecord } from "./record.ts";
 
 export const Unauthenticated = defineProblem({
@@ -100,14 +101,21 @@ export const ProblemRecord = responseRecord("Problem", {
           .optional()
           .meta({ description: "Name of the wrong query parameter." }),
         header: z.string().optional().meta({ description: "Name of the wrong header." }),
-        code: z.string(),
-        message: z.string(),
+        code: z.string().meta({ description: "Stable; base client decisions on it." }),
+        message: z.string().meta({ description: "The fault, for a person; follows the name." }),
       }),
     )
     .meta({
       description:
         "Every wrong value in the request. Each entry has exactly one of `pointer`, `parameter` and `header`.",
     }),
+});
+describeFields(ProblemRecord, {
+  title: "The kind of problem, in words that are the same for every problem with this `code`.",
+  status: "The HTTP status.",
+  detail: "The fault in this request and what to do about it, for a person.",
+  code: "Stable; base client decisions on it. Later versions may add codes.",
+  requestId: "The id of the request, by which the operator finds it in the log.",
 });
 
 /**

@@ -3,6 +3,7 @@ import { countries } from "../../kernel/countries.ts";
 import { Defect } from "../../kernel/errors.ts";
 import { idPattern, type Id, type IdKind } from "../../kernel/id.ts";
 import { parseUrl } from "../../kernel/url.ts";
+import { fieldDescriber } from "./field-descriptions.ts";
 
 /**
  * The named records of the API. Each is declared once, by the feature that owns it. The OpenAPI components, the
@@ -83,6 +84,7 @@ export function describeSchema(schema: z.ZodType): Record<string, unknown> {
 
 /** Returns every record as JSON Schema (2020-12) by name, with references between them. */
 export function recordSchemas(): Record<string, Record<string, unknown>> {
+  const describe = fieldDescriber(names.values());
   const { schemas } = z.toJSONSchema(named, {
     uri: (id) => `#/components/schemas/${id}`,
     ...concise,
@@ -92,7 +94,13 @@ export function recordSchemas(): Record<string, Record<string, unknown>> {
       .sort(([left], [right]) => (left < right ? -1 : 1))
       .map(([name, schema]) => {
         const { $schema: _dialect, $id: _id, ...rest } = schema as Record<string, unknown>;
-        return [name, rest];
+        const { properties } = rest as { properties?: Record<string, { description?: string }> };
+        if (properties === undefined) return [name, rest];
+        const fields = Object.entries(properties).map(([field, property]) => {
+          const description = describe(names.get(name), field, property.description);
+          return [field, { ...property, ...(description === undefined ? {} : { description }) }];
+        });
+        return [name, { ...rest, properties: Object.fromEntries(fields) as unknown }];
       }),
   );
 }

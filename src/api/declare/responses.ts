@@ -104,6 +104,11 @@ export const responseHeaders = {
     description: "The compression of a body of 1 KiB or more, if the client accepts one.",
     schema: { type: "string", enum: encodings },
   },
+  "Content-Disposition": {
+    description: "The name under which browsers save the file.",
+    required: true,
+    schema: text,
+  },
   Vary: {
     description: "`Accept-Encoding` on a body that can be compressed.",
     schema: text,
@@ -139,8 +144,9 @@ export function responsesOf(operation: Operation): readonly DeclaredResponse[] {
   if (isCompressed) success.push(...ofCompression);
   if (hasEntityTag(operation)) success.push("ETag");
   if (operation.idempotent) success.push("Idempotent-Replayed");
+  if (operation.csv !== null) success.push("Content-Disposition");
   const responses: DeclaredResponse[] = [{ status, problems: [], headers: success }];
-  if (method === "GET") {
+  if (method === "GET" && operation.csv === null) {
     const headers: ResponseHeader[] = [...always, ...ofLimits, "ETag", "Vary"];
     responses.push({ status: 304, problems: [], headers });
   }

@@ -1,13 +1,6 @@
-import { idPattern } from "../../kernel/id.ts";
-import {
-  groups,
-  mayLackBody,
-  pathParameters,
-  type Group,
-  type Operation,
-} from "../declare/operation.ts";
+import { groups, mayLackBody, type Group, type Operation } from "../declare/operation.ts";
 import { ProblemRecord, problemsOfAnyRequest } from "../declare/problems.ts";
-import { describeSchema, recordName, recordSchemas } from "../declare/record.ts";
+import { recordName, recordSchemas } from "../declare/record.ts";
 import {
   problemsOf,
   responseHeaders,
@@ -15,59 +8,35 @@ import {
   type DeclaredResponse,
   type ResponseHeader,
 } from "../declare/responses.ts";
+import { addFieldExamples, exampleOf, readExamples, type OperationExample } from "./examples.ts";
+import { headerParameters, parametersOf } from "./parameters.ts";
+import { csvContent } from "./csv.ts";
+import { webhooksSection, webhookSchemas } from "./webhooks.ts";
 
 type Json = Record<string, unknown>;
 
 const reference = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
-function pathItemParameters(operation: Operation): Json[] {
-  return [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => {
-    const name = match[1] as keyof typeof pathParameters;
-    const kind = pathParameters[name];
-    const pattern = kind === null ? undefined : idPattern(kind).source;
-    return {
-      name,
-      in: "path",
-      required: true,
-      schema: { type: "string", ...(pattern === undefined ? {} : { pattern }) },
-    };
-  });
-}
-
-function queryParameters(operation: Operation): Json[] {
-  return Object.entries(operation.query).map(([name, schema]) => {
-    const { deprecated, description, ...described } = describeSchema(schema);
-    return {
-      name,
-      in: "query",
-      required: false,
-      ...(description === undefined ? {} : { description }),
-      ...(deprecated === undefined ? {} : { deprecated }),
-      schema: described,
-    };
-  });
-}
-
-function headerParameters(operation: Operation): Json[] {
-  const names: string[] = [];
-  if (operation.idempotent) names.push("IdempotencyKey");
-  if (operation.conditional) names.push("IfMatch");
-  if (operation.method === "GET") names.push("IfNoneMatch");
-  return names.map((name) => reference("parameters", name));
-}
-
 function headersOf(names: readonly ResponseHeader[]): Json {
   return Object.fromEntries(names.map((name) => [name, reference("headers", name)]));
 }
 
-function describeSuccess(operation: Operation, { headers }: DeclaredResponse): Json {
+function describeSuccess(
+  operation: Operation,
+  { headers }: DeclaredResponse,
+  example: OperationExample,
+): Json {
+  if (operation.csv !== null) {
+    const content = csvContent(operation.csv);
+    return { description: operation.summary, headers: headersOf(headers), content };
+  }
   if (operation.record === null)
     return { description: "Success, without a body.", headers: headersOf(headers) };
   const schema = reference("schemas", recordName(operation.record));
   return {
     description: operation.summary,
     headers: headersOf(headers),
-    content: { "application/json": { schema } },
+    content: { "application/json": { schema, ...exampleOf(example.response) } },
   };
 }
 
@@ -124,11 +93,15 @@ function sharedResponses(operations: readonly Operation[]): ReadonlyMap<string, 
   return new Map([...shared].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-function describeResponses(operation: Operation, shared: ReadonlyMap<string, Json>): Json {
+function describeResponses(
+  operation: Operation,
+  shared: ReadonlyMap<string, Json>,
+  example: OperationExample,
+): Json {
   return Object.fromEntries(
     responsesOf(operation).map((declared) => {
       const { status } = declared;
-      if (status < 300) return [String(status), describeSuccess(operation, declared)];
+      if (status < 300) return [String(status), describeSuccess(operation, declared, example)];
       const response = status === 304 ? describeNotModified(declared) : describeProblems(declared);
       const name = responseName(declared);
       const isShared = JSON.stringify(shared.get(name)) === JSON.stringify(response);
@@ -161,20 +134,19 @@ export function openApiDocument(
 ): Json {
   const shared = sharedResponses(operations);
   const schemas = recordSchemas();
+  const examples = readExamples();
+  addFieldExamples(schemas, operations, examples);
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const { body } = operation;
+    const example = examples.operations[operation.id] ?? {};
     (paths[operation.path] ??= {})[operation.method.toLowerCase()] = {
       operationId: operation.id,
       tags: [operation.group],
       summary: operation.summary,
       description: describe(operation),
       security: operation.access.kind === "public" ? [] : [{ accessToken: [] }, { serviceKey: [] }],
-      parameters: [
-        ...pathItemParameters(operation),
-        ...queryParameters(operation),
-        ...headerParameters(operation),
-      ],
+      parameters: parametersOf(operation, example),
       ...(body === null
         ? {}
         : {
@@ -183,11 +155,12 @@ export function openApiDocument(
               content: {
                 "application/json": {
                   schema: reference("schemas", recordName(body)),
+                  ...exampleOf(example.request),
                 },
               },
             },
           }),
-      responses: describeResponses(operation, shared),
+      responses: describeResponses(operation, shared, example),
     };
   }
   return {
@@ -202,12 +175,17 @@ export function openApiDocument(
     servers: [{ url: server }],
     tags: groups.map((name) => ({ name, description: groupDescriptions[name] })),
     paths,
+    webhooks: webhooksSection(examples.events),
     components: {
       securitySchemes,
-      parameters: headerParameterObjects,
+      parameters: headerParameters,
       headers: responseHeaders,
       responses: Object.fromEntries(shared),
-      schemas: { ...schemas, [recordName(ProblemRecord)]: problemSchema(schemas, operations) },
+      schemas: {
+        ...schemas,
+        ...webhookSchemas,
+        [recordName(ProblemRecord)]: problemSchema(schemas, operations),
+      },
     },
   };
 }
@@ -253,30 +231,4 @@ const groupDescriptions: Readonly<Record<Group, string>> = {
 const securitySchemes = {
   accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
   serviceKey: { type: "apiKey", in: "header", name: "X-Service-Key" },
-};
-
-const headerParameterObjects = {
-  IdempotencyKey: {
-    name: "Idempotency-Key",
-    in: "header",
-    required: false,
-    description:
-      "Makes retries safe: a repeated request gets the first response, which is kept for 24 hours.",
-    schema: { type: "string", minLength: 1, maxLength: 255 },
-  },
-  IfMatch: {
-    name: "If-Match",
-    in: "header",
-    required: false,
-    description:
-      "The ETag that was read. If the object's ETag differs, the change is refused with 412.",
-    schema: { type: "string" },
-  },
-  IfNoneMatch: {
-    name: "If-None-Match",
-    in: "header",
-    required: false,
-    description: "A known ETag. If it is still current, the response is 304 without a body.",
-    schema: { type: "string" },
-  },
 };

@@ -25,13 +25,18 @@ function section(operation: Operation): string[] {
     `- Credential: ${access(operation)}`,
     ...(query.length === 0 ? [] : [`- Query: ${query.map((name) => `\`${name}\``).join(", ")}`]),
     ...(operation.body === null ? [] : [`- Body: \`${recordName(operation.body)}\``]),
-    `- Answer: ${String(operation.status)}${operation.record === null ? "" : ` \`${recordName(operation.record)}\``}`,
+    `- Answer: ${String(operation.status)}${answerOf(operation)}`,
     `- Idempotency-Key: ${operation.idempotent ? "yes" : "no"}`,
     `- Problems: ${problemsOf(operation)
       .map(({ definition }) => `${String(definition.status)} \`${definition.code}\``)
       .join(", ")}`,
     "",
   ];
+}
+
+function answerOf({ record, csv }: Operation): string {
+  if (csv !== null) return ` CSV with the columns ${Object.keys(csv).join(", ")}`;
+  return record === null ? "" : ` \`${recordName(record)}\``;
 }
 
 /** Renders docs/api.md: every operation with its input, response and problems. */

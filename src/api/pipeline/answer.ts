@@ -4,6 +4,8 @@ import { Defect, invalidField } from "../../kernel/errors.ts";
 import { entityTag } from "./entity-tags.ts";
 import type { CompressedForms, Exchange, MountDependencies } from "./exchange.ts";
 import type { KeptAnswer } from "./idempotency.ts";
+import { sendCsv } from "./csv-answer.ts";
+import type { CsvContent } from "../declare/csv.ts";
 import type { AnyCall, Operation } from "../declare/operation.ts";
 import { hasEntityTag } from "../declare/responses.ts";
 import { serialize } from "./serialize.ts";
@@ -16,6 +18,11 @@ export async function answer<Service>(
   call: AnyCall,
   deps: MountDependencies,
 ): Promise<void> {
+  if (operation.csv !== null) {
+    const content = operation.present(await operation.handle(service, call)) as CsvContent;
+    await sendCsv(ctx, content, deps.logger);
+    return;
+  }
   const present = (result: unknown): KeptAnswer => ({
     status: operation.status,
     body: operation.record === null ? "" : JSON.stringify(checked(operation, result, deps)),

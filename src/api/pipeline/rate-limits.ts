@@ -14,18 +14,35 @@ export const batchesPerMinute = 60;
 /** The quota of `verify`, which is not a setting. */
 export const verificationsPerMinute = 60;
 
+/**
+ * The quotas of `link`, per client address in ten minutes, and of `linkInvoices`, per link and hour, which are not
+ * settings. Each payment holds an amount or an address of the merchant for a while: neither one visitor nor many take
+ * all of them. The guests of a shop share an address.
+ */
+export const linkPaymentsPerClient = 20;
+export const linkPaymentsPerHour = 300;
+
+/** The quota of `exports`, which is not a setting. Each export may read a million rows. */
+export const exportsPerMinute = 10;
+
 /** The rate limits that operations and pages name. Each process counts separately. */
 export const rateLimits = {
   /** Every operation with a credential that names no other limit, per credential. */
   credential: { by: "credential", seconds: 60 },
   /** Requests that create up to a hundred objects. */
   batch: { by: "credential", seconds: 60 },
+  /** CSV files of whole lists. */
+  exports: { by: "credential", seconds: 60 },
   /** Viewing a checkout. By checkout, because many payers may share an address: a shop's Wi-Fi, a mobile network. */
   checkout: { by: "checkout", seconds: 60 },
   /** Submitting a transaction hash. */
   submit: { by: "client", seconds: 60 },
   /** Verifying a signed text without a script. */
   verify: { by: "client", seconds: 60 },
+  /** Starting payments from payment links. */
+  link: { by: "client", seconds: 600 },
+  /** Starting payments from one payment link. */
+  linkInvoices: { by: "checkout", seconds: 3_600 },
   login: { by: "client", seconds: 60 },
   /** Refreshing and ending sessions. */
   session: { by: "client", seconds: 60 },

@@ -1,4 +1,10 @@
 import { openReadOnlyStore } from "../../compose/read-only-store.ts";
+import { comparedSettings } from "../../compose/servers.ts";
+import {
+  differencesTo,
+  wordDifference,
+  type SettingDifference,
+} from "../../features/admin/read-only.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import {
   ConfigError,
@@ -25,19 +31,25 @@ export async function showSettings(terminal: Terminal, flags: Flags): Promise<vo
 }
 
 /**
- * `till config check`: reports every error that would keep the server from starting, and its warnings. Reads the store
- * if one is reachable.
+ * `till config check`: reports every error that would keep the server from starting, and its warnings; and in what the
+ * running servers differ, which does not make it fail, because changed settings differ until the next start. Reads the
+ * store if one is reachable.
  */
 export async function checkSettings(terminal: Terminal, flags: Flags): Promise<void> {
   const { config } = await loadSettings(terminal, "serve", flags);
   const file = config.configFile ?? "no settings file";
-  const warnings = [...providerWarnings(config), ...(await proxyWarningsOf(config))];
+  const { proxies, differences } = await compareWithStore(config);
+  const warnings = [...providerWarnings(config), ...proxies];
   if (terminal.form === "json") {
-    terminal.data(JSON.stringify({ ok: true, configFile: config.configFile, warnings }));
+    const { configFile } = config;
+    terminal.data(JSON.stringify({ ok: true, configFile, warnings, differences }));
     return;
   }
   terminal.talk(`The settings are valid (${file}).`);
   for (const warning of warnings) terminal.talk(`Warning: ${warning}`);
+  for (const difference of differences) {
+    terminal.talk(wordDifference(difference, "these settings"));
+  }
 }
 
 /** Warns about networks with a single provider, whose data cannot be compared with another's. */
@@ -51,14 +63,22 @@ function providerWarnings({ networks }: Config): string[] {
     );
 }
 
-async function proxyWarningsOf(config: Config): Promise<readonly string[]> {
-  const now = systemClock.now();
-  if (config.trustProxy.length > 0) return [];
+/** Reads from the store whether a proxy seems to be in use, and in what the running servers differ. */
+async function compareWithStore(config: Config): Promise<{
+  readonly proxies: readonly string[];
+  readonly differences: readonly SettingDifference[];
+}> {
   // Without a reachable store, the warnings are based on the settings alone.
   const store = await openReadOnlyStore(config, systemClock).catch(() => null);
-  if (store === null) return proxyWarnings(config, null, now);
+  if (store === null) {
+    return { proxies: await proxyWarnings(config, null, systemClock.now()), differences: [] };
+  }
   try {
-    return await store.proxyWarnings(config);
+    const own = comparedSettings(config, config.baseUrl ?? "");
+    return {
+      proxies: await store.proxyWarnings(config),
+      differences: differencesTo(own, await store.servers()),
+    };
   } finally {
     await store.close();
   }

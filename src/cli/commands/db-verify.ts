@@ -4,7 +4,7 @@ import { createLogger } from "../../platform/logger/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import { printTable } from "../terminal/output.ts";
-import { Unhealthy } from "../refusals.ts";
+import { Unhealthy } from "../failures/refusals.ts";
 import { loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 

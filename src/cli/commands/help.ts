@@ -1,7 +1,9 @@
 import type { Command as Program } from "commander";
-import { exitCodes } from "../exit-codes.ts";
-import { printTable } from "../terminal/output.ts";
-import { UsageError } from "../refusals.ts";
+import type { Column } from "../../api/declare/command.ts";
+import { programVersion } from "../../platform/version.ts";
+import { exitCodes, type ExitReason } from "../failures/exit-codes.ts";
+import { printRecord } from "../terminal/output.ts";
+import { UsageError } from "../failures/refusals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 const exitCodesTopic = "exit-codes";
@@ -31,15 +33,27 @@ export async function printHelp(
   command.outputHelp();
 }
 
+/** `till version`: prints the version, which the flag --version prints alone. */
+export async function printVersion(terminal: Terminal): Promise<void> {
+  const shown = {
+    version: programVersion(),
+    node: process.versions.node,
+    platform: `${process.platform} ${process.arch}`,
+  };
+  const columns: readonly Column<typeof shown>[] = ["version", "node", "platform"];
+  await printRecord(terminal, shown, {
+    columns,
+    sections: null,
+    identify: () => shown.version,
+  });
+}
+
 async function printExitCodes(terminal: Terminal): Promise<void> {
-  const rows = Object.values(exitCodes);
-  if (terminal.form === "json") {
-    terminal.data(JSON.stringify({ data: rows, nextCursor: null }));
-    return;
-  }
-  await printTable(
-    terminal,
-    ["CODE", "MEANS"],
-    rows.map(({ code, means }) => [String(code), means]),
-  );
+  const columns: readonly Column<(typeof exitCodes)[ExitReason]>[] = ["code", "means"];
+  const list = { data: Object.values(exitCodes), nextCursor: null };
+  await printRecord(terminal, list, {
+    columns,
+    sections: null,
+    identify: (one) => String((one as (typeof list.data)[number]).code),
+  });
 }

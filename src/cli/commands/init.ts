@@ -1,100 +1,180 @@
+import { join } from "node:path";
 import { parseBody } from "../../api/declare/request.ts";
 import { createApp, storeName } from "../../compose/index.ts";
 import { InitializeRequest, presentInstalled } from "../../features/admin/index.ts";
 import { requireStrong } from "../../features/auth/index.ts";
-import type { Network } from "../../platform/chain/networks.ts";
+import {
+  draftSettings,
+  entriesOf,
+  type LoadedConfig,
+  type SettingsDraft,
+} from "../../platform/config/index.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { createPasswords } from "../../platform/secrets/passwords.ts";
+import { uninterrupted } from "../interrupt.ts";
 import { operator } from "../operator.ts";
 import { printLines } from "../terminal/output.ts";
 import { readNewPassword, type PasswordSource } from "../terminal/password.ts";
 import { askOptional, askText } from "../terminal/prompts.ts";
-import { parseReceiver, receiverFault, setReceiver } from "../receive-wallet.ts";
-import { missing, UsageError } from "../refusals.ts";
-import { loadStoreSettings, logLevelOf } from "../settings.ts";
+import {
+  addWallets,
+  parseReceiver,
+  receiverFault,
+  type NamedReceiver,
+} from "../setup/receive-wallet.ts";
+import { missing, UsageError } from "../failures/refusals.ts";
+import { loadSettings, logLevelOf, type Flags } from "../settings.ts";
+import { requireNew } from "../setup/existing.ts";
+import { askSettings } from "../setup/setting-answers.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-interface InitFlags extends PasswordSource, Readonly<Record<string, unknown>> {
+interface InitFlags extends PasswordSource, Flags {
   readonly adminEmail?: string;
   readonly adminName?: string;
   readonly organization?: string;
+  readonly wallet?: string;
   readonly receiveWallet?: string;
   readonly receiveToken?: string;
 }
 
+/** All input of `till init`, validated. */
+interface Answers {
+  readonly loaded: LoadedConfig;
+  /** Null: no setting was given. */
+  readonly settingsFile: { readonly path: string; readonly entries: Flags } | null;
+  readonly account: { adminEmail: string; adminName: string; organization: string };
+  readonly password: string;
+  readonly wallet: NamedReceiver | null;
+  readonly receiver: NamedReceiver | null;
+}
+
 /**
  * `till init`: creates the data folder, the secret and the store; then, in one transaction, the platform organization
- * and its admin; then, if given, the wallet that receives the platform's payments. All input is validated before
- * anything is created. If a run is killed, the next one completes it.
+ * and its admin, together with till.yaml; then, if given, the first wallet and the one that receives the platform's
+ * payments. At a terminal it asks for what the flags leave open. All input is validated before anything is created. If a
+ * run is killed, the next one completes it; on an initialized store it says what exists.
  */
 export async function initialize(terminal: Terminal, flags: InitFlags): Promise<void> {
-  const loaded = await loadStoreSettings(terminal, "serve", flags);
-  const { config } = loaded;
-  // Refuses wrong flags before the first prompt.
-  const given =
-    flags.receiveWallet === undefined
-      ? null
-      : parseReceiver(config.networks, flags.receiveWallet, flags.receiveToken);
-  if (given === null && flags.receiveToken !== undefined) {
+  const answers = await readAnswers(terminal, flags);
+  await uninterrupted(() => create(terminal, answers));
+}
+
+async function readAnswers(terminal: Terminal, flags: InitFlags): Promise<Answers> {
+  const before = await loadSettings(terminal, "serve", flags);
+  requireFlags(terminal, flags);
+  await requireNew(before.config);
+  const settings = await askSettings(terminal, flags, before);
+  const entries = entriesOf(settings, process.cwd());
+  if (Object.keys(entries).length > 0 && flags["config"] !== undefined) {
+    throw new UsageError(
+      `Put ${Object.keys(entries).join(", ")} into the file that --config names: till init writes only the till.yaml of the data folder.`,
+    );
+  }
+  const loaded = await loadSettings(terminal, "serve", settings);
+  const { networks, dataDir } = loaded.config;
+  const parse = (text: string, token?: string) => parseReceiver(networks, text, token);
+  // Refuses wrong flags before the next prompt.
+  if (flags.receiveWallet === undefined && flags.receiveToken !== undefined) {
     throw new UsageError("Give --receive-wallet together with --receive-token.");
   }
-  const { input, password } = await readInput(terminal, flags);
-  await requireStrong(createPasswords(), password);
-  const receiver = given ?? (await askReceiver(terminal, config.networks));
+  const given = {
+    wallet: flags.wallet === undefined ? null : parse(flags.wallet),
+    receiver:
+      flags.receiveWallet === undefined ? null : parse(flags.receiveWallet, flags.receiveToken),
+  };
+  const account = await readAccount(terminal, flags);
+  const passwords = createPasswords();
+  const password = await readNewPassword(terminal, "Password of the admin", flags, async (text) => {
+    const fault = await passwords.check(text, account.adminEmail);
+    return fault === null ? null : `The password ${fault.message}.`;
+  });
+  await requireStrong(passwords, password, account.adminEmail);
+  const ask = async (question: string) => {
+    const answer = await askOptional(terminal, question, (text) => receiverFault(networks, text));
+    return answer === null ? null : parse(answer);
+  };
+  const wallet =
+    given.wallet ??
+    (await ask("Wallet for your invoices, as network:address (Enter to add one later)"));
+  const receiver =
+    given.receiver ??
+    (await ask(
+      "Wallet that receives payments for your plans, as network:address (Enter to set it later)",
+    ));
+  const settingsFile =
+    Object.keys(entries).length === 0 ? null : { path: join(dataDir, "till.yaml"), entries };
+  return { loaded, settingsFile, account, password, wallet, receiver };
+}
+
+async function create(terminal: Terminal, answers: Answers): Promise<void> {
+  const { loaded, settingsFile, account, password, wallet, receiver } = answers;
+  let draft =
+    settingsFile === null ? null : await draftSettings(settingsFile.path, settingsFile.entries);
   const logger = createLogger({ level: logLevelOf(terminal, loaded) });
-  const app = await createApp(config, "initialize", { logger });
   try {
-    const context = { actor: operator(), requestId: terminal.requestId, ip: null };
-    const installed = await app.installation.initialize(context, { ...input, password });
-    const shown = presentInstalled(installed);
-    if (receiver !== null) await setReceiver(app, context, installed.organization.id, receiver);
-    switch (terminal.form) {
-      case "json":
-        terminal.data(JSON.stringify(shown));
-        return;
-      case "quiet":
-        terminal.data(shown.organization.id);
-        return;
-      case "people":
-        await printLines(terminal, [
-          ["Store", storeName(config)],
-          ["Organization", `${shown.organization.name} (${shown.organization.id})`],
-          ["Admin", `${shown.user.email} (${shown.user.id})`],
-          ...(receiver === null
-            ? []
-            : [
-                ["Paid at", `a wallet on ${receiver.network}, in ${receiver.tokenSymbol}`] as const,
-              ]),
-        ]);
-        if (receiver === null) {
-          terminal.talk("To charge for plans, set a wallet later with till billing receive-wallet");
-        }
-        terminal.talk("Next: till serve");
+    const app = await createApp(loaded.config, "initialize", { logger });
+    try {
+      const context = { actor: operator(), requestId: terminal.requestId, ip: null };
+      const installed = await app.installation.initialize(
+        { ...context, ...finishWith(draft) },
+        { ...account, password },
+      );
+      draft = null;
+      await addWallets(app, context, installed.organization.id, wallet, receiver);
+      await print(terminal, answers, presentInstalled(installed));
+    } finally {
+      await app.close();
     }
-  } finally {
-    await app.close();
+  } catch (error) {
+    await draft?.withdraw();
+    throw error;
   }
 }
 
-/** Asks for the receive wallet; null without a terminal or if the user skips the question. */
-async function askReceiver(terminal: Terminal, networks: readonly Network[]) {
-  const question =
-    "Wallet that receives payments for your plans, as network:address (Enter to set it later)";
-  const answer = await askOptional(terminal, question, (text) => receiverFault(networks, text));
-  return answer === null ? null : parseReceiver(networks, answer);
+/** Puts the settings file in its place just before the store's commit, so that no run leaves only one of them. */
+function finishWith(draft: SettingsDraft | null) {
+  return draft === null ? {} : { finish: () => draft.publish() };
 }
 
-async function readInput(terminal: Terminal, flags: InitFlags) {
-  requireFlags(terminal, flags);
-  const input = parseBody(InitializeRequest, {
+async function print(
+  terminal: Terminal,
+  { loaded, settingsFile, wallet, receiver }: Answers,
+  shown: ReturnType<typeof presentInstalled>,
+): Promise<void> {
+  switch (terminal.form) {
+    case "json":
+      terminal.data(JSON.stringify(shown));
+      return;
+    case "quiet":
+      terminal.data(shown.organization.id);
+      return;
+    case "people":
+      await printLines(terminal, [
+        ["Store", storeName(loaded.config)],
+        ...(settingsFile === null ? [] : [["Settings", settingsFile.path] as const]),
+        ["Organization", `${shown.organization.name} (${shown.organization.id})`],
+        ["Admin", `${shown.user.email} (${shown.user.id})`],
+        ...(wallet === null ? [] : [["Wallet", `on ${wallet.network}`] as const]),
+        ...(receiver === null
+          ? []
+          : [["Paid at", `a wallet on ${receiver.network}, in ${receiver.tokenSymbol}`] as const]),
+      ]);
+      if (receiver === null) {
+        terminal.talk("To charge for plans, set a wallet later with till billing receive-wallet");
+      }
+      terminal.talk("Next: till serve");
+  }
+}
+
+async function readAccount(terminal: Terminal, flags: InitFlags): Promise<Answers["account"]> {
+  return parseBody(InitializeRequest, {
     adminEmail:
       flags.adminEmail ?? (await askText(terminal, "--admin-email", "Your e-mail address")),
     adminName: flags.adminName ?? (await askText(terminal, "--admin-name", "Your name")),
     organization:
       flags.organization ??
       (await askText(terminal, "--organization", "The organization that runs this Till")),
-  }) as { adminEmail: string; adminName: string; organization: string };
-  return { input, password: await readNewPassword(terminal, "Password of the admin", flags) };
+  }) as Answers["account"];
 }
 
 /** Reports all missing flags at once. */

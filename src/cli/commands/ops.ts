@@ -4,7 +4,7 @@ import { systemClock } from "../../kernel/clock.ts";
 import { printRecord } from "../terminal/output.ts";
 import { findCommandStore, loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { Unhealthy } from "../refusals.ts";
+import { Unhealthy } from "../failures/refusals.ts";
 import { watch } from "../terminal/watch.ts";
 
 type Shown = ReturnType<typeof presentOperationsStatus>;
@@ -17,16 +17,16 @@ export async function operationsStatus(terminal: Terminal, flags: Flags): Promis
   const looking =
     flags["probe"] === true ? await lookHere(terminal, flags) : await lookAtStore(terminal, flags);
   try {
-    const print = async () => {
+    const print = async (screen: Terminal) => {
       const shown = await looking.look();
-      await printRecord(terminal, shown, shape);
+      await printRecord(screen, shown, shape);
       return shown.infrastructure.status;
     };
     if (flags["watch"] === true) {
       await watch(terminal, print);
       return;
     }
-    const status = await print();
+    const status = await print(terminal);
     if (status !== "ok")
       throw new Unhealthy(`The installation is ${status}. See the checks above.`);
   } finally {

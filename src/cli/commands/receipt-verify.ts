@@ -5,7 +5,7 @@ import { createApp } from "../../compose/index.ts";
 import { toIso, second } from "../../kernel/clock.ts";
 import { verifySigned, type KeySet, type Verified } from "../../features/receipts/index.ts";
 import { createLogger } from "../../platform/logger/index.ts";
-import { UsageError } from "../refusals.ts";
+import { UsageError } from "../failures/refusals.ts";
 import { loadStoreSettings, logLevelOf } from "../settings.ts";
 import { printRecord } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";

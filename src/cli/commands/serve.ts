@@ -1,10 +1,12 @@
 import { createApp, noStore, requireStoreFile, storeName, type App } from "../../compose/index.ts";
+import { wordDifference } from "../../features/admin/read-only.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/index.ts";
 import { proxyWarnings } from "../../platform/forwarding.ts";
 import { createPrometheus } from "../../platform/metrics/prometheus.ts";
 import { programVersion } from "../../platform/version.ts";
 import { createLogger, type Logger } from "../../platform/logger/index.ts";
+import { tellSystemd } from "./systemd.ts";
 import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
 import { growAgain, optimizeAgain } from "../small-start.ts";
 import { lockDataFolder, type DataFolderLock } from "../single-server.ts";
@@ -15,7 +17,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 export async function serve(terminal: Terminal, flags: Flags): Promise<void> {
   const asked = untilAskedToStop();
   const { config } = await loadSettings(terminal, "serve", flags);
-  const logger = createLogger({ level: config.logLevel });
+  const logger = createLogger({ level: config.logLevel, format: config.logFormat });
   await requireStoreFile(config);
   const place = config.databaseUrl === null ? await lockDataFolder(config.dataDir) : null;
   try {
@@ -43,7 +45,9 @@ async function serveInPlace(
   if (terminal.form === "json")
     terminal.data(JSON.stringify({ url: serving.url, pid: process.pid }));
   else terminal.data(`Till is ready at ${serving.url}`);
+  await tellSystemd(terminal, "ready", logger);
   const signal = await asked;
+  await tellSystemd(terminal, "stopping", logger);
   logger.info({ signal }, "stopping");
   await serving.stop();
   logger.info("stopped");
@@ -73,6 +77,9 @@ async function printStart(app: App, { url }: Serving, logger: Logger): Promise<v
     },
     "ready",
   );
+  for (const difference of await app.servers.differences()) {
+    logger.warn(wordDifference(difference, "this server"));
+  }
   for (const warning of await proxyWarnings(config, app.db, systemClock.now())) {
     logger.warn(warning);
   }

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { systemClock } from "../../kernel/clock.ts";
@@ -9,9 +10,19 @@ export interface ReceivedWebhook {
   readonly type: string;
   /** Id of the object of the event, such as an invoice. */
   readonly objectId: string;
+  /** The event as it was sent, which is JSON. */
+  readonly body: string;
 }
 
-/** A sample merchant's webhook receiver on the loopback interface. */
+/** Options of a receiver. */
+export interface ReceiverOptions {
+  /** The port; 0, the default, for a free one. */
+  readonly port?: number;
+  /** Called for each request that is refused, with the reason. */
+  readonly refused?: (reason: string) => void;
+}
+
+/** A merchant's webhook receiver on the loopback interface. */
 export interface Receiver {
   readonly url: string;
   /** Sets the endpoint's secret. Until then every webhook is refused. */
@@ -21,8 +32,10 @@ export interface Receiver {
 
 const bytesMax = 1_024 * 1_024;
 
+/** Starts a receiver that answers 204 to webhooks with a valid signature and 401 to others. */
 export async function startReceiver(
   receive: (webhook: ReceivedWebhook) => void,
+  { port = 0, refused }: ReceiverOptions = {},
 ): Promise<Receiver> {
   let secret: string | null = null;
   const server = createServer((request, response) => {
@@ -34,17 +47,23 @@ export async function startReceiver(
   async function answer(request: IncomingMessage): Promise<number> {
     const body = await readBody(request);
     if (body === null) return 413;
-    if (secret === null || !isSigned(request, body, secret)) return 401;
-    const { type, data } = JSON.parse(body.toString("utf8")) as {
+    if (secret === null || !isSigned(request, body, secret)) {
+      refused?.("its signature is missing, too old, or made with another secret");
+      return 401;
+    }
+    const text = body.toString("utf8");
+    const { type, data } = JSON.parse(text) as {
       type: string;
       data: { id?: unknown };
     };
     const id = String(request.headers["webhook-id"]);
-    receive({ id, type, objectId: typeof data.id === "string" ? data.id : "" });
+    receive({ id, type, objectId: typeof data.id === "string" ? data.id : "", body: text });
     return 204;
   }
 
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  server.listen(port, "127.0.0.1");
+  // Fails if the port is in use.
+  await once(server, "listening");
   return {
     url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/webhooks`,
     trust(given) {

@@ -5,7 +5,7 @@ import { presentInvoice } from "../../features/invoices/index.ts";
 import { Defect, Problem } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/index.ts";
-import { setReceiver } from "../receive-wallet.ts";
+import { addWallets } from "../setup/receive-wallet.ts";
 
 /** The demo's data that is shown to the user. */
 export interface DemoWorld {
@@ -48,7 +48,7 @@ export async function seed(
     password: adminPassword,
     organization: "Till demo",
   });
-  await setReceiver(app, context, organization.id, {
+  await addWallets(app, context, organization.id, null, {
     network,
     tokenSymbol,
     receiver: { xpub: newXpub(app.randomBytes) },

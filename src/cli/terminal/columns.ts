@@ -1,5 +1,5 @@
 import type { AnyColumn, CellValue } from "../../api/declare/command.ts";
-import { drawBars } from "./sparkline.ts";
+import { drawBars } from "./drawing/sparkline.ts";
 import { printable } from "./terminal.ts";
 
 /** Returns the cells of a column for all items; `separator` joins the elements of a list. */
@@ -8,8 +8,23 @@ export function cellsOf(
   items: readonly unknown[],
   separator: string,
 ): readonly string[] {
-  const cells = items.map((item) => format(valueOf(column, item), separator));
+  const cells = rawCellsOf(column, items, separator);
   return typeof column === "object" && "bar" in column ? drawBars(cells) : cells;
+}
+
+/** `cellsOf` in which bars are still numbers. */
+export function rawCellsOf(
+  column: AnyColumn,
+  items: readonly unknown[],
+  separator: string,
+): readonly string[] {
+  return items.map((item) => format(valueOf(column, item), separator));
+}
+
+/** Returns the field that a column shows; for a computed column, its title as a field would be named. */
+export function fieldOf(column: AnyColumn): string {
+  if (typeof column === "object" && "value" in column) return column.title.toLowerCase();
+  return fieldsOf(column)[0] ?? "";
 }
 
 function valueOf(column: AnyColumn, item: unknown): CellValue {

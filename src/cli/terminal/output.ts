@@ -1,7 +1,11 @@
 import type { AnyColumn, Section } from "../../api/declare/command.ts";
-import { cellsOf, titleOf } from "./columns.ts";
-import { drawTrend } from "./sparkline.ts";
+import { systemClock } from "../../kernel/clock.ts";
+import { cellsOf, fieldOf, titleOf } from "./columns.ts";
+import type { TableColumn } from "./drawing/fit.ts";
+import { drawTrend, fitTrend } from "./drawing/sparkline.ts";
+import type { RecordLine, Style } from "./drawing/table.ts";
 import type { Terminal } from "./terminal.ts";
+import { bold, gap, widthOf, wrap } from "./drawing/width.ts";
 
 /** A list record of the API. */
 interface List {
@@ -31,11 +35,7 @@ export async function printRecord(
       return;
     case "people":
       if (isList(shown)) await printList(terminal, shown, columns);
-      else
-        await printLines(
-          terminal,
-          columns.map((column) => [titleOf(column), cellsOf(column, [shown], ", ")[0] ?? ""]),
-        );
+      else await printRecordLines(terminal, shown, columns);
       for (const section of sections?.(shown) ?? []) await printSection(terminal, section);
   }
 }
@@ -44,27 +44,97 @@ export async function printRecord(
 async function printSection(terminal: Terminal, section: Section): Promise<void> {
   const { title, trend, items, columns } = section;
   if (items.length === 0) return;
-  const line = trend === undefined ? "" : `  ${drawTrend(trend)}`;
-  terminal.data(`\n${emphasize(terminal, title)}${line}`);
-  await printItems(terminal, columns, items);
+  const line = trend === undefined ? "" : trendLine(terminal, title, trend);
+  terminal.data(`\n${bold(terminal.hasColor)(title)}${line}`);
+  await printItems(terminal, columns, items, trend !== undefined);
+}
+
+function trendLine({ width }: Terminal, title: string, trend: readonly string[]): string {
+  const space = width === null ? null : width - widthOf(title) - gap;
+  return " ".repeat(gap) + (space === null ? drawTrend(trend) : fitTrend(trend, space));
+}
+
+async function printRecordLines(
+  terminal: Terminal,
+  shown: unknown,
+  columns: readonly AnyColumn[],
+): Promise<void> {
+  const lines = columns.map((column) => {
+    const value = cellsOf(column, [shown], ", ")[0] ?? "";
+    return { name: titleOf(column), value, field: fieldOf(column) };
+  });
+  await print(terminal, lines);
 }
 
 /** Prints name-value lines with aligned values. */
 export async function printLines(
   terminal: Terminal,
-  lines: readonly (readonly [string, string])[],
+  lines: readonly (readonly [name: string, value: string])[],
 ): Promise<void> {
-  const rows = lines.map(([name, value]) => [emphasize(terminal, name), value]);
-  terminal.data(await layOut(rows));
+  await print(
+    terminal,
+    lines.map(([name, value]) => ({ name, value, field: "" })),
+  );
 }
 
-/** Prints a table with a header. Cells are never truncated, so piped output is complete. */
+async function print(terminal: Terminal, lines: readonly RecordLine[]): Promise<void> {
+  const style = styleOf(terminal);
+  if (style === null) {
+    const rows = lines.map(({ name, value }) => [name, value]);
+    await printPlain(terminal, rows, (_line, place) => place === 0);
+    return;
+  }
+  const { drawLines } = await import("./drawing/table.ts");
+  terminal.data(drawLines(lines, style).join("\n"));
+}
+
+/** Prints a table with a header. Without a terminal, cells are never shortened, so piped output is complete. */
 export async function printTable(
   terminal: Terminal,
   head: readonly string[],
   rows: readonly (readonly string[])[],
 ): Promise<void> {
-  terminal.data(await layOut([head.map((title) => emphasize(terminal, title)), ...rows]));
+  const style = styleOf(terminal);
+  if (style === null) {
+    await printPlain(terminal, [head, ...rows], (line) => line === 0);
+    return;
+  }
+  const { columnsOfTexts } = await import("./drawing/table.ts");
+  await printColumns(terminal, style, columnsOfTexts(head, rows));
+}
+
+async function printColumns(
+  terminal: Terminal,
+  style: Style,
+  columns: readonly TableColumn[],
+): Promise<void> {
+  const { drawTable } = await import("./drawing/table.ts");
+  const { text, dropped } = await drawTable(columns, style);
+  terminal.data(text);
+  const titles = dropped.filter((title) => title !== "").map((title) => title.toLowerCase());
+  if (titles.length > 0) {
+    const note = `No space for ${titles.join(", ")}: widen the terminal, or use --json.`;
+    terminal.talk(wrap(note, style.width).join("\n"));
+  }
+}
+
+/** Prints rows with aligned columns, of which none is shortened. */
+async function printPlain(
+  terminal: Terminal,
+  rows: readonly (readonly string[])[],
+  isTitle: (line: number, place: number) => boolean,
+): Promise<void> {
+  const emphasize = bold(terminal.hasColor);
+  const { layOut } = await import("./drawing/layout.ts");
+  const shown = rows.map((row, line) =>
+    row.map((cell, place) => (isTitle(line, place) ? emphasize(cell) : cell)),
+  );
+  terminal.data(await layOut(shown));
+}
+
+/** Returns how to draw for a terminal; null if the output is a file or a pipe, which gets plain and complete text. */
+function styleOf({ width, hasColor }: Terminal): Style | null {
+  return width === null ? null : { width, hasColor, now: systemClock.now() };
 }
 
 async function printList(
@@ -84,40 +154,20 @@ async function printItems(
   terminal: Terminal,
   columns: readonly AnyColumn[],
   items: readonly unknown[],
+  isSeries = false,
 ): Promise<void> {
-  // Lists are joined without a space, so that awk can split the columns.
-  const shown = columns.map((column) => cellsOf(column, items, ","));
-  await printTable(
-    terminal,
-    columns.map((column) => titleOf(column).toUpperCase()),
-    items.map((_item, place) => shown.map((cells) => cells[place] ?? "")),
-  );
-}
-
-/** Aligns columns with spaces and without borders, so that awk can split them. */
-async function layOut(rows: readonly (readonly string[])[]): Promise<string> {
-  const { default: Table } = await import("cli-table3");
-  const none = Object.fromEntries(borders.map((name) => [name, ""]));
-  const table = new Table({
-    chars: { ...none, middle: "  " },
-    style: { "padding-left": 0, "padding-right": 0, head: [], border: [], compact: true },
-  });
-  for (const row of rows) table.push([...row]);
-  return table
-    .toString()
-    .split("\n")
-    .map((line) => line.trimEnd())
-    .join("\n");
-}
-
-const borders = [
-  ...["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left"],
-  ...["bottom-right", "left", "left-mid", "mid", "mid-mid", "right", "right-mid"],
-];
-
-/** Makes text bold if the terminal supports it. */
-function emphasize(terminal: Terminal, text: string): string {
-  return terminal.hasColor ? `\u001b[1m${text}\u001b[22m` : text;
+  const style = styleOf(terminal);
+  if (style === null) {
+    // Lists are joined without a space, so that awk can split the columns.
+    const shown = columns.map((column) => cellsOf(column, items, ","));
+    const rows = items.map((_item, place) => shown.map((cells) => cells[place] ?? ""));
+    const head = columns.map((column) => titleOf(column).toUpperCase());
+    await printPlain(terminal, [head, ...rows], (line) => line === 0);
+    return;
+  }
+  const { columnsOf, skipEmptyRows } = await import("./drawing/table.ts");
+  const drawn = columnsOf(columns, items);
+  await printColumns(terminal, style, isSeries ? skipEmptyRows(drawn) : drawn);
 }
 
 /** JSON is indented on a terminal and one line in a pipe. */

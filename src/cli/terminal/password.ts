@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { askSecret } from "./prompts.ts";
-import { missing, UsageError } from "../refusals.ts";
+import { missing, UsageError } from "../failures/refusals.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Sources of a password. It is never an argument, because every user of the machine can read those. */
@@ -13,11 +13,12 @@ export interface PasswordSource {
 /** Maximum length of the input, in bytes. */
 const bytesMax = 4_096;
 
-/** Reads a new password from the source that the flags name, or prompts for it. */
+/** Reads a new password from the source that the flags name, or prompts for it until `fault` returns null. */
 export async function readNewPassword(
   terminal: Terminal,
   question: string,
   source: PasswordSource,
+  fault?: (password: string) => Promise<string | null>,
 ): Promise<string> {
   const { passwordStdin = false, passwordFile } = source;
   if (passwordStdin && passwordFile !== undefined) {
@@ -26,7 +27,7 @@ export async function readNewPassword(
   if (passwordStdin) return firstLine(await readAll(terminal.surroundings.stdin));
   if (passwordFile !== undefined) return firstLine(await readPasswordFile(passwordFile));
   if (!terminal.isInteractive) throw missing("--password-stdin or --password-file");
-  return askSecret(terminal, question, "Repeat the password");
+  return askSecret(terminal, question, "Repeat the password", fault);
 }
 
 async function readPasswordFile(path: string): Promise<string> {

@@ -1,5 +1,6 @@
-import { Declined, missing, UsageError } from "../refusals.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Person } from "../../api/declare/command.ts";
+import { Declined, missing, UsageError } from "../failures/refusals.ts";
+import { printable, type Terminal } from "./terminal.ts";
 
 /**
  * Prompts for text on standard error, so that standard output contains only data. Without a terminal, it throws an
@@ -19,23 +20,50 @@ export async function askText(terminal: Terminal, flag: string, question: string
 export async function askOptional(
   terminal: Terminal,
   question: string,
-  fault: (answer: string) => string | null,
+  fault: (answer: string) => Promise<string | null> | string | null,
 ): Promise<string | null> {
-  if (!terminal.isInteractive || terminal.form !== "people") return null;
+  if (!mayOffer(terminal)) return null;
   const { input } = await import("@inquirer/prompts");
-  const validate = (given: string) => (given.trim() === "" ? null : fault(given.trim())) ?? true;
+  const validate = async (given: string) =>
+    (given.trim() === "" ? null : await fault(given.trim())) ?? true;
   const answer = (await input({ message: question, validate }, streams(terminal))).trim();
   return answer === "" ? null : answer;
 }
 
-/** Prompts for a new secret, twice, without showing it. */
+/** Whether optional questions are asked: at a terminal, and not in script output. */
+export function mayOffer({ isInteractive, form }: Terminal): boolean {
+  return isInteractive && form === "people";
+}
+
+/** Prompts for one or more of several choices; `isChosen` marks those that Enter accepts. */
+export async function askSeveral(
+  terminal: Terminal,
+  question: string,
+  choices: readonly { readonly value: string; readonly name: string; readonly isChosen: boolean }[],
+  fault: (chosen: readonly string[]) => Promise<string | null>,
+): Promise<string[]> {
+  const { checkbox } = await import("@inquirer/prompts");
+  return checkbox(
+    {
+      message: question,
+      required: true,
+      choices: choices.map(({ isChosen, ...choice }) => ({ ...choice, checked: isChosen })),
+      validate: async (chosen) => (await fault(chosen.map(({ value }) => value))) ?? true,
+    },
+    streams(terminal),
+  );
+}
+
+/** Prompts for a new secret, twice, without showing it. Repeats the prompt while `fault` returns an error. */
 export async function askSecret(
   terminal: Terminal,
   question: string,
   again: string,
+  fault: (answer: string) => Promise<string | null> = () => Promise.resolve(null),
 ): Promise<string> {
   const { password } = await import("@inquirer/prompts");
-  const first = await password({ message: question, mask: "*" }, streams(terminal));
+  const validate = async (given: string) => (await fault(given)) ?? true;
+  const first = await password({ message: question, mask: "*", validate }, streams(terminal));
   const second = await password({ message: again, mask: "*" }, streams(terminal));
   if (first !== second) throw new UsageError("The two entries do not match. Start again.");
   return first;
@@ -51,8 +79,25 @@ export async function confirm(terminal: Terminal, question: string): Promise<voi
   if (terminal.assumesYes) return;
   requireConsent(terminal);
   const inquirer = await import("@inquirer/prompts");
-  const isYes = await inquirer.confirm({ message: question, default: false }, streams(terminal));
+  const isYes = await inquirer.confirm(
+    { message: printable(question), default: false },
+    streams(terminal),
+  );
   if (!isYes) throw new Declined("Nothing was changed.");
+}
+
+/** Returns the person at a terminal. Prompts and text go to standard error. */
+export function personAt(terminal: Terminal): Person {
+  return {
+    say: (text) => {
+      terminal.talk(text);
+    },
+    async choose(message, choices) {
+      const { select } = await import("@inquirer/prompts");
+      const shown = choices.map(({ name, value }) => ({ name: printable(name), value }));
+      return select({ message, choices: shown, loop: false }, streams(terminal));
+    },
+  };
 }
 
 function streams({ surroundings }: Terminal) {

@@ -3,9 +3,15 @@ import { systemClock } from "../../kernel/clock.ts";
 import { createIds, type Id } from "../../kernel/id.ts";
 import { readTerminalPreferences } from "../../platform/config/terminal.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
+import { UsageError } from "../failures/refusals.ts";
 
 /** A stream, and whether it is a terminal. */
-type Output = Writable & { readonly isTTY?: boolean };
+type Output = Writable & {
+  readonly isTTY?: boolean;
+  /** Size of a terminal, in characters. */
+  readonly columns?: number;
+  readonly rows?: number;
+};
 
 /** The process's streams and environment: `process`, or a substitute in tests. */
 export interface TerminalEnvironment {
@@ -35,6 +41,8 @@ export interface Terminal {
   readonly isVerbose: boolean;
   /** Whether output may be colored. */
   readonly hasColor: boolean;
+  /** The columns of the terminal; null if standard output is a file or a pipe, which gets plain and complete text. */
+  readonly width: number | null;
   readonly surroundings: TerminalEnvironment;
   /** Id of this run, for the audit log and error messages. */
   readonly requestId: Id<"request">;
@@ -44,8 +52,14 @@ export interface Terminal {
   talk(line: string): void;
 }
 
+/** @throws UsageError if the flags contradict each other */
 export function makeTerminal(flags: GlobalFlags, surroundings: TerminalEnvironment): Terminal {
   const { stdin, stdout, stderr, env } = surroundings;
+  if (flags.json === true && flags.quiet === true) {
+    throw new UsageError(
+      "Give either --json, which prints whole records, or --quiet, which prints only ids.",
+    );
+  }
   const form = flags.json === true ? "json" : flags.quiet === true ? "quiet" : "people";
   const wishes = readTerminalPreferences(env);
   const isColorWanted = wishes.color ?? stdout.isTTY === true;
@@ -55,6 +69,7 @@ export function makeTerminal(flags: GlobalFlags, surroundings: TerminalEnvironme
     assumesYes: flags.yes === true,
     isVerbose: flags.verbose === true,
     hasColor: flags.color !== false && isColorWanted,
+    width: stdout.isTTY === true ? widthOfScreen(stdout) : null,
     surroundings,
     requestId: createIds(systemRandom).next("request", systemClock.now()),
     data(line) {
@@ -64,6 +79,13 @@ export function makeTerminal(flags: GlobalFlags, surroundings: TerminalEnvironme
       if (form === "people") stderr.write(`${printable(line)}\n`);
     },
   };
+}
+
+const usualWidth = 80;
+
+/** Returns the columns of a terminal. Some report none, or 0. */
+function widthOfScreen({ columns = 0 }: Output): number {
+  return columns > 0 ? columns : usualWidth;
 }
 
 /** Characters that move the cursor, change colors or reverse the writing direction. */

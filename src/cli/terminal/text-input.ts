@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
-import { UsageError } from "../refusals.ts";
+import { UsageError } from "../failures/refusals.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Maximum size of a file that a command reads, in MiB. */
@@ -8,7 +8,11 @@ const sizeMax = 64;
 
 /** Reads a text file in UTF-8, or standard input if the path is `-`. Throws UsageError if it cannot be read. */
 export async function readTextInput(terminal: Terminal, path: string): Promise<string> {
-  const bytes = await readInput(terminal, path);
+  return decodeText(path, await readInput(terminal, path));
+}
+
+/** Decodes a file that was read from this path. Throws UsageError unless it is text in UTF-8. */
+export function decodeText(path: string, bytes: Uint8Array): string {
   try {
     // The byte order mark stays for the parser.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -33,7 +33,7 @@ import type { Journal } from "../../platform/journal/index.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import type { BillingPorts } from "./billing-ports.ts";
 import type { PaymentServices } from "./payment-services.ts";
-import type { Dependencies } from "../dependencies.ts";
+import { checkoutUrlOf, type Dependencies } from "../dependencies.ts";
 
 /** Subscriptions, plans and platform invoices. */
 export interface Billing {
@@ -56,7 +56,7 @@ export function makeBilling(
   ports: BillingPorts,
 ): Billing {
   const networks = new Map(config.networks.map((network) => [network.id, network]));
-  const checkoutUrl = (checkoutId: string) => `${baseUrl()}/pay/${checkoutId}`;
+  const checkoutUrl = checkoutUrlOf(baseUrl);
   const wake = () => {
     wakeUps.wake(billingWorkerName);
   };

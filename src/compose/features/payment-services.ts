@@ -6,6 +6,8 @@ import {
 } from "../../features/checkout/index.ts";
 import { customersAmong } from "../../features/customers/index.ts";
 import {
+  chooseOption,
+  claimableNetworks,
   claimableTerms,
   findInvoice,
   makeCapacityService,
@@ -43,7 +45,8 @@ import {
   makeProviderCrossCheck,
   watchWorkerName,
   type ChainService,
-  type ClaimExaminer,
+  makeRefundLedger,
+  type Examiner,
   type Monitor,
   type PaymentDecisions,
   type PaymentService,
@@ -51,6 +54,13 @@ import {
   type TransferAllocation,
   type Watcher,
 } from "../../features/payments/index.ts";
+import {
+  makePayerRefunds,
+  makeRefundExaminer,
+  makeRefundRequests,
+  makeRefundService,
+  type RefundService,
+} from "../../features/refunds/index.ts";
 import { createQuotes, makeRatesService, type RatesService } from "../../features/rates/index.ts";
 import { makeUsageService, type UsageService } from "../../features/usage/index.ts";
 import { makeWalletService, type WalletService } from "../../features/wallets/index.ts";
@@ -63,6 +73,10 @@ import type { Id } from "../../kernel/id.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import type { BillingPorts } from "./billing-ports.ts";
 import { accessTo, sandboxOf } from "./chains.ts";
+import {
+  makePaymentLinkService,
+  type PaymentLinkService,
+} from "../../features/payment-links/index.ts";
 import {
   makeReceiptKeys,
   makeReceiptService,
@@ -82,13 +96,15 @@ export interface PaymentServices {
   readonly payments: PaymentService;
   readonly decisions: PaymentDecisions;
   readonly transfers: TransferAllocation;
+  readonly refunds: RefundService;
   readonly capacity: CapacityService;
   /** Receives every event and notifies organizations whose addresses run out of payment amounts. */
   readonly capacityWatch: Subscriber;
   readonly checkout: CheckoutService;
+  readonly paymentLinks: PaymentLinkService;
   readonly receipts: ReceiptService;
   readonly watchers: readonly Watcher[];
-  readonly examiners: readonly ClaimExaminer[];
+  readonly examiners: readonly Examiner[];
   readonly monitors: ReadonlyMap<string, Monitor>;
   readonly chains: ChainService;
   /** The providers of each network that has any. */
@@ -151,8 +167,13 @@ export function makePaymentServices(
   const ledger = {
     ...common,
     invoices: { ...settlement, matchHolds, watchedAddresses, watchedAmong, lateReviewers },
+    refunds: makeRefundRequests({ journal, networks: known }),
   };
-  const watched = makeWatched(parts, ledger);
+  const refundLedger = makeRefundLedger({ ...ledger, networks: known });
+  const wake = (network: string) => {
+    parts.wakeUps.wake(watchWorkerName(network));
+  };
+  const watched = makeWatched(parts, ledger, wake, { payments: refundLedger, networks: known });
   const chains = makeChainService({
     db,
     clock,
@@ -160,11 +181,9 @@ export function makePaymentServices(
     networks: config.networks,
     access: watched,
   });
-  const wake = (network: string) => {
-    parts.wakeUps.wake(watchWorkerName(network));
-  };
   const deciding = { ...ledger, networks: known, wake };
   const decisions = makePaymentDecisions(deciding);
+  const refunding = { ...common, networks: known, payments: refundLedger, wake };
   const capacity = makeCapacityService({ db, clock, networks: known, enabled: config.networks });
   const capacityWatch = makeCapacityWatch({ clock, journal, networks: known });
   const transfers = makeTransferAllocation({
@@ -193,8 +212,11 @@ export function makePaymentServices(
     baseUrl,
     sources: makeCheckoutSources({ db, baseUrl }),
     claims: makeHashClaims({ ...common, invoices: settlement, wake }),
+    refunds: makePayerRefunds(refunding),
+    choose: (tx, checkoutId, chosen, at) => chooseOption(tx, issuing, checkoutId, chosen, at),
     sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, sandbox }),
   });
+  const paymentLinks = makePaymentLinkService({ ...common, baseUrl, networks: known, invoices });
   const receipts = makeReceiptService({
     clock,
     checkout,
@@ -218,13 +240,15 @@ export function makePaymentServices(
       payments,
       decisions,
       transfers,
+      refunds: makeRefundService(refunding),
       capacity,
       capacityWatch,
       checkout,
+      paymentLinks,
       receipts,
     },
     watchers: watched.map(({ watcher }) => watcher),
-    examiners: watched.map(({ examiner }) => examiner),
+    examiners: watched.flatMap(({ examiners }) => examiners),
     monitors: new Map(watched.map(({ network, monitor }) => [network, monitor])),
     chains,
     pools: new Map(watched.map(({ network, pool }) => [network, pool])),
@@ -238,11 +262,22 @@ export function makePaymentServices(
 type Ledger = Omit<Parameters<typeof makeScanner>[0], "network" | "pool" | "times">;
 
 /** Makes the readers of every enabled network that has providers. */
-function makeWatched(parts: Dependencies, ledger: Ledger) {
+function makeWatched(
+  parts: Dependencies,
+  ledger: Ledger,
+  wake: (network: string) => void,
+  refunding: Pick<Parameters<typeof makeRefundExaminer>[0], "payments" | "networks">,
+) {
   const { config, clock, logger } = parts;
-  return config.networks.flatMap((network) => {
+  const read = config.networks.flatMap((network) => {
     const access = accessTo(network, parts);
-    if (access === null) return [];
+    return access === null ? [] : [{ network, access }];
+  });
+  const claiming = {
+    ...{ claimableTerms, claimableNetworks, wake },
+    examined: new Set(read.map(({ network }) => network.id)),
+  };
+  return read.map(({ network, access }) => {
     const { providers, client } = access.pool;
     const times = makeBlockTimes({ clock, providers, ...access });
     const reading = { ...ledger, ...access, logger, network, client, providers, times };
@@ -257,7 +292,10 @@ function makeWatched(parts: Dependencies, ledger: Ledger) {
       network: network.id,
       scanner,
       watcher: makeWatcher(reading),
-      examiner: makeClaimExaminer({ ...reading, claimableTerms }),
+      examiners: [
+        makeClaimExaminer({ ...reading, ...claiming }),
+        makeRefundExaminer({ ...reading, ...refunding }),
+      ],
       monitor: makeMonitor({ ...reading, crossCheck }),
     };
   });

@@ -20,7 +20,9 @@ import {
   type PasswordService,
   type UserService,
 } from "../../features/auth/index.ts";
+import { subscriptionsOf } from "../../features/billing/index.ts";
 import { makeCustomerService, type CustomerService } from "../../features/customers/index.ts";
+import { makeExportService, type ExportService } from "../../features/exports/index.ts";
 import { makeMeService, type MeService } from "../../features/me/index.ts";
 import {
   makeInvitations,
@@ -48,7 +50,7 @@ import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import { hashToken, newToken, refreshSuccessor } from "../../platform/secrets/tokens.ts";
 import { lateBillingPorts } from "./billing-ports.ts";
 import { makeBilling, type Billing } from "./billing.ts";
-import type { Dependencies } from "../dependencies.ts";
+import { checkoutUrlOf, type Dependencies } from "../dependencies.ts";
 import { makePlatformOversight } from "../operations-status.ts";
 import { makePaymentServices, type PaymentServices } from "./payment-services.ts";
 import { makeWebhooks, type Webhooks } from "./webhooks.ts";
@@ -86,6 +88,7 @@ export interface Services
   readonly auditLogs: AuditLogService;
   readonly customers: CustomerService;
   readonly networks: NetworkService;
+  readonly exports: ExportService;
   readonly admin: AdminService;
   readonly installation: Installation;
   readonly queues: QueueService;
@@ -129,6 +132,7 @@ export function makeServices(parts: Dependencies): Services {
     ...review,
     members,
     organizations,
+    networks: new Map(config.networks.map((network) => [network.id, network])),
   });
 
   const me = makeMeService({ db });
@@ -150,12 +154,19 @@ export function makeServices(parts: Dependencies): Services {
   const ports = lateBillingPorts();
   const paymentServices = makePaymentServices(parts, journal, ports);
   const billing = makeBilling(parts, journal, paymentServices, ports);
+  const exports = makeExportService({
+    ...{ db, clock, journal, stopping: parts.stopping },
+    networks: new Map(
+      [...config.knownNetworks, ...config.networks].map((network) => [network.id, network]),
+    ),
+  });
   const admin = makeAdminService({
     db,
     clock,
     organizations,
     walletsOf,
-    subscriptionsOf: billing.subscriptions.viewsOf,
+    subscriptionsOf: (reader, organizationIds) =>
+      subscriptionsOf({ checkoutUrl: checkoutUrlOf(baseUrl) }, reader, organizationIds),
   });
 
   const installation = makeInstallation({ db, clock, passwords, members, organizations });
@@ -197,6 +208,7 @@ export function makeServices(parts: Dependencies): Services {
     ...webhooks,
     ...paymentServices,
     ...billing,
+    exports,
     admin,
     installation,
     queues,
@@ -232,6 +244,6 @@ function makeSignIn(
     registration: config.registration,
   });
   const passwordService = makePasswordService({ ...deps, randomBytes, loginLock });
-  const sessions = makeSessions({ db, accessTokens });
+  const sessions = makeSessions({ db, clock, journal: deps.journal, accessTokens });
   return { auth, passwordService, sessions };
 }

@@ -45,9 +45,11 @@ export function isInitialized(reader: Reader): Promise<boolean> {
   return hasPlatformOrganization(reader);
 }
 
-export function alreadyInitialized(): Error {
+/** Returns the error for an initialized store; `found` lists what exists, one a line. */
+export function alreadyInitialized(found = ""): Error {
+  const list = found === "" ? "" : `\n${found}`;
   return new AlreadyInitialized(
-    "The store already has its platform organization and admin; nothing was changed. Start the server with till serve, or choose another folder with --data-dir.",
+    `The store already has its platform organization and admin; nothing was changed. Start the server with till serve, or choose another folder with --data-dir.${list}`,
   );
 }
 

@@ -7,7 +7,7 @@ import { oversightOperations } from "./cross-organization/operations.ts";
 import type { OversightService } from "./cross-organization/queries.ts";
 import { adminOperations } from "./operations.ts";
 import type { AdminService } from "./service.ts";
-import { checkMetrics, workMetrics } from "./status/metrics.ts";
+import { backupMetrics, checkMetrics, workMetrics } from "./status/metrics.ts";
 
 export const adminModule: FeatureModule<{
   readonly admin: AdminService;
@@ -21,5 +21,5 @@ export const adminModule: FeatureModule<{
     auditLogs: adminAuditLogOperations,
     analytics: adminAnalyticsOperations,
   },
-  metrics: (parts) => [workMetrics(parts), checkMetrics(parts)],
+  metrics: (parts) => [workMetrics(parts), backupMetrics(parts), checkMetrics(parts)],
 };

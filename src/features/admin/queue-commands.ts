@@ -32,6 +32,17 @@ export const queueCommands = [
       "till queue retry job_01kq3v5m8w2f6n9r4t7x0z1c3e --dry-run",
     ],
     effect: "write",
+    async look(service, call) {
+      const { queue, name, id, attempts, failedReason } = await service.find(call.argument("job"));
+      return {
+        subject: `${name} (${id}), in the queue ${queue}`,
+        facts: [
+          ["Attempts", attempts],
+          ["Reason", failedReason],
+        ],
+        changes: () => [["State", "failed", "waiting"]],
+      };
+    },
     handle: (service, call) => service.retry(call.context, call.argument("job")),
     async present(failed) {
       return (await import("./cross-organization/present.ts")).presentFailedJob(failed);
@@ -44,20 +55,33 @@ export const queueCommands = [
 export const failureCommands = [
   ofOversight({
     name: "queue failed",
-    summary: "List the failed jobs of a queue, latest failure first",
-    arguments: [{ name: "queue", description: "webhooks, chain, billing or maintenance" }],
+    summary: "List failed jobs and undeliverable webhooks, latest failure first",
+    arguments: [
+      {
+        name: "queue",
+        description: "webhooks, chain, billing or maintenance (default: all)",
+        isOptional: true,
+      },
+    ],
     flags: [...pageFlags],
-    examples: ["till queue failed billing", "till queue failed webhooks --limit 100 --json"],
+    examples: ["till queue failed", "till queue failed webhooks --limit 100 --json"],
     effect: "read",
     handle: (service, call) =>
-      service.listFailedJobs(call.argument("queue"), {
+      service.listFailedJobs(call.optionalArgument("queue") ?? null, {
         limit: call.flag("limit"),
         cursor: call.flag("cursor"),
       }),
     async present(page) {
       return (await import("./cross-organization/present.ts")).presentFailedJobs(page);
     },
-    columns: ["id", "name", "attempts", "failedAt", "organizationId", ["failedReason", "Reason"]],
+    columns: [
+      "queue",
+      "name",
+      "attempts",
+      "failedAt",
+      ["failedReason", "Reason"],
+      { title: "Retry with", value: ({ id }) => retryCommand(id) },
+    ],
   }),
   ofOversight({
     name: "webhook deliveries",
@@ -112,3 +136,8 @@ export const failureCommands = [
     ],
   }),
 ];
+
+/** Returns the command that retries failed work: a webhook delivery or a job. */
+function retryCommand(id: string): string {
+  return id.startsWith("whd_") ? `till webhook replay ${id}` : `till queue retry ${id}`;
+}

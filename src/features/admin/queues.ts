@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { defineProblem, notFound } from "../../kernel/errors.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { Database, RowOf, WriteContext } from "../../platform/database/index.ts";
 import type { FailedJob, QueueDepth } from "../../platform/jobs/inspection.ts";
 import { queueWorkerName } from "../../platform/jobs/queue.ts";
 import { jobs } from "../../platform/jobs/table.ts";
@@ -28,6 +28,8 @@ export const DeadLetter = defineProblem({
 export interface QueueService {
   /** Returns every queue with its counts of waiting, active, delayed and failed jobs. */
   list(): Promise<readonly QueueDepth[]>;
+  /** Returns a failed job. 409 `job_not_failed`, `dead_letter`. */
+  find(jobId: string): Promise<FailedJob>;
   /** Reschedules a failed job with a full set of attempts; returns the job as it had failed. */
   retry(context: WriteContext, jobId: string): Promise<FailedJob>;
 }
@@ -44,22 +46,18 @@ export function makeQueueService(deps: {
       return (await readBacklogs(db, clock.now(), deliveryBacklog)).queues;
     },
 
+    async find(jobId) {
+      return failedJob(jobId, await db.findOne(jobs, "WHERE id = $1", [jobId]));
+    },
+
     retry(context, jobId) {
-      if (jobId.startsWith("whd_")) {
-        throw new DeadLetter(`Replay it with: till webhook replay ${jobId}`);
-      }
       return db.write(context, async (tx) => {
         const job = await tx.lockOne(jobs, "WHERE id = $1", [jobId]);
-        if (job === null) throw notFound();
-        const { queue, name, dedupeKey, failedAt } = job;
-        if (failedAt === null || job.state !== "failed") {
-          throw new JobNotFailed(
-            "It is waiting for its next attempt or running now. No action is needed.",
-          );
-        }
+        const failed = failedJob(jobId, job);
+        const { queue, name } = failed;
         const collectionInvoices = await tx.all(
           "SELECT id FROM jobs WHERE queue = $1 AND dedupe_key = $2 AND state = 'ready' LIMIT 1",
-          [queue, dedupeKey],
+          [queue, job?.dedupeKey ?? null],
         );
         if (collectionInvoices.length > 0) {
           throw new JobWaiting("An identical job was added later and will do the same work.");
@@ -76,22 +74,37 @@ export function makeQueueService(deps: {
           organizationId: null,
           subjectType: "job",
           subjectId: jobId,
-          changes: { queue, name, failedReason: job.failedReason },
+          changes: { queue, name, failedReason: failed.failedReason },
         });
         tx.afterCommit(() => {
-          deps.wake(queueWorkerName(queue as Parameters<typeof queueWorkerName>[0]));
+          deps.wake(queueWorkerName(queue));
         });
-        return {
-          id: job.id,
-          queue: queue as FailedJob["queue"],
-          name,
-          attempts: job.attempts,
-          failedReason: job.failedReason ?? "",
-          organizationId: job.organizationId,
-          createdAt: job.createdAt,
-          failedAt,
-        };
+        return failed;
       });
     },
+  };
+}
+
+/** Returns a stored job as a failed one. */
+function failedJob(jobId: string, job: RowOf<typeof jobs> | null): FailedJob {
+  if (jobId.startsWith("whd_")) {
+    throw new DeadLetter(`Replay it with: till webhook replay ${jobId}`);
+  }
+  if (job === null) throw notFound();
+  const { id, name, attempts, organizationId, createdAt, failedAt } = job;
+  if (failedAt === null || job.state !== "failed") {
+    throw new JobNotFailed(
+      "It is waiting for its next attempt or running now. No action is needed.",
+    );
+  }
+  return {
+    id,
+    queue: job.queue as FailedJob["queue"],
+    name,
+    attempts,
+    failedReason: job.failedReason ?? "",
+    organizationId,
+    createdAt,
+    failedAt,
   };
 }

@@ -10,9 +10,21 @@ import {
   type BacklogCounter,
   type Backlogs,
 } from "./status/probes.ts";
-import { overall, type Report } from "./status/report.ts";
+import { overall, type Report, type ServerSettings } from "./status/report.ts";
+
+export {
+  differencesTo,
+  knownServers,
+  recordEnd,
+  recordServer,
+  wordDifference,
+  type KnownServer,
+  type SettingDifference,
+} from "./status/servers.ts";
 
 // Imported by commands that must start fast, so this file imports little.
+
+export type { ServerSettings };
 
 export interface OperationsStatus extends Report, Backlogs {
   /** The stored head of the audit chain, such as `12:9f86…`; null if the store has none. */

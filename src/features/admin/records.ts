@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
   email,
@@ -30,6 +31,14 @@ export const AdminReviewHistoryItemRecord = responseRecord("AdminReviewHistoryIt
   reviewerEmail: z.string().nullable(),
   createdAt: datetime(),
 });
+describeFields(AdminReviewHistoryItemRecord, {
+  decision: "`submitted` by the organization, or the decision of the platform.",
+  fromStatus: "The organization's `verificationStatus` before.",
+  toStatus: "The organization's `verificationStatus` after.",
+  note: "The reviewer's note to the organization; null without one.",
+  reviewerId: "The id of the user or API key that decided; null for a submission or the operator.",
+  reviewerEmail: "The e-mail address of the user who decided; null for others.",
+});
 
 const AdminOrganizationRecord = record(
   "AdminOrganization",
@@ -40,6 +49,12 @@ const AdminOrganizationRecord = record(
     subscriptionStatus: z.string().nullable(),
   }),
 );
+describeFields(AdminOrganizationRecord, {
+  ownerEmail: "The e-mail address of an owner.",
+  memberCount: "Number of members.",
+  plan: "The id of the organization's plan; null without a subscription, or if it is canceled.",
+  subscriptionStatus: "The status of the subscription; null without one.",
+});
 
 export const AdminOrganizationDetailRecord = record(
   "AdminOrganizationDetail",
@@ -50,6 +65,12 @@ export const AdminOrganizationDetailRecord = record(
     reviewHistory: z.array(AdminReviewHistoryItemRecord),
   }),
 );
+describeFields(AdminOrganizationDetailRecord, {
+  members: "The organization's members.",
+  wallets: "The organization's receiving wallets.",
+  subscription: "The organization's subscription; null without one.",
+  reviewHistory: "The submissions and decisions of its verification.",
+});
 
 export const AdminOrganizationListRecord = listRecord(
   "AdminOrganizationList",
@@ -59,8 +80,14 @@ export const AdminOrganizationListRecord = listRecord(
 /** Filters of the list of organizations. */
 export const organizationQuery = {
   ...pageParameters,
-  verificationStatus: z.enum(verificationStatuses).optional(),
-  search: z.string().min(1).max(searchLengthMax).optional(),
+  verificationStatus: z
+    .enum(verificationStatuses)
+    .optional()
+    .meta({ description: "Only organizations with this status." }),
+  search: z.string().min(1).max(searchLengthMax).optional().meta({
+    description:
+      "A part of the name, of the name that payers see, or of the contact's e-mail address; or a whole id. Case is ignored.",
+  }),
 };
 export const OrganizationQuery = z.strictObject(organizationQuery);
 
@@ -78,3 +105,7 @@ export const UpdateOrganizationVerificationRequest = requestRecord(
     note: paragraph(noteLengthMax).nullish(),
   },
 );
+describeFields(UpdateOrganizationVerificationRequest, {
+  decision: "The platform's decision about the organization's verification.",
+  note: "A note to the organization, which its members see as `reviewNote`.",
+});

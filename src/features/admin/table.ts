@@ -1,14 +1,19 @@
 import { json, table, text, time } from "../../platform/database/index.ts";
-import type { Report } from "./status/report.ts";
+import type { Report, ServerSettings } from "./status/report.ts";
 
-/** Last check results of each server. */
+/** The settings and last check results of each server. */
 export const serverProbes = table(
   "server_probes",
   {
     /** Name of the server, unique per process start. */
     server: text(),
     checkedAt: time(),
+    /** Without checks until the first ones have run. */
     report: json<Report>(),
+    /** Null for servers of earlier releases. */
+    settings: json<ServerSettings>().nullable(),
+    /** When the server ended; null while it runs, or if it was killed. */
+    endedAt: time().nullable(),
   },
   { primaryKey: ["server"] },
 );

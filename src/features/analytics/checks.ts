@@ -61,7 +61,11 @@ const facts = [
   issued("organization_id"),
   issued(`'${platformScope}'`),
   confirmed("payments.organization_id", "volume", "''"),
-  confirmed("payments.organization_id", "wallet", "invoices.wallet_id"),
+  confirmed(
+    "payments.organization_id",
+    "wallet",
+    "COALESCE(payments.wallet_id, invoices.wallet_id)",
+  ),
   confirmed("payments.organization_id", "customer", "invoices.customer_id"),
   confirmed(`'${platformScope}'`, "volume", "''"),
   confirmed(`'${platformScope}'`, "organization", "payments.organization_id"),

@@ -146,6 +146,46 @@ export const analyticsCommands = [
     ],
     identify: idOf,
   }),
+  command({
+    name: "analytics report",
+    summary: "Write a month's statistics as one HTML page with charts, for reading and printing",
+    flags: [
+      scope,
+      {
+        flags: "--html <file>",
+        description: "the new file",
+        ask: "The file to write",
+      },
+      { flags: "--month <month>", description: "such as 2031-01, in UTC (default: the last one)" },
+      { flags: "--currency <code>", description: "settlement currency (default USD)" },
+    ],
+    examples: [
+      "till analytics report --html report.html",
+      "till analytics report --html shop.html --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --month 2031-01 --currency EUR",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const { makeReport } = await import("./report/make-report.ts");
+      const { systemClock } = await import("../../kernel/clock.ts");
+      const query = {
+        organizationId: organizationOf(call) ?? null,
+        month: call.flag("month"),
+        currency: call.flag("currency"),
+      };
+      const file = call.flag("html") ?? "";
+      const { figures, html } = await makeReport(service, query, systemClock.now());
+      await call.writeFile(file, html);
+      return { file, name: figures.name, summary: figures.summary };
+    },
+    present({ file, name, summary }) {
+      const { from, to, currency, processedVolume, paymentCount } = summary;
+      return Promise.resolve({
+        ...{ file, organizationName: name, from, to, currency, processedVolume, paymentCount },
+      });
+    },
+    columns: ["file", "organizationName", "from", "to", "processedVolume currency", "paymentCount"],
+    identify: ({ file }) => file,
+  }),
 ];
 
 function presenters(): Promise<Presenters> {

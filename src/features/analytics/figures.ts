@@ -149,8 +149,8 @@ const sources: Readonly<Record<Measure, Source>> = {
   wallet: {
     ...paymentSource,
     from: invoiceOfPayment,
-    subject: "i.wallet_id",
-    condition: `${paymentSource.condition} AND i.wallet_id IS NOT NULL`,
+    subject: "COALESCE(p.wallet_id, i.wallet_id)",
+    condition: `${paymentSource.condition} AND COALESCE(p.wallet_id, i.wallet_id) IS NOT NULL`,
   },
   customer: {
     ...paymentSource,

@@ -10,11 +10,22 @@ import { intervals } from "./buckets.ts";
 
 /** Query parameters common to all statistics. */
 export const figuresQuery = {
-  from: instant().optional(),
-  to: instant().optional(),
-  currency: z.string().optional(),
+  from: instant().optional().meta({
+    description: "Start of the period, inclusive. Default: 30 days before `to`.",
+  }),
+  to: instant().optional().meta({ description: "End of the period, exclusive. Default: now." }),
+  currency: z.string().optional().meta({
+    description:
+      "The settlement currency: an ISO 4217 code, or a token's symbol. Invoices in other currencies are left out. Default: `USD`.",
+  }),
 };
-export const chartsQuery = { ...figuresQuery, interval: z.enum(intervals).optional() };
+export const chartsQuery = {
+  ...figuresQuery,
+  interval: z
+    .enum(intervals)
+    .optional()
+    .meta({ description: "The length of one point of the series. Default: `day`." }),
+};
 export const topQuery = { ...figuresQuery, limit: limitParameter };
 
 export const SummaryQuery = z.strictObject(figuresQuery);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
   id,
@@ -14,16 +15,25 @@ export const AnalyticsSummaryRecord = responseRecord("AnalyticsSummary", {
   from: datetime(),
   to: datetime(),
   currency: z.string(),
-  /** Total value of confirmed payments, by block time. */
   processedVolume: moneyAnswer(),
   paymentCount: z.int().min(0),
-  /** Invoices issued in the period, including canceled ones. */
   invoiceCount: z.int().min(0),
-  /** The issued invoices that are paid. */
   paidInvoiceCount: z.int().min(0),
   averageInvoiceAmount: moneyAnswer(),
-  /** Paid invoices divided by issued ones. */
   conversionRate: z.string().regex(/^(0\.\d\d|1\.00)$/),
+});
+describeFields(AnalyticsSummaryRecord, {
+  from: "Start of the period, inclusive: ISO 8601, UTC.",
+  to: "End of the period, exclusive: ISO 8601, UTC.",
+  processedVolume:
+    "The value of the payments that were confirmed, by block time: a decimal string in `currency`.",
+  paymentCount: "Number of those payments.",
+  invoiceCount: "Number of invoices that were issued in the period, including canceled ones.",
+  paidInvoiceCount: "Number of those invoices that are paid.",
+  averageInvoiceAmount:
+    "The average amount of those invoices: a decimal string in `currency`, rounded half to even; zero without invoices.",
+  conversionRate:
+    "The paid share of those invoices, from `0.00` to `1.00`: two decimals, rounded half to even; `0.00` without invoices.",
 });
 
 export const MerchantAnalyticsSummaryRecord = record(
@@ -34,6 +44,11 @@ export const MerchantAnalyticsSummaryRecord = record(
     customerCount: z.int().min(0),
   }),
 );
+describeFields(MerchantAnalyticsSummaryRecord, {
+  outstandingAmount:
+    "The amount that open and partially paid invoices still ask for now, whenever they were issued: a decimal string in `currency`.",
+  customerCount: "Number of customers now.",
+});
 
 export const PlatformAnalyticsSummaryRecord = record(
   "PlatformAnalyticsSummary",
@@ -44,11 +59,24 @@ export const PlatformAnalyticsSummaryRecord = record(
     monthlyRecurringRevenue: moneyAnswer(),
   }),
 );
+describeFields(PlatformAnalyticsSummaryRecord, {
+  organizationCount: "Number of organizations now.",
+  pendingReviewCount: "Number of organizations that wait for a review now.",
+  activeSubscriptionCount: "Number of active and past due subscriptions now.",
+  monthlyRecurringRevenue:
+    "The monthly price of those subscriptions' plans: a decimal string in `currency`; a twelfth of a yearly price.",
+});
 
 export const MerchantVolumeSeriesPointRecord = responseRecord("MerchantVolumeSeriesPoint", {
   periodStart: datetime(),
   volume: moneyAnswer(),
   paymentCount: z.int().min(0),
+});
+describeFields(MerchantVolumeSeriesPointRecord, {
+  periodStart: "Start of the interval: ISO 8601, UTC.",
+  volume:
+    "The value of the payments that were confirmed in the interval, by block time: a decimal string in `currency`.",
+  paymentCount: "Number of those payments.",
 });
 
 export const MerchantInvoiceStatusBreakdownItemRecord = responseRecord(
@@ -59,6 +87,11 @@ export const MerchantInvoiceStatusBreakdownItemRecord = responseRecord(
     amount: moneyAnswer(),
   },
 );
+describeFields(MerchantInvoiceStatusBreakdownItemRecord, {
+  status: "The status that is counted.",
+  count: "Number of invoices with this status.",
+  amount: "The sum of their amounts: a decimal string in `currency`.",
+});
 
 export const MerchantAnalyticsChartsRecord = responseRecord("MerchantAnalyticsCharts", {
   from: datetime(),
@@ -68,11 +101,25 @@ export const MerchantAnalyticsChartsRecord = responseRecord("MerchantAnalyticsCh
   volumeSeries: z.array(MerchantVolumeSeriesPointRecord),
   invoiceStatusBreakdown: z.array(MerchantInvoiceStatusBreakdownItemRecord),
 });
+describeFields(MerchantAnalyticsChartsRecord, {
+  from: "Start of the period, inclusive: ISO 8601, UTC.",
+  to: "End of the period, exclusive: ISO 8601, UTC.",
+  interval:
+    "The length of one point of the series; days, weeks and months are in UTC, and weeks start on Monday.",
+  volumeSeries: "Confirmed payments by interval, including intervals without any.",
+  invoiceStatusBreakdown:
+    "Invoices by status: those that were issued in the period, and the drafts that were created in it.",
+});
 
 export const OrganizationSeriesPointRecord = responseRecord("OrganizationSeriesPoint", {
   periodStart: datetime(),
   created: z.int().min(0),
   approved: z.int().min(0),
+});
+describeFields(OrganizationSeriesPointRecord, {
+  periodStart: "Start of the interval: ISO 8601, UTC.",
+  created: "Number of organizations that were created in the interval.",
+  approved: "Number of organizations that were approved in the interval.",
 });
 
 export const PlatformAnalyticsChartsRecord = responseRecord("PlatformAnalyticsCharts", {
@@ -84,35 +131,66 @@ export const PlatformAnalyticsChartsRecord = responseRecord("PlatformAnalyticsCh
   revenueSeries: z.array(MerchantVolumeSeriesPointRecord),
   organizationSeries: z.array(OrganizationSeriesPointRecord),
 });
+describeFields(PlatformAnalyticsChartsRecord, {
+  from: "Start of the period, inclusive: ISO 8601, UTC.",
+  to: "End of the period, exclusive: ISO 8601, UTC.",
+  interval:
+    "The length of one point of the series; days, weeks and months are in UTC, and weeks start on Monday.",
+  volumeSeries:
+    "Confirmed payments of all organizations by interval, including intervals without any.",
+  revenueSeries: "Payments of platform invoices by interval, including intervals without any.",
+  organizationSeries:
+    "New and approved organizations by interval, including intervals without any.",
+});
 
 const volumeFields = { volume: moneyAnswer(), paymentCount: z.int().min(1) };
 
 export const TopCustomerListRecord = listRecord(
   "TopCustomerList",
-  responseRecord("TopCustomer", {
-    customerId: id("customer"),
-    name: z.string(),
-    email: z.string().nullable(),
-    ...volumeFields,
-  }),
+  describeFields(
+    responseRecord("TopCustomer", {
+      customerId: id("customer"),
+      name: z.string(),
+      email: z.string().nullable(),
+      ...volumeFields,
+    }),
+    {
+      name: "The customer's name.",
+      email: "The customer's e-mail address; null without one.",
+      volume:
+        "The value of the confirmed payments in the period: a decimal string in the requested currency.",
+      paymentCount: "Number of those payments.",
+    },
+  ),
 );
 
 export const TopWalletListRecord = listRecord(
   "TopWalletList",
-  responseRecord("TopWallet", {
-    walletId: id("wallet"),
-    label: z.string(),
-    network: z.string(),
-    address: z.string(),
-    ...volumeFields,
-  }),
+  describeFields(
+    responseRecord("TopWallet", {
+      walletId: id("wallet"),
+      label: z.string(),
+      network: z.string(),
+      address: z.string(),
+      ...volumeFields,
+    }),
+    {
+      label: "The wallet's label.",
+      address: "The wallet's address, or the fingerprint of its extended key.",
+    },
+  ),
 );
 
 export const TopOrganizationListRecord = listRecord(
   "TopOrganizationList",
-  responseRecord("TopOrganization", {
-    organizationId: id("organization"),
-    name: z.string(),
-    ...volumeFields,
-  }),
+  describeFields(
+    responseRecord("TopOrganization", {
+      organizationId: id("organization"),
+      name: z.string(),
+      ...volumeFields,
+    }),
+    {
+      name: "The organization's name.",
+    },
+  ),
 );

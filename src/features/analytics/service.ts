@@ -90,6 +90,7 @@ const methods = {
   platformCharts,
   topOrganizations,
   countUsage,
+  nameOf,
 };
 
 export function makeAnalyticsService(deps: AnalyticsDependencies): AnalyticsService {
@@ -216,6 +217,15 @@ function topOrganizations(
 ): Promise<TopOrganization[]> {
   const { db } = deps;
   return top(deps, platformScope, "organization", query, (ids) => organizationsById(db, ids));
+}
+
+/** Returns an organization's name; null if it does not exist. */
+async function nameOf(
+  { db }: AnalyticsDependencies,
+  organizationId: Id<"organization">,
+): Promise<string | null> {
+  const [found] = await organizationsById(db, [organizationId]);
+  return found?.name ?? null;
 }
 
 /** Counts a period's issued invoices and confirmed payments, and the volume in one currency, for usage. */

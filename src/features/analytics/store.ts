@@ -35,15 +35,20 @@ export async function askedByPartlyPaid(
     amount: string;
     payable: string;
     seen: string;
+    paid: string | null;
     decimals: number;
   }>(
-    `SELECT amount, payable_amount AS "payable", seen_amount AS "seen", settlement_decimals AS "decimals"
+    `SELECT amount, payable_amount AS "payable", seen_amount AS "seen", paid_amount AS "paid",
+       settlement_decimals AS "decimals"
      FROM invoices WHERE organization_id = $1 AND status = 'partially_paid' AND settlement_currency = $2`,
     [organizationId, currency],
   );
   return rows.reduce((total, row) => {
     const amount = decodeAmount(row.amount);
-    const paid = settlementOf(decodeAmount(row.seen), amount, decodeAmount(row.payable));
+    const paid =
+      row.paid === null
+        ? settlementOf(decodeAmount(row.seen), amount, decodeAmount(row.payable))
+        : decodeAmount(row.paid);
     return total + (amount - paid) * powerOfTen(figureDecimals - row.decimals);
   }, 0n);
 }

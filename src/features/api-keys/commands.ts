@@ -1,4 +1,10 @@
-import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
+import {
+  commandsOf,
+  neededOrganization,
+  organizationFlag,
+  pageFlags,
+  type CommandCall,
+} from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { ApiKeyService } from "./service.ts";
 
@@ -29,11 +35,7 @@ export const apiKeyCommands = [
     name: "key create",
     summary: "Create an API key and show its secret once",
     flags: [
-      {
-        flags: "--organization <id>",
-        description: "the organization that the key belongs to",
-        ask: "The organization's id",
-      },
+      neededOrganization,
       { flags: "--name <text>", description: "name of the key", ask: "Name of the key" },
       {
         flags: "--scopes <list>",
@@ -82,24 +84,32 @@ export const apiKeyCommands = [
     name: "key revoke",
     summary: "Revoke an API key; requests with it are refused from then on",
     arguments: [{ name: "apiKeyId", description: "such as key_01h…" }],
-    flags: [
-      {
-        flags: "--organization <id>",
-        description: "the organization that the key belongs to (optional)",
-      },
-    ],
+    flags: [organizationFlag],
     examples: [
       "till key revoke key_01kq3v5m8w2f6n9r4t7x0z1c3e",
       "till key revoke key_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
     ],
     effect: "write",
-    confirm: (call) =>
-      `Revoke ${call.argument("apiKeyId")}? Programs that use it are refused immediately. This cannot be undone.`,
+    async look(service, call) {
+      const { presentApiKey } = await import("./present.ts");
+      const before = presentApiKey(await service.find(idOf(call)));
+      const state = before.revokedAt === null ? "active" : "revoked";
+      return {
+        subject: `${before.name} (${before.id}), ${state}`,
+        facts: [
+          ["Begins with", before.prefix],
+          ["Scopes", before.scopes],
+          ["Last used", before.lastUsedAt],
+        ],
+        before,
+      };
+    },
+    confirm: (_call, subject) =>
+      `Revoke ${subject}? Programs that use it are refused immediately. This cannot be undone.`,
     async handle(service, call) {
-      const apiKeyId = call.argument("apiKeyId") as Id<"apiKey">;
       const given = call.flag("organization") as Id<"organization"> | undefined;
-      const organizationId = given ?? (await service.organizationOf(apiKeyId));
-      return service.revoke(call.context, organizationId, apiKeyId);
+      const organizationId = given ?? (await service.find(idOf(call))).organizationId;
+      return service.revoke(call.context, organizationId, idOf(call));
     },
     async present(key) {
       return (await import("./present.ts")).presentApiKey(key);
@@ -107,3 +117,7 @@ export const apiKeyCommands = [
     columns: ["id", "name", "revokedAt"],
   }),
 ];
+
+function idOf(call: CommandCall): Id<"apiKey"> {
+  return call.argument("apiKeyId") as Id<"apiKey">;
+}

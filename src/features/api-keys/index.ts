@@ -1,1 +1,2 @@
+export { restoredKeys, type RestoredKey } from "./after-restore.ts";
 export { makeApiKeyService, type ApiKeyService } from "./service.ts";

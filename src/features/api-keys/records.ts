@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
   id,
@@ -21,6 +22,14 @@ export const ApiKeyRecord = responseRecord("ApiKey", {
   expiresAt: datetime().nullable(),
   revokedAt: datetime().nullable(),
 });
+describeFields(ApiKeyRecord, {
+  name: "The key's name.",
+  prefix: "The first characters of the secret, by which its owner recognizes the key.",
+  scopes: "Permissions of the key. `write` includes `read`.",
+  lastUsedAt: "Time of the last use, to the minute: ISO 8601, UTC; null if it was never used.",
+  expiresAt: "Time from which the key is refused: ISO 8601, UTC; null if it does not expire.",
+  revokedAt: "Time of the revocation: ISO 8601, UTC; null unless revoked.",
+});
 
 export const ApiKeyListRecord = listRecord("ApiKeyList", ApiKeyRecord);
 
@@ -28,6 +37,9 @@ export const CreatedApiKeyRecord = record(
   "CreatedApiKey",
   ApiKeyRecord.extend({ secret: z.string() }),
 );
+describeFields(CreatedApiKeyRecord, {
+  secret: "The key itself. Shown only once: store it as a secret.",
+});
 
 export const CreateApiKeyRequest = requestRecord("CreateApiKeyRequest", {
   name: line(120),
@@ -36,4 +48,10 @@ export const CreateApiKeyRequest = requestRecord("CreateApiKeyRequest", {
     .min(1, { error: "must name at least one scope" })
     .refine((value) => new Set(value).size === value.length, { error: "must not repeat a scope" }),
   expiresAt: instant().nullish(),
+});
+describeFields(CreateApiKeyRequest, {
+  name: "A name by which you recognize the key.",
+  scopes: "Permissions of the key. `write` includes `read`.",
+  expiresAt:
+    "Time from which the key is refused: ISO 8601, UTC; null or absent if it does not expire.",
 });

@@ -51,7 +51,7 @@ type Parts = ApiKeyDependencies & {
   readonly uses: Map<Id<"apiKey">, Instant>;
 };
 
-const methods = { list, create, revoke, authenticate, organizationOf, flushLastUse };
+const methods = { list, create, revoke, authenticate, find, flushLastUse };
 
 export function makeApiKeyService(deps: ApiKeyDependencies): ApiKeyService {
   return bind({ ...deps, uses: new Map() }, methods);
@@ -169,11 +169,11 @@ async function authenticate(
   };
 }
 
-/** Returns the organization of a key, for callers that know only the key's id. */
-async function organizationOf({ db }: Parts, apiKeyId: Id<"apiKey">): Promise<Id<"organization">> {
+/** Returns a key of any organization, for the operator. */
+async function find({ db }: Parts, apiKeyId: Id<"apiKey">): Promise<ApiKeyRow> {
   const key = await db.findOne(apiKeys, "WHERE id = $1", [apiKeyId]);
   if (key === null) throw notFound();
-  return key.organizationId;
+  return key;
 }
 
 /** Stores the last uses, which are buffered in memory so that requests need no write. */

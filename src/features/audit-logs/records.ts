@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { pageParameters } from "../../api/declare/list.ts";
+import { createdTimes, pageParameters } from "../../api/declare/list.ts";
 import { invalidFields, type FieldError } from "../../kernel/errors.ts";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { datetime, id, instant, listRecord, responseRecord } from "../../api/declare/record.ts";
 
 export const AuditLogRecord = responseRecord("AuditLog", {
@@ -25,6 +26,17 @@ export const AuditLogRecord = responseRecord("AuditLog", {
   }),
   createdAt: datetime(),
 });
+describeFields(AuditLogRecord, {
+  actorType: "The kind of actor.",
+  actorId: "The id of the user or API key; null for the operator and the system.",
+  actorLabel:
+    "The user's e-mail address, the key's name, the operator's name, or `system`, at the time of the action.",
+  action: "The action, such as `invoice.created`.",
+  targetType: "The kind of object that was changed.",
+  targetId: "The id of that object.",
+  ip: "The client's IP address; null if the action did not come by HTTP.",
+  requestId: "The id of the request; null if the action did not come by HTTP.",
+});
 
 /** The `data` of `audit.head`. */
 export const AuditHeadRecord = responseRecord("AuditHead", {
@@ -39,10 +51,13 @@ const replacedBy = (name: string) => ({ deprecated: true, description: `Use \`${
 /** Filters of a list of entries. */
 export const auditLogQuery = {
   ...pageParameters,
-  action: z.string().max(100).optional(),
-  actorId: z.string().max(100).optional(),
-  createdFrom: instant().optional(),
-  createdTo: instant().optional(),
+  action: z.string().max(100).optional().meta({
+    description: "Only entries of this action, such as `invoice.created`.",
+  }),
+  actorId: z.string().max(100).optional().meta({
+    description: "Only entries of the user or API key with this id.",
+  }),
+  ...createdTimes,
   from: instant().optional().meta(replacedBy("createdFrom")),
   to: instant().optional().meta(replacedBy("createdTo")),
 };

@@ -44,11 +44,10 @@ export const userCommands = [
       "till user create --email bo@example.com --name Bo --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --role admin",
     ],
     effect: "write",
-    confirm(call) {
-      const organization = call.flag("organization");
-      if (organization === undefined) return null;
-      return `Make ${call.flag("email") ?? ""} a member of ${organization} with the role ${call.flag("role") ?? defaultRole}?`;
-    },
+    confirm: (call, subject) =>
+      call.flag("organization") === undefined
+        ? null
+        : `Make ${call.flag("email") ?? ""} a member of ${subject} with the role ${call.flag("role") ?? defaultRole}?`,
     async handle(service, call) {
       const { CreateUserRequest } = await import("./records.ts");
       const { role, ...input } = call.parse(CreateUserRequest, {
@@ -68,6 +67,16 @@ export const userCommands = [
     async present(user: UserView) {
       return (await import("../members/index.ts")).presentUser(user);
     },
+    look: (_service, call) => ({
+      subject: call.flag("organization") === undefined ? "A new user" : call.organization(),
+      changes: ({ email }) =>
+        call.flag("organization") === undefined
+          ? [["Account", null, email]]
+          : [
+              ["Account", null, email],
+              ["Role", null, call.flag("role") ?? defaultRole],
+            ],
+    }),
     columns: ["id", "email", "name", "platformRole"],
   }),
 ];
@@ -84,8 +93,12 @@ export const passwordCommands = [
       "till user reset-password bo@example.com --yes --json",
     ],
     effect: "write-without-trial",
-    confirm: (call) =>
-      `Create a token for ${call.argument("email")}? Anyone who has it can set a new password, once, within a day.`,
+    async look(service, call) {
+      const { id, email, name } = await service.accountOf(call.argument("email"));
+      return { subject: `${name} (${id}), ${email}` };
+    },
+    confirm: (_call, subject) =>
+      `Create a token for ${subject}? Anyone who has it can set a new password, once, within a day.`,
     handle: (service, call) => service.createReset(call.context, { email: call.argument("email") }),
     async present({ userId, email, token, expiresAt }) {
       const { toIso } = await import("../../kernel/clock.ts");

@@ -4,7 +4,7 @@ import { day, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect, NotFound } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Passwords } from "../../platform/secrets/passwords.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
 import {
@@ -13,6 +13,7 @@ import {
   userByEmail,
   userView,
   UserNeeded,
+  type UserView,
 } from "../members/index.ts";
 import { InvalidResetToken, WeakPassword, WrongPassword } from "./errors.ts";
 import type { LoginLock } from "./login-lock.ts";
@@ -41,7 +42,7 @@ interface Deps {
   readonly loginLock: LoginLock;
 }
 
-const methods = { change, createReset, reset };
+const methods = { change, accountOf, createReset, reset };
 
 export function makePasswordService(deps: Deps): PasswordService {
   return bind(deps, methods);
@@ -79,6 +80,22 @@ async function change(
   });
 }
 
+/** Returns the account with an e-mail address, for the operator; 404 if the address is unknown. */
+function accountOf({ db }: Deps, email: string): Promise<Pick<UserView, "id" | "name" | "email">> {
+  return requireAccount(db, email);
+}
+
+async function requireAccount(
+  reader: Reader,
+  email: string,
+): Promise<Pick<UserView, "id" | "name" | "email">> {
+  const user = await userByEmail(reader, email.toLowerCase());
+  if (user === null) {
+    throw new NotFound("No account has this e-mail address. Check the spelling.");
+  }
+  return user;
+}
+
 /** Creates a single-use reset token on behalf of the operator. Earlier tokens become invalid. */
 function createReset(
   deps: Deps,
@@ -89,10 +106,7 @@ function createReset(
   const token = newToken("passwordReset", deps.randomBytes);
   return db.write(context, async (tx) => {
     const at = clock.now();
-    const user = await userByEmail(tx, email.toLowerCase());
-    if (user === null) {
-      throw new NotFound("No account has this e-mail address. Check the spelling.");
-    }
+    const user = await requireAccount(tx, email);
     await lockUser(tx, user.id);
     await endResetsOf(tx, user.id, at);
     const expiresAt = at + passwordResetLife;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { roles } from "../../api/declare/permissions.ts";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
   email,
@@ -31,6 +32,10 @@ export const LoginRequest = requestRecord("LoginRequest", {
   email: email(),
   password: password(),
 });
+describeFields(LoginRequest, {
+  email: "The user's e-mail address; case is ignored.",
+  password: "The user's password.",
+});
 
 export const RegisterRequest = record(
   "RegisterRequest",
@@ -56,6 +61,11 @@ export const RegisterRequest = record(
       when: () => true,
     }),
 );
+describeFields(RegisterRequest, {
+  email: "The user's e-mail address; stored in lower case.",
+  password: "The new password. Its length rules are in the refusal `weak_password`.",
+  name: "The user's name.",
+});
 
 function foundsOrJoins(request: unknown): boolean {
   if (typeof request !== "object" || request === null) return true;
@@ -66,17 +76,31 @@ function foundsOrJoins(request: unknown): boolean {
 export const RefreshSessionRequest = requestRecord("RefreshSessionRequest", {
   refreshToken: refreshToken(),
 });
+describeFields(RefreshSessionRequest, {
+  refreshToken: "The session's refresh token. It works once: the answer has the next one.",
+});
 
 export const LogoutRequest = requestRecord("LogoutRequest", { refreshToken: refreshToken() });
+describeFields(LogoutRequest, {
+  refreshToken: "The refresh token of the session to end.",
+});
 
 export const ChangePasswordRequest = requestRecord("ChangePasswordRequest", {
   currentPassword: password(),
   newPassword: password(),
 });
+describeFields(ChangePasswordRequest, {
+  currentPassword: "The password that the user has now.",
+  newPassword: "The new password.",
+});
 
 export const ResetPasswordRequest = requestRecord("ResetPasswordRequest", {
   resetToken: z.string().min(1).max(200),
   newPassword: password(),
+});
+describeFields(ResetPasswordRequest, {
+  resetToken: "The token that the operator created for the reset.",
+  newPassword: "The new password.",
 });
 
 export const AuthSessionRecord = responseRecord("AuthSession", {
@@ -87,4 +111,13 @@ export const AuthSessionRecord = responseRecord("AuthSession", {
   refreshTokenExpiresAt: datetime(),
   user: UserRecord,
   memberships: z.array(MembershipRecord),
+});
+describeFields(AuthSessionRecord, {
+  tokenType: "Send the access token as `Authorization: Bearer …`.",
+  accessToken: "The credential of the session's requests: a JWT.",
+  accessTokenExpiresAt: "Time when the access token expires: ISO 8601, UTC.",
+  refreshToken: "Exchanges for a new session once; keep it secret.",
+  refreshTokenExpiresAt: "Time when the refresh token expires: ISO 8601, UTC.",
+  user: "The user who is logged in.",
+  memberships: "The user's memberships, one for each organization.",
 });

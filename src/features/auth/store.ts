@@ -106,3 +106,9 @@ export async function endResetsOf(tx: Tx, userId: Id<"user">, at: Instant): Prom
     userId,
   ]);
 }
+
+/** Revokes every session and invalidates every password reset token; returns the number of sessions. */
+export async function endAllSessions(tx: Tx, at: Instant): Promise<number> {
+  await tx.update(passwordResets, { usedAt: at }, "WHERE used_at IS NULL");
+  return tx.update(sessions, { revokedAt: at }, "WHERE revoked_at IS NULL");
+}

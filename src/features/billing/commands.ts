@@ -97,6 +97,18 @@ export const receiveWalletCommands = [
       "till billing receive-wallet --wallet wal_01kq3v5m8w2f6n9r4t7x0z1c3e --token USDT --yes",
     ],
     effect: "write",
+    async look(service) {
+      const { presentReceiveWallet } = await import("./present.ts");
+      const before = presentReceiveWallet(await service.get());
+      const { wallet } = before;
+      return {
+        subject:
+          wallet === null
+            ? "The platform has no receive wallet"
+            : `The platform's receive wallet, now ${wallet.label} (${wallet.id})`,
+        before,
+      };
+    },
     confirm: (call) => {
       const walletId = call.flag("wallet");
       return walletId === undefined

@@ -11,6 +11,7 @@ export { presentSubscription, type SubscriptionView } from "./present.ts";
 export { billingWorkerName, makeBillingRun, type BillingRun } from "./lifecycle/worker.ts";
 export { makePaymentApplication, type InvoicePaid } from "./lifecycle/apply-payment.ts";
 export { makeSubscriptionService, type SubscriptionService } from "./subscriptions/service.ts";
+export { subscriptionsOf } from "./subscriptions/views.ts";
 export { makeBillingAnnouncer } from "./announce.ts";
 export { makeSubscriptionSteps, type SubscriptionSteps } from "./lifecycle/subscription-steps.ts";
 export { makeCollectionInvoices } from "./invoices/collection-invoice.ts";

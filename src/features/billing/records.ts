@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
   id,
@@ -20,6 +21,12 @@ export const SubscriptionOpenInvoiceRecord = responseRecord("SubscriptionOpenInv
   checkoutUrl: z.string(),
   merchantInvoicePublicId: z.string(),
 });
+describeFields(SubscriptionOpenInvoiceRecord, {
+  status: "The status of the platform invoice.",
+  total: "The amount to pay: a decimal string in `currency`.",
+  checkoutUrl: "The URL of the page on which it is paid.",
+  merchantInvoicePublicId: "The `publicId` of the invoice by which it is paid.",
+});
 
 export const SubscriptionRecord = responseRecord("Subscription", {
   id: id("subscription"),
@@ -32,6 +39,19 @@ export const SubscriptionRecord = responseRecord("Subscription", {
   pendingPlan: z.string().nullable(),
   planChangeEffectiveAt: datetime().nullable(),
   openInvoice: SubscriptionOpenInvoiceRecord.nullable(),
+});
+describeFields(SubscriptionRecord, {
+  plan: "The id of the plan.",
+  planName: "The plan's name when it was selected.",
+  status:
+    "While `suspended`, no invoices can be issued. `past_due`: a platform invoice is overdue.",
+  currentPeriodStart: "Start of the current period, inclusive: ISO 8601, UTC.",
+  currentPeriodEnd: "End of the current period, exclusive: ISO 8601, UTC.",
+  trialEndsAt: "End of the trial: ISO 8601, UTC; null without one.",
+  pendingPlan:
+    "The id of the plan to which it changes at `planChangeEffectiveAt`; null without a scheduled change.",
+  planChangeEffectiveAt: "Time of the scheduled change: ISO 8601, UTC; null without one.",
+  openInvoice: "The oldest unpaid platform invoice; null without one.",
 });
 
 /** The data of `usage.threshold_reached`. */
@@ -46,6 +66,13 @@ export const UsageThresholdRecord = responseRecord("UsageThreshold", {
   invoicesIncluded: z.int(),
   periodStart: datetime(),
   periodEnd: datetime(),
+});
+describeFields(UsageThresholdRecord, {
+  plan: "The id of the plan.",
+  invoicesCreated: "Number of invoices issued in the period.",
+  invoicesIncluded: "Number of invoices that the plan's price includes.",
+  periodStart: "Start of the period, inclusive: ISO 8601, UTC.",
+  periodEnd: "End of the period, exclusive: ISO 8601, UTC.",
 });
 
 const planIdLengthMax = 40;
@@ -70,9 +97,19 @@ const PlanRecord = responseRecord("Plan", {
     description: "Issued invoices per period that the price includes; null: unlimited.",
   }),
   overagePrice: moneyAnswer().nullable().meta({
-    description: "Price of each invoice beyond the included ones; null: the plan allows none.",
+    description:
+      "Price of each invoice beyond the included ones: a decimal string in `currency`; null: the plan allows none.",
   }),
   features: z.array(z.string()),
+});
+describeFields(PlanRecord, {
+  id: "The plan's id in the catalog.",
+  name: "The plan's name.",
+  description: "The plan in a sentence.",
+  price: "The price of one period: a decimal string in `currency`.",
+  interval: "The length of a period.",
+  trialDays: "The length of the free trial, in days; 0 without one.",
+  features: "The plan's features, as the operator describes them.",
 });
 
 export const PlanCatalogRecord = listRecord("PlanCatalog", PlanRecord);
@@ -84,8 +121,17 @@ export const PlatformInvoiceLineRecord = responseRecord("AdminPlatformInvoiceLin
   quantity: z.int(),
   unitAmount: signedMoneyAnswer(),
   amount: signedMoneyAnswer().meta({
-    description: "The line's part of the total; negative if it reduces the total.",
+    description:
+      "The line's part of the total: a decimal string in the platform invoice's `currency`; negative if it reduces the total.",
   }),
+});
+describeFields(PlatformInvoiceLineRecord, {
+  id: "Unique id of the line.",
+  kind: "The kind of charge or deduction.",
+  description: "The line's text.",
+  quantity: "The number of units, such as invoices beyond the included ones.",
+  unitAmount:
+    "The amount of one unit: a decimal string in the platform invoice's `currency`; negative if it reduces the total.",
 });
 
 /** The statuses of the API record; an issued invoice is never a draft. */
@@ -100,12 +146,12 @@ export const PlatformInvoiceRecord = responseRecord("PlatformInvoice", {
   periodEnd: datetime(),
   subtotal: signedMoneyAnswer().meta({
     description:
-      "The sum of plan, usage and adjustments; negative if adjustments deduct more than the rest.",
+      "The sum of plan, usage and adjustments: a decimal string in `currency`; negative if adjustments deduct more than the rest.",
   }),
   discountTotal: moneyAnswer(),
   creditTotal: signedMoneyAnswer().meta({
     description:
-      "The amount paid by credits; negative if a negative sum becomes a new credit instead.",
+      "The amount paid by credits: a decimal string in `currency`; negative if a negative sum becomes a new credit instead.",
   }),
   total: moneyAnswer(),
   currency: z.string(),
@@ -116,6 +162,22 @@ export const PlatformInvoiceRecord = responseRecord("PlatformInvoice", {
   dueAt: datetime().nullable(),
   paidAt: datetime().nullable(),
   createdAt: datetime(),
+});
+describeFields(PlatformInvoiceRecord, {
+  number: "The invoice's number, such as `TILL-000001`; the numbers have no gaps.",
+  status:
+    "The status: `open` until it is paid, `past_due` after `dueAt`, `void` if it was withdrawn.",
+  periodStart: "Start of the billed period, inclusive: ISO 8601, UTC.",
+  periodEnd: "End of the billed period, exclusive: ISO 8601, UTC.",
+  discountTotal: "The sum of the discounts: a decimal string in `currency`.",
+  total: "The amount to pay: a decimal string in `currency`.",
+  lines: "The lines, in the order of the computation.",
+  checkoutUrl: "The URL of the page on which it is paid; null if nothing is to be paid.",
+  merchantInvoicePublicId:
+    "The `publicId` of the invoice by which it is paid; null if nothing is to be paid.",
+  issuedAt: "Time of the issue: ISO 8601, UTC.",
+  dueAt: "Time until which it must be paid: ISO 8601, UTC.",
+  paidAt: "Time when it was paid: ISO 8601, UTC; null until then.",
 });
 
 export const PlatformInvoiceListRecord = listRecord("PlatformInvoiceList", PlatformInvoiceRecord);

@@ -1,8 +1,26 @@
 import { publicAccess } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
 import type { CheckoutSession } from "./present.ts";
+import { NetworkNotEnabled } from "../wallets/index.ts";
 import { TooManyClaims } from "../payments/index.ts";
-import { CheckoutSessionRecord, SubmitTransactionRequest } from "./records.ts";
+import {
+  AmountTooSmall,
+  InvoiceNotOpen,
+  NetworkNotReady,
+  NoWallet,
+  OptionLimitReached,
+  OptionNotOffered,
+  RateUnavailable,
+  TokenNotEnabled,
+  WalletCapacityExhausted,
+} from "../invoices/index.ts";
+import { NotRefundable, RefundAddressRefused } from "../refunds/index.ts";
+import {
+  CheckoutSessionRecord,
+  ChooseOptionRequest,
+  RequestRefundRequest,
+  SubmitTransactionRequest,
+} from "./records.ts";
 import type { CheckoutService } from "./service.ts";
 
 const operation = operationsOf<CheckoutService>();
@@ -38,6 +56,54 @@ export const checkoutOperations = [
     limit: "submit",
     handle: (service, call) =>
       service.submitTransaction(call.context, call.params.checkoutId, call.body.transactionHash),
+    present: (session: CheckoutSession) => session,
+  }),
+  operation({
+    id: "requestCheckoutRefund",
+    group: "Checkout",
+    method: "POST",
+    path: "/checkout/{checkoutId}/refund",
+    summary: "Ask for a refund of what an invoice does not need",
+    description:
+      "For overpaid, double, late and partial payments, and payments of a canceled invoice. The merchant decides, and sends the refund. While a refund of the payment is open, further requests change nothing and return the session with that refund.",
+    access: publicAccess,
+    request: { body: RequestRefundRequest },
+    response: { status: 202, record: CheckoutSessionRecord },
+    errors: [NotRefundable, RefundAddressRefused],
+    limit: "submit",
+    handle: async (service, call) => {
+      const { checkoutId } = call.params;
+      const { session } = await service.requestRefund(call.context, checkoutId, call.body);
+      return session;
+    },
+    present: (session: CheckoutSession) => session,
+  }),
+  operation({
+    id: "chooseCheckoutOption",
+    group: "Checkout",
+    method: "POST",
+    path: "/checkout/{checkoutId}/option",
+    summary: "Choose the token and network in which an invoice is paid",
+    description:
+      "Puts one of the session's `options` in force. An option that is chosen for the first time gets the current rate, which is then locked until the deadline. Addresses and amounts that were shown before can still be paid, each at the rate that was locked for it. Choosing the option in force changes nothing.",
+    access: publicAccess,
+    request: { body: ChooseOptionRequest },
+    response: { status: 200, record: CheckoutSessionRecord },
+    errors: [
+      OptionNotOffered,
+      OptionLimitReached,
+      InvoiceNotOpen,
+      NetworkNotEnabled,
+      TokenNotEnabled,
+      AmountTooSmall,
+      NoWallet,
+      WalletCapacityExhausted,
+      RateUnavailable,
+      NetworkNotReady,
+    ],
+    limit: "submit",
+    handle: (service, call) =>
+      service.chooseOption(call.context, call.params.checkoutId, call.body),
     present: (session: CheckoutSession) => session,
   }),
 ];

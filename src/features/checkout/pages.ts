@@ -2,10 +2,15 @@ import { addressGroup } from "../../api/client-address.ts";
 import { pagesOf, type HtmlPage, type PageAnswer, type PageCall } from "../../api/page.ts";
 import { keepBody, keepHtml } from "../../api/representation.ts";
 import { systemActor } from "../../kernel/actor.ts";
-import { InvalidRequest, notFound } from "../../kernel/errors.ts";
+import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
+import type { WriteContext } from "../../platform/database/index.ts";
+import { InvoiceNotOpen, OptionLimitReached } from "../invoices/index.ts";
 import { TooManyClaims } from "../payments/index.ts";
-import { findAsset } from "./page/assets.ts";
-import type { Catalogue } from "./page/catalogue.ts";
+import { embedScript, findAsset } from "./page/assets.ts";
+import { NotRefundable, RefundAddressRefused } from "../refunds/index.ts";
+import { fill, type Catalogue } from "./page/catalogue.ts";
+import { networkText } from "./page/page-words.ts";
+import { makeRefundPage } from "./page/refund/refund-page.ts";
 import { readLanguage } from "./page/languages.ts";
 import { makePageModel, type PageNotice } from "./page/page-model.ts";
 import { renderCheckout, renderHome } from "./page/render.ts";
@@ -19,6 +24,7 @@ export const checkoutPages = [
   page({ method: "GET", path: "/", limit: null, handle: showHome }),
   page({ method: "GET", path: "/pay/{checkoutId}", limit: "checkout", handle: showCheckout }),
   page({ method: "GET", path: "/pay/{checkoutId}/events", limit: "checkout", handle: follow }),
+  page({ method: "GET", path: "/embed.js", limit: null, handle: showEmbedScript }),
   page({ method: "GET", path: "/pay/assets/{file}", limit: null, handle: showAsset }),
   // No CSRF token: the link itself is the authorization, without cookies or credentials. The form works only on the
   // test network; on any other the response is 404.
@@ -35,7 +41,67 @@ export const checkoutPages = [
     limit: "submit",
     handle: submitTransaction,
   }),
+  // Here too: a request moves no money, and the merchant decides about it.
+  page({
+    method: "POST",
+    path: "/pay/{checkoutId}/refund",
+    limit: "submit",
+    handle: requestRefund,
+  }),
+  // Same here: it changes the token and network in which the payment is asked for.
+  page({ method: "POST", path: "/pay/{checkoutId}/option", limit: "submit", handle: chooseOption }),
 ];
+
+/** The longest inputs of the refund's form, in characters. */
+const hashLengthMax = 2_048;
+const addressLengthMax = 200;
+
+/** The problems of a refund's form, by the result that the payment's page shows. */
+const refundResults = {
+  received: { isError: false, text: "refundReceived" },
+  already: { isError: false, text: "refundAlready" },
+  "bad-hash": { isError: true, text: "hashMalformed" },
+  nothing: { isError: true, text: "refundNothing" },
+  "bad-address": { isError: true, text: "refundBadAddress" },
+  refused: { isError: true, text: "refundAddressRefused" },
+} as const satisfies Record<string, { readonly isError: boolean; readonly text: keyof Catalogue }>;
+type RefundResult = keyof typeof refundResults;
+
+/** Shows a refund's address once more before it is stored: a wrong address loses the money. */
+async function requestRefund(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+  const checkoutId = call.params["checkoutId"] ?? "";
+  const context = payerOf(call);
+  const input = {
+    transactionHash: (call.form.get("transactionHash") ?? "").slice(0, hashLengthMax),
+    address: (call.form.get("address") ?? "").slice(0, addressLengthMax),
+  };
+  try {
+    const amount = call.form.get("amount");
+    if (amount !== null) {
+      const { result } = await service.requestRefund(context, checkoutId, { ...input, amount });
+      if (result === "requested") return redirect(service, call, { refund: "received" });
+    }
+    // Also if the amount has changed since the payer saw it.
+    const offer = await service.offerRefund(context, checkoutId, input);
+    if (offer === null) return redirect(service, call, { refund: "already" });
+    const { text, languageQuery } = readLanguage(call);
+    const { session, allowedOrigins: embedders } = await service.checkout(checkoutId);
+    const shown = { basePath: service.basePath(), text, languageQuery };
+    const page = makeRefundPage(session, input, offer, shown);
+    return { kind: "html", page, policy: { connects: [], embedders } };
+  } catch (error) {
+    return redirect(service, call, { refund: refundResultOf(error) });
+  }
+}
+
+/** Returns the result for a problem with the inputs; rethrows other errors. */
+function refundResultOf(error: unknown): RefundResult {
+  if (error instanceof NotRefundable) return "nothing";
+  if (error instanceof RefundAddressRefused) return "refused";
+  if (!(error instanceof InvalidRequest)) throw error;
+  const isHash = error.errors.some(({ pointer }) => pointer === "/transactionHash");
+  return isHash ? "bad-hash" : "bad-address";
+}
 
 function showHome(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
   const page = renderHome(service.basePath(), readLanguage(call).text);
@@ -46,15 +112,20 @@ async function showCheckout(service: CheckoutService, call: PageCall): Promise<P
   const { text, languageQuery } = readLanguage(call);
   const basePath = service.basePath();
   const checkoutId = call.params["checkoutId"] ?? "";
-  const session = await service.session(checkoutId);
+  const { session, allowedOrigins } = await service.checkout(checkoutId);
   const hasSandbox = service.hasSandbox(session);
   const done = hasSandbox ? call.query.get("done") : null;
-  const notice = noticeOf(call.query.get("hash"), text) ?? pressedNotice(done);
-  const context = { basePath, text, languageQuery, hasSandbox, notice };
+  const notice =
+    noticeOf(call.query.get("hash"), text) ??
+    refundNotice(call.query.get("refund"), session, text) ??
+    choiceNotice(call.query.get("option"), text) ??
+    pressedNotice(done);
+  const context = { basePath, text, languageQuery, hasSandbox, notice, allowedOrigins };
   const render = () => renderCheckout(makePageModel(session, context));
   // A page after a form has a message that no other visitor sees.
   const page = notice === null ? keptPage(session, text.lang + languageQuery, render) : render();
-  return { kind: "html", page, at: service.now() };
+  const policy = { connects: service.walletOrigins(), embedders: allowedOrigins };
+  return { kind: "html", page, policy, at: service.now() };
 }
 
 /** The page of each session in the language in which it was last seen. A session changes with what its page shows. */
@@ -86,6 +157,13 @@ async function showAsset(service: CheckoutService, call: PageCall): Promise<Page
   return { kind: "file", file: await keepBody(logo.type, logo.body) };
 }
 
+/** Merchants' pages name this script, so an update reaches them within an hour. */
+const embedScriptSeconds = 3_600;
+
+function showEmbedScript(): Promise<PageAnswer> {
+  return Promise.resolve({ kind: "data", ...embedScript, cacheSeconds: embedScriptSeconds });
+}
+
 async function actOnSandbox(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
   const checkoutId = call.params["checkoutId"] ?? "";
   const done = await service.actOnSandbox(checkoutId, call.form.get("action") ?? "");
@@ -94,15 +172,27 @@ async function actOnSandbox(service: CheckoutService, call: PageCall): Promise<P
 
 async function submitTransaction(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
   const checkoutId = call.params["checkoutId"] ?? "";
-  const context = {
+  const result = await resultOf(
+    service.submitTransaction(payerOf(call), checkoutId, call.form.get("transactionHash") ?? ""),
+  );
+  return redirect(service, call, { hash: result });
+}
+
+function payerOf(call: PageCall): WriteContext {
+  return {
     actor: systemActor("checkout"),
     requestId: call.requestId,
     ip: call.clientAddress,
   };
-  const result = await resultOf(
-    service.submitTransaction(context, checkoutId, call.form.get("transactionHash") ?? ""),
+}
+
+async function chooseOption(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+  const [network = "", ...symbol] = (call.form.get("option") ?? "").split("/");
+  const chosen = { network, tokenSymbol: symbol.join("/") };
+  const result = await choiceOf(
+    service.chooseOption(payerOf(call), call.params["checkoutId"] ?? "", chosen),
   );
-  return redirect(service, call, { hash: result });
+  return redirect(service, call, { option: result });
 }
 
 /** Sends the browser back to the payment after a form, with the form's result, in the same language. */
@@ -116,6 +206,36 @@ function redirect(
   if (languageQuery !== "") query.set("lang", text.lang);
   const path = `${service.basePath()}/pay/${call.params["checkoutId"] ?? ""}`;
   return { kind: "redirect", location: `${path}?${query.toString()}` };
+}
+
+/** Result of the form in which the payer chooses an option. */
+type ChoiceResult = "chosen" | "full" | "closed" | "refused";
+
+async function choiceOf(choosing: Promise<unknown>): Promise<ChoiceResult> {
+  try {
+    await choosing;
+    return "chosen";
+  } catch (error) {
+    if (error instanceof OptionLimitReached) return "full";
+    if (error instanceof InvoiceNotOpen) return "closed";
+    if (error instanceof Problem && error.status !== 404) return "refused";
+    throw error;
+  }
+}
+
+function choiceNotice(result: string | null, text: Catalogue): PageNotice | null {
+  switch (result) {
+    case "chosen":
+      return { form: "option", isError: false, text: text.optionChosen };
+    case "full":
+      return { form: "option", isError: true, text: text.optionsFull };
+    case "closed":
+      return { form: "option", isError: true, text: text.optionClosed };
+    case "refused":
+      return { form: "option", isError: true, text: text.optionRefused };
+    default:
+      return null;
+  }
 }
 
 /** Result of the submitted form. */
@@ -135,14 +255,26 @@ async function resultOf(submitting: Promise<unknown>): Promise<HashResult> {
 function noticeOf(result: string | null, text: Catalogue): PageNotice | null {
   switch (result) {
     case "received":
-      return { isError: false, text: text.hashReceived };
+      return { form: "hash", isError: false, text: text.hashReceived };
     case "malformed":
-      return { isError: true, text: text.hashMalformed };
+      return { form: "hash", isError: true, text: text.hashMalformed };
     case "too-many":
-      return { isError: true, text: text.hashTooMany };
+      return { form: "hash", isError: true, text: text.hashTooMany };
     default:
       return null;
   }
+}
+
+/** Returns the message for a refund's form. */
+function refundNotice(
+  result: string | null,
+  session: CheckoutSession,
+  text: Catalogue,
+): PageNotice | null {
+  if (result === null || !Object.hasOwn(refundResults, result)) return null;
+  const { isError, text: words } = refundResults[result as RefundResult];
+  const values = { merchant: session.merchantDisplayName, network: networkText(session) };
+  return { form: "refund", isError, text: fill(text[words], values) };
 }
 
 /** Returns the message for a button of the test panel. */
@@ -157,5 +289,5 @@ function pressedNotice(done: string | null): PageNotice | null {
     reorganize: testWords.reorganized,
     expire: testWords.expired,
   }[action];
-  return { isError: false, text: said };
+  return { form: null, isError: false, text: said };
 }

@@ -1,13 +1,21 @@
 import type { Id } from "../../kernel/id.ts";
 import type { NetworkStateRow } from "../../platform/chain/state/network-state.ts";
 import type { Tx } from "../../platform/database/index.ts";
-import type { PayerInvoice } from "../invoices/index.ts";
+import type { Instant } from "../../kernel/clock.ts";
+import type { ChosenOption, PayerInvoice } from "../invoices/index.ts";
 import type { HashClaims, PayerLedger, PayerPayment } from "../payments/index.ts";
+import type { PayerRefund, PayerRefunds } from "../refunds/index.ts";
 
 export type CheckoutPayment = PayerPayment;
 
+/** The payments of an invoice and their refunds, as far as its payer may know them. */
+export interface CheckoutLedger extends PayerLedger {
+  /** Newest first. */
+  readonly refunds: readonly PayerRefund[];
+}
+
 /** A checkout as the store holds it. */
-export interface StoredCheckout extends PayerLedger {
+export interface StoredCheckout extends CheckoutLedger {
   /** Changes with everything else here. */
   readonly version: string;
   /** Without confirmations, which depend on the network's state. */
@@ -22,6 +30,8 @@ export interface Merchant {
   readonly contactEmail: string | null;
   /** Such as `#0b5f4e`. */
   readonly accentColor: string | null;
+  /** The origins of the merchant's own pages. */
+  readonly allowedOrigins: readonly string[];
   /** The path of the logo's file below the instance's address. */
   readonly logoPath: string | null;
 }
@@ -35,6 +45,11 @@ export interface CheckoutVersion {
   readonly networkVersion: number | null;
 }
 
+export interface SeenCheckout {
+  readonly stored: StoredCheckout;
+  readonly states: ReadonlyMap<string, NetworkStateRow>;
+}
+
 /** Data that checkout reads from other features and the chains. */
 export interface CheckoutSources {
   /** Returns the current versions of checkouts, by id; those without an issued invoice are missing. */
@@ -45,12 +60,17 @@ export interface CheckoutSources {
   logo(name: string): Promise<{ readonly type: string; readonly body: Buffer } | null>;
   /** Returns the states of the networks that were ever read, by network. */
   networkStates(): Promise<ReadonlyMap<string, NetworkStateRow>>;
-  /** Returns an invoice's payments and submitted transactions as a transaction sees them. */
-  ledgerIn(tx: Tx, invoiceId: Id<"invoice">): Promise<PayerLedger>;
+  /** Returns a checkout and the states of the networks as a transaction sees them; null if it does not exist. */
+  checkoutIn(tx: Tx, checkoutId: string): Promise<SeenCheckout | null>;
+  /** Returns an invoice's payments, submitted transactions and refunds as a transaction sees them. */
+  ledgerIn(tx: Tx, invoiceId: Id<"invoice">): Promise<CheckoutLedger>;
 }
 
 /** Receives the hashes that payers submit. */
 export type CheckoutClaims = HashClaims;
+
+/** Receives the refunds that payers ask for. */
+export type CheckoutRefunds = PayerRefunds;
 
 /** Actions of the test panel; each is complete when its promise resolves. */
 export interface CheckoutSandbox {
@@ -63,3 +83,11 @@ export interface CheckoutSandbox {
   /** Makes the invoice expire. */
   expire(checkoutId: string): Promise<void>;
 }
+
+/** Puts another option of an invoice in force, in the caller's transaction. */
+export type CheckoutChoice = (
+  tx: Tx,
+  checkoutId: string,
+  chosen: ChosenOption,
+  at: Instant,
+) => Promise<void>;

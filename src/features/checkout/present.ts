@@ -1,19 +1,56 @@
 import type { z } from "zod";
 import { second, toIso, type Instant } from "../../kernel/clock.ts";
+import { tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money, type Money } from "../../kernel/money/money.ts";
-import { findToken, transactionLink, type Network } from "../../platform/chain/networks.ts";
+import {
+  findToken,
+  transactionLink,
+  type Network,
+  type PaymentRequest,
+} from "../../platform/chain/networks.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
+import { hasFreeSurplus } from "../payments/index.ts";
+import { isLeftToMerchant, type PayerRefund } from "../refunds/index.ts";
 import { fill } from "./page/catalogue.ts";
 import { instructionWords } from "./page/english-only.ts";
 import type { StoredCheckout } from "./ports.ts";
-import type { CheckoutReceiptRecord, CheckoutSessionRecord } from "./records.ts";
-import { nextActionOf, noticesOf, stateOf, type CheckoutState, type NextAction } from "./rules.ts";
+import type {
+  CheckoutAmountRecord,
+  CheckoutReceiptRecord,
+  CheckoutRefundRecord,
+  CheckoutSessionRecord,
+} from "./records.ts";
+import {
+  mayChooseOption,
+  nextActionOf,
+  noticesOf,
+  stateOf,
+  unsettledResults,
+  type CheckoutState,
+  type NextAction,
+} from "./rules.ts";
+import { arrivedAmounts, moneyOf, transactionsOf } from "./shown-payments.ts";
 
 export type CheckoutSession = z.input<typeof CheckoutSessionRecord>;
 
+/** An option that the payer may choose, or that is in force. */
+export interface OfferedOption {
+  readonly network: Network;
+  readonly tokenSymbol: string;
+  readonly isInForce: boolean;
+  /** Whether it was chosen before. */
+  readonly isHeld: boolean;
+}
+
 /** An invoice with everything that its payer may know. */
 export interface CheckoutView extends StoredCheckout {
+  /** The network in force, and every network in the table. */
   readonly network: Network;
+  readonly networks: ReadonlyMap<string, Network>;
+  /** The network whose confirmations are shown: that of the payment that takes longest. */
+  readonly confirmingOn: Network;
+  /** The cheapest usual fee first. */
+  readonly options: readonly OfferedOption[];
   readonly networkState: NetworkState | null;
   /** False while nobody reads the network, or its token is disabled: payments would not be found. */
   readonly isAccepted: boolean;
@@ -25,9 +62,14 @@ export interface CheckoutView extends StoredCheckout {
  */
 export function sessionEdge(view: CheckoutView, at: Instant): string {
   const state = stateOf(view, at);
-  const { current } = view.invoice.confirmations;
-  const parts = [state, nextActionOf(state, view, at), noticesOf(view, state, at), current];
-  return `${parts.join(" ")} ${String(lastCheckedAt(state, view))}`;
+  const { current, required } = view.invoice.confirmations;
+  const offered = view.options.map(({ network, tokenSymbol }) => `${network.id}/${tokenSymbol}`);
+  const parts = [
+    ...[state, nextActionOf(state, view, at), noticesOf(view, state, at), current, required],
+    ...[canRequestRefund(view), lastCheckedAt(state, view)],
+    ...[mayChooseOption(state, view, at), ...offered],
+  ];
+  return parts.map(String).join(" ");
 }
 
 /** Returns the session, from which the page is made too. `at` decides the state. */
@@ -37,7 +79,6 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   const excess = invoice.received.units - invoice.asked.units;
   const state = stateOf(view, at);
   const nextAction = nextActionOf(state, view, at);
-  const hashText = (hash: string) => network.kind.formatTransactionHash(hash);
   return {
     id: invoice.checkoutId,
     state,
@@ -64,6 +105,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     },
     qrCode: invoice.walletAddress,
     paymentUri: nextAction === "pay" ? uriOf(view) : null,
+    walletTransfer: nextAction === "pay" && !isLookedFor(view) ? walletTransferOf(view) : null,
     paymentInstructions: instructions(view, state, nextAction),
     merchantDisplayName: view.merchant.displayName,
     merchantWebsite: view.merchant.website,
@@ -78,16 +120,57 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     confirmationProgress: { ...invoice.confirmations },
     confirmationSeconds: state === "confirming" ? confirmationSeconds(view) : null,
     lastCheckedAt: lastCheckedAt(state, view),
-    transactions: transactionsOf(view, state).map((hash) => ({
-      transactionHash: hashText(hash),
-      explorerUrl: transactionLink(network, hash),
+    arrivedAmounts: arrivedAmounts(view).map(presentAmount),
+    transactions: transactionsOf(view, state).map((payment) => ({
+      transactionHash: hashText(view, payment.network, payment.transactionHash),
+      explorerUrl: transactionLink(networkOf(view, payment.network), payment.transactionHash),
+      ...presentAmount(moneyOf(payment)),
     })),
-    submittedTransactions: view.submitted.map(({ transactionHash, result }) => ({
-      transactionHash: hashText(transactionHash),
+    submittedTransactions: view.submitted.map(({ transactionHash, network: id, result }) => ({
+      transactionHash: hashText(view, id, transactionHash),
       result,
     })),
+    canRequestRefund: canRequestRefund(view),
+    refunds: view.refunds.map((refund) => presentRefund(refund, view)),
+    options: mayChooseOption(state, view, at) ? optionsOf(view) : [],
     redirectUrl: invoice.redirectUrl,
     receipt: presentReceipt(view, state),
+  };
+}
+
+/** Whether the payer can ask for a refund of something that the invoice does not need. */
+function canRequestRefund({ invoice, payments, refunds }: CheckoutView): boolean {
+  const { status, managedBy, asked, payable, quotes } = invoice;
+  const terms = {
+    // An excess by rounding is not above `asked` here.
+    ...{ askedAmount: asked.units, roundingSlack: 0n, payableAmount: payable.units },
+    ...{ quotes, managedBy },
+  };
+  const inputs = { status, terms, ledger: payments };
+  return payments.some(
+    (payment) => !isLeftToMerchant(payment, refunds) && hasFreeSurplus(payment, inputs),
+  );
+}
+
+/** The number of characters that a refund's address shows at each end. */
+const shownEnds = 6;
+
+function presentRefund(
+  refund: PayerRefund,
+  view: CheckoutView,
+): z.input<typeof CheckoutRefundRecord> {
+  const network = networkOf(view, refund.network);
+  const { transactionHash: hash, status, reason } = refund;
+  const address = network.kind.formatAddress(refund.address);
+  return {
+    status,
+    amount: formatMoney(money(refund.amount, tokenAsset(refund.token, refund.tokenDecimals))),
+    tokenSymbol: refund.token,
+    network: refund.network,
+    address: `${address.slice(0, shownEnds)}…${address.slice(-shownEnds)}`,
+    transactionHash: hash === null ? null : network.kind.formatTransactionHash(hash),
+    explorerUrl: hash === null ? null : transactionLink(network, hash),
+    reason,
   };
 }
 
@@ -105,10 +188,36 @@ function presentReceipt(
     tokenSymbol: invoice.payable.asset.code,
     network: network.id,
     paidAt: toIso(invoice.paidAt),
-    transactionHashes: transactionsOf(view, state).map((hash) =>
-      network.kind.formatTransactionHash(hash),
-    ),
+    transactionHashes: [
+      ...new Set(
+        transactionsOf(view, state).map(({ transactionHash, network: id }) =>
+          hashText(view, id, transactionHash),
+        ),
+      ),
+    ],
   };
+}
+
+function networkOf({ network, networks }: CheckoutView, id: string): Network {
+  return networks.get(id) ?? network;
+}
+
+/** Returns a transaction's hash as the explorers of its network write it. */
+function hashText(view: CheckoutView, network: string, hash: string): string {
+  return networkOf(view, network).kind.formatTransactionHash(hash);
+}
+
+/** Returns the options among which the payer can choose; none if there is no choice. */
+function optionsOf({ options }: CheckoutView): CheckoutSession["options"] {
+  if (options.length < 2) return [];
+  return options.map(({ network, tokenSymbol, isInForce, isHeld }) => ({
+    network: network.id,
+    networkTitle: network.title,
+    tokenStandard: network.tokenStandard,
+    tokenSymbol,
+    isInForce,
+    isHeld,
+  }));
 }
 
 /** Null in all states but one, because otherwise each block would change the session. */
@@ -117,30 +226,13 @@ function lastCheckedAt(state: CheckoutState, { networkState }: CheckoutView): st
   return toIso(networkState.tipTime);
 }
 
-/**
- * Returns the transaction hashes shown to the payer, without duplicates: those that count and, if the invoice is
- * expired or canceled, those that await the merchant's decision; after a reorganization, those expected back.
- */
-function transactionsOf({ invoice, payments }: CheckoutView, state: CheckoutState): string[] {
-  const isOver = invoice.status === "expired" || invoice.status === "canceled";
-  const shown = payments.filter(
-    ({ status }) =>
-      status === "confirming" ||
-      status === "confirmed" ||
-      (isOver && status === "review") ||
-      (state === "reverted" && status === "reverted"),
-  );
-  return [...new Set(shown.map(({ transactionHash }) => transactionHash))];
+function presentAmount(amount: Money): z.input<typeof CheckoutAmountRecord> {
+  return { amount: formatMoney(amount), tokenSymbol: amount.asset.code };
 }
 
-function confirmationSeconds({ invoice, network }: CheckoutView): number {
+function confirmationSeconds({ invoice, confirmingOn }: CheckoutView): number {
   const { current, required } = invoice.confirmations;
-  return Math.ceil((Math.max(0, required - current) * network.blockTimeMs) / second);
-}
-
-/** `25.00 USDT` */
-function amountText(amount: Money): string {
-  return `${formatMoney(amount)} ${amount.asset.code}`;
+  return Math.ceil((Math.max(0, required - current) * confirmingOn.blockTimeMs) / second);
 }
 
 /** Returns `TRON (TRC-20)`: the network always appears with its token standard. */
@@ -148,25 +240,39 @@ function networkText({ title, tokenStandard }: Network): string {
   return `${title} (${tokenStandard})`;
 }
 
-/** Returns the payment URI of the network's wallets for the remaining amount; null if the network has none. */
-function uriOf({ invoice, network }: CheckoutView): string | null {
+/** Whether a submitted transaction is still being looked for: it may be the payment. */
+function isLookedFor({ submitted }: CheckoutView): boolean {
+  return submitted.some(({ result }) => unsettledResults.has(result));
+}
+
+/** The payment of the remaining amount, for wallets; null if the network no longer has the token. */
+function requestOf({ invoice, network }: CheckoutView): PaymentRequest | null {
   const token = findToken(network, invoice.payable.asset.code);
   const to = network.kind.parseAddress(invoice.walletAddress);
   if (token === null || !to.ok) return null;
-  const uri = network.kind.paymentUri({
-    chainId: network.chainId,
-    contract: token.contract,
-    to: to.address,
-    amount: invoice.remaining.units,
-  });
-  return uri === invoice.walletAddress ? null : uri;
+  const { chainId } = network;
+  return { chainId, contract: token.contract, to: to.address, amount: invoice.remaining.units };
+}
+
+/** Returns the payment URI of the network's wallets for the remaining amount; null if the network has none. */
+function uriOf(view: CheckoutView): string | null {
+  const request = requestOf(view);
+  const uri = request === null ? null : view.network.kind.paymentUri(request);
+  return uri === view.invoice.walletAddress ? null : uri;
+}
+
+function walletTransferOf(view: CheckoutView): CheckoutSession["walletTransfer"] {
+  const request = requestOf(view);
+  const transfer = request === null ? null : view.network.kind.browserWallets?.transfer(request);
+  if (transfer == null) return null;
+  return { ...transfer, tokenDecimals: view.invoice.payable.asset.decimals };
 }
 
 function instructions(view: CheckoutView, state: CheckoutState, nextAction: NextAction): string {
   const { invoice, network } = view;
   if (nextAction === "pay") {
     return fill(instructionWords.sendExactly, {
-      amount: amountText(invoice.remaining),
+      amount: `${formatMoney(invoice.remaining)} ${invoice.remaining.asset.code}`,
       network: networkText(network),
       address: invoice.walletAddress,
     });

@@ -1,11 +1,15 @@
 import { z } from "zod";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { datetime, moneyAnswer, requestRecord, responseRecord } from "../../api/declare/record.ts";
+import { walletStandards } from "../../platform/chain/networks.ts";
 import { ConfirmationProgress, InvoiceStatusRecord } from "../invoices/index.ts";
 import { claimResults } from "../payments/index.ts";
+import { refundAddress, refundHash, refundStatuses } from "../refunds/index.ts";
 import { checkoutNotices, checkoutStates, nextActions } from "./rules.ts";
 
+const optionCodeMax = 40;
+
 export const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
-  /** The invoice's `publicId`. */
   id: z.string(),
   reference: z.string().meta({
     description:
@@ -22,9 +26,7 @@ export const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
   walletAddress: z.string(),
   checkoutUrl: z.string(),
   expiresAt: datetime(),
-  /** Amount due, in tokens. */
   payableAmount: moneyAnswer(),
-  /** Amount still to be paid, in tokens. */
   remainingAmount: moneyAnswer(),
   receivedAmount: moneyAnswer().meta({
     description: "The amount that has arrived and counts, in tokens, whether confirmed or not.",
@@ -33,9 +35,22 @@ export const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
     description: "The part of `receivedAmount` above the requested amount, in tokens.",
   }),
 });
+describeFields(CheckoutInvoiceRecord, {
+  id: "The invoice's `publicId`.",
+  description: "The purchase, in the merchant's words; null without one.",
+  externalId: "The merchant's own number, such as an order number; null without one.",
+  status: "The invoice's status. Show the payer `state` of the session instead.",
+  amount: "The price: a decimal string in `settlementCurrency`.",
+  paidAmount:
+    "The worth of the detected payments at the invoice's rate: a decimal string in `settlementCurrency`, rounded down.",
+  walletAddress: "The address to pay, in the network's notation.",
+  checkoutUrl: "The URL of the checkout page.",
+  expiresAt: "The deadline of the payment: ISO 8601, UTC.",
+  payableAmount: "The requested amount in total: a decimal string in tokens.",
+  remainingAmount: "The amount still to be sent: a decimal string in tokens.",
+});
 
 export const CheckoutReceiptRecord = responseRecord("CheckoutReceipt", {
-  /** The invoice's `publicId`. */
   invoiceId: z.string(),
   amount: moneyAnswer(),
   paidAmount: moneyAnswer(),
@@ -43,15 +58,30 @@ export const CheckoutReceiptRecord = responseRecord("CheckoutReceipt", {
   tokenSymbol: z.string(),
   network: z.string(),
   paidAt: datetime(),
-  /** In the notation of the network's explorers. */
   transactionHashes: z.array(z.string()),
 });
+describeFields(CheckoutReceiptRecord, {
+  invoiceId: "The invoice's `publicId`.",
+  amount: "The price: a decimal string in `settlementCurrency`.",
+  paidAmount:
+    "The worth of the payments at the invoice's rate: a decimal string in `settlementCurrency`, rounded down.",
+  paidAt: "Time of the block that completed the amount: ISO 8601, UTC.",
+  transactionHashes: "The transactions that count, in the notation of the network's explorers.",
+});
+
+export const CheckoutAmountRecord = responseRecord("CheckoutAmount", {
+  amount: moneyAnswer(),
+  tokenSymbol: z.string(),
+});
+describeFields(CheckoutAmountRecord, { amount: "A decimal string in tokens." });
 
 export const CheckoutTransactionRecord = responseRecord("CheckoutTransaction", {
   transactionHash: z.string().meta({ description: "In the notation of the network's explorers." }),
   explorerUrl: z.string().nullable().meta({
     description: "The block explorer's page; null if the network has no explorer.",
   }),
+  amount: moneyAnswer().meta({ description: "The part that is for this invoice, in tokens." }),
+  tokenSymbol: z.string(),
 });
 
 export const SubmittedTransactionRecord = responseRecord("SubmittedTransaction", {
@@ -60,6 +90,67 @@ export const SubmittedTransactionRecord = responseRecord("SubmittedTransaction",
     description:
       "The outcome of the search. `looking`: the search goes on. `unknown`: the network does not know it yet. `counted`: it counts toward the invoice. `in_review`: the merchant decides. `reverted`: a reorganization removed it. The others end the search, until the transaction is submitted again: `failed` on the network, `other_address`, `other_token`, `token_disabled`, `too_small`, `too_early` (older than the invoice), `too_late` (after the time in which late payments are matched), `not_for_this`, `given_up` (never found), `displaced` (never found, and dropped in favor of a newer one).",
   }),
+});
+
+export const CheckoutWalletTransferRecord = responseRecord("CheckoutWalletTransfer", {
+  walletStandard: z.enum(walletStandards).meta({
+    description:
+      "The standard by which a page finds the wallets of the payer's browser: EIP-6963, or TIP-6963 on TRON.",
+  }),
+  chainId: z.string().meta({ description: "As wallets write it, such as `0x1`." }),
+  tokenContract: z.string(),
+  tokenDecimals: z.int(),
+  recipient: z.string(),
+  units: z.string().meta({ description: "The amount in the token's smallest unit." }),
+  data: z.string().meta({ description: "The calldata of `transfer(recipient, units)`, with 0x." }),
+});
+describeFields(CheckoutWalletTransferRecord, {
+  tokenContract: "The address of the token's contract, in the network's notation.",
+  tokenDecimals:
+    "The token's number of decimals: one token is 10 to this power of its smallest unit.",
+  recipient: "The address to pay, in the network's notation.",
+});
+
+export const CheckoutRefundRecord = responseRecord("CheckoutRefund", {
+  status: z.enum(refundStatuses).meta({
+    description:
+      "`requested` waits for the merchant, `sent` is being verified, `confirmed` is final, `rejected` will not be sent.",
+  }),
+  amount: moneyAnswer(),
+  tokenSymbol: z.string(),
+  network: z.string(),
+  address: z.string().meta({
+    description:
+      "The beginning and the end of the recipient's address: others may have the link to the checkout too.",
+  }),
+  transactionHash: z.string().nullable().meta({
+    description: "The transaction that pays it, in the notation of the network's explorers.",
+  }),
+  explorerUrl: z.string().nullable(),
+  reason: z.string().nullable().meta({
+    description: "Why the merchant rejected it; null if Till did, because the payment is needed.",
+  }),
+});
+describeFields(CheckoutRefundRecord, {
+  amount: "The amount of the refund: a decimal string in tokens.",
+  explorerUrl:
+    "The block explorer's page; null without a transaction, or if the network has no explorer.",
+});
+
+export const CheckoutOptionRecord = responseRecord("CheckoutOption", {
+  network: z.string(),
+  networkTitle: z.string(),
+  tokenStandard: z.string(),
+  tokenSymbol: z.string(),
+  isInForce: z.boolean().meta({ description: "True for the option that `invoice` describes." }),
+  isHeld: z.boolean().meta({
+    description: "True if it was chosen before, so that its rate is locked until the deadline.",
+  }),
+});
+describeFields(CheckoutOptionRecord, {
+  networkTitle: "The network's name for people, such as `TRON`.",
+  tokenStandard:
+    "The token's standard on the network, such as `TRC-20`. Show it beside the network.",
 });
 
 export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
@@ -85,7 +176,10 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
     description:
       "A payment URI with chain, token and amount (EIP-681); null if the network has none or nothing is payable. Some wallets take the token's contract in it for the recipient: offer it only with the address that the wallet must then show.",
   }),
-  /** Instructions for the payer, as a sentence. */
+  walletTransfer: CheckoutWalletTransferRecord.nullable().meta({
+    description:
+      "The transfer of the remaining amount, for a wallet in the payer's browser. Read the session again right before you ask the wallet. Null if nothing is payable, while a submitted transaction is being looked for, and on networks without such wallets.",
+  }),
   paymentInstructions: z.string(),
   merchantDisplayName: z.string(),
   merchantWebsite: z.string().nullable(),
@@ -119,18 +213,62 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
     description:
       "The time of the newest block that was read; null unless the state is `cannot_check`, and if no block was ever read.",
   }),
+  arrivedAmounts: z.array(CheckoutAmountRecord).meta({
+    description:
+      "The amounts that have arrived, by token: `receivedAmount` with the payments that wait for the merchant's decision. Empty if nothing has arrived.",
+  }),
   transactions: z.array(CheckoutTransactionRecord).meta({
     description:
-      "The transactions that count, without duplicates, and those of an expired or canceled invoice that wait for the merchant's decision; in the state `reverted`, those expected back too.",
+      "The transactions that count, each once for each token, and those of an expired or canceled invoice that wait for the merchant's decision; in the state `reverted`, those expected back too.",
   }),
   submittedTransactions: z.array(SubmittedTransactionRecord).meta({
     description: "The latest transactions that were submitted for this checkout, newest first.",
   }),
+  canRequestRefund: z.boolean().meta({
+    description:
+      "True if a payment has an amount that the invoice does not need, and no refund of it is open.",
+  }),
+  refunds: z.array(CheckoutRefundRecord).meta({ description: "The latest, newest first." }),
+  options: z.array(CheckoutOptionRecord).meta({
+    description:
+      "The tokens and networks among which the payer can choose now, the lowest usual network fee first; empty if there is no choice.",
+  }),
   redirectUrl: z.string().nullable(),
   receipt: CheckoutReceiptRecord.nullable(),
 });
+describeFields(CheckoutSessionRecord, {
+  id: "The checkout's unguessable id, which is part of its URL.",
+  invoice: "The invoice, as its payer may see it.",
+  paymentInstructions: "Instructions for the payer, as an English sentence.",
+  merchantDisplayName: "The merchant's name for payers.",
+  merchantWebsite: "The merchant's website; null without one.",
+  merchantContactEmail:
+    "The merchant's e-mail address for questions about payments; null without one.",
+  confirmationProgress:
+    "The confirmations of the payment that takes longest, on whichever network.",
+  redirectUrl: "The shop's page to which the payer returns; null without one.",
+  receipt: "The receipt; null until the invoice is paid.",
+});
 
 export const SubmitTransactionRequest = requestRecord("SubmitTransactionRequest", {
-  /** With or without 0x, in any case, or an explorer link that contains it. */
   transactionHash: z.string().min(1).max(2_048),
+});
+describeFields(SubmitTransactionRequest, {
+  transactionHash:
+    "The hash with or without 0x, in any case, or an explorer's link that contains it.",
+});
+
+export const RequestRefundRequest = requestRecord("RequestRefundRequest", {
+  transactionHash: refundHash().meta({
+    description: "The transaction of the payment, with or without 0x, or an explorer's link to it.",
+  }),
+  address: refundAddress().meta({
+    description:
+      "The recipient, on the payment's network. It cannot be changed later. Let the payer confirm it first, and warn of addresses of exchanges.",
+  }),
+});
+
+export const ChooseOptionRequest = requestRecord("ChooseOptionRequest", {
+  network: z.string().min(1).max(optionCodeMax),
+  tokenSymbol: z.string().min(1).max(optionCodeMax),
 });

@@ -1,8 +1,8 @@
-import { minute, type Instant } from "../../kernel/clock.ts";
+import { hour, minute, type Instant } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
-import type { SubmittedTransaction } from "../payments/index.ts";
+import type { ClaimResult, SubmittedTransaction } from "../payments/index.ts";
 import type { CheckoutPayment } from "./ports.ts";
 
 /** States shown to the payer. Each has its own text, and no two are merged. */
@@ -43,9 +43,12 @@ export const checkoutNotices = [
 ] as const;
 export type CheckoutNotice = (typeof checkoutNotices)[number];
 
+/** The results of submitted transactions that are still being looked for. */
+export const unsettledResults: ReadonlySet<ClaimResult> = new Set(["looking", "unknown"]);
+
 /** The network data that determines the state. */
 type Progress = Pick<NetworkState, "tipTime" | "scannedAt" | "cursorHeight">;
-type Pace = Pick<Network, "isTest" | "blockTimeMs" | "pollMs">;
+type Pace = Pick<Network, "id" | "isTest" | "blockTimeMs" | "pollMs">;
 
 /** Factor by which blocks and polls may be late before the payer is informed. */
 const lagFactor = 10;
@@ -66,12 +69,14 @@ function isLagging(network: Pace, progress: Progress | null, now: Instant): bool
  * and finalize a block within seconds, in which the transaction cannot be included again yet.
  */
 const returnsWithinMs = 10 * minute;
+/** The same time for a payment on another network than that in force, whose blocks are not looked at here. */
+const returnsElsewhereWithinMs = hour;
 
 /**
  * Whether a payment left the chain and may still return: until the block that took the place of its block is final, and
- * the blocks of the minutes after it have been read. A payment that returns or is rejected has another status then. A transaction that replaced it
- * (with the same nonce of its sender) cannot be recognized from its logs; if it pays the invoice, its own payment
- * changes the invoice's status.
+ * the blocks of the minutes after it have been read. A payment that returns or is rejected has another status then. A
+ * transaction that replaced it (with the same nonce of its sender) cannot be recognized from its logs; if it pays the
+ * invoice, its own payment changes the invoice's status.
  */
 function isReturning(
   {
@@ -85,12 +90,11 @@ function isReturning(
   const cursorHeight = networkState?.cursorHeight ?? -1;
   // After an outage, blocks in which it may have returned are read long after their time.
   const readUntil = Math.min(now, networkState?.tipTime ?? 0);
-  return payments.some(
-    ({ status, isExpectedBack, blockHeight, blockTime }) =>
-      status === "reverted" &&
-      isExpectedBack &&
-      (cursorHeight < blockHeight || readUntil < blockTime + patienceMs),
-  );
+  return payments.some(({ status, isExpectedBack, blockHeight, blockTime, network: id }) => {
+    if (status !== "reverted" || !isExpectedBack) return false;
+    if (id !== network.id) return now < blockTime + returnsElsewhereWithinMs;
+    return cursorHeight < blockHeight || readUntil < blockTime + patienceMs;
+  });
 }
 
 /** The data that determines the state of a checkout. */
@@ -112,7 +116,7 @@ export function stateOf(inputs: CheckoutInputs, now: Instant): CheckoutState {
     case "partially_paid":
       // Before anything else: whoever is asked for money now may pay twice.
       if (isReturning(inputs, now)) return "reverted";
-      if (hasReview(inputs)) return "in_review";
+      if (hasReview(inputs)) return isLate(inputs) ? "late_review" : "in_review";
       // After its deadline an invoice stays open until the newest blocks are read; nobody should pay in that time.
       if (now >= invoice.expiresAt || !inputs.isAccepted) return "cannot_check";
       if (isLagging(network, networkState, now)) return "cannot_check";
@@ -162,6 +166,19 @@ export function nextActionOf(
     case "paid":
       return "none";
   }
+}
+
+/**
+ * Whether the payer may choose another option: while something may be paid, and while nobody reads the option in force,
+ * because another one may be read.
+ */
+export function mayChooseOption(
+  state: CheckoutState,
+  { invoice, isAccepted }: Pick<CheckoutInputs, "invoice" | "isAccepted">,
+  now: Instant,
+): boolean {
+  if (nextActionOf(state, { invoice, isAccepted }, now) === "pay") return true;
+  return state === "cannot_check" && !isAccepted && now < invoice.expiresAt;
 }
 
 /** States in which no payment was found. */

@@ -2,10 +2,19 @@ import type { Clock, Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
-import { keepCheckouts, type FoundCheckout } from "./kept.ts";
-import type { CheckoutClaims, CheckoutSandbox, CheckoutSources } from "./ports.ts";
+import { keepCheckouts, viewCheckout, type FoundCheckout } from "./kept.ts";
+import { InvoiceNotOpen, type ChosenOption } from "../invoices/index.ts";
+import type { RefundInput, RefundOffer, RequestResult } from "../refunds/index.ts";
+import type {
+  CheckoutChoice,
+  CheckoutClaims,
+  CheckoutRefunds,
+  CheckoutSandbox,
+  CheckoutSources,
+} from "./ports.ts";
 import { presentSession, type CheckoutSession, type CheckoutView } from "./present.ts";
 import { createLiveStreams, type LiveStreams } from "./live.ts";
+import { mayChooseOption } from "./rules.ts";
 
 export const sandboxActions = [
   "pay",
@@ -23,6 +32,8 @@ export interface CheckoutService {
   basePath(): string;
   /** Returns the current time, on which a page's countdown is based. */
   now(): Instant;
+  /** Returns the origins that wallets in payers' browsers connect to from the pages of the enabled networks. */
+  walletOrigins(): readonly string[];
   /** Whether the page of a session has a test panel. */
   hasSandbox(session: CheckoutSession): boolean;
   /**
@@ -30,6 +41,16 @@ export interface CheckoutService {
    * does not exist.
    */
   session(checkoutId: string): Promise<CheckoutSession>;
+  /**
+   * Returns the current session with the origins whose pages may embed it and read it by scripts. 404 if it does not
+   * exist.
+   */
+  checkout(checkoutId: string): Promise<CheckoutWithOrigins>;
+  /**
+   * Returns the origins whose pages may embed the checkout as this process last saw it, without a look at the store;
+   * none if it does not keep the checkout.
+   */
+  lastOrigins(checkoutId: string): readonly string[];
   /** Returns the file of a merchant's logo by its name; null if no merchant has it. */
   logo(name: string): ReturnType<CheckoutSources["logo"]>;
   /**
@@ -46,8 +67,40 @@ export interface CheckoutService {
     checkoutId: string,
     transactionHash: string,
   ): Promise<CheckoutSession>;
+  /**
+   * Returns the refund that a payer would ask for with these inputs, to be confirmed; null if one of the payment is open
+   * already. 400, 409 `not_refundable` and 422 `refund_address_refused` for the inputs, 404 without such a checkout.
+   */
+  offerRefund(
+    context: WriteContext,
+    checkoutId: string,
+    input: RefundInput,
+  ): Promise<RefundOffer | null>;
+  /**
+   * Stores a payer's request for a refund and returns the session. If one of the payment is open, that one stays as it
+   * is; if the amount differs from the one in the input, nothing is stored. Problems as for `offerRefund`.
+   */
+  requestRefund(
+    context: WriteContext,
+    checkoutId: string,
+    input: RefundInput,
+  ): Promise<{ readonly session: CheckoutSession; readonly result: RequestResult }>;
+  /**
+   * Puts another option of the invoice in force, and returns the session; see `chooseOption` of invoices for the errors.
+   * 409 `invoice_not_open` also while nothing should be sent.
+   */
+  chooseOption(
+    context: WriteContext,
+    checkoutId: string,
+    chosen: ChosenOption,
+  ): Promise<CheckoutSession>;
   /** Performs an action of the test panel and returns its name; 404 unless the invoice is on the test network. */
   actOnSandbox(checkoutId: string, action: string): Promise<SandboxAction>;
+}
+
+export interface CheckoutWithOrigins {
+  readonly session: CheckoutSession;
+  readonly allowedOrigins: readonly string[];
 }
 
 export interface CheckoutDependencies {
@@ -63,13 +116,20 @@ export interface CheckoutDependencies {
   readonly baseUrl: () => string;
   readonly sources: CheckoutSources;
   readonly claims: CheckoutClaims;
+  readonly refunds: CheckoutRefunds;
+  readonly choose: CheckoutChoice;
   /** Null if the test network is disabled. */
   readonly sandbox: CheckoutSandbox | null;
 }
 
 export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService {
   const { clock, networks, sources } = deps;
-  const find = keepCheckouts(deps);
+  const kept = keepCheckouts(deps);
+  // Of all networks, because a page that stays open may show another one later.
+  const kinds = [...networks.values()].filter(({ id }) => deps.enabled.has(id));
+  const walletOrigins = [
+    ...new Set(kinds.flatMap(({ kind }) => kind.browserWallets?.origins ?? [])),
+  ];
 
   /** The only access to the sandbox; null for an invoice on another network. */
   function sandboxOf(network: Network): CheckoutSandbox | null {
@@ -78,7 +138,7 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
 
   async function found(checkoutId: string): Promise<FoundCheckout> {
     // Malformed ids are not looked up.
-    const checkout = checkoutIdPattern.test(checkoutId) ? await find(checkoutId) : null;
+    const checkout = checkoutIdPattern.test(checkoutId) ? await kept.find(checkoutId) : null;
     if (checkout === null) throw notFound();
     return checkout;
   }
@@ -94,12 +154,21 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
 
     now: () => clock.now(),
 
+    walletOrigins: () => walletOrigins,
+
     hasSandbox({ invoice }) {
       const network = networks.get(invoice.network);
       return network !== undefined && sandboxOf(network) !== null;
     },
 
     session,
+
+    async checkout(checkoutId) {
+      const { view, session } = await found(checkoutId);
+      return { session, allowedOrigins: view.merchant.allowedOrigins };
+    },
+
+    lastOrigins: (checkoutId) => kept.last(checkoutId)?.view.merchant.allowedOrigins ?? [],
 
     async confirmedSession(checkoutId) {
       const { view, session } = await found(checkoutId);
@@ -122,6 +191,41 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
         await deps.claims.submit(tx, view.invoice, hash);
         const ledger = await sources.ledgerIn(tx, view.invoice.id);
         return presentSession({ ...view, ...ledger }, clock.now());
+      });
+    },
+
+    async offerRefund(context, checkoutId, input) {
+      const { view } = await found(checkoutId);
+      return deps.refunds.offer(context, view.invoice, input);
+    },
+
+    async requestRefund(context, checkoutId, input) {
+      const { view } = await found(checkoutId);
+      return deps.db.write(context, async (tx) => {
+        const result = await deps.refunds.request(tx, view.invoice, input);
+        const ledger = await sources.ledgerIn(tx, view.invoice.id);
+        return { session: presentSession({ ...view, ...ledger }, clock.now()), result };
+      });
+    },
+
+    async chooseOption(context, checkoutId, chosen) {
+      const { view, session } = await found(checkoutId);
+      const now = clock.now();
+      const isInForce = view.options.some(
+        ({ network, tokenSymbol, isInForce }) =>
+          isInForce && network.id === chosen.network && tokenSymbol === chosen.tokenSymbol,
+      );
+      // A payment may be on its way back to the chain: whoever is shown another amount now may pay twice.
+      if (!isInForce && !mayChooseOption(session.state, view, now)) {
+        throw new InvoiceNotOpen(
+          `Nothing should be sent now: the payment's state is ${session.state}. Read the checkout to see its next step.`,
+        );
+      }
+      return deps.db.write(context, async (tx) => {
+        await deps.choose(tx, checkoutId, chosen, clock.now());
+        const seen = await sources.checkoutIn(tx, checkoutId);
+        if (seen === null) throw notFound();
+        return presentSession(viewCheckout(seen.stored, seen.states, deps), clock.now());
       });
     },
 

@@ -9,11 +9,18 @@ import { among, forEachDialect, listed } from "../../platform/database/query/jso
 import { payerInvoiceColumns, readPayerInvoices } from "../invoices/index.ts";
 import { findLogo, logoPath } from "../organizations/index.ts";
 import { ledgerSql, ledgerVersionSql, readLedger } from "../payments/index.ts";
-import type { CheckoutSources, CheckoutVersion, StoredCheckout } from "./ports.ts";
+import { readRefunds, refundsSql, refundsVersionSql } from "../refunds/index.ts";
+import type { CheckoutLedger, CheckoutSources, CheckoutVersion, StoredCheckout } from "./ports.ts";
 
 /** Everything that a version depends on must change the text. Organizations and invoices count their changes. */
 function versionSql(dialect: Dialect): string {
-  return `i.version || ' ' || o.version || ' ' || ${ledgerVersionSql(dialect, "i.id")}`;
+  const versions = [
+    "i.version",
+    "o.version",
+    ledgerVersionSql(dialect, "i.id"),
+    refundsVersionSql(dialect, "i.id"),
+  ];
+  return versions.join(" || ' ' || ");
 }
 
 function fromSql(dialect: Dialect, joined = ""): string {
@@ -33,7 +40,9 @@ const checkouts = forEachDialect(
     `SELECT ${payerInvoiceColumns}, o.display_name AS "merchantName",
        o.website AS "merchantWebsite", o.contact_email AS "merchantContact",
        o.accent_color AS "merchantColor", o.logo AS "merchantLogo",
-       ${versionSql(dialect)} AS "checkoutVersion", ${ledgerSql(dialect, "i.id")} AS "ledger"
+       o.allowed_origins AS "merchantOrigins",
+       ${versionSql(dialect)} AS "checkoutVersion", ${ledgerSql(dialect, "i.id")} AS "ledger",
+       ${refundsSql(dialect, "i.id")} AS "refunds"
      ${fromSql(dialect)}`,
 );
 
@@ -47,7 +56,9 @@ interface CheckoutRow extends RawRow {
   readonly merchantContact: string | null;
   readonly merchantColor: string | null;
   readonly merchantLogo: string | null;
+  readonly merchantOrigins: string;
   readonly ledger: string;
+  readonly refunds: string;
 }
 
 /** Creates checkout's access to the data of other features. One statement reads any number of checkouts. */
@@ -57,30 +68,41 @@ export function makeCheckoutSources(deps: {
 }): CheckoutSources {
   const { db, baseUrl } = deps;
   const given = (checkoutIds: readonly string[]): SqlValue[] => [JSON.stringify(checkoutIds)];
+  async function loadFrom(
+    reader: Reader,
+    checkoutIds: readonly string[],
+  ): Promise<ReadonlyMap<string, StoredCheckout>> {
+    const rows = await reader.all<CheckoutRow>(checkouts[reader.dialect], given(checkoutIds));
+    const invoices = readPayerInvoices(rows, baseUrl());
+    return new Map(
+      rows.flatMap((row, place): [string, StoredCheckout][] => {
+        const invoice = invoices[place];
+        if (invoice == null) return [];
+        const merchant = {
+          displayName: row.merchantName,
+          website: row.merchantWebsite,
+          contactEmail: row.merchantContact,
+          accentColor: row.merchantColor,
+          logoPath: logoPath(row.merchantLogo),
+          allowedOrigins: JSON.parse(row.merchantOrigins) as string[],
+        };
+        const { checkoutId, checkoutVersion: version } = row;
+        return [[checkoutId, { version, invoice, merchant, ...ledgerOf(row) }]];
+      }),
+    );
+  }
+
   return {
     async versions(checkoutIds) {
       const rows = await db.all<VersionRow>(versions[db.dialect], given(checkoutIds));
       return new Map(rows.map((row) => [row.checkoutId, row]));
     },
 
-    async load(checkoutIds) {
-      const rows = await db.all<CheckoutRow>(checkouts[db.dialect], given(checkoutIds));
-      const invoices = readPayerInvoices(rows, baseUrl());
-      return new Map(
-        rows.flatMap((row, place): [string, StoredCheckout][] => {
-          const invoice = invoices[place];
-          if (invoice == null) return [];
-          const merchant = {
-            displayName: row.merchantName,
-            website: row.merchantWebsite,
-            contactEmail: row.merchantContact,
-            accentColor: row.merchantColor,
-            logoPath: logoPath(row.merchantLogo),
-          };
-          const { checkoutId, checkoutVersion: version, ledger } = row;
-          return [[checkoutId, { version, invoice, merchant, ...readLedger(ledger) }]];
-        }),
-      );
+    load: (checkoutIds) => loadFrom(db, checkoutIds),
+
+    async checkoutIn(tx, checkoutId) {
+      const stored = (await loadFrom(tx, [checkoutId])).get(checkoutId);
+      return stored === undefined ? null : { stored, states: await networkStates(tx) };
     },
 
     logo: (name) => findLogo(db, name),
@@ -88,11 +110,16 @@ export function makeCheckoutSources(deps: {
     networkStates: () => networkStates(db),
 
     async ledgerIn(tx, invoiceId) {
-      const [row] = await tx.all<{ ledger: string }>(
-        `SELECT ${ledgerSql(tx.dialect, "i.id")} AS "ledger" FROM invoices i WHERE i.id = $1`,
+      const [row] = await tx.all<Pick<CheckoutRow, "ledger" | "refunds">>(
+        `SELECT ${ledgerSql(tx.dialect, "i.id")} AS "ledger",
+           ${refundsSql(tx.dialect, "i.id")} AS "refunds" FROM invoices i WHERE i.id = $1`,
         [invoiceId],
       );
-      return readLedger(row?.ledger ?? "[[],[]]");
+      return ledgerOf(row ?? { ledger: "[[],[]]", refunds: "[]" });
     },
   };
+}
+
+function ledgerOf({ ledger, refunds }: Pick<CheckoutRow, "ledger" | "refunds">): CheckoutLedger {
+  return { ...readLedger(ledger), refunds: readRefunds(refunds) };
 }

@@ -28,7 +28,9 @@ export const customerOperations = [
     request: {
       query: {
         ...pageParameters,
-        email: z.string().max(254).optional(),
+        email: z.string().max(254).optional().meta({
+          description: "Only customers with exactly this e-mail address. Case is ignored.",
+        }),
         externalId: z.string().max(200).optional(),
       },
     },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
   email,
@@ -24,6 +25,10 @@ export const CustomerRecord = responseRecord("Customer", {
   createdAt: datetime(),
   updatedAt: datetime(),
 });
+describeFields(CustomerRecord, {
+  name: "The customer's name.",
+  email: "The customer's e-mail address, in lower case; null without one.",
+});
 
 export const CustomerListRecord = listRecord("CustomerList", CustomerRecord);
 
@@ -33,10 +38,21 @@ export const CreateCustomerRequest = requestRecord("CreateCustomerRequest", {
   externalId: line(externalIdLengthMax).nullish(),
   metadata: metadata().optional(),
 });
+describeFields(CreateCustomerRequest, {
+  name: "The customer's name.",
+  email: "The customer's e-mail address; stored in lower case.",
+  externalId: "The merchant's own id of the customer, unique in the organization.",
+});
 
 export const UpdateCustomerRequest = requestRecord("UpdateCustomerRequest", {
   name: line(nameLengthMax).optional(),
   email: email().nullish(),
   externalId: line(externalIdLengthMax).nullish(),
   metadata: metadata().optional(),
+});
+describeFields(UpdateCustomerRequest, {
+  name: "The customer's name.",
+  email: "The customer's e-mail address; null removes it.",
+  externalId: "The merchant's own id of the customer, unique in the organization; null removes it.",
+  metadata: "Replaces all metadata.",
 });

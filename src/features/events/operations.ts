@@ -31,7 +31,7 @@ export const eventOperations = [
     path: "/organizations/{organizationId}/events",
     summary: "List events, oldest first",
     description:
-      "For clients that poll instead of receiving webhooks, or that catch up after a break. Items have the body of the webhook plus the event's id, without `sequence`, which counts per endpoint. To continue, send `nextCursor` as `after`. A cursor does not expire, and reading on never skips or repeats an event, even while new ones arrive. `types` filters by types, separated by commas; a filtered page may be empty while `hasMore` is true.",
+      "For clients that poll instead of receiving webhooks, or that catch up after a break. Items have the body of the webhook plus the event's id, without `sequence`, which counts per endpoint. To continue, send `nextCursor` as `after`. A cursor does not expire, unless the operator restores a backup from before it (`outdated_cursor`; the message says how to continue), and reading on never skips or repeats an event, even while new ones arrive. `types` filters by types, separated by commas; a filtered page may be empty while `hasMore` is true.",
     access: organization("organization:read"),
     request: { query: eventQuery },
     response: { status: 200, record: EventListRecord },

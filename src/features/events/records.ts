@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { limitParameter } from "../../api/declare/list.ts";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { datetime, id, record, responseRecord } from "../../api/declare/record.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
 
@@ -22,6 +23,11 @@ export const EventRecord = responseRecord("Event", {
   apiVersion: z.string(),
   organizationId: id("organization"),
 });
+describeFields(EventRecord, {
+  type: "The event type, such as `invoice.paid`.",
+  timestamp: "Time of the event: ISO 8601, UTC.",
+  apiVersion: "The version of the body's format.",
+});
 
 export const EventListRecord = record(
   "EventList",
@@ -34,18 +40,35 @@ export const EventListRecord = record(
     hasMore: z.boolean().meta({ description: "Whether more events are available now." }),
   }),
 );
+describeFields(EventListRecord, {
+  data: "The events of the page, oldest first.",
+});
 
 export const eventQuery = {
-  after: z.string().max(cursorLengthMax).optional(),
+  after: z.string().max(cursorLengthMax).optional().meta({
+    description:
+      "The `nextCursor` of an earlier answer. Without it, the list starts at the oldest kept event.",
+  }),
   limit: limitParameter,
-  types: z.string().max(typesLengthMax).optional(),
+  types: z
+    .string()
+    .max(typesLengthMax)
+    .optional()
+    .meta({ description: "Event types, separated by commas. Default: all." }),
 };
 
 export const EventTypeRecord = responseRecord("EventType", {
   type: z.string(),
   description: z.string(),
 });
+describeFields(EventTypeRecord, {
+  type: "The event type, such as `invoice.paid`.",
+  description: "When it is sent.",
+});
 
 export const EventTypeListRecord = responseRecord("EventTypeList", {
   data: z.array(EventTypeRecord),
+});
+describeFields(EventTypeListRecord, {
+  data: "All event types.",
 });

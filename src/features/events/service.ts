@@ -5,7 +5,9 @@ import type { Database } from "../../platform/database/index.ts";
 import { eventCatalogue, eventTypes, type EventType } from "../../platform/events/catalogue.ts";
 import type { EventRow } from "../../platform/events/index.ts";
 import type { RelayedEvent } from "../../platform/events/relay.ts";
+import { readRestores } from "../../platform/backup/restores.ts";
 import { open, seal, SealBroken } from "../../platform/secrets/encryption.ts";
+import { epochsAfter, type CursorEpochs } from "./cursor-epochs.ts";
 import { eventsAfter, eventsBetween, findEvent, stretchAfter } from "./store.ts";
 
 /** Maximum number of events that a request with a type filter scans. */
@@ -54,9 +56,27 @@ export function makeEventService(deps: {
 }): EventService {
   const { db, cursorKey } = deps;
 
-  function positionOf(organizationId: Id<"organization">, cursor: string): number {
+  // A restore needs stopped servers, so they cannot change while this one runs.
+  let known: Promise<CursorEpochs> | null = null;
+  async function epochs(): Promise<CursorEpochs> {
+    known ??= readRestores(db).then(epochsAfter);
+    return known.catch((error: unknown) => {
+      known = null;
+      throw error;
+    });
+  }
+
+  const sealed = (organizationId: Id<"organization">, position: number, current: CursorEpochs) =>
+    seal(cursorKey, current.format(position), placeOf(organizationId));
+
+  function positionOf(
+    organizationId: Id<"organization">,
+    cursor: string,
+    current: CursorEpochs,
+  ): number {
+    let text: string;
     try {
-      return Number(open(cursorKey, cursor, placeOf(organizationId)));
+      text = open(cursorKey, cursor, placeOf(organizationId));
     } catch (error) {
       if (!(error instanceof SealBroken)) throw error;
       throw invalidField(
@@ -65,6 +85,17 @@ export function makeEventService(deps: {
         "must be the nextCursor of this organization's events; omit it to start at the oldest event",
       );
     }
+    const { position, outdated } = current.parse(text);
+    if (outdated === null) return position;
+    const remedy =
+      outdated.shared === null
+        ? "omit it to start at the oldest event, and skip ids that you know"
+        : `continue with ${sealed(organizationId, outdated.shared, current)}, where the backup ends`;
+    throw invalidField(
+      { parameter: "after" },
+      "outdated_cursor",
+      `must be replaced, because the store was restored from a backup of ${outdated.backupCreatedAt} and later events are lost: ${remedy}`,
+    );
   }
 
   async function read(
@@ -95,13 +126,15 @@ export function makeEventService(deps: {
     async list(organizationId, query) {
       const { limit } = parsePage({ limit: query.limit }, "events");
       const types = query.types === undefined ? null : readTypes(query.types);
-      const after = query.after === undefined ? 0 : positionOf(organizationId, query.after);
+      const current = await epochs();
+      const after =
+        query.after === undefined ? 0 : positionOf(organizationId, query.after, current);
       const { data, last, hasMore } = await read(organizationId, after, limit, types);
       // Returns the same cursor until an event arrives, so that pollers get 304.
       const nextCursor =
         query.after !== undefined && last === after
           ? query.after
-          : seal(cursorKey, String(last), placeOf(organizationId));
+          : sealed(organizationId, last, current);
       return { data, nextCursor, hasMore };
     },
 

@@ -19,7 +19,12 @@ import {
 import { invoiceStateOf, type PaymentTotals } from "./rules.ts";
 import { termsOf } from "./search/search-terms.ts";
 import { invoicesById, type InvoiceRow } from "./store.ts";
-import { invoices } from "./table.ts";
+import { isSameOption } from "../organizations/index.ts";
+import { listed } from "../../platform/database/query/json-rows.ts";
+import { anyToken } from "./holds/holds.ts";
+import { optionsOf, quotesOf, type Quote } from "./options/quotes.ts";
+import { quotesMax } from "./options/stored.ts";
+import { holds, invoices } from "./table.ts";
 
 /** An issued invoice with the data that its payments are checked against. */
 export interface LedgerOfInvoice {
@@ -78,6 +83,37 @@ async function statusFaults(
   });
 }
 
+async function optionFaults(
+  reader: Reader,
+  rows: readonly InvoiceRow[],
+): Promise<readonly Violation[]> {
+  const held = await reader.find(holds, `WHERE invoice_id IN ${listed(reader.dialect, 1)}`, [
+    JSON.stringify(rows.map(({ id }) => id)),
+  ]);
+  return rows.flatMap((row) => {
+    const quotes = quotesOf(row);
+    const own = held.filter(({ invoiceId }) => invoiceId === row.id);
+    const isHeld = (quote: Quote) =>
+      own.some(
+        ({ network, token }) =>
+          network === quote.network && (token === anyToken || token === quote.tokenSymbol),
+      );
+    const isQuoted = ({ network, token }: (typeof own)[number]) =>
+      quotes.some(
+        (quote) => network === quote.network && (token === anyToken || token === quote.tokenSymbol),
+      );
+    const faults = [
+      ...(optionsOf(row).some((option) => isSameOption(option, row))
+        ? []
+        : ["The option in force is not offered."]),
+      ...(quotes.length > quotesMax ? [`${String(quotes.length)} of its options have holds.`] : []),
+      ...(quotes.every(isHeld) ? [] : ["A chosen option has no hold."]),
+      ...(own.every(isQuoted) ? [] : ["It holds an amount in an option that was not chosen."]),
+    ];
+    return faults.map((fault) => ({ row: row.id, fault }));
+  });
+}
+
 const restore = "Compare the row with an earlier backup; the audit log shows who changed it.";
 
 export const invoiceChecks: readonly Check[] = [
@@ -127,14 +163,29 @@ export const invoiceChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "holds.invoice",
-    describe: "A hold and its invoice have the same organization, network and token.",
+    describe:
+      "A hold and its invoice have the same organization and, if that has one option, the same network and token.",
     advice: restore,
     sql: `SELECT holds.id AS "row", COALESCE('It contradicts its invoice ' || invoices.id || '.', 'Its invoice is gone.') AS fault
       FROM holds LEFT JOIN invoices ON invoices.id = holds.invoice_id
       WHERE invoices.id IS NULL OR invoices.organization_id <> holds.organization_id
-        OR invoices.network <> holds.network OR holds.least_amount > holds.amount
-        OR (holds.kind = 'amount' AND invoices.token_symbol <> holds.token)
+        OR holds.least_amount > holds.amount
+        OR (invoices.payment_options IS NULL AND (invoices.network <> holds.network
+          OR (holds.kind = 'amount' AND invoices.token_symbol <> holds.token)))
       ORDER BY holds.id`,
+  }),
+  walkCheck({
+    name: "invoices.options",
+    describe:
+      "The options of an invoice that were chosen have holds, at most as many as allowed, and one of them is in force.",
+    advice: restore,
+    batch: (reader, after) =>
+      reader.find(
+        invoices,
+        `WHERE id > $1 AND payment_options IS NOT NULL ORDER BY id LIMIT ${String(walkBatch)}`,
+        [after],
+      ),
+    faultsOf: optionFaults,
   }),
   termCheck<InvoiceRow>({
     name: "invoices.search-terms",

@@ -1,8 +1,45 @@
-import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
+import {
+  commandsOf,
+  neededOrganization,
+  pageFlags,
+  type Column,
+  type CommandArgument,
+  type CommandCall,
+} from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { InvoiceService } from "./service.ts";
+import type { InvoiceView } from "./present.ts";
+import type { CreatedInvoice, InvoiceService } from "./service.ts";
 
 const command = commandsOf<InvoiceService>();
+
+type Shown = Awaited<ReturnType<typeof present>>;
+
+const invoiceId: CommandArgument = { name: "invoiceId", description: "such as inv_01h…" };
+
+const columns: readonly Column<Shown>[] = [
+  "id",
+  "status",
+  "exception",
+  "amount settlementCurrency",
+  "paidAmount settlementCurrency",
+  "payableAmount tokenSymbol",
+  "remainingAmount tokenSymbol",
+  "network",
+  ["walletAddress", "Address"],
+  {
+    title: "Confirmations",
+    value: ({ confirmationProgress: { current, required } }) =>
+      `${String(current)}/${String(required)}`,
+  },
+  "transactionHashes",
+  "checkoutUrl",
+  "customerId",
+  ["externalId", "External ID"],
+  "description",
+  "createdAt",
+  "expiresAt",
+  ["paidAt", "Paid at"],
+];
 
 export const invoiceCommands = [
   command({
@@ -98,39 +135,100 @@ export const invoiceCommands = [
   command({
     name: "invoice show",
     summary: "Show an invoice of any organization",
-    arguments: [{ name: "invoiceId", description: "such as inv_01h…" }],
+    arguments: [invoiceId],
     examples: [
       "till invoice show inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
       "till invoice show inv_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "read",
-    handle: (service, call) => service.find(call.argument("invoiceId") as Id<"invoice">),
-    async present(invoice) {
-      return (await import("./present.ts")).presentInvoice(invoice);
-    },
-    columns: [
-      "id",
-      "status",
-      "exception",
-      "amount settlementCurrency",
-      "paidAmount settlementCurrency",
-      "payableAmount tokenSymbol",
-      "remainingAmount tokenSymbol",
-      "network",
-      ["walletAddress", "Address"],
+    handle: (service, call) => service.find(idOf(call)),
+    present,
+    columns,
+  }),
+  command({
+    name: "invoice create",
+    summary: "Create an invoice, and show the code that its payer scans",
+    flags: [
+      neededOrganization,
+      { flags: "--amount <amount>", description: "the price, such as 25.00", ask: "The price" },
       {
-        title: "Confirmations",
-        value: ({ confirmationProgress: { current, required } }) =>
-          `${String(current)}/${String(required)}`,
+        flags: "--settlement-currency <code>",
+        description: "of the price, such as USD",
+        ask: "The currency",
       },
-      "transactionHashes",
-      "checkoutUrl",
-      "customerId",
-      ["externalId", "External ID"],
-      "description",
-      "createdAt",
-      "expiresAt",
-      ["paidAt", "Paid at"],
+      { flags: "--token-symbol <symbol>", description: "such as USDT (default: payment policy)" },
+      { flags: "--network <id>", description: "such as tron (default: payment policy)" },
+      { flags: "--wallet-id <id>", description: "of the receiving wallet" },
+      { flags: "--customer-id <id>", description: "of the customer who pays" },
+      { flags: "--external-id <text>", description: "your own number, unique; the payer sees it" },
+      { flags: "--description <text>", description: "of the purchase, for the payer" },
+      { flags: "--redirect-url <url>", description: "the page to which the payer returns" },
+      { flags: "--draft", description: "keep it as a draft that is not issued" },
     ],
+    examples: [
+      "till invoice create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 25.00 --settlement-currency USD --token-symbol USDT --network tron",
+      "till invoice create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 9.50 --settlement-currency EUR --external-id A-7 --json",
+    ],
+    effect: "write",
+    async handle(service, call) {
+      const { CreateInvoiceRequest } = await import("./records.ts");
+      return service.create(
+        call.context,
+        call.flag("organization") as Id<"organization">,
+        call.parse(CreateInvoiceRequest, {
+          amount: call.flag("amount"),
+          settlementCurrency: call.flag("settlement-currency"),
+          tokenSymbol: call.flag("token-symbol"),
+          network: call.flag("network"),
+          walletId: call.flag("wallet-id"),
+          customerId: call.flag("customer-id"),
+          externalId: call.flag("external-id"),
+          description: call.flag("description"),
+          redirectUrl: call.flag("redirect-url"),
+          draft: call.isSet("draft") ? true : undefined,
+        }),
+      );
+    },
+    present: ({ invoice }: CreatedInvoice) => present(invoice),
+    columns,
+    code: ({ checkoutUrl, status }) => (status === "draft" ? null : checkoutUrl),
+    next: (one) => `till invoice show ${one.id}`,
+  }),
+  command({
+    name: "invoice cancel",
+    summary: "Cancel an invoice without payments",
+    arguments: [invoiceId],
+    examples: [
+      "till invoice cancel inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till invoice cancel inv_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+    ],
+    effect: "write",
+    async look(service, call) {
+      const before = await present(await service.find(idOf(call)));
+      return {
+        subject: `the invoice of ${before.amount} ${before.settlementCurrency} (${before.id}), ${before.status}`,
+        facts: [
+          ["External ID", before.externalId],
+          ["Description", before.description],
+          ["Expires", before.expiresAt],
+        ],
+        before,
+      };
+    },
+    confirm: (_call, subject) => `Cancel ${subject}? Its payer can no longer pay it.`,
+    async handle(service, call) {
+      const { organizationId } = await service.find(idOf(call));
+      return service.cancel(call.context, organizationId, idOf(call));
+    },
+    present,
+    columns,
   }),
 ];
+
+function idOf(call: CommandCall): Id<"invoice"> {
+  return call.argument("invoiceId") as Id<"invoice">;
+}
+
+async function present(view: InvoiceView) {
+  return (await import("./present.ts")).presentInvoice(view);
+}

@@ -76,3 +76,18 @@ export const PlanLimitReached = defineProblem({
   status: 403,
   title: "All invoices that the plan includes have been issued",
 });
+export const OptionNotOffered = defineProblem({
+  code: "option_not_offered",
+  status: 422,
+  title: "The invoice does not offer this token on this network",
+});
+export const OptionLimitReached = defineProblem({
+  code: "option_limit_reached",
+  status: 409,
+  title: "No further option of the invoice can be chosen",
+});
+export const InvoiceNotOpen = defineProblem({
+  code: "invoice_not_open",
+  status: 409,
+  title: "The invoice is not open",
+});

@@ -9,22 +9,43 @@ export {
   type InvoiceCandidate,
 } from "./settlement/candidates.ts";
 export { issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
-export { claimableTerms, type ClaimableTerms } from "./holds/claimable.ts";
+export { claimableNetworks, claimableTerms, type ClaimableTerms } from "./holds/claimable.ts";
 export { matchHolds, type HoldMatch } from "./holds/matching.ts";
 export { makeManagedInvoices, receivedBy, type ManagedInvoices } from "./managed/service.ts";
 export {
+  AmountTooLarge,
+  AmountTooSmall,
+  InvoiceNotOpen,
   ManagedByBilling,
   NetworkNotReady,
+  NoWallet,
+  OptionLimitReached,
+  OptionNotOffered,
   PlanLimitReached,
   RateUnavailable,
   SubscriptionRequired,
   SubscriptionSuspended,
+  TokenNotEnabled,
+  UnsupportedCurrency,
+  WalletCapacityExhausted,
 } from "./errors.ts";
 export { unlimited, type Grant, type IssuingDecision, type IssuingGate } from "./issuing/plan.ts";
-export type { LockedTerms, PayableTerms } from "./settlement/terms-to-pay.ts";
+export { payableTerms, type LockedTerms, type PayableTerms } from "./settlement/terms-to-pay.ts";
+export { putInForce } from "./options/in-force.ts";
+export {
+  addShare,
+  noShare,
+  quoteFor,
+  paidShare,
+  quotesOf,
+  tokensOf,
+  worthOf,
+  type Quote,
+  type Share,
+} from "./options/quotes.ts";
 export { atTip, payerInvoiceColumns, readPayerInvoices, type PayerInvoice } from "./payer-view.ts";
 export { presentInvoice, type InvoiceView } from "./present.ts";
-export { ConfirmationProgress, InvoiceStatusRecord } from "./records.ts";
+export { ConfirmationProgress, CreateInvoiceRequest, InvoiceStatusRecord } from "./records.ts";
 export {
   invoiceStatuses,
   noPayments,
@@ -32,6 +53,7 @@ export {
   type InvoiceStatus,
   type PaymentTotals,
 } from "./rules.ts";
+export { chooseOption, type ChosenOption } from "./options/choose.ts";
 export { makeInvoiceService, type InvoiceService } from "./service.ts";
 export { makeSettlement, type Settlement } from "./settlement/settlement.ts";
 export { countIssued, countIssuedOf, findInvoice, invoicesById, type InvoiceRow } from "./store.ts";

@@ -5,13 +5,18 @@ import { money, type Money } from "../../kernel/money/money.ts";
 import { columns, decodeRows, type RawRow } from "../../platform/database/index.ts";
 import { viewOf, type InvoiceView } from "./present.ts";
 import { referenceOf } from "./reference.ts";
-import {
-  confirmationsShown,
-  settlementOf,
-  type InvoiceException,
-  type InvoiceStatus,
-} from "./rules.ts";
+import { confirmationsShown, type InvoiceException, type InvoiceStatus } from "./rules.ts";
+import { isSameOption } from "../organizations/index.ts";
+import { optionsOf, quotesOf, roundingSlack, type Quote } from "./options/quotes.ts";
+import { quotesMax } from "./options/stored.ts";
+import type { PaymentOption } from "../organizations/index.ts";
+import { paidAmountOf } from "./settlement/terms-to-pay.ts";
 import { invoices } from "./table.ts";
+
+export interface PayerOption extends Pick<PaymentOption, "network" | "tokenSymbol"> {
+  /** Whether it was chosen before, so that its rate is locked. */
+  readonly isHeld: boolean;
+}
 
 /** The fields of an issued invoice that its payer may see. */
 export interface PayerInvoice {
@@ -43,10 +48,18 @@ export interface PayerInvoice {
   readonly confirmations: { readonly current: number; readonly required: number };
   /** The block of its newest payment, from which the confirmations are counted; null without payments. */
   readonly latestBlock: number | null;
+  /** The options that the merchant offers, in his order. */
+  readonly options: readonly PayerOption[];
+  /** Whether options without a hold may be chosen. */
+  readonly hasRoom: boolean;
+  /** The rates and amounts of the options that were chosen. */
+  readonly quotes: readonly Quote[];
   readonly checkoutUrl: string;
   readonly redirectUrl: string | null;
   readonly expiresAt: Instant;
   readonly paidAt: Instant | null;
+  /** The feature that manages the invoice; null for a merchant's own. */
+  readonly managedBy: "billing" | null;
 }
 
 /** Returns null for a draft, which payers cannot see, and for an invoice that was canceled as a draft. */
@@ -56,7 +69,12 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
   if (walletAddress === null || payableAmount === null || expiresAt === null) return null;
   const settlement = settlementAsset(invoice.settlementCurrency, invoice.settlementDecimals);
   const token = tokenAsset(invoice.tokenSymbol, invoice.tokenDecimals);
-  const paid = settlementOf(invoice.seenAmount, invoice.amount, payableAmount);
+  const quotes = quotesOf(invoice);
+  const inForce = quotes.find((quote) => isSameOption(quote, invoice));
+  const asked = invoice.askedAmount ?? payableAmount;
+  const excess = invoice.seenAmount - asked;
+  // The rounding between options does not count as excess.
+  const isRounding = excess > 0n && excess <= roundingSlack(quotes, inForce);
   return {
     id: invoice.id,
     organizationId: invoice.organizationId,
@@ -71,9 +89,9 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
     walletAddress,
     isAddressShared: invoice.addressIndex === null,
     amount: money(invoice.amount, settlement),
-    paidAmount: money(paid, settlement),
+    paidAmount: money(paidAmountOf(invoice), settlement),
     payable: money(payableAmount, token),
-    asked: money(invoice.askedAmount ?? payableAmount, token),
+    asked: money(isRounding ? invoice.seenAmount : asked, token),
     received: money(invoice.seenAmount, token),
     remaining: money(invoice.remainingAmount ?? 0n, token),
     confirmations: {
@@ -81,10 +99,17 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
       required: invoice.requiredConfirmations,
     },
     latestBlock: invoice.latestBlock,
+    options: optionsOf(invoice).map(({ network, tokenSymbol }) => ({
+      ...{ network, tokenSymbol },
+      isHeld: quotes.some((quote) => isSameOption(quote, { network, tokenSymbol })),
+    })),
+    hasRoom: quotes.length < quotesMax,
+    quotes,
     checkoutUrl,
     redirectUrl: invoice.redirectUrl,
     expiresAt,
     paidAt: invoice.paidAt,
+    managedBy: invoice.managedBy,
   };
 }
 

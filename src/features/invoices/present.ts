@@ -4,7 +4,10 @@ import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money } from "../../kernel/money/money.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { InvoiceRecord, type InvoiceListRecord } from "./records.ts";
-import { confirmationsShown, settlementOf } from "./rules.ts";
+import { isSameOption } from "../organizations/index.ts";
+import { optionsOf, quotesOf } from "./options/quotes.ts";
+import { confirmationsShown } from "./rules.ts";
+import { paidAmountOf } from "./settlement/terms-to-pay.ts";
 import type { InvoiceRow } from "./store.ts";
 
 /** An invoice with the additional data that its record shows. */
@@ -42,14 +45,34 @@ function recordOf(invoice: InvoiceView): z.input<typeof InvoiceRecord> {
     amount: formatMoney(money(invoice.amount, settlement)),
     payableAmount: tokens(payableAmount),
     remainingAmount: tokens(invoice.remainingAmount),
-    paidAmount: formatMoney(
-      money(settlementOf(seenAmount, invoice.amount, payableAmount), settlement),
-    ),
+    paidAmount: formatMoney(money(paidAmountOf(invoice), settlement)),
     paidTokenAmount: formatMoney(money(seenAmount, token)),
     confirmationProgress: {
       current: confirmationsShown(invoice, invoice.tipHeight),
       required: invoice.requiredConfirmations,
     },
+    paymentOptions: presentOptions(invoice),
+  });
+}
+
+function presentOptions(invoice: InvoiceView): z.input<typeof InvoiceRecord>["paymentOptions"] {
+  const quotes = quotesOf(invoice);
+  return optionsOf(invoice).map((option) => {
+    const quote = quotes.find((each) => isSameOption(each, option));
+    return {
+      network: option.network,
+      tokenSymbol: option.tokenSymbol,
+      walletId: quote === undefined ? option.walletId : quote.walletId,
+      isInForce: isSameOption(option, invoice),
+      payableAmount:
+        quote === undefined
+          ? null
+          : formatMoney(
+              money(quote.payableAmount, tokenAsset(quote.tokenSymbol, quote.tokenDecimals)),
+            ),
+      exchangeRate: quote?.exchangeRate ?? null,
+      walletAddress: quote?.walletAddress ?? null,
+    };
   });
 }
 

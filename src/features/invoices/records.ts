@@ -11,6 +11,7 @@ import {
 } from "../../api/declare/list.ts";
 import { invalidField } from "../../kernel/errors.ts";
 import { invoiceSorts, type InvoiceFilters } from "./search/filters.ts";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
   id,
@@ -27,6 +28,7 @@ import {
 } from "../../api/declare/record.ts";
 import type { PageQuery } from "../../kernel/page.ts";
 import { percentPattern } from "../../kernel/money/percent.ts";
+import { paymentOptionsInput } from "../organizations/index.ts";
 import { invoiceExceptions, invoiceStatuses } from "./rules.ts";
 
 const codeLengthMax = 40;
@@ -52,8 +54,35 @@ export const ConfirmationProgress = responseRecord("ConfirmationProgress", {
   current: z.int(),
   required: z.int(),
 });
+describeFields(ConfirmationProgress, {
+  current: "Confirmations of the payment with the fewest, at most `required`; 0 without a payment.",
+  required: "Confirmations at which a payment is confirmed.",
+});
 
 export const InvoiceStatusRecord = record("InvoiceStatus", z.enum(invoiceStatuses));
+
+export const PaymentOptionRecord = responseRecord("PaymentOption", {
+  network: z.string(),
+  tokenSymbol: z.string(),
+  walletId: id("wallet").nullable().meta({
+    description:
+      "The wallet that receives the payments; before the option is chosen, the one that the request names, if any.",
+  }),
+  isInForce: z.boolean().meta({
+    description: "True for the option that the invoice's own fields describe.",
+  }),
+  payableAmount: moneyAnswer().nullable().meta({
+    description:
+      "The whole amount in the option's token, at the rate that was locked when it was chosen; null before that.",
+  }),
+  exchangeRate: z.string().nullable(),
+  walletAddress: z.string().nullable(),
+});
+describeFields(PaymentOptionRecord, {
+  exchangeRate:
+    "Tokens for one unit of `settlementCurrency`, locked when the option was chosen; rounded for display. Null before that.",
+  walletAddress: "The address to pay, in the network's notation; null before the option is chosen.",
+});
 
 export const InvoiceRecord = responseRecord("Invoice", {
   id: id("invoice"),
@@ -78,6 +107,10 @@ export const InvoiceRecord = responseRecord("Invoice", {
   network: z.string(),
   walletId: id("wallet").nullable(),
   walletAddress: z.string().nullable(),
+  paymentOptions: z.array(PaymentOptionRecord).meta({
+    description:
+      "The tokens and networks among which the payer may choose. `tokenSymbol`, `network`, `walletId`, `walletAddress`, `exchangeRate` and all amounts in tokens are those of the option in force: the first one at the issue, then the one that the payer chose last or in which money came last.",
+  }),
   customerId: id("customer").nullable(),
   externalId: z.string().nullable().meta({
     description: "The merchant's own number, such as an order number. Its payer sees it.",
@@ -101,6 +134,35 @@ export const InvoiceRecord = responseRecord("Invoice", {
   paidAt: datetime().nullable(),
   canceledAt: datetime().nullable(),
 });
+describeFields(InvoiceRecord, {
+  publicId: "The short id that the payer sees.",
+  checkoutId: "The unguessable id of the checkout, which is part of its URL; null while draft.",
+  checkoutUrl: "The URL of the page on which the payer pays; null while draft.",
+  status:
+    "The status. `partially_paid`: a part was detected. `confirming`: the whole amount was detected. `paid`: it is confirmed. `expired`: the deadline passed without the whole amount.",
+  amount: "The price: a decimal string in `settlementCurrency`.",
+  payableAmount:
+    "The amount that the payer must send in total: a decimal string in tokens; null while draft. It may exceed the converted price by a surcharge that tells payments at one address apart.",
+  paidAmount:
+    "The worth of the detected payments, confirmed or not, at the invoice's rate: a decimal string in `settlementCurrency`, rounded down.",
+  paidTokenAmount:
+    "The sum of the detected payments, confirmed or not: a decimal string in tokens.",
+  exchangeRate:
+    "Tokens for one unit of `settlementCurrency`, locked at the issue, or when the payer chose the option; rounded for display. Null while draft.",
+  walletId: "The id of the receiving wallet; null for a draft without a requested one.",
+  walletAddress:
+    "The address that the payer must pay, in the network's notation; null while draft.",
+  customerId: "The id of the customer who pays; null without one.",
+  redirectUrl: "The shop's page to which the payer returns; null without one.",
+  expiresInSeconds: "Time from the issue until the invoice expires, in seconds.",
+  underpaymentTolerance:
+    "The underpayment that is accepted as full payment, in percent of the amount, as text such as `0.5`.",
+  confirmationProgress: "The confirmations of the payment with the fewest.",
+  expiresAt: "The deadline of the payment: ISO 8601, UTC; null while draft.",
+  issuedAt: "Time of the issue: ISO 8601, UTC; null while draft.",
+  paidAt: "Time of the block that completed the amount: ISO 8601, UTC; null unless paid.",
+  canceledAt: "Time of the cancellation: ISO 8601, UTC; null unless canceled.",
+});
 
 export const InvoiceListRecord = listRecord("InvoiceList", InvoiceRecord);
 
@@ -119,7 +181,11 @@ export const invoiceQuery = {
   metadataKey: z.string().min(1).max(metadataKeyLengthMax).optional().meta({
     description: "Together with `metadataValue`: invoices whose metadata has this entry.",
   }),
-  metadataValue: z.string().max(metadataValueLengthMax).optional(),
+  metadataValue: z
+    .string()
+    .max(metadataValueLengthMax)
+    .optional()
+    .meta({ description: "Together with `metadataKey`: the entry's value." }),
   search: z
     .string()
     .trim()
@@ -171,6 +237,13 @@ export function readInvoiceQuery({
 
 export const externalIdText = () => line(externalIdLengthMax);
 
+const paymentOptions = () =>
+  paymentOptionsInput().optional().meta({
+    description:
+      "Tokens and networks among which the payer may choose, each combination once; the first is in force at the issue. Instead of `network`, `tokenSymbol` and `walletId`.",
+  });
+const singleOption = "Together with the other one. Instead of `paymentOptions`.";
+
 const optional = {
   walletId: id("wallet").nullish(),
   customerId: id("customer").nullish(),
@@ -185,13 +258,33 @@ const optional = {
 export const CreateInvoiceRequest = requestRecord("CreateInvoiceRequest", {
   amount: money(),
   settlementCurrency: code(),
-  tokenSymbol: code(),
-  network: code(),
+  tokenSymbol: code()
+    .optional()
+    .meta({
+      description: `The token, such as USDT. ${singleOption} Without both, the options of the organization's payment policy apply.`,
+    }),
+  network: code()
+    .optional()
+    .meta({ description: `The network's id. ${singleOption}` }),
+  paymentOptions: paymentOptions(),
   ...optional,
   draft: z
     .boolean()
     .optional()
     .meta({ description: "Keeps the invoice as an editable draft instead of issuing it." }),
+});
+describeFields(CreateInvoiceRequest, {
+  amount:
+    "The price: a decimal string in `settlementCurrency`, with at most its number of decimals.",
+  settlementCurrency:
+    "The currency of the price: an ISO 4217 code such as `USD`, or a token's symbol.",
+  walletId:
+    "The wallet that receives the payment. Without it, Till chooses one of the network's wallets.",
+  customerId: "The id of the customer who pays.",
+  externalId:
+    "The merchant's own number, such as an order number, unique in the organization. A repeated request with it returns the first invoice. Its payer sees it.",
+  description: "The purchase, in words for the payer, who sees it.",
+  redirectUrl: "The shop's page to which the payer returns: an http or https URL.",
 });
 
 export const UpdateInvoiceRequest = requestRecord("UpdateInvoiceRequest", {
@@ -199,8 +292,18 @@ export const UpdateInvoiceRequest = requestRecord("UpdateInvoiceRequest", {
   settlementCurrency: code().optional(),
   tokenSymbol: code().optional(),
   network: code().optional(),
+  paymentOptions: paymentOptions(),
   ...optional,
   status: z.enum(["open"]).optional().meta({
     description: "`open` issues the draft after applying the other changes of the request.",
   }),
+});
+describeFields(UpdateInvoiceRequest, {
+  amount:
+    "The price: a decimal string in `settlementCurrency`, with at most its number of decimals.",
+  walletId: "The wallet that receives the payment; null lets Till choose one.",
+  customerId: "The id of the customer who pays; null removes it.",
+  externalId:
+    "The merchant's own number, unique in the organization; null removes it. The payer sees it.",
+  metadata: "Replaces all metadata.",
 });

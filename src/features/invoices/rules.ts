@@ -16,8 +16,25 @@ export type InvoiceStatus = (typeof invoiceStatuses)[number];
 export const invoiceExceptions = ["none", "underpaid", "overpaid", "late", "reverted"] as const;
 export type InvoiceException = (typeof invoiceExceptions)[number];
 
+/** The sums of the payments of one option, in its token's smallest unit. */
+export interface QuoteTotals {
+  readonly network: string;
+  readonly tokenSymbol: string;
+  readonly seen: bigint;
+  readonly confirmed: bigint;
+  readonly latestBlock: number | null;
+}
+
+/** The totals of an invoice whose payer has chosen several options. */
+export interface TotalsOfSeveral {
+  /** The worth of the counted payments, in the smallest unit of the settlement currency. */
+  readonly paidAmount: bigint;
+  readonly quotes: readonly QuoteTotals[];
+}
+
 /**
- * The totals of an invoice's payments, as the payment ledger computes them. Amounts are in the token's smallest unit.
+ * The totals of an invoice's payments, as the payment ledger computes them. Amounts are in the smallest unit of the
+ * token in force, to which amounts in other tokens are converted at the rates of their holds.
  */
 export interface PaymentTotals {
   /** Confirming and confirmed payments. */
@@ -27,7 +44,7 @@ export interface PaymentTotals {
   readonly isLate: boolean;
   /** True if a reorganization removed a counted payment that has not returned. */
   readonly isReverted: boolean;
-  /** The block of the counted payment with the fewest confirmations. */
+  /** The block of the counted payment with the fewest confirmations, on the network in force. */
   readonly latestBlock: number | null;
   /** The block time of the payment that completed the amount. */
   readonly completedAt: Instant | null;
@@ -36,6 +53,10 @@ export interface PaymentTotals {
    * hexadecimal digits each.
    */
   readonly transactionHashes: readonly string[];
+  /** The network of each transaction; absent if all are on the network in force, or shown already. */
+  readonly networkOf?: ReadonlyMap<string, string>;
+  /** Absent if the invoice has the holds of one option only. */
+  readonly several?: TotalsOfSeveral;
 }
 
 export const noPayments: PaymentTotals = {

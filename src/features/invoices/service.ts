@@ -1,6 +1,7 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
+import type { Money } from "../../kernel/money/money.ts";
 import { mapPage, parsePage, toPartialPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { networkState, networkStates } from "../../platform/chain/state/network-state.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type WriteContext,
 } from "../../platform/database/index.ts";
 import type { EventType } from "../../platform/events/catalogue.ts";
+import { usualOptions } from "../organizations/index.ts";
 import { meterInvoice } from "../usage/index.ts";
 import { announce, changedFields } from "./issuing/announce.ts";
 import {
@@ -31,7 +33,13 @@ import {
 import { requireUnmanaged } from "./managed/service.ts";
 import { endHolds } from "./holds/matching.ts";
 import { issue } from "./issuing/issue.ts";
-import { foreseenOf, planIssue, requireWallet, type IssueDependencies } from "./issuing/plan.ts";
+import { foreseenOf, planIssue, type IssueDependencies } from "./issuing/plan.ts";
+import {
+  namesNoOption,
+  readOffer,
+  requireWallets,
+  type OfferedTerms,
+} from "./options/requested.ts";
 import { positionIn, sortOf, type InvoiceFilters } from "./search/filters.ts";
 import { listInvoices } from "./search/listing.ts";
 import type { InvoicesOfTransaction } from "./search/narrowing.ts";
@@ -40,7 +48,6 @@ import { viewOf, type InvoiceView } from "./present.ts";
 import { replaceTerms } from "./search/search-terms.ts";
 import { findByCheckoutId, findByExternalId, findInvoice, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
-import { readTerms } from "./issuing/terms.ts";
 
 export interface InvoiceInput extends DraftInput {
   readonly draft?: boolean | undefined;
@@ -62,6 +69,8 @@ export interface InvoiceService {
     organizationId: Id<"organization">,
     input: InvoiceInput,
   ): Promise<CreatedInvoice>;
+  /** Validates an invoice without creating it; throws the errors of its terms and references. Returns its amount. */
+  check(organizationId: Id<"organization">, input: InvoiceInput): Promise<Money>;
   get(organizationId: Id<"organization">, invoiceId: Id<"invoice">): Promise<InvoiceView>;
   /** Finds an invoice of any organization, for the operator. */
   find(invoiceId: Id<"invoice">): Promise<InvoiceView>;
@@ -126,10 +135,10 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
   async function requireReferences(
     reader: Reader,
     organizationId: Id<"organization">,
-    input: DraftInput,
+    { customerId }: DraftInput,
+    { options }: OfferedTerms,
   ): Promise<void> {
-    const { customerId, walletId } = input;
-    if (walletId != null) await requireWallet(reader, organizationId, walletId);
+    await requireWallets(reader, organizationId, options);
     if (customerId == null) return;
     const found = await deps.customersAmong(reader, organizationId, [customerId]);
     if (!found.has(customerId)) throw noCustomer();
@@ -169,18 +178,19 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
 
   return {
     async create(context, organizationId, input) {
-      const terms = readTerms(deps, input);
+      const usual = namesNoOption(input) ? await usualOptions(db, organizationId) : null;
+      const terms = readOffer(deps, input, usual);
       const externalId = input.externalId ?? null;
       const fingerprint = externalId === null ? null : fingerprintOf(input);
       if (externalId !== null && fingerprint !== null) {
         const known = await findByExternalId(db, organizationId, externalId);
         if (known !== null) return first(context, organizationId, externalId, fingerprint);
       }
-      await requireReferences(db, organizationId, input);
+      await requireReferences(db, organizationId, input, terms);
       const plan =
         input.draft === true
           ? null
-          : await planIssue(db, deps, organizationId, terms, input.walletId ?? null, clock.now());
+          : await planIssue(db, deps, organizationId, terms, terms.walletId, clock.now());
       try {
         return await db.write(
           context,
@@ -196,6 +206,13 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
         if (!isExternalIdTaken(error) || externalId === null || fingerprint === null) throw error;
         return first(context, organizationId, externalId, fingerprint);
       }
+    },
+
+    async check(organizationId, input) {
+      const usual = namesNoOption(input) ? await usualOptions(db, organizationId) : null;
+      const terms = readOffer(deps, input, usual);
+      await requireReferences(db, organizationId, input, terms);
+      return terms.amount;
     },
 
     async get(organizationId, invoiceId) {
@@ -247,8 +264,8 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
             );
           }
           const input = editedInput(current, changes);
-          const terms = readTerms(deps, input);
-          await requireReferences(tx, organizationId, input);
+          const terms = readOffer(deps, input);
+          await requireReferences(tx, organizationId, input, terms);
           const { requestFingerprint } = current;
           const { id, publicId, createdAt, version } = current;
           const draft = {
@@ -259,8 +276,7 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
             version,
           };
           if (changes.status === undefined) return save(tx, at, "invoice.updated", current, draft);
-          const walletId = input.walletId ?? null;
-          const plan = await planIssue(tx, deps, organizationId, terms, walletId, at);
+          const plan = await planIssue(tx, deps, organizationId, terms, terms.walletId, at);
           const issued = await issue(tx, deps, draft, plan, at);
           return save(tx, at, "invoice.issued", current, issued);
         });

@@ -85,30 +85,59 @@ export function lockInvoices(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Prom
   ]);
 }
 
-/** Stores the results of settlements, all of them in one statement. */
+/** Stores the results of settlements: those of invoices with one option in one statement, and the others in another. */
 export async function saveStates(tx: Tx, rows: readonly InvoiceRow[]): Promise<void> {
   await tx.updateMany(
     invoices,
-    rows.map((row) => ({
-      where: { id: row.id },
-      set: {
-        status: row.status,
-        exception: row.exception,
-        version: row.version,
-        remainingAmount: row.remainingAmount,
-        seenAmount: row.seenAmount,
-        confirmedAmount: row.confirmedAmount,
-        isLate: row.isLate,
-        isReverted: row.isReverted,
-        latestBlock: row.latestBlock,
-        completedAt: row.completedAt,
-        paidAt: row.paidAt,
-        updatedAt: row.updatedAt,
-        transactionHashes: row.transactionHashes,
-        askedAmount: row.askedAmount,
-      },
-    })),
+    rows
+      .filter(({ paymentOptions }) => paymentOptions === null)
+      .map((row) => ({ where: { id: row.id }, set: stateColumns(row) })),
   );
+  await tx.updateMany(
+    invoices,
+    rows
+      .filter(({ paymentOptions }) => paymentOptions !== null)
+      .map((row) => ({
+        where: { id: row.id },
+        set: { ...stateColumns(row), ...optionColumns(row) },
+      })),
+  );
+}
+
+/** The columns that describe the option in force, and the quotes of all options. */
+export function optionColumns(row: InvoiceRow) {
+  return {
+    network: row.network,
+    tokenSymbol: row.tokenSymbol,
+    tokenDecimals: row.tokenDecimals,
+    requiredConfirmations: row.requiredConfirmations,
+    payableAmount: row.payableAmount,
+    exchangeRate: row.exchangeRate,
+    walletId: row.walletId,
+    walletAddress: row.walletAddress,
+    addressIndex: row.addressIndex,
+    paidAmount: row.paidAmount,
+    paymentOptions: row.paymentOptions,
+  };
+}
+
+function stateColumns(row: InvoiceRow) {
+  return {
+    status: row.status,
+    exception: row.exception,
+    version: row.version,
+    remainingAmount: row.remainingAmount,
+    seenAmount: row.seenAmount,
+    confirmedAmount: row.confirmedAmount,
+    isLate: row.isLate,
+    isReverted: row.isReverted,
+    latestBlock: row.latestBlock,
+    completedAt: row.completedAt,
+    paidAt: row.paidAt,
+    updatedAt: row.updatedAt,
+    transactionHashes: row.transactionHashes,
+    askedAmount: row.askedAmount,
+  };
 }
 
 /** Returns the ids of unpaid invoices whose deadline is before a time, the earliest first. */

@@ -1,5 +1,6 @@
 import type { Id } from "../../kernel/id.ts";
 import { amount, flag, integer, json, table, text, time } from "../../platform/database/index.ts";
+import type { StoredOption } from "./options/stored.ts";
 import type { InvoiceException, InvoiceStatus } from "./rules.ts";
 
 /**
@@ -8,6 +9,9 @@ import type { InvoiceException, InvoiceStatus } from "./rules.ts";
  */
 export const invoiceFacet =
   "(status || ' ' || network || ' ' || token_symbol || ' ' || settlement_currency || ' ' || coalesce(wallet_id, ''))";
+
+/** Condition of the indexes of invoices with several holds. */
+export const hasSeveral = "paid_amount IS NOT NULL";
 
 export const invoices = table(
   "invoices",
@@ -23,6 +27,7 @@ export const invoices = table(
     amount: amount(),
     settlementCurrency: text(),
     settlementDecimals: integer(),
+    // The option in force; with it go the amounts in tokens, the wallet, the address and the rate.
     tokenSymbol: text(),
     tokenDecimals: integer(),
     network: text(),
@@ -58,6 +63,11 @@ export const invoices = table(
     /** The payment totals, as the payment ledger last computed them. */
     seenAmount: amount(),
     confirmedAmount: amount(),
+    /**
+     * The worth of its payments in the settlement currency, if it has several holds; null if that follows from
+     * `seenAmount`.
+     */
+    paidAmount: amount().nullable(),
     isLate: flag(),
     isReverted: flag(),
     latestBlock: integer().nullable(),
@@ -70,6 +80,8 @@ export const invoices = table(
     issuedAt: time().nullable(),
     paidAt: time().nullable(),
     canceledAt: time().nullable(),
+    /** The options among which the payer may choose; null if there is only one. */
+    paymentOptions: json<readonly StoredOption[]>().nullable(),
   },
   {
     primaryKey: ["id"],
@@ -102,7 +114,7 @@ export const invoices = table(
         name: "invoices_partly_paid",
         columns: [
           ...["organizationId", "settlementCurrency", "settlementDecimals"],
-          ...["amount", "payableAmount", "seenAmount"],
+          ...["amount", "payableAmount", "seenAmount", "paidAmount"],
         ],
         where: "status = 'partially_paid'",
       },
@@ -123,6 +135,18 @@ export const invoices = table(
         columns: ["checkoutId"],
         unique: true,
         where: "checkout_id IS NOT NULL",
+      },
+      // For filters on an option that is not in force.
+      { name: "invoices_several", columns: ["organizationId", "id"], where: hasSeveral },
+      {
+        name: "invoices_several_paid",
+        columns: ["organizationId", "paidAt", "id"],
+        where: `${hasSeveral} AND paid_at IS NOT NULL`,
+      },
+      {
+        name: "invoices_several_amount",
+        columns: ["organizationId", "amount", "id"],
+        where: hasSeveral,
       },
       { name: "invoices_public_id", columns: ["publicId"], unique: true },
       {

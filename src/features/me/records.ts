@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { permissionNames, roles, scopes } from "../../api/declare/permissions.ts";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { datetime, id, responseRecord } from "../../api/declare/record.ts";
 import { UserRecord } from "../members/index.ts";
 
@@ -8,13 +9,24 @@ const permission = () => z.enum(permissionNames);
 export const MeRecord = responseRecord("Me", {
   type: z.enum(["user", "api_key"]),
   user: UserRecord.nullable().meta({ description: "Null for an API key." }),
-  apiKey: responseRecord("MeApiKey", {
-    id: id("apiKey"),
-    name: z.string(),
-    scopes: z.array(z.enum(scopes)),
-    createdBy: id("user").nullable().meta({ description: "Null if the operator created the key." }),
-    expiresAt: datetime().nullable().meta({ description: "Null if the key does not expire." }),
-  })
+  apiKey: describeFields(
+    responseRecord("MeApiKey", {
+      id: id("apiKey"),
+      name: z.string(),
+      scopes: z.array(z.enum(scopes)),
+      createdBy: id("user")
+        .nullable()
+        .meta({ description: "Null if the operator created the key." }),
+      expiresAt: datetime().nullable().meta({
+        description:
+          "Time from which the key is refused: ISO 8601, UTC; null if it does not expire.",
+      }),
+    }),
+    {
+      name: "The key's name.",
+      scopes: "Permissions of the key. `write` includes `read`.",
+    },
+  )
     .nullable()
     .meta({ description: "Null for a user." }),
   organizations: z
@@ -42,4 +54,7 @@ export const MeRecord = responseRecord("Me", {
   platformPermissions: z.array(permission()).meta({
     description: "The credential's permissions for operations below /admin.",
   }),
+});
+describeFields(MeRecord, {
+  type: "Whether the credential is a user's access token or an API key.",
 });

@@ -1,3 +1,4 @@
+export { returnedMembers, type ReturnedMember } from "./after-restore.ts";
 export { EmailUnavailable, InvalidInvitation, UserNeeded } from "./errors.ts";
 export {
   makeInvitations,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
   email,
@@ -18,6 +19,11 @@ export const UserRecord = responseRecord("User", {
   platformRole: z.enum(["admin", "none"]),
   createdAt: datetime(),
 });
+describeFields(UserRecord, {
+  email: "The user's e-mail address, in lower case.",
+  name: "The user's name.",
+  platformRole: "`admin` for an admin of the platform's organization.",
+});
 
 export const MembershipRecord = responseRecord("Membership", {
   id: id("membership"),
@@ -29,11 +35,19 @@ export const MembershipRecord = responseRecord("Membership", {
   role: z.enum(roles),
   createdAt: datetime(),
 });
+describeFields(MembershipRecord, {
+  email: "The member's e-mail address.",
+  name: "The member's name.",
+  role: "The member's role. Each role includes the permissions of the weaker ones: `viewer`, `member`, `admin`, `owner`.",
+});
 
 export const MembershipListRecord = listRecord("MembershipList", MembershipRecord);
 
 export const UpdateMembershipRequest = requestRecord("UpdateMembershipRequest", {
   role: z.enum(roles),
+});
+describeFields(UpdateMembershipRequest, {
+  role: "The member's new role.",
 });
 
 export const InvitationRecord = responseRecord("Invitation", {
@@ -49,6 +63,14 @@ export const InvitationRecord = responseRecord("Invitation", {
   expiresAt: datetime(),
   acceptedAt: datetime().nullable(),
   revokedAt: datetime().nullable(),
+});
+describeFields(InvitationRecord, {
+  email: "The e-mail address of the invited person.",
+  role: "The role of the new member.",
+  status: "`pending` until it is `accepted`, `revoked` or `expired`.",
+  expiresAt: "Time from which it can no longer be accepted: ISO 8601, UTC.",
+  acceptedAt: "Time of the acceptance: ISO 8601, UTC; null without one.",
+  revokedAt: "Time of the revocation: ISO 8601, UTC; null without one.",
 });
 
 export const InvitationListRecord = listRecord("InvitationList", InvitationRecord);
@@ -67,7 +89,14 @@ export const CreateInvitationRequest = requestRecord("CreateInvitationRequest", 
   email: email(),
   role: z.enum(roles),
 });
+describeFields(CreateInvitationRequest, {
+  email: "The e-mail address of the invited person.",
+  role: "The role of the new member.",
+});
 
 export const AcceptInvitationRequest = requestRecord("AcceptInvitationRequest", {
   invitationToken: z.string().min(1).max(200),
+});
+describeFields(AcceptInvitationRequest, {
+  invitationToken: "The `token` of the invitation.",
 });

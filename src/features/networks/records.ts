@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { responseRecord } from "../../api/declare/record.ts";
 
 export const NetworkTokenRecord = responseRecord("NetworkToken", {
@@ -13,6 +14,10 @@ export const NetworkTokenRecord = responseRecord("NetworkToken", {
     description: "Currencies in which one token counts as one unit, without an exchange rate.",
   }),
 });
+describeFields(NetworkTokenRecord, {
+  title: "The token's name for people.",
+  decimals: "The token's number of decimals.",
+});
 
 export const NetworkRecord = responseRecord("Network", {
   id: z.string().meta({ description: "The value for `network` of invoices and wallets." }),
@@ -25,5 +30,13 @@ export const NetworkRecord = responseRecord("Network", {
   }),
   tokens: z.array(NetworkTokenRecord),
 });
+describeFields(NetworkRecord, {
+  title: "The network's name for people, such as `TRON`.",
+  chainId: "The network's numeric chain id (EIP-155).",
+  tokens: "The tokens in which invoices can be paid.",
+});
 
 export const NetworkListRecord = responseRecord("NetworkList", { data: z.array(NetworkRecord) });
+describeFields(NetworkListRecord, {
+  data: "All enabled networks.",
+});

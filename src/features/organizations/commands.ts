@@ -1,11 +1,14 @@
 import {
   commandsOf,
+  organizationArgument,
   neededOrganization,
   type Column,
   type CommandCall,
+  type Looked,
 } from "../../api/declare/command.ts";
 import { InvalidRequest } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
+import { readOptionList } from "./checkout-policy/option-list.ts";
 import type { OrganizationService } from "./service.ts";
 import type { OrganizationRow } from "./table.ts";
 
@@ -14,12 +17,18 @@ const command = commandsOf<OrganizationService>();
 const columns: readonly Column<Awaited<ReturnType<typeof present>>>[] = [
   "latePayments",
   { title: "Late window", value: (policy) => `${String(policy.lateWindowDays)} days` },
+  {
+    title: "Payment options",
+    value: ({ paymentOptions }) =>
+      paymentOptions?.map(({ network, tokenSymbol }) => `${network}/${tokenSymbol}`).join(" ") ??
+      null,
+  },
 ];
 
 export const paymentPolicyCommands = [
   command({
     name: "payments policy",
-    summary: "Show how late payments are handled",
+    summary: "Show how late payments are handled, and which tokens invoices offer",
     flags: [neededOrganization],
     examples: [
       "till payments policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -33,7 +42,7 @@ export const paymentPolicyCommands = [
   }),
   command({
     name: "payments set-policy",
-    summary: "Set how late payments are handled",
+    summary: "Set how late payments are handled, and which tokens invoices offer",
     flags: [
       neededOrganization,
       {
@@ -46,24 +55,44 @@ export const paymentPolicyCommands = [
         description:
           "days for which an expired invoice's amount stays reserved for late payments, 1 to 90",
       },
+      {
+        flags: "--payment-options <options>",
+        description:
+          "tokens and networks that invoices offer if their request names none: tron/USDT ethereum/USDC",
+      },
+      {
+        flags: "--drop-payment-options",
+        description: "every request for an invoice must name its token and network",
+      },
     ],
     examples: [
       "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --late-payments review",
       "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --late-payments accept --yes",
       "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --late-window-days 3 --yes",
+      "till payments set-policy --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --payment-options 'tron/USDT ethereum/USDC' --yes",
     ],
     effect: "write",
-    confirm: (call) => `Set ${changesIn(call)} for ${call.flag("organization") ?? ""}?`,
+    look: async (service, call) => ({
+      subject: call.organization(),
+      before: await present(await service.get(call.flag("organization") as Id<"organization">)),
+    }),
+    confirm: (call, subject) => `Set ${changesIn(call)} for ${subject}?`,
     async handle(service, call) {
       const { UpdatePaymentPolicyRequest } = await import("./records.ts");
       changesIn(call);
       const days = call.flag("late-window-days");
+      const options = call.flag("payment-options");
       return service.updatePaymentPolicy(
         call.context,
         call.flag("organization") as Id<"organization">,
         call.parse(UpdatePaymentPolicyRequest, {
           latePayments: call.flag("late-payments"),
           lateWindowDays: days === undefined ? undefined : Number(days),
+          paymentOptions: call.isSet("drop-payment-options")
+            ? null
+            : options === undefined
+              ? undefined
+              : readOptionList(options),
         }),
         () => undefined,
       );
@@ -78,7 +107,7 @@ export const brandingCommands = [
   command({
     name: "org brand",
     summary: "Set the logo and the color that an organization's payers see",
-    arguments: [{ name: "organizationId", description: "such as org_01h…" }],
+    arguments: [organizationArgument],
     flags: [
       {
         flags: "--accent-color <color>",
@@ -96,6 +125,7 @@ export const brandingCommands = [
       "till org brand org_01kq3v5m8w2f6n9r4t7x0z1c3e --drop-logo",
     ],
     effect: "write",
+    look,
     async handle(service, call) {
       const { UpdateOrganizationRequest } = await import("./records.ts");
       for (const name of ["accent-color", "logo"]) {
@@ -124,9 +154,7 @@ export const brandingCommands = [
         () => undefined,
       );
     },
-    async present(row: OrganizationRow) {
-      return (await import("./present.ts")).presentOrganization(row);
-    },
+    present: presentWhole,
     columns: [
       "id",
       ["displayName", "Name"],
@@ -141,16 +169,81 @@ export const brandingCommands = [
   }),
 ];
 
+export const originCommands = [
+  command({
+    name: "org origins",
+    summary: "Set the origins of an organization's own pages",
+    arguments: [organizationArgument],
+    flags: [
+      {
+        flags: "--origins <list>",
+        description: "all allowed origins with commas between them, such as https://shop.example",
+      },
+      { flags: "--none", description: "allow no origin: nobody may embed the checkout" },
+    ],
+    examples: [
+      "till org origins org_01kq3v5m8w2f6n9r4t7x0z1c3e --origins https://shop.example,https://www.shop.example",
+      "till org origins org_01kq3v5m8w2f6n9r4t7x0z1c3e --none",
+    ],
+    effect: "write",
+    look,
+    async handle(service, call) {
+      const { UpdateOrganizationRequest } = await import("./records.ts");
+      const list = call.flag("origins");
+      if ((list === undefined) === !call.isSet("none")) {
+        throw new InvalidRequest("Give either --origins or --none.");
+      }
+      const allowedOrigins = list?.split(",").map((origin) => origin.trim()) ?? [];
+      return service.update(
+        call.context,
+        call.argument("organizationId") as Id<"organization">,
+        call.parse(UpdateOrganizationRequest, { allowedOrigins }),
+        () => undefined,
+      );
+    },
+    present: presentWhole,
+    columns: [
+      "id",
+      ["displayName", "Name"],
+      { title: "Origins", value: (one) => one.allowedOrigins.join(", ") },
+    ],
+  }),
+];
+
+async function look(
+  service: OrganizationService,
+  call: CommandCall,
+): Promise<Looked<Awaited<ReturnType<typeof presentWhole>>>> {
+  const row = await service.get(call.argument("organizationId") as Id<"organization">);
+  return {
+    subject: `${row.displayName} (${row.id}), ${row.verificationStatus}`,
+    before: await presentWhole(row),
+  };
+}
+
+async function presentWhole(row: OrganizationRow) {
+  return (await import("./present.ts")).presentOrganization(row);
+}
+
 /** Returns the new values in words: `late payments to review and the late window to 3 days`. */
 function changesIn(call: CommandCall): string {
   const rule = call.flag("late-payments");
   const days = call.flag("late-window-days");
+  const options = call.flag("payment-options");
+  const isDropped = call.isSet("drop-payment-options");
+  if (options !== undefined && isDropped) {
+    throw new InvalidRequest("Give --payment-options or --drop-payment-options, not both.");
+  }
   const changes = [
     ...(rule === undefined ? [] : [`late payments to ${rule}`]),
     ...(days === undefined ? [] : [`the late window to ${days} days`]),
+    ...(options === undefined ? [] : [`the payment options to ${options}`]),
+    ...(isDropped ? ["no payment options"] : []),
   ];
   if (changes.length > 0) return changes.join(" and ");
-  throw new InvalidRequest("Nothing to change: give --late-payments, --late-window-days or both.");
+  throw new InvalidRequest(
+    "Nothing to change: give --late-payments, --late-window-days, --payment-options or --drop-payment-options.",
+  );
 }
 
 async function present(row: OrganizationRow) {

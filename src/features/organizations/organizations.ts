@@ -73,6 +73,8 @@ async function add(
     reviewedAt: null,
     latePayments: "accept",
     lateWindowDays: lateWindowDays.usual,
+    allowedOrigins: [],
+    paymentOptions: null,
     version: 1,
     createdAt: at,
     updatedAt: at,

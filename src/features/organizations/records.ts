@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   country,
   datetime,
@@ -12,6 +13,8 @@ import {
   webAddress,
 } from "../../api/declare/record.ts";
 import { logoBytesMax } from "./branding/logos.ts";
+import { originList } from "./checkout-policy/origins.ts";
+import { paymentOptionsInput } from "./checkout-policy/payment-options.ts";
 import { latePaymentRules, lateWindowDays, verificationStatuses } from "./rules.ts";
 
 const nameLengthMax = 120;
@@ -38,6 +41,10 @@ export const OrganizationRecord = responseRecord("Organization", {
     description:
       "The path of the new logo that payers will see once the platform has approved it. Null: none is waiting.",
   }),
+  allowedOrigins: z.array(z.string()).meta({
+    description:
+      "The origins of the merchant's own pages: payers return to them, and their pages may embed the checkout and read it by scripts.",
+  }),
   status: z.enum(["active", "suspended"]),
   verificationStatus: z.enum(verificationStatuses),
   legalName: z.string().nullable(),
@@ -55,11 +62,27 @@ export const OrganizationRecord = responseRecord("Organization", {
   createdAt: datetime(),
   updatedAt: datetime(),
 });
+describeFields(OrganizationRecord, {
+  name: "The organization's name, which its members see.",
+  status: "A `suspended` organization is read-only.",
+  verificationStatus: "The state of the verification by the platform.",
+  legalName: "The registered name of the business; null until it is given.",
+  registrationNumber: "The number of the business in its register; null until it is given.",
+  country: "The country of the business: ISO 3166-1 alpha-2, such as `DE`; null until it is given.",
+  address: "The postal address of the business; null until it is given.",
+  businessDescription: "The goods or services that the business sells; null until it is given.",
+  reviewNote: "The platform's note about its last decision; null without one.",
+  kybSubmittedAt: "Time of the last submission for review: ISO 8601, UTC; null without one.",
+  reviewedAt: "Time of the platform's last decision: ISO 8601, UTC; null without one.",
+});
 
 export const OrganizationListRecord = listRecord("OrganizationList", OrganizationRecord);
 
 export const CreateOrganizationRequest = requestRecord("CreateOrganizationRequest", {
   name: line(nameLengthMax),
+});
+describeFields(CreateOrganizationRequest, {
+  name: "The organization's name.",
 });
 
 export const UpdateOrganizationRequest = requestRecord("UpdateOrganizationRequest", {
@@ -85,6 +108,10 @@ export const UpdateOrganizationRequest = requestRecord("UpdateOrganizationReques
       description:
         "The content of the logo's file in Base64: a PNG, JPEG or WebP image of at most 64 KiB, 32 to 1,024 pixels wide and high, without animation. Payers receive the file as it is, with its metadata. Where verification is required, a new logo of an organization that was reviewed before waits for the next approval. Null removes the logo.",
     }),
+  allowedOrigins: originList().optional().meta({
+    description:
+      "The origins of your own pages, such as `https://shop.example`; `http` for localhost only. Invoices that are issued from now on may send payers back to these origins only, pages of these origins may embed the checkout, and their scripts may read it with `GET`. While the list is empty, payers may be sent back anywhere and nobody may embed the checkout.",
+  }),
   legalName: line(nameLengthMax).nullish(),
   registrationNumber: line(nameLengthMax).nullish(),
   country: country().nullish(),
@@ -92,6 +119,21 @@ export const UpdateOrganizationRequest = requestRecord("UpdateOrganizationReques
   website: webAddress().nullish(),
   contactEmail: email().nullish(),
   businessDescription: paragraph(descriptionLengthMax).nullish(),
+});
+describeFields(UpdateOrganizationRequest, {
+  name: "The organization's name, which its members see.",
+  legalName:
+    "The registered name of the business; null removes it. Changing it revokes an approval.",
+  registrationNumber:
+    "The number of the business in its register; null removes it. Changing it revokes an approval.",
+  country:
+    "The country of the business: ISO 3166-1 alpha-2, such as `DE`; null removes it. Changing it revokes an approval.",
+  address: "The postal address of the business; null removes it. Changing it revokes an approval.",
+  website: "The website that payers see: an http or https URL; null removes it.",
+  contactEmail:
+    "The e-mail address that payers see, for questions about their payments; null removes it.",
+  businessDescription:
+    "The goods or services that the business sells; null removes it. Changing it revokes an approval.",
 });
 
 const latePayments = () =>
@@ -106,12 +148,26 @@ const windowDays = () =>
       "Days after its deadline or cancellation for which an invoice's amount stays reserved for late payments. A shorter window frees amounts at shared addresses sooner.",
   });
 
+export const UsualPaymentOptionRecord = responseRecord("UsualPaymentOption", {
+  network: z.string(),
+  tokenSymbol: z.string(),
+  walletId: id("wallet").nullable(),
+});
+
 export const PaymentPolicyRecord = responseRecord("PaymentPolicy", {
   latePayments: latePayments(),
   lateWindowDays: windowDays(),
+  paymentOptions: z.array(UsualPaymentOptionRecord).nullable().meta({
+    description:
+      "The tokens and networks that an invoice offers if its request names none. Null: a request must name them.",
+  }),
 });
 
 export const UpdatePaymentPolicyRequest = requestRecord("UpdatePaymentPolicyRequest", {
   latePayments: latePayments().optional(),
   lateWindowDays: windowDays().optional(),
+  paymentOptions: paymentOptionsInput().nullish().meta({
+    description:
+      "The tokens and networks that an invoice offers if its request names none, each combination once; the first is in force at the issue. Null: a request must name them.",
+  }),
 });

@@ -1,15 +1,22 @@
 import { bind, type Bound } from "../../kernel/bind.ts";
 import type { Principal } from "../../api/declare/access.ts";
 import type { Instant } from "../../kernel/clock.ts";
-import { notFound } from "../../kernel/errors.ts";
+import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
+import { findToken, type Network } from "../../platform/chain/networks.ts";
 import { difference } from "../../platform/journal/index.ts";
 import type { Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import { InReview, KeyHasNoOwner, KybIncomplete } from "./errors.ts";
 import { keepLogos, readLogo } from "./branding/logos.ts";
 import type { OrganizationDependencies, Organizations } from "./organizations.ts";
+import { readOrigins } from "./checkout-policy/origins.ts";
+import {
+  distinctOptions,
+  type OptionInput,
+  type PaymentOption,
+} from "./checkout-policy/payment-options.ts";
 import { changesLegalFields, missingForReview, type LatePayments } from "./rules.ts";
 import { announcementOf, requireTransition, save } from "./saving.ts";
 import {
@@ -27,6 +34,7 @@ export interface OrganizationChanges {
   readonly displayName?: string | undefined;
   /** `#` and six hexadecimal digits in lower case. */
   readonly accentColor?: string | null | undefined;
+  readonly allowedOrigins?: readonly string[] | undefined;
   /** The logo's file in Base64. */
   readonly logo?: string | null | undefined;
   readonly legalName?: string | null | undefined;
@@ -42,11 +50,17 @@ export interface PaymentPolicyChanges {
   readonly latePayments?: LatePayments | undefined;
   /** In days, 1 to 90. Applies to invoices issued or canceled from now on. */
   readonly lateWindowDays?: number | undefined;
+  /** The options of invoices whose request names none; null: a request must name them. */
+  readonly paymentOptions?: readonly OptionInput[] | null | undefined;
 }
 
 export type OrganizationService = Bound<typeof methods>;
 
-type Deps = OrganizationDependencies & { readonly organizations: Organizations };
+type Deps = OrganizationDependencies & {
+  readonly organizations: Organizations;
+  /** The enabled networks, which payment options may name. */
+  readonly networks: ReadonlyMap<string, Network>;
+};
 
 const methods = { list, get, create, update, updatePaymentPolicy, submitKyb };
 
@@ -147,21 +161,32 @@ function update(
   });
 }
 
-/** Sets how late payments are handled; applies to future payments. */
+/**
+ * Sets how late payments are handled, for future payments, and the usual options of invoices, for future ones. 400 if an
+ * option's network or token is not enabled.
+ */
 function updatePaymentPolicy(
-  { db, clock, journal }: Deps,
+  { db, clock, journal, networks }: Deps,
   context: WriteContext,
   organizationId: Id<"organization">,
   changes: PaymentPolicyChanges,
   expect: (current: OrganizationRow) => void,
 ): Promise<OrganizationRow> {
+  const options =
+    changes.paymentOptions == null
+      ? changes.paymentOptions
+      : enabledOptions(networks, distinctOptions(changes.paymentOptions));
   return db.write(context, async (tx) => {
     const at = clock.now();
     const current = await lockOrganization(tx, organizationId);
     expect(current);
     const { latePayments = current.latePayments, lateWindowDays: days = current.lateWindowDays } =
       changes;
-    const given = { latePayments, lateWindowDays: days };
+    const { paymentOptions } = current;
+    const given = {
+      ...{ latePayments, lateWindowDays: days },
+      paymentOptions: options === undefined ? paymentOptions : options,
+    };
     const changed = difference(current, given);
     if (Object.keys(changed).length === 0) return current;
     const next = await save(tx, at, current, given);
@@ -174,6 +199,26 @@ function updatePaymentPolicy(
     });
     return next;
   });
+}
+
+/** Returns the options; throws a 400 that names the first one whose network or token is not enabled. */
+function enabledOptions(
+  networks: ReadonlyMap<string, Network>,
+  options: readonly PaymentOption[],
+): readonly PaymentOption[] {
+  for (const [place, { network: id, tokenSymbol }] of options.entries()) {
+    const network = networks.get(id);
+    const pointer = `/paymentOptions/${String(place)}`;
+    if (network === undefined) {
+      const message = `must be one of the enabled networks: ${[...networks.keys()].join(", ")}`;
+      throw invalidField(`${pointer}/network`, "invalid_value", message);
+    }
+    if (findToken(network, tokenSymbol) !== null) continue;
+    const symbols = network.tokens.map(({ symbol }) => symbol).join(", ");
+    const message = `must be a token that is enabled on ${network.title}: ${symbols}`;
+    throw invalidField(`${pointer}/tokenSymbol`, "invalid_value", message);
+  }
+  return options;
 }
 
 /** Submits the legal fields for review; 422 names every missing field. */
@@ -246,11 +291,12 @@ function withoutUnreviewed(
   const given = Object.fromEntries(
     Object.entries(changes).filter(([, value]) => value !== undefined),
   ) as Partial<OrganizationRow>;
-  const { displayName, logo, ...rest } = given;
+  const { displayName, logo, allowedOrigins, ...rest } = given;
   const isReviewed = verification === "required" && current.reviewedAt !== null;
   const isWaiting = isReviewed && logo != null;
   return {
     ...rest,
+    ...(allowedOrigins === undefined ? {} : { allowedOrigins: readOrigins(allowedOrigins) }),
     ...(displayName === undefined
       ? {}
       : isReviewed

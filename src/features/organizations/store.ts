@@ -12,6 +12,7 @@ import {
 } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
+import type { PaymentOption } from "./checkout-policy/payment-options.ts";
 import { lateWindowDays, type VerificationStatus } from "./rules.ts";
 import {
   organizationReviews,
@@ -30,7 +31,7 @@ export interface OrganizationFilters {
 export function searchOrganizations(
   reader: Reader,
   filters: OrganizationFilters,
-  page: PageRequest,
+  page: Pick<PageRequest, "after" | "fetch">,
 ): Promise<OrganizationRow[]> {
   const values: SqlValue[] = [];
   const bound = (value: SqlValue) => `$${String(values.push(value))}`;
@@ -40,9 +41,7 @@ export function searchOrganizations(
     conditions.push(`verification_status = ${bound(verificationStatus)}`);
   }
   if (search !== undefined) {
-    // LOWER handles only ASCII in both databases.
-    const folded = search.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-    const part = bound(`%${folded.replace(/[\\%_]/g, "\\$&")}%`);
+    const part = bound(`%${folded(search).replace(/[\\%_]/g, "\\$&")}%`);
     const likes = ["name", "display_name", "pending_display_name", "contact_email"].map(
       (column) => `LOWER(${column}) LIKE ${part} ESCAPE '\\'`,
     );
@@ -54,6 +53,24 @@ export function searchOrganizations(
     `WHERE ${conditions.join(" AND ")} ORDER BY id DESC LIMIT ${bound(page.fetch)}`,
     values,
   );
+}
+
+/** Returns up to `limit` organizations with a name, which may be that for payers or the legal one, ignoring case. */
+export function organizationsNamed(
+  reader: Reader,
+  name: string,
+  limit: number,
+): Promise<OrganizationRow[]> {
+  const named = ["name", "display_name", "legal_name"].map((column) => `LOWER(${column}) = $1`);
+  return reader.find(organizations, `WHERE ${named.join(" OR ")} ORDER BY id DESC LIMIT $2`, [
+    folded(name),
+    limit,
+  ]);
+}
+
+/** Folds a text for comparison with LOWER, which handles only ASCII in both databases. */
+function folded(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** Returns the names of several organizations in one statement. */
@@ -123,9 +140,16 @@ export async function platformOrganization(reader: Reader): Promise<Organization
  * organizations table.
  */
 export async function hasPlatformOrganization(reader: Reader): Promise<boolean> {
-  if (!(await hasTable(reader, organizations))) return false;
-  const found = await reader.all("SELECT 1 AS found FROM organizations WHERE is_platform = 1");
-  return found.length > 0;
+  return (await platformOrganizationId(reader)) !== null;
+}
+
+/** Returns the id of the platform organization, in a store of any schema version; null if the store is not initialized. */
+export async function platformOrganizationId(reader: Reader): Promise<string | null> {
+  if (!(await hasTable(reader, organizations))) return null;
+  const [found] = await reader.all<{ id: string }>(
+    'SELECT id AS "id" FROM organizations WHERE is_platform = 1',
+  );
+  return found?.id ?? null;
 }
 
 /** Maximum number of review entries shown to the platform. */
@@ -162,11 +186,36 @@ export async function lateWindowOf(
   reader: Reader,
   organizationId: Id<"organization">,
 ): Promise<number> {
-  const [row] = await reader.all<{ days: number }>(
-    `SELECT late_window_days AS days FROM organizations WHERE id = $1`,
+  return (await issuingSettingsOf(reader, organizationId)).lateWindowMs;
+}
+
+/** The settings of an organization that the issuing of its invoices depends on. */
+export interface IssuingSettings {
+  /** Time after its deadline for which an invoice's amount stays reserved, in milliseconds. */
+  readonly lateWindowMs: number;
+  readonly allowedOrigins: readonly string[];
+}
+
+export async function issuingSettingsOf(
+  reader: Reader,
+  organizationId: Id<"organization">,
+): Promise<IssuingSettings> {
+  const [row] = await reader.all<{ days: number; origins: string }>(
+    `SELECT late_window_days AS days, allowed_origins AS origins FROM organizations WHERE id = $1`,
     [organizationId],
   );
-  return (row?.days ?? lateWindowDays.usual) * day;
+  return {
+    lateWindowMs: (row?.days ?? lateWindowDays.usual) * day,
+    allowedOrigins: JSON.parse(row?.origins ?? "[]") as string[],
+  };
+}
+
+/** Returns the options of invoices whose request names none; null if the organization has set none. */
+export async function usualOptions(
+  reader: Reader,
+  organizationId: Id<"organization">,
+): Promise<readonly PaymentOption[] | null> {
+  return (await findOrganization(reader, organizationId))?.paymentOptions ?? null;
 }
 
 /** Locks an organization until the transaction ends; serializes counts and decisions about it. */

@@ -1,5 +1,14 @@
 import type { Id } from "../../kernel/id.ts";
-import { flag, integer, table, text, time, type RowOf } from "../../platform/database/index.ts";
+import {
+  flag,
+  integer,
+  json,
+  table,
+  text,
+  time,
+  type RowOf,
+} from "../../platform/database/index.ts";
+import type { PaymentOption } from "./checkout-policy/payment-options.ts";
 import type { Decision, LatePayments, VerificationStatus } from "./rules.ts";
 
 export const organizations = table(
@@ -33,8 +42,12 @@ export const organizations = table(
     reviewedAt: time().nullable(),
     /** Handling of payments after an invoice's deadline. */
     latePayments: text<LatePayments>(),
+    /** The origins of the merchant's own pages, such as `https://shop.example`. */
+    allowedOrigins: json<readonly string[]>(),
     /** Days after its deadline or cancellation for which an invoice's amount stays reserved for late payments. */
     lateWindowDays: integer(),
+    /** The options of invoices whose request names none; null: a request must name them. */
+    paymentOptions: json<readonly PaymentOption[]>().nullable(),
     version: integer(),
     createdAt: time(),
     updatedAt: time(),

@@ -20,6 +20,11 @@ export const PaymentNotCounted = defineProblem({
   status: 409,
   title: "The payment does not count, so there is nothing to reverse",
 });
+export const PaymentRefunded = defineProblem({
+  code: "payment_refunded",
+  status: 409,
+  title: "A refund depends on the payment",
+});
 export const AllocationTooLarge = defineProblem({
   code: "allocation_too_large",
   status: 409,

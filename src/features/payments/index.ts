@@ -1,12 +1,12 @@
 export { makeTransferAllocation, type TransferAllocation } from "./inbox/allocation.ts";
 export { makeBlockTimes } from "./watcher/block-times.ts";
 export { makeChainService, type ChainService } from "./networks/service.ts";
-export { makeClaimExaminer, type ClaimExaminer } from "./hash-claims/examiner.ts";
+export { makeClaimExaminer } from "./hash-claims/examiner.ts";
 export { makeHashClaims, type HashClaims } from "./hash-claims/submit-claim.ts";
 export { claimResults, type ClaimResult } from "./hash-claims/status.ts";
 export { makePaymentDecisions, type PaymentDecisions } from "./inbox/decide-payment.ts";
 export { TooManyClaims } from "./errors.ts";
-export { watchWorkerName } from "./worker.ts";
+export { watchWorkerName, type Examiner } from "./worker.ts";
 export { makeMonitor, type Monitor } from "./watcher/provider-monitor.ts";
 export { presentPayment, type PaymentView } from "./present-payment.ts";
 export { platformPaymentQuery, PaymentRecord, readPaymentQuery } from "./records.ts";
@@ -18,6 +18,16 @@ export {
   type PayerPayment,
   type SubmittedTransaction,
 } from "./payer-view.ts";
+export {
+  makeRefundLedger,
+  type RefundablePayment,
+  type RefundLedger,
+} from "./refunds/refundable.ts";
+export type { RefundRequests } from "./ledger/types.ts";
+export { readSurpluses } from "./ledger/read-surpluses.ts";
+export { hasFreeSurplus, mayBeRequested } from "./ledger/surplus.ts";
+export { paymentsOfInvoice } from "./ledger/store.ts";
+export { matchRules, type MatchRule } from "./payment-status.ts";
 export { makePaymentService, type PaymentService } from "./service.ts";
 export type { PaymentFilters } from "./filters.ts";
 export { invoicesOfTransaction } from "./listing.ts";

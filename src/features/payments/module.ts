@@ -1,6 +1,5 @@
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import type { ProviderPool } from "../../platform/chain/providers/pool.ts";
-import type { ClaimExaminer } from "./hash-claims/examiner.ts";
 import type { TransferAllocation } from "./inbox/allocation.ts";
 import type { PaymentDecisions } from "./inbox/decide-payment.ts";
 import { inboxMetrics } from "./inbox/metrics.ts";
@@ -12,7 +11,7 @@ import { decisionOperations, paymentOperations } from "./operations.ts";
 import type { PaymentService } from "./service.ts";
 import type { Monitor } from "./watcher/provider-monitor.ts";
 import type { Watcher } from "./watcher/watcher.ts";
-import { makeWatchWorkers } from "./worker.ts";
+import { makeWatchWorkers, type Examiner } from "./worker.ts";
 
 export const paymentsModule: FeatureModule<{
   readonly payments: PaymentService;
@@ -20,7 +19,7 @@ export const paymentsModule: FeatureModule<{
   readonly transfers: TransferAllocation;
   readonly settlement: Pick<Invoices, "sweepDeadlines">;
   readonly watchers: readonly Watcher[];
-  readonly examiners: readonly ClaimExaminer[];
+  readonly examiners: readonly Examiner[];
   readonly monitors: ReadonlyMap<string, Monitor>;
   readonly pools: ReadonlyMap<string, ProviderPool>;
 }> = {

@@ -3,7 +3,12 @@ import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { ManagedByBilling } from "../invoices/index.ts";
 import type { PaymentDecisions } from "./inbox/decide-payment.ts";
-import { PaymentNotCounted, PaymentNotInReview, TransferAllocated } from "./errors.ts";
+import {
+  PaymentNotCounted,
+  PaymentNotInReview,
+  PaymentRefunded,
+  TransferAllocated,
+} from "./errors.ts";
 import { presentPayment, type PaymentView } from "./present-payment.ts";
 import { PaymentListRecord, paymentQuery, PaymentRecord, readPaymentQuery } from "./records.ts";
 import type { PaymentService } from "./service.ts";
@@ -84,7 +89,7 @@ export const decisionOperations = [
       "For a payment that was assigned to the wrong invoice. It no longer counts, and its amount can be allocated again. The payment stays on record as `rejected`, and the transfer's decisions show who reversed it.",
     access: organization("payments:decide"),
     response: { status: 200, record: PaymentRecord },
-    errors: [PaymentNotCounted, ManagedByBilling],
+    errors: [PaymentNotCounted, PaymentRefunded, ManagedByBilling],
     handle: (service, call) =>
       service.reverse(call.context, call.organizationId, call.params.paymentId),
     present: presentPayment,

@@ -1,5 +1,6 @@
 import type { Instant } from "../../kernel/clock.ts";
-import type { Dialect } from "../../platform/database/index.ts";
+import type { Id } from "../../kernel/id.ts";
+import { decodeAmount, type Dialect } from "../../platform/database/index.ts";
 import { jsonArray, jsonRows } from "../../platform/database/query/json-rows.ts";
 import {
   refusalResults,
@@ -8,12 +9,16 @@ import {
   type ClaimState,
 } from "./hash-claims/status.ts";
 import { isCounted } from "./ledger/payment-rules.ts";
-import type { PaymentStatus } from "./payment-status.ts";
+import type { PayerSurplusPayment } from "./ledger/surplus.ts";
+import type { MatchRule, PaymentStatus } from "./payment-status.ts";
+import type { PaymentRow } from "./table.ts";
 
 /** A payment of an invoice, as far as its payer may know it. */
-export interface PayerPayment {
+export interface PayerPayment extends PayerSurplusPayment {
   /** 64 lower-case hex digits, without prefix. */
   readonly transactionHash: string;
+  readonly token: string;
+  readonly tokenDecimals: number;
   /** A payment in `review` counts only once the merchant accepts it. */
   readonly status: PaymentStatus;
   /** While it is reverted, whether it counts or is in review again if it returns to the chain. */
@@ -25,6 +30,8 @@ export interface PayerPayment {
 
 /** A transaction that a payer submitted. */
 export interface SubmittedTransaction {
+  /** The id of the network on which it was looked for last. */
+  readonly network: string;
   /** 64 lower-case hex digits. */
   readonly transactionHash: string;
   readonly result: ClaimResult;
@@ -50,16 +57,34 @@ function submittedSql(invoiceId: string): string {
  * Returns SQL for a text that changes with everything that the ledger shows. `invoiceId` is a column of the statement.
  */
 export function ledgerVersionSql(dialect: Dialect, invoiceId: string): string {
-  return arraysSql(dialect, invoiceId, "id, version", "id, state, reason");
+  const payment = `id, version, refund_requested, refunded, ${isSpareSql}`;
+  return arraysSql(dialect, invoiceId, payment, "id, network, state, reason");
 }
 
-type StoredPayment = [string, PaymentStatus, string | null, number, Instant];
-type StoredClaim = [string, ClaimState, ClaimReason | null];
+/**
+ * SQL for 1 if a payment's transfer is final and no other payment counts for a part of it, would count again, or was
+ * refunded; else 0.
+ */
+const isSpareSql = `CASE WHEN EXISTS (SELECT 1 FROM transfers
+      WHERE transfers.id = payments.transfer_id AND transfers.is_final = 1 AND transfers.status = 'seen')
+    AND NOT EXISTS (SELECT 1 FROM payments AS other
+      WHERE other.transfer_id = payments.transfer_id AND other.id <> payments.id
+        AND (other.status IN ('confirming', 'confirmed') OR other.status_when_back = 'confirming'
+          OR other.refunded > '${"0".repeat(78)}'))
+    THEN 1 ELSE 0 END`;
+
+type StoredPayment = [
+  ...[Id<"payment">, string, string, PaymentStatus, PaymentRow["statusWhenBack"], MatchRule],
+  ...[string, number, string, string, string, number, Instant, 0 | 1],
+];
+type StoredClaim = [string, string, ClaimState, ClaimReason | null];
 
 /** Returns SQL for an invoice's ledger as a text that `readLedger` reads. */
 export function ledgerSql(dialect: Dialect, invoiceId: string): string {
-  const payment = "transaction_hash, status, status_when_back, block_height, block_time";
-  return arraysSql(dialect, invoiceId, payment, "transaction_hash, state, reason");
+  const payment = `id, network, transaction_hash, status, status_when_back, rule,
+    token, token_decimals, amount, refund_requested, refunded, block_height, block_time,
+    ${isSpareSql}`;
+  return arraysSql(dialect, invoiceId, payment, "network, transaction_hash, state, reason");
 }
 
 /** Returns SQL for a text with columns of an invoice's payments, and of the transactions that payers submitted. */
@@ -78,18 +103,36 @@ function arraysSql(dialect: Dialect, invoiceId: string, payment: string, claim: 
 /** Reads the text that `ledgerSql` selects. */
 export function readLedger(stored: string): PayerLedger {
   const [storedPayments, storedClaims] = JSON.parse(stored) as [StoredPayment[], StoredClaim[]];
-  const payments = storedPayments.map(
-    ([transactionHash, status, statusWhenBack, blockHeight, blockTime]): PayerPayment => ({
-      transactionHash,
+  const payments = storedPayments.map<PayerPayment>(
+    ([
+      id,
+      network,
+      hash,
       status,
-      isExpectedBack: statusWhenBack !== null,
-      blockHeight,
-      blockTime,
+      whenBack,
+      rule,
+      token,
+      tokenDecimals,
+      amount,
+      requested,
+      refunded,
+      height,
+      time,
+      isSpare,
+    ]) => ({
+      ...{ id, network, transactionHash: hash, status, statusWhenBack: whenBack, rule },
+      ...{ token, tokenDecimals },
+      isExpectedBack: whenBack !== null,
+      amount: decodeAmount(amount),
+      refundRequested: decodeAmount(requested),
+      refunded: decodeAmount(refunded),
+      ...{ blockHeight: height, blockTime: time },
+      isSpare: isSpare === 1,
     }),
   );
-  const submitted = storedClaims.map(([transactionHash, state, reason]) => {
+  const submitted = storedClaims.map(([network, transactionHash, state, reason]) => {
     const own = payments.filter((payment) => payment.transactionHash === transactionHash);
-    return { transactionHash, result: resultOf(state, reason, own) };
+    return { network, transactionHash, result: resultOf(state, reason, own) };
   });
   return { payments, submitted };
 }

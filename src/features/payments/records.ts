@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { datetime, id, listRecord, moneyAnswer, responseRecord } from "../../api/declare/record.ts";
 import {
   anyAddress,
@@ -24,20 +25,41 @@ export const PaymentRecord = responseRecord("Payment", {
   logIndex: z.int().min(0),
   fromAddress: z.string(),
   toAddress: z.string(),
-  /** The part of the transfer that is assigned to this invoice, in tokens. */
   amount: moneyAnswer(),
-  /** The contribution to the invoice's paid amount. */
   settlementAmount: moneyAnswer(),
   settlementCurrency: z.string(),
+  /** Tokens for one unit of the settlement currency. */
+  exchangeRate: z.string().nullable().meta({
+    description:
+      "The rate at which the payment counts: the one that was locked when the payer was given this token and network. Null for payments recorded before Till stored it; then it is the invoice's.",
+  }),
   blockNumber: z.int().min(0),
   blockTime: datetime(),
-  /** The number of blocks from its own to the scanned tip; 0 while it is off the chain. */
   confirmations: z.int().min(0),
   requiredConfirmations: z.int().min(1),
   status: z.enum(paymentStatuses),
   source: z.enum(paymentSources),
   createdAt: datetime(),
   confirmedAt: datetime().nullable(),
+});
+describeFields(PaymentRecord, {
+  logIndex:
+    "The index of the transfer's log in its block; with `transactionHash` and `network` it identifies the transfer.",
+  fromAddress: "The address that sent the tokens, in the network's notation.",
+  toAddress: "The address that received the tokens, in the network's notation.",
+  amount: "The part of the transfer that is assigned to this invoice: a decimal string in tokens.",
+  settlementAmount:
+    "Its contribution to the invoice's `paidAmount`: a decimal string in `settlementCurrency`.",
+  blockNumber: "The number of the transfer's block.",
+  blockTime: "Time of the transfer's block: ISO 8601, UTC.",
+  confirmations:
+    "Number of blocks from its own to the newest one that Till has read, including both; 0 while it is off the chain.",
+  requiredConfirmations: "Confirmations at which it is confirmed.",
+  status:
+    "Only `confirming` and `confirmed` payments count. `review` waits for the merchant's decision, which may be `rejected`; `reverted` is off the chain.",
+  source:
+    "`detected` by Till, `submitted` by a payer as a transaction hash, or allocated by the merchant (`operator`).",
+  confirmedAt: "Time when it was confirmed: ISO 8601, UTC; null until then.",
 });
 
 export const PaymentListRecord = listRecord("PaymentList", PaymentRecord);

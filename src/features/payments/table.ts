@@ -100,6 +100,10 @@ export const payments = table(
     settlementCurrency: text(),
     settlementDecimals: integer(),
     tokenDecimals: integer(),
+    /** The rate of its option at which it counts: tokens for a unit of the settlement currency. Null for older ones. */
+    exchangeRate: text().nullable(),
+    /** The wallet of its option; null: that of its invoice. */
+    walletId: text<Id<"wallet">>().nullable(),
     rule: text<MatchRule>(),
     source: text<PaymentSource>(),
     status: text<PaymentStatus>(),
@@ -112,6 +116,10 @@ export const payments = table(
     requiredConfirmations: integer(),
     /** The tip height at which it has the required confirmations. */
     confirmsAtHeight: integer(),
+    /** The amount of its refund that is requested and not sent yet, in the token's smallest unit. */
+    refundRequested: amount(),
+    /** The sum of its refunds that are sent or confirmed. */
+    refunded: amount(),
     version: integer(),
     createdAt: time(),
     confirmedAt: time().nullable(),

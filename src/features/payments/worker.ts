@@ -1,9 +1,9 @@
 import { second, type Clock } from "../../kernel/clock.ts";
+import type { Network } from "../../platform/chain/networks.ts";
 import { networkState } from "../../platform/chain/state/network-state.ts";
 import type { Database } from "../../platform/database/index.ts";
 import type { Worker } from "../../platform/jobs/background.ts";
 import type { Leases } from "../../platform/jobs/leases.ts";
-import type { ClaimExaminer } from "./hash-claims/examiner.ts";
 import type { Monitor } from "./watcher/provider-monitor.ts";
 import type { Invoices } from "./ledger/invoices-port.ts";
 import type { Guard } from "./watcher/recorder.ts";
@@ -17,9 +17,17 @@ export function watchWorkerName(network: string): string {
   return `watch ${network}`;
 }
 
+/** Examines transactions on one network that people named, after each scan and under its lease. */
+export interface Examiner {
+  readonly network: Pick<Network, "id">;
+  /** Examines a bounded batch; returns true if more is due. */
+  examine(guard: Guard): Promise<boolean>;
+}
+
 /**
  * Makes one worker per network. It scans the chain, expires invoices by the time of the newest scanned block, examines
- * hash claims and runs the monitor. Only the process that holds the network's lease does this.
+ * the transactions that payers and merchants named, and runs the monitor. Only the process that holds the network's lease
+ * does this.
  */
 export function makeWatchWorkers(deps: {
   readonly db: Database;
@@ -27,7 +35,7 @@ export function makeWatchWorkers(deps: {
   readonly leases: Leases;
   readonly watchers: readonly Watcher[];
   /** The examiners of the same networks. */
-  readonly examiners: readonly ClaimExaminer[];
+  readonly examiners: readonly Examiner[];
   /** The monitors, by network. */
   readonly monitors?: ReadonlyMap<string, Monitor>;
   readonly invoices: Pick<Invoices, "sweepDeadlines">;
@@ -42,7 +50,13 @@ export function makeWatchWorkers(deps: {
     return (await invoices.sweepDeadlines(db, id, state, clock.now(), finalTime)) > 0;
   }
 
-  const examiners = new Map(deps.examiners.map((examiner) => [examiner.network.id, examiner]));
+  async function examine(network: string, guard: Guard): Promise<boolean> {
+    let isMore = false;
+    for (const examiner of deps.examiners) {
+      if (examiner.network.id === network && (await examiner.examine(guard))) isMore = true;
+    }
+    return isMore;
+  }
 
   /** The fencing token of the last lease per network; with a new one, another process may have read the network. */
   const tokens = new Map<string, number>();
@@ -61,7 +75,7 @@ export function makeWatchWorkers(deps: {
       const isMore = await watcher.look(guard);
       if (signal.aborted) return false;
       const hasExpired = await sweep(watcher);
-      const hasClaims = (await examiners.get(id)?.examine(guard)) ?? false;
+      const hasClaims = await examine(id, guard);
       const hasUnseen = (await monitor?.recordStatus(guard)) ?? false;
       return isMore || hasExpired || hasClaims || hasUnseen;
     },

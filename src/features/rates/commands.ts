@@ -61,8 +61,18 @@ export const rateCommands = [
     arguments: [{ name: "pair", description: "such as EUR/USD" }],
     examples: ["till rates accept EUR/USD", "till rates accept EUR/USD --yes --json"],
     effect: "write",
-    confirm: (call) =>
-      `Accept the pending rate of ${call.argument("pair")}? New invoices will use it.`,
+    async look(rates, call) {
+      const { presentRate } = await import("./present.ts");
+      const views = (await rates.list()).map(presentRate);
+      const before = views.find(({ pair }) => pair === call.argument("pair"));
+      if (before === undefined) {
+        const { NotFound } = await import("../../kernel/errors.ts");
+        const known = views.map(({ pair }) => pair).join(", ");
+        throw new NotFound(`No such pair is configured. Pairs: ${known === "" ? "none" : known}.`);
+      }
+      return { subject: `the pending rate of ${before.pair}, ${before.status}`, before };
+    },
+    confirm: (_call, subject) => `Accept ${subject}? New invoices will use it.`,
     handle: (rates, call) => rates.accept(call.context, call.argument("pair")),
     async present(view) {
       return (await import("./present.ts")).presentRate(view);

@@ -56,8 +56,16 @@ export const receiptCommands = [
     summary: "Replace the key that signs receipts; earlier receipts stay valid",
     examples: ["till receipt rotate-key", "till receipt rotate-key --yes --json"],
     effect: "write",
-    confirm: () =>
-      "Replace the signing key? Programs that keep a copy of the public keys need the new one.",
+    async look(receipts) {
+      const { keys } = await receipts.publishedKeys();
+      return {
+        subject: `the signing key ${keys[0]?.kid ?? ""}`,
+        // The new key is made at random, and again after the question.
+        changes: () => [["Public keys", keys.length, keys.length + 1]],
+      };
+    },
+    confirm: (_call, subject) =>
+      `Replace ${subject}? Programs that keep a copy of the public keys need the new one.`,
     handle: (receipts, call) => receipts.rotateKey(call.context),
     present: (keySet) => Promise.resolve(keySet),
     columns: [{ title: "Signs now", value: currentId }],

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { datetime, moneyAnswer, responseRecord } from "../../api/declare/record.ts";
 
 const issued = {
@@ -31,6 +32,17 @@ export const ReceiptClaimsRecord = responseRecord("ReceiptClaims", {
     description: "The transactions that count, in the notation of the network's explorers.",
   }),
 });
+describeFields(ReceiptClaimsRecord, {
+  reference: "The short reference for payer and merchant, such as `P7K2-9QXD`.",
+  merchantDisplayName: "The merchant's name for payers.",
+  walletAddress: "The address that was to be paid, in the network's notation.",
+  description: "The purchase, in the merchant's words; null without one.",
+  externalId: "The merchant's own number, such as an order number; null without one.",
+  merchantWebsite: "The merchant's website; null without one.",
+  merchantContactEmail:
+    "The merchant's e-mail address for questions about payments; null without one.",
+  paidAt: "Time of the block that completed the amount: ISO 8601, UTC.",
+});
 
 export const PaymentRequestClaimsRecord = responseRecord("PaymentRequestClaims", {
   ...issued,
@@ -42,6 +54,10 @@ export const PaymentRequestClaimsRecord = responseRecord("PaymentRequestClaims",
   remainingAmount: moneyAnswer().meta({ description: "The amount to send, in tokens." }),
   expiresAt: datetime(),
 });
+describeFields(PaymentRequestClaimsRecord, {
+  chainId: "The network's numeric chain id (EIP-155).",
+  expiresAt: "The deadline of the payment: ISO 8601, UTC.",
+});
 
 const jws = z.string().meta({
   description:
@@ -52,8 +68,14 @@ export const SignedReceiptRecord = responseRecord("SignedReceipt", {
   jws,
   claims: ReceiptClaimsRecord,
 });
+describeFields(SignedReceiptRecord, {
+  claims: "The signed claims, readable without checking the signature.",
+});
 
 export const SignedPaymentRequestRecord = responseRecord("SignedPaymentRequest", {
   jws,
   claims: PaymentRequestClaimsRecord,
+});
+describeFields(SignedPaymentRequestRecord, {
+  claims: "The signed claims, readable without checking the signature.",
 });

@@ -59,8 +59,9 @@ export async function rollUpAll(db: Database, context: WriteContext): Promise<vo
 }
 
 /**
- * Moves a batch of changes after a position into the sums; null is the beginning. Returns the position of the last one, or null if the batch
- * was not full. Continuing from there skips the dead tuples of deleted changes, which PostgreSQL keeps for a while.
+ * Moves a batch of changes after a position into the sums; null is the beginning. Returns the position of the last one,
+ * or null if the batch was not full. Continuing from there skips the dead tuples of deleted changes, which PostgreSQL
+ * keeps for a while.
  */
 async function addUp(tx: Tx, after: Place | null): Promise<Place | null> {
   const found = await tx.all<Place>(

@@ -1,4 +1,5 @@
 export { takeAddresses } from "./ownership.ts";
+export { continueIndexes, skippedAddresses } from "./after-restore.ts";
 export { NetworkNotEnabled } from "./errors.ts";
 export { presentWallet } from "./present.ts";
 export { WalletListRecord, WalletRecord } from "./records.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { pageParameters } from "../../api/declare/list.ts";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
 import {
   datetime,
   id,
@@ -36,6 +37,14 @@ export const WalletRecord = responseRecord("Wallet", {
   createdAt: datetime(),
   archivedAt: datetime().nullable(),
 });
+describeFields(WalletRecord, {
+  label: "The merchant's name for the wallet.",
+  kind: "`address`: one address for all invoices. `xpub`: an extended public key, from which every invoice gets its own address.",
+  address: "The address in the network's notation, or the extended key's fingerprint.",
+  status:
+    "An `archived` wallet receives no new invoices; payments of earlier ones are still detected.",
+  archivedAt: "Time when it was archived: ISO 8601, UTC; null while active.",
+});
 
 export const WalletListRecord = listRecord("WalletList", WalletRecord);
 
@@ -61,4 +70,8 @@ export const CreateWalletRequest = requestRecord("CreateWalletRequest", {
   xpub: pasted().optional().meta({
     description: "An account's extended public key, from which every invoice gets its own address.",
   }),
+});
+describeFields(CreateWalletRequest, {
+  label: "A name by which you recognize the wallet.",
+  network: "The id of the network on which it receives, such as `tron`.",
 });

@@ -1,5 +1,14 @@
-import { commandsOf, section } from "../../api/declare/command.ts";
+import {
+  commandsOf,
+  neededOrganization,
+  organizationFlag,
+  pageFlags,
+  section,
+  type CommandCall,
+} from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
+import type { DeliveryView } from "./delivery/store.ts";
+import type { PeriodReplay } from "./replay-period.ts";
 import type { WebhookService } from "./service.ts";
 
 const command = commandsOf<WebhookService>();
@@ -83,19 +92,64 @@ export const webhookCommands = [
   }),
   command({
     name: "webhook replay",
-    summary: "Send a completed delivery of any organization again",
-    arguments: [{ name: "delivery", description: "its id, such as whd_01h…" }],
+    summary: "Send a completed delivery again, or all undelivered ones of a period",
+    arguments: [{ name: "delivery", description: "its id, such as whd_01h…", isOptional: true }],
+    flags: [
+      { ...organizationFlag, description: "with --from: the organization's id or name" },
+      {
+        flags: "--from <time>",
+        description: "deliveries created at or after this time, such as 2031-01-31T00:00:00Z",
+      },
+      { flags: "--to <time>", description: "deliveries created before this time (default: now)" },
+      {
+        flags: "--status <status>",
+        description: "with --from: dead_letter (the default) or succeeded",
+      },
+      { flags: "--endpoint <id>", description: "with --from: only deliveries to this endpoint" },
+    ],
     examples: [
       "till webhook replay whd_01kq3v5m8w2f6n9r4t7x0z1c3e",
-      "till webhook replay whd_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+      "till webhook replay --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --from 2031-01-31T08:00:00Z --to 2031-01-31T12:00:00Z --dry-run",
     ],
     effect: "write",
-    confirm: (call) => `Send ${call.argument("delivery")} to its receiver again?`,
-    handle: (service, call) =>
-      service.replay(call.context, call.argument("delivery") as Id<"webhookDelivery">),
-    async present(delivery) {
-      return (await import("./present.ts")).presentDelivery(delivery);
+    async handle(service, call): Promise<Replayed> {
+      const delivery = call.optionalArgument("delivery") as Id<"webhookDelivery"> | undefined;
+      const { replayAll } = await import("./replay-period.ts");
+      return delivery === undefined
+        ? replayAll(service, call, await deliveriesOf(service, call))
+        : { delivery: await call.attempt(service.replay(call.context, delivery)) };
     },
+    async present(replayed: Replayed) {
+      const { presentDelivery } = await import("./present.ts");
+      return "delivery" in replayed
+        ? presentDelivery(replayed.delivery)
+        : { data: replayed.deliveries.map(presentDelivery), nextCursor: null };
+    },
+    async look(service, call) {
+      const id = call.optionalArgument("delivery") as Id<"webhookDelivery"> | undefined;
+      if (id === undefined) {
+        const found = await deliveriesOf(service, call);
+        return {
+          subject: `${String(found.length)} ${found.length === 1 ? "delivery" : "deliveries"} of ${call.organization()}`,
+          facts: [
+            ["First event", eventOf(found[0])],
+            ["Last event", eventOf(found.at(-1))],
+          ],
+        };
+      }
+      const { delivery } = await service.findDelivery(id);
+      return {
+        subject: `${delivery.eventType} of ${delivery.id}, ${delivery.status}`,
+        facts: [
+          ["Event", delivery.eventId],
+          ["Endpoint", delivery.endpointId],
+          ["Attempts", delivery.attempts],
+          ["Last error", delivery.lastError],
+        ],
+        changes: () => [["New delivery", null, "pending"]],
+      };
+    },
+    confirm: (_call, subject) => `Send ${subject}, again?`,
     columns: [
       "id",
       "replayOf",
@@ -104,5 +158,128 @@ export const webhookCommands = [
       "status",
     ],
     next: () => "till webhook deliveries shows the result, if a server is running",
+    async fault(_shown, replayed) {
+      return "delivery" in replayed ? null : (await import("./replay-period.ts")).faultOf(replayed);
+    },
+  }),
+  command({
+    name: "webhook endpoints",
+    summary: "List the endpoints that receive an organization's events, newest first",
+    flags: [
+      neededOrganization,
+      { flags: "--status <status>", description: "only those that are enabled or disabled" },
+      ...pageFlags,
+    ],
+    examples: [
+      "till webhook endpoints --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till webhook endpoints --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status enabled --json",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const { EndpointQuery } = await import("./records.ts");
+      return service.listEndpoints(
+        ownerOf(call),
+        call.parse(EndpointQuery, {
+          limit: call.flag("limit"),
+          cursor: call.flag("cursor"),
+          status: call.flag("status"),
+        }),
+      );
+    },
+    async present({ data, nextCursor }) {
+      const { presentEndpoint } = await import("./present.ts");
+      return { data: data.map(presentEndpoint), nextCursor };
+    },
+    columns: ["id", "url", "status", "eventTypes", "disabledReason", "description", "createdAt"],
+  }),
+  command({
+    name: "webhook add",
+    summary: "Add an endpoint that receives events, and show its secret once",
+    arguments: [{ name: "url", description: "of the receiver, such as https://shop.example/till" }],
+    flags: [
+      neededOrganization,
+      {
+        flags: "--event-types <list>",
+        description: "such as invoice.paid,refund.requested (default: all)",
+      },
+      { flags: "--description <text>", description: "your note about the endpoint" },
+    ],
+    examples: [
+      "till webhook add https://shop.example/till --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till webhook add https://shop.example/till --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --event-types invoice.paid --json",
+    ],
+    effect: "write-without-trial",
+    async handle(service, call) {
+      const { CreateWebhookEndpointRequest } = await import("./records.ts");
+      return service.createEndpoint(
+        call.context,
+        ownerOf(call),
+        call.parse(CreateWebhookEndpointRequest, {
+          url: call.argument("url"),
+          description: call.flag("description"),
+          eventTypes: call
+            .flag("event-types")
+            ?.split(",")
+            .map((type) => type.trim()),
+        }),
+      );
+    },
+    async present(created) {
+      return (await import("./present.ts")).presentCreatedEndpoint(created);
+    },
+    columns: ["id", "url", "status", "eventTypes", "secret"],
+    next: (one) =>
+      `store the secret now, it is not shown again; then till webhook trigger ${one.id}`,
+  }),
+  command({
+    name: "webhook trigger",
+    summary: "Send a test event, webhook.ping, to an endpoint",
+    arguments: [{ name: "endpoint", description: "its id, such as wep_01h…" }],
+    flags: [neededOrganization],
+    examples: [
+      "till webhook trigger wep_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till webhook trigger wep_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "write",
+    async look(service, call) {
+      const { id, url, status } = await service.getEndpoint(ownerOf(call), endpointOf(call));
+      return { subject: `${url} (${id}), ${status}` };
+    },
+    handle: (service, call) => service.sendTest(call.context, ownerOf(call), endpointOf(call)),
+    async present(delivery) {
+      return (await import("./present.ts")).presentDelivery(delivery);
+    },
+    columns: [
+      "id",
+      { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },
+      "webhookEndpointId",
+      "status",
+    ],
+    next: (one) => `till webhook attempts ${one.id} shows the response, if a server is running`,
   }),
 ];
+
+/** The result of a replay: of one delivery, or of a period. */
+type Replayed = { readonly delivery: DeliveryView } | PeriodReplay;
+
+async function deliveriesOf(service: WebhookService, call: CommandCall) {
+  const { periodOf, replayedMax } = await import("./replay-period.ts");
+  const { InvalidRequest } = await import("../../kernel/errors.ts");
+  const period = periodOf(call);
+  if (call.flag("organization") === undefined) {
+    throw new InvalidRequest("Give --organization with --from.");
+  }
+  return service.replayable(ownerOf(call), period, replayedMax);
+}
+
+function eventOf(one: DeliveryView | undefined): string | null {
+  return one === undefined ? null : `${one.eventType} (${one.eventId})`;
+}
+
+function endpointOf(call: CommandCall): Id<"webhookEndpoint"> {
+  return call.argument("endpoint") as Id<"webhookEndpoint">;
+}
+
+function ownerOf(call: CommandCall): Id<"organization"> {
+  return call.flag("organization") as Id<"organization">;
+}

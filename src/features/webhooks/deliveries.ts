@@ -5,7 +5,11 @@ import type { Id, IdSource } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, RowOf, WriteContext } from "../../platform/database/index.ts";
-import { listAttempts } from "./delivery/operator-queries.ts";
+import {
+  deliveriesToReplay,
+  listAttempts,
+  type ReplayPeriod,
+} from "./delivery/operator-queries.ts";
 import {
   findDelivery,
   isInFlight,
@@ -37,6 +41,7 @@ const methods = {
   findDelivery: deliveryOfAny,
   replayDelivery,
   replay,
+  replayable,
   listAttempts: attemptsOfAny,
 };
 
@@ -81,6 +86,16 @@ async function replay(
   deliveryId: Id<"webhookDelivery">,
 ): Promise<DeliveryView> {
   return replayDelivery(deps, context, await requireOwner(deps, deliveryId), deliveryId);
+}
+
+/** Returns deliveries that a replay of a period sends again, oldest first. */
+function replayable(
+  { db }: DeliveryDependencies,
+  organizationId: Id<"organization">,
+  period: ReplayPeriod,
+  limit: number,
+): Promise<DeliveryView[]> {
+  return deliveriesToReplay(db, organizationId, period, limit);
 }
 
 /** Returns the attempts with response bodies; only for the operator, because a response may contain anything. */

@@ -9,6 +9,6 @@ export {
   type PlatformDeliveryFilters,
 } from "./delivery/operator-queries.ts";
 export { presentDelivery } from "./present.ts";
-export { WebhookDeliveryRecord } from "./records.ts";
+export { CreateWebhookEndpointRequest, WebhookDeliveryRecord } from "./records.ts";
 export { makeWebhookService, type WebhookService } from "./service.ts";
 export { deliveryStatuses } from "./status.ts";

@@ -20,6 +20,7 @@ import {
 import {
   CreatedWebhookEndpointRecord,
   CreateWebhookEndpointRequest,
+  endpointQuery,
   RotatedWebhookEndpointRecord,
   RotateWebhookSecretRequest,
   UpdateWebhookEndpointRequest,
@@ -30,7 +31,7 @@ import {
   WebhookEndpointRecord,
 } from "./records.ts";
 import type { WebhookService } from "./service.ts";
-import { deliveryStatuses, endpointStatuses } from "./status.ts";
+import { deliveryStatuses } from "./status.ts";
 import type { DeliveryView } from "./delivery/store.ts";
 import type { EndpointRow } from "./endpoints/store.ts";
 
@@ -44,7 +45,7 @@ export const webhookOperations = [
     path: "/organizations/{organizationId}/webhook-endpoints",
     summary: "List webhook endpoints",
     access: organization("organization:read"),
-    request: { query: { ...pageParameters, status: z.enum(endpointStatuses).optional() } },
+    request: { query: endpointQuery },
     response: { status: 200, record: WebhookEndpointListRecord },
     errors: [],
     handle: (service, call) => service.listEndpoints(call.organizationId, call.query),
@@ -163,7 +164,11 @@ export const webhookOperations = [
         ...pageParameters,
         webhookEndpointId: id("webhookEndpoint").optional(),
         status: z.enum(deliveryStatuses).optional(),
-        eventType: z.string().max(100).optional(),
+        eventType: z
+          .string()
+          .max(100)
+          .optional()
+          .meta({ description: "Only deliveries of events of this type." }),
       },
     },
     response: { status: 200, record: WebhookDeliveryListRecord },

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
+import { pageParameters } from "../../api/declare/list.ts";
 import {
   datetime,
   id,
@@ -29,6 +31,18 @@ export const WebhookEndpointRecord = responseRecord("WebhookEndpoint", {
   createdAt: datetime(),
   updatedAt: datetime(),
 });
+describeFields(WebhookEndpointRecord, {
+  url: "The URL that receives the deliveries.",
+  description: "The merchant's note about the endpoint; null without one.",
+  status: "A `disabled` endpoint gets no deliveries.",
+  disabledReason: "Why it was disabled, as a sentence; null while enabled.",
+});
+
+export const endpointQuery = {
+  ...pageParameters,
+  status: z.enum(endpointStatuses).optional(),
+};
+export const EndpointQuery = z.strictObject(endpointQuery);
 
 export const CreatedWebhookEndpointRecord = record(
   "CreatedWebhookEndpoint",
@@ -67,12 +81,21 @@ export const CreateWebhookEndpointRequest = requestRecord("CreateWebhookEndpoint
   description: paragraph(descriptionLengthMax).nullish(),
   eventTypes: chosenEventTypes().optional(),
 });
+describeFields(CreateWebhookEndpointRequest, {
+  description: "Your note about the endpoint.",
+  eventTypes: "The event types that it receives; empty or absent for all.",
+});
 
 export const UpdateWebhookEndpointRequest = requestRecord("UpdateWebhookEndpointRequest", {
   url: url().optional(),
   description: paragraph(descriptionLengthMax).nullish(),
   eventTypes: chosenEventTypes().optional(),
   status: z.enum(endpointStatuses).optional(),
+});
+describeFields(UpdateWebhookEndpointRequest, {
+  description: "Your note about the endpoint; null removes it.",
+  eventTypes: "The event types that it receives; empty for all.",
+  status: "Enables or disables the endpoint.",
 });
 
 export const RotateWebhookSecretRequest = requestRecord("RotateWebhookSecretRequest", {
@@ -104,6 +127,17 @@ export const WebhookDeliveryRecord = responseRecord("WebhookDelivery", {
   createdAt: datetime(),
   completedAt: datetime().nullable(),
 });
+describeFields(WebhookDeliveryRecord, {
+  eventType: "The type of the event, such as `invoice.paid`.",
+  attempts: "Number of completed attempts.",
+  nextAttemptAt:
+    "Time of the next attempt: ISO 8601, UTC; null once no attempt is planned, and during one.",
+  lastAttemptAt: "Time when the last attempt started: ISO 8601, UTC; null before the first one.",
+  responseStatus: "The HTTP status of the last attempt's response; null without a response.",
+  lastError: "Why the last attempt failed; null if none has, or once it succeeded.",
+  replayOf: "The id of the delivery that it repeats; null for the original.",
+  completedAt: "Time when it succeeded or was given up: ISO 8601, UTC; null until then.",
+});
 
 export const WebhookAttemptRecord = responseRecord("WebhookAttempt", {
   number: z.int().min(1).meta({ description: "Number of the attempt, starting at 1." }),
@@ -113,6 +147,10 @@ export const WebhookAttemptRecord = responseRecord("WebhookAttempt", {
   errorKind: z.enum(failureKinds).nullable().meta({
     description: "Why there was no response; null if there was one.",
   }),
+});
+describeFields(WebhookAttemptRecord, {
+  startedAt: "Time when the attempt started: ISO 8601, UTC.",
+  durationMs: "Duration of the attempt, in milliseconds.",
 });
 
 export const WebhookDeliveryDetailRecord = record(

@@ -9,6 +9,8 @@ import type { Network, NetworkKind, NetworkToken } from "./networks.ts";
 import { defaultRequestsPerSecond } from "./providers/budget.ts";
 
 const blocks = z.int().min(1).max(1_000_000);
+/** The place of a network by its usual fee, if the table does not say. */
+const feeRankMax = 1_000;
 const milliseconds = z.int().min(1).max(3_600_000);
 
 const httpUrl = z.string().refine(isHttpUrl, {
@@ -39,6 +41,7 @@ const networkSchema = z.strictObject({
   title: z.string().min(1).max(60),
   tokenStandard: z.string().min(1).max(30),
   coin: z.string().min(1).max(12).nullable().default(null),
+  feeRank: z.int().min(0).max(feeRankMax).default(feeRankMax),
   isTest: z.boolean().default(false),
   chainId: z.int().min(1),
   kind: z.string().optional(),

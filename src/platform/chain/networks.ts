@@ -42,6 +42,8 @@ export interface Network {
   readonly tokenStandard: string;
   /** The coin in which payers pay network fees, such as `TRX`; null if the table does not say. */
   readonly coin: string | null;
+  /** The network's place by the usual fee of a token transfer, lowest first. */
+  readonly feeRank: number;
   /** True if the network's tokens have no value. */
   readonly isTest: boolean;
   readonly kind: NetworkKind;
@@ -99,6 +101,29 @@ export interface PaymentRequest {
   readonly amount: bigint;
 }
 
+/** The ways in which a page finds a browser's wallets, by the standard that describes them. */
+export const walletStandards = ["eip-6963", "tip-6963"] as const;
+
+/** A transfer as a wallet in the payer's browser is asked for it. Addresses are in the network's notation. */
+export interface WalletTransfer {
+  readonly walletStandard: (typeof walletStandards)[number];
+  /** As wallets write it: `0x1`. */
+  readonly chainId: string;
+  readonly tokenContract: string;
+  readonly recipient: string;
+  /** The amount in the token's smallest unit, as a decimal number. */
+  readonly units: string;
+  /** The calldata of `transfer(recipient, amount)` with 0x. */
+  readonly data: string;
+}
+
+/** The wallets that payers have in their browsers, as extensions or because the browser is a wallet's own. */
+export interface BrowserWallets {
+  /** Origins that a wallet's own code must reach from the page. */
+  readonly origins: readonly string[];
+  readonly transfer: (request: PaymentRequest) => WalletTransfer;
+}
+
 /** The means by which a kind reaches its networks' providers. */
 export interface NetworkAccess {
   /** The configured providers, in order of preference; empty for a simulated network. */
@@ -141,6 +166,8 @@ export interface NetworkKind {
   readonly extendedKeys: ExtendedKeys | null;
   /** Returns the text of a payment's QR code: a URI, or the bare address if the kind's wallets accept nothing else. */
   readonly paymentUri: (request: PaymentRequest) => string;
+  /** Null if browsers have no wallets for the kind. */
+  readonly browserWallets: BrowserWallets | null;
   /** Creates the clients of a network's providers, in order of preference. */
   readonly connect: (network: Network, access: NetworkAccess) => PooledProvider[];
 }

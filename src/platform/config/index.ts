@@ -1,9 +1,11 @@
 export type { Config, ConfiguredNetwork, LoadedConfig, ReportedSetting } from "./config.ts";
 export { ConfigError } from "./config.ts";
 export type { LoadOptions } from "./load.ts";
-export { findStore, loadConfig } from "./load.ts";
+export { findStore, loadConfig, loadPlainSettings } from "./load.ts";
 export { networkSettings, networkVariable } from "./network-settings.ts";
 export { allOptions, commonOptions, type SettingOption } from "./options.ts";
 export { settingsReference } from "./reference.ts";
 export type { BillingPolicy, Plan, PlanCatalog } from "./plans.ts";
 export type { Mode } from "./setting.ts";
+export { draftSettings, entriesOf, type SettingsDraft } from "./files/write-settings.ts";
+export { databaseUrl } from "./value-type.ts";

@@ -4,7 +4,13 @@ import type { Network } from "../chain/networks.ts";
 import type { RatesPlan } from "../rates/plan.ts";
 import type { Config, ConfigProblem, LoadedConfig } from "./config.ts";
 import { ConfigError } from "./config.ts";
-import { findFolderFault, parseSettingsFile, readText, readTextIfPresent } from "./files/files.ts";
+import {
+  findFolderFault,
+  findWriters,
+  parseSettingsFile,
+  readText,
+  readTextIfPresent,
+} from "./files/files.ts";
 import { configureNetworks } from "./files/load-networks.ts";
 import { loadTable } from "./files/load-table.ts";
 import type { Reading } from "./files/config-report.ts";
@@ -130,6 +136,25 @@ export async function findStore(
   return values;
 }
 
+/**
+ * Reads the settings that exist once, without the tables of networks, plans and rates: for commands that must answer at
+ * once. The settings of networks are not checked.
+ * @throws ConfigError
+ */
+export async function loadPlainSettings(
+  options: Omit<LoadOptions, "isWritable">,
+): Promise<SettingValues> {
+  const { mode, flags = {}, env = process.env, cwd = process.cwd() } = options;
+  const reading = makeReading();
+  const withoutFile: Sources = { flags, env, cwd, isDemo: mode === "demo", file: null };
+  const sources = { ...withoutFile, file: await loadFile(withoutFile, reading) };
+  const values = readSettings(settings, sources, reading);
+  reading.problems.push(...findUnknown(settings, sources, null));
+  const secret = await loadSecret(values, sources, reading);
+  if (reading.problems.length > 0) throw new ConfigError(reading.problems, reading.settings);
+  return { ...values, secret };
+}
+
 /** Loads the settings file: the named one, or else the till.yaml of the data folder if it exists. */
 async function loadFile(sources: Sources, reading: Reading): Promise<SettingsFile | null> {
   // Problems with these two settings are reported later, with all others.
@@ -141,6 +166,8 @@ async function loadFile(sources: Sources, reading: Reading): Promise<SettingsFil
   return await reading.attempt(name, async () => {
     const text = named === null ? await readTextIfPresent(path) : await readText(path);
     if (text === null) return null;
+    const writers = await findWriters(path);
+    if (writers !== null) throw new InvalidValue(writers);
     const file = await parseSettingsFile(path, text);
     if (named !== null || !Object.hasOwn(file.entries, "dataDir")) return file;
     const message = "cannot be set in a file that lies in the data folder";

@@ -21,7 +21,8 @@ const introduction = [
   "A setting is given by a flag, an environment variable or a file. Flags override the environment, which overrides the " +
     "file, which overrides the default. An empty variable counts as not set. Secrets have no flag, because every user of a " +
     "machine can read the arguments of its programs.",
-  "The file is `till.yaml` in the data folder, or the one that `--config` names:",
+  "The file is `till.yaml` in the data folder, or the one that `--config` names. `till init` writes the settings that it " +
+    "is given, as flags or as answers at a terminal, to `till.yaml`; entries and comments that are there already stay:",
   [
     "```yaml",
     "port: 8443",
@@ -31,10 +32,17 @@ const introduction = [
     "  rpcUrls: [https://tron.internal:8545/jsonrpc, https://api.trongrid.io/jsonrpc]",
     "```",
   ].join("\n"),
+  "A file that others can write is refused, because it decides where the store is and whom the server trusts: " +
+    "`chmod go-w` repairs it.",
   "Relative paths in flags and variables start from the working directory; those in the file, from the file's folder.",
   "`till config show --origin` prints each setting with its origin, secrets masked. `till config check` reports " +
     "every problem, as does every start: with an invalid or misspelled setting nothing starts, and the exit code " +
     "is 78. It also warns of a network with a single provider, whose answers cannot be checked against another.",
+  "Each server records its base URL, networks and version in the store when it starts. Links that a command shows begin " +
+    "with the base URL of the running server, or of the last one; a command whose own `TILL_BASE_URL` is another says so " +
+    "on standard error. `till config check` lists what differs from each running server; the exit code stays 0, because " +
+    "changed settings differ until the server starts again. A server that starts beside another one with different " +
+    "settings logs a warning.",
 ];
 
 function describe(setting: Setting<unknown>): string {

@@ -3,12 +3,14 @@ import type { ValueType } from "./value-type.ts";
 /** The section of docs/settings.md that lists the setting. */
 export type SettingGroup =
   | "Store and secrets"
+  | "Backups"
   | "Server"
   | "Networks"
   | "Access"
   | "Webhooks"
   | "Limits"
-  | "Logs and metrics";
+  | "Logs and metrics"
+  | "Command line";
 
 /** How the program was started. Some defaults differ in the demo, and only a server needs a writable store. */
 export type Mode = "serve" | "demo" | "cli";
@@ -25,8 +27,8 @@ interface Declaration<T> {
   readonly example?: string;
   /** The environment variable; by default `TILL_` and the setting's name. */
   readonly env?: string;
-  /** The flag; by default the setting's name. Secrets have none. */
-  readonly flag?: string;
+  /** The flag; by default the setting's name. Secrets have none, nor has a setting with null. */
+  readonly flag?: string | null;
   /** True if till.yaml may set it; the default. */
   readonly inFile?: boolean;
   /** True if the demo ignores it, because the demo must not touch anything that belongs to a real store. */
@@ -52,7 +54,8 @@ export interface Setting<T> {
 /** A setting without its name, which is the key under which it is declared. */
 type Unnamed<T> = Omit<Setting<T>, "name" | "env" | "flag"> & {
   readonly env: string | null;
-  readonly flag: string | null;
+  /** Undefined: derived from the name. */
+  readonly flag: string | null | undefined;
 };
 
 /** Declares a setting with a default. */
@@ -79,7 +82,7 @@ function complete<T extends object | string | number | boolean>(
     demo: declared.demo ?? null,
     example: declared.example ?? null,
     env: declared.env ?? null,
-    flag: declared.flag ?? null,
+    flag: declared.flag,
     inFile: declared.inFile ?? true,
     ignoredInDemo: declared.ignoredInDemo ?? false,
   };
@@ -106,7 +109,7 @@ export function declareSettings<const D extends Readonly<Record<string, Unnamed<
         ...setting,
         name,
         env: setting.env ?? `TILL_${words(name).join("_").toUpperCase()}`,
-        flag: setting.flag ?? flag,
+        flag: setting.flag === undefined ? flag : setting.flag,
       },
     ];
   });

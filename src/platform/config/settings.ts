@@ -1,15 +1,17 @@
-import { logLevels } from "../logger/levels.ts";
+import { logFormats, logLevels } from "../logger/levels.ts";
 import type { ValuesOf } from "./setting.ts";
 import { declareSettings, optional, required } from "./setting.ts";
 import {
   addressRange,
   baseUrl,
   choice,
+  cronLine,
   databaseUrl,
   decimalNumber,
   hostName,
   list,
   networkId,
+  oneLine,
   path,
   secretText,
   wholeNumber,
@@ -71,6 +73,48 @@ export const settings = declareSettings({
     description:
       "A file that contains the secret, in place of TILL_SECRET; a trailing line break is ignored.",
     example: "/run/secrets/till",
+  }),
+
+  backupFolder: optional({
+    group: "Backups",
+    type: path,
+    description:
+      "The folder of the backups. By default `backups` in the data folder; choose one on another disk.",
+    example: "/mnt/backups/till",
+  }),
+  backupSchedule: optional({
+    group: "Backups",
+    type: cronLine,
+    description:
+      "When a server makes a backup, as a cron line in UTC: minute, hour, day of the month, month, day of the week. " +
+      "A missed backup is made up once a server runs. Without it, the server makes no backups. Set it on every server of a store.",
+    example: "15 3 * * *",
+  }),
+  backupKeepCount: required({
+    group: "Backups",
+    type: wholeNumber(1, 10_000, "backups"),
+    default: "14",
+    description:
+      "The maximum number of backups that stay in the backup folder; older ones are removed after the next scheduled " +
+      "backup succeeded. Backups from before a migration stay.",
+    example: "30",
+  }),
+  backupKeepDays: required({
+    group: "Backups",
+    type: wholeNumber(1, 36_500, "days"),
+    default: "90",
+    description:
+      "The maximum age of backups in the backup folder. The newest backup is never removed.",
+    example: "365",
+  }),
+  backupBeforeMigration: required({
+    group: "Backups",
+    type: yesNo,
+    default: "1",
+    description:
+      "Whether a store is backed up before a new version of the program migrates it. Set it to 0 if you have made a " +
+      "backup yourself.",
+    example: "0",
   }),
 
   host: required({
@@ -258,8 +302,25 @@ export const settings = declareSettings({
     group: "Logs and metrics",
     type: choice(...logLevels),
     default: "info",
-    description: "The lowest level that is logged, as JSON on standard error.",
+    description: "The lowest level that is logged, on standard error.",
     example: "debug",
+  }),
+  logFormat: required({
+    group: "Logs and metrics",
+    type: choice(...logFormats),
+    default: "auto",
+    description:
+      "The format of log lines: `json`, `text` for people, or `auto`, which is text on a terminal and JSON elsewhere.",
+    example: "json",
+  }),
+  logRequests: required({
+    group: "Logs and metrics",
+    type: yesNo,
+    default: "0",
+    description:
+      "Whether each request is logged at the level info: method, route, status, duration in milliseconds and the client's " +
+      "address. Routes contain no ids. With the level debug, requests are always logged.",
+    example: "1",
   }),
   metricsToken: optional({
     group: "Logs and metrics",
@@ -269,6 +330,16 @@ export const settings = declareSettings({
     description:
       "The bearer token that `/metrics` requires. Without it `/metrics` answers only requests from the loopback interface.",
     example: "$(openssl rand -hex 16)",
+  }),
+
+  organization: optional({
+    group: "Command line",
+    type: oneLine,
+    flag: null,
+    description:
+      "The organization of commands that need one, by its id or name. Their flag `--organization` overrides it. Not " +
+      "needed in a store with only one organization.",
+    example: "Corner Shop",
   }),
 });
 

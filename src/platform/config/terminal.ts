@@ -8,9 +8,14 @@ export interface TerminalPreferences {
 export function readTerminalPreferences(
   env: Readonly<Record<string, string | undefined>>,
 ): TerminalPreferences {
-  if (isGiven(env["NO_COLOR"]) || env["TERM"] === "dumb") return { color: false };
+  if (isGiven(env["NO_COLOR"]) || isDumb(env)) return { color: false };
   const force = env["FORCE_COLOR"];
   return { color: isGiven(force) && force !== "0" ? true : null };
+}
+
+/** Whether the terminal cannot move its cursor. */
+export function isDumb(env: Readonly<Record<string, string | undefined>>): boolean {
+  return env["TERM"] === "dumb";
 }
 
 /** An empty variable counts as not set (no-color.org). */

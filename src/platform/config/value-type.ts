@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { maskSecret, maskUrl } from "./mask.ts";
+import { parseCron } from "../../kernel/cron.ts";
 import { parseUrl } from "../../kernel/url.ts";
 
 /** Thrown for an invalid value. The message continues the setting's name and contains no secret. */
@@ -98,6 +99,13 @@ export const yesNo: ValueType<boolean> = {
   show: (value) => (value ? "1" : "0"),
 };
 
+/** A cron line; `parseCron` gives its times. */
+export const cronLine: ValueType<string> = textual(
+  "a cron line of five fields such as 15 3 * * *",
+  "cron",
+  (text) => (parseCron(text) === null ? null : text),
+);
+
 /** A file or folder; relative paths are resolved to absolute ones. */
 export const path: ValueType<string> = textual("a path", "path", (text, folder) =>
   text === "" || text.includes("\0") ? null : resolve(folder, text),
@@ -123,6 +131,11 @@ export const baseUrl: ValueType<string> = textual(
     if (!/^https?:$/.test(protocol) || host === "" || extras !== "") return null;
     return origin + pathname.replace(/\/+$/, "");
   },
+);
+
+/** A name or an id. */
+export const oneLine: ValueType<string> = textual("text of one line", "text", (text) =>
+  text === "" || /\p{Cc}/u.test(text) ? null : text,
 );
 
 /** A list: comma-separated text, or a list in the file. Duplicates count once. */

@@ -3,6 +3,12 @@ import type { RowOf, SqlValue, Table } from "./schema/table.ts";
 
 export type Dialect = "sqlite" | "postgres";
 
+/** The names of the databases, as they are written. */
+export const databaseNames: Readonly<Record<Dialect, string>> = {
+  sqlite: "SQLite",
+  postgres: "PostgreSQL",
+};
+
 /** A row from the driver, before a table's columns decode it. */
 export type RawRow = Readonly<Record<string, unknown>>;
 

@@ -7,6 +7,9 @@ export const StoreUnavailable = defineProblem({
   title: "The store is not available",
 });
 
+/** The store works, but other writes were in the way for too long. Callers see no difference to `StoreUnavailable`. */
+export class StoreBusy extends StoreUnavailable {}
+
 /** The store was migrated by a newer program. */
 export const StoreTooNew = defineProblem({
   code: "store_too_new",
@@ -19,6 +22,11 @@ const retryAfterSeconds = 2;
 
 export function unavailable(reason: string, cause: unknown): Error {
   return new StoreUnavailable(`${reason}. Try again in a moment.`, { retryAfterSeconds, cause });
+}
+
+/** Like `unavailable`, for reasons that say nothing about the health of the store. */
+export function busy(reason: string, cause: unknown): Error {
+  return new StoreBusy(`${reason}. Try again in a moment.`, { retryAfterSeconds, cause });
 }
 
 export function outcomeUnknown(cause: unknown): Error {
@@ -34,7 +42,7 @@ export function storeClosed(): Error {
 }
 
 export function tooManyWaiting(): Error {
-  return unavailable("Too many requests are waiting for the store", null);
+  return busy("Too many requests are waiting for the store", null);
 }
 
 /** A unique index or primary key refused a row. Services translate it into the matching conflict. */

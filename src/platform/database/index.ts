@@ -8,12 +8,13 @@ export type {
   Tx,
   WriteContext,
 } from "./database.ts";
+export { databaseNames } from "./database.ts";
 export { openForReading } from "./read-only.ts";
 export { NestedWrite, StatementFailed, StoreUnavailable, UniqueViolation } from "./errors.ts";
 export { currentVersion, hasTable, type Migration } from "./schema/migrate.ts";
 export type { StoreLimits } from "./limits.ts";
 export { openDatabase, type StoreOptions } from "./open.ts";
-export { migrate, pendingMigrations } from "./schema.ts";
+export { migrate, newestVersion, pendingMigrations } from "./schema.ts";
 export { columns, decodeRows } from "./schema/statements.ts";
 export { decodeSum, signedSums, sumOfAmounts } from "./query/sum-amounts.ts";
 export {
@@ -21,6 +22,7 @@ export {
   columnName,
   declaredTables,
   decodeAmount,
+  decodeSignedAmount,
   encodeAmount,
   flag,
   integer,

@@ -18,6 +18,8 @@ interface PostgresPlace {
   readonly url: string;
   /** The maximum number of connections of this process, at least 2; `defaultConnections` by default. */
   readonly connections?: number;
+  /** The schema of the store; by default the first one of the search path. */
+  readonly schema?: string;
 }
 
 /** The default maximum number of PostgreSQL connections of a process. */
@@ -47,8 +49,8 @@ async function connect(options: StoreOptions): Promise<Database> {
   const nesting = options.refusesNesting === true ? refuseNesting() : ignoreNesting;
   if ("url" in options) {
     const { openPostgres } = await import("./postgres/open.ts");
-    const { url, connections = defaultConnections } = options;
-    return openPostgres({ url, connections }, logger, limits, nesting);
+    const { url, connections = defaultConnections, schema = null } = options;
+    return openPostgres({ url, connections, schema }, logger, limits, nesting);
   }
   const { openSqlite } = await import("./sqlite/open.ts");
   return openSqlite(options.sqliteFile, logger, limits, nesting);

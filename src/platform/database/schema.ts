@@ -1,7 +1,11 @@
 import type { Clock } from "../../kernel/clock.ts";
+import type { Progress } from "../progress.ts";
 import type { Database, Reader } from "./database.ts";
 import * as runner from "./schema/migrate.ts";
 import { migrations } from "./schema/migrations/index.ts";
+
+/** The newest migration level that this program knows. */
+export const newestVersion = migrations.at(-1)?.version ?? 0;
 
 /**
  * Returns the migrations that are not applied yet, in order.
@@ -16,6 +20,10 @@ export function pendingMigrations(db: Reader): Promise<readonly runner.Migration
  * run this concurrently.
  * @throws StoreTooNew if a newer program migrated the store
  */
-export function migrate(db: Database, clock: Clock): Promise<readonly runner.Migration[]> {
-  return runner.applyMigrations(db, clock, migrations);
+export function migrate(
+  db: Database,
+  clock: Clock,
+  progress?: Progress,
+): Promise<readonly runner.Migration[]> {
+  return runner.applyMigrations(db, clock, migrations, progress);
 }

@@ -8,6 +8,8 @@ export const eventCatalogue = {
       "An invoice was created, as a draft or, if it was issued in the same request, as open.",
     "invoice.issued": "A draft was issued: the invoice is open and can be paid.",
     "invoice.updated": "The invoice changed in a way that has no event of its own.",
+    "invoice.option_chosen":
+      "The payer chose another of the invoice's payment options: token, network, address and amounts in tokens have changed. Its earlier addresses and amounts can still be paid.",
     "invoice.payment_detected":
       "A further payment was detected that does not change the status, such as a second part that still does not reach the payable amount, or a part after the deadline.",
     "invoice.partially_paid":
@@ -34,6 +36,22 @@ export const eventCatalogue = {
     "payment.accepted": "The merchant accepted a payment that needed a review: it counts.",
     "payment.rejected": "A payment was rejected or reversed and does not count.",
     "transfer.unmatched": "A transfer to a wallet was received that matches no invoice.",
+  },
+  refunds: {
+    "refund.requested":
+      "A payer or the merchant asked for a refund of a payment's surplus. Compare the recipient with the payment's sender before you send anything.",
+    "refund.sent":
+      "The merchant named the transaction that pays a refund, or another one in its place.",
+    "refund.confirmed": "The transaction is final and pays the refund.",
+    "refund.rejected":
+      "A refund will not be sent: the merchant rejected it or, with `refusal` `surplus_gone`, its invoice needs the payment after all, another refund took the money, or a reorganization removed it.",
+    "refund.reverted":
+      "The named transaction does not prove the refund, which is `requested` again; before you send again, make sure that the refused transaction can no longer be mined. Or its final block was replaced, and the refund is `sent` again.",
+  },
+  links: {
+    "payment_link.created": "A payment link was created.",
+    "payment_link.disabled":
+      "A payment link was disabled and starts no further payments. A payment that a link starts is an invoice, with the link's id in its metadata and events of its own.",
   },
   customers: {
     "customer.created": "A customer was created.",

@@ -24,6 +24,8 @@ const records: Readonly<Record<Noun, string>> = {
   webhook_endpoint: "WebhookEndpoint",
   webhook: "WebhookEndpoint",
   transfer: "Transfer",
+  refund: "Refund",
+  payment_link: "PaymentLink",
 };
 
 /** How long deliveries are kept, in milliseconds. */
@@ -63,6 +65,7 @@ function days(milliseconds: number): string {
   return `${String(milliseconds / day)} days`;
 }
 
-function recordOf(type: EventType): string {
+/** Returns the name of the record in the `data` of an event. */
+export function recordOf(type: EventType): string {
   return records[type.slice(0, type.indexOf(".")) as Noun];
 }

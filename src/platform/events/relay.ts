@@ -68,8 +68,9 @@ export async function oldestWaitingEvent(reader: Reader): Promise<Instant | null
   return oldest?.occurredAt ?? null;
 }
 
-async function lastPosition(tx: Tx): Promise<number> {
-  const [last] = await tx.all<{ position: number | null }>(
+/** Returns the position of the last relayed event; 0 in a store without events. */
+export async function lastPosition(reader: Reader): Promise<number> {
+  const [last] = await reader.all<{ position: number | null }>(
     'SELECT MAX(position) AS "position" FROM events WHERE position IS NOT NULL',
   );
   return last?.position ?? 0;

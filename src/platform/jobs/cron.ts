@@ -1,4 +1,5 @@
 import { hour, minute, type Clock, type Instant } from "../../kernel/clock.ts";
+import type { Cron } from "../../kernel/cron.ts";
 import type { Database, Reader, WriteContext } from "../database/index.ts";
 import type { Worker } from "./background.ts";
 import type { Jobs, NewJob } from "./queue.ts";
@@ -7,11 +8,20 @@ import { cronRuns } from "./table.ts";
 /** How long completed schedule times are kept, in milliseconds. */
 const takenFor = 48 * hour;
 
-export interface CronTask {
+/** A task that runs at every multiple of an interval. */
+export interface RegularTask {
   readonly name: string;
+  /** In milliseconds. */
   readonly everyMs: number;
   readonly job: NewJob;
 }
+
+/** A task that runs at the times of a cron line. */
+interface TimedTask extends Pick<RegularTask, "name" | "job"> {
+  readonly times: Cron;
+}
+
+export type CronTask = RegularTask | TimedTask;
 
 /** Returns the last enqueued schedule time of each task. */
 export async function lastRuns(reader: Reader): Promise<ReadonlyMap<string, Instant>> {
@@ -48,15 +58,16 @@ export function createCron(deps: {
     async run() {
       for (const task of tasks) {
         const now = clock.now();
-        const scheduledAt = now - (now % task.everyMs);
-        if (await isTaken(task, scheduledAt)) continue;
+        const scheduledAt = "times" in task ? task.times.lastTime(now) : now - (now % task.everyMs);
+        if (scheduledAt === null || (await isTaken(task, scheduledAt))) continue;
         await db.write(context, async (tx) => {
           const isFirst = await tx.insertIfAbsent(cronRuns, { task: task.name, scheduledAt });
           if (!isFirst) return;
           await deps.jobs.enqueue(tx, now, { ...task.job, dedupeKey: `cron ${task.name}` });
+          // The time of a rare task may be long ago, and must not be forgotten.
           await tx.run("DELETE FROM cron_runs WHERE task = $1 AND scheduled_at < $2", [
             task.name,
-            now - takenFor,
+            Math.min(scheduledAt, now - takenFor),
           ]);
         });
       }

@@ -84,7 +84,9 @@ export function createLeases(deps: {
 
     async guard(tx, lease) {
       const row = await tx.lockOne(leases, "WHERE name = $1", [lease.name]);
-      if (row?.token !== lease.token) throw new LeaseLost(`the lease ${lease.name} was lost`);
+      // After a restore, an old token may be given to another process once more.
+      if (row?.token !== lease.token || row.holder !== holder)
+        throw new LeaseLost(`the lease ${lease.name} was lost`);
     },
 
     async endAll() {

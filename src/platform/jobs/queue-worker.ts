@@ -28,7 +28,7 @@ const concurrencyMax = 8;
 const leaseMsDefault = 60 * second;
 /** Renewals per lease; two may fail before the lease is lost. */
 const renewalsPerLease = 3;
-/** The time limit of a job, in milliseconds; it is then aborted and retried. */
+/** The time limit of a job whose handler has none, in milliseconds; it is then aborted and retried. */
 const jobTimeMax = 15 * minute;
 const reasonLengthMax = 2_000;
 /** Poll interval without a wake-up, in milliseconds. */
@@ -139,16 +139,20 @@ async function drained(state: State): Promise<void> {
 }
 
 async function attempt(
-  { logger, queue, handlerOf }: State,
+  state: State,
   { job, lost }: Held,
   stopping: AbortSignal,
 ): Promise<JobOutcome> {
+  const { logger, queue, handlerOf } = state;
   const handler = handlerOf.get(job.name);
   if (handler === undefined) return { fault: `no handler is named ${job.name}` };
   // One timer per job: a composed AbortSignal would stay referenced by the longest-lived of its sources.
-  const limit = setTimeout(() => {
-    lost.abort(new JobTooLong(`the job ${job.id} took too long`));
-  }, jobTimeMax);
+  const limit = setTimeout(
+    () => {
+      lost.abort(new JobTooLong(`the job ${job.id} took too long`));
+    },
+    timeMaxOf(state, job),
+  );
   const stop = () => {
     lost.abort(stopping.reason);
   };
@@ -258,11 +262,17 @@ function beat(state: State): void {
   }, leaseMs / renewalsPerLease);
 }
 
-async function renew({ db, clock, logger, context, queue, leaseMs, held }: State): Promise<void> {
+/** Returns the time limit of a job, in milliseconds. */
+function timeMaxOf({ handlerOf }: Pick<State, "handlerOf">, { name }: JobRow): number {
+  return handlerOf.get(name)?.timeMax ?? jobTimeMax;
+}
+
+async function renew(state: State): Promise<void> {
+  const { db, clock, logger, context, queue, leaseMs, held } = state;
   const now = clock.now();
   // A job that ignores its abort signal is left to another process once its lease ends.
   const mine = [...held.values()].filter(
-    ({ begunAt }) => begunAt === null || now - begunAt < jobTimeMax,
+    ({ job, begunAt }) => begunAt === null || now - begunAt < timeMaxOf(state, job),
   );
   const leaseUntil = now + leaseMs;
   let renewed: ReadonlySet<string> | null = null;

@@ -34,6 +34,8 @@ export interface RunningJob {
  */
 export interface JobHandler {
   readonly name: string;
+  /** The time limit in milliseconds, after which the job is aborted and retried; 15 minutes by default. */
+  readonly timeMax?: number;
   readonly run: (job: RunningJob) => Promise<void>;
 }
 

@@ -1,8 +1,10 @@
 import pino from "pino";
 import type { Clock } from "../../kernel/clock.ts";
 import { systemClock, toIso } from "../../kernel/clock.ts";
-import type { LogLevel } from "./levels.ts";
+import { isatty } from "node:tty";
+import type { LogFormat, LogLevel } from "./levels.ts";
 import { fitLine } from "./line.ts";
+import { readableLine } from "./text.ts";
 import { redactFields, redactText } from "./redact.ts";
 
 /** Writes one line: a message, or fields and a message. An error is passed as `err`. */
@@ -29,16 +31,19 @@ export interface LogDestination {
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly clock?: Clock;
+  /** By default `auto`, which looks at standard error. */
+  readonly format?: LogFormat;
   /** Standard error by default; tests pass their own. */
   readonly destination?: LogDestination;
 }
 
 /**
  * Creates a logger that writes JSON lines with `level`, `time` (ISO 8601), `pid`, `msg` and the fields, at most 16 KiB
- * each.
+ * each; or the same as text.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  const { level, clock = systemClock, destination = standardError() } = options;
+  const { level, format = "auto", clock = systemClock, destination = standardError() } = options;
+  const isText = format === "text" || (format === "auto" && isReadByPeople(options));
   const lines = pino(
     {
       level,
@@ -50,7 +55,8 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     {
       write(line) {
-        destination.write(fitLine(line));
+        const fitting = fitLine(line);
+        destination.write(isText ? readableLine(fitting) : fitting);
       },
     },
   );
@@ -83,6 +89,10 @@ function wrap(lines: pino.Logger): Logger {
     error: log("error"),
     child: (fields) => wrap(lines.child(redactFields(fields))),
   };
+}
+
+function isReadByPeople({ destination }: LoggerOptions): boolean {
+  return destination === undefined && isatty(2);
 }
 
 /** Writes synchronously, so that the last line before a crash is not lost; a closed reader stops nothing. */

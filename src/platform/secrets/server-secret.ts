@@ -19,6 +19,7 @@ export type KeyPurpose =
   | "idempotency-keys"
   | "audit-seals"
   | "receipts"
+  | "backups"
   | "fingerprint"
   | "keyed-store-fingerprint";
 
@@ -87,7 +88,13 @@ export function formerFingerprint(secret: ServerSecret): string {
   return Buffer.from(deriveKey(secret, "fingerprint")).toString("hex").slice(0, 32);
 }
 
-function parseSecret(text: string, origin: string): ServerSecret {
+/** Returns the text of a secret, for a copy of it that an operator asked for. */
+export function secretText(secret: ServerSecret): string {
+  return secret.export().toString("utf8");
+}
+
+/** Parses the text of a secret from `origin`, which names it in messages. @throws SecretUnusable */
+export function parseSecret(text: string, origin: string): ServerSecret {
   const bytes = Buffer.from(text.trim(), "utf8");
   if (bytes.byteLength < secretLengthMin) {
     throw new SecretUnusable(

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { allOperations } from "../../../src/features/index.ts";
 import { problemsOf } from "../../../src/api/declare/responses.ts";
-import { describeInBrowser } from "../../support/describe-in-browser.ts";
+import { describeInBrowser } from "../../support/suites/describe-in-browser.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { anyServed } from "../../support/served.ts";
 

@@ -1,4 +1,6 @@
 // Figures on the command line: the same as the API gives.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { day } from "../../../src/kernel/clock.ts";
@@ -56,6 +58,21 @@ describe("till analytics", () => {
     expect((await people("charts")).stdout).to.match(/^Organizations {2}▁▁█$/m);
     const top = await people("top", "wallets", ...own);
     expect(top.stdout).to.match(/^wal_\w+ +Till +1 +24\.00 +█{30}$/m);
+    const file = join(store.folder, "report.html");
+    const month = { from: monthAt(0), to: monthAt(1) };
+    const report = ["analytics", "report", "--html", file, "--month", month.from.slice(0, 7)];
+    const written = await store.json([...report, ...own]);
+    const shown = await store.withApp(async ({ analytics }) =>
+      presentMerchantSummary(await analytics.summary(organizationId, month)),
+    );
+    expect(written).to.deep.include({ file, organizationName: "Shop", ...pick(shown) });
+    const page = await readFile(file, "utf8");
+    expect(page).to.include("<h1>Shop</h1>").and.to.include(`${shown.processedVolume} USD`);
+    expect((await store.till(report)).stderr).to.include("--yes");
+    expect((await store.till([...report, "--yes"])).code).to.equal(0);
+    expect(await readFile(file, "utf8")).to.include("<h1>All organizations</h1>");
+    expect((await store.till([...report, "--month", "2031-13"])).stderr).to.include("--month");
+
     const quiet = await people("top", "organizations", "-q");
     expect(quiet.stdout).to.equal(`${organizationId}\n`);
   });
@@ -90,6 +107,19 @@ async function untilDayLasts(): Promise<void> {
   const left = day - (Date.now() % day);
   if (left < lastsMs) await delay(left);
 }
+
+/** The start of a month in UTC, counted from the current one. */
+function monthAt(months: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months)).toISOString();
+}
+
+/** The figures that the output of the report repeats. */
+function pick({ from, to, currency, processedVolume, paymentCount }: Summary) {
+  return { from, to, currency, processedVolume, paymentCount };
+}
+
+type Summary = ReturnType<typeof presentMerchantSummary>;
 
 /** Midnight in UTC, so many days from today. */
 function dayAt(days: number): string {

@@ -96,6 +96,20 @@ describe("till payments inbox", () => {
     for (const word of ["Payments", "Suggestions", "Decisions", "reversed", "manual"]) {
       expect(page.stdout).to.include(word);
     }
+
+    // A person at a terminal decides about each.
+    const decide = (keys: string) =>
+      store.till([...words, "--no-color"], {
+        env: { TERM: "xterm" },
+        person: [["What is it?", keys]],
+      });
+    const skipped = await decide("sk\r");
+    expect(skipped.code, skipped.stderr).to.equal(0);
+    expect(skipped.stderr).to.include("1 of 1: 4.00 of 24.00 USDT on sandbox");
+    expect(skipped.stderr).to.include("0 allocated, 0 ignored, 1 skipped");
+    const allocated = await decide("all\r");
+    expect(allocated.stderr, allocated.stderr).to.include("1 allocated");
+    expect(await list()).to.deep.equal([]);
   });
 
   it("exits with the matching code for impossible actions", async () => {
@@ -122,24 +136,37 @@ describe("till payments inbox", () => {
     expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
       latePayments: "accept",
       lateWindowDays: 7,
+      paymentOptions: null,
     });
     const set = ["payments", "set-policy", ...of, "--late-payments", "review"];
     await store.json([...set, "--dry-run"]);
     expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
       latePayments: "accept",
       lateWindowDays: 7,
+      paymentOptions: null,
     });
     await store.json([...set, "--yes"]);
     expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
       latePayments: "review",
       lateWindowDays: 7,
+      paymentOptions: null,
     });
     const shorter = ["payments", "set-policy", ...of, "--late-window-days", "3", "--yes"];
     await store.json(shorter);
     expect(await store.json(["payments", "policy", ...of])).to.deep.equal({
       latePayments: "review",
       lateWindowDays: 3,
+      paymentOptions: null,
     });
+    const offers = (...words: readonly string[]) =>
+      store.json(["payments", "set-policy", ...of, ...words, "--yes"]);
+    expect(await offers("--payment-options", "sandbox/USDC sandbox/USDT")).to.deep.include({
+      paymentOptions: ["USDC", "USDT"].map((tokenSymbol) => ({
+        ...{ network: "sandbox", tokenSymbol, walletId: null },
+      })),
+    });
+    expect(await offers("--drop-payment-options")).to.include({ paymentOptions: null });
+    expect((await store.till([...set, "--payment-options", "tron", "--yes"])).code).not.to.equal(0);
     for (const days of ["0", "91", "1.5", "three"]) {
       expect((await store.till(shorter.with(-2, days))).code, days).not.to.equal(0);
     }
@@ -154,11 +181,15 @@ describe("till payments inbox", () => {
     for (const words of [set, [...set, "--yes"], [...set, "--dry-run"]]) {
       const { code, stderr } = await store.till(words);
       expect(code, words.join(" ")).to.equal(2);
-      expect(stderr).to.include("give --late-payments, --late-window-days or both");
+      expect(stderr).to.include("give --late-payments, --late-window-days, --payment-options");
     }
     const { code, stderr } = await store.till(
       [...set, "--late-payments", "review", "--late-window-days", "3"],
-      { person: [["Set late payments to review and the late window to 3 days for org_", "n\n"]] },
+      {
+        person: [
+          ["Set late payments to review and the late window to 3 days for Shop (org_", "n\n"],
+        ],
+      },
     );
     expect(code, stderr).to.equal(3);
   });

@@ -41,10 +41,7 @@ describe("till key list", () => {
 
   it("requires an existing organization", async () => {
     const store = await desk.store();
-    for (const noun of ["key", "wallet", "invoice"]) {
-      const without = await store.till([noun, "list"]);
-      expect(without.code, noun).to.equal(2);
-      expect(without.stderr).to.include("--organization");
+    for (const noun of ["key", "wallet", "invoice", "link"]) {
       const unknown = await store.till([noun, "list", "--organization", "org_nothing"]);
       expect(unknown.code, noun).to.equal(5);
     }
@@ -63,6 +60,33 @@ describe("till key create", () => {
     const refused = await store.till([...create, "read,biling"]);
     expect(refused.code).to.equal(2);
     expect(refused.stderr).to.include("--scopes");
+  });
+});
+
+describe("till link", () => {
+  const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
+
+  it("creates, lists and disables payment links", async () => {
+    const store = await desk.store();
+    const named = ["--organization", await store.platformId()];
+    const terms = ["--settlement-currency", "USD", "--token-symbol", "USDT", "--network"];
+    const create = ["link", "create", ...named, ...terms];
+    const tried = await store.till([...create, "sandbox", "--amount", "25", "--dry-run"]);
+    expect(tried.code, tried.stderr).to.equal(0);
+    const link = (await store.json([...create, "sandbox", "--min-amount", "5"])) as {
+      id: string;
+      url: string;
+    };
+    expect(link).to.include({ amount: null, minAmount: "5.00", status: "active" });
+    expect(link.url).to.match(/\/link\/lnk_\w+$/);
+    expect((await store.till([...create, "nowhere"])).stderr).to.include("enabled networks");
+    const listed = (await store.json(["link", "list", ...named])) as { data: unknown[] };
+    expect(listed.data, "the dry run changed nothing").to.have.length(1);
+    const disabled = await store.json(["link", "disable", link.id, ...named]);
+    expect(disabled).to.include({ status: "disabled" });
+    expect((await store.till(["link", "list", ...named, "--status", "active"])).stdout).to.equal(
+      "",
+    );
   });
 });
 

@@ -81,6 +81,20 @@ describe("till org", () => {
     expect((await store.till([...words, "--logo", `${file}.gone`])).stderr).to.include("ENOENT");
   });
 
+  it("sets the origins of an organization's own pages, or none", async () => {
+    const store = await desk.store();
+    const words = ["org", "origins", await store.platformId()];
+    const list = "https://shop.example, http://localhost:3000/";
+    expect(await store.json([...words, "--origins", list])).to.deep.include({
+      allowedOrigins: ["https://shop.example", "http://localhost:3000"],
+    });
+    const refused = await store.till([...words, "--origins", "https://*.shop.example"]);
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr).to.include("must be an origin such as https://shop.example");
+    expect((await store.till(words)).stderr).to.include("Give either --origins or --none");
+    expect(await store.json([...words, "--none"])).to.deep.include({ allowedOrigins: [] });
+  });
+
   it("refuses a file together with its removal, and changes nothing", async () => {
     const store = await desk.store();
     const words = ["org", "brand", await store.platformId()];
@@ -105,7 +119,7 @@ describe("till org", () => {
     const answer = (keys: () => Promise<string>) =>
       store.till(["org", "approve", id, "--no-color"], {
         env: { TERM: "xterm" },
-        person: [[`(${id})?`, keys]],
+        person: [[`(${id}), approved? `, keys]],
       });
     await rename("Nook & Co");
     const refused = await answer(async () => {

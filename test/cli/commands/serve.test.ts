@@ -1,8 +1,13 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { expect } from "chai";
+import { builtProgram } from "../../support/programs/built.ts";
+import { endWithThisProcess } from "../../support/programs/guard.ts";
 import {
   init,
   till,
@@ -10,6 +15,7 @@ import {
   useProcesses,
   type TillProcess,
 } from "../../support/programs/till.ts";
+import { until } from "../../support/until.ts";
 
 /** Each of these starts programs, on machines that have other things to do. */
 const patienceMs = 120_000;
@@ -35,6 +41,51 @@ describe("till serve", function () {
     const line = await server.line(/^Till is ready at /);
     return line.slice("Till is ready at ".length);
   }
+
+  it("is not ready once the disk takes no more writes, although it can still read", async function () {
+    if (process.platform === "win32") this.skip();
+    const folder = await freshStore();
+    // Files are limited to 600 KiB, so that the write-ahead log soon cannot grow.
+    const words = ["serve", "--port", "0", "--data-dir", folder, "--registration", "open"];
+    const settings = { TILL_RATES: "off", TILL_RATE_LIMIT_SCALE: "0", ...sandbox };
+    const env = { PATH: process.env["PATH"] ?? "", ...settings };
+    const limited = [
+      "-c",
+      'ulimit -f 600; exec "$0" "$@"',
+      process.execPath,
+      builtProgram(),
+      ...words,
+    ];
+    const child = spawn("/bin/bash", limited, { env, stdio: ["ignore", "pipe", "ignore"] });
+    endWithThisProcess(child);
+    try {
+      let url = "";
+      let count = 0;
+      for await (const line of createInterface(child.stdout)) {
+        url = line.replace("Till is ready at ", "");
+        break;
+      }
+      const down = await until(
+        "a server that is not ready",
+        async () => {
+          count += 1;
+          const person = { email: `p${String(count)}@example.com`, password: "a long password 7" };
+          const headers = { "Content-Type": "application/json" };
+          const body = JSON.stringify({ ...person, name: "Bo", organizationName: "Shop" });
+          await fetch(`${url}/v1/auth/register`, { method: "POST", headers, body });
+          const answer = await fetch(`${url}/readyz`);
+          return { status: answer.status, body: (await answer.json()) as { checks: object } };
+        },
+        ({ status, body }) => status === 503 && JSON.stringify(body).includes('"store":"down"'),
+        60_000,
+      );
+      expect(down.body.checks).to.deep.equal({ store: "down", scheduler: "ok" });
+      expect((await fetch(`${url}/healthz`)).status).to.equal(200);
+    } finally {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+  });
 
   it("prints its address, sees the changes of commands, and exits cleanly on SIGTERM", async () => {
     const folder = await freshStore();

@@ -156,6 +156,8 @@ function invoiceRow(id: Id<"invoice">, given: WrittenInvoice): InvoiceRow {
     issuedAt: isIssued ? at : null,
     paidAt: null,
     canceledAt: null,
+    paidAmount: null,
+    paymentOptions: null,
   };
 }
 
@@ -208,6 +210,8 @@ function paymentRow(
     settlementCurrency: invoice.settlementCurrency,
     settlementDecimals: invoice.settlementDecimals,
     tokenDecimals: 6,
+    exchangeRate: "1",
+    walletId: null,
     rule: "exact_amount",
     source: "detected",
     status,
@@ -219,6 +223,8 @@ function paymentRow(
     confirmsAtHeight: 3,
     version: 1,
     createdAt: transfer.createdAt,
+    refundRequested: 0n,
+    refunded: 0n,
     confirmedAt: null,
   };
 }

@@ -93,7 +93,7 @@ eachStore("the retention of login data", (store) => {
         ...{ registrationNumber: null, country: null, address: null, website: null },
         ...{ contactEmail: null, businessDescription: null, reviewNote: null },
         ...{ kybSubmittedAt: null, reviewedAt: null, latePayments: "accept" },
-        lateWindowDays: 7,
+        ...{ lateWindowDays: 7, allowedOrigins: [], paymentOptions: null },
         ...{ version: 1, createdAt: 0, updatedAt: 0 },
       });
       await tx.insertMany(invitations, made);

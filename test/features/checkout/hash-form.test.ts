@@ -1,19 +1,16 @@
 import { expect } from "chai";
 import { TooManyClaims, type ClaimResult } from "../../../src/features/payments/index.ts";
-import { aHash, checkoutId, openLab, type Lab } from "./lab.ts";
+import { aHash, aPayment, checkoutId, openLab, type Lab } from "./lab.ts";
 import { scenes } from "./scenes.ts";
 
-const form = `<form method="post" action="/shop/pay/${checkoutId}/transactions">`;
+const form = `<form method="post" action="/shop/pay/${checkoutId}/transactions"`;
 /** States in which a payment may be missing. */
 const missing = new Set([
   "awaiting",
   "partly_paid",
-  "in_review",
-  "reverted",
   "expired_unpaid",
   "expired_partly_paid",
   "canceled",
-  "canceled_review",
   "cannot_check",
 ]);
 
@@ -39,6 +36,14 @@ describe("the form for a transaction hash", () => {
       expect(page.includes(form)).to.equal(missing.has(scene.state));
     });
   }
+
+  it("is shown in review if somebody submitted what waits, because another payment may be missing", async () => {
+    lab.world.payments = [aPayment({ status: "review", rule: "submitted_hash" })];
+    lab.world.claims = [{ transactionHash: aHash("a"), result: "in_review" }];
+    lab.change({});
+    const page = await (await fetch(lab.page)).text();
+    expect(page).to.contain('data-state="in_review"').and.to.contain(form);
+  });
 
   it("has a label, and names the network", async () => {
     const page = await (await fetch(lab.page)).text();
@@ -83,7 +88,7 @@ describe("the form for a transaction hash", () => {
     ["displaced", "stopped looking to make room for a newer one"],
     ["counted", "Found. It counts toward this payment."],
     ["in_review", "Found. Café Zürich will decide whether it is for this payment."],
-    ["reverted", "The network has replaced the block with this transaction."],
+    ["reverted", "The network has taken this transaction back for now."],
     ["failed", "This transaction failed on the network, so no USDT was sent."],
     ["other_address", "send anything to the address of this payment."],
     ["other_token", "sent something other than USDT on TRON (TRC-20), so it doesn&#39;t count."],

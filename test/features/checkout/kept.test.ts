@@ -1,12 +1,15 @@
 import { expect } from "chai";
-import { keepCheckouts } from "../../../src/features/checkout/kept.ts";
+import { keepCheckouts, viewCheckout } from "../../../src/features/checkout/kept.ts";
+import type { StoredCheckout } from "../../../src/features/checkout/ports.ts";
+import type { NetworkState } from "../../../src/platform/chain/state/network-state.ts";
+import { testNetworks } from "../../support/merchants.ts";
 import { stillClock } from "../../support/app.ts";
 
 describe("kept checkouts", () => {
   it("are loaded after the state of their network, so that it is never newer than their payments", async () => {
     // A newer state beside older payments could say that a payment is lost, and ask for it again, when it has returned.
     const calls: string[] = [];
-    const find = keepCheckouts({
+    const kept = keepCheckouts({
       sources: {
         versions() {
           calls.push("versions");
@@ -26,9 +29,45 @@ describe("kept checkouts", () => {
       enabled: new Set(),
       clock: stillClock(0),
     });
-    expect(await find("chk_a")).to.equal(null);
+    expect(await kept.find("chk_a")).to.equal(null);
     expect(calls).to.deep.equal(["versions", "states", "versions", "load"]);
-    await find("chk_a");
+    await kept.find("chk_a");
     expect(calls.slice(4)).to.deep.equal(["versions", "load"]);
+  });
+
+  it("show the confirmations of the payment that takes longest, on whichever network", () => {
+    const networks = testNetworks("tron", "ethereum");
+    const quotes = [...networks.values()].map(({ id, confirmations }) => ({
+      ...{ network: id, tokenSymbol: "USDT", requiredConfirmations: confirmations },
+    }));
+    const required = networks.get("ethereum")?.confirmations ?? 0;
+    const payable = { units: 1n, asset: { code: "USDT", decimals: 6 } };
+    // TRON is in force, and its payment has all but one of its confirmations.
+    const confirmations = { current: 0, required: networks.get("tron")?.confirmations ?? 0 };
+    const invoice = {
+      ...{ network: "tron", status: "confirming", latestBlock: 102 - confirmations.required },
+      ...{ quotes, options: [], payable, confirmations, hasRoom: false },
+    };
+    const payment = (network: string, blockHeight: number, status = "confirming") => ({
+      ...{ network, token: "USDT", blockHeight, status },
+    });
+    const view = (...payments: readonly ReturnType<typeof payment>[]) =>
+      viewCheckout(
+        { invoice, payments } as unknown as StoredCheckout,
+        new Map(
+          [...networks.keys()].map((id) => [
+            id,
+            { tipHeight: 100, disabledTokens: [] } as unknown as NetworkState,
+          ]),
+        ),
+        { networks, enabled: new Set(networks.keys()) },
+      );
+    const one = payment("tron", 102 - confirmations.required);
+    const both = view(one, payment("ethereum", 100));
+    expect(both.confirmingOn.id).to.equal("ethereum");
+    expect(both.invoice.confirmations).to.deep.equal({ current: 1, required });
+    const inForce = view(one, payment("ethereum", 90, "confirmed"));
+    expect(inForce.confirmingOn.id).to.equal("tron");
+    expect(inForce.invoice.confirmations.current).to.equal(confirmations.required - 1);
   });
 });

@@ -1,3 +1,4 @@
+import type { PayerRefund } from "../../../src/features/refunds/index.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Router from "@koa/router";
@@ -21,7 +22,7 @@ import {
   type CheckoutSandbox,
 } from "../../../src/features/checkout/index.ts";
 import { checkoutOperations } from "../../../src/features/checkout/operations.ts";
-import type { StoredCheckout } from "../../../src/features/checkout/ports.ts";
+import type { CheckoutLedger, StoredCheckout } from "../../../src/features/checkout/ports.ts";
 import { checkoutPages } from "../../../src/features/checkout/pages.ts";
 import type { PayerInvoice } from "../../../src/features/invoices/index.ts";
 import type { SubmittedTransaction } from "../../../src/features/payments/index.ts";
@@ -34,6 +35,7 @@ import type {
   NetworkState,
   NetworkStateRow,
 } from "../../../src/platform/chain/state/network-state.ts";
+import type { Network } from "../../../src/platform/chain/networks.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { testNetworks } from "../../support/merchants.ts";
@@ -58,13 +60,16 @@ export type LabNetwork = keyof typeof addresses;
 export interface World {
   at: Instant;
   invoice: PayerInvoice | null;
-  payments: CheckoutPayment[];
+  payments: LabPayment[];
   /** The transactions that payers submitted, with what became of them. */
-  claims: SubmittedTransaction[];
+  claims: Omit<SubmittedTransaction, "network">[];
+  /** The refunds of the payments, newest first. */
+  refunds: PayerRefund[];
   merchantName: string;
   website: string | null;
   contactEmail: string | null;
   accentColor: string | null;
+  allowedOrigins: readonly string[];
   /** The merchant's logo: a PNG file. */
   logo: Buffer | null;
   networkState: NetworkState | null;
@@ -84,6 +89,19 @@ export interface World {
   refusal: Error | null;
   /** The networks that are read. */
   enabled: Set<string>;
+}
+
+/** A payment, by default on the invoice's network. */
+type LabPayment = Omit<CheckoutPayment, "network"> & Partial<Pick<CheckoutPayment, "network">>;
+
+/** The payments and claims of the invoice, on its network unless they say otherwise. */
+function ledgerOf({ invoice, payments, claims, refunds }: World): CheckoutLedger {
+  const network = invoice?.network ?? "";
+  return {
+    payments: payments.map((payment) => ({ network, ...payment })),
+    submitted: claims.map((claim) => ({ network, ...claim })),
+    refunds: [...refunds],
+  };
 }
 
 export interface Lab {
@@ -111,6 +129,9 @@ export function anInvoice(network: LabNetwork, changes: Partial<PayerInvoice> = 
     status: "open",
     exception: "none",
     network,
+    options: [{ network, tokenSymbol: "USDT", isHeld: true }],
+    hasRoom: true,
+    quotes: [],
     walletAddress: addresses[network],
     isAddressShared: true,
     amount: inUsd("25.00"),
@@ -125,6 +146,7 @@ export function anInvoice(network: LabNetwork, changes: Partial<PayerInvoice> = 
     redirectUrl: null,
     expiresAt: startOfTime + hour,
     paidAt: null,
+    managedBy: null,
     ...changes,
   };
 }
@@ -148,12 +170,21 @@ const logoName = `logo.${"0".repeat(32)}.png`;
 
 export const aHash = (digit: string): string => digit.repeat(64);
 
-export function aPayment(changes: Partial<CheckoutPayment> = {}): CheckoutPayment {
+export function aPayment(changes: Partial<CheckoutPayment> = {}): LabPayment {
   return {
+    id: "pay_01jd7v0000000000000000000a",
     transactionHash: aHash("a"),
     status: "confirmed",
+    statusWhenBack: null,
     isExpectedBack: false,
+    rule: "exact_amount",
+    token: "USDT",
+    tokenDecimals: 6,
+    amount: inUsdt("25.0001").units,
+    refundRequested: 0n,
+    refunded: 0n,
     blockHeight: 950,
+    isSpare: true,
     blockTime: startOfTime + minute,
     ...changes,
   };
@@ -173,11 +204,13 @@ export async function openLab(
     at: startOfTime,
     invoice: anInvoice(network),
     payments: [],
+    refunds: [],
     claims: [],
     merchantName: "Café Zürich",
     website: null,
     contactEmail: null,
     accentColor: null,
+    allowedOrigins: [],
     logo: null,
     networkState: aState(network, startOfTime),
     others: new Set(),
@@ -210,6 +243,7 @@ export async function openLab(
         return Promise.resolve();
       },
     },
+    choose: () => Promise.reject(new Error("the lab has no options")),
     clock,
     networks: testNetworks("tron", "ethereum", "sandbox"),
     enabled: world.enabled,
@@ -234,7 +268,8 @@ export async function openLab(
         const found = ids.flatMap((id) => storedIn(world, id));
         return Promise.resolve(new Map(found.map((each) => [each.invoice.checkoutId, each])));
       },
-      ledgerIn: () => Promise.resolve({ payments: world.payments, submitted: world.claims }),
+      checkoutIn: () => Promise.reject(new Error("the lab has no options")),
+      ledgerIn: () => Promise.resolve(ledgerOf(world)),
       logo: (name) =>
         Promise.resolve(
           name === logoName && world.logo !== null ? { type: "image/png", body: world.logo } : null,
@@ -243,6 +278,16 @@ export async function openLab(
         const row = stateRow();
         return Promise.resolve(new Map(row === null ? [] : [[row.network, row]]));
       },
+    },
+    refunds: {
+      offer: (_context, _invoice, { address }) =>
+        Promise.resolve({
+          amount: "5.00",
+          tokenSymbol: "USDT",
+          network: testNetworks(network).get(network) as Network,
+          address,
+        }),
+      request: () => Promise.resolve("requested" as const),
     },
     sandbox: options.hasSandbox === false ? null : recordingSandbox(world),
   });
@@ -253,8 +298,11 @@ export async function openLab(
   const quotas = {
     credential: 600,
     batch: 60,
+    exports: 60,
     checkout: 6_000,
     verify: 1_000,
+    link: 1_000,
+    linkInvoices: 1_000,
     submit: 10,
     login: 20,
     session: 120,
@@ -318,7 +366,7 @@ export async function openLab(
 
 /** Returns the checkout with this id, if there is one. */
 function storedIn(world: World, checkoutId: string): StoredCheckout[] {
-  const { invoice, payments, claims, networkState, others } = world;
+  const { invoice, networkState, others } = world;
   if (invoice === null || (invoice.checkoutId !== checkoutId && !others.has(checkoutId))) return [];
   const { current } = invoice.confirmations;
   const tipHeight = networkState?.tipHeight ?? 0;
@@ -329,13 +377,13 @@ function storedIn(world: World, checkoutId: string): StoredCheckout[] {
       checkoutId,
       latestBlock: current === 0 ? null : tipHeight - current + 1,
     },
-    payments: [...payments],
-    submitted: [...claims],
+    ...ledgerOf(world),
     merchant: {
       displayName: world.merchantName,
       website: world.website,
       contactEmail: world.contactEmail,
       accentColor: world.accentColor,
+      allowedOrigins: world.allowedOrigins,
       logoPath: world.logo === null ? null : `/pay/assets/${logoName}`,
     },
   };

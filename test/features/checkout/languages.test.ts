@@ -70,7 +70,18 @@ const widths: readonly (readonly [number, readonly (keyof typeof en)[]])[] = [
       "language",
     ],
   ],
-  [48, ["showCode", "otherCode", "hashQuestion", "hashLabel", "hashSubmitted", "questions"]],
+  [
+    48,
+    [
+      "showCode",
+      "hideCode",
+      "otherCode",
+      "hashQuestion",
+      "hashLabel",
+      "hashSubmitted",
+      "questions",
+    ],
+  ],
   [
     50,
     [

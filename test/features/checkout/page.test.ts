@@ -23,6 +23,14 @@ import { scenes } from "./scenes.ts";
 const address = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE";
 /** The states in which a payer is asked for money. */
 const asking = ["awaiting", "partly paid", "cannot check now"];
+/** The states in which a deadline concerns the payer, or explains what has happened. */
+const withDeadline = [
+  ...asking,
+  "expired unpaid",
+  "expired partly paid",
+  "late and not accepted yet",
+  "cannot check, and the time is over",
+];
 
 const hostileNames = [
   `<script>alert(1)</script>`,
@@ -79,7 +87,9 @@ describe("the page of a checkout", () => {
       const page = await inScene(scene.name);
       expect(page).to.contain(`data-state="${scene.state}"`);
       expect(unescape(page)).to.contain(`<h1>${scene.headline}</h1>`);
-      expect(page).to.contain("Check again");
+      const isFinal = ["paid", "overpaid", "paid late"].includes(scene.name);
+      expect(page.includes("Check again"), "can be read again").to.equal(!isFinal);
+      expect(textOf(page), "nothing is due").not.to.contain("Amount due");
       // The address is there to be paid to, and nowhere else.
       expect(textOf(page).includes(" TQn9Y2 "), "asks").to.equal(asking.includes(scene.name));
       expect(page.includes('role="img"'), "shows a code").to.equal(asking.includes(scene.name));
@@ -118,7 +128,7 @@ describe("the page of a checkout", () => {
     expect(text).to.contain("Pay by 21 Nov 2026, 10:30 UTC");
     expect(text).to.contain("Price: $25.00");
     expect(text).to.contain("The last digits tell us the payment is yours");
-    expect(text).to.contain("You also need a little TRX for the network fee.");
+    expect(text).to.contain("you also need a little TRX for the network fee.");
     // Elements that need a script are hidden without it.
     for (const [button] of page.matchAll(/<button type="button"[^>]*>/g)) {
       expect(button).to.contain("hidden");
@@ -201,6 +211,41 @@ describe("the page of a checkout", () => {
     expect(await html()).not.to.contain("javascript:");
   });
 
+  it("says first what concerns a payer who has already sent, when it has expired", async () => {
+    const text = textOf(await inScene("expired unpaid"));
+    expect(text.indexOf("Already sent it? Please don't send it again"))
+      .to.be.greaterThan(0)
+      .and.lessThan(text.indexOf("Not sent yet?"));
+  });
+
+  it("shows the deadline only where it concerns the payer", async () => {
+    for (const scene of scenes) {
+      const text = textOf(await inScene(scene.name));
+      const isShown = / (?:Expires|Expired|Pay by) \d/.test(text);
+      expect(isShown, scene.name).to.equal(withDeadline.includes(scene.name));
+      if (scene !== scenes.at(-1)) await lab.close();
+    }
+  });
+
+  it("tells an open invoice's payer that his payment was late as soon as it is known", async () => {
+    lab = await openLab("tron");
+    lab.world.payments = [aPayment({ status: "review", blockTime: startOfTime + 2 * hour })];
+    lab.change({});
+    expect(await html()).to.contain('data-state="late_review"');
+  });
+
+  it("says how an exchange shows the amount that arrives, beside the amount", async () => {
+    const page = await inScene("awaiting");
+    const [beside = ""] = page.split('id="address"');
+    expect(textOf(beside)).to.contain("Exactly 25.0001 USDT must arrive. From an exchange?");
+  });
+
+  it("has a word for each state of the fold of its code", async () => {
+    const [summary = ""] =
+      /<summary><span class="closed">.*<\/summary>/.exec(await inScene("awaiting")) ?? [];
+    expect(textOf(summary)).to.contain("Show the QR code").and.to.contain("Hide the QR code");
+  });
+
   it("explains extra digits only where they tell payments apart", async () => {
     lab = await openLab("tron");
     lab.change({ isAddressShared: false });
@@ -212,7 +257,7 @@ describe("the page of a checkout", () => {
   it("shows a receipt with every transaction that counts, linked to the explorer", async () => {
     const page = await inScene("paid");
     expect(textOf(page)).to.contain("Receipt").and.to.contain("Invoice amount");
-    expect(textOf(page), "nothing is due any more").not.to.contain("Amount due");
+    expect(textOf(page), "nothing is due any more").not.to.contain("Amount requested");
     for (const digit of ["a", "b"]) {
       expect(page).to.contain(`href="https://tronscan.org/#/transaction/${aHash(digit)}"`);
     }
@@ -222,11 +267,35 @@ describe("the page of a checkout", () => {
   it("states the excess and the missing amount to the last unit", async () => {
     expect(textOf(await inScene("overpaid"))).to.contain("4.9999 USDT too much");
     await lab.close();
-    expect(textOf(await inScene("partly paid"))).to.contain("We received 10.00 USDT of 25.0001");
+    const partly = textOf(await inScene("partly paid"));
+    expect(partly).to.contain("We received 10.00 USDT of 25.0001");
+    expect(partly).to.contain("Already sent the rest? Please wait");
     await lab.close();
     expect(textOf(await inScene("expired partly paid"))).to.contain(
-      "We received 10.00 USDT of 25.0001 USDT, and the deadline has passed.",
+      "We received 10.00 USDT of 25.0001 USDT, and the deadline has passed. Please don't send the rest anymore.",
     );
+  });
+
+  it("has one instruction about money that is not needed: to ask for its refund here", async () => {
+    for (const [name, withoutForm] of [
+      ["overpaid", "For a refund of the difference, contact Café Zürich"],
+      ["expired partly paid", "happens with the 10.00 USDT"],
+      ["canceled", "Contact Café Zürich and quote the reference below."],
+    ] as const) {
+      lab = await openLab("tron");
+      scenes.find((scene) => scene.name === name)?.set(lab, "tron");
+      if (name === "canceled") lab.world.payments = [aPayment({ status: "rejected" })];
+      const [payment] = lab.world.payments;
+      if (payment === undefined) throw new Error("nothing was paid");
+      for (const refunded of [0n, payment.amount]) {
+        lab.world.payments = [{ ...payment, refunded }];
+        lab.change({});
+        const text = textOf(await html());
+        expect(text.includes("Ask for a refund"), `${name}, the form`).to.equal(refunded === 0n);
+        expect(text.includes(withoutForm), `${name}, the merchant`).to.equal(refunded > 0n);
+      }
+      if (name !== "canceled") await lab.close();
+    }
   });
 
   it("says how much a late payment was too high, and whom to ask for it", async () => {
@@ -245,7 +314,7 @@ describe("the page of a checkout", () => {
     lab.world.payments = [aPayment({ status: "review" })];
     const text = textOf(await html());
     expect(text).to.contain("The network has reversed a payment");
-    expect(text).to.contain("Café Zürich still has to accept");
+    expect(text).to.contain("Café Zürich decides whether to accept it");
     expect(text, "its hash is not the payer's before").not.to.contain(aHash("a"));
     expect(text, "asks for nothing meanwhile").not.to.contain("Amount to pay");
   });
@@ -444,7 +513,7 @@ describe("the page of a checkout", () => {
     }
   });
 
-  it("weighs at most 40 KB compressed without the logo, 10 KB of them in scripts, in four requests, in every language", async () => {
+  it("weighs at most 40 KB compressed without the logo, 14 KB of them in scripts, in four requests, in every language", async () => {
     lab = await openLab("ethereum");
     lab.world.accentColor = "#7a1f5c";
     lab.world.logo = aPng(64, 64);
@@ -460,7 +529,7 @@ describe("the page of a checkout", () => {
           .map(async (file) => (await lab.get(file)).text());
         return (await Promise.all(texts)).reduce((total, text) => total + packed(text), 0);
       };
-      expect(await weigh(/\.js$/), lang).to.be.within(1, 10_000);
+      expect(await weigh(/\.js$/), lang).to.be.within(1, 14_000);
       expect(packed(page) + (await weigh(/\.(js|css)$/)), lang).to.be.within(1, 40_000);
     }
   });
@@ -482,7 +551,7 @@ describe("the page of a checkout", () => {
     for (const id of [checkoutId, "chk_x", "%3Cscript%3E"]) {
       const answer = await lab.get(`/pay/${id}`);
       expect(answer.status, id).to.equal(404);
-      expect(textOf(await answer.text())).to.contain("We can't find this payment");
+      expect(textOf(await answer.text())).to.contain("We can't find this payment link");
     }
   });
 
@@ -492,7 +561,7 @@ describe("the page of a checkout", () => {
     const answer = await fetch(lab.page);
     expect(answer.status).to.equal(503);
     const page = await answer.text();
-    expect(textOf(page)).to.contain("Your payment is safe");
+    expect(textOf(page)).to.contain("If you have already paid, your payment is safe");
     expect(page).to.contain(`href="/pay/${checkoutId}"`);
     expect(page).not.to.contain("disk");
   });
@@ -505,7 +574,7 @@ describe("the page of a checkout", () => {
     lab.world.at = startOfTime + hour;
     const page = await html();
     expect(page).not.to.contain('id="address"');
-    expect(page).to.contain("the deadline has passed or is about to");
+    expect(page).to.contain("the time to pay is over, or almost over");
   });
 });
 

@@ -33,7 +33,7 @@ describe("problems of the payer's pages", () => {
       "/pay/a/b/c",
       `/pay/${checkoutId}/nothing`,
     ]) {
-      await pageOf(await lab.get(path), 404, "We can't find this payment");
+      await pageOf(await lab.get(path), 404, "We can't find this payment link");
     }
   });
 
@@ -73,7 +73,7 @@ describe("problems of the payer's pages", () => {
     lab.world.fault = new StoreUnavailable("the disk is full", { retryAfterSeconds: 3 });
     const answer = await fetch(lab.page);
     expect(answer.headers.get("retry-after")).to.equal("3");
-    const page = await pageOf(answer, 503, "Your payment is safe");
+    const page = await pageOf(answer, 503, "your payment is safe");
     expect(retry.exec(page)?.slice(1)).to.deep.equal([`/shop/pay/${checkoutId}`, "3"]);
     expect(page).not.to.contain("disk");
     lab.world.fault = null;
@@ -146,7 +146,7 @@ describe("problems of the payer's pages", () => {
   it("show nothing from the path", async () => {
     lab = await openLab("tron");
     for (const path of ["/pay/%3Cscript%3Ealert(1)%3C%2Fscript%3E/x", "/pay/%22onload=1/x"]) {
-      const page = await pageOf(await lab.get(path), 404, "We can't find this payment");
+      const page = await pageOf(await lab.get(path), 404, "We can't find this payment link");
       expect(page).not.to.contain("alert(1)").and.not.to.contain("onload");
     }
   });

@@ -37,7 +37,7 @@ export const scenes: readonly Scene[] = [
     nextAction: "pay",
     headline: "Part of your payment has arrived",
     set(lab) {
-      lab.world.payments = [aPayment()];
+      lab.world.payments = [aPayment({ amount: inUsdt("10.00").units })];
       lab.change({ status: "partially_paid", ...received("10.00", "15.0001") });
     },
   },
@@ -70,7 +70,7 @@ export const scenes: readonly Scene[] = [
     name: "reverted",
     state: "reverted",
     nextAction: "wait",
-    headline: "Your payment left the chain for now",
+    headline: "The network took your payment back for now",
     set(lab) {
       lab.world.payments = [aPayment({ status: "reverted", isExpectedBack: true })];
       lab.change({ exception: "reverted" });
@@ -83,10 +83,11 @@ export const scenes: readonly Scene[] = [
     headline: "Paid",
     set(lab) {
       lab.world.payments = [
-        aPayment(),
-        aPayment({ transactionHash: aHash("b") }),
+        aPayment({ amount: inUsdt("10.00").units }),
+        aPayment({ transactionHash: aHash("b"), amount: inUsdt("15.0001").units }),
         aPayment({ transactionHash: aHash("c"), status: "reverted" }),
-        aPayment({ transactionHash: aHash("d"), status: "rejected" }),
+        // Somebody entered the hash of another payment: nothing of it can be refunded here.
+        aPayment({ transactionHash: aHash("d"), status: "rejected", rule: "submitted_hash" }),
       ];
       lab.change({ status: "paid", ...received("25.0001"), paidAt: startOfTime + minute });
     },
@@ -97,7 +98,7 @@ export const scenes: readonly Scene[] = [
     nextAction: "contact_merchant",
     headline: "Paid, and you sent too much",
     set(lab) {
-      lab.world.payments = [aPayment()];
+      lab.world.payments = [aPayment({ amount: inUsdt("30.00").units })];
       lab.change({
         status: "paid",
         exception: "overpaid",
@@ -123,7 +124,7 @@ export const scenes: readonly Scene[] = [
     headline: "Expired with only part of the payment",
     set(lab, network) {
       later(lab, network);
-      lab.world.payments = [aPayment()];
+      lab.world.payments = [aPayment({ amount: inUsdt("10.00").units })];
       lab.change({
         status: "expired",
         exception: "underpaid",

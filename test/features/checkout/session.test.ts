@@ -19,11 +19,18 @@ import { scenes } from "./scenes.ts";
 
 const path = `/v1/checkout/${checkoutId}`;
 
+interface Amount {
+  readonly amount: string;
+  readonly tokenSymbol: string;
+}
+
 interface Session {
   readonly invoice: Readonly<Record<string, string>>;
   readonly qrCode: string;
   readonly paymentUri: string | null;
   readonly paymentInstructions: string;
+  readonly arrivedAmounts: readonly Amount[];
+  readonly transactions: readonly (Amount & { readonly transactionHash: string })[];
   readonly receipt: (Readonly<Record<string, unknown>> & { transactionHashes: string[] }) | null;
 }
 
@@ -55,6 +62,7 @@ describe("getCheckoutSession", () => {
       state: "awaiting",
       nextAction: "pay",
       notices: [],
+      options: [],
       invoice: {
         id: "P7K2-9QXD-4MTR",
         reference: "P7K2-9QXD",
@@ -76,8 +84,19 @@ describe("getCheckoutSession", () => {
       },
       qrCode: "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
       paymentUri: null,
+      walletTransfer: {
+        walletStandard: "tip-6963",
+        chainId: "0x2b6653dc",
+        tokenContract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
+        tokenDecimals: 6,
+        recipient: "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
+        units: "25000100",
+        data:
+          "0xa9059cbb000000000000000000000000a2726afbecbd8e936000ed684cef5e2f5cf43008" +
+          "00000000000000000000000000000000000000000000000000000000017d78a4",
+      },
       paymentInstructions:
-        "Send 25.0001 USDT on TRON (TRC-20) to TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE. Exactly 25.0001 USDT must arrive: if you pay from an exchange, add its withdrawal fee on top.",
+        "Send 25.0001 USDT on TRON (TRC-20) to TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE. Exactly 25.0001 USDT must arrive: if you pay from an exchange, that is the amount which it shows as received after its fee.",
       merchantDisplayName: "Café Zürich",
       merchantWebsite: null,
       merchantContactEmail: null,
@@ -91,8 +110,11 @@ describe("getCheckoutSession", () => {
       confirmationProgress: { current: 0, required: 19 },
       confirmationSeconds: null,
       lastCheckedAt: null,
+      arrivedAmounts: [],
       transactions: [],
       submittedTransactions: [],
+      canRequestRefund: false,
+      refunds: [],
       redirectUrl: null,
       receipt: null,
     });
@@ -115,6 +137,7 @@ describe("getCheckoutSession", () => {
         at,
         hasSandbox: false,
         notice: null,
+        allowedOrigins: [],
       };
       const { html } = renderCheckout(makePageModel(record, context));
       expect(await (await fetch(lab.page)).text()).to.equal(html);
@@ -196,6 +219,57 @@ describe("getCheckoutSession", () => {
       paidAt: "2026-11-21T09:31:00.000Z",
       transactionHashes: [`0x${aHash("a")}`, `0x${aHash("b")}`],
     });
+  });
+
+  for (const name of ["in review", "late and not accepted yet", "canceled, and money came"]) {
+    it(`says how much has arrived while the merchant has not decided: ${name}`, async () => {
+      const { arrivedAmounts, invoice } = await inScene(name);
+      expect(arrivedAmounts).to.deep.equal([{ amount: "25.0001", tokenSymbol: "USDT" }]);
+      expect(invoice["receivedAmount"]).to.equal("0.00");
+      expect(await (await fetch(lab.page)).text()).to.match(
+        /<dt>Received<\/dt>\n<dd><bdi>25\.0001 USDT</,
+      );
+    });
+  }
+
+  it("adds what waits to what counts, and keeps tokens apart", async () => {
+    await inScene("partly paid");
+    lab.world.payments = [
+      ...lab.world.payments,
+      aPayment({ status: "review", amount: 5_000_000n }),
+      aPayment({ status: "review", token: "DAI", tokenDecimals: 18, amount: 2n * 10n ** 18n }),
+      // The token has other decimals on another network.
+      aPayment({ status: "review", tokenDecimals: 18, amount: 3n * 10n ** 18n }),
+      aPayment({ status: "rejected", amount: 1_000_000n }),
+      aPayment({ status: "reverted", amount: 1_000_000n }),
+    ];
+    lab.world.at += 1_000;
+    expect((await session()).arrivedAmounts).to.deep.equal([
+      { amount: "18.00", tokenSymbol: "USDT" },
+      { amount: "2.00", tokenSymbol: "DAI" },
+    ]);
+  });
+
+  it("names each transaction once, with the sum of its payments", async () => {
+    await inScene("paid");
+    lab.world.payments = [
+      aPayment({ amount: 10_000_000n }),
+      aPayment({ amount: 2_500_000n }),
+      aPayment({ transactionHash: aHash("b"), amount: 12_500_100n }),
+    ];
+    lab.world.at += 1_000;
+    const { transactions, receipt } = await session();
+    expect(
+      transactions.map(({ transactionHash, amount }) => [transactionHash, amount]),
+    ).to.deep.equal([
+      [aHash("a"), "12.50"],
+      [aHash("b"), "12.5001"],
+    ]);
+    expect(receipt?.transactionHashes).to.deep.equal([aHash("a"), aHash("b")]);
+    const page = await (await fetch(lab.page)).text();
+    for (const { amount } of transactions) {
+      expect(page).to.contain(`<dd translate="no"><bdi dir="ltr">${amount} USDT</bdi>`);
+    }
   });
 
   it("formats hashes without a prefix on TRON", async () => {

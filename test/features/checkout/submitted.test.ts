@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { claimableTerms } from "../../../src/features/invoices/index.ts";
 import { watchWorkerName } from "../../../src/features/payments/index.ts";
 import { paymentClaims } from "../../../src/features/payments/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
@@ -289,9 +290,16 @@ eachStore("A submitted transaction", (store) => {
     const invoice = await issue();
     app.clock.advance(9 * day);
     await mineAndRead();
-    // A hold ends by the time of a final block.
-    app.clock.advance(minute);
-    await mineAndRead(40);
+    // A hold ends by the time of a final block that has had all of its readings, which come some time after the block.
+    await until(
+      "the end of the hold",
+      async () => {
+        app.clock.advance(10 * minute);
+        await mineAndRead(40);
+        return claimableTerms(app.app.db, invoice.id as `inv_${string}`, "sandbox");
+      },
+      (terms) => terms === null,
+    );
     await invoiceIs(invoice, "expired");
     await expectStatus(submit(invoice, unknownHash("1")), 202);
     expect(await refusedFor(invoice, unknownHash("1"))).to.equal("hold_ended");
@@ -544,8 +552,9 @@ eachStore("A submitted transaction", (store) => {
     const page = await until(
       "the page to tell",
       async () => (await fetch(`${app.url}/pay/${invoice.checkoutId}`)).text(),
-      (text) => text.includes("We found a payment"),
+      (text) => text.includes("Your payment was found"),
     );
     expect(page).to.contain('data-state="in_review"');
+    expect(page, "the payer sees his own money").to.contain("<dd><bdi>98.00 USDT</bdi></dd>");
   });
 });

@@ -22,6 +22,10 @@ const changing: readonly (readonly [RegExp, (found: string) => string])[] = [
   [/^[0-9a-f]{64}$/, () => "0".repeat(64)],
   [/^0x[0-9a-fA-F]{40}$/, () => `0x${"0".repeat(40)}`],
   [/^http:\/\/127\.0\.0\.1:\d+\/pay\/.*$/, () => "https://till.example/pay/chk_0"],
+  [
+    /^http:\/\/127\.0\.0\.1:\d+\/link\/[^/]*(\/poster)?$/,
+    (found) => `https://till.example/link/lnk_0${found.endsWith("/poster") ? "/poster" : ""}`,
+  ],
   [/^chk_.*$/, () => "chk_0"],
 ];
 const changingFields: Readonly<Record<string, unknown>> = {

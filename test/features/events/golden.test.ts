@@ -48,6 +48,7 @@ eachStore("the golden event bodies", (store) => {
     await sold();
     await decided();
     await undone();
+    await refunded();
     await crowded();
     await failing();
     const rows = await counter.app.app.db.find(events, "ORDER BY id");
@@ -104,12 +105,23 @@ eachStore("the golden event bodies", (store) => {
     const spare = { label: "Spare", network: "sandbox", address: `0x${"3".repeat(40)}` };
     const wallet = await made("/wallets", spare);
     await done(`/wallets/${String(wallet["id"])}/archive`);
+    const usual = { network: "sandbox", tokenSymbol: "USDT", settlementCurrency: "USD" };
+    const link = await made("/payment-links", { ...usual, minAmount: "1.00" });
+    await done(`/payment-links/${String(link["id"])}/disable`);
     const draft = await counter.issue(merchant, { draft: true, customerId: customer["id"] });
     await patched(`/invoices/${String(draft["id"])}`, { amount: "26.00" });
     await done(`/invoices/${String(draft["id"])}/cancel`);
 
     const opened = await counter.issue(merchant, { draft: true });
     await patched(`/invoices/${String(opened["id"])}`, { status: "open" });
+
+    const choice = await counter.issue(merchant, {
+      ...{ network: undefined, tokenSymbol: undefined },
+      paymentOptions: ["USDT", "USDC"].map((tokenSymbol) => ({ network: "sandbox", tokenSymbol })),
+    });
+    const option = `/v1/checkout/${String(choice["checkoutId"])}/option`;
+    const body = { network: "sandbox", tokenSymbol: "USDC" };
+    await expectStatus(counter.app.request("POST", option, { body }), 200);
 
     // Each invoice with an address of its own, so that any amount is for it.
     const xpub = { label: "Addresses", network: "sandbox", xpub: xpubs.first };
@@ -166,6 +178,36 @@ eachStore("the golden event bodies", (store) => {
     await pay(invoice, 36);
     await counter.mine();
     await counter.reorganize(1, { drop: true });
+  }
+
+  /** A payment of a canceled invoice that goes back, after a transaction that does not prove it and a rejection. */
+  async function refunded(): Promise<void> {
+    const invoice = await counter.issue(merchant, { amount: "37.00" });
+    await done(`/invoices/${String(invoice["id"])}/cancel`);
+    await pay(invoice, 37);
+    await final();
+    const [payment] = await counter.list(merchant, `/payments?invoiceId=${String(invoice["id"])}`);
+    const to = "be".repeat(20);
+    const input = { paymentId: payment?.["id"], amount: "37.00", address: `0x${to}` };
+    const first = await made("/refunds", input);
+    await done(`/refunds/${String(first["id"])}/reject`, { reason: "Agreed on another amount" });
+    const second = await made("/refunds", { ...input, amount: "36.00" });
+    const path = `/refunds/${String(second["id"])}/send`;
+    const from = String(invoice["walletAddress"]).slice(2).toLowerCase();
+    const short = await counter.pay(to, usdt(35), { from });
+    const whole = await counter.pay(to, usdt(36), { from });
+    await counter.mine();
+    await done(path, { transactionHash: short });
+    await final();
+    await counter.examine();
+    await done(path, { transactionHash: whole });
+    await counter.examine();
+  }
+
+  /** Makes every block so far final. */
+  async function final(): Promise<void> {
+    counter.app.clock.advance(2_000);
+    await counter.mine(34);
   }
 
   /** Half of the 101 amounts that may stand for a hundredth. */

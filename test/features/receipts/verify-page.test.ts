@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { signClaims } from "../../../src/features/receipts/signed-text.ts";
 import { deriveSigningKey } from "../../../src/platform/secrets/signing-keys.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { describeInBrowser } from "../../support/describe-in-browser.ts";
+import { describeInBrowser } from "../../support/suites/describe-in-browser.ts";
 import { serverSecret } from "../../support/secret.ts";
 import { receiptClaims } from "./documents.ts";
 

@@ -34,6 +34,7 @@ const woodKind: NetworkKind = {
   looksLikeSecret: (text) => text.startsWith("bark "),
   extendedKeys: null,
   paymentUri: ({ to }) => `wood:${to}`,
+  browserWallets: null,
   connect: ({ id }, { endpoints }) =>
     endpoints.map(() => ({ client: { ...chain.client, network: id }, budget: null })),
 };

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LoadedConfig, LoadOptions } from "../../../src/platform/config/index.ts";
@@ -503,6 +503,25 @@ sandbox:
       expect(await problems({ env: { TILL_PLANS_FILE: "no.yaml" } })).to.deep.equal([
         "TILL_PLANS_FILE cannot be read: the file does not exist",
       ]);
+    });
+
+    it("that others can write are refused, and say what to do", async () => {
+      const path = write("data/till.yaml", "port: 1\n");
+      chmodSync(path, 0o666);
+      expect(await problems()).to.deep.equal([
+        `${path} can be written by every user of this machine and is not read: chmod go-w ${path}`,
+      ]);
+      expect((await problems({ flags: { config: "data/till.yaml" } }))[0]).to.match(
+        /^--config can/,
+      );
+      chmodSync(path, 0o660);
+      expect(await problems(), "the own group").to.deep.equal([]);
+      if (process.getuid?.() === 0) {
+        chownSync(path, 0, 54_321);
+        expect((await problems())[0]).to.include("the group 54321");
+      }
+      chmodSync(path, 0o644);
+      expect((await load()).config.port).to.equal(1);
     });
 
     it("that expand without limit are refused", async () => {

@@ -32,6 +32,16 @@ eachStore("leases", (store) => {
     }
   });
 
+  it("refuse the write of a process whose token another one has too, as after a restore", async () => {
+    const [paused, next] = [newProcess(), newProcess()];
+    const lost = await paused.acquire("watch", minute);
+    if (lost === null) throw new Error("a lease that was free was refused");
+    await db.write(testContext, (tx) => tx.run("DELETE FROM leases"));
+    expect(await next.acquire("watch", minute)).to.include({ token: lost.token });
+    const written = await db.write(testContext, (tx) => paused.guard(tx, lost)).catch(String);
+    expect(written).to.include("LeaseLost");
+  });
+
   it("refuse the write of a process whose lease another one has taken", async () => {
     const [slow, quick] = [newProcess(), newProcess()];
     const lost = await slow.acquire("watch", minute);

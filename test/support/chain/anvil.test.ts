@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { startAnvil, type Anvil } from "./anvil.ts";
 import { compiledProgram } from "../programs/built.ts";
-import { describeOnAnvil } from "../describe-on-anvil.ts";
+import { describeOnAnvil } from "../suites/describe-on-anvil.ts";
 import { hexNumber, JsonRpcRefusal } from "./json-rpc.ts";
 
 interface Block {

@@ -8,7 +8,7 @@ import {
   type ChainLab,
   type LabOptions,
 } from "./chain-lab.ts";
-import { describeOnAnvil } from "../describe-on-anvil.ts";
+import { describeOnAnvil } from "../suites/describe-on-anvil.ts";
 import { callJsonRpc, hexNumber, JsonRpcRefusal } from "./json-rpc.ts";
 
 interface Log {

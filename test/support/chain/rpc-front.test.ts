@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { eventTopic } from "./abi.ts";
 import { startTronLab, type ChainLab } from "./chain-lab.ts";
-import { describeOnAnvil } from "../describe-on-anvil.ts";
+import { describeOnAnvil } from "../suites/describe-on-anvil.ts";
 import { callJsonRpc, hexNumber, JsonRpcRefusal } from "./json-rpc.ts";
 import type { TronFront } from "./tron-front.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { addressTopic, eventTopic } from "./abi.ts";
 import { startTronLab, type ChainLab } from "./chain-lab.ts";
-import { describeOnAnvil } from "../describe-on-anvil.ts";
+import { describeOnAnvil } from "../suites/describe-on-anvil.ts";
 import { callJsonRpc, hexNumber, JsonRpcRefusal } from "./json-rpc.ts";
 import type { TronFront } from "./tron-front.ts";
 

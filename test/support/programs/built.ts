@@ -1,4 +1,4 @@
-// Programs that tests start are bundled once beforehand: see .config/test-programs.mjs.
+// Programs that tests start are built once beforehand: see .config/build.mjs and .config/test-programs.mjs.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,12 +10,16 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 /** The folder of the bundled programs: that of `npm test`, or a temporary one of this process. */
 let folder = process.env["TILL_TEST_PROGRAMS"];
 
+let isBuilt = process.env["TILL_TEST_PROGRAMS"] !== undefined;
+
 /**
- * Returns the path of the bundled bin/till.
+ * Returns the path of bin/till, which runs dist/.
  * @throws Error if the build fails
  */
 export function builtProgram(): string {
-  return join(programs(), "bin/till.mjs");
+  if (!isBuilt) run(".config/build.mjs", "--if-stale");
+  isBuilt = true;
+  return join(root, "bin/till");
 }
 
 /**
@@ -35,7 +39,6 @@ function programs(): string {
   process.once("exit", () => {
     rmSync(own, { recursive: true, force: true });
   });
-  run(".config/build.mjs", "--if-stale");
   run(".config/test-programs.mjs", own);
   folder = own;
   return own;

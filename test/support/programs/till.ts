@@ -18,6 +18,8 @@ export interface Outcome {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** The columns of the terminal to which it writes. */
+  readonly columns?: number;
   /** The keys that a user types, each with a part of the question that they answer. Without them no user is present. */
   readonly person?: readonly (readonly [
     question: string,
@@ -27,16 +29,17 @@ export interface RunOptions {
 
 /** Runs `till` in this process, without a terminal and with only the given environment. */
 export async function till(words: readonly string[], options: RunOptions = {}): Promise<Outcome> {
-  const { env = {}, stdin = "", person } = options;
+  const { env = {}, stdin = "", person, columns } = options;
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const [out, err] = [collect(stdout), collect(stderr)];
   const isTTY = person !== undefined;
   const keyboard = isTTY ? sit(person, stderr) : Readable.from([Buffer.from(stdin)]);
+  const screen = columns === undefined ? { isTTY } : { isTTY: true, columns };
   const code = await runCommandLine(words, {
     stdin: Object.assign(keyboard, { isTTY }),
-    stdout: Object.assign(stdout, { isTTY }),
+    stdout: Object.assign(stdout, screen),
     // Like the process's own stream, it is not ended by a pipe.
-    stderr: Object.assign(stderr, { isTTY, _isStdio: true }),
+    stderr: Object.assign(stderr, { ...screen, _isStdio: true }),
     env,
   });
   // Lets the output that was written last be read.
@@ -68,7 +71,8 @@ function collect(stream: NodeJS.ReadableStream): () => string {
   return () => Buffer.concat(chunks).toString("utf8");
 }
 
-const password = "a long password of the tests 7";
+/** The password of the admin of stores that `init` makes. */
+export const password = "a long password of the tests 7";
 
 /** Creates a store with its platform organization and admin; returns the output of `till init`. */
 export async function init(words: readonly string[], options: RunOptions = {}): Promise<Outcome> {

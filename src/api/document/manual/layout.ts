@@ -1,3 +1,5 @@
+import { escapeHtml } from "../../../kernel/html.ts";
+
 /** A page of the manual. */
 export interface ManualPage {
   /** The path below the root of the server, such as `docs/guides/webhooks`. */
@@ -11,11 +13,6 @@ export interface ManualPage {
 export interface Room {
   readonly title: string;
   readonly links: readonly { readonly path: string; readonly title: string }[];
-}
-
-/** Escapes text for HTML, within elements and attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${String(sign.charCodeAt(0))};`);
 }
 
 /**

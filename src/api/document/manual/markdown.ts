@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { escapeHtml, reference, type ManualPage } from "./layout.ts";
+import { escapeHtml } from "../../../kernel/html.ts";
+import { reference, type ManualPage } from "./layout.ts";
 
 /** The folder of the Markdown files; dist/ is as deep as src/. */
 const folder = fileURLToPath(new URL("../../../../docs", import.meta.url));

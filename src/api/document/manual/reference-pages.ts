@@ -2,7 +2,8 @@ import { groups, type Group, type Operation } from "../../declare/operation.ts";
 import { recordName } from "../../declare/record.ts";
 import { problemsOf } from "../../declare/responses.ts";
 import { problemsOfAnyRequest } from "../../declare/problems.ts";
-import { escapeHtml, reference, type ManualPage } from "./layout.ts";
+import { escapeHtml } from "../../../kernel/html.ts";
+import { reference, type ManualPage } from "./layout.ts";
 import { scrolling } from "./markdown.ts";
 
 /** The parts of the OpenAPI document that the reference shows. */
@@ -101,7 +102,6 @@ function operationSection(path: string, operation: Operation, document: ApiDocum
     "$ref" in given ? parameterOf(given.$ref, document) : given,
   );
   const body = operation.body === null ? null : recordName(operation.body);
-  const answer = operation.record === null ? null : recordName(operation.record);
   const problems = new Map(
     problemsOf(operation).map(({ definition }) => [definition.code, definition]),
   );
@@ -115,11 +115,21 @@ function operationSection(path: string, operation: Operation, document: ApiDocum
       ? []
       : ["<h3>Request body</h3>", fieldTable(path, document.components.schemas[body] ?? {})]),
     "<h3>Response</h3>",
-    `<p>${String(operation.status)}${answer === null ? ", without a body" : `: ${recordLink(path, answer)}`}</p>`,
+    `<p>${String(operation.status)}${responseText(path, operation)}</p>`,
     "<h3>Problems</h3>",
     `<ul>\n${[...problems.values()].map((each) => problemItem(path, each)).join("\n")}\n</ul>`,
     "</section>",
   ].join("\n");
+}
+
+function responseText(path: string, { record, csv }: Operation): string {
+  if (csv !== null) {
+    const columns = Object.entries(csv).map(
+      ([name, text]) => `<li><code>${name}</code>: ${escapeHtml(text)}</li>`,
+    );
+    return `: CSV (RFC 4180) in UTF-8, with these columns:</p>\n<ul>\n${columns.join("\n")}\n</ul>\n<p>The file is complete if the response ends without an error.`;
+  }
+  return record === null ? ", without a body" : `: ${recordLink(path, recordName(record))}`;
 }
 
 function recordsPage({ components, info }: ApiDocument): ManualPage {

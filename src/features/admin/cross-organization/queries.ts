@@ -10,6 +10,7 @@ import {
   type FailedJob,
   type FailurePlace,
 } from "../../../platform/jobs/inspection.ts";
+import { queues } from "../../../platform/jobs/queue.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
 import { namesOf } from "../../organizations/index.ts";
 import type { PaymentService, PaymentFilters, PaymentView } from "../../payments/index.ts";
@@ -41,8 +42,8 @@ export interface OversightService {
   listDeliveries(
     query: PlatformDeliveryFilters & PageQuery,
   ): Promise<Page<Owned<PlatformDelivery>>>;
-  /** Returns a queue's failed jobs, latest failure first; 404 if there is no such queue. */
-  listFailedJobs(queue: string, query: PageQuery): Promise<Page<FailedJob>>;
+  /** Returns the failed jobs of a queue, or of all, latest failure first; 404 if there is no such queue. */
+  listFailedJobs(queue: string | null, query: PageQuery): Promise<Page<FailedJob>>;
   /** Returns the status of every configured provider as recorded in the store. */
   providers(): Promise<readonly ProviderStatus[]>;
   /** Runs the checks now. The context is that of the test write to the store. */
@@ -94,14 +95,15 @@ export function makeOversight(
     },
 
     async listFailedJobs(queue, query) {
-      if (!isQueue(queue)) throw notFound();
+      if (queue !== null && !isQueue(queue)) throw notFound();
       const page = parsePage(query, "admin_failed_jobs", { queue });
       const after = page.after === null ? firstFailure : placeOf(page.after);
-      const [jobs, letters] = await Promise.all([
-        failedJobs(db, queue, after, page.fetch),
-        queue === "webhooks" ? deadLetters(db, after, page.fetch) : [],
+      const named = queue === null ? queues : [queue];
+      const found = await Promise.all([
+        ...named.map((each) => failedJobs(db, each, after, page.fetch)),
+        named.includes("webhooks") ? deadLetters(db, after, page.fetch) : [],
       ]);
-      return toPageBy([...jobs, ...letters].sort(latestFirst), page, positionOf);
+      return toPageBy(found.flat().sort(latestFirst), page, positionOf);
     },
 
     providers: () => providerStatuses(deps),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { pageParameters } from "../../../api/declare/list.ts";
+import { describeFields } from "../../../api/declare/field-descriptions.ts";
 import { datetime, id, listRecord, record, responseRecord } from "../../../api/declare/record.ts";
 import { PaymentRecord, platformPaymentQuery } from "../../payments/index.ts";
 import { deliveryStatuses, WebhookDeliveryRecord } from "../../webhooks/index.ts";
@@ -14,23 +15,38 @@ export const AdminPaymentListRecord = listRecord(
 
 export const AdminWebhookDeliveryListRecord = listRecord(
   "AdminWebhookDeliveryList",
-  record("AdminWebhookDelivery", WebhookDeliveryRecord.extend({ ...owner, url: z.string() })),
+  describeFields(
+    record("AdminWebhookDelivery", WebhookDeliveryRecord.extend({ ...owner, url: z.string() })),
+    {
+      url: "The URL of the webhook endpoint.",
+    },
+  ),
 );
 
 export const AdminFailedQueueJobListRecord = listRecord(
   "AdminFailedQueueJobList",
-  responseRecord("AdminFailedQueueJob", {
-    id: z
-      .string()
-      .meta({ description: "For a dead letter, the id of the delivery, which can be replayed." }),
-    queue: z.string(),
-    name: z.string(),
-    attempts: z.int(),
-    failedReason: z.string(),
-    organizationId: id("organization").nullable(),
-    createdAt: datetime(),
-    failedAt: datetime(),
-  }),
+  describeFields(
+    responseRecord("AdminFailedQueueJob", {
+      id: z
+        .string()
+        .meta({ description: "For a dead letter, the id of the delivery, which can be replayed." }),
+      queue: z.string(),
+      name: z.string(),
+      attempts: z.int(),
+      failedReason: z.string(),
+      organizationId: id("organization").nullable(),
+      createdAt: datetime(),
+      failedAt: datetime(),
+    }),
+    {
+      queue: "The name of the background queue.",
+      name: "The kind of work.",
+      attempts: "The number of attempts that failed.",
+      failedReason: "The error of the last attempt.",
+      organizationId: "The organization that the work is for; null if it is for no single one.",
+      failedAt: "Time of the last attempt: ISO 8601, UTC.",
+    },
+  ),
 );
 
 const status = () => z.enum(healths);
@@ -48,32 +64,60 @@ export const AdminOperationsStatusRecord = responseRecord("AdminOperationsStatus
     }),
   }),
   providers: z.array(
-    responseRecord("OperationsProviderHealth", {
-      provider: z.string(),
-      network: z.string(),
-      status: status().meta({ description: "`unknown` if no server is reading the network." }),
-      message: z.string(),
-    }),
+    describeFields(
+      responseRecord("OperationsProviderHealth", {
+        provider: z.string(),
+        network: z.string(),
+        status: status().meta({ description: "`unknown` if no server is reading the network." }),
+        message: z.string(),
+      }),
+      {
+        provider: "The provider's name.",
+        message: "A sentence for the operator about the provider.",
+      },
+    ),
   ),
   queues: z.array(
-    responseRecord("OperationsQueueDepth", {
-      queue: z.string(),
-      waiting: count(),
-      active: count(),
-      delayed: count(),
-      failed: count(),
-    }),
+    describeFields(
+      responseRecord("OperationsQueueDepth", {
+        queue: z.string(),
+        waiting: count(),
+        active: count(),
+        delayed: count(),
+        failed: count(),
+      }),
+      {
+        waiting: "Number of jobs that are due.",
+        active: "Number of jobs that are running.",
+        delayed: "Number of jobs that are scheduled for later.",
+        failed: "Number of jobs that were given up.",
+      },
+    ),
   ),
-  webhooks: responseRecord("OperationsWebhookBacklog", {
-    failed: count().meta({ description: "Failed deliveries that will be retried." }),
-    deadLetter: count(),
-    pending: count(),
-    inProgress: count(),
-  }),
+  webhooks: describeFields(
+    responseRecord("OperationsWebhookBacklog", {
+      failed: count().meta({ description: "Failed deliveries that will be retried." }),
+      deadLetter: count(),
+      pending: count(),
+      inProgress: count(),
+    }),
+    {
+      deadLetter: "Number of deliveries that were given up.",
+      pending: "Number of deliveries that wait for their first attempt.",
+      inProgress: "Number of deliveries that are being sent.",
+    },
+  ),
   auditHead: z.string().nullable().meta({
     description:
       "The head of the audit chain in the store, as `position:hash`. Keep it elsewhere for `till audit verify --head`.",
   }),
+});
+describeFields(AdminOperationsStatusRecord, {
+  checkedAt: "Time of the checks: ISO 8601, UTC.",
+  infrastructure: "The results of the checks.",
+  providers: "The health of each network's providers.",
+  queues: "The pending work of each background queue.",
+  webhooks: "The pending webhook deliveries of all organizations.",
 });
 
 export const failedJobQuery = pageParameters;

@@ -1,4 +1,5 @@
 import type { ModuleParts } from "../../../api/declare/feature-module.ts";
+import { readBackupRecord } from "../../../platform/backup/record.ts";
 import { oldestWaitingEvent } from "../../../platform/events/relay.ts";
 import type { MetricGroup } from "../../../platform/metrics/metrics.ts";
 import { ageOf, alone, gauge } from "../../../platform/metrics/read-metrics.ts";
@@ -37,6 +38,23 @@ export function workMetrics({ db, clock }: ModuleParts): MetricGroup {
         till_queue_jobs: queues.flatMap(({ queue, ...states }) =>
           Object.entries(states).map(([state, value]) => ({ labels: { queue, state }, value })),
         ),
+      };
+    },
+  };
+}
+
+/** The newest backup. */
+export function backupMetrics({ db, clock }: ModuleParts): MetricGroup {
+  return {
+    metrics: [
+      gauge("till_backup_age_seconds", "Age of the newest backup; absent if no backup was made."),
+      gauge("till_backup_failed", "1 if the last attempt of a backup failed, else 0."),
+    ],
+    async read() {
+      const { made, failure } = await readBackupRecord(db);
+      return {
+        till_backup_age_seconds: made === null ? [] : alone(ageOf(made.at, clock.now())),
+        till_backup_failed: alone(failure === null ? 0 : 1),
       };
     },
   };

@@ -9,6 +9,7 @@ import {
   type WriteContext,
 } from "../../../platform/database/index.ts";
 import { claimedHead } from "../../../platform/audit/head.ts";
+import { readBackupRecord } from "../../../platform/backup/record.ts";
 import { probeWrite } from "../../../platform/database/probe.ts";
 import { oldestWaitingEvent } from "../../../platform/events/relay.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
@@ -17,8 +18,9 @@ import { deliveryBacklog } from "../../webhooks/index.ts";
 import { down, graded, type Check } from "./health.ts";
 import type { OperationsStatus } from "../read-only.ts";
 import { readBacklogs } from "./probes.ts";
+import { clockCheck } from "./outside-checks.ts";
 import { providerStatuses } from "./provider-statuses.ts";
-import { auditCheck, cronCheck, ratesCheck } from "./work-checks.ts";
+import { auditCheck, backupCheck, cronCheck, ratesCheck } from "./work-checks.ts";
 import { overall, type Report } from "./report.ts";
 import type { StatusSources } from "./status-sources.ts";
 
@@ -107,11 +109,19 @@ export function makeStatusReader(
         ...([db, clock.now(), deps.schedule, deps.lastTickAt() !== null || held.size > 0] as const),
       ),
       wallets: await wallets(),
+      backup: backupCheck(await readBackupRecord(db), deps.backupDueAt(clock.now()), clock.now()),
       ...(deps.rates === null ? {} : { rates: ratesCheck(await deps.rates()) }),
       ...(await disk()),
+      ...named("certificate", await deps.certificate()),
+      ...named("clock", await clockCheck(db, deps.networks)),
     };
     return { checks, providers: await providerStatuses(deps) };
   };
+}
+
+/** Returns a check under its name; an empty record without one. */
+function named(name: string, check: Check | null): Readonly<Record<string, Check>> {
+  return check === null ? {} : { [name]: check };
 }
 
 /** Runs the checks now and adds the current backlogs. */

@@ -1,13 +1,10 @@
-import { day, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { Clock, Instant } from "../../../kernel/clock.ts";
 import type { Database, Reader, WriteContext } from "../../../platform/database/index.ts";
 import { jobDepths, type QueueDepth } from "../../../platform/jobs/inspection.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
 import type { DeliveryBacklog } from "../../webhooks/index.ts";
 import { lastReport, probeEveryMs, type Report } from "./report.ts";
 import { serverProbes } from "../table.ts";
-
-/** How long the last report of a stopped server is kept. */
-const keptFor = 7 * day;
 
 /** Counts pending webhook deliveries. */
 export type BacklogCounter = (reader: Reader, now: Instant) => Promise<DeliveryBacklog>;
@@ -18,7 +15,10 @@ export interface Backlogs {
   readonly webhooks: DeliveryBacklog;
 }
 
-/** Creates a worker that stores this server's check results for processes that cannot run the checks. */
+/**
+ * Creates a worker that stores this server's check results, for processes that cannot run the checks, in the row that
+ * `recordServer` has made.
+ */
 export function makeProber(deps: {
   readonly db: Database;
   readonly clock: Clock;
@@ -36,12 +36,10 @@ export function makeProber(deps: {
       const checkedAt = clock.now();
       const report = { checks, providers };
       await db.write(context, async (tx) => {
-        const isFirst = await tx.insertIfAbsent(serverProbes, { server, checkedAt, report });
-        if (isFirst) {
-          await tx.run("DELETE FROM server_probes WHERE checked_at < $1", [checkedAt - keptFor]);
-        } else {
-          await tx.update(serverProbes, { checkedAt, report }, "WHERE server = $1", [server]);
-        }
+        const where = "WHERE server = $1";
+        if ((await tx.update(serverProbes, { checkedAt, report }, where, [server])) > 0) return;
+        const unknown = { settings: null, endedAt: null };
+        await tx.insertIfAbsent(serverProbes, { server, checkedAt, report, ...unknown });
       });
       return false;
     },
@@ -53,7 +51,8 @@ export async function readLastReport(
   reader: Reader,
   now: Instant,
 ): Promise<{ readonly report: Report; readonly checkedAt: Instant | null }> {
-  const probes = await reader.find(serverProbes, "");
+  const rows = await reader.find(serverProbes, "");
+  const probes = rows.filter(({ report }) => Object.keys(report.checks).length > 0);
   const checkedAt = probes.length === 0 ? null : Math.max(...probes.map((one) => one.checkedAt));
   return { report: lastReport(probes, now), checkedAt };
 }

@@ -12,6 +12,18 @@ export interface Report {
   readonly providers: readonly ProviderStatus[];
 }
 
+/** The settings of a server that commands and other servers on the same store compare with their own. */
+export interface ServerSettings {
+  readonly startedAt: Instant;
+  readonly version: string;
+  /** The URL with which its links begin, without a trailing slash. */
+  readonly baseUrl: string;
+  /** False if it is only the address on which the server listens. */
+  readonly isBaseUrlSet: boolean;
+  /** The ids of its enabled networks. */
+  readonly networks: readonly string[];
+}
+
 /** A stored report of one server. */
 export interface Probe {
   readonly checkedAt: Instant;
@@ -21,7 +33,7 @@ export interface Probe {
 /** How often a server runs the checks. */
 export const probeEveryMs = 10 * second;
 /** Older results say nothing about the present. */
-const freshFor = 6 * probeEveryMs;
+export const freshFor = 6 * probeEveryMs;
 
 /**
  * Merges the servers' reports: the worst status of each check, with its age. If all are stale, checks are `unknown`.

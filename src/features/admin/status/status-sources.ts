@@ -1,9 +1,10 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { SealKey } from "../../../platform/audit/chain.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { CronTask } from "../../../platform/jobs/cron.ts";
+import type { RegularTask } from "../../../platform/jobs/cron.ts";
 import type { HoldUse } from "../../invoices/index.ts";
 import type { Watcher } from "../../payments/index.ts";
+import type { Check } from "./health.ts";
 import type { RatesReport } from "./work-checks.ts";
 
 /** Status information that is not in the store. */
@@ -17,11 +18,15 @@ export interface StatusSources {
   /** Time of the scheduler's last tick in this process; null if it has none. */
   readonly lastTickAt: () => Instant | null;
   /** The scheduled tasks. */
-  readonly schedule: readonly Pick<CronTask, "name" | "everyMs">[];
+  readonly schedule: readonly Pick<RegularTask, "name" | "everyMs">[];
   /** The price with the highest use of payment amounts on each network, cached for a short time. */
   readonly holdUse: () => Promise<readonly HoldUse[]>;
   /** Status of exchange rates; null if no pair uses a source. */
   readonly rates: (() => Promise<RatesReport>) | null;
+  /** Returns the latest time at which a backup was due; null without a schedule. */
+  readonly backupDueAt: (now: Instant) => Instant | null;
+  /** The check of the certificate of the public URL; null unless it is https. */
+  readonly certificate: () => Promise<Check | null>;
   /** Free bytes on the store's disk; null for PostgreSQL, which may be on another machine. */
   readonly freeBytes: () => Promise<number | null>;
 }

@@ -1,9 +1,10 @@
-import { minute, type Instant } from "../../../kernel/clock.ts";
+import { hour, minute, toIso, type Instant } from "../../../kernel/clock.ts";
+import type { BackupRecord } from "../../../platform/backup/record.ts";
 import type { Database } from "../../../platform/database/index.ts";
 import type { SealKey } from "../../../platform/audit/chain.ts";
 import { headBroken, readHead } from "../../../platform/audit/head.ts";
 import { oldestUnsealed } from "../../../platform/audit/sealer.ts";
-import { lastRuns, type CronTask } from "../../../platform/jobs/cron.ts";
+import { lastRuns, type RegularTask } from "../../../platform/jobs/cron.ts";
 import type { Check } from "./health.ts";
 
 /** Status of exchange rates: `down` if a pair has no quote. */
@@ -16,6 +17,8 @@ export interface RatesReport {
 const unsealedMax = 1 * minute;
 /** Number of intervals without a run after which a task counts as late; a missed run is made up by the next one. */
 const intervalsMax = 2;
+/** Time that a scheduled backup may take before it counts as overdue. */
+const backupLateAfter = 1 * hour;
 
 /** Checks that audit entries are being added to the hash chain. */
 export async function auditCheck(db: Database, key: SealKey, now: Instant): Promise<Check> {
@@ -33,7 +36,7 @@ export async function auditCheck(db: Database, key: SealKey, now: Instant): Prom
 export async function cronCheck(
   db: Database,
   now: Instant,
-  tasks: readonly Pick<CronTask, "name" | "everyMs">[],
+  tasks: readonly Pick<RegularTask, "name" | "everyMs">[],
   isServed: boolean,
 ): Promise<Check> {
   const last = await lastRuns(db);
@@ -64,5 +67,36 @@ export function ratesCheck({ status, problems }: RatesReport): Check {
   return {
     status: "degraded",
     message: `${problems.join("; ")}. See till rates list. TILL_RATES=off disables rate sources.`,
+  };
+}
+
+/**
+ * Checks that scheduled backups are made. Without a schedule, the age of the newest backup is only shown.
+ * @param dueAt the latest time of the schedule; null without one
+ */
+export function backupCheck(
+  { made, failure }: BackupRecord,
+  dueAt: Instant | null,
+  now: Instant,
+): Check {
+  const newest =
+    made === null
+      ? "No backup has been made."
+      : `The newest backup is ${String(Math.floor(Math.max(0, now - made.at) / hour))} h old.`;
+  if (failure !== null) {
+    const message = `The backup of ${toIso(failure.at)} failed: ${failure.message} ${newest}`;
+    return { status: "degraded", message };
+  }
+  if (dueAt === null) {
+    const advice = made === null ? " Set TILL_BACKUP_SCHEDULE, or run till backup." : "";
+    return { status: "ok", message: newest + advice };
+  }
+  if (made !== null && made.at >= dueAt) return { status: "ok", message: newest };
+  const isLate = now - dueAt > backupLateAfter;
+  if (made === null && !isLate)
+    return { status: "unknown", message: `${newest} The first is due.` };
+  return {
+    status: isLate ? "degraded" : "ok",
+    message: `${newest} One is due since ${toIso(dueAt)}.`,
   };
 }

@@ -51,8 +51,8 @@ export const balanceCommands = [
       `till billing credit 25.00 ${example} --currency USD --reason Goodwill --yes --json`,
     ],
     effect: "write",
-    confirm: (call) =>
-      `Give ${ownerOf(call)} a credit of ${call.argument("amount")} ${call.flag("currency") ?? ""}?`,
+    confirm: (call, subject) =>
+      `Give ${subject}, a credit of ${call.argument("amount")} ${call.flag("currency") ?? ""}?`,
     async handle(service, call) {
       const { ApplyAdminCreditRequest } = await import("../operator/admin-records.ts");
       return service.grantCredit(
@@ -68,6 +68,27 @@ export const balanceCommands = [
     },
     async present(credit) {
       return (await import("./present.ts")).presentCredit(credit);
+    },
+    async look(service, call) {
+      const { add, formatMoney, parseMoney } = await import("../../../kernel/money/money.ts");
+      const currency = call.flag("currency") ?? "";
+      const open = await service.openCredit(ownerOf(call), currency);
+      return {
+        subject: call.organization(),
+        changes: ({ amount, reason, expiresAt }) => [
+          ...(open === null
+            ? []
+            : ([
+                [
+                  "Usable credit",
+                  `${formatMoney(open)} ${currency}`,
+                  `${formatMoney(add(open, parseMoney(amount, open.asset)))} ${currency}`,
+                ],
+              ] as const)),
+          ["Reason on the invoice", null, reason],
+          ["Expires", null, expiresAt ?? "never"],
+        ],
+      };
     },
     columns: ["id", "organizationId", "amount currency", "reason", "expiresAt", "createdBy"],
   }),
@@ -115,8 +136,8 @@ export const balanceCommands = [
       `till billing discount 10.00 ${example} --currency USD --reason Partner --yes --json`,
     ],
     effect: "write",
-    confirm: (call) =>
-      `Give ${ownerOf(call)} a discount of ${call.argument("value")} ${call.flag("currency") ?? "%"}?`,
+    confirm: (call, subject) =>
+      `Give ${subject}, a discount of ${call.argument("value")} ${call.flag("currency") ?? "%"}?`,
     async handle(service, call) {
       const { ApplyAdminDiscountRequest } = await import("../operator/admin-records.ts");
       const [currency, periods] = [call.flag("currency"), call.flag("periods")];
@@ -135,6 +156,14 @@ export const balanceCommands = [
     async present(discount) {
       return (await import("./present.ts")).presentDiscount(discount);
     },
+    look: (_service, call) => ({
+      subject: call.organization(),
+      changes: (after) => [
+        ["Discount", null, `${after.value} ${after.currency ?? "%"}`],
+        ["Invoices", null, after.periods ?? "all"],
+        ["Reason on the invoice", null, after.reason],
+      ],
+    }),
     columns: [
       "id",
       "organizationId",
@@ -175,8 +204,8 @@ export const balanceCommands = [
       `till billing adjust ${example} --amount=-4.10 --currency USD --reason SLA --yes --json`,
     ],
     effect: "write",
-    confirm: (call) =>
-      `Add ${call.flag("amount") ?? ""} ${call.flag("currency") ?? ""} to the next invoice of ${ownerOf(call)}?`,
+    confirm: (call, subject) =>
+      `Add ${call.flag("amount") ?? ""} ${call.flag("currency") ?? ""} to the next invoice of ${subject}?`,
     async handle(service, call) {
       const { CreateAdminManualAdjustmentRequest } = await import("../operator/admin-records.ts");
       return service.addAdjustment(
@@ -192,6 +221,13 @@ export const balanceCommands = [
     async present(adjustment) {
       return (await import("./present.ts")).presentAdjustment(adjustment);
     },
+    look: (_service, call) => ({
+      subject: call.organization(),
+      changes: ({ amount, currency, description }) => [
+        ["Next invoice", null, `${amount} ${currency}`],
+        ["Reason on the invoice", null, description],
+      ],
+    }),
     columns: ["id", "organizationId", "amount currency", "description", "status", "createdBy"],
   }),
 ];

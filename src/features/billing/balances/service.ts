@@ -2,9 +2,16 @@ import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
+import { findCurrency } from "../../../kernel/money/asset.ts";
+import { money, sum, type Money } from "../../../kernel/money/money.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../../kernel/page.ts";
 import type { PlanCatalog } from "../../../platform/config/index.ts";
-import type { Database, Reader, WriteContext } from "../../../platform/database/index.ts";
+import {
+  encodeAmount,
+  type Database,
+  type Reader,
+  type WriteContext,
+} from "../../../platform/database/index.ts";
 import { findOrganization } from "../../organizations/index.ts";
 import { BillingCurrencyDiffers, CurrencyNotBilled } from "../errors.ts";
 import {
@@ -38,6 +45,7 @@ interface Deps {
 
 const methods = {
   listCredits,
+  openCredit,
   grantCredit,
   listDiscounts,
   grantDiscount,
@@ -57,6 +65,26 @@ async function listCredits(
   const { clock } = deps;
   const at = clock.now();
   return mapPage(await list(deps, credits, organizationId, query), (credit) => ({ credit, at }));
+}
+
+/** Returns the sum of an organization's credits in a currency that are neither used up nor expired. */
+async function openCredit(
+  { db, clock }: Deps,
+  organizationId: OrganizationId,
+  currency: string,
+): Promise<Money | null> {
+  const asset = findCurrency(currency);
+  if (asset === null) return null;
+  const open = await db.find(
+    credits,
+    `WHERE organization_id = $1 AND currency = $2 AND remaining > $3
+     AND (expires_at IS NULL OR expires_at > $4)`,
+    [organizationId, currency, encodeAmount(0n), clock.now()],
+  );
+  return sum(
+    open.map(({ remaining }) => money(remaining, asset)),
+    asset,
+  );
 }
 
 function grantCredit(

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { pageParameters } from "../../../api/declare/list.ts";
+import { describeFields } from "../../../api/declare/field-descriptions.ts";
 import {
   datetime,
   id,
@@ -32,6 +33,12 @@ export const ApplyAdminCreditRequest = requestRecord("ApplyAdminCreditRequest", 
   reason: line(reasonLengthMax),
   expiresAt: datetime().nullish(),
 });
+describeFields(ApplyAdminCreditRequest, {
+  amount: "The amount to grant: a decimal string in `currency`.",
+  reason: "Why the credit is granted.",
+  expiresAt:
+    "Time from which the remainder is no longer used: ISO 8601, UTC; null or absent if it does not expire.",
+});
 
 export const AdminCreditRecord = responseRecord("AdminCredit", {
   id: id("credit"),
@@ -47,6 +54,14 @@ export const AdminCreditRecord = responseRecord("AdminCredit", {
     .meta({ description: "The id of a user or API key, the operator's name, or `system`." }),
   createdAt: datetime(),
 });
+describeFields(AdminCreditRecord, {
+  amount: "The granted amount: a decimal string in `currency`.",
+  remaining: "The part that no platform invoice has used yet: a decimal string in `currency`.",
+  reason: "Why the credit was granted, as the operator or Till wrote it.",
+  status: "`available`, `consumed` once nothing remains, or `expired` with a remainder.",
+  expiresAt:
+    "Time from which the remainder is no longer used: ISO 8601, UTC; null if it does not expire.",
+});
 
 export const AdminCreditListRecord = listRecord("AdminCreditList", AdminCreditRecord);
 
@@ -60,6 +75,10 @@ export const ApplyAdminDiscountRequest = requestRecord("ApplyAdminDiscountReques
     description: "How many invoices the discount applies to; all if absent.",
   }),
   reason: line(reasonLengthMax),
+});
+describeFields(ApplyAdminDiscountRequest, {
+  kind: "Whether `value` is a percentage (`percent`) or an amount (`fixed`).",
+  reason: "Why the discount is granted.",
 });
 
 export const AdminDiscountRecord = responseRecord("AdminDiscount", {
@@ -75,6 +94,16 @@ export const AdminDiscountRecord = responseRecord("AdminDiscount", {
   createdBy: z.string(),
   createdAt: datetime(),
 });
+describeFields(AdminDiscountRecord, {
+  kind: "Whether `value` is a percentage (`percent`) or an amount (`fixed`).",
+  value: "A percentage such as `15`, or a decimal string in `currency`.",
+  currency: "The currency of a fixed discount; null for a percentage.",
+  periods: "The number of platform invoices that it applies to; null for all.",
+  periodsUsed: "The number of platform invoices that it was applied to.",
+  reason: "Why the discount was granted, as the operator wrote it.",
+  status: "`active`, or `exhausted` once it was applied to `periods` invoices.",
+  createdBy: "The id of a user or API key, the operator's name, or `system`.",
+});
 
 export const AdminDiscountListRecord = listRecord("AdminDiscountList", AdminDiscountRecord);
 
@@ -82,12 +111,16 @@ export const CreateAdminManualAdjustmentRequest = requestRecord(
   "CreateAdminManualAdjustmentRequest",
   {
     amount: signedMoney().meta({
-      description: "A positive amount is charged, a negative one is deducted.",
+      description:
+        "A decimal string in `currency`: a positive amount is charged, a negative one is deducted.",
     }),
     currency: currency(),
     description: line(reasonLengthMax),
   },
 );
+describeFields(CreateAdminManualAdjustmentRequest, {
+  description: "The text of its line on the platform invoice.",
+});
 
 export const AdminManualAdjustmentRecord = responseRecord("AdminManualAdjustment", {
   id: id("adjustment"),
@@ -99,6 +132,14 @@ export const AdminManualAdjustmentRecord = responseRecord("AdminManualAdjustment
   platformInvoiceId: id("platformInvoice").nullable(),
   createdBy: z.string(),
   createdAt: datetime(),
+});
+describeFields(AdminManualAdjustmentRecord, {
+  amount:
+    "A decimal string in `currency`: a positive amount is charged, a negative one is deducted.",
+  description: "The text of its line on the platform invoice.",
+  status: "`pending` until the next platform invoice in its currency takes it, then `invoiced`.",
+  platformInvoiceId: "The id of the platform invoice that took it; null while pending.",
+  createdBy: "The id of a user or API key, the operator's name, or `system`.",
 });
 
 export const AdminManualAdjustmentListRecord = listRecord(
@@ -112,10 +153,19 @@ export const PlatformReceiveWalletRecord = responseRecord("PlatformReceiveWallet
   network: z.string().nullable(),
   updatedAt: datetime().nullable(),
 });
+describeFields(PlatformReceiveWalletRecord, {
+  wallet: "The wallet that receives the payments of platform invoices; null until one is set.",
+  tokenSymbol: "The symbol of the token in which platform invoices are paid; null until it is set.",
+  network: "The wallet's network; null until a wallet is set.",
+  updatedAt: "Time of the last change: ISO 8601, UTC; null if it was never set.",
+});
 
 export const SetPlatformReceiveWalletRequest = requestRecord("SetPlatformReceiveWalletRequest", {
   walletId: id("wallet"),
   tokenSymbol: z.string().min(1).max(tokenLengthMax),
+});
+describeFields(SetPlatformReceiveWalletRequest, {
+  walletId: "The id of a wallet of the platform organization.",
 });
 
 const AdminPlatformInvoiceRecord = record(
@@ -132,6 +182,9 @@ export const AdminPlatformInvoiceDetailRecord = record(
   "AdminPlatformInvoiceDetail",
   AdminPlatformInvoiceRecord.extend({ payments: z.array(PaymentRecord) }),
 );
+describeFields(AdminPlatformInvoiceDetailRecord, {
+  payments: "The payments of the platform invoice, oldest first.",
+});
 
 /** Filters of the list of all platform invoices. */
 export const adminInvoiceQuery = {

@@ -74,15 +74,30 @@ export const billingOperatorCommands = [
       "till billing cancel --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --reason Fraud --yes --json",
     ],
     effect: "write",
-    confirm: (call) => {
-      const owner = call.flag("organization") ?? "";
+    async look(service, call) {
+      const { presentCanceled } = await import("./records.ts");
+      const { data } = await service.list({
+        organizationId: call.flag("organization") as Id<"organization">,
+        limit: "1",
+      });
+      const [one] = data;
+      // The trial reports that there is no subscription.
+      if (one === undefined) return { subject: call.organization(), changes: () => [] };
+      const { id, terms, status } = one.subscription;
+      return {
+        subject: `${one.organizationName}'s subscription to ${terms.id} (${id}), ${status}`,
+        facts: [["Unpaid invoices", one.owedInvoices]],
+        before: presentCanceled(one.subscription),
+      };
+    },
+    confirm: (call, subject) => {
       switch (call.flag("when")) {
         case "never":
-          return `Withdraw the scheduled cancellation of the subscription of ${owner}?`;
+          return `Withdraw the scheduled cancellation of ${subject}?`;
         case "period_end":
-          return `Cancel the subscription of ${owner} at the end of its period?`;
+          return `Cancel ${subject}, at the end of its period?`;
         default:
-          return `Cancel the subscription of ${owner} now?`;
+          return `Cancel ${subject}, now?`;
       }
     },
     async handle(service, call) {

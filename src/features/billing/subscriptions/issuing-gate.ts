@@ -122,7 +122,8 @@ async function countAll(
 }
 
 /**
- * Repeats the check on the locked subscription, and counts as many of the invoices as the period has room for. The first invoice of a period starts the count from the stored invoices.
+ * Repeats the check on the locked subscription, and counts as many of the invoices as the period has room for. The first
+ * invoice of a period starts the count from the stored invoices.
  */
 async function decideAnew(
   tx: Tx,

@@ -7,10 +7,8 @@ import type { Plan, PlanCatalog } from "../../../platform/config/index.ts";
 import {
   UniqueViolation,
   type Database,
-  type Reader,
   type WriteContext,
 } from "../../../platform/database/index.ts";
-import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { ManagedInvoices } from "../../invoices/index.ts";
 import { makePlanChanges } from "./change-plan.ts";
 import { NoReceiveWallet, NoSubscription, UnknownPlan } from "../errors.ts";
@@ -19,9 +17,10 @@ import type { FirstInvoices } from "../invoices/first-invoice.ts";
 import { findPlan, termsOf, type Terms } from "../plans.ts";
 import type { SubscriptionView } from "../present.ts";
 import { makeSelection } from "./select-plan.ts";
-import { latestSubscription, unpaidOf, withLockedSubscription } from "../store.ts";
-import { subscriptions, type SubscriptionRow } from "../table.ts";
+import { latestSubscription, withLockedSubscription } from "../store.ts";
+import type { SubscriptionRow } from "../table.ts";
 import type { BillingAnnouncer } from "../announce.ts";
+import { viewOf } from "./views.ts";
 
 /** Reads, selects and changes the subscriptions of organizations. */
 export type SubscriptionService = Bound<typeof methods>;
@@ -54,7 +53,7 @@ type Parts = Deps & {
   readonly changePlan: ReturnType<typeof makePlanChanges>;
 };
 
-const methods = { get, select, change, viewsOf };
+const methods = { get, select, change };
 
 export function makeSubscriptionService(deps: Deps): SubscriptionService {
   const steps = { begin: makeSelection(deps), changePlan: makePlanChanges(deps) };
@@ -132,41 +131,6 @@ async function change(
   } catch (error) {
     throw collectionProblem(error);
   }
-}
-
-/** Returns the last subscription of each organization, canceled ones included. */
-async function viewsOf(
-  { checkoutUrl }: Parts,
-  reader: Reader,
-  organizationIds: readonly Id<"organization">[],
-): Promise<ReadonlyMap<Id<"organization">, SubscriptionView>> {
-  if (organizationIds.length === 0) return new Map();
-  const rows = await reader.find(
-    subscriptions,
-    `WHERE organization_id IN ${listed(reader.dialect, 1)} ORDER BY id`,
-    [JSON.stringify(organizationIds)],
-  );
-  const latest = new Map(rows.map((row) => [row.organizationId, row]));
-  const shown = [...latest.values()];
-  const owed = await unpaidOf(
-    reader,
-    shown.map(({ id }) => id),
-  );
-  return new Map(
-    shown.map((subscription) => {
-      const openInvoice = owed.find((one) => one.subscriptionId === subscription.id) ?? null;
-      return [subscription.organizationId, { subscription, openInvoice, checkoutUrl }];
-    }),
-  );
-}
-
-async function viewOf(
-  { checkoutUrl }: Parts,
-  reader: Reader,
-  subscription: SubscriptionRow,
-): Promise<SubscriptionView> {
-  const [openInvoice = null] = await unpaidOf(reader, [subscription.id]);
-  return { subscription, openInvoice, checkoutUrl };
 }
 
 function planOf({ catalog }: Parts, planId: string): Plan {

@@ -17,27 +17,28 @@ function nameAsset(stem: string, extension: string, type: string, body: string):
   return { name: `${stem}.${hash}.${extension}`, type, body };
 }
 
-/** Returns the style sheets as one, which is one request, in the order of the numbers in their names. */
-function joinStyles(): string {
-  const styles = new URL("styles/", folder);
-  const names = readdirSync(styles).sort();
-  return names.map((name) => readFileSync(new URL(name, styles), "utf8")).join("");
+/** Returns the files of a folder as one, which is one request, in the order of the numbers in their names. */
+function joinFiles(name: string): string {
+  const files = new URL(name, folder);
+  const names = readdirSync(files).sort();
+  return names.map((name) => readFileSync(new URL(name, files), "utf8")).join("");
 }
 
-const styleSheet = nameAsset("checkout", "css", "text/css; charset=utf-8", joinStyles());
-export const script = nameAsset(
-  "checkout",
-  "js",
-  "text/javascript; charset=utf-8",
-  readFileSync(new URL("checkout.js", folder), "utf8"),
-);
-
+const javaScript = "text/javascript; charset=utf-8";
+const styleSheet = nameAsset("checkout", "css", "text/css; charset=utf-8", joinFiles("styles/"));
+export const script = nameAsset("checkout", "js", javaScript, joinFiles("scripts/checkout/"));
 export const verifyScript = nameAsset(
   "verify",
   "js",
-  "text/javascript; charset=utf-8",
-  readFileSync(new URL("verify.js", folder), "utf8"),
+  javaScript,
+  readFileSync(new URL("scripts/verify.js", folder), "utf8"),
 );
+
+/** The script of merchants' own pages that opens a checkout over them. Its name stays the same. */
+export const embedScript = {
+  type: javaScript,
+  body: readFileSync(new URL("scripts/embed.js", folder), "utf8"),
+};
 
 /**
  * Returns the name of the style sheet with a merchant's accent color, such as `#0b5f4e`. The color is part of the name:

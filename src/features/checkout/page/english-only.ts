@@ -21,7 +21,7 @@ export const testWords = {
 /** The API's `paymentInstructions`, in the API's language. */
 export const instructionWords = {
   sendExactly:
-    "Send {amount} on {network} to {address}. Exactly {amount} must arrive: if you pay from an exchange, add its withdrawal fee on top.",
+    "Send {amount} on {network} to {address}. Exactly {amount} must arrive: if you pay from an exchange, that is the amount which it shows as received after its fee.",
   sendNothingNow: "The deadline has passed or is about to. Do not send anything now.",
   sendNothingConfirming:
     "The payment was detected and is being confirmed. Do not send anything else.",

@@ -37,9 +37,14 @@ function askedText(session: CheckoutSession, text: Catalogue): string {
   return `${due} (${formatPrice(text, amount, settlementCurrency)})`;
 }
 
-/** States in which the deadline no longer concerns the payer. */
+/**
+ * States in which the deadline does not concern the payer: nothing is to be sent, and what was sent is in time or not
+ * whatever the payer does. `late_review` shows it, because it is the reason.
+ */
 const withoutDeadline: ReadonlySet<CheckoutState> = new Set([
   "confirming",
+  "in_review",
+  "reverted",
   "canceled",
   "canceled_review",
 ]);
@@ -54,21 +59,20 @@ export function progressFacts(session: CheckoutSession, text: Catalogue): Fact[]
   return [
     ...(state === "cannot_check" ? [checked] : []),
     fact(text.asked, askedText(session, text)),
-    ...(isZero(invoice.receivedAmount)
-      ? []
-      : [fact(text.received, tokenText(session, invoice.receivedAmount))]),
+    ...session.arrivedAmounts.map(({ amount, tokenSymbol }) =>
+      fact(text.received, `${amount} ${tokenSymbol}`),
+    ),
     fact(text.network, networkText(session)),
     ...(withoutDeadline.has(state)
       ? []
-      : [
-          timeFact(
-            invoice.status === "expired" ? text.expired : text.expires,
-            invoice.expiresAt,
-            text,
-          ),
-        ]),
+      : [timeFact(isOver(session) ? text.expired : text.expires, invoice.expiresAt, text)]),
     fact(text.reference, invoice.reference),
   ];
+}
+
+/** Whether the deadline has passed; an invoice is marked as expired only once the blocks up to it were read. */
+function isOver({ invoice, state, nextAction }: CheckoutSession): boolean {
+  return invoice.status === "expired" || state === "late_review" || nextAction === "check_again";
 }
 
 export function receiptFacts(session: CheckoutSession, text: Catalogue): Fact[] {

@@ -6,8 +6,14 @@ import { testWords } from "./english-only.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
 import { styleSheetFor } from "./assets.ts";
 import { progressFacts, receiptFacts, type Fact } from "./facts.ts";
+import {
+  makeRefund,
+  makeRefundForm,
+  type RefundFormModel,
+  type RefundModel,
+} from "./refund/refund-model.ts";
 import { describeState, networkText, tokenText, type StateWords } from "./page-words.ts";
-import { makePayment, type PaymentModel } from "./payment-model.ts";
+import { makeOptions, makePayment, type OptionsModel, type PaymentModel } from "./payment-model.ts";
 import { versionOf } from "../live.ts";
 import type { CheckoutSession } from "../present.ts";
 import type { CheckoutState } from "../rules.ts";
@@ -29,6 +35,8 @@ export interface PageModel extends StateWords {
   /** The stream of the session's versions, and the version that this page shows. */
   readonly eventsPath: string;
   readonly version: string;
+  /** Origins that a page in a frame reports its state to, separated by spaces. */
+  readonly embedders: string;
   readonly site: Link | null;
   /** The purchase, and the merchant's number of it. */
   readonly purpose: string | null;
@@ -43,6 +51,8 @@ export interface PageModel extends StateWords {
   /** Poll interval of the script, in milliseconds. */
   readonly pollMs: number;
   readonly payment: PaymentModel | null;
+  /** Other tokens and networks to pay with, while nothing should be sent in that in force; otherwise null. */
+  readonly options: OptionsModel | null;
   readonly progress: ProgressModel | null;
   /** The amount that arrived, once the payment is complete. */
   readonly total: string | null;
@@ -51,11 +61,16 @@ export interface PageModel extends StateWords {
   readonly transactions: CheckoutSession["transactions"];
   /** Result of the form that was just submitted. */
   readonly notice: PageNotice | null;
-  /** Form for a transaction hash; null in states in which no payment can be missing. */
+  /** Form for a transaction hash; null in states in which a payment was found and nothing is to be paid. */
   readonly hashForm: HashFormModel | null;
   /** Previously submitted transactions with what became of them. */
   readonly submitted: readonly { readonly hash: string; readonly result: string }[];
+  /** Form for a refund; null if there is nothing to refund. */
+  readonly refundForm: RefundFormModel | null;
+  readonly refunds: readonly RefundModel[];
   readonly back: Link | null;
+  /** Link that reads the page again; null if its state is final. */
+  readonly again: string | null;
 }
 
 interface Link {
@@ -72,6 +87,8 @@ interface HelpModel {
 }
 
 export interface PageNotice {
+  /** The form that the payer has sent, which stays open after an error; null for the test panel. */
+  readonly form: "hash" | "option" | "refund" | null;
   readonly isError: boolean;
   readonly text: string;
 }
@@ -88,6 +105,8 @@ export interface PageContext {
   /** Whether the page has a test panel. */
   readonly hasSandbox: boolean;
   readonly notice: PageNotice | null;
+  /** Origins whose pages may embed the page. */
+  readonly allowedOrigins: readonly string[];
 }
 
 interface HashFormModel {
@@ -110,18 +129,25 @@ interface ReceiptModel {
   readonly file: string;
 }
 
-/** States in which the payer may have paid although no payment was detected. */
+/** States in which money that the payer has sent may not have been found. */
 const hashStates: ReadonlySet<CheckoutState> = new Set([
   "awaiting",
   "partly_paid",
-  "in_review",
-  "reverted",
   "expired_unpaid",
   "expired_partly_paid",
   "canceled",
-  "canceled_review",
   "cannot_check",
 ]);
+
+/**
+ * Whether a payment that the payer has sent may not have been found. The transaction that waits for the merchant may be
+ * another one if somebody with the link submitted its hash.
+ */
+function mayBeMissing({ state, submittedTransactions }: CheckoutSession): boolean {
+  return (
+    hashStates.has(state) || submittedTransactions.some(({ result }) => result === "in_review")
+  );
+}
 
 /**
  * Poll intervals of the script. Every response is current, so a change is visible a second after it was stored. A
@@ -136,6 +162,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
   const { state, invoice, merchantDisplayName: merchant } = session;
   const words = describeState(session, text);
   const isAsking = session.nextAction === "pay";
+  const choosing = `${page}/option${languageQuery}`;
   const title = isAsking
     ? fill(text.payTitle, { amount: tokenText(session, invoice.remainingAmount), merchant })
     : fill(text.stateTitle, { headline: words.headline, merchant });
@@ -156,6 +183,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     sessionPath: `${basePath}/v1/checkout/${session.id}`,
     eventsPath: `${page}/events`,
     version: versionOf(session),
+    embedders: context.allowedOrigins.join(" "),
     site: siteOf(session),
     purpose: session.invoice.description,
     order: session.invoice.externalId,
@@ -167,7 +195,8 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     state,
     isTest: session.isTest,
     pollMs: session.receipt === null ? pollMs.live : pollMs.finished,
-    payment: isAsking ? makePayment(session, text) : null,
+    payment: isAsking ? makePayment(session, text, choosing) : null,
+    options: isAsking ? null : makeOptions(session, choosing),
     progress: state === "confirming" ? makeProgress(session, text) : null,
     total: session.receipt === null ? null : tokenText(session, invoice.receivedAmount),
     receipt:
@@ -177,17 +206,27 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     facts: session.receipt === null ? progressFacts(session, text) : [],
     transactions: session.transactions,
     notice,
-    hashForm: hashStates.has(state)
+    hashForm: mayBeMissing(session)
       ? {
           action: `${page}/transactions${languageQuery}`,
           lead: fill(text.hashLead, { network: networkText(session) }),
-          isOpen: notice?.isError === true || submitted.length > 0,
-          isInvalid: notice?.isError === true,
+          isOpen: isWrong(notice, "hash") || submitted.length > 0,
+          isInvalid: isWrong(notice, "hash"),
         }
       : null,
     submitted,
+    refundForm: session.canRequestRefund
+      ? makeRefundForm(session, text, page + "/refund" + languageQuery, isWrong(notice, "refund"))
+      : null,
+    refunds: session.refunds.map((refund) => makeRefund(refund, session, text)),
     back: makeBack(session, text),
+    again: session.receipt === null ? page + languageQuery : null,
   };
+}
+
+/** Whether the payer has sent this form with something wrong. */
+function isWrong(notice: PageNotice | null, form: PageNotice["form"]): boolean {
+  return notice?.isError === true && notice.form === form;
 }
 
 function makeProgress({ confirmationProgress }: CheckoutSession, text: Catalogue): ProgressModel {
@@ -247,7 +286,8 @@ function siteOf({ merchantWebsite }: CheckoutSession): Link | null {
   return { href: url.href, label: url.host.replace(/^www\./, "") };
 }
 
-function monogramOf(merchant: string): string | null {
+/** Returns the first letter or digit of a name; null if it has neither. */
+export function monogramOf(merchant: string): string | null {
   return /[\p{L}\p{N}]/u.exec(merchant)?.[0].toUpperCase() ?? null;
 }
 

@@ -39,19 +39,35 @@ export function describeState(session: CheckoutSession, text: Catalogue): StateW
     headline,
     paragraphs: paragraphs.map((paragraph) => fill(paragraph, values)),
   });
-  const { contact } = text;
+  // One instruction: a payer who can ask for the refund on the page, or has asked, need not write to the merchant too.
+  const isAsked = session.refunds.some(({ status }) => status !== "rejected");
+  const unlessRefund = (paragraph: string) => (session.canRequestRefund ? [] : [paragraph]);
+  const contactIfLong = unlessRefund(text.contactIfLong);
+  const refund = isAsked ? [] : unlessRefund(text.overpaidAction);
   const notices = session.notices.map((notice) => text[noticeTexts[notice]]);
   switch (session.state) {
     case "awaiting":
       return words("asking", text.awaitingHeadline, ...notices, text.awaitingLead);
     case "partly_paid":
-      return words("asking", text.partlyPaidHeadline, ...notices, text.partlyPaidLead);
+      return words(
+        "asking",
+        text.partlyPaidHeadline,
+        ...notices,
+        text.partlyPaidLead,
+        text.partlyPaidSent,
+      );
     case "confirming":
       return words("working", text.confirmingHeadline, text.confirmingLead, ...notices);
     case "in_review":
-      return words("working", text.inReviewHeadline, text.inReviewLead, ...notices, contact);
+      return words(
+        "working",
+        text.inReviewHeadline,
+        text.inReviewLead,
+        ...notices,
+        ...contactIfLong,
+      );
     case "late_review":
-      return words("careful", text.lateHeadline, text.lateLead, ...notices, contact);
+      return words("careful", text.lateHeadline, text.lateLead, ...notices, ...contactIfLong);
     case "reverted":
       return words(
         "careful",
@@ -63,30 +79,37 @@ export function describeState(session: CheckoutSession, text: Catalogue): StateW
     case "paid":
       return words("done", text.paidHeadline, text.paidLead);
     case "overpaid":
-      return words("done", text.overpaidHeadline, text.overpaidLead, text.overpaidAction);
+      return words("done", text.overpaidHeadline, text.overpaidLead, ...refund);
     case "paid_late":
       return nextAction === "none"
         ? words("done", text.paidLateHeadline, text.paidLateLead)
-        : words("done", text.paidLateHeadline, text.paidLateOverpaidLead, text.overpaidAction);
+        : words("done", text.paidLateHeadline, text.paidLateOverpaidLead, ...refund);
     case "expired_unpaid":
-      return words("over", text.expiredHeadline, text.expiredLead, ...notices, text.expiredSent);
+      // Payers who have already sent come first.
+      return words("over", text.expiredHeadline, ...notices, text.expiredSent, text.expiredLead);
     case "expired_partly_paid":
       return words(
         "careful",
         text.expiredPartlyHeadline,
         text.expiredPartlyLead,
         ...notices,
-        contact,
+        ...unlessRefund(text.expiredPartlyNext),
       );
     case "canceled":
-      return words("over", text.canceledHeadline, text.canceledLead, ...notices, contact);
+      return words(
+        "over",
+        text.canceledHeadline,
+        text.canceledLead,
+        ...notices,
+        ...unlessRefund(text.contact),
+      );
     case "canceled_review":
       return words(
         "careful",
         text.canceledPaidHeadline,
         text.canceledPaidLead,
         ...notices,
-        contact,
+        ...contactIfLong,
       );
     case "cannot_check": {
       if (nextAction === "contact_merchant") {

@@ -2,6 +2,7 @@ import { fill, formatPrice, type Catalogue } from "./catalogue.ts";
 import { shownTime, type ShownTime } from "./facts.ts";
 import { networkText, tokenText } from "./page-words.ts";
 import { drawCode } from "./qr.ts";
+import { makeWallets, type WalletsModel } from "./wallets-model.ts";
 import type { CheckoutSession } from "../present.ts";
 
 interface CodeModel {
@@ -26,6 +27,19 @@ interface CoinModel {
   readonly networkLetter: string;
 }
 
+/** The form in which the payer chooses a token and a network. */
+export interface OptionsModel {
+  readonly action: string;
+  /** True while nobody has chosen: the script may apply the choice that the payer made for another payment. */
+  readonly isFresh: boolean;
+  readonly list: readonly {
+    readonly value: string;
+    readonly symbol: string;
+    readonly network: string;
+    readonly isInForce: boolean;
+  }[];
+}
+
 /** The request to pay. */
 export interface PaymentModel {
   readonly label: string;
@@ -43,8 +57,14 @@ export interface PaymentModel {
   readonly code: CodeModel;
   /** The code with token and amount, behind a switch; null if the network has none. */
   readonly fullCode: FullCodeModel | null;
+  /** Other tokens and networks to pay with; null if there is no choice. */
+  readonly options: OptionsModel | null;
+  /** Null if no wallet of a browser can pay. */
+  readonly wallets: WalletsModel | null;
   /** Why the amount has more decimals than the price; null if it does not, or not for that reason. */
   readonly lastDigits: string | null;
+  /** The amount that must arrive, for payers whose exchange takes a fee from it. */
+  readonly arrives: string;
   /** The warning is what a payer loses money by. */
   readonly rules: readonly { readonly isWarning: boolean; readonly rule: string }[];
   readonly expires: ShownTime;
@@ -53,7 +73,12 @@ export interface PaymentModel {
 /** Decimals that people write anyway, so that they do not omit them. */
 const usualDecimals = 2;
 
-export function makePayment(session: CheckoutSession, text: Catalogue): PaymentModel {
+/** `action` is the address of the form in which the payer chooses an option. */
+export function makePayment(
+  session: CheckoutSession,
+  text: Catalogue,
+  action: string,
+): PaymentModel {
   const { invoice, isTest } = session;
   const { walletAddress: address, tokenSymbol } = invoice;
   const named = {
@@ -94,16 +119,36 @@ export function makePayment(session: CheckoutSession, text: Catalogue): PaymentM
             check: fill(text.scanCheck, named),
             walletLink: isTest ? null : uri,
           },
+    wallets: makeWallets(session, text),
+    options: makeOptions(session, action),
     lastDigits:
       session.isAddressShared && splitAmount(invoice.remainingAmount)[1] !== ""
         ? text.lastDigits
         : null,
+    arrives: fill(text.arrives, named),
     rules: [
       { isWarning: true, rule: fill(text.onlyHere, named) },
-      { isWarning: false, rule: fill(text.arrives, named) },
       ...(isTest ? [] : [{ isWarning: false, rule: coinText(session, text) }]),
     ],
     expires: shownTime(invoice.expiresAt, text),
+  };
+}
+
+/** `action` is the address of the form. */
+export function makeOptions(
+  { options, state }: CheckoutSession,
+  action: string,
+): OptionsModel | null {
+  if (options.length === 0) return null;
+  return {
+    action,
+    isFresh: state === "awaiting" && options.filter(({ isHeld }) => isHeld).length === 1,
+    list: options.map(({ network, networkTitle, tokenStandard, tokenSymbol, isInForce }) => ({
+      value: `${network}/${tokenSymbol}`,
+      symbol: tokenSymbol,
+      network: `${networkTitle} (${tokenStandard})`,
+      isInForce,
+    })),
   };
 }
 

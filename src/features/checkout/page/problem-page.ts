@@ -11,13 +11,16 @@ const retrySeconds = 10;
 /** Statuses of problems that end without the payer's help. */
 const passing: ReadonlySet<number> = new Set([429, 503]);
 
-const pagePath = /^\/(?:verify$|pay(?:\/(chk_[0-9a-z]{26,64}))?(?:\/|$))/;
+const pagePath = /^\/(?:verify$|link\/|pay(?:\/(chk_[0-9a-z]{26,64}))?(?:\/|$))/;
 
 /**
- * Creates the renderer of problems under `/pay` and of `/verify`. Payers, who may have just paid, see words and the way back to their
- * payment. The page of a problem that passes reloads after the time in Retry-After; without a script, its button does.
+ * Creates the renderer of problems under `/pay` and `/link`, and of `/verify`. Payers, who may have just paid, see
+ * words and the way back to their payment. The page of a problem that passes reloads after the time in Retry-After;
+ * without a script, its button does. The origins that embed a checkout may embed its problems.
  */
-export function makeProblemPage(service: Pick<CheckoutService, "basePath">): ProblemPage {
+export function makeProblemPage(
+  service: Pick<CheckoutService, "basePath" | "lastOrigins">,
+): ProblemPage {
   return (problem) => {
     const match = pagePath.exec(problem.path);
     if (match === null) return null;
@@ -32,7 +35,8 @@ export function makeProblemPage(service: Pick<CheckoutService, "basePath">): Pro
     const isForm = problem.method === "POST";
     // A reload would look as if the form had been received.
     const retry = path !== null && passing.has(problem.status) && !isForm;
-    return renderMessage({
+    const embedders = checkoutId === undefined ? [] : service.lastOrigins(checkoutId);
+    const rendered = renderMessage({
       ...words,
       paragraphs: [
         ...words.paragraphs,
@@ -45,6 +49,7 @@ export function makeProblemPage(service: Pick<CheckoutService, "basePath">): Pro
       languages: languageLinks(page ?? "", text),
       retrySeconds: retry ? (problem.retryAfterSeconds ?? retrySeconds) : null,
     });
+    return { page: rendered, policy: { connects: [], embedders } };
   };
 }
 

@@ -19,6 +19,24 @@ export interface MessageModel extends StateWords {
   readonly retrySeconds: number | null;
 }
 
+/** The page on which a payer confirms the address of a refund. */
+export interface RefundPageModel {
+  readonly text: Catalogue;
+  readonly basePath: string;
+  readonly title: string;
+  readonly lead: string;
+  /** The whole address, which the payer has just entered. */
+  /** The amount that the payer sees, as decimal text. */
+  readonly amount: string;
+  readonly address: string;
+  readonly hash: string;
+  /** Target of the form. */
+  readonly action: string;
+  /** Path of the payment's page. */
+  readonly path: string;
+  readonly isTest: boolean;
+}
+
 /** The page that verifies signed texts. */
 export interface VerifyModel {
   readonly text: Catalogue;
@@ -75,9 +93,18 @@ export function renderVerify(model: VerifyModel): HtmlPage {
   return page(model.text, templates.render("./verify", { ...files, ...model, languages, title }));
 }
 
+export function renderRefund(model: RefundPageModel): HtmlPage {
+  return page(model.text, templates.render("./refund", { ...styles, languages: [], ...model }));
+}
+
 export function renderMessage(model: MessageModel): HtmlPage {
   const files = model.retrySeconds === null ? styles : assets;
   return page(model.text, templates.render("./message", { ...files, ...model }));
+}
+
+/** Renders a template of the payers' pages that has its own model. */
+export function renderTemplate(text: Catalogue, name: string, model: object): HtmlPage {
+  return page(text, templates.render(name, model));
 }
 
 function page({ lang }: Catalogue, html: string): HtmlPage {

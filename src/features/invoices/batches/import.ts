@@ -50,7 +50,7 @@ export interface ImportResult {
  */
 export async function importInvoices(
   service: InvoiceBatchService,
-  call: Pick<CommandCall, "context" | "attempt" | "interruptible" | "isSet">,
+  call: Pick<CommandCall, "context" | "attempt" | "interruptible" | "isSet" | "progress">,
   organizationId: Id<"organization">,
   text: string,
 ): Promise<ImportResult> {
@@ -75,6 +75,7 @@ export async function importInvoices(
       refusals.push(...refusalsOf(line, result.problem));
     }
     tried += batch.length;
+    call.progress("Importing invoices", tried, asked.length);
   }
 
   const failure = await call.interruptible(async (isInterrupted) => {

@@ -5,8 +5,14 @@ import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import { ExternalIdConflict } from "../errors.ts";
 import { fingerprintOf } from "../issuing/draft.ts";
 import { externalIdConflict, noCustomer } from "../issuing/insert.ts";
-import { planOf, readBasis, requireWallet, type IssuePlan } from "../issuing/plan.ts";
-import { readTerms, type InvoiceTerms } from "../issuing/terms.ts";
+import { planOf, readBasis, type IssuePlan } from "../issuing/plan.ts";
+import { usualOptions } from "../../organizations/index.ts";
+import {
+  namesNoOption,
+  readOffer,
+  requireWallets,
+  type OfferedTerms,
+} from "../options/requested.ts";
 import { viewOf } from "../present.ts";
 import { findByExternalIds } from "../store.ts";
 import {
@@ -22,7 +28,7 @@ export interface ReadyItem {
   /** Its place in the request, from 0. */
   readonly index: number;
   readonly input: BatchInput;
-  readonly terms: InvoiceTerms;
+  readonly terms: OfferedTerms;
   readonly fingerprint: string;
   /** Null for a draft. */
   readonly plan: IssuePlan | null;
@@ -56,6 +62,8 @@ export async function prepareBatch(
     }
   }
 
+  const isUsual = ({ input }: BatchItem) => !(input instanceof Problem) && namesNoOption(input);
+  const usual = items.some(isUsual) ? await usualOptions(deps.db, organizationId) : null;
   const read: ReadItem[] = [];
   const sameAs = new Map<number, number>();
   const firstOf = new Map<string, ReadItem>();
@@ -65,7 +73,7 @@ export async function prepareBatch(
       const item = {
         index,
         input,
-        terms: readTerms(deps, input),
+        terms: readOffer(deps, input, usual),
         fingerprint: fingerprintOf(input),
       };
       const first = firstOf.get(input.externalId);
@@ -132,12 +140,11 @@ async function readStored(
 function makePlanReader(deps: BatchDependencies, organizationId: Id<"organization">, at: Instant) {
   const { db } = deps;
   const gate = once(() => deps.issuingGate(db, organizationId));
-  const wallets = new Map<string, Promise<unknown>>();
+  const offers = new Map<string, Promise<void>>();
   const bases = new Map<string, ReturnType<typeof readBasis>>();
 
-  function basisOf({ input, terms }: ReadItem): ReturnType<typeof readBasis> {
-    const walletId = input.walletId ?? null;
-    const { network, token, amount } = terms;
+  function basisOf({ terms }: ReadItem): ReturnType<typeof readBasis> {
+    const { network, token, amount, walletId } = terms;
     const key = [network.id, token.symbol, amount.asset.code, walletId].join(" ");
     const basis =
       bases.get(key) ??
@@ -147,13 +154,12 @@ function makePlanReader(deps: BatchDependencies, organizationId: Id<"organizatio
   }
 
   return async (item: ReadItem): Promise<IssuePlan | null> => {
-    const { walletId, draft } = item.input;
-    if (walletId != null) {
-      const wallet = wallets.get(walletId) ?? requireWallet(db, organizationId, walletId);
-      wallets.set(walletId, wallet);
-      await wallet;
-    }
-    return draft === true ? null : planOf(deps, await basisOf(item), item.terms);
+    const { options } = item.terms;
+    const key = JSON.stringify(options);
+    const offer = offers.get(key) ?? requireWallets(db, organizationId, options);
+    offers.set(key, offer);
+    await offer;
+    return item.input.draft === true ? null : planOf(deps, await basisOf(item), item.terms);
   };
 }
 

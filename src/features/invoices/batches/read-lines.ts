@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { CsvError, parseCsv, type CsvRow } from "../../../kernel/csv.ts";
 import { InvalidRequest, invalidField, Problem } from "../../../kernel/errors.ts";
+import { readOptionList } from "../../organizations/index.ts";
 import type { BatchItem } from "./batch.ts";
 import { readItem } from "./read-item.ts";
 import { BatchInvoiceRequest } from "./records.ts";
@@ -109,6 +110,7 @@ function itemOf(columns: readonly string[], { cells }: CsvRow): BatchItem {
 /** Converts a cell to the type of its field. Other text stays as it is, and the field refuses it. */
 function valueOf(name: string, cell: string): unknown {
   if (name === "expiresInSeconds" && /^\d{1,9}$/.test(cell)) return Number(cell);
+  if (name === "paymentOptions") return readOptionList(cell);
   // Spreadsheets write TRUE and FALSE.
   if (name === "draft" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true";
   return cell;

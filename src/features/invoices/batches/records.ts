@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeFields } from "../../../api/declare/field-descriptions.ts";
 import { asWritten, itemsRecord, record, responseRecord } from "../../../api/declare/record.ts";
 import { ProblemRecord } from "../../../api/declare/problems.ts";
 import { CreateInvoiceRequest, externalIdText, InvoiceRecord } from "../records.ts";
@@ -9,10 +10,17 @@ export const BatchInvoiceRequest = record(
   "BatchInvoiceRequest",
   CreateInvoiceRequest.extend({ externalId: externalIdText() }),
 );
+describeFields(BatchInvoiceRequest, {
+  externalId:
+    "The merchant's own number, unique in the organization. A repeated request with it returns the first invoice. Its payer sees it.",
+});
 
 /** The invoices are parsed one by one, so that a malformed one does not refuse the others. */
 export const CreateInvoiceBatchRequest = itemsRecord("CreateInvoiceBatchRequest", {
   invoices: z.array(asWritten("BatchInvoiceRequest")).min(1).max(batchMax),
+});
+describeFields(CreateInvoiceBatchRequest, {
+  invoices: "The invoices to create, each with its own `externalId`.",
 });
 
 export const InvoiceBatchResult = responseRecord("InvoiceBatchResult", {
@@ -29,6 +37,9 @@ export const InvoiceBatchResult = responseRecord("InvoiceBatchResult", {
     description:
       "The problem that a single create would have answered. The `pointer` of its errors starts at the invoice: `/amount`.",
   }),
+});
+describeFields(InvoiceBatchResult, {
+  invoice: "The invoice; null if it was refused.",
 });
 
 export const InvoiceBatchRecord = responseRecord("InvoiceBatch", {

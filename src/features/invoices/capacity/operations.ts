@@ -16,7 +16,13 @@ export const capacityOperations = [
     description:
       "An address distinguishes invoices of the same price by small surcharges, whose number is limited. Without `amount`, the result is about the price with the largest used share. An extended key provides an address for each invoice.",
     access: organization("organization:read"),
-    request: { query: { amount: money().optional() } },
+    request: {
+      query: {
+        amount: money()
+          .optional()
+          .meta({ description: "The price of an invoice: a decimal string in tokens." }),
+      },
+    },
     response: { status: 200, record: WalletCapacityRecord },
     errors: [],
     handle: (service, call) =>

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeFields } from "../../../api/declare/field-descriptions.ts";
 import { id, moneyAnswer, responseRecord } from "../../../api/declare/record.ts";
 
 const WalletTokenCapacity = responseRecord("WalletTokenCapacity", {
@@ -16,6 +17,9 @@ const WalletTokenCapacity = responseRecord("WalletTokenCapacity", {
   }),
   usedPercent: z.int(),
 });
+describeFields(WalletTokenCapacity, {
+  usedPercent: "The used share of the amounts near this price, in percent, rounded down.",
+});
 
 const WalletAddressCapacity = responseRecord("WalletAddressCapacity", {
   nextIndex: z.int(),
@@ -25,6 +29,12 @@ const WalletAddressCapacity = responseRecord("WalletAddressCapacity", {
     .int()
     .meta({ description: "Number of consecutive unpaid addresses that ordinary wallets scan." }),
   gapWarning: z.boolean(),
+});
+describeFields(WalletAddressCapacity, {
+  nextIndex: "The index of the next invoice's address.",
+  highestPaidIndex: "The highest index whose address was paid; null if none was.",
+  gapWarning:
+    "True if `unpaidInARow` reaches `gapLimit`: wallets with a lower limit may not show incoming payments.",
 });
 
 export const WalletCapacityRecord = responseRecord("WalletCapacity", {
@@ -37,4 +47,7 @@ export const WalletCapacityRecord = responseRecord("WalletCapacity", {
   addresses: WalletAddressCapacity.nullable().meta({
     description: "The addresses of an extended key; null for an address.",
   }),
+});
+describeFields(WalletCapacityRecord, {
+  kind: "`address`: one address for all invoices. `xpub`: an extended public key, from which every invoice gets its own address.",
 });

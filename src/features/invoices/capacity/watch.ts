@@ -12,6 +12,7 @@ import { shareOf, type BandUse } from "./rules.ts";
 import { amountRange, isOccasionToCount, placesIn, type AmountRange } from "../holds/amounts.ts";
 import type { HoldPlace } from "../holds/amount-search.ts";
 import { recycleHolds } from "../holds/full-bands.ts";
+import { quoteFor, quotesOf } from "../options/quotes.ts";
 import { invoicesById } from "../store.ts";
 import { halfFullBands, holds } from "../table.ts";
 import type { Networks } from "../issuing/terms.ts";
@@ -22,7 +23,12 @@ const warnedFrom = 0.5;
 const recycledFrom = 0.9;
 
 /** Events after which an address may hold more amounts than before. */
-const holding = new Set(["invoice.created", "invoice.issued", "invoice.partially_paid"]);
+const holding = new Set([
+  "invoice.created",
+  "invoice.issued",
+  "invoice.option_chosen",
+  "invoice.partially_paid",
+]);
 
 /** A price at an address, with the newest invoice that holds one of its amounts. */
 interface Band extends HoldPlace {
@@ -168,17 +174,14 @@ async function bandsToWarn(
     `WHERE organization_id IN ${listed(tx.dialect, 1)}`,
     [JSON.stringify([...new Set(full.map(({ organizationId }) => organizationId))])],
   );
-  const wallets = new Map(
-    (
-      await invoicesById(
-        tx,
-        full.map(({ invoiceId }) => invoiceId),
-      )
-    ).map((row) => [...([row.id, row.walletId] as const)]),
+  const holders = await invoicesById(
+    tx,
+    full.map(({ invoiceId }) => invoiceId),
   );
+  const quotes = new Map(holders.map((row) => [row.id, quotesOf(row)]));
   const found: { band: FullBand; walletId: Id<"wallet"> }[] = [];
   for (const band of full) {
-    const walletId = wallets.get(band.invoiceId) ?? null;
+    const walletId = quoteFor(quotes.get(band.invoiceId) ?? [], band)?.walletId ?? null;
     if (walletId === null || warned.some((one) => isSameCrowd(one, band))) continue;
     warned.push({ ...band, price: band.range.base });
     found.push({ band, walletId });

@@ -2,41 +2,61 @@ import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Address } from "../../../platform/chain/client.ts";
 import type { Reader } from "../../../platform/database/index.ts";
+import { quotesOf } from "../options/quotes.ts";
 import { issuedInvoice } from "../sandbox.ts";
 import { holds } from "../table.ts";
+import { anyToken } from "./holds.ts";
 
 /** The terms that a payer's transaction must match before any provider is asked about it. */
 export interface ClaimableTerms {
-  /** The payment address of the invoice. */
-  readonly address: Address;
-  /** The token's symbol. */
-  readonly token: string;
+  /** The payment addresses of the invoice on the network, each with a token in which it may be paid there. */
+  readonly targets: readonly {
+    readonly address: Address;
+    /** The token's symbol. */
+    readonly token: string;
+  }[];
   readonly issuedAt: Instant;
   /** The latest block time that can pay the invoice. */
   readonly endsAt: Instant;
 }
 
+/** Returns the networks of the options that an invoice has held, each once, in the order of its options. */
+export async function claimableNetworks(
+  reader: Reader,
+  invoiceId: Id<"invoice">,
+): Promise<readonly string[]> {
+  const invoice = await issuedInvoice(reader, invoiceId);
+  if (invoice === null) return [];
+  return [...new Set(quotesOf(invoice).map(({ network }) => network))];
+}
+
 /**
- * Returns null for an invoice that was not issued, or whose last hold was released at its end: no transaction can be
- * claimed for it any longer.
+ * Returns null for an invoice that was not issued, or that has no hold on the network, or whose last hold there was
+ * released at its end: no transaction of the network can be claimed for it.
  */
 export async function claimableTerms(
   reader: Reader,
   invoiceId: Id<"invoice">,
+  network: string,
 ): Promise<ClaimableTerms | null> {
   const [invoice, held] = await Promise.all([
     issuedInvoice(reader, invoiceId),
     reader.find(
       holds,
-      "WHERE invoice_id = $1 AND (released_at IS NULL OR recycled_at IS NOT NULL) ORDER BY id",
-      [invoiceId],
+      "WHERE invoice_id = $1 AND network = $2 AND (released_at IS NULL OR recycled_at IS NOT NULL) ORDER BY id",
+      [invoiceId, network],
     ),
   ]);
-  const [first] = held;
-  if (invoice === null || invoice.issuedAt === null || first === undefined) return null;
+  if (invoice === null || invoice.issuedAt === null || held.length === 0) return null;
+  const tokens = quotesOf(invoice).flatMap((quote) =>
+    quote.network === network ? [quote.tokenSymbol] : [],
+  );
   return {
-    address: first.address,
-    token: invoice.tokenSymbol,
+    targets: held.flatMap(({ address, token: of }) =>
+      tokens
+        .filter((token) => of === anyToken || of === token)
+        .map((token) => ({ address, token })),
+    ),
     issuedAt: invoice.issuedAt,
     endsAt: Math.max(...held.map(({ endsAt }) => endsAt)),
   };

@@ -6,13 +6,13 @@ import type { Id, IdSource } from "../../../kernel/id.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
 import { noPayments } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
-import type { InvoiceTerms, TermsInput } from "./terms.ts";
+import type { OfferedTerms, OptionFields } from "../options/requested.ts";
+import type { TermsInput } from "./terms.ts";
 
 const defaultExpiresInSeconds = 3_600;
 
 /** The fields of an invoice in a request. An absent field takes its default; null means none. */
-export interface DraftInput extends TermsInput {
-  readonly walletId?: Id<"wallet"> | null | undefined;
+export interface DraftInput extends Omit<TermsInput, "network" | "tokenSymbol">, OptionFields {
   readonly customerId?: Id<"customer"> | null | undefined;
   readonly externalId?: string | null | undefined;
   readonly description?: string | null | undefined;
@@ -31,13 +31,13 @@ export function fingerprintOf(input: DraftInput): string {
   return digest(canonicalJson(input));
 }
 
-/** Creates a new draft. `terms` are the parsed terms of the input. */
+/** Creates a new draft. `terms` are the parsed terms of the input. The first option is in force. */
 export function draftRow(
   ids: IdSource,
   at: Instant,
   organizationId: Id<"organization">,
   input: DraftInput,
-  terms: InvoiceTerms,
+  terms: OfferedTerms,
   requestFingerprint: string | null,
 ): InvoiceRow {
   return {
@@ -60,7 +60,7 @@ export function draftRow(
     remainingAmount: null,
     exchangeRate: null,
     underpaymentTolerance: terms.underpaymentTolerance,
-    walletId: input.walletId ?? null,
+    walletId: terms.walletId,
     walletAddress: null,
     addressIndex: null,
     customerId: input.customerId ?? null,
@@ -73,6 +73,7 @@ export function draftRow(
     metadata: input.metadata ?? {},
     seenAmount: noPayments.seen,
     confirmedAmount: noPayments.confirmed,
+    paidAmount: null,
     isLate: noPayments.isLate,
     isReverted: noPayments.isReverted,
     latestBlock: noPayments.latestBlock,
@@ -84,6 +85,8 @@ export function draftRow(
     issuedAt: null,
     paidAt: null,
     canceledAt: null,
+    paymentOptions:
+      terms.options.length > 1 ? terms.options.map((option) => ({ ...option, quote: null })) : null,
   };
 }
 
@@ -94,10 +97,8 @@ export function editedInput(draft: InvoiceRow, changes: InvoiceChanges): DraftIn
   const current: DraftInput = {
     amount: formatMoney(money(draft.amount, asset)),
     settlementCurrency: draft.settlementCurrency,
-    tokenSymbol: draft.tokenSymbol,
-    network: draft.network,
+    ...optionFields(draft, changes),
     underpaymentTolerance: draft.underpaymentTolerance,
-    walletId: draft.walletId,
     customerId: draft.customerId,
     externalId: draft.externalId,
     description: draft.description,
@@ -107,4 +108,16 @@ export function editedInput(draft: InvoiceRow, changes: InvoiceChanges): DraftIn
   };
   const given = Object.entries(set).filter(([, value]) => value !== undefined);
   return { ...current, ...(Object.fromEntries(given) as Partial<DraftInput>) };
+}
+
+/** Returns the draft's options, unless the changes name others: one option replaces several, and the reverse. */
+function optionFields(draft: InvoiceRow, changes: InvoiceChanges): OptionFields {
+  const { paymentOptions, network, tokenSymbol, walletId } = draft;
+  const isOne =
+    changes.network !== undefined ||
+    changes.tokenSymbol !== undefined ||
+    changes.walletId !== undefined;
+  if (changes.paymentOptions !== undefined) return {};
+  if (paymentOptions === null || isOne) return { network, tokenSymbol, walletId };
+  return { paymentOptions };
 }

@@ -1,8 +1,9 @@
 import { second, type Instant } from "../../../kernel/clock.ts";
-import { Defect, Problem } from "../../../kernel/errors.ts";
+import { Defect, invalidField, Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { formatRate } from "../../../kernel/money/rate.ts";
 import type { Tx } from "../../../platform/database/index.ts";
+import { mayReturnTo } from "../../organizations/index.ts";
 import { keepActive, takeAddresses, type WalletRow } from "../../wallets/index.ts";
 import { NoWallet, WalletCapacityExhausted } from "../errors.ts";
 import { holdAddress, holdAmounts } from "../holds/holds.ts";
@@ -54,18 +55,20 @@ export async function placeInvoices(
   at: Instant,
 ): Promise<readonly (InvoiceRow | Problem)[]> {
   const placed = new Map<Issuable, InvoiceRow>();
+  const allowed = issuables.filter(({ draft, plan }) => mayIssue(draft, plan));
   const isActive = onceEach((walletId: Id<"wallet">) => keepActive(tx, walletId));
   /** The invoices that found an active wallet. */
   const received = new Set<Issuable>();
   const rounds = Math.max(0, ...issuables.map(({ plan }) => plan.wallets.length));
-  for (let round = 0; round < rounds && placed.size < issuables.length; round += 1) {
+  for (let round = 0; round < rounds && placed.size < allowed.length; round += 1) {
     const attempts = new Map<Issuable, Attempt>();
-    for (const issuable of issuables) {
+    for (const issuable of allowed) {
       const { draft, plan } = issuable;
       const wallet = plan.wallets[round];
       if (wallet === undefined || placed.has(issuable) || !(await isActive(wallet.id))) continue;
       received.add(issuable);
-      const expiresAt = at + draft.expiresInSeconds * second;
+      // An invoice that was issued in another token keeps its deadline.
+      const expiresAt = draft.expiresAt ?? at + draft.expiresInSeconds * second;
       attempts.set(issuable, { draft, plan, wallet, expiresAt });
     }
     const places = await takePlaces(tx, deps, [...attempts.values()], at);
@@ -74,7 +77,23 @@ export async function placeInvoices(
       if (place !== undefined) placed.set(issuable, issued(deps, attempt, place, at));
     }
   }
-  return issuables.map((each) => placed.get(each) ?? unplaced(received.has(each)));
+  return issuables.map(
+    (each) =>
+      placed.get(each) ??
+      (allowed.includes(each) ? unplaced(received.has(each)) : returnsElsewhere(each.plan)),
+  );
+}
+
+function mayIssue({ redirectUrl }: InvoiceRow, { allowedOrigins }: IssuePlan): boolean {
+  return redirectUrl === null || mayReturnTo(allowedOrigins, redirectUrl);
+}
+
+function returnsElsewhere({ allowedOrigins }: IssuePlan): Problem {
+  return invalidField(
+    "/redirectUrl",
+    "invalid_value",
+    `must be on one of the organization's allowed origins: ${allowedOrigins.join(", ")}`,
+  );
 }
 
 function issued(

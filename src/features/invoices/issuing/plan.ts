@@ -4,7 +4,7 @@ import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
 import { convert, type Rate } from "../../../kernel/money/rate.ts";
 import type { RecentStates } from "../../../platform/chain/state/network-state.ts";
 import type { Foreseen, Reader, Tx } from "../../../platform/database/index.ts";
-import { lateWindowOf } from "../../organizations/index.ts";
+import { issuingSettingsOf } from "../../organizations/index.ts";
 import { findWallet, receivingWallets, type WalletRow } from "../../wallets/index.ts";
 import { AmountTooSmall, NetworkNotReady, NoWallet } from "../errors.ts";
 import { heldAmounts, searchAmount, type AmountSearch } from "../holds/amount-search.ts";
@@ -59,6 +59,8 @@ export interface IssueBasis {
   readonly rate: Rate;
   /** Time after the deadline for which payments still match the invoice, in milliseconds. */
   readonly lateWindowMs: number;
+  /** The origins to which payers may be sent back; empty: anywhere. */
+  readonly allowedOrigins: readonly string[];
   /** In the order in which they are tried. */
   readonly wallets: readonly WalletRow[];
 }
@@ -108,8 +110,8 @@ export async function readBasis(
     );
   }
   if (state.disabledTokens.includes(terms.token.symbol)) throw tokenNotEnabled(terms.network);
-  const lateWindowMs = await lateWindowOf(reader, organizationId);
-  return { decision, rate, lateWindowMs, wallets };
+  const settings = await issuingSettingsOf(reader, organizationId);
+  return { decision, rate, wallets, ...settings };
 }
 
 /** Completes a plan with the price of an invoice. Throws `amount_too_small`. */

@@ -3,7 +3,8 @@ import type { Id } from "../../../kernel/id.ts";
 import { deadlineTime, networkState } from "../../../platform/chain/state/network-state.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { announce, createdFields, type AnnouncerDependencies } from "../issuing/announce.ts";
-import { draftRow, type DraftInput } from "../issuing/draft.ts";
+import { draftRow } from "../issuing/draft.ts";
+import type { TermsInput } from "../issuing/terms.ts";
 import { ManagedByBilling } from "../errors.ts";
 import { endHolds } from "../holds/matching.ts";
 import { issue } from "../issuing/issue.ts";
@@ -14,12 +15,10 @@ import { invoiceStateOf, settlementOf } from "../rules.ts";
 import { appendInvoice } from "../search/search-terms.ts";
 import { lockInvoices, type InvoiceRow } from "../store.ts";
 import { invoices } from "../table.ts";
-import { readTerms } from "../issuing/terms.ts";
+import { readOffer } from "../options/requested.ts";
 
 /** The input of a managed invoice. */
-export type ManagedInput = Required<
-  Pick<DraftInput, "amount" | "settlementCurrency" | "tokenSymbol" | "network">
-> & {
+export type ManagedInput = TermsInput & {
   readonly walletId: Id<"wallet">;
   readonly metadata: Readonly<Record<string, string>>;
   readonly expiresAt: Instant;
@@ -80,7 +79,7 @@ export function makeManagedInvoices(
     async prepare(tx, at, organizationId, { expiresAt, ...asked }) {
       const expiresInSeconds = Math.ceil((expiresAt - at) / second);
       const input = { ...asked, expiresInSeconds };
-      const terms = readTerms(deps, input);
+      const terms = readOffer(deps, input);
       const plan = await planIssue(tx, ungated, organizationId, terms, asked.walletId, at);
       return async (description) => {
         const draft = draftRow(ids, at, organizationId, { ...input, description }, terms, null);

@@ -1,14 +1,14 @@
 import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
-import type { SearchQuery } from "../../../kernel/search.ts";
+import { searchQuery, type SearchQuery } from "../../../kernel/search.ts";
 import {
   everyAlong,
   examinedMax,
   facetsMax,
   findAlong,
   type Condition,
-  type Key,
+  type Found,
   type Span,
   type Walk,
 } from "../../../platform/database/query/facets.ts";
@@ -36,7 +36,8 @@ import {
   type Listing,
 } from "./narrowing.ts";
 import { invoicesById, type InvoiceRow } from "../store.ts";
-import { invoiceFacet } from "../table.ts";
+import { hasSeveral, invoiceFacet } from "../table.ts";
+import { holdsOption, mayBeHeld, mergeFound, withoutOption } from "./held-options.ts";
 import { searchAmong } from "./text-search.ts";
 
 /** A page of the list: its rows in order, and the position at which to continue if the search stopped early. */
@@ -57,7 +58,6 @@ export async function listInvoices(
   const field = fieldOf<InvoiceSortField>(sort);
   const wallets = await walletsOf(reader, organizationId, filters);
   const listing: Listing = { reader, organizationId, filters, field, wallets };
-  const narrowed = await narrowInvoices(listing, invoicesOfTransaction);
   const order = invoiceOrders[field];
   const walk: Walk = {
     table: "invoices",
@@ -66,20 +66,20 @@ export async function listInvoices(
     direction: directionOf(sort),
     scope: [["organization_id", organizationId]],
   };
+  const search = filters.search === undefined ? null : searchQuery(filters.search);
   const span: Span = {
     facets: null,
     after: page.after === null ? null : keyAt(order, page.after),
     bounds: boundsOf(field, filters),
-    conditions: narrowed.conditions,
+    conditions: [],
     // A search compares the texts of all invoices that match the other filters.
-    fetch: narrowed.search === null ? page.fetch : examinedMax + facetsMax,
+    fetch: search === null ? page.fetch : examinedMax + facetsMax,
   };
-  const { keys, resumeAt } =
-    narrowed.ids === null
-      ? await findInOrder(listing, walk, span, narrowed.search)
-      : await findAmong(listing, walk, span, narrowed.ids, narrowed.search);
+  const inForce = await findKeys(listing, invoicesOfTransaction, walk, span, search);
+  const { keys, resumeAt } = (await mayBeHeld(reader, organizationId, filters))
+    ? mergeFound(walk, inForce, await findHeld(listing, invoicesOfTransaction, walk, span, search))
+    : inForce;
   const ids = keys.map((key) => key.at(-1) as Id<"invoice">);
-  const { search } = narrowed;
   const found = search === null ? ids : await searchAmong(reader, ids, search);
   const shown = found.slice(0, page.fetch);
   const rows = new Map((await invoicesById(reader, shown)).map((row) => [row.id, row]));
@@ -89,9 +89,45 @@ export async function listInvoices(
   };
 }
 
-interface FoundKeys {
-  readonly keys: readonly Key[];
-  readonly resumeAt: Key | null;
+/** Returns the keys of the invoices that match the filters by the option in force. */
+async function findKeys(
+  listing: Listing,
+  invoicesOfTransaction: InvoicesOfTransaction,
+  walk: Walk,
+  given: Span,
+  search: SearchQuery | null,
+): Promise<Found> {
+  const { ids, conditions } = await narrowInvoices(listing, invoicesOfTransaction, search);
+  const span = { ...given, conditions };
+  return ids === null
+    ? findInOrder(listing, walk, span, search)
+    : findAmong(listing, walk, span, ids, search);
+}
+
+/** Returns the keys of the invoices that match the filters by any option that has a hold, of those with several. */
+async function findHeld(
+  { filters, ...given }: Listing,
+  invoicesOfTransaction: InvoicesOfTransaction,
+  walk: Walk,
+  span: Span,
+  search: SearchQuery | null,
+): Promise<Found> {
+  const listing: Listing = { ...given, filters: withoutOption(filters), wallets: null };
+  const narrowed = await narrowInvoices(listing, invoicesOfTransaction, search);
+  const conditions = [...narrowed.conditions, holdsOption(given.reader.dialect, filters)];
+  if (narrowed.ids !== null) {
+    return findAmong(listing, walk, { ...span, conditions }, narrowed.ids, search);
+  }
+  const where = given.field === "paidAt" ? `${hasSeveral} AND paid_at IS NOT NULL` : hasSeveral;
+  const rest = [
+    ...facetConditions(facetFilterOf(listing.filters, null)),
+    ...customerConditions(listing.filters),
+  ];
+  return findAlong(
+    given.reader,
+    { ...walk, where },
+    { ...span, conditions: [...conditions, ...rest] },
+  );
 }
 
 /** Returns the keys among a few invoices, each looked up by its id, regardless of the sort order. */
@@ -101,7 +137,7 @@ function findAmong(
   span: Span,
   ids: readonly string[],
   search: SearchQuery | null,
-): Promise<FoundKeys> {
+): Promise<Found> {
   const fetch = search === null ? span.fetch : Math.max(1, ids.length);
   const conditions = [
     ...span.conditions,
@@ -120,7 +156,7 @@ async function findInOrder(
   walk: Walk,
   given: Span,
   search: SearchQuery | null,
-): Promise<FoundKeys> {
+): Promise<Found> {
   const { walk: along, span } = await indexFor(listing, walk, given);
   // A search compares the texts of each row later, so the walk must stop after a limited number of rows.
   const conditions = search === null ? span.conditions : [...span.conditions, always];

@@ -1,5 +1,5 @@
 import type { Id } from "../../../kernel/id.ts";
-import { metadataTerm, searchQuery, type SearchQuery } from "../../../kernel/search.ts";
+import { metadataTerm, type SearchQuery } from "../../../kernel/search.ts";
 import type { Reader } from "../../../platform/database/index.ts";
 import {
   checkedBounds,
@@ -34,11 +34,6 @@ export interface Listing {
   readonly wallets: readonly string[] | null;
 }
 
-export interface NarrowedInvoices extends Narrowed {
-  /** Null without a search. */
-  readonly search: SearchQuery | null;
-}
-
 /** Returns the wallets that match the filters; null if all do. */
 export async function walletsOf(
   reader: Reader,
@@ -56,7 +51,8 @@ export async function walletsOf(
 export async function narrowInvoices(
   { reader, organizationId, filters, field, wallets }: Listing,
   invoicesOfTransaction: InvoicesOfTransaction,
-): Promise<NarrowedInvoices> {
+  search: SearchQuery | null,
+): Promise<Narrowed> {
   const { externalId, walletAddress, transactionHash, metadata, customerId } = filters;
   const narrowing = makeNarrowing();
   const idsWhere = (condition: string, value: string) =>
@@ -104,10 +100,9 @@ export async function narrowInvoices(
   if (field !== "paidAt") {
     narrowing.check(...checkedBounds(unindexedNumber("paid_at"), paidBounds(filters)));
   }
-  const search = filters.search === undefined ? null : searchQuery(filters.search);
   if (search !== null) {
     const candidates = await searchCandidates(reader, organizationId, search);
     if (candidates !== null) narrowing.only(candidates);
   }
-  return { ...narrowing.narrowed, search };
+  return narrowing.narrowed;
 }

@@ -1,13 +1,21 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import { Defect } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { deadlineTime, type NetworkState } from "../../../platform/chain/state/network-state.ts";
+import {
+  deadlineTime,
+  networkState,
+  type NetworkState,
+} from "../../../platform/chain/state/network-state.ts";
+import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
 import type { Database, Tx } from "../../../platform/database/index.ts";
 import { makeMeter } from "../../usage/index.ts";
 import { raisePaidIndexes } from "../../wallets/index.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import { announce, type AnnouncerDependencies } from "../issuing/announce.ts";
 import { forgetWarnings } from "../capacity/watch.ts";
+import { askedUntilNow, columnsOf, followMoney } from "../options/in-force.ts";
+import { isSameOption } from "../../organizations/index.ts";
+import { quotesOf } from "../options/quotes.ts";
 import { hasEndedHolds, releaseHolds } from "../holds/matching.ts";
 import { payableTerms, statusTerms, storedTotals, type LockedTerms } from "./terms-to-pay.ts";
 import { viewOf } from "../present.ts";
@@ -77,13 +85,16 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
   ): Promise<void> {
     const saved: InvoiceRow[] = [];
     const meter = makeMeter(deps.ids);
+    const stateOf = statesIn(tx, state);
     for (const before of rows) {
       const totals = totalsOf(before);
-      const after = await settledInvoice(tx, deps, before, totals, state, at);
+      const current = followMoney(before, totals);
+      const own = await stateOf(current.network);
+      const after = await settledInvoice(tx, deps, current, totals, own, at);
       if (after === null) continue;
       saved.push(after);
       meter.invoice(before, after);
-      announceChange(tx, deps, before, after, state, at);
+      announceChange(tx, deps, current, after, own, at);
     }
     meter.append(tx, at);
     await saveStates(tx, saved);
@@ -108,7 +119,7 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       const rows = [...locked.values()].map(({ invoice }) => invoice);
       const totalsOf = (row: InvoiceRow) => {
         const paid = totals.get(row.id);
-        if (paid === undefined || row.network !== network) {
+        if (paid === undefined || !quotesOf(row).some((quote) => quote.network === network)) {
           throw new Defect(`${row.id} was settled with payments that are not its own`);
         }
         return paid;
@@ -132,6 +143,17 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
         return rows.length + released;
       });
     },
+  };
+}
+
+/** Returns the states of networks; an invoice may have another one in force than that on which a payment changed. */
+function statesIn(tx: Tx, state: NetworkState): (network: string) => Promise<NetworkState> {
+  const known = new Map([[state.network, state]]);
+  return async (network) => {
+    const found = known.get(network) ?? (await networkState(tx, network));
+    if (found === null) throw new Defect(`the network ${network} was never read`);
+    known.set(network, found);
+    return found;
   };
 }
 
@@ -164,16 +186,16 @@ async function settledInvoice(
 ): Promise<InvoiceRow | null> {
   const askedAmount = askedUntilNow(before);
   const terms = statusTerms({ ...before, askedAmount });
-  const invoiceState = invoiceStateOf(terms, totals, deadlineTime(state, at));
+  const columns = columnsOf(before, totals);
+  const sums = { ...totals, seen: columns.seenAmount, confirmed: columns.confirmedAmount };
+  const invoiceState = invoiceStateOf(terms, sums, deadlineTime(state, at));
   const after: InvoiceRow = {
     ...before,
     ...invoiceState,
+    ...columns,
     askedAmount,
-    seenAmount: totals.seen,
-    confirmedAmount: totals.confirmed,
     isLate: totals.isLate,
     isReverted: totals.isReverted,
-    latestBlock: totals.latestBlock,
     completedAt: totals.completedAt,
     transactionHashes: shownHashes(deps, before, totals),
   };
@@ -186,23 +208,6 @@ async function settledInvoice(
   };
 }
 
-/**
- * Returns the invoice's `askedAmount` as of its next change. It never decreases: if a reorganization removes a part
- * that then returns, the payer is still measured by the most that was requested.
- */
-function askedUntilNow({
-  payableAmount,
-  askedAmount,
-  remainingAmount,
-  seenAmount,
-}: InvoiceRow): bigint | null {
-  if (payableAmount === null || remainingAmount === null || remainingAmount === 0n) {
-    return askedAmount;
-  }
-  const total = seenAmount + remainingAmount;
-  return total > (askedAmount ?? payableAmount) ? total : askedAmount;
-}
-
 const derivedColumns = [
   "status",
   "exception",
@@ -213,25 +218,45 @@ const derivedColumns = [
   "latestBlock",
   "completedAt",
   "paidAt",
+  "paidAmount",
 ] as const;
 
 function isUnchanged(before: InvoiceRow, after: InvoiceRow): boolean {
   return (
     derivedColumns.every((column) => before[column] === after[column]) &&
+    areSumsUnchanged(before, after) &&
     before.transactionHashes.join() === after.transactionHashes.join()
   );
 }
 
-/** Formats the transaction hashes of the totals as the network's explorers do. */
+/** Compares the sums of the options' payments. */
+function areSumsUnchanged(before: InvoiceRow, after: InvoiceRow): boolean {
+  if (before.paymentOptions === null) return true;
+  const others = quotesOf(after);
+  return quotesOf(before).every((one) => {
+    const other = others.find((each) => isSameOption(each, one));
+    return (
+      other?.seen === one.seen &&
+      other.confirmed === one.confirmed &&
+      other.latestBlock === one.latestBlock
+    );
+  });
+}
+
+/** Formats the transaction hashes of the totals as the explorers of their networks do. */
 function shownHashes(
   { networks }: SettlementDependencies,
-  { network }: InvoiceRow,
-  { transactionHashes }: PaymentTotals,
+  { network, transactionHashes: shown }: InvoiceRow,
+  { transactionHashes, networkOf }: PaymentTotals,
 ): readonly string[] {
-  if (transactionHashes.length === 0) return [];
-  const kind = networks.get(network)?.kind;
-  if (kind === undefined) throw new Defect(`the network ${network} is not configured`);
-  return transactionHashes.map((hash) => kind.formatTransactionHash(hash));
+  return transactionHashes.map((hash) => {
+    const known = shown.find((each) => parseAnyTransactionHash(each) === hash);
+    if (known !== undefined) return known;
+    const id = networkOf?.get(hash) ?? network;
+    const kind = networks.get(id)?.kind;
+    if (kind === undefined) throw new Defect(`the network ${id} is not configured`);
+    return kind.formatTransactionHash(hash);
+  });
 }
 
 function announceChange(
@@ -265,12 +290,21 @@ function paidIndexes(
   before: readonly InvoiceRow[],
   after: readonly InvoiceRow[],
 ): ReadonlyMap<Id<"wallet">, number> {
-  const unpaid = new Set(before.filter((row) => row.seenAmount === 0n).map(({ id }) => id));
+  const keyOf = (address: string, id: string) => `${id} ${address}`;
+  const unpaid = new Set(
+    before.flatMap((row) =>
+      quotesOf(row)
+        .filter(({ seen }) => seen === 0n)
+        .map(({ walletAddress }) => keyOf(walletAddress, row.id)),
+    ),
+  );
   const highest = new Map<Id<"wallet">, number>();
-  for (const { id, walletId, addressIndex, seenAmount } of after) {
-    if (walletId === null || addressIndex === null) continue;
-    if (seenAmount === 0n || !unpaid.has(id)) continue;
-    highest.set(walletId, Math.max(addressIndex, highest.get(walletId) ?? 0));
+  for (const row of after) {
+    for (const { walletId, addressIndex, walletAddress, seen } of quotesOf(row)) {
+      if (walletId === null || addressIndex === null) continue;
+      if (seen === 0n || !unpaid.has(keyOf(walletAddress, row.id))) continue;
+      highest.set(walletId, Math.max(addressIndex, highest.get(walletId) ?? 0));
+    }
   }
   return highest;
 }

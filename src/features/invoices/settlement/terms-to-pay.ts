@@ -1,10 +1,12 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import { Defect } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { parsePercent } from "../../../kernel/money/percent.ts";
 import type { Ratio } from "../../../kernel/money/ratio.ts";
 import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
-import { dueAmount, type PaymentTotals, type Terms } from "../rules.ts";
+import { toleranceOf } from "../options/in-force.ts";
+import { isSameOption } from "../../organizations/index.ts";
+import { quotesOf, roundingSlack, type Quote } from "../options/quotes.ts";
+import { dueAmount, settlementOf, type PaymentTotals, type Terms } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
 
 /** The terms of an issued invoice that decide about its payments. */
@@ -16,20 +18,25 @@ export interface PayableTerms {
   readonly amount: bigint;
   readonly settlementCurrency: string;
   readonly settlementDecimals: number;
+  /** The options that have holds, at least one. A payment counts at the rate of the one with its network and token. */
+  readonly quotes: readonly Quote[];
+  /** The option in force. */
   readonly network: string;
   readonly tokenSymbol: string;
-  readonly tokenDecimals: number;
-  /** `amount` in the token's smallest unit, including the surcharge. */
+  /** `amount` in the smallest unit of the token in force, including the surcharge; so are the following amounts. */
   readonly payableAmount: bigint;
-  /** The most that the payer was asked for in total, in the token's smallest unit. */
+  /** The most that the payer was asked for in total, in the token's smallest unit; it includes `roundingSlack`. */
   readonly askedAmount: bigint;
+  /** The most that rounding between options can have added to what was sent: an excess of that size is none. */
+  readonly roundingSlack: bigint;
   /** The minimum that pays the invoice, in the token's smallest unit. */
   readonly dueAmount: bigint;
+  /** The underpayment that is accepted, as a fraction of 1. */
+  readonly tolerance: Ratio;
   /** The sum of its payments as of the last settlement, in the token's smallest unit. */
   readonly seenAmount: bigint;
   /** The amount that identifies a payment of the missing part; 0 if nothing is missing. */
   readonly remainingAmount: bigint;
-  readonly requiredConfirmations: number;
   readonly issuedAt: Instant;
   readonly expiresAt: Instant;
   readonly isCanceled: boolean;
@@ -48,6 +55,12 @@ export interface LockedTerms extends PayableTerms {
 export function payableTerms(row: InvoiceRow): PayableTerms | null {
   const { payableAmount, issuedAt, expiresAt } = row;
   if (payableAmount === null || issuedAt === null || expiresAt === null) return null;
+  const tolerance = toleranceOf(row);
+  const quotes = quotesOf(row);
+  const slack = roundingSlack(
+    quotes,
+    quotes.find((quote) => isSameOption(quote, row)),
+  );
   return {
     organizationId: row.organizationId,
     walletId: row.walletId,
@@ -55,27 +68,22 @@ export function payableTerms(row: InvoiceRow): PayableTerms | null {
     amount: row.amount,
     settlementCurrency: row.settlementCurrency,
     settlementDecimals: row.settlementDecimals,
+    quotes,
     network: row.network,
     tokenSymbol: row.tokenSymbol,
-    tokenDecimals: row.tokenDecimals,
     payableAmount,
-    askedAmount: row.askedAmount ?? payableAmount,
-    dueAmount: dueAmount(payableAmount, toleranceOf(row)),
+    askedAmount: (row.askedAmount ?? payableAmount) + slack,
+    roundingSlack: slack,
+    dueAmount: dueAmount(payableAmount, tolerance),
+    tolerance,
     seenAmount: row.seenAmount,
     remainingAmount: row.remainingAmount ?? 0n,
-    requiredConfirmations: row.requiredConfirmations,
     issuedAt,
     expiresAt,
     isCanceled: row.canceledAt !== null,
     managedBy: row.managedBy,
     latePolicy: "accept",
   };
-}
-
-function toleranceOf(row: InvoiceRow): Ratio {
-  const tolerance = parsePercent(row.underpaymentTolerance);
-  if (tolerance === null) throw new Defect(`${row.id} has a tolerance that is not a percentage`);
-  return tolerance;
 }
 
 /** Returns the terms that decide the invoice's status. */
@@ -85,6 +93,7 @@ export function statusTerms(row: InvoiceRow): Terms {
 
 /** Returns the payment totals as the invoice last stored them. */
 export function storedTotals(row: InvoiceRow): PaymentTotals {
+  const quotes = quotesOf(row);
   return {
     seen: row.seenAmount,
     confirmed: row.confirmedAmount,
@@ -97,5 +106,20 @@ export function storedTotals(row: InvoiceRow): PaymentTotals {
       if (canonical === null) throw new Defect(`${row.id} has an invalid transaction hash`);
       return canonical;
     }),
+    ...(quotes.length > 1 && {
+      several: {
+        paidAmount: paidAmountOf(row),
+        quotes: quotes.map(({ network, tokenSymbol, seen, confirmed, latestBlock }) => ({
+          ...{ network, tokenSymbol, seen, confirmed, latestBlock },
+        })),
+      },
+    }),
   };
+}
+
+/** Returns the worth of an invoice's counted payments, in the smallest unit of the settlement currency. */
+export function paidAmountOf(
+  row: Pick<InvoiceRow, "paidAmount" | "seenAmount" | "amount" | "payableAmount">,
+): bigint {
+  return row.paidAmount ?? settlementOf(row.seenAmount, row.amount, row.payableAmount);
 }

@@ -9,7 +9,7 @@ import type { Database } from "../../../platform/database/index.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import { LeaseLost } from "../../../platform/jobs/leases.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
-import type { claimableTerms } from "../../invoices/index.ts";
+import type { claimableNetworks, claimableTerms } from "../../invoices/index.ts";
 import { recordClaimedTransfers, settleClaim, type ClaimOutcome } from "./ledger.ts";
 import type { BlockTimes } from "../watcher/block-times.ts";
 import { claimedLogs, givenUpAt, retryAt, timeFault } from "./rules.ts";
@@ -29,6 +29,11 @@ export interface ClaimExaminerDeps extends LedgerDeps {
   /** The individual providers. */
   readonly providers: readonly ChainClient[];
   readonly claimableTerms: typeof claimableTerms;
+  readonly claimableNetworks: typeof claimableNetworks;
+  /** The ids of the networks whose claims are examined, by whatever process. */
+  readonly examined: ReadonlySet<string>;
+  /** Wakes the worker of a network. */
+  readonly wake: (network: string) => void;
   readonly times: BlockTimes;
 }
 
@@ -67,7 +72,7 @@ async function examine(deps: ClaimExaminerDeps, guard: Guard): Promise<boolean> 
 
 async function findEvidence(deps: ClaimExaminerDeps, claim: ClaimRow): Promise<Evidence> {
   const { db, network, client } = deps;
-  const terms = await deps.claimableTerms(db, claim.invoiceId);
+  const terms = await deps.claimableTerms(db, claim.invoiceId, claim.network);
   if (terms === null) return { refused: "hold_ended" };
   const receipt = await client.receipt(claim.transactionHash);
   if (receipt === null) return findUnknown(deps, claim);
@@ -128,13 +133,57 @@ async function postpone(
   claim: ClaimRow,
   guard: Guard,
   reason: "unknown" | null,
+  network = claim.network,
 ): Promise<void> {
   await db.write(context, async (tx) => {
     await guard(tx);
     const retry = retryAt(claim.attempts, clock.now());
     const nextAt = reason === "unknown" ? Math.min(retry, givenUpAt(claim)) : retry;
-    await postponeClaim(tx, claim, { nextAt, reason });
+    await postponeClaim(tx, claim, { network, nextAt, reason, attempts: claim.attempts + 1 });
   });
+}
+
+/**
+ * Continues the search on another network of the invoice's options: at once on the next one, and after the last one
+ * later on the first. Returns false if the claim stays: the invoice has one network, or the last one gives it up.
+ */
+async function lookElsewhere(
+  deps: ClaimExaminerDeps,
+  claim: ClaimRow,
+  guard: Guard,
+  { isGivenUp }: { readonly isGivenUp: boolean },
+): Promise<boolean> {
+  const { db, clock, examined } = deps;
+  const chosen = await deps.claimableNetworks(db, claim.invoiceId);
+  const networks = chosen.filter((id) => examined.has(id));
+  const next = networks[networks.indexOf(claim.network) + 1];
+  const [first] = networks;
+  if (first === undefined || networks.length < 2) return false;
+  if (next === undefined) {
+    if (!isGivenUp) await postpone(deps, claim, guard, "unknown", first);
+    return !isGivenUp;
+  }
+  await db.write(context, async (tx) => {
+    await guard(tx);
+    const { attempts, reason } = claim;
+    const isUnknown = reason === "unknown" ? reason : null;
+    await postponeClaim(tx, claim, {
+      network: next,
+      nextAt: clock.now(),
+      reason: isUnknown,
+      attempts,
+    });
+    tx.afterCommit(() => {
+      deps.wake(next);
+    });
+  });
+  return true;
+}
+
+/** Whether the network has nothing to say about a transaction, so that another one may have it. */
+function isAbsent(evidence: Evidence): boolean {
+  if ("waitsFor" in evidence) return evidence.waitsFor === "transaction";
+  return "refused" in evidence && ["unknown", "hold_ended"].includes(evidence.refused);
 }
 
 async function settle(
@@ -144,6 +193,8 @@ async function settle(
   guard: Guard,
 ): Promise<void> {
   const { db, clock, network } = deps;
+  const isGivenUp = "refused" in evidence;
+  if (isAbsent(evidence) && (await lookElsewhere(deps, claim, guard, { isGivenUp }))) return;
   if ("waitsFor" in evidence) {
     await postpone(deps, claim, guard, evidence.waitsFor === "transaction" ? "unknown" : null);
     return;
@@ -163,10 +214,12 @@ async function settle(
         ? { state: "refused", reason: evidence.refused }
         : await settleClaim(tx, deps, network, claim, evidence.logs, at);
     if (outcome === null) {
-      await postponeClaim(tx, claim, { nextAt: retryAt(claim.attempts, at), reason: null });
+      const { network: on, attempts } = claim;
+      const nextAt = retryAt(attempts, at);
+      await postponeClaim(tx, claim, { network: on, nextAt, reason: null, attempts: attempts + 1 });
       return;
     }
-    if (!(await closeClaim(tx, claim.id, { ...outcome, closedAt: at }))) return;
+    if (!(await closeClaim(tx, claim, { ...outcome, closedAt: at }))) return;
     deps.journal.record(tx, at, {
       action: "invoice.transaction_examined",
       organizationId: claim.organizationId,
@@ -190,6 +243,8 @@ async function examineOne(deps: ClaimExaminerDeps, claim: ClaimRow, guard: Guard
         "a submitted transaction could not be examined",
       );
     }
+    // Another network may have it, and be read.
+    if (await lookElsewhere(deps, claim, guard, { isGivenUp: false })) return;
     await postpone(deps, claim, guard, claim.reason === "unknown" ? "unknown" : null);
   }
 }

@@ -4,6 +4,7 @@ import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { Tx } from "../../../platform/database/index.ts";
+import { quoteFor, paidShare } from "../../invoices/index.ts";
 import { writePayments } from "../ledger/write-payments.ts";
 import { asksFor } from "../ledger/accept-matches.ts";
 import { compareWithRecord } from "./rules.ts";
@@ -130,22 +131,24 @@ async function exactlyHeldByOthers(
       blockTime,
     })),
   );
-  const others = transfers.flatMap(({ id, amount }) => {
-    const match = matches.get(id);
+  const others = transfers.flatMap((transfer) => {
+    const match = matches.get(transfer.id);
     if (match === undefined || match.rule === "within_tolerance") return [];
     if (match.isAmbiguous === true) return [];
-    return match.invoiceId === claim.invoiceId ? [] : [{ id, amount, match }];
+    return match.invoiceId === claim.invoiceId ? [] : [{ transfer, match }];
   });
   if (others.length === 0) return new Set();
   const terms = await invoices.lockTerms(tx, [
     ...new Set([claim.invoiceId, ...others.map(({ match }) => match.invoiceId)]),
   ]);
-  const held = others.filter(({ amount, match }) => {
+  const held = others.filter(({ transfer, match }) => {
     const asked = terms.get(match.invoiceId);
-    if (asked === undefined) return false;
-    return match.rule === "exclusive_address" || asksFor(asked, asked.seenAmount, amount);
+    const quote = quoteFor(asked?.quotes ?? [], transfer);
+    if (asked === undefined || quote === undefined) return false;
+    if (match.rule === "exclusive_address") return true;
+    return asksFor(asked, paidShare(asked.quotes), quote, transfer.amount);
   });
-  return new Set(held.map(({ id }) => id));
+  return new Set(held.map(({ transfer }) => transfer.id));
 }
 
 /** Opens payments in review: they reserve and count nothing until the merchant accepts them. */

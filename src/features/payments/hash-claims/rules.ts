@@ -1,6 +1,6 @@
 import { hour, minute, second, type Instant } from "../../../kernel/clock.ts";
 import type { Receipt, TransferLog } from "../../../platform/chain/client.ts";
-import { findToken, type Network } from "../../../platform/chain/networks.ts";
+import { findTokenByContract, type Network } from "../../../platform/chain/networks.ts";
 import type { ClaimableTerms } from "../../invoices/index.ts";
 import type { ClaimReason } from "./status.ts";
 import type { ClaimRow, TransferRow } from "../table.ts";
@@ -32,16 +32,25 @@ export function claimedLogs(
   disabledTokens: readonly string[],
 ): readonly TransferLog[] | ClaimReason {
   if (!receipt.succeeded) return "failed_transaction";
-  const ours = receipt.transfers.filter((log) => log.to === terms.address && log.amount > 0n);
+  const { targets } = terms;
+  const ours = receipt.transfers.filter(
+    ({ to, amount }) => amount > 0n && targets.some(({ address }) => address === to),
+  );
   if (ours.length === 0) return "other_address";
-  const token = findToken(network, terms.token);
-  const inToken = ours.filter(({ contract }) => contract === token?.contract);
-  if (token === null || inToken.length === 0) return "other_token";
-  if (disabledTokens.includes(token.symbol)) return "token_disabled";
-  const fromOthers = inToken.filter(({ from, to }) => from !== to);
+  const inToken = ours.flatMap((log) => {
+    const token = findTokenByContract(network, log.contract);
+    const isAsked = targets.some(
+      ({ address, token: symbol }) => address === log.to && symbol === token?.symbol,
+    );
+    return token !== null && isAsked ? [{ log, token }] : [];
+  });
+  if (inToken.length === 0) return "other_token";
+  const enabled = inToken.filter(({ token }) => !disabledTokens.includes(token.symbol));
+  if (enabled.length === 0) return "token_disabled";
+  const fromOthers = enabled.filter(({ log: { from, to } }) => from !== to);
   if (fromOthers.length === 0) return "own_transfer";
-  const worth = fromOthers.filter(({ amount }) => amount >= token.dust);
-  return worth.length === 0 ? "dust" : worth;
+  const worth = fromOthers.filter(({ log, token }) => log.amount >= token.dust);
+  return worth.length === 0 ? "dust" : worth.map(({ log }) => log);
 }
 
 /** Returns why a block with this time cannot pay the invoice; null if it can. */

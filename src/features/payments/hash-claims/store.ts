@@ -40,11 +40,39 @@ export async function insertClaim(tx: Tx, row: ClaimRow): Promise<void> {
 }
 
 /** Reopens a refused claim. */
-export async function reopenClaim(tx: Tx, id: Id<"claim">, at: Instant): Promise<void> {
+export async function reopenClaim(
+  tx: Tx,
+  id: Id<"claim">,
+  network: string,
+  at: Instant,
+): Promise<void> {
   await tx.update(
     paymentClaims,
-    { state: "waiting", reason: null, attempts: 0, nextAt: at, createdAt: at, closedAt: null },
+    {
+      network,
+      state: "waiting",
+      reason: null,
+      attempts: 0,
+      nextAt: at,
+      createdAt: at,
+      closedAt: null,
+    },
     "WHERE id = $1 AND state = 'refused'",
+    [id],
+  );
+}
+
+/** Moves a waiting claim to another network, where the search begins again. */
+export async function moveClaim(
+  tx: Tx,
+  id: Id<"claim">,
+  network: string,
+  at: Instant,
+): Promise<void> {
+  await tx.update(
+    paymentClaims,
+    { network, reason: null, attempts: 0, nextAt: at, createdAt: at },
+    "WHERE id = $1 AND state = 'waiting'",
     [id],
   );
 }
@@ -63,18 +91,19 @@ export function dueClaims(
   );
 }
 
-/** Postpones a claim, with its preliminary reason; no effect if it was closed meanwhile. */
+/**
+ * Postpones a claim, with its preliminary reason and the network on which the search continues; no effect if it was
+ * closed or moved to another network meanwhile.
+ */
 export async function postponeClaim(
   tx: Tx,
-  claim: ClaimRow,
-  later: { readonly nextAt: Instant; readonly reason: "unknown" | null },
+  { id, network }: Pick<ClaimRow, "id" | "network">,
+  later: Pick<ClaimRow, "network" | "nextAt" | "attempts"> & { readonly reason: "unknown" | null },
 ): Promise<void> {
-  await tx.update(
-    paymentClaims,
-    { attempts: claim.attempts + 1, ...later },
-    "WHERE id = $1 AND state = 'waiting'",
-    [claim.id],
-  );
+  await tx.update(paymentClaims, later, "WHERE id = $1 AND network = $2 AND state = 'waiting'", [
+    id,
+    network,
+  ]);
 }
 
 /** Returns the oldest waiting claim for an invoice whose transaction no provider knows; null if all are known. */
@@ -89,19 +118,25 @@ export function oldestUnknownClaim(
   );
 }
 
-/** Closes a waiting claim; returns false if it was closed already. */
+/**
+ * Closes a waiting claim with what was found on its network; returns false if it was closed already. A refusal has no
+ * effect if the claim was moved to another network meanwhile, where the transaction may be.
+ */
 export async function closeClaim(
   tx: Tx,
-  id: Id<"claim">,
+  { id, network }: Pick<ClaimRow, "id" | "network">,
   closing: {
     readonly state: Exclude<ClaimState, "waiting">;
     readonly reason: ClaimReason | null;
     readonly closedAt: Instant;
   },
 ): Promise<boolean> {
-  const closed = await tx.update(paymentClaims, closing, "WHERE id = $1 AND state = 'waiting'", [
-    id,
-  ]);
+  const closed = await tx.update(
+    paymentClaims,
+    { ...closing, network },
+    "WHERE id = $1 AND state = 'waiting' AND (network = $2 OR $3 <> 'refused')",
+    [id, network, closing.state],
+  );
   return closed === 1;
 }
 

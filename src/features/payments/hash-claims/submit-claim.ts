@@ -8,6 +8,7 @@ import {
   countOpenClaims,
   findClaim,
   insertClaim,
+  moveClaim,
   oldestUnknownClaim,
   reopenClaim,
 } from "./store.ts";
@@ -45,7 +46,7 @@ export function makeHashClaims(deps: {
   async function makeRoom(tx: Tx, invoiceId: Id<"invoice">, at: Instant): Promise<boolean> {
     const oldest = await oldestUnknownClaim(tx, invoiceId);
     if (oldest === null) return false;
-    return closeClaim(tx, oldest.id, { state: "refused", reason: "displaced", closedAt: at });
+    return closeClaim(tx, oldest, { state: "refused", reason: "displaced", closedAt: at });
   }
 
   return {
@@ -54,7 +55,15 @@ export function makeHashClaims(deps: {
       await invoices.lockTerms(tx, [invoiceId]);
       const at = clock.now();
       const known = await findClaim(tx, invoiceId, transactionHash);
-      if (known !== null && known.state !== "refused") return;
+      if (known !== null && known.state !== "refused") {
+        // The payer has chosen another network since, and looks for the transaction there.
+        if (known.state !== "waiting" || known.network === network) return;
+        await moveClaim(tx, known.id, network, at);
+        tx.afterCommit(() => {
+          deps.wake(network);
+        });
+        return;
+      }
       if (
         (await countOpenClaims(tx, invoiceId)) >= openMax &&
         !(await makeRoom(tx, invoiceId, at))
@@ -63,7 +72,7 @@ export function makeHashClaims(deps: {
           `${String(openMax)} submitted transactions of this checkout are still open. Wait until they have been processed.`,
         );
       }
-      if (known !== null) await reopenClaim(tx, known.id, at);
+      if (known !== null) await reopenClaim(tx, known.id, network, at);
       else {
         await insertClaim(tx, {
           id: ids.next("claim", at),

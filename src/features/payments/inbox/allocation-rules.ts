@@ -4,7 +4,7 @@ import type { Id } from "../../../kernel/id.ts";
 import { formatMoney, money, parseMoneyField } from "../../../kernel/money/money.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { AllocationTooLarge, TransferAllocated, TransferNotCreditable } from "../errors.ts";
-import { takenOf } from "../ledger/payment-rules.ts";
+import { isTaking, takenOf } from "../ledger/payment-rules.ts";
 import { creditFault } from "../ledger/transfer-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 import type { TransferView } from "./present-transfer.ts";
@@ -60,8 +60,8 @@ export function requireRoom(
   claiming: readonly PaymentRow[],
   given: readonly Part[],
 ): void {
-  const taking = claiming.filter((payment) => takenOf([payment]) > 0n);
-  const left = transfer.amount - takenOf(taking);
+  const taking = claiming.filter(isTaking);
+  const left = transfer.amount - takenOf(claiming);
   const sum = given.reduce((total, { amount }) => total + amount, 0n);
   if (sum > left) {
     throw new AllocationTooLarge(

@@ -5,7 +5,7 @@ import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../../platform/database/index.ts";
-import { ManagedByBilling, type PayableTerms } from "../../invoices/index.ts";
+import { ManagedByBilling, quoteFor, type PayableTerms } from "../../invoices/index.ts";
 import {
   readAllocations,
   requireCreditable,
@@ -194,9 +194,12 @@ async function requirePayable(
       `${invoiceId} collects a platform invoice and accepts only payments made to it directly. Leave the transfer unallocated, and give its payer a credit with till billing credit.`,
     );
   }
-  if (asked.network !== transfer.network || asked.tokenSymbol !== transfer.token) {
+  if (quoteFor(asked.quotes, transfer) === undefined) {
+    const offered = asked.quotes.map(
+      (quote) => `${quote.tokenSymbol} on ${networks.get(quote.network)?.title ?? quote.network}`,
+    );
     throw new TokenMismatch(
-      `${invoiceId} asks for ${asked.tokenSymbol} on ${networks.get(asked.network)?.title ?? asked.network}, but this transfer is ${transfer.token} on ${network.title}. Choose another invoice.`,
+      `${invoiceId} asks for ${offered.join(" or ")}, but this transfer is ${transfer.token} on ${network.title}. Choose another invoice.`,
     );
   }
   return asked;

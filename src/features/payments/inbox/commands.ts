@@ -6,14 +6,13 @@ import {
   type Column,
   type CommandArgument,
   type CommandCall,
+  type Looked,
 } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { TransferAllocation } from "./allocation.ts";
-import type { PaymentDecisions } from "./decide-payment.ts";
 import type { TransferView } from "./present-transfer.ts";
 
 const command = commandsOf<TransferAllocation>();
-const decision = commandsOf<PaymentDecisions>();
 
 type Shown = Awaited<ReturnType<typeof present>>;
 
@@ -69,13 +68,14 @@ const sections = (one: Shown) => [
 export const transferCommands = [
   command({
     name: "payments inbox",
-    summary: "List the transfers to an organization's addresses that count for no invoice",
+    summary: "Decide about the transfers to an organization's addresses that count for no invoice",
     flags: [
       neededOrganization,
       {
         flags: "--status <status>",
         description: "unmatched (the default), matched, ignored, reverted, or all",
       },
+      { flags: "--list", description: "only list them, without asking about each at a terminal" },
       ...pageFlags,
     ],
     isWatched: true,
@@ -110,6 +110,13 @@ export const transferCommands = [
           first === undefined ? null : `${first.invoiceId} (${first.reasons.join(", ")})`,
       },
     ],
+    async interact(service, call, { data }, person) {
+      const { triage } = await import("./triage.ts");
+      const waiting = data.filter(({ status }) => status === "unmatched");
+      const owner = call.flag("organization") as Id<"organization">;
+      const ids = waiting.map(({ id }) => id as Id<"transfer">);
+      if (ids.length > 0) await triage(service, call, owner, ids, person);
+    },
   }),
   command({
     name: "payments transfer",
@@ -141,8 +148,9 @@ export const transferCommands = [
       "till payments allocate trf_01kq3v5m8w2f6n9r4t7x0z1c3e inv_01kq3v5m8w2f6n9r4t7x0z1c3e=20.00 inv_01kq3v5m8w2f6n9r4t7x0z1c3f=5.00 --dry-run",
     ],
     effect: "write",
-    confirm: (call) =>
-      `Allocate ${call.argument("transferId")} to ${call.argument("allocations")}? It will count as paid.`,
+    look,
+    confirm: (call, subject) =>
+      `Allocate ${subject}, to ${call.argument("allocations")}? It will count as paid.`,
     async handle(service, call) {
       const owner = await ownerOf(service, call);
       const { AllocateTransferRequest } = await import("./records.ts");
@@ -164,7 +172,8 @@ export const transferCommands = [
       "till payments ignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
     ],
     effect: "write",
-    confirm: (call) => `Ignore ${call.argument("transferId")}? It will leave the inbox.`,
+    look,
+    confirm: (_call, subject) => `Ignore ${subject}? It will leave the inbox.`,
     handle: async (service, call) =>
       service.ignore(call.context, await ownerOf(service, call), idOf(call)),
     present,
@@ -180,6 +189,7 @@ export const transferCommands = [
       "till payments unignore trf_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
     ],
     effect: "write",
+    look,
     handle: async (service, call) =>
       service.unignore(call.context, await ownerOf(service, call), idOf(call)),
     present,
@@ -219,31 +229,17 @@ export const transferCommands = [
   }),
 ];
 
-export const decisionCommands = [
-  decision({
-    name: "payments reverse",
-    summary: "Reverse a payment that was assigned to the wrong invoice",
-    arguments: [{ name: "paymentId", description: "such as pay_01h…" }],
-    flags: [neededOrganization],
-    examples: [
-      "till payments reverse pay_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
-      "till payments reverse pay_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
+async function look(service: TransferAllocation, call: CommandCall): Promise<Looked<Shown>> {
+  const before = await present(await service.get(await ownerOf(service, call), idOf(call)));
+  return {
+    subject: `${before.amount} ${before.tokenSymbol} (${before.id}), ${before.status}`,
+    facts: [
+      ["From", `${before.fromAddress} on ${before.network}`],
+      ["Transaction", before.transactionHash],
     ],
-    effect: "write",
-    confirm: (call) =>
-      `Reverse ${call.argument("paymentId")}? It will no longer count for its invoice, and its amount returns to the inbox.`,
-    handle: (service, call) =>
-      service.reverse(
-        call.context,
-        call.flag("organization") as Id<"organization">,
-        call.argument("paymentId") as Id<"payment">,
-      ),
-    async present(view) {
-      return (await import("../present-payment.ts")).presentPayment(view);
-    },
-    columns: ["id", "invoiceId", "amount tokenSymbol", "status", "transactionHash"],
-  }),
-];
+    before,
+  };
+}
 
 function idOf(call: CommandCall): Id<"transfer"> {
   return call.argument("transferId") as Id<"transfer">;

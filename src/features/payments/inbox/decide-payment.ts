@@ -1,10 +1,10 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
-import type { Clock } from "../../../kernel/clock.ts";
+import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { assert, Defect, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import { networkState } from "../../../platform/chain/state/network-state.ts";
-import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
+import type { Database, Tx, WriteContext } from "../../../platform/database/index.ts";
 import { ManagedByBilling } from "../../invoices/index.ts";
 import { writePayments } from "../ledger/write-payments.ts";
 import {
@@ -13,17 +13,24 @@ import {
   lockTransfer,
   paymentsOfTransfer,
 } from "../hash-claims/store.ts";
-import type { LedgerDeps } from "../ledger/types.ts";
-import { PaymentNotCounted, PaymentNotInReview, TransferAllocated } from "../errors.ts";
+import type { LedgerDeps, PaymentChange, TermsOf } from "../ledger/types.ts";
+import {
+  PaymentNotCounted,
+  PaymentNotInReview,
+  PaymentRefunded,
+  TransferAllocated,
+} from "../errors.ts";
+import { overRefunded } from "../ledger/surplus.ts";
 import type { PaymentView } from "../present-payment.ts";
 import {
   acceptPayment,
+  isTaking,
   rejectPayment,
   dispositionAfter,
   takenOf,
 } from "../ledger/payment-rules.ts";
 import { lockPayments } from "../ledger/store.ts";
-import type { PaymentRow, TransferRow } from "../table.ts";
+import { transfers, type PaymentRow, type TransferRow } from "../table.ts";
 import { noteDecisions } from "./store.ts";
 
 /** The merchant's decisions about payments. */
@@ -35,6 +42,15 @@ interface Case {
   readonly transfer: TransferRow;
   /** The other payments of the transfer. */
   readonly others: readonly PaymentRow[];
+}
+
+/** A locked payment with everything that a decision on it may change. */
+export interface LockedCase extends Case {
+  readonly network: Network;
+  readonly state: NetworkState;
+  /** The terms of the invoices of the transfer's payments, and all payments of these invoices. */
+  readonly terms: TermsOf;
+  readonly stored: readonly PaymentRow[];
 }
 
 interface Ruling {
@@ -52,10 +68,26 @@ type Deps = LedgerDeps & {
   readonly wake: (network: string) => void;
 };
 
-const methods = { accept, reject, reverse };
+const methods = { get, accept, reject, reverse };
 
 export function makePaymentDecisions(deps: Deps): PaymentDecisions {
   return bind(deps, methods);
+}
+
+/** Returns a payment of the organization. */
+async function get(
+  { db, networks }: Deps,
+  organizationId: Id<"organization">,
+  paymentId: Id<"payment">,
+): Promise<PaymentView> {
+  const payment = await findPayment(db, organizationId, paymentId);
+  if (payment === null) throw notFound();
+  const transfer = await db.findOne(transfers, "WHERE id = $1", [payment.transferId]);
+  const network = networks.get(payment.network);
+  const state = await networkState(db, payment.network);
+  assert(transfer !== null && state !== null, `the chain of ${paymentId} was never read`);
+  if (network === undefined) throw new Defect(`the network ${payment.network} is not configured`);
+  return { payment, transfer, network, tipHeight: state.tipHeight };
 }
 
 /**
@@ -107,7 +139,7 @@ function reverse(
   paymentId: Id<"payment">,
 ): Promise<PaymentView> {
   return decide(deps, context, organizationId, paymentId, ({ payment }) => {
-    if (takenOf([payment]) === 0n) {
+    if (!isTaking(payment)) {
       throw new PaymentNotCounted(
         payment.status === "review"
           ? "This payment is in review. Reject it instead."
@@ -118,7 +150,7 @@ function reverse(
   });
 }
 
-/** Applies a decision. Locks in the ledger's order: the transfer, the invoices of its payments, their payments. */
+/** Applies a decision of a person. */
 function decide(
   deps: Deps,
   context: WriteContext,
@@ -126,51 +158,15 @@ function decide(
   paymentId: Id<"payment">,
   rule: (found: Case) => Ruling,
 ): Promise<PaymentView> {
-  const { db, clock, networks } = deps;
-  return db.write(context, async (tx) => {
-    const named = await findPayment(tx, organizationId, paymentId);
-    if (named === null) throw notFound();
-    const transfer = await lockTransfer(tx, named.transferId);
-    const network = networks.get(named.network);
-    const state = await networkState(tx, named.network);
-    assert(transfer !== null && state !== null, `the chain of ${paymentId} was never read`);
-    if (network === undefined) throw new Defect(`the network ${named.network} is not configured`);
-    const claiming = await paymentsOfTransfer(tx, transfer.id);
-    const invoiceIds = [...new Set(claiming.map(({ invoiceId }) => invoiceId))].sort();
-    const terms = await deps.invoices.lockTerms(tx, invoiceIds);
-    const stored = await lockPayments(tx, invoiceIds);
-
-    const payment = stored.find(({ id }) => id === paymentId);
-    assert(payment !== undefined, `${paymentId} is not among its invoice's payments`);
-    if (terms.get(payment.invoiceId)?.managedBy === "billing") {
+  return deps.db.write(context, async (tx) => {
+    const found = await lockCase(tx, deps, organizationId, paymentId);
+    const { payment, transfer, network, state } = found;
+    if (found.terms.get(payment.invoiceId)?.managedBy === "billing") {
       throw new ManagedByBilling(
         "This payment pays a platform invoice and cannot be changed. Give its payer a credit or an adjustment instead: till billing credit, till billing adjust.",
       );
     }
-    const others = stored.filter(
-      ({ id, transferId }) => id !== paymentId && transferId === transfer.id,
-    );
-    const ruling = rule({ payment, transfer, others });
-    const ruled = new Map(ruling.payments.map((row) => [row.id, row]));
-    const isLeft = ruling.decision === "rejected" && transfer.disposition === "ignored";
-    const after = [payment, ...others].map((row) => ruled.get(row.id) ?? row);
-    await assignTransfer(tx, transfer.id, {
-      // A transfer keeps its organization, even if another one decides on a payment of it.
-      organizationId: transfer.organizationId ?? organizationId,
-      ...dispositionAfter(transfer, after, isLeft ? "ignored" : "unmatched"),
-    });
-    const at = clock.now();
-    const [first, ...rest] = ruling.payments;
-    await noteDecisions(tx, deps.ids, at, ruling.decision, [first]);
-    await noteDecisions(tx, deps.ids, at, "rejected", rest);
-    const changes = await writePayments(
-      tx,
-      deps,
-      { network, state, at },
-      terms,
-      stored.map((before) => ({ before, after: ruled.get(before.id) ?? before })),
-      new Map([[transfer.id, transfer]]),
-    );
+    const changes = await applyRuling(tx, deps, found, rule(found), deps.clock.now());
     tx.afterCommit(() => {
       deps.wake(network.id);
     });
@@ -178,6 +174,82 @@ function decide(
     assert(decided !== undefined, `a decision on ${paymentId} changed nothing`);
     return { payment: decided, transfer, network, tipHeight: state.tipHeight };
   });
+}
+
+/**
+ * Locks a payment in the ledger's order: its transfer, the invoices of the transfer's payments, their payments. 404 if
+ * the organization has no such payment.
+ */
+export async function lockCase(
+  tx: Tx,
+  { networks, invoices }: Pick<Deps, "networks" | "invoices">,
+  organizationId: Id<"organization">,
+  paymentId: Id<"payment">,
+): Promise<LockedCase> {
+  const named = await findPayment(tx, organizationId, paymentId);
+  if (named === null) throw notFound();
+  const transfer = await lockTransfer(tx, named.transferId);
+  const network = networks.get(named.network);
+  const state = await networkState(tx, named.network);
+  assert(transfer !== null && state !== null, `the chain of ${paymentId} was never read`);
+  if (network === undefined) throw new Defect(`the network ${named.network} is not configured`);
+  const claiming = await paymentsOfTransfer(tx, transfer.id);
+  const invoiceIds = [...new Set(claiming.map(({ invoiceId }) => invoiceId))].sort();
+  const terms = await invoices.lockTerms(tx, invoiceIds);
+  const stored = await lockPayments(tx, invoiceIds);
+  const payment = stored.find(({ id }) => id === paymentId);
+  assert(payment !== undefined, `${paymentId} is not among its invoice's payments`);
+  const others = stored.filter(
+    ({ id, transferId }) => id !== paymentId && transferId === transfer.id,
+  );
+  return { payment, transfer, others, network, state, terms, stored };
+}
+
+/**
+ * Stores a ruling with its effects on the transfer and the invoices, and returns the changed payments. 409
+ * `payment_refunded` if more of an invoice's payments would be refunded than it does not need.
+ */
+export async function applyRuling(
+  tx: Tx,
+  deps: LedgerDeps,
+  found: LockedCase,
+  ruling: Ruling,
+  at: Instant,
+): Promise<readonly PaymentChange[]> {
+  const { payment, transfer, others, network, state, terms, stored } = found;
+  const ruled = new Map(ruling.payments.map((row) => [row.id, row]));
+  const ledger = stored.map((row) => ruled.get(row.id) ?? row);
+  requireRefundsCovered(terms, ledger);
+  const isLeft = ruling.decision === "rejected" && transfer.disposition === "ignored";
+  const after = [payment, ...others].map((row) => ruled.get(row.id) ?? row);
+  await assignTransfer(tx, transfer.id, {
+    // A transfer keeps its organization, even if another one decides on a payment of it.
+    organizationId: transfer.organizationId ?? payment.organizationId,
+    ...dispositionAfter(transfer, after, isLeft ? "ignored" : "unmatched"),
+  });
+  const [first, ...rest] = ruling.payments;
+  await noteDecisions(tx, deps.ids, at, ruling.decision, [first]);
+  await noteDecisions(tx, deps.ids, at, "rejected", rest);
+  return writePayments(
+    tx,
+    deps,
+    { network, state, at },
+    terms,
+    stored.map((before) => ({ before, after: ruled.get(before.id) ?? before })),
+    new Map([[transfer.id, transfer]]),
+  );
+}
+
+/** Throws if a decision would make an invoice need money that was refunded. */
+function requireRefundsCovered(terms: TermsOf, ledger: readonly PaymentRow[]): void {
+  for (const [invoiceId, asked] of terms) {
+    const own = ledger.filter((row) => row.invoiceId === invoiceId);
+    const [paymentId] = overRefunded({ terms: asked, ledger: own });
+    if (paymentId === undefined) continue;
+    throw new PaymentRefunded(
+      `${invoiceId} would need ${paymentId}, of which a part was refunded. Reverse that payment first.`,
+    );
+  }
 }
 
 function requireReview({ status }: PaymentRow): void {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { pageParameters } from "../../../api/declare/list.ts";
+import { describeFields } from "../../../api/declare/field-descriptions.ts";
 import {
   datetime,
   id,
@@ -29,6 +30,11 @@ const TransferAllocationRecord = responseRecord("TransferAllocation", {
   source: z.enum(paymentSources),
   createdAt: datetime(),
 });
+describeFields(TransferAllocationRecord, {
+  amount: "The allocated part of the transfer: a decimal string in tokens.",
+  status: "The status of the payment. Only `confirming` and `confirmed` payments count.",
+  source: "How Till found the payment.",
+});
 
 const TransferSuggestionRecord = responseRecord("TransferSuggestion", {
   invoiceId: id("invoice"),
@@ -41,6 +47,10 @@ const TransferSuggestionRecord = responseRecord("TransferSuggestion", {
   }),
   reasons: z.array(z.enum(suggestionReasons)).meta({ description: "Strongest first." }),
 });
+describeFields(TransferSuggestionRecord, {
+  externalId: "The invoice's `externalId`; null without one.",
+  invoiceStatus: "The invoice's status.",
+});
 
 const TransferDecisionRecord = responseRecord("TransferDecision", {
   decision: z.enum(transferDecisionKinds),
@@ -51,6 +61,16 @@ const TransferDecisionRecord = responseRecord("TransferDecision", {
   actorId: z.string().nullable(),
   actorLabel: z.string(),
   createdAt: datetime(),
+});
+describeFields(TransferDecisionRecord, {
+  decision: "The decision.",
+  paymentId: "The id of the payment that it concerns; null if it concerns the transfer.",
+  invoiceId: "The id of that payment's invoice; null if it concerns the transfer.",
+  amount: "The amount that it concerns: a decimal string in tokens.",
+  actorType: "The kind of actor.",
+  actorId: "The id of the user or API key; null for the operator and the system.",
+  actorLabel: "The user's e-mail address, the key's name, the operator's name, or `system`.",
+  createdAt: "Time of the decision: ISO 8601, UTC.",
 });
 
 export const TransferRecord = responseRecord("Transfer", {
@@ -63,7 +83,8 @@ export const TransferRecord = responseRecord("Transfer", {
   toAddress: z.string(),
   amount: moneyAnswer(),
   unallocatedAmount: moneyAnswer().meta({
-    description: "The part that counts for no invoice. Payments in review do not count yet.",
+    description:
+      "The part that counts for no invoice: a decimal string in tokens. Payments in review do not count yet.",
   }),
   blockNumber: z.int().min(0),
   blockTime: datetime(),
@@ -77,6 +98,20 @@ export const TransferRecord = responseRecord("Transfer", {
     description: "Decisions about the transfer and their actors, newest first. Empty in lists.",
   }),
   createdAt: datetime(),
+});
+describeFields(TransferRecord, {
+  logIndex:
+    "The index of the transfer's log in its block; with `transactionHash` and `network` it identifies the transfer.",
+  fromAddress: "The address that sent the tokens, in the network's notation.",
+  toAddress: "The address that received the tokens, in the network's notation.",
+  amount: "The transferred amount: a decimal string in tokens.",
+  blockNumber: "The number of the transfer's block.",
+  blockTime: "Time of the transfer's block: ISO 8601, UTC.",
+  confirmations:
+    "Number of blocks from its own to the newest one that Till has read, including both; 0 while it is off the chain.",
+  status:
+    "`unmatched` while a part of it counts for no invoice, `matched` once all of it does, `ignored` if the merchant took it out of the inbox, `reverted` while it is off the chain.",
+  createdAt: "Time when Till found it: ISO 8601, UTC.",
 });
 
 export const TransferListRecord = listRecord("TransferList", TransferRecord);
@@ -98,7 +133,14 @@ const AllocationInputRecord = requestRecord("AllocationInput", {
   invoiceId: id("invoice"),
   amount: money().meta({ description: "In the token of the transfer." }),
 });
+describeFields(AllocationInputRecord, {
+  invoiceId: "The id of the invoice that the amount counts for.",
+});
 
 export const AllocateTransferRequest = requestRecord("AllocateTransferRequest", {
   allocations: z.array(AllocationInputRecord).min(1).max(allocationsMax),
+});
+describeFields(AllocateTransferRequest, {
+  allocations:
+    "The invoices to which the transfer is allocated, with amounts. One item for each invoice.",
 });

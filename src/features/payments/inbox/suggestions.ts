@@ -1,7 +1,14 @@
 import { second } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import { isWhole, type InvoiceCandidate, type InvoiceRow } from "../../invoices/index.ts";
+import {
+  isWhole,
+  putInForce,
+  quoteFor,
+  quotesOf,
+  type InvoiceCandidate,
+  type InvoiceRow,
+} from "../../invoices/index.ts";
 import { takenOf } from "../ledger/payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 
@@ -71,10 +78,10 @@ export function suggest(given: SuggestionCase): Suggestion[] {
   const paid = new Set(
     payments.filter((payment) => takenOf([payment]) > 0n).map(({ invoiceId }) => invoiceId),
   );
-  const fitting = candidates.filter(
-    ({ invoice: { id, network, tokenSymbol } }) =>
-      network === transfer.network && tokenSymbol === transfer.token && !paid.has(id),
-  );
+  const fitting = candidates.flatMap((candidate) => {
+    const invoice = inTokenOf(candidate.invoice, transfer);
+    return invoice === null || paid.has(invoice.id) ? [] : [{ ...candidate, invoice }];
+  });
   const twice = fitting
     .filter(
       ({ invoice, heldAmounts }) =>
@@ -103,6 +110,18 @@ export function suggest(given: SuggestionCase): Suggestion[] {
     .slice(0, suggestionsMax - twice.length)
     .map(({ invoice, amount, reasons }) => ({ invoice, amount, reasons }));
   return [...asking, ...twice];
+}
+
+/** Returns the invoice with the option in which the transfer is in force; null if the payer never chose that. */
+function inTokenOf(invoice: InvoiceRow, transfer: TransferRow): InvoiceRow | null {
+  if (invoice.network === transfer.network && invoice.tokenSymbol === transfer.token)
+    return invoice;
+  const quote = quoteFor(quotesOf(invoice), transfer);
+  if (quote === undefined) return null;
+  const row = putInForce(invoice, quote);
+  if (invoice.remainingAmount === 0n) return { ...row, remainingAmount: 0n };
+  if (row.remainingAmount !== 0n) return row;
+  return { ...row, remainingAmount: (row.payableAmount ?? 0n) - row.seenAmount };
 }
 
 /** Returns the amount that an invoice still asks for. */

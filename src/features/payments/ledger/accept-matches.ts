@@ -1,22 +1,40 @@
 import type { Id } from "../../../kernel/id.ts";
-import type { PayableTerms } from "../../invoices/index.ts";
+import {
+  noShare,
+  quoteFor,
+  tokensOf,
+  worthOf,
+  type PayableTerms,
+  type Quote,
+  type Share,
+} from "../../invoices/index.ts";
 import type { ChangedTransfers } from "./transfer-rules.ts";
 import type { Match } from "./invoices-port.ts";
-import { firstStatus, isCounted, sumOf } from "./payment-rules.ts";
+import { firstStatus, isCounted, plusPayment, shareOfPayments } from "./payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
 
+type AskingTerms = Pick<
+  PayableTerms,
+  "payableAmount" | "dueAmount" | "tolerance" | "remainingAmount" | "network" | "tokenSymbol"
+>;
+
 /**
- * Returns true if an invoice that has received `seen` still asks for an amount: it is not fully paid, and the amount is
- * at most the missing part, or equals the amount that its hold reserves for the missing part.
+ * Returns true if an invoice of which a share is paid still asks for an amount in the token of one of its quotes: it is
+ * not fully paid, and the amount is at most the missing part, or equals the amount that a hold reserves for the missing
+ * part.
  */
-export function asksFor(
-  terms: Pick<PayableTerms, "payableAmount" | "dueAmount" | "remainingAmount">,
-  seen: bigint,
-  amount: bigint,
-): boolean {
-  if (seen >= terms.dueAmount) return false;
-  return amount <= terms.payableAmount - seen || amount === terms.remainingAmount;
+export function asksFor(terms: AskingTerms, share: Share, quote: Quote, amount: bigint): boolean {
+  if (tokensOf(share, terms) >= terms.dueAmount) return false;
+  const { payableAmount, network, tokenSymbol } = quote;
+  const seen = worthOf(share, payableAmount);
+  const isInForce = network === terms.network && tokenSymbol === terms.tokenSymbol;
+  const remaining = isInForce
+    ? terms.remainingAmount
+    : quote.remainingAfter === seen
+      ? quote.remainingAmount
+      : null;
+  return amount <= payableAmount - seen || amount === remaining;
 }
 
 /**
@@ -24,8 +42,8 @@ export function asksFor(
  * pays. On a shared address, an amount identifies an invoice only while the invoice still asks for it: afterwards it may
  * be a stranger's payment of a round amount (docs/decisions/0019), so the merchant decides. The same holds for a
  * recycled amount, which may be a late payment of an earlier invoice (0022). An exclusive address takes any amount of
- * the invoice's token; another token never pays. `payments` holds the payments of all invoices in `terms`, after the
- * changes on the chain.
+ * a token for which the invoice has a rate; another token never pays. `payments` holds the payments of all invoices in
+ * `terms`, after the changes on the chain.
  */
 export function acceptedMatches(
   { fresh, moved }: Pick<ChangedTransfers, "fresh" | "moved">,
@@ -34,19 +52,24 @@ export function acceptedMatches(
   payments: readonly PaymentRow[],
 ): Map<Id<"transfer">, Match> {
   const ledgers = groupBy(payments.filter(isCounted), ({ invoiceId }) => invoiceId);
-  const seen = new Map([...ledgers].map(([invoiceId, ledger]) => [invoiceId, sumOf(ledger)]));
+  const shares = new Map<string, Share>();
+  for (const [invoiceId, ledger] of ledgers) {
+    const asked = terms.get(invoiceId);
+    if (asked !== undefined) shares.set(invoiceId, shareOfPayments(ledger, asked));
+  }
   const kept = new Map<Id<"transfer">, Match>();
   for (const transfer of [...moved, ...fresh].toSorted(byPosition)) {
     const match = matches.get(transfer.id);
     const asked = terms.get(match?.invoiceId ?? "inv_");
-    if (match === undefined || asked?.tokenSymbol !== transfer.token) continue;
+    const quote = quoteFor(asked?.quotes ?? [], transfer);
+    if (match === undefined || asked === undefined || quote === undefined) continue;
     if (match.isAmbiguous === true) continue;
-    const before = seen.get(match.invoiceId) ?? 0n;
+    const before = shares.get(match.invoiceId) ?? noShare;
     const isOwn = match.rule === "exclusive_address";
-    if (!isOwn && !asksFor(asked, before, transfer.amount)) continue;
+    if (!isOwn && !asksFor(asked, before, quote, transfer.amount)) continue;
     kept.set(transfer.id, match);
     const isMoney = firstStatus(transfer.blockTime, asked) === "confirming";
-    if (isMoney) seen.set(match.invoiceId, before + transfer.amount);
+    if (isMoney) shares.set(match.invoiceId, plusPayment(before, transfer, asked));
   }
   return kept;
 }

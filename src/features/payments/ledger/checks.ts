@@ -8,7 +8,12 @@ import {
 } from "../../../platform/database/schema/checks.ts";
 import type { Reader } from "../../../platform/database/index.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
-import { issuedLedgers, type LedgerOfInvoice, type PaymentTotals } from "../../invoices/index.ts";
+import {
+  issuedLedgers,
+  quoteFor,
+  type LedgerOfInvoice,
+  type PaymentTotals,
+} from "../../invoices/index.ts";
 import { settleLedger, takenOf } from "./payment-rules.ts";
 import { payments, transfers, type PaymentRow, type TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
@@ -36,6 +41,11 @@ async function ledgerFaults(
     const found: Violation[] = [];
     const fault = firstDifference(comparable(totals), comparable(settled.totals));
     if (fault !== null) found.push({ row: id, fault: `According to its payments, its ${fault}.` });
+    for (const payment of own) {
+      if (quoteFor(terms.quotes, payment) !== undefined) continue;
+      const missing = `Its invoice ${id} has no rate for ${payment.token} on ${payment.network}.`;
+      found.push({ row: payment.id, fault: missing });
+    }
     const worths = new Map(own.map((payment) => [payment.id, payment.settlementAmount]));
     for (const { id: paymentId, settlementAmount } of settled.payments) {
       const stored = worths.get(paymentId);
@@ -47,8 +57,17 @@ async function ledgerFaults(
   });
 }
 
-function comparable(totals: PaymentTotals) {
-  return { ...totals, transactionHashes: totals.transactionHashes.join() };
+function comparable({ networkOf: _, several, transactionHashes, ...totals }: PaymentTotals) {
+  const quotes = several?.quotes.map(
+    ({ network, tokenSymbol, seen, confirmed, latestBlock }) =>
+      `${network}/${tokenSymbol} ${String(seen)} ${String(confirmed)} ${String(latestBlock)}`,
+  );
+  return {
+    ...totals,
+    transactionHashes: transactionHashes.join(),
+    options: quotes?.join(", ") ?? null,
+    paidAmount: several?.paidAmount ?? null,
+  };
 }
 
 async function takenFaults(
@@ -111,13 +130,14 @@ export const paymentChecks: readonly Check[] = [
   queryCheck({
     name: "payments.invoice",
     describe:
-      "A payment belongs to an issued invoice with the same organization, network and token.",
+      "A payment belongs to an issued invoice of the same organization and, if that has one option, of its network and token.",
     advice: restore,
     sql: `SELECT payments.id AS "row",
         COALESCE('It differs from its invoice ' || invoices.id || '.', 'Its invoice is gone.') AS fault
       FROM payments LEFT JOIN invoices ON invoices.id = payments.invoice_id
       WHERE invoices.id IS NULL OR invoices.organization_id <> payments.organization_id
-        OR invoices.network <> payments.network OR invoices.token_symbol <> payments.token
+        OR (invoices.payment_options IS NULL
+          AND (invoices.network <> payments.network OR invoices.token_symbol <> payments.token))
         OR invoices.issued_at IS NULL
       ORDER BY payments.id`,
   }),

@@ -1,6 +1,16 @@
 import type { Instant } from "../../../kernel/clock.ts";
+import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { settlementOf, type PayableTerms, type PaymentTotals } from "../../invoices/index.ts";
+import {
+  addShare,
+  noShare,
+  quoteFor,
+  tokensOf,
+  worthOf,
+  type PayableTerms,
+  type PaymentTotals,
+  type Share,
+} from "../../invoices/index.ts";
 import type { Match } from "./invoices-port.ts";
 import type { ChainDiffInput, PaymentChange } from "./types.ts";
 import type { PaymentSource, PaymentStatus } from "../payment-status.ts";
@@ -23,6 +33,9 @@ export function openPayment(given: {
   readonly at: Instant;
 }): PaymentRow {
   const { transfer, match, terms } = given;
+  const quote = quoteFor(terms.quotes, transfer);
+  assert(quote !== undefined, `${match.invoiceId} has no rate for ${transfer.token}`);
+  const { tokenDecimals, requiredConfirmations, exchangeRate, walletId } = quote;
   return {
     id: given.id,
     organizationId: match.organizationId,
@@ -35,7 +48,9 @@ export function openPayment(given: {
     settlementAmount: 0n,
     settlementCurrency: terms.settlementCurrency,
     settlementDecimals: terms.settlementDecimals,
-    tokenDecimals: terms.tokenDecimals,
+    tokenDecimals,
+    exchangeRate,
+    walletId,
     rule: match.rule,
     source: given.source,
     status: firstStatus(transfer.blockTime, terms),
@@ -43,8 +58,10 @@ export function openPayment(given: {
     blockHeight: transfer.blockHeight,
     blockHash: transfer.blockHash,
     blockTime: transfer.blockTime,
-    requiredConfirmations: terms.requiredConfirmations,
-    confirmsAtHeight: confirmsAt(transfer.blockHeight, terms.requiredConfirmations),
+    requiredConfirmations,
+    confirmsAtHeight: confirmsAt(transfer.blockHeight, requiredConfirmations),
+    refundRequested: 0n,
+    refunded: 0n,
     version: 1,
     createdAt: given.at,
     confirmedAt: null,
@@ -136,31 +153,42 @@ export interface SettledLedger {
 
 /**
  * Computes the totals of an invoice's payments, and each payment's settlement amount: the difference that it makes to
- * the settlement amount of all, so that they add up to the invoice's paid amount to the last unit.
+ * the settlement amount of all, so that they add up to the invoice's paid amount to the last unit, in whatever tokens
+ * they are (docs/decisions/0042).
  */
 export function settleLedger(payments: readonly PaymentRow[], terms: PayableTerms): SettledLedger {
   const inOrder = payments.toSorted((one, other) => (one.id < other.id ? -1 : 1));
-  const seen = sumOf(inOrder.filter(isCounted));
-  let before = 0n;
+  const seen = shareOfPayments(inOrder.filter(isCounted), terms);
+  let before = noShare;
   const valued = inOrder.map((payment): PaymentRow => {
     if (payment.status === "review") {
-      return { ...payment, settlementAmount: worthAfter(seen, payment.amount, terms) };
+      return { ...payment, settlementAmount: worthAfter(seen, payment, terms) };
     }
     if (!isCounted(payment)) return payment;
-    const settlementAmount = worthAfter(before, payment.amount, terms);
-    before += payment.amount;
+    const settlementAmount = worthAfter(before, payment, terms);
+    before = plusPayment(before, payment, terms);
     return { ...payment, settlementAmount };
   });
   return { payments: valued, totals: totalsOf(inOrder, terms) };
 }
 
-/** Returns what `amount` adds to the settlement amount of the `before` tokens. */
-function worthAfter(before: bigint, amount: bigint, terms: PayableTerms): bigint {
-  return worthOf(before + amount, terms) - worthOf(before, terms);
+type PaidIn = Pick<PaymentRow, "network" | "token" | "amount">;
+type ShareTerms = Pick<PayableTerms, "quotes">;
+
+/** Adds a payment to the share of the invoice that is paid; nothing for a token that the invoice has no rate for. */
+export function plusPayment(share: Share, payment: PaidIn, { quotes }: ShareTerms): Share {
+  const quote = quoteFor(quotes, payment);
+  return quote === undefined ? share : addShare(share, payment.amount, quote.payableAmount);
 }
 
-function worthOf(tokens: bigint, terms: PayableTerms): bigint {
-  return settlementOf(tokens, terms.amount, terms.payableAmount);
+export function shareOfPayments(payments: readonly PaidIn[], terms: ShareTerms): Share {
+  return payments.reduce((share, payment) => plusPayment(share, payment, terms), noShare);
+}
+
+/** Returns what a payment adds to the settlement amount of a share. */
+function worthAfter(before: Share, payment: PaidIn, terms: PayableTerms): bigint {
+  const after = plusPayment(before, payment, terms);
+  return worthOf(after, terms.amount) - worthOf(before, terms.amount);
 }
 
 export function sumOf(payments: readonly Pick<PaymentRow, "amount">[]): bigint {
@@ -169,8 +197,10 @@ export function sumOf(payments: readonly Pick<PaymentRow, "amount">[]): bigint {
 
 /** Computes an invoice's totals. `payments` must be sorted by id. */
 function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): PaymentTotals {
-  const counted = payments.filter(isCounted).toSorted(byChainOrder);
-  const completing = completingIndex(counted, terms.dueAmount);
+  const counted = payments
+    .filter(isCounted)
+    .toSorted(terms.quotes.length > 1 ? byBlockTime : byChainOrder);
+  const completing = completingIndex(counted, terms);
   // A payment after the invoice is fully paid is an overpayment, not a late payment.
   const making = completing === -1 ? counted : counted.slice(0, completing + 1);
   // Anybody may submit a hash: it does not affect the invoice until the merchant accepts it.
@@ -178,20 +208,47 @@ function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): Payment
     ({ status, rule }) => status === "review" && rule !== "submitted_hash",
   );
   const isLate = ({ blockTime }: PaymentRow) => terms.isCanceled || blockTime > terms.expiresAt;
+  const confirmed = counted.filter(({ status }) => status === "confirmed");
+  const seen = shareOfPayments(counted, terms);
   return {
-    seen: sumOf(counted),
-    confirmed: sumOf(counted.filter(({ status }) => status === "confirmed")),
+    seen: tokensOf(seen, terms),
+    confirmed: tokensOf(shareOfPayments(confirmed, terms), terms),
     isLate: making.some(isLate) || waiting.some(isLate),
     isReverted: payments.some(
       ({ status, statusWhenBack }) => status === "reverted" && statusWhenBack === "confirming",
     ),
-    latestBlock:
-      counted.length === 0 ? null : Math.max(...counted.map(({ blockHeight }) => blockHeight)),
+    latestBlock: latestBlockOf(counted.filter(({ network }) => network === terms.network)),
     completedAt: counted[completing]?.blockTime ?? null,
     transactionHashes: [
       ...new Set(payments.filter(isCounted).map(({ transactionHash }) => transactionHash)),
     ],
+    ...(terms.quotes.length > 1 && {
+      networkOf: new Map(counted.map(({ transactionHash, network }) => [transactionHash, network])),
+      several: {
+        paidAmount: worthOf(seen, terms.amount),
+        quotes: terms.quotes.map((quote) => {
+          const { network, tokenSymbol } = quote;
+          const isOwn = (payment: PaymentRow) => quoteFor([quote], payment) !== undefined;
+          const own = counted.filter(isOwn);
+          return {
+            ...{ network, tokenSymbol, seen: sumOf(own) },
+            confirmed: sumOf(confirmed.filter(isOwn)),
+            latestBlock: latestBlockOf(own),
+          };
+        }),
+      },
+    }),
   };
+}
+
+function latestBlockOf(payments: readonly PaymentRow[]): number | null {
+  if (payments.length === 0) return null;
+  return Math.max(...payments.map(({ blockHeight }) => blockHeight));
+}
+
+/** The order of payments on several chains, whose heights cannot be compared. */
+function byBlockTime(one: PaymentRow, other: PaymentRow): number {
+  return one.blockTime - other.blockTime || byChainOrder(one, other);
 }
 
 function byChainOrder(one: PaymentRow, other: PaymentRow): number {
@@ -199,11 +256,11 @@ function byChainOrder(one: PaymentRow, other: PaymentRow): number {
 }
 
 /** Returns the index of the payment with which the sum reaches the due amount; -1 if it does not. */
-function completingIndex(counted: readonly PaymentRow[], due: bigint): number {
-  let sum = 0n;
+function completingIndex(counted: readonly PaymentRow[], terms: PayableTerms): number {
+  let share = noShare;
   return counted.findIndex((payment) => {
-    sum += payment.amount;
-    return sum >= due;
+    share = plusPayment(share, payment, terms);
+    return tokensOf(share, terms) >= terms.dueAmount;
   });
 }
 
@@ -217,11 +274,23 @@ export function rejectPayment(payment: PaymentRow): PaymentRow {
   return { ...payment, status: "rejected", statusWhenBack: null, confirmedAt: null };
 }
 
-/** Returns the allocated amount: counted payments plus reverted ones that would count again. */
-export function takenOf(payments: readonly PaymentRow[]): bigint {
-  return sumOf(
-    payments.filter((payment) => isCounted(payment) || payment.statusWhenBack === "confirming"),
-  );
+type TakingPayment = Pick<PaymentRow, "status" | "statusWhenBack" | "amount" | "refunded">;
+
+/**
+ * Returns the amount of a transfer that is no longer there to allocate: counted payments, reverted ones that would count
+ * again, and the refunds of the others.
+ */
+export function takenOf(payments: readonly TakingPayment[]): bigint {
+  return payments.reduce((sum, payment) => sum + takenBy(payment), 0n);
+}
+
+function takenBy(payment: TakingPayment): bigint {
+  return isTaking(payment) ? payment.amount : payment.refunded;
+}
+
+/** Whether a payment counts, or would count again if its transfer came back. */
+export function isTaking(payment: Pick<PaymentRow, "status" | "statusWhenBack">): boolean {
+  return isCounted(payment) || payment.statusWhenBack === "confirming";
 }
 
 /**

@@ -148,6 +148,8 @@ export async function updatePayments(tx: Tx, rows: readonly PaymentRow[]): Promi
         blockHash: row.blockHash,
         blockTime: row.blockTime,
         confirmsAtHeight: row.confirmsAtHeight,
+        refundRequested: row.refundRequested,
+        refunded: row.refunded,
         version: row.version,
         confirmedAt: row.confirmedAt,
       },

@@ -1,6 +1,7 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
+import type { Tx } from "../../../platform/database/index.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { NetworkState } from "../../../platform/chain/state/network-state.ts";
 import type { LockedTerms } from "../../invoices/index.ts";
@@ -13,6 +14,13 @@ export interface LedgerDeps {
   readonly ids: IdSource;
   readonly journal: Journal;
   readonly invoices: Invoices;
+  readonly refunds: RefundRequests;
+}
+
+/** The function of refunds that payments use. */
+export interface RefundRequests {
+  /** Rejects the requested refunds of payments that no longer have the surplus for them. */
+  withdraw(tx: Tx, paymentIds: readonly Id<"payment">[], at: Instant): Promise<void>;
 }
 
 /** The network, its state and the time of a change to payments. */

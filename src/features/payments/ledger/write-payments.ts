@@ -10,6 +10,7 @@ import { eventOf, settleLedger } from "./payment-rules.ts";
 import { insertPayments, transfersById, updatePayments } from "./store.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
+import { withdrawRequests } from "./withdraw-requests.ts";
 
 /**
  * Stores changes of invoices' payments, updates figures and invoices, and emits events and audit entries. `given` holds
@@ -38,6 +39,7 @@ export async function writePayments(
   await recordChanges(tx, deps, context, changes, known);
   const { network, state, at } = context;
   await deps.invoices.settleInvoices(tx, network.id, terms, totals, state, at);
+  await withdrawRequests(tx, deps, given, at);
   return changes;
 }
 
@@ -82,7 +84,7 @@ function meter(
   for (const { before, after } of changes) {
     const subjects = terms.get(after.invoiceId);
     assert(subjects !== undefined, "a payment's invoice was not locked");
-    meter.payment(subjects, before, after);
+    meter.payment({ ...subjects, walletId: after.walletId ?? subjects.walletId }, before, after);
   }
   meter.append(tx, at);
 }

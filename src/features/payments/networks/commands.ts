@@ -59,10 +59,8 @@ export const chainCommands = [
     async handle(service, call) {
       const from = await heightOf(call, "from");
       const to = await heightOf(call, "to");
-      return service.scan(call.context, call.flag("network") ?? "", {
-        from: from ?? 0,
-        to: to ?? 0,
-      });
+      const range = { from: from ?? 0, to: to ?? 0 };
+      return service.scan(call.context, call.flag("network") ?? "", range, call.progress);
     },
     async present(report) {
       return (await import("./present.ts")).presentScan(report);
@@ -174,6 +172,16 @@ export const chainCommands = [
       service.acknowledge(call.context, call.flag("network") ?? "", call.flag("subject") ?? null),
     async present(acknowledged) {
       return (await import("./present.ts")).presentAcknowledged(acknowledged);
+    },
+    async look(service, call) {
+      const id = call.flag("network") ?? "";
+      const { presentStatus } = await import("./present.ts");
+      const { data } = presentStatus(await service.status({ isLive: false }));
+      const open = data.find(({ network }) => network === id)?.alarms.length ?? 0;
+      return {
+        subject: `${id}, ${String(open)} alarms`,
+        changes: ({ acknowledged }) => [["Open alarms", open, open - acknowledged.length]],
+      };
     },
     columns: ["network", { title: "Acknowledged", value: (one) => one.acknowledged.length }],
     identify: (one) => one.network,

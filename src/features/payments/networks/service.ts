@@ -1,6 +1,7 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { NotFound } from "../../../kernel/errors.ts";
+import type { Progress } from "../../../platform/progress.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import {
   acknowledgedKinds,
@@ -117,12 +118,12 @@ async function status(
   const alarms = await openAlarms(db);
   return Promise.all(
     networks.map(async (network): Promise<NetworkStatus> => {
-      const own = access.find((each) => each.network === network.id);
+      const own = isLive ? access.find((each) => each.network === network.id) : undefined;
       const rows = stored.filter((row) => row.network === network.id);
-      const live = isLive && own !== undefined ? await probe(own) : null;
+      const live = own === undefined ? null : await probe(own);
       const state = states.get(network.id) ?? null;
       const tips = (live ?? []).map(({ tipHeight }) => tipHeight ?? 0);
-      const probed = isLive ? (own?.alarms.open() ?? []) : [];
+      const probed = own?.alarms.open() ?? [];
       const known = alarms.filter((alarm) => alarm.network === network.id);
       const news = probed.filter(
         ({ kind, subject }) =>
@@ -148,6 +149,7 @@ async function scan(
   context: WriteContext,
   id: string,
   { from, to }: BlockRange,
+  progress?: Progress,
 ): Promise<ScanReport & { readonly network: Network }> {
   const { access } = deps;
   const network = find(deps, id);
@@ -165,7 +167,7 @@ async function scan(
     );
   }
   try {
-    return { network, ...(await own.scanner.scan(context, { from, to })) };
+    return { network, ...(await own.scanner.scan(context, { from, to }, progress)) };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     throw new ProviderUnusable(`${error.message}. Check till chain status --probe.`, {

@@ -83,6 +83,48 @@ export const sandboxCommands = [
     next: () => "till sandbox mine 3, or wait for the blocks that confirm it",
   }),
   command({
+    name: "sandbox send",
+    summary: "Send tokens between two addresses of the sandbox, such as a refund",
+    arguments: [
+      { name: "to", description: "the recipient's address" },
+      { name: "amount", description: "in tokens, such as 5.00" },
+    ],
+    flags: [
+      {
+        flags: "--from <address>",
+        description: "the sender's address, such as that of your wallet",
+        ask: "The sender's address",
+      },
+      { flags: "--token <symbol>", description: "such as USDC (default: USDT)" },
+    ],
+    examples: [
+      `till sandbox send 0x${"be".repeat(20)} 5.00 --from 0x${"af".repeat(20)}`,
+      `till sandbox send 0x${"be".repeat(20)} 5.00 --from 0x${"af".repeat(20)} --token USDC --json`,
+    ],
+    effect: "write-without-trial",
+    async handle(sandbox, call) {
+      const token = call.flag("token") ?? "USDT";
+      const amount = call.argument("amount");
+      const from = call.flag("from") ?? "";
+      const given = { from, to: call.argument("to"), token, amount };
+      const transaction = await sandbox.send(call.context, given);
+      return { given, transaction, network: sandbox.network };
+    },
+    present({ given: { token, amount, to }, transaction, network: { id, kind } }) {
+      return Promise.resolve({
+        network: id,
+        tokenSymbol: token,
+        amount,
+        fromAddress: kind.formatAddress(transaction.from),
+        toAddress: to,
+        transactionHash: kind.formatTransactionHash(transaction.transactionHash),
+        blockNumber: transaction.blockHeight,
+      });
+    },
+    columns: ["amount tokenSymbol", "fromAddress", "toAddress", "transactionHash", "blockNumber"],
+    identify: ({ transactionHash }) => transactionHash,
+  }),
+  command({
     name: "sandbox batch",
     summary: "Pay an invoice with several transfers in one transaction",
     arguments: [invoiceArgument],

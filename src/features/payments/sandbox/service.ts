@@ -1,6 +1,8 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
-import { Defect, notFound } from "../../../kernel/errors.ts";
+import { Defect, invalidField, notFound } from "../../../kernel/errors.ts";
+import { tokenAsset } from "../../../kernel/money/asset.ts";
+import { parseMoneyField } from "../../../kernel/money/money.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import type { Head } from "../../../platform/chain/client.ts";
@@ -49,7 +51,7 @@ interface Deps {
   readonly wake: () => void;
 }
 
-const methods = { open, bill, pay, payTogether, play, disturb, mine, reorganize, expire };
+const methods = { open, bill, pay, send, payTogether, play, disturb, mine, reorganize, expire };
 
 export function makeSandboxService(deps: Deps): SandboxService {
   return { network: deps.network, ...bind(deps, methods) };
@@ -74,6 +76,36 @@ async function pay(
 ): Promise<SandboxTransaction> {
   const { db, sandbox, wake } = deps;
   const payment = { ...receiverOf(deps, await invoiceOf(deps, invoiceId)), amount };
+  return db.write(context, (tx) => {
+    tx.afterCommit(wake);
+    return sandbox.pay(tx, payment);
+  });
+}
+
+/** An account's transfer to another one, such as a merchant's refund. */
+export interface SandboxTransfer {
+  /** In the network's notation. */
+  readonly from: string;
+  readonly to: string;
+  readonly token: string;
+  /** In tokens. */
+  readonly amount: string;
+}
+
+/** Sends tokens between two addresses. 400 for a malformed address or amount, 422 for an unknown token. */
+async function send(
+  { db, sandbox, network, wake }: Deps,
+  context: WriteContext,
+  { from, to, token, amount }: SandboxTransfer,
+): Promise<SandboxTransaction> {
+  const decimals = findToken(network, token)?.decimals ?? 0;
+  const { units } = parseMoneyField("/amount", amount, tokenAsset(token, decimals));
+  const addressOf = (name: string, text: string) => {
+    const parsed = network.kind.parseAddress(text);
+    if (!parsed.ok) throw invalidField(`/${name}`, parsed.fault, parsed.message);
+    return parsed.address;
+  };
+  const payment = { from: addressOf("from", from), to: addressOf("to", to), token, amount: units };
   return db.write(context, (tx) => {
     tx.afterCommit(wake);
     return sandbox.pay(tx, payment);

@@ -9,6 +9,7 @@ import type { Network } from "../../../platform/chain/networks.ts";
 import { ancestorAgeMs } from "../../../platform/chain/state/head-times.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { KnownBlock, NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
+import type { OmittedTransfer } from "../../../platform/chain/state/provider-health.ts";
 
 /** The result of a scan: every transfer to the watched addresses in a range of blocks. */
 export interface ChainRead {
@@ -43,11 +44,8 @@ export interface Recipients {
   among(addresses: readonly Address[]): Promise<ReadonlySet<Address>>;
 }
 
-/**
- * A fault of the provider: it omitted transfers for which it has receipts, reported an impossible block time, or denied
- * a final block that another provider has.
- */
-export type AnswerFault = "left_out" | "wrong_time" | "denies_final";
+/** A fault of the provider: it reported an impossible block time, or denied a final block that another provider has. */
+export type AnswerFault = "wrong_time" | "denies_final";
 
 /** The answers are inconsistent, because the chain or the provider changed meanwhile: the scan must be repeated. */
 export class AnswerDropped extends Error {
@@ -65,6 +63,16 @@ export class AnswerDropped extends Error {
     super(message);
     this.fault = fault;
     this.details = details;
+  }
+}
+
+/** The provider omitted a transfer for which it has the receipt. */
+export class TransferOmitted extends AnswerDropped {
+  readonly omitted: OmittedTransfer;
+
+  constructor(message: string, omitted: OmittedTransfer) {
+    super(message);
+    this.omitted = omitted;
   }
 }
 

@@ -81,11 +81,14 @@ async function isConceded(
   other: ChainClient,
   log: TransferLog,
 ) {
-  const { transactionHash, blockHeight } = log;
+  const { transactionHash, blockHeight, to } = log;
   if (hasLog(await other.receipt(transactionHash), log)) {
     const inUse = pool.health().find(({ isInUse }) => isInUse);
     if (inUse?.provider === other.provider) {
-      pool.distrust(`it omitted a transfer in block ${String(blockHeight)}`);
+      pool.distrust(`it omitted a transfer in block ${String(blockHeight)}`, {
+        transactionHash,
+        to,
+      });
     }
     alarms.clear("providers_disagree", transactionHash);
     return true;

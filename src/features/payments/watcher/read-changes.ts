@@ -15,6 +15,7 @@ import {
   wrongTime,
   type ChainRead,
   type RangeSize,
+  TransferOmitted,
   type Recipients,
 } from "./chain-reader.ts";
 import type { Invoices } from "../ledger/invoices-port.ts";
@@ -84,16 +85,16 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
 
 /**
  * Checks that orphaned transfers are really gone. A provider with a broken log index returns no logs, as if transfers
- * had vanished: if it still has the receipt of one, none of its answers is believed, and AnswerDropped is thrown.
+ * had vanished: if it still has the receipt of one, none of its answers is believed, and TransferOmitted is thrown.
  */
 async function assertGone(client: ChainClient, orphaned: readonly TransferRow[]): Promise<void> {
   const asked = orphaned.slice(0, receiptsMax);
   const isThere = await Promise.all(asked.map((transfer) => isStillThere(client, transfer)));
-  if (isThere.includes(true)) {
-    throw new AnswerDropped(
-      `${client.provider} omitted transfers for which it has receipts`,
-      "left_out",
-    );
+  const omitted = asked[isThere.indexOf(true)];
+  if (omitted !== undefined) {
+    const { transactionHash, toAddress: to } = omitted;
+    const message = `${client.provider} omitted transfers for which it has receipts`;
+    throw new TransferOmitted(message, { transactionHash, to });
   }
 }
 

@@ -18,23 +18,43 @@ export interface DueRange extends BlockRange {
   readonly rows: readonly ReadingRow[];
 }
 
+/** Returns true if a range is due to be read again. */
+function isDue({ readings }: ReadingRow, now: Instant): boolean {
+  const counted = countedReadings(readings);
+  return counted === null || isTime(counted, now);
+}
+
+/** The readings of a range that count: how many came after the first one, and the time of the last of them. */
+interface CountedReadings {
+  readonly done: number;
+  readonly last: Instant;
+}
+
 /**
- * Returns true if a range is due to be read again. A reading that came before it was due, such as an operator's
+ * Counts the readings of a range; null for an unread range. A reading that came before it was due, such as an operator's
  * till chain scan, does not count: an index that is behind answers both readings alike.
  */
-function isDue({ readings }: ReadingRow, now: Instant): boolean {
-  const [first, ...later] = readings;
-  if (first === undefined) return true;
-  let last = first.at;
-  let done = 0;
-  // The absolute difference also ends the wait if the clock was set back.
-  const isTime = (at: Instant) => Math.abs(at - last) >= (nextReadingMs[done] ?? Infinity);
-  for (const { at } of later) {
-    if (!isTime(at)) continue;
-    last = at;
-    done += 1;
-  }
-  return isTime(now);
+function countedReadings([first, ...later]: ReadingRow["readings"]): CountedReadings | null {
+  if (first === undefined) return null;
+  return later.reduce<CountedReadings>(
+    (counted, { at }) => (isTime(counted, at) ? { done: counted.done + 1, last: at } : counted),
+    { done: 0, last: first.at },
+  );
+}
+
+/** The absolute difference also ends the wait if the clock was set back. */
+function isTime({ done, last }: CountedReadings, at: Instant): boolean {
+  return Math.abs(at - last) >= (nextReadingMs[done] ?? Infinity);
+}
+
+/**
+ * Returns the lowest range that does not have all of its readings yet; null if all have. Ranges that an earlier
+ * version read are not read again below the oldest hold, so they do not count.
+ */
+export function lowestUnsettled(rows: readonly ReadingRow[]): ReadingRow | null {
+  const isSettled = (row: ReadingRow) =>
+    isOfEarlierVersion(row) || countedReadings(row.readings)?.done === nextReadingMs.length;
+  return rows.find((row) => !isSettled(row)) ?? null;
 }
 
 /**

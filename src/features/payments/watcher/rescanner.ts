@@ -1,5 +1,6 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock } from "../../../kernel/clock.ts";
+import { unwatched, type Progress } from "../../../platform/progress.ts";
 import type { ChainClient, Head } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
@@ -93,13 +94,14 @@ async function scan(
   deps: Parts,
   context: WriteContext,
   { from, to }: BlockRange,
-  guard: Guard = () => Promise.resolve(),
+  progress: Progress = unwatched,
 ): Promise<ScanReport> {
   let found = 0;
   const fresh: TimedLog[] = [];
   for (let next = from; next <= to; next += sliceBlocks) {
     const slice = { from: next, to: Math.min(to, next + sliceBlocks - 1) };
-    const report = await scanThrough(deps, context, slice, guard);
+    progress("Reading blocks", next - from, to - from + 1);
+    const report = await scanThrough(deps, context, slice);
     found += report.found;
     fresh.push(...report.fresh);
   }
@@ -210,13 +212,12 @@ async function scanThrough(
   deps: Parts,
   context: WriteContext,
   range: BlockRange,
-  guard: Guard,
 ): Promise<ScanReport> {
   const { pool, scanSize } = deps;
   for (let attempt = 1; ; attempt += 1) {
     try {
       const reading = await read(deps, pool.client, scanSize, range);
-      await record(deps, context, reading, { guard });
+      await record(deps, context, reading, { guard: () => Promise.resolve() });
       return { ...range, found: reading.found, fresh: reading.difference.fresh };
     } catch (error) {
       if (!(error instanceof AnswerDropped)) throw error;

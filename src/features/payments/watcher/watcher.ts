@@ -11,17 +11,19 @@ import {
   networkState,
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
+import { readingsOf } from "../../../platform/chain/state/readings.ts";
 import type { Database } from "../../../platform/database/index.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
 import { isSame, type WindowDifference } from "../ledger/chain-diff.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
 import type { BlockTimes } from "./block-times.ts";
-import { AnswerDropped, makeRangeSize } from "./chain-reader.ts";
+import { AnswerDropped, makeRangeSize, TransferOmitted } from "./chain-reader.ts";
 import { makeConfirmations } from "./confirmations.ts";
 import { ancestorTime, isBehind, isWorthWriting, nextState } from "./cursor.ts";
 import { makeFinalityCheck } from "./finality.ts";
 import { checkSameChain, makeTipCheck, makeTokenCheck, NetworkStopped } from "./network-checks.ts";
 import { findChanges, type ChainChanges } from "./read-changes.ts";
+import { lowestUnsettled } from "./reading-plan.ts";
 import { makeVerifier } from "./receipt-verifier.ts";
 import { makeRecorder, watcherContext, type Guard, type Recorder } from "./recorder.ts";
 
@@ -56,8 +58,9 @@ export interface Watcher {
    */
   look(guard: Guard): Promise<boolean>;
   /**
-   * Returns the time of the newest final block, by which holds are released. Null while it is unknown or, with two or
-   * more providers, while no two agree on it.
+   * Returns the time by which holds are released: that of the newest final block up to which every block has had all of
+   * its readings. A payment that a provider hid until then still finds its hold. Null while the time is unknown or, with
+   * two or more providers, while no two agree on it.
    */
   finalTime(): Promise<Instant | null>;
   /** Returns why the network cannot be read, or null, and the number of payments that a provider's contradiction holds. */
@@ -109,8 +112,12 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   async function finalTime(): Promise<Instant | null> {
     const state = await networkState(db, network.id);
     if (state === null) return null;
-    times.forgetBelow(state.cursorHeight);
-    const { cursorHeight: height, cursorHash: hash } = state;
+    const open = lowestUnsettled(await readingsOf(db, network.id));
+    const isOpen = open !== null && open.fromHeight <= state.cursorHeight;
+    const height = isOpen ? open.fromHeight - 1 : state.cursorHeight;
+    const hash = isOpen ? open.parentHash : state.cursorHash;
+    if (hash === null) return null;
+    times.forgetBelow(height);
     const found = await times.of([{ height, hash, reported: null }]);
     return found.get(hash)?.time ?? null;
   }
@@ -235,7 +242,7 @@ function makeProblemReport(deps: ScanDeps): ProblemReport {
   function dropped(error: AnswerDropped): void {
     droppedInRow += 1;
     logger.debug({ reason: error.message, ...error.details }, "a scan was dropped");
-    if (error.fault === "left_out") pool?.distrust(error.message);
+    if (error instanceof TransferOmitted) pool?.distrust(error.message, error.omitted);
     else if (error.fault === "denies_final") pool?.passOver(error.message);
     else if (error.fault === "wrong_time") {
       pool?.doubtTime(client.provider, error.message, error.details);

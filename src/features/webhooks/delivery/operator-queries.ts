@@ -1,3 +1,4 @@
+import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
 import type { Reader, RowOf } from "../../../platform/database/index.ts";
@@ -51,6 +52,34 @@ function amongUnusual(
   status: DeliveryStatus | undefined,
 ): string {
   return organizationId !== undefined || status === "succeeded" ? "" : "status <> 'succeeded' AND ";
+}
+
+/** Completed deliveries of a period, by the time at which they were created. */
+export interface ReplayPeriod {
+  readonly status: "dead_letter" | "succeeded";
+  readonly from: Instant;
+  /** Exclusive; null for no end. */
+  readonly to: Instant | null;
+  readonly webhookEndpointId?: Id<"webhookEndpoint"> | undefined;
+}
+
+/** Returns an organization's deliveries of a period, oldest first, without those that were replayed since. */
+export function deliveriesToReplay(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  { status, from, to, webhookEndpointId }: ReplayPeriod,
+  limit: number,
+): Promise<DeliveryView[]> {
+  return reader.all<DeliveryView>(
+    `${viewed} AS delivery
+     WHERE organization_id = $1 AND status = $2 AND created_at >= $3 AND created_at < COALESCE($4, created_at + 1)
+       AND endpoint_id = COALESCE($5, endpoint_id)
+       AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS later
+         WHERE later.event_id = delivery.event_id AND later.endpoint_id = delivery.endpoint_id
+           AND later.replay_of IS NOT NULL AND later.id > delivery.id)
+     ORDER BY id LIMIT $6`,
+    [organizationId, status, from, to, webhookEndpointId ?? null, limit],
+  );
 }
 
 /** Returns the attempts of a delivery, first one first. */

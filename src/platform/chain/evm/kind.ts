@@ -4,6 +4,7 @@ import { formatAddress, parseAddress } from "./address.ts";
 import { connectJsonRpc } from "./connect.ts";
 import { paymentUri } from "./payment-uri.ts";
 import { formatHash, parseTransactionHash } from "./transaction-hash.ts";
+import { walletTransfer } from "./wallet-transfer.ts";
 import { makeExtendedKeys } from "./xpub.ts";
 
 /** Ethereum and the networks that are compatible with it. */
@@ -18,5 +19,6 @@ export const evmKind: NetworkKind = {
   looksLikeSecret,
   extendedKeys: makeExtendedKeys("m/44'/60'/0'"),
   paymentUri,
+  browserWallets: { origins: [], transfer: walletTransfer },
   connect: connectJsonRpc,
 };

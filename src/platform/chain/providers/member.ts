@@ -6,9 +6,9 @@ import { headTimeFault } from "../state/head-times.ts";
 import type { Network } from "../networks.ts";
 import { ProviderError } from "./error.ts";
 import type { PooledProvider } from "./provider.ts";
-import type { ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
+import type { OmittedTransfer, ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
 import { makeCallRecord, type CallRecord, type RpcMethod } from "./call-record.ts";
-import { probeLogs } from "./probe.ts";
+import { probeLogs, stillOmits, type Verdict } from "./probe.ts";
 import { makeQuarantine, type Quarantine } from "./quarantine.ts";
 
 /** A provider with its state: when it may be called, and whether its responses are trusted. */
@@ -36,8 +36,8 @@ export interface PoolMember {
   ): Promise<T>;
   /** Returns its tip and final block, and probes its logs if that is due. Rejects times that cannot be true. */
   heads(known?: KnownChain): Promise<Heads>;
-  /** Excludes the provider for omitted transfers until a probe finds its logs complete. */
-  distrust(reason: string): void;
+  /** Excludes the provider for an omitted transfer until a probe finds its logs complete. */
+  distrust(reason: string, omitted: OmittedTransfer): void;
   /** True: other providers have newer blocks, and are preferred for a while. False ends that. */
   setBehind(isBehind: boolean): void;
   /** Its responses contradict each other: other providers are preferred for a while, and its tip is ignored. */
@@ -71,6 +71,7 @@ interface State extends PoolDeps, PooledProvider {
   chainCheckedAt: Instant | null;
   probedAt: Instant | null;
   provenAt: Instant | null;
+  omitted: OmittedTransfer | null;
   heard: (Heads & { readonly at: Instant }) | null;
   unusableSince: Instant | null;
 }
@@ -90,6 +91,7 @@ export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: nu
     chainCheckedAt: null,
     probedAt: null,
     provenAt: null,
+    omitted: null,
     heard: null,
     unusableSince: null,
   };
@@ -199,20 +201,24 @@ function checkTimes(state: State, reported: Heads, known: KnownChain | undefined
 /** Throws if the provider's logs omit transfers. */
 async function probe(state: State, finalHeight: number): Promise<void> {
   const contracts = state.network.tokens.map(({ contract }) => contract);
-  let verdict: Awaited<ReturnType<typeof probeLogs>>;
+  let verdict: Verdict;
   try {
-    verdict = await probeLogs(state.client, finalHeight, contracts);
+    // Not every provider serves receipts of blocks, and the blocks of a quiet chain contain no transfer: the transfer for
+    // which a provider is excluded can always be compared.
+    if (state.omitted !== null && (await stillOmits(state.client, state.omitted, contracts))) {
+      verdict = { reason: "its logs still omit a transfer", omitted: state.omitted };
+    } else verdict = await probeLogs(state.client, finalHeight, contracts);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     failed(state, "probe", error);
     throw error;
   }
-  if (typeof verdict === "object") throw exclude(state, "silent_logs", verdict.leftOut);
+  if (typeof verdict === "object") throw excludeFor(state, verdict);
   state.calls.recovered("probe");
   state.probedAt = state.clock.now();
   if (verdict === "works") state.provenAt = state.probedAt;
-  // If there was nothing to compare, an earlier omission still counts.
-  if (verdict === "works" || !state.quarantine.isExcluded()) include(state, "silent_logs");
+  state.omitted = null;
+  include(state, "silent_logs");
 }
 
 function exclude(
@@ -234,8 +240,13 @@ function include({ quarantine, alarms, client }: State, kind: "wrong_chain" | "s
   alarms.clear(`provider_${kind}`, client.provider);
 }
 
-function distrust(state: State, reason: string): void {
-  exclude(state, "silent_logs", reason);
+function excludeFor(state: State, { reason, omitted }: Exclude<Verdict, string>): ProviderError {
+  state.omitted = omitted;
+  return exclude(state, "silent_logs", reason);
+}
+
+function distrust(state: State, reason: string, omitted: OmittedTransfer): void {
+  excludeFor(state, { reason, omitted });
 }
 
 function setBehind({ quarantine }: State, isBehind: boolean): void {
@@ -263,7 +274,8 @@ function doubtTime(
 }
 
 function health(state: State, best: number, isInUse: boolean): ProviderHealth {
-  const { place, client, budget, calls, quarantine, heard, unusableSince, provenAt } = state;
+  const { place, client, budget, calls, quarantine, heard } = state;
+  const { unusableSince, provenAt, omitted } = state;
   const answeredAt = calls.answeredAt();
   const spent = budget?.spentToday() ?? { day: 0, requests: 0 };
   return {
@@ -283,6 +295,7 @@ function health(state: State, best: number, isInUse: boolean): ProviderHealth {
     answeredAt,
     unusableSince,
     provenAt,
+    omitted,
   };
 }
 
@@ -290,6 +303,7 @@ function resume(state: State, before: ProviderHealth): void {
   state.budget?.spentBefore({ day: before.budgetDay, requests: before.requestsToday });
   state.calls.resume(before.answeredAt);
   state.provenAt = before.provenAt ?? null;
+  state.omitted = before.omitted ?? null;
   state.unusableSince = before.unusableSince ?? null;
   // Its logs are probed again before it is used: only the rank is restored.
   if (before.condition === "silent_logs") state.quarantine.put("silent_logs");

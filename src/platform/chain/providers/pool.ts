@@ -3,7 +3,7 @@ import type { ChainAlarms } from "../state/alarms.ts";
 import type { ChainClient, Heads, KnownChain } from "../client.ts";
 import type { Network } from "../networks.ts";
 import { ProviderError } from "./error.ts";
-import type { ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
+import type { OmittedTransfer, ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
 import type { RpcMethod } from "./call-record.ts";
 import { isTooFarAhead, staleBlocksOf } from "./heads-check.ts";
 import { makePoolMember, type PoolMember } from "./member.ts";
@@ -33,7 +33,7 @@ export interface ProviderPool {
   /**
    * Excludes the current provider, whose logs omitted transfers that its receipts contain, until a probe finds them.
    */
-  distrust(reason: string): void;
+  distrust(reason: string, omitted: OmittedTransfer): void;
   /**
    * Prefers other providers, because the responses of the current one contradict each other or belong to another fork.
    */
@@ -140,8 +140,8 @@ export function makeProviderPool(deps: {
     unusableSince: (provider) => memberOf(provider)?.unusableSince() ?? null,
     isReady: () => members.some((member) => !member.isLeftAlone()),
     isAnotherReady: () => members.some((member) => !member.isLeftAlone() && member.rank() === 0),
-    distrust(reason) {
-      current?.distrust(reason);
+    distrust(reason, omitted) {
+      current?.distrust(reason, omitted);
     },
     passOver(reason) {
       if (members.length === 1) return;

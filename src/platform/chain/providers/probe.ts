@@ -1,22 +1,27 @@
 import type { Address, ChainClient } from "../client.ts";
+import type { OmittedTransfer } from "../state/provider-health.ts";
 
 /** Number of blocks whose receipts are searched for a transfer to compare. */
 const blocksMax = 3;
 /** Number of recipients that are then queried, in the way in which the watcher queries its addresses. */
 const recipientsMax = 10;
 
+/** The finding of a probe: logs that are complete, nothing to compare, or an omitted transfer with a description. */
+export type Verdict =
+  "works" | "unknown" | { readonly reason: string; readonly omitted: OmittedTransfer };
+
 /**
  * Checks that a node's log index works: compares the receipts of final blocks with the node's logs for the same
  * recipients. A node that was restored from a snapshot, or whose index was enabled late, responds with an empty list
  * (java-tron issues 4447, 4987, 6037 and 6384).
- * || Returns a description of the omitted transfers; `works` if none is missing; `unknown` if the blocks contain no
- * transfer or the provider does not serve receipts of blocks.
+ *
+ * Returns `unknown` if the blocks contain no transfer or the provider does not serve receipts of blocks.
  */
 export async function probeLogs(
   client: ChainClient,
   finalHeight: number,
   contracts: readonly Address[],
-): Promise<"works" | "unknown" | { readonly leftOut: string }> {
+): Promise<Verdict> {
   for (let height = finalHeight; height > finalHeight - blocksMax && height >= 0; height -= 1) {
     const reported = await client.blockTransfers(height, contracts);
     if (reported === null) return "unknown";
@@ -26,11 +31,30 @@ export async function probeLogs(
     const listed = new Set(answer.logs.map(placeOf));
     const asked = new Set(recipients);
     const leftOut = reported.filter((log) => asked.has(log.to) && !listed.has(placeOf(log)));
-    if (leftOut.length === 0) return "works";
+    const [omitted] = leftOut;
+    if (omitted === undefined) return "works";
     const count = `${String(leftOut.length)} of ${String(reported.length)}`;
-    return { leftOut: `its logs omit ${count} transfers of block ${String(height)}` };
+    const { transactionHash, to } = omitted;
+    const reason = `its logs omit ${count} transfers of block ${String(height)}`;
+    return { reason, omitted: { transactionHash, to } };
   }
   return "unknown";
+}
+
+/**
+ * Returns true if a node's logs still omit a transfer that it has the receipt of. A node without the receipt does not
+ * contradict itself any more: a reorganization may have removed the transaction.
+ */
+export async function stillOmits(
+  client: ChainClient,
+  { transactionHash, to }: OmittedTransfer,
+  contracts: readonly Address[],
+): Promise<boolean> {
+  const receipt = await client.receipt(transactionHash);
+  if (receipt === null) return false;
+  const { blockHeight: height } = receipt;
+  const answer = await client.transfers({ from: height, to: height, contracts, recipients: [to] });
+  return !answer.logs.some((log) => log.transactionHash === transactionHash);
 }
 
 function placeOf(log: { readonly transactionHash: string; readonly logIndex: number }): string {

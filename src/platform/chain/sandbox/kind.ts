@@ -22,6 +22,7 @@ export const sandboxKind: NetworkKind = {
   looksLikeSecret,
   extendedKeys: makeExtendedKeys("m/44'/60'/0'"),
   paymentUri,
+  browserWallets: null,
   connect: (network, { reader, clock }) =>
     (["sandbox", "sandbox-witness"] as const).map((provider) => ({
       client: createSandboxClient({ reader, network, clock, provider }),

@@ -6,6 +6,7 @@ export const alarmKinds = [
   "network_not_read",
   "token_disabled",
   "payment_held",
+  "refund_held",
   "final_transaction_moved",
   "final_block_changed",
   "provider_wrong_chain",
@@ -23,8 +24,8 @@ export type AlarmKind = (typeof alarmKinds)[number];
 export interface Alarm {
   readonly kind: AlarmKind;
   /**
-   * The subject: a provider, a token, a payment, a transaction or a range of blocks. It is the network's id if the
-   * alarm concerns the whole network, and `restSubject` if the alarm represents those beyond the limit.
+   * The subject: a provider, a token, a payment, a refund, a transaction or a range of blocks. It is the network's id if
+   * the alarm concerns the whole network, and `restSubject` if the alarm represents those beyond the limit.
    */
   readonly subject: string;
   /** A message for the operator. */

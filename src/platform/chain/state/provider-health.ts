@@ -1,4 +1,5 @@
 import type { Instant } from "../../../kernel/clock.ts";
+import type { Address } from "../client.ts";
 import type { ProviderFault } from "../providers/error.ts";
 
 /**
@@ -12,6 +13,12 @@ import type { ProviderFault } from "../providers/error.ts";
  */
 export type ProviderCondition =
   "ok" | "unknown" | "waiting" | "behind" | "wrong_chain" | "silent_logs";
+
+/** A transfer that a provider's logs omit although its receipts contain it. */
+export interface OmittedTransfer {
+  readonly transactionHash: string;
+  readonly to: Address;
+}
 
 export interface ProviderFailure {
   readonly kind: ProviderFault;
@@ -54,6 +61,11 @@ export interface ProviderHealth {
    * earlier versions stored.
    */
   readonly provenAt?: Instant | null;
+  /**
+   * The transfer for which it is excluded; null if it is not excluded for one. Missing in rows that earlier versions
+   * stored.
+   */
+  readonly omitted?: OmittedTransfer | null;
 }
 
 /** Counts since the process began, for metrics. */

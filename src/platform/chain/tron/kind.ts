@@ -4,6 +4,7 @@ import { makeExtendedKeys } from "../evm/xpub.ts";
 import { looksLikeSecret } from "../looks-like-secret.ts";
 import type { NetworkKind } from "../networks.ts";
 import { formatAddress, parseAddress } from "./address.ts";
+import { walletOrigins, walletTransfer } from "./wallet-transfer.ts";
 
 /** TRON: the accounts, contracts and JSON-RPC methods of EVM networks, with its own notation. */
 export const tronKind: NetworkKind = {
@@ -18,5 +19,6 @@ export const tronKind: NetworkKind = {
   extendedKeys: makeExtendedKeys("m/44'/195'/0'"),
   // Wallets on TRON accept no URI, only the bare address.
   paymentUri: ({ to }) => formatAddress(to),
+  browserWallets: { origins: walletOrigins, transfer: walletTransfer },
   connect: connectJsonRpc,
 };

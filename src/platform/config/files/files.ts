@@ -34,6 +34,25 @@ export async function readTextIfPresent(path: string): Promise<string | null> {
 }
 
 /**
+ * Returns why a settings file is not safe to use; null if it is. The file decides where the store is, which providers
+ * tell of payments, and whom the server trusts. A group counts as others unless the process belongs to it:
+ * with a private group for each user, files are often writable for the group.
+ */
+export async function findWriters(path: string): Promise<string | null> {
+  const { mode, gid } = await stat(path);
+  const groups = [process.getegid?.(), ...(process.getgroups?.() ?? [])];
+  const who =
+    (mode & 0o002) !== 0
+      ? "every user of this machine"
+      : (mode & 0o020) !== 0 && !groups.includes(gid)
+        ? `the group ${String(gid)}, to which this user does not belong,`
+        : null;
+  // Windows has no such modes.
+  if (who === null || process.platform === "win32") return null;
+  return `can be written by ${who} and is not read: chmod go-w ${path}`;
+}
+
+/**
  * Parses a till.yaml.
  * @throws InvalidValue if the file does not hold a mapping of settings
  */

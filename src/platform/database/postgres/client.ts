@@ -30,7 +30,8 @@ interface Query {
   readonly query_timeout: number;
 }
 
-export function makeBorrowedConnection(client: Client): BorrowedConnection {
+/** @param mayWrite false for a connection on which every transaction is read-only */
+export function makeBorrowedConnection(client: Client, mayWrite: boolean): BorrowedConnection {
   // pg requires that a query is issued only after the previous one has ended.
   const inOrder = makeSerial();
   let isUsable = true;
@@ -41,7 +42,7 @@ export function makeBorrowedConnection(client: Client): BorrowedConnection {
     // A Defect comes from the type parsers of this program; the connection is still usable.
     if (!(error instanceof Defect) && !isServerError(error)) isUsable = false;
     if (isServerError(error) && error.code.startsWith("57P")) isUsable = false;
-    const ours = translate(error, sql);
+    const ours = translate(error, sql, mayWrite);
     if (ours instanceof RolledBackByServer) wasRolledBack = true;
     return ours as Error;
   }

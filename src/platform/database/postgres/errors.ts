@@ -2,6 +2,7 @@ import { Defect } from "../../../kernel/errors.ts";
 import {
   StatementFailed,
   UniqueViolation,
+  busy,
   unavailable,
   writeOutsideTransaction,
 } from "../errors.ts";
@@ -16,8 +17,8 @@ interface ServerError extends Error {
 
 /** SQLSTATE classes: connection exceptions, insufficient resources, operator intervention, system errors. */
 const unavailableClasses = new Set(["08", "53", "57", "58"]);
-/** SQLSTATEs of lock_timeout and the two transaction timeouts. */
-const unavailableCodes = new Set(["55P03", "25P03", "25P04"]);
+/** SQLSTATEs of lock_timeout, statement_timeout and the two transaction timeouts. */
+const busyCodes = new Set(["55P03", "57014", "25P03", "25P04"]);
 const retriedCodes = new Set(["40001", "40P01"]);
 
 export function isServerError(error: unknown): error is ServerError {
@@ -33,14 +34,22 @@ export class RolledBackByServer extends Error {
   }
 }
 
-/** Translates a driver's error into one of the store's errors. */
-export function translate(error: unknown, sql: string): unknown {
+/**
+ * Translates a driver's error into one of the store's errors.
+ * @param mayWrite whether the connection is one for writes
+ */
+export function translate(error: unknown, sql: string, mayWrite: boolean): unknown {
   if (error instanceof Defect) return error;
   if (!isServerError(error)) return unavailable("The connection to the database was lost", error);
   if (error.code === "23505") return new UniqueViolation(error.table ?? "", error.constraint ?? "");
   if (retriedCodes.has(error.code)) return new RolledBackByServer(error.message, error);
-  if (error.code === "25006") return writeOutsideTransaction(sql);
-  if (unavailableClasses.has(error.code.slice(0, 2)) || unavailableCodes.has(error.code)) {
+  if (error.code === "25006") {
+    return mayWrite
+      ? unavailable("The database is read-only", error)
+      : writeOutsideTransaction(sql);
+  }
+  if (busyCodes.has(error.code)) return busy(`The database answered: ${error.message}`, error);
+  if (unavailableClasses.has(error.code.slice(0, 2))) {
     return unavailable(`The database answered: ${error.message}`, error);
   }
   return new StatementFailed(error.code, error.message, sql);

@@ -3,7 +3,7 @@ import { Defect } from "../../../kernel/errors.ts";
 import { runAfterCommit } from "../write/after-commit.ts";
 import { insertRows } from "../write/bulk-insert.ts";
 import type { Database, StoreLogger, Tx, WriteContext } from "../database.ts";
-import { StatementFailed, UniqueViolation, outcomeUnknown, unavailable } from "../errors.ts";
+import { StatementFailed, UniqueViolation, busy, outcomeUnknown } from "../errors.ts";
 import type { StoreLimits } from "../limits.ts";
 import type { Nesting } from "../write/nesting.ts";
 import { makeReader } from "../query/reader.ts";
@@ -31,23 +31,27 @@ const settings = [
 
 /** Opens at most `connections` connections, at least one for writes and one for reads. */
 export async function openPostgres(
-  { url, connections }: { readonly url: string; readonly connections: number },
+  place: { readonly url: string; readonly connections: number; readonly schema: string | null },
   logger: StoreLogger,
   { writeMilliseconds }: StoreLimits,
   nesting: Nesting,
 ): Promise<Database> {
+  const { url, connections, schema } = place;
+  const all = [...settings, ...(schema === null ? [] : [`SET search_path = ${schema}`])];
   const writerConnections = Math.max(1, Math.floor(connections * writersPart));
   const writers = await makePool({
     url,
     name: "till write",
     connections: writerConnections,
-    settings,
+    mayWrite: true,
+    settings: all,
   });
   const readers = await makePool({
     url,
     name: "till read",
     connections: connections - writerConnections,
-    settings: [...settings, "SET default_transaction_read_only = on"],
+    mayWrite: false,
+    settings: all,
   });
   const reading = makeUsage();
   const read = shareReads((sql, values, begin) =>
@@ -84,7 +88,7 @@ async function repeated<T>(run: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!(error instanceof RolledBackByServer)) throw error;
       if (count >= attemptLimit)
-        throw unavailable("Too many concurrent writes changed the same rows", error);
+        throw busy("Too many concurrent writes changed the same rows", error);
       await delay(retryMilliseconds * count);
     }
   }

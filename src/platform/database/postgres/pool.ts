@@ -9,6 +9,8 @@ export interface PoolOptions {
   /** The application name that the server shows for the connections. */
   readonly name: string;
   readonly connections: number;
+  /** Whether its connections are for writes; all others are read-only. */
+  readonly mayWrite: boolean;
   /** Statements that every new connection runs first. */
   readonly settings: readonly string[];
 }
@@ -57,7 +59,8 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
   sequelize.addHook("afterConnect", async (connection) => {
     const client = connection as Client;
     readAsSqliteDoes(client, driver.types.builtins);
-    await client.query(options.settings.join("; "));
+    const readOnly = options.mayWrite ? [] : ["SET default_transaction_read_only = on"];
+    await client.query([...options.settings, ...readOnly].join("; "));
   });
   const manager = sequelize.connectionManager as unknown as ConnectionManager;
   const gate = makeGate(options.connections);
@@ -67,7 +70,7 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
     await gate.enter();
     try {
       const client = await acquire(manager);
-      const connection = makeBorrowedConnection(client);
+      const connection = makeBorrowedConnection(client, options.mayWrite);
       try {
         return await fn(connection);
       } finally {

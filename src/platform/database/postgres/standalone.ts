@@ -1,11 +1,18 @@
 import { makeBorrowedConnection, type BorrowedConnection } from "./client.ts";
 import { readAsSqliteDoes } from "./types.ts";
 
-/** Opens a single read-only connection outside any pool. */
+/** A connection outside any pool. */
+export interface Standalone {
+  readonly connection: BorrowedConnection;
+  close(): Promise<void>;
+}
+
+/** Opens a single connection outside any pool, read-only unless `mayWrite`. */
 export async function connectAlone(
   url: string,
   connectMilliseconds: number,
-): Promise<{ readonly connection: BorrowedConnection; close(): Promise<void> }> {
+  mayWrite = false,
+): Promise<Standalone> {
   const { default: driver } = await import("pg");
   const client = new driver.Client({
     connectionString: url,
@@ -17,6 +24,6 @@ export async function connectAlone(
   client.on("error", () => undefined);
   await client.connect();
   readAsSqliteDoes(client, driver.types.builtins);
-  await client.query("SET default_transaction_read_only = on");
-  return { connection: makeBorrowedConnection(client), close: () => client.end() };
+  if (!mayWrite) await client.query("SET default_transaction_read_only = on");
+  return { connection: makeBorrowedConnection(client, mayWrite), close: () => client.end() };
 }

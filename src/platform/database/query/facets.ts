@@ -184,8 +184,9 @@ async function mergedKeys(
   const first = isPair ? `${facet} ${direction}, ` : "";
   const ordered = `ORDER BY ${first}${list("one", ` ${direction}`)}`;
   const allOf = (list: readonly string[]) => list.join(" AND ") || "1 = 1";
-  // PostgreSQL does not stop an index scan at the end of a row comparison, and would read the rest of the facet.
-  const isLimited = isPair && upTo !== null;
+  // PostgreSQL does not stop an index scan at the end of a row comparison, and would read the rest of the walk.
+  const isCompared = isPair || (reader.dialect === "postgres" && order.length > 1);
+  const isLimited = isCompared && upTo !== null;
   const from = isLimited
     ? `(SELECT one.* FROM ${table} AS one WHERE ${allOf(along)} ${ordered} LIMIT ${bind(upTo.each)}) AS one`
     : `${table} AS one`;

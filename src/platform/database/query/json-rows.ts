@@ -56,6 +56,13 @@ export function listedTexts(dialect: Dialect, column: string, alias: string) {
       };
 }
 
+/** Returns SQL for the elements of a JSON list in a column, for a FROM clause: `value` of the alias. */
+export function listedValues(dialect: Dialect, column: string, alias: string): string {
+  return dialect === "sqlite"
+    ? `json_each(${column}) AS ${alias}`
+    : `jsonb_array_elements(CAST(${column} AS jsonb)) AS ${alias} (value)`;
+}
+
 /** Returns SQL that joins the texts of all rows with spaces. */
 export function joinedTexts(dialect: Dialect, text: string): string {
   return `${dialect === "sqlite" ? "group_concat" : "string_agg"}(${text}, ' ')`;

@@ -1,4 +1,5 @@
 import { hour, type Clock } from "../../../kernel/clock.ts";
+import { unwatched, type Progress } from "../../progress.ts";
 import type { Database, Dialect, Reader, Tx } from "../database.ts";
 import { StoreTooNew } from "../errors.ts";
 import { integer, table, text, time, type Table } from "./table.ts";
@@ -23,7 +24,7 @@ export const schemaVersions = table(
 );
 
 /** The key of the PostgreSQL advisory lock during a migration: an arbitrary number. */
-const migrationLock = 7_184_552_001;
+export const migrationLock = 7_184_552_001;
 
 /** The time limit of a migration, in milliseconds: it builds indexes over all existing rows. */
 const writeMilliseconds = 6 * hour;
@@ -53,9 +54,12 @@ export async function applyMigrations(
   db: Database,
   clock: Clock,
   known: readonly Migration[],
+  progress: Progress = unwatched,
 ): Promise<readonly Migration[]> {
   const applied: Migration[] = [];
-  for (const migration of await pendingMigrations(db, known)) {
+  const pending = await pendingMigrations(db, known);
+  for (const [place, migration] of pending.entries()) {
+    progress(`Migrating (${migration.name})`, place, pending.length);
     const isMine = await db.write(context, (tx) => apply(tx, clock, migration, known));
     if (isMine) applied.push(migration);
   }
@@ -114,6 +118,6 @@ function refuseNewer(applied: ReadonlySet<number>, known: readonly Migration[]):
   if (store <= newest) return;
   throw new StoreTooNew(
     `The store has version ${String(store)} and this program knows versions up to ${String(newest)}. ` +
-      "Start the newer program, or restore a backup from before the upgrade.",
+      "Start the newer program, or restore a backup from before the upgrade with it: till restore FILE --no-migrate.",
   );
 }

@@ -12,8 +12,9 @@ const reasons: Readonly<Record<string, string>> = {
   SQLITE_FULL: "The disk that holds the store is full",
   SQLITE_IOERR: "The disk that holds the store failed to read or write",
   SQLITE_CANTOPEN: "The store's file cannot be opened",
+  SQLITE_READONLY: "The store's file is read-only",
   SQLITE_NOMEM: "The machine has no memory left",
-  SQLITE_CORRUPT: "The store's file is damaged: restore a backup",
+  SQLITE_CORRUPT: "The store's file is damaged: restore a backup with till restore",
   SQLITE_NOTADB: "The store's file is not a SQLite database",
   SQLITE_PROTOCOL: "The store's file could not be locked",
 };

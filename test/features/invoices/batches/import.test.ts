@@ -166,6 +166,7 @@ describe("till invoice import", () => {
       attempt: <T>(write: Promise<T>) => write,
       interruptible: <T>(work: (asked: () => boolean) => Promise<T>) => work(isInterrupted),
       isSet: () => false,
+      progress: () => undefined,
     };
     return importInvoices(service, call, organizationId, [head, ...lines].join("\n"));
   };
@@ -200,7 +201,7 @@ describe("till invoice import", () => {
   it("refuses a file that is not CSV, lacks columns or has unknown ones, and one that is missing", async () => {
     const wrong = [
       ["", "The file is empty"],
-      ["externalId,amount\n", "network is missing"],
+      ["externalId,amount\n", "settlementCurrency is missing"],
       [`${head},colour\n`, '"colour" is not a column'],
       [`${head},amount\n`, "amount is named twice"],
       [`${head}\n"d-9,5.00\n`, "Line 2 is not CSV"],

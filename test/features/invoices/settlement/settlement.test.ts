@@ -283,9 +283,13 @@ eachStore("an invoice's payments", (store) => {
       settlementDecimals: 2,
       payableAmount: tokens(25),
       dueAmount: tokens(24.75),
-      requiredConfirmations: 19,
       expiresAt: invoice.expiresAt,
       isCanceled: false,
+    });
+    expect(terms.get(invoice.id)?.quotes).to.have.length(1);
+    expect(terms.get(invoice.id)?.quotes[0]).to.include({
+      ...{ network: "tron", tokenSymbol: "USDT", tokenDecimals: 6, requiredConfirmations: 19 },
+      ...{ payableAmount: tokens(25), exchangeRate: "1" },
     });
   });
 });

@@ -13,7 +13,7 @@ import type { Receipt } from "../../../../src/platform/chain/client.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 
 const address = "a1".repeat(20);
-const terms = { address, token: "USDT", issuedAt: 1_000 * day, endsAt: 1_008 * day };
+const terms = { targets: [{ address, token: "USDT" }], issuedAt: 1_000 * day, endsAt: 1_008 * day };
 
 describe("A submitted transaction", () => {
   const network = testNetworks("ethereum").get("ethereum");

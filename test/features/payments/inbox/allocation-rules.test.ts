@@ -29,7 +29,7 @@ const transfer: TransferRow = {
 const payment = (invoice: string, amount: bigint): PaymentRow =>
   ({
     ...{ id: `pay_${invoice}`, invoiceId: `inv_${invoice}`, amount },
-    ...{ status: "confirming", statusWhenBack: null },
+    ...{ status: "confirming", statusWhenBack: null, refundRequested: 0n, refunded: 0n },
   }) as PaymentRow;
 
 /** Returns the code of the refusal; null if nothing is refused. */

@@ -1,4 +1,5 @@
 // Unit tests of the rules of suggestions; suggestions.test.ts tests them through the inbox.
+import { aQuote } from "../../../support/quotes.ts";
 import { expect } from "chai";
 import type { InvoiceCandidate } from "../../../../src/features/invoices/index.ts";
 import {
@@ -47,8 +48,10 @@ function payment(invoice: string, amount: bigint): PaymentRow {
     terms: {
       ...{ organizationId: "org_1", walletId: null, customerId: null, managedBy: null },
       ...{ amount: 1n, settlementCurrency: "USD", settlementDecimals: 2, network: "ethereum" },
-      ...{ tokenSymbol: "USDT", tokenDecimals: 6, payableAmount: 1n, askedAmount: 1n },
-      ...{ dueAmount: 1n, remainingAmount: 0n, seenAmount: 0n, requiredConfirmations: 1 },
+      ...{ tokenSymbol: "USDT", payableAmount: 1n, askedAmount: 1n, roundingSlack: 0n },
+      quotes: [aQuote({ payableAmount: 1n })],
+      tolerance: { numerator: 0n, denominator: 1n },
+      ...{ dueAmount: 1n, remainingAmount: 0n, seenAmount: 0n },
       ...{ issuedAt, expiresAt, isCanceled: false, latePolicy: "accept" },
     },
   });

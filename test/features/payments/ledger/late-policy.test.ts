@@ -33,6 +33,7 @@ anyStore("The policy for late payments", (store) => {
     expect(await counter.get(merchant, "/payment-policy")).to.deep.equal({
       latePayments: "accept",
       lateWindowDays: 7,
+      paymentOptions: null,
     });
     const accepted = await payLate("25.00");
     expect(await accepted.read()).to.include({ status: "paid", exception: "late" });

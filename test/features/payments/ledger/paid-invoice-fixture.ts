@@ -1,4 +1,5 @@
 import {
+  claimableNetworks,
   claimableTerms,
   matchHolds,
   presentInvoice,
@@ -10,12 +11,19 @@ import {
   makeBlockTimes,
   makeClaimExaminer,
   makePaymentService,
+  makeRefundLedger,
   makeWatcher,
   presentPayment,
   type Watcher,
   type PaymentFilters,
 } from "../../../../src/features/payments/index.ts";
 import { makeWatchWorkers } from "../../../../src/features/payments/worker.ts";
+import {
+  makeRefundExaminer,
+  makeRefundRequests,
+  makeRefundService,
+  type RefundService,
+} from "../../../../src/features/refunds/index.ts";
 import { lateReviewers } from "../../../../src/features/organizations/index.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { second } from "../../../../src/kernel/clock.ts";
@@ -31,6 +39,7 @@ import type { Shop } from "../../../support/invoice-services-fixture.ts";
 /** A shop whose network is watched: the whole product above the chain client. */
 export interface Market {
   readonly watcher: Watcher;
+  readonly refunds: RefundService;
   /** Runs the network's worker until no work is due. */
   look(): Promise<void>;
   read(invoice: InvoiceView): Promise<ReturnType<typeof presentInvoice>>;
@@ -61,25 +70,31 @@ export function openMarket(
     watchedAmong,
     lateReviewers,
   };
+  const journal = createJournal({ ids, wake: () => undefined });
   const reading = {
-    ...{ db, clock, ids, network, invoices, client },
-    journal: createJournal({ ids, wake: () => undefined }),
+    ...{ db, clock, ids, network, invoices, client, journal },
+    refunds: makeRefundRequests({ journal, networks }),
     logger: silentLogger,
   };
   const alarms = createAlarms(reading);
   const times = makeBlockTimes({ clock, providers, alarms });
   const watcher = makeWatcher({ ...reading, providers, times });
-  const examiner = makeClaimExaminer({ ...reading, providers, claimableTerms, times });
+  const examiner = makeClaimExaminer({
+    ...{ ...reading, providers, claimableTerms, claimableNetworks, times },
+    ...{ examined: new Set(networks.keys()), wake: () => undefined },
+  });
+  const refunding = { networks, payments: makeRefundLedger({ ...reading, networks }) };
   const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
   const [worker] = makeWatchWorkers({
     ...{ db, clock, leases, invoices },
     watchers: [watcher],
-    examiners: [examiner],
+    examiners: [examiner, makeRefundExaminer({ ...reading, ...refunding, providers })],
   });
   const service = makePaymentService({ db, networks });
 
   return {
     watcher,
+    refunds: makeRefundService({ ...reading, ...refunding, wake: () => undefined }),
     async look() {
       for (let runs = 0; runs < runsMax; runs += 1) {
         shop.advance(2 * second);

@@ -1,6 +1,6 @@
 // Unit tests of the rules of payments: counted amounts, allocated amounts, and the effects of reorganizations.
 import { expect } from "chai";
-import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
+import { addShare, noShare, type PayableTerms } from "../../../../src/features/invoices/index.ts";
 import {
   asksFor,
   acceptedMatches,
@@ -20,17 +20,25 @@ import {
 import type { MatchRule } from "../../../../src/features/payments/payment-status.ts";
 import type { PaymentRow, TransferRow } from "../../../../src/features/payments/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
+import { aQuote } from "../../../support/quotes.ts";
 
 const issuedAt = 1_000;
 const expiresAt = 9_000;
 
+const quote = aQuote({ payableAmount: 25_000_100n });
 const terms: PayableTerms = {
   ...{ organizationId: "org_1", walletId: null, customerId: null, managedBy: null },
   ...{ amount: 2_500n, settlementCurrency: "USD", settlementDecimals: 2 },
-  ...{ network: "ethereum", tokenSymbol: "USDT", tokenDecimals: 6 },
-  ...{ payableAmount: 25_000_100n, askedAmount: 25_000_100n, dueAmount: 24_750_099n },
+  ...{ network: "ethereum", tokenSymbol: "USDT", quotes: [quote] },
+  ...{
+    payableAmount: 25_000_100n,
+    askedAmount: 25_000_100n,
+    roundingSlack: 0n,
+    dueAmount: 24_750_099n,
+  },
+  tolerance: { numerator: 1n, denominator: 100n },
   remainingAmount: 25_000_100n,
-  ...{ seenAmount: 0n, requiredConfirmations: 3, issuedAt, expiresAt },
+  ...{ seenAmount: 0n, issuedAt, expiresAt },
   ...{ isCanceled: false, latePolicy: "accept" },
 };
 
@@ -56,6 +64,7 @@ function payment(
   });
 }
 const review = (one: PaymentRow): PaymentRow => ({ ...one, status: "review" });
+const paid = (amount: bigint) => addShare(noShare, amount, quote.payableAmount);
 const totals = (...payments: readonly PaymentRow[]) => settleLedger(payments, terms).totals;
 
 describe("The rules of payments", () => {
@@ -271,19 +280,21 @@ describe("The rules of payments", () => {
 
   describe("for the amounts that an invoice still asks for", () => {
     it("accept at most the missing part, or the amount that its hold reserves", () => {
-      expect(asksFor(terms, 0n, 25_000_100n)).to.equal(true);
-      expect(asksFor(terms, 0n, 25_000_101n)).to.equal(false);
+      expect(asksFor(terms, paid(0n), quote, 25_000_100n)).to.equal(true);
+      expect(asksFor(terms, paid(0n), quote, 25_000_101n)).to.equal(false);
       const part = { ...terms, remainingAmount: 15_000_200n };
-      expect(asksFor(part, 10_000_000n, 15_000_100n)).to.equal(true);
-      expect(asksFor(part, 10_000_000n, 15_000_200n)).to.equal(true);
-      expect(asksFor(part, 10_000_000n, 15_000_150n)).to.equal(false);
-      expect(asksFor(part, 10_000_000n, 25_000_100n)).to.equal(false);
+      expect(asksFor(part, paid(10_000_000n), quote, 15_000_100n)).to.equal(true);
+      expect(asksFor(part, paid(10_000_000n), quote, 15_000_200n)).to.equal(true);
+      expect(asksFor(part, paid(10_000_000n), quote, 15_000_150n)).to.equal(false);
+      expect(asksFor(part, paid(10_000_000n), quote, 25_000_100n)).to.equal(false);
     });
 
     it("accept nothing once the due amount is paid", () => {
-      expect(asksFor(terms, terms.dueAmount - 1n, 250_001n)).to.equal(true);
-      expect(asksFor(terms, terms.dueAmount, 1n)).to.equal(false);
-      expect(asksFor({ ...terms, remainingAmount: 5n }, terms.dueAmount, 5n)).to.equal(false);
+      expect(asksFor(terms, paid(terms.dueAmount - 1n), quote, 250_001n)).to.equal(true);
+      expect(asksFor(terms, paid(terms.dueAmount), quote, 1n)).to.equal(false);
+      expect(asksFor({ ...terms, remainingAmount: 5n }, paid(terms.dueAmount), quote, 5n)).to.equal(
+        false,
+      );
     });
 
     it("match only the first on the chain of equal transfers in one scan, whatever their order in the input", () => {
@@ -312,7 +323,12 @@ describe("The rules of payments", () => {
       ).to.have.length(1);
       // Payments in review do not count yet.
       expect(decide("exact_amount", [], { ...terms, isCanceled: true })).to.have.length(3);
-      expect(decide("exclusive_address", [], { ...terms, tokenSymbol: "USDC" })).to.deep.equal([]);
+      expect(
+        decide("exclusive_address", [], {
+          ...terms,
+          quotes: [{ ...quote, tokenSymbol: "USDC" }],
+        }),
+      ).to.deep.equal([]);
     });
   });
 });

@@ -85,6 +85,48 @@ eachStore("A price whose amounts are all held", (store) => {
     expect(await read(next)).to.include({ status: "confirming" });
   });
 
+  it("recycles a hold that is not in force, for an option that is chosen", async () => {
+    const offered = ["USDC", "USDT"].map((tokenSymbol) => ({ network: "sandbox", tokenSymbol }));
+    const offer = async () => {
+      const priced = { amount: "0.01", settlementCurrency: "USD", paymentOptions: offered };
+      return (await expectStatus(post("/invoices", priced), 201)).body;
+    };
+    const choose = ({ checkoutId }: Json, tokenSymbol: string) =>
+      shop.counter.app.request("POST", `/v1/checkout/${String(checkoutId)}/option`, {
+        body: { network: "sandbox", tokenSymbol },
+      });
+    const usdtOf = async (invoice: Json) =>
+      ((await read(invoice))["paymentOptions"] as Json[])[1]?.["payableAmount"];
+    await issue();
+    const dead = await offer();
+    await expectStatus(choose(dead, "USDT"), 200);
+    await expectStatus(choose(dead, "USDC"), 200);
+    await fill(0);
+    const next = await offer();
+    expect((await choose(next, "USDT")).body["code"]).to.equal("wallet_capacity_exhausted");
+    await cancel(dead);
+    await expectStatus(choose(next, "USDT"), 200);
+    const amount = await usdtOf(next);
+    expect(amount).to.equal(await usdtOf(dead));
+    await expectStatus(choose(next, "USDC"), 200);
+
+    // A payer of either may have sent it, so nobody is credited.
+    await pay(amount);
+    expect(await read(next)).to.include({ status: "open", tokenSymbol: "USDC" });
+    expect(await read(dead)).to.include({ status: "canceled", paidAmount: "0.00" });
+    const found = await inboxed();
+    const suggested = suggestedFor(found).map((one) => [one["invoiceId"], one["amount"]]);
+    expect(suggested).to.deep.include.members([
+      [next["id"], amount],
+      [dead["id"], amount],
+    ]);
+    const allocations = [{ invoiceId: next["id"], amount }];
+    await expectStatus(post(`/transfers/${String(found?.["id"])}/allocate`, { allocations }), 200);
+    expect(await read(next)).to.include({
+      ...{ status: "confirming", tokenSymbol: "USDT", paidAmount: "0.01" },
+    });
+  });
+
   it("leaves it to the merchant too while the time of its block is not confirmed", async () => {
     await fill(2);
     const next = await issue();

@@ -48,7 +48,7 @@ import {
   type FakeNode,
 } from "../../../support/chain/fake-node.ts";
 import { testNetworks } from "../../../support/merchants.ts";
-import { askingInvoices, startAt, type AskingInvoices } from "./watched-network.ts";
+import { askingInvoices, noRefunds, startAt, type AskingInvoices } from "./watched-network.ts";
 
 /** A network that is read from several nodes over HTTP, as in `till serve`. */
 export interface PooledNetwork {
@@ -134,6 +134,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const times = makeBlockTimes({ clock, providers, alarms, pool });
   const reading = {
     ...{ db, clock, ids, network, invoices, pool, alarms, client, providers, times },
+    refunds: noRefunds,
     journal: createJournal({ ids, wake: () => undefined }),
     logger: silentLogger,
   };
@@ -148,7 +149,12 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const [worker] = makeWatchWorkers({
     ...{ db, clock, leases, invoices },
     watchers: [watcher],
-    examiners: [makeClaimExaminer({ ...reading, claimableTerms })],
+    examiners: [
+      makeClaimExaminer({
+        ...{ ...reading, claimableTerms, claimableNetworks: () => Promise.resolve([]) },
+        ...{ examined: new Set<string>(), wake: () => undefined },
+      }),
+    ],
     monitors: new Map([[network.id, monitor]]),
   });
   const access = [{ network: network.id, pool, alarms, scanner }];

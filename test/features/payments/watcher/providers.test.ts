@@ -272,6 +272,30 @@ anyStore("A network with several providers", (store) => {
       expect(till.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
       expect(await till.storedAlarms()).to.deep.equal([]);
     });
+
+    for (const isTakenOver of [false, true]) {
+      const by = isTakenOver ? ", by another process too" : "";
+      it(`uses that one again once it lists what it hid, without receipts of blocks${by}`, async () => {
+        const [first] = await open();
+        first.view.withoutBlockReceipts = true;
+        pay();
+        await till.look();
+        first.view.hidesLogs = true;
+        await till.mine(1);
+        expect(condition(0)).to.equal("silent_logs");
+        if (isTakenOver) await till.takeOver();
+        till.advance(6 * minute);
+        await till.look();
+        await till.look();
+        expect(condition(0)).to.equal("silent_logs");
+        first.view.hidesLogs = false;
+        till.advance(6 * minute);
+        await till.look();
+        await till.look();
+        expect(till.pool.health()[0]).to.include({ condition: "ok", isInUse: true });
+        expect(await till.storedAlarms()).to.deep.equal([]);
+      });
+    }
   });
 
   describe("of which one is dead", () => {

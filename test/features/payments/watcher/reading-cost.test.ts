@@ -23,7 +23,7 @@ import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { addressOf, scriptChain, type Faults } from "./scripted-chain.ts";
-import { askingInvoices, standInInvoices, startAt } from "./watched-network.ts";
+import { askingInvoices, noRefunds, standInInvoices, startAt } from "./watched-network.ts";
 
 const finalityLag = 20;
 const guard = () => Promise.resolve();
@@ -63,6 +63,7 @@ anyStore("Reading final blocks again", (store) => {
     const times = makeBlockTimes({ clock, providers, alarms });
     const reading = {
       ...{ db, clock, ids, network, invoices, pool, alarms, client, providers, times },
+      refunds: noRefunds,
       journal: createJournal({ ids, wake: () => undefined }),
       logger: silentLogger,
     };

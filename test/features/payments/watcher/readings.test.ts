@@ -189,6 +189,37 @@ eachStore("The readings of final blocks", (store) => {
     expect(readings.every(({ timesRead }) => timesRead > 0)).to.equal(true);
   });
 
+  it("release no hold before all of them were made, nor after they were dropped", async () => {
+    const [only] = await open();
+    if (only === undefined) throw new Error("there is no node");
+    only.view.hidesLogs = true;
+    till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+    await till.mine(13);
+    expect(await till.transfers()).to.deep.equal([]);
+    // The blocks were read once.
+    const first = till.chain.block(50).time;
+    expect(await till.watcher.finalTime()).to.equal(first);
+    const probe = async () => {
+      till.chain.mine(1, [{ to: addressOf("somebody"), amount: token(7) }]);
+      till.chain.mine(10);
+      till.advance(11 * minute);
+      await till.look();
+    };
+    await probe();
+    expect(till.pool.health()[0]?.condition).to.equal("silent_logs");
+    // Weeks later its index is repaired.
+    till.advance(30 * 24 * hour);
+    await till.mine(1);
+    expect(await till.watcher.finalTime()).to.equal(first);
+    only.view.hidesLogs = false;
+    await probe();
+    for (let looks = 0; looks < 3; looks += 1) await later(minute);
+    expect(await till.transfers()).to.have.length(1);
+    expect(await till.watcher.finalTime()).to.equal(first);
+    await later(hour);
+    expect(await till.watcher.finalTime()).to.be.greaterThan(first);
+  });
+
   it("show which blocks were read only once", async () => {
     await open();
     await till.mine(30);

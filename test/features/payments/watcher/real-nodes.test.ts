@@ -11,7 +11,7 @@ import {
   type ChainLab,
   type LabOptions,
 } from "../../../support/chain/chain-lab.ts";
-import { describeOnAnvil } from "../../../support/describe-on-anvil.ts";
+import { describeOnAnvil } from "../../../support/suites/describe-on-anvil.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { eachStore, shareOf } from "../../../support/store/stores.ts";

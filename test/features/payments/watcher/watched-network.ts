@@ -1,3 +1,4 @@
+import { aQuote } from "../../../support/quotes.ts";
 import type {
   HoldMatch,
   PayableTerms,
@@ -59,6 +60,9 @@ export interface AskingInvoices extends Invoices, WatchTimes {
   onSettle: () => void;
 }
 
+/** No payer asks for a refund. */
+export const noRefunds = { withdraw: () => Promise.resolve() };
+
 /** The consistency checks that fail on a store whose invoices are stand-ins without rows. */
 export const standInInvoices: Unsound = {
   checks: ["payments.invoice", "figures.facts"],
@@ -91,14 +95,15 @@ export function askingInvoices(ids: IdSource): AskingInvoices {
           settlementDecimals: 2,
           network: "ethereum",
           tokenSymbol: "USDT",
-          tokenDecimals: 6,
+          quotes: [aQuote({ payableAmount: terms?.payableAmount ?? exactAmount ?? token(25) })],
+          tolerance: { numerator: 0n, denominator: 1n },
           issuedAt: startAt,
           payableAmount: exactAmount ?? token(25),
           askedAmount: exactAmount ?? token(25),
+          roundingSlack: 0n,
           dueAmount: exactAmount ?? token(25),
           seenAmount: 0n,
           remainingAmount: exactAmount ?? token(25),
-          requiredConfirmations: 3,
           expiresAt: startAt + 1_000_000 * blockMs,
           isCanceled: false,
           managedBy: null,
@@ -243,6 +248,7 @@ export async function watchNetwork(
       ids,
       journal: createJournal({ ids, wake: () => undefined }),
       invoices,
+      refunds: noRefunds,
       logger,
       network,
       client: chain.client,

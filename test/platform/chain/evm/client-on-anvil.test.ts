@@ -11,7 +11,7 @@ import {
   startTronLab,
   type ChainLab,
 } from "../../../support/chain/chain-lab.ts";
-import { describeOnAnvil } from "../../../support/describe-on-anvil.ts";
+import { describeOnAnvil } from "../../../support/suites/describe-on-anvil.ts";
 
 const networks = parseNetworks(
   readFileSync(new URL("../../../../config/networks.yaml", import.meta.url), "utf8"),

@@ -22,3 +22,31 @@ describe("a payment's QR code", () => {
     );
   });
 });
+
+describe("the transfer that a browser's wallet is asked for", () => {
+  const request = {
+    contract: "a614f803b6fd780986a42c78ec9c7f77e6ded13c",
+    to,
+    amount: 25_000_100_000_000_000_000n,
+  };
+  const data = `0xa9059cbb${to.padStart(64, "0")}${request.amount.toString(16).padStart(64, "0")}`;
+
+  it("is a call of the token's contract, with addresses as the network writes them", () => {
+    expect(evmKind.browserWallets?.transfer({ ...request, chainId: 56 })).to.deep.equal({
+      walletStandard: "eip-6963",
+      chainId: "0x38",
+      tokenContract: "0xa614f803B6FD780986A42c78Ec9c7f77e6DeD13C",
+      recipient: "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+      units: "25000100000000000000",
+      data,
+    });
+    expect(tronKind.browserWallets?.transfer({ ...request, chainId: 728126428 })).to.deep.equal({
+      walletStandard: "tip-6963",
+      chainId: "0x2b6653dc",
+      tokenContract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
+      recipient: "TYBNgWfhGuNzdLtjKtxXTfskAhTbMcqbaG",
+      units: "25000100000000000000",
+      data,
+    });
+  });
+});

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { encodeCall } from "../abi.ts";
 import { startAnvil, type Anvil } from "../anvil.ts";
-import { describeOnAnvil } from "../../describe-on-anvil.ts";
+import { describeOnAnvil } from "../../suites/describe-on-anvil.ts";
 import { compileContracts } from "./compile.ts";
 import { committedContracts, runtimeBytecode } from "./compiled.ts";
 

@@ -18,11 +18,12 @@ export const de: Catalogue = {
   lastDigits:
     "An den letzten Ziffern erkennen wir Ihre Zahlung. Bitte runden Sie den Betrag deshalb nicht.",
   arrives:
-    "Es müssen genau {amount} ankommen, bis zur letzten Nachkommastelle. Wenn Sie von einer Börse aus zahlen, rechnen Sie deren Auszahlungsgebühr dazu.",
+    "Es müssen genau {amount} ankommen. Von einer Börse aus? Achten Sie dort auf „Sie erhalten“: Nach Abzug der Gebühr muss dort genau dieser Betrag stehen.",
   onlyHere:
     "Senden Sie nur {token} über {network}. Alles andere erreicht den Händler nicht und kann nicht zurückgeholt werden.",
-  ownCoin: "Für die Netzwerkgebühr brauchen Sie außerdem etwas {coin}.",
-  unnamedCoin: "Für die Netzwerkgebühr brauchen Sie außerdem etwas von der Währung von {network}.",
+  ownCoin: "Aus Ihrer eigenen Wallet brauchen Sie außerdem etwas {coin} für die Netzwerkgebühr.",
+  unnamedCoin:
+    "Aus Ihrer eigenen Wallet brauchen Sie außerdem etwas von der Währung von {network} für die Netzwerkgebühr.",
   addressOn: "Adresse im Netzwerk {network}",
   copyAmount: "Betrag kopieren",
   copyAddress: "Adresse kopieren",
@@ -32,6 +33,7 @@ export const de: Catalogue = {
   copyFailed: "Kopieren nicht möglich. Bitte Text markieren",
   openWallet: "In einer Wallet öffnen",
   showCode: "QR-Code anzeigen",
+  hideCode: "QR-Code ausblenden",
   scanAddress: "Adresse im Netzwerk {network}, ohne Betrag. Geben Sie {amount} selbst ein.",
   scanAll: "Adresse, Token und Betrag im Netzwerk {network}.",
   qrLabel: "QR-Code: {amount} über {network} an {address} zahlen",
@@ -39,16 +41,50 @@ export const de: Catalogue = {
   otherCode: "Einen Code verwenden, der den Betrag einträgt",
   scanCheck:
     "Nicht jede Wallet liest diesen Code richtig. Bevor Sie bestätigen, muss Ihre Wallet eine Empfängeradresse anzeigen, die auf {ending} endet, und den Betrag {amount}. Zeigt sie etwas anderes an, dann senden Sie nichts und verwenden Sie stattdessen die Adresse.",
+  otherOptions: "Mit anderem Token oder Netzwerk zahlen",
+  optionsLead:
+    "Jede Möglichkeit hat einen eigenen Betrag und eine eigene Adresse. Schon etwas gesendet? Dann warten Sie: Es zählt trotzdem, zu dem Kurs, der Ihnen gezeigt wurde.",
+  optionChosen: "Betrag und Adresse haben sich geändert.",
+  optionRefused:
+    "Diese Zahlungsart ist gerade nicht verfügbar. Sie können eine andere wählen oder wie unten gezeigt zahlen.",
+  optionsFull:
+    "Sie haben so viele Zahlungsarten gewählt, wie diese Zahlung haben kann. Eine davon können Sie weiterhin wählen.",
+  optionClosed:
+    "Die Zahlungsart lässt sich jetzt nicht ändern. Diese Seite zeigt, wie es weitergeht.",
   payBy: "Zahlbar bis",
   timeLeft: "noch {time}",
   timeLeftToPay: "Noch {time} Zeit zum Bezahlen",
   dayTime: "{day}, {time}",
 
+  walletPayWith: "Mit {wallet} zahlen",
+  walletPay: "Mit Ihrer Wallet zahlen",
+  walletApps: "Diese Seite in einer Wallet-App öffnen",
+  walletWaiting: "Ihre Wallet bittet Sie um Bestätigung. Prüfen Sie dort Betrag und Adresse.",
+  walletSent:
+    "Ihre Wallet hat die Zahlung gesendet. Sie erscheint hier, sobald das Netzwerk sie hat. Bitte senden Sie sie nicht noch einmal.",
+  walletUnsubmitted:
+    "Ihre Wallet hat die Zahlung gesendet. Wir konnten die Transaktion nicht vermerken, finden sie aber trotzdem im Netzwerk. Bitte senden Sie sie nicht noch einmal.",
+  walletRefused: "Sie haben in Ihrer Wallet abgelehnt. Es wurde nichts gesendet.",
+  walletWrongNetwork:
+    "Ihre Wallet ist nicht im Netzwerk {network}. Deshalb haben wir sie nicht um eine Zahlung gebeten. Wechseln Sie dort das Netzwerk und versuchen Sie es noch einmal.",
+  walletWrongToken:
+    "Ihre Wallet konnte nicht bestätigen, dass es sich um {token} im Netzwerk {network} handelt. Deshalb haben wir sie nicht um eine Zahlung gebeten. Sie können weiterhin an die Adresse auf dieser Seite zahlen.",
+  walletTooLittle:
+    "Auf diesem Konto Ihrer Wallet sind weniger als {amount}. Deshalb haben wir sie nicht um eine Zahlung gebeten.",
+  walletSilent:
+    "Ihre Wallet antwortet nicht. Öffnen Sie sie und sehen Sie nach: Wenn diese Zahlung dort als gesendet oder ausstehend erscheint, senden Sie bitte keine weitere. Andernfalls können Sie an die Adresse auf dieser Seite zahlen.",
+  walletFailed:
+    "Ihre Wallet hat ein Problem gemeldet. Sehen Sie zuerst dort nach: Wenn diese Zahlung als gesendet oder ausstehend erscheint, senden Sie bitte keine weitere.",
+  walletChanged:
+    "Diese Zahlung hat sich gerade geändert. Deshalb haben wir Ihre Wallet nicht um eine Zahlung gebeten. Prüfen Sie zuerst den Betrag auf dieser Seite.",
+  walletOffline:
+    "Wir konnten den aktuellen Betrag nicht abrufen. Deshalb haben wir Ihre Wallet nicht um eine Zahlung gebeten. Bitte versuchen Sie es gleich noch einmal.",
   awaitingHeadline: "Wir warten auf Ihre Zahlung",
   awaitingLead: "Ihre Zahlung erscheint hier, sobald das Netzwerk sie hat.",
   partlyPaidHeadline: "Ein Teil Ihrer Zahlung ist angekommen",
   partlyPaidLead:
     "Wir haben {received} von {payable} erhalten. Senden Sie die übrigen {remaining}, um die Zahlung abzuschließen.",
+  partlyPaidSent: "Den Rest schon gesendet? Bitte warten Sie: Er erscheint hier von selbst.",
   confirmingHeadline: "Zahlung gefunden",
   confirmingLead:
     "Das Netzwerk bestätigt sie gerade. Voraussichtliche Dauer: {wait}. Sie müssen nichts weiter tun und können diese Seite schließen.",
@@ -57,7 +93,7 @@ export const de: Catalogue = {
   waitAbout: "etwa {time}",
   inReviewHeadline: "Zahlung gefunden, der Händler prüft sie",
   inReviewLead:
-    "Wir haben eine Zahlung gefunden, die {merchant} noch annehmen muss. Bitte senden Sie sie nicht noch einmal: Diese Seite zeigt die Entscheidung.",
+    "Ihre Zahlung wurde gefunden, konnte aber nicht automatisch zugeordnet werden. Deshalb entscheidet {merchant}, ob sie angenommen wird. Sie müssen jetzt nichts tun: Diese Seite zeigt die Entscheidung. Bitte senden Sie die Zahlung nicht noch einmal.",
   paidHeadline: "Bezahlt",
   paidLead: "Danke! {merchant} hat Ihre Zahlung.",
   overpaidHeadline: "Bezahlt, aber Sie haben zu viel gesendet",
@@ -72,42 +108,46 @@ export const de: Catalogue = {
     "Ihre Zahlung kam nach Ablauf der Frist an, und {merchant} hat sie angenommen. Wir haben {received} erhalten, das sind {excess} zu viel.",
   lateHeadline: "Ihre Zahlung kam zu spät an",
   lateLead:
-    "Sie kam nach Ablauf der Frist an, deshalb entscheidet {merchant}, was mit ihr geschieht. Bitte senden Sie nichts weiter.",
+    "Sie kam nach Ablauf der Frist an. Deshalb entscheidet {merchant}, ob sie angenommen oder zurückgesendet wird. Bitte senden Sie nichts weiter.",
   expiredHeadline: "Diese Zahlung ist abgelaufen",
   expiredLead:
-    "Bitte senden Sie jetzt nichts mehr an die Adresse dieser Zahlung. Bitten Sie {merchant} um einen neuen Link.",
+    "Noch nicht gesendet? Bitte senden Sie jetzt nichts mehr. Bitten Sie {merchant} um einen neuen Link.",
   expiredSent:
-    "Schon gesendet? Wir finden die Zahlung trotzdem. Bewahren Sie den Link zu dieser Seite auf. Wenn Ihre Zahlung nicht bald erscheint, wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
+    "Schon gesendet? Bitte senden Sie nicht noch einmal: Die Zahlung wird trotzdem gefunden. Bewahren Sie den Link zu dieser Seite auf. Wenn Ihre Zahlung nicht bald erscheint, wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
   expiredPartlyHeadline: "Abgelaufen, nur ein Teil wurde bezahlt",
   expiredPartlyLead:
-    "Wir haben {received} von {payable} erhalten, und die Frist ist abgelaufen. Bitte senden Sie den Rest jetzt nicht.",
+    "Wir haben {received} von {payable} erhalten, und die Frist ist abgelaufen. Bitte senden Sie den Rest nicht mehr.",
+  expiredPartlyNext:
+    "Fragen Sie {merchant}, was mit den {received} geschieht, und nennen Sie die Referenz unten.",
   canceledHeadline: "Vom Händler storniert",
   canceledLead:
     "{merchant} hat diese Zahlung storniert. Bitte senden Sie nichts an die Adresse dieser Zahlung.",
   canceledPaidHeadline: "Storniert, aber eine Zahlung ist angekommen",
   canceledPaidLead:
-    "Eine Zahlung ist angekommen, obwohl {merchant} die Anforderung storniert hat. {merchant} prüft sie und entscheidet, was mit ihr geschieht. Bitte senden Sie nichts weiter.",
+    "Eine Zahlung ist angekommen, obwohl {merchant} die Anforderung storniert hat. {merchant} entscheidet, ob sie angenommen oder zurückgesendet wird. Bitte senden Sie nichts weiter.",
   cannotCheckHeadline: "Wir können das Netzwerk gerade nicht prüfen",
   cannotCheckLead:
-    "Ihre Zahlung ist sicher: Wir finden alles, was Sie gesendet haben, sobald {network} wieder gelesen werden kann. Bitte senden Sie es nicht zweimal.",
+    "Schon gesendet? Ihre Zahlung ist sicher: Sie wird gefunden, sobald {network} wieder gelesen werden kann. Bitte senden Sie sie nicht zweimal.",
   cannotCheckOpen:
-    "Noch nicht bezahlt? Sie können weiterhin zahlen: Es zählt, wann das Netzwerk die Zahlung aufnimmt.",
+    "Noch nicht bezahlt? Sie können weiterhin zahlen: Ihre Zahlung gilt ab dem Zeitpunkt, zu dem das Netzwerk sie verzeichnet, auch wenn diese Seite sie erst später zeigt.",
   cannotCheckOver:
-    "Noch nicht bezahlt? Bitte zahlen Sie jetzt nicht: Die Frist ist abgelaufen oder läuft gleich ab. Sehen Sie in einer Minute noch einmal nach.",
+    "Noch nicht bezahlt? Bitte zahlen Sie jetzt nicht: Die Zeit zum Bezahlen ist vorbei oder fast vorbei. Sehen Sie in einer Minute noch einmal nach.",
   notAccepted:
     "{merchant} nimmt im Moment keine Zahlungen in diesem Token über {network} an. Bitte senden Sie also nichts. Schon gesendet? Wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
   cannotConfirmNow:
     "{network} kann im Moment nicht gelesen werden, deshalb kann die Anzahl veraltet sein. Ihre Zahlung ist sicher.",
-  revertedHeadline: "Ihre Zahlung fehlt vorerst in der Blockchain",
+  revertedHeadline: "Das Netzwerk nahm Ihre Zahlung vorerst zurück",
   revertedLead:
-    "{network} hat seine neuesten Blöcke ersetzt, und Ihre Zahlung war in einem davon. Normalerweise kehrt sie innerhalb von Minuten zurück. Bitte senden Sie sie nicht noch einmal.",
+    "{network} hat Ihre Zahlung vorübergehend zurückgenommen. Normalerweise kommt sie innerhalb von Minuten wieder. Bitte senden Sie sie nicht noch einmal.",
   revertedNext:
-    "Sie können diese Seite schließen und später wieder nachsehen. Wenn Ihre Zahlung nicht zurückkehrt, wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
+    "Sie können diese Seite schließen und später wieder nachsehen. Wenn Ihre Zahlung nicht wiederkommt, hat das Geld Ihre Wallet normalerweise nicht verlassen. Bevor Sie noch einmal zahlen, wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
   reverted:
     "Das Netzwerk hat eine Zahlung rückgängig gemacht, die hier schon zu sehen war, und sie ist nicht zurückgekehrt. Sehen Sie in Ihrer Wallet nach, bevor Sie etwas senden: Solange sie dort als gesendet oder ausstehend angezeigt wird, senden Sie keine weitere.",
   transactionFailed:
     "Die zuletzt gemeldete Transaktion ist im Netzwerk fehlgeschlagen und hat kein Geld bewegt. Auch Ihre Wallet sollte sie als fehlgeschlagen anzeigen.",
   contact: "Wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
+  contactIfLong:
+    "Wenn es lange dauert, wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
   lastChecked: "Zuletzt geprüft",
   never: "Noch nicht",
 
@@ -134,7 +174,7 @@ export const de: Catalogue = {
   hashCounted: "Gefunden. Sie zählt für diese Zahlung.",
   hashInReview: "Gefunden. {merchant} entscheidet, ob sie zu dieser Zahlung gehört.",
   hashReverted:
-    "Das Netzwerk hat den Block mit dieser Transaktion ersetzt. Solange Ihre Wallet sie als gesendet oder ausstehend anzeigt, senden Sie bitte keine weitere.",
+    "Das Netzwerk hat diese Transaktion vorerst zurückgenommen. Solange Ihre Wallet sie als gesendet oder ausstehend anzeigt, senden Sie bitte keine weitere.",
   hashFailed:
     "Diese Transaktion ist im Netzwerk fehlgeschlagen, deshalb wurden keine {token} gesendet.",
   hashOtherAddress:
@@ -151,10 +191,38 @@ export const de: Catalogue = {
   hashNotForThis:
     "Diese Transaktion ist keine Zahlung für diese Rechnung. Wenn Sie anderer Meinung sind, wenden Sie sich an {merchant} und nennen Sie die Referenz.",
 
+  refundQuestion: "Rückerstattung anfordern",
+  refundLead:
+    "{merchant} kann zurücksenden, was für diese Zahlung nicht gebraucht wird. Geben Sie den Hash der Transaktion an, mit der Sie bezahlt haben, und eine Adresse Ihrer eigenen Wallet. Geben Sie nicht die Adresse der Börse an, von der Sie bezahlt haben: Was dorthin gesendet wird, kann verloren gehen.",
+  refundAddressLabel: "Ihre eigene Adresse im Netzwerk {network}",
+  refundContinue: "Weiter",
+  refundCheck: "Ist das Ihre Adresse?",
+  refundCheckLead:
+    "Sie bitten {merchant}, {amount} im Netzwerk {network} an diese Adresse zu senden. Vergleichen Sie jedes Zeichen mit Ihrer Wallet: Was an eine falsche Adresse gesendet wird, ist verloren, und die Adresse lässt sich später nicht ändern.",
+  refundSend: "Ja, Rückerstattung anfordern",
+  refundChange: "Ändern",
+  refundReceived:
+    "Danke. {merchant} hat Ihre Anfrage und entscheidet darüber. Diese Seite zeigt, wenn die Rückerstattung unterwegs ist.",
+  refundAlready:
+    "Für diese Zahlung wurde bereits eine Rückerstattung angefordert, und wir haben sie nicht geändert. Wenn Sie das nicht waren, wenden Sie sich jetzt an {merchant} und nennen Sie die Referenz unten.",
+  refundNothing:
+    "Wir finden in dieser Transaktion nichts, was zurückerstattet werden kann. Geben Sie den Hash Ihrer bestätigten Zahlung auf dieser Seite an oder wenden Sie sich an {merchant}.",
+  refundBadAddress:
+    "Das sieht nicht wie eine Adresse im Netzwerk {network} aus. Kopieren Sie sie noch einmal aus Ihrer Wallet.",
+  refundAddressRefused:
+    "An dieser Adresse würde Sie die Rückerstattung nicht erreichen. Geben Sie eine Adresse Ihrer eigenen Wallet an.",
+  refunds: "Rückerstattungen",
+  refundRequested: "{amount} an {address}: angefordert. {merchant} entscheidet darüber.",
+  refundSent: "{amount} an {address}: von {merchant} gesendet. Wir prüfen die Transaktion.",
+  refundConfirmed: "{amount} an {address}: zurückerstattet.",
+  refundRejected: "{amount} an {address}: von {merchant} abgelehnt. Grund: {reason}",
+  refundWithdrawn:
+    "{amount} an {address}: zurückgezogen, weil die Zahlung doch gebraucht wird oder nicht mehr im Netzwerk ist.",
+
   details: "Details",
   receipt: "Beleg",
   merchant: "Händler",
-  asked: "Fälliger Betrag",
+  asked: "Angeforderter Betrag",
   invoiced: "Rechnungsbetrag",
   received: "Erhalten",
   excess: "Zu viel gezahlt",
@@ -171,7 +239,7 @@ export const de: Catalogue = {
   neverAsks:
     "Diese Seite fragt nie nach dem privaten Schlüssel oder der Wiederherstellungsphrase Ihrer Wallet.",
 
-  downloadReceipt: "Signierten Beleg herunterladen",
+  downloadReceipt: "Beleg herunterladen",
   verifyTitle: "Beleg prüfen",
   verifyLead:
     "Fügen Sie einen signierten Beleg oder eine signierte Zahlungsaufforderung ein. Die Signatur zeigt, ob der Text von dieser Website stammt und unverändert ist.",
@@ -194,18 +262,30 @@ export const de: Catalogue = {
   signedBy: "Signiert von",
   signedOn: "Signiert am",
 
+  linkTitle: "An {merchant} zahlen",
+  linkAmount: "Betrag in {currency}",
+  linkBetween: "Von {min} bis {max}",
+  linkAtLeast: "Mindestens {min}",
+  linkAtMost: "Höchstens {max}",
+  linkContinue: "Weiter zur Zahlung",
+  linkBadAmount:
+    "Dieser Betrag ist hier nicht möglich. Bitte prüfen Sie ihn und schreiben Sie ihn wie 12.50.",
+  linkUnavailable:
+    "Die Zahlung kann gerade nicht begonnen werden. Es wurde nichts gesendet. Bitte versuchen Sie es später noch einmal oder wenden Sie sich an {merchant}.",
+  linkScan: "Scannen und an {merchant} zahlen",
   checkAgain: "Erneut prüfen",
   back: "Zurück zu {merchant}",
   language: "Sprache",
   connectionLost: "Diese Seite ist vielleicht veraltet. Wir versuchen, sie zu aktualisieren.",
-  notFoundHeadline: "Wir können diese Zahlung nicht finden",
-  notFoundLead: "Prüfen Sie den Link, oder bitten Sie den Händler um einen neuen.",
+  notFoundHeadline: "Wir können diesen Zahlungslink nicht finden",
+  notFoundLead:
+    "Prüfen Sie, ob der Link vollständig ist, oder fragen Sie den Shop, von dem Sie ihn haben. Wenn Sie schon bezahlt haben, zahlen Sie bitte nicht noch einmal: Fragen Sie den Shop.",
   unavailableHeadline: "Wir können gerade nicht nachsehen",
   unavailableLead:
-    "Ihre Zahlung ist sicher. Warten Sie einen Moment und sehen Sie dann noch einmal nach. Bitte senden Sie sie nicht zweimal.",
+    "Wenn Sie schon bezahlt haben, ist Ihre Zahlung sicher: Bitte zahlen Sie nicht noch einmal. Warten Sie einen Moment und sehen Sie dann noch einmal nach. Wenn es lange dauert, fragen Sie den Shop.",
   busyHeadline: "Einen Moment, bitte",
   busyLead:
-    "Diese Seite wurde gerade sehr oft aufgerufen, deshalb machen wir eine kurze Pause. Ihre Zahlung ist sicher. Wartezeit: {time}. Sehen Sie danach noch einmal nach. Wenn Sie gerade einen Transaktions-Hash eingegeben haben, geben Sie den Hash dann erneut ein. Bitte zahlen Sie nicht zweimal.",
+    "Diese Seite wurde gerade sehr oft aufgerufen, deshalb machen wir eine kurze Pause. Wenn Sie schon bezahlt haben, ist Ihre Zahlung sicher: Bitte zahlen Sie nicht noch einmal. Wartezeit: {time}. Sehen Sie danach noch einmal nach. Wenn Sie gerade einen Transaktions-Hash eingegeben haben, geben Sie den Hash dann erneut ein.",
   refusedHeadline: "Das hat nicht geklappt",
   refusedLead:
     "Wir konnten nicht lesen, was Ihr Browser gesendet hat. Es hat sich nichts geändert. Gehen Sie zurück zu Ihrer Zahlung und versuchen Sie es noch einmal.",

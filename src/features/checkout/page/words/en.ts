@@ -22,11 +22,12 @@ export const en = {
   price: "Price: {amount}",
   lastDigits: "The last digits tell us the payment is yours, so please don't round the amount.",
   arrives:
-    "Exactly {amount} must arrive, down to the last decimal. If you pay from an exchange, add its withdrawal fee on top.",
+    "Exactly {amount} must arrive. From an exchange? Look at “You will receive”: after its fee, it must show exactly this amount.",
   onlyHere:
     "Send only {token} on {network}. Anything else will not reach the merchant and cannot be recovered.",
-  ownCoin: "You also need a little {coin} for the network fee.",
-  unnamedCoin: "You also need a little of {network}'s own coin for the network fee.",
+  ownCoin: "From your own wallet, you also need a little {coin} for the network fee.",
+  unnamedCoin:
+    "From your own wallet, you also need a little of {network}'s own coin for the network fee.",
   addressOn: "Address on {network}",
   copyAmount: "Copy amount",
   copyAddress: "Copy address",
@@ -36,6 +37,8 @@ export const en = {
   copyFailed: "Couldn't copy. Select the text instead",
   openWallet: "Open in a wallet",
   showCode: "Show the QR code",
+  /** The same button while the code is shown. */
+  hideCode: "Hide the QR code",
   scanAddress: "Address on {network}, without the amount. Enter {amount} yourself.",
   scanAll: "Address, token and amount on {network}.",
   qrLabel: "QR code: pay {amount} on {network} to {address}",
@@ -43,11 +46,45 @@ export const en = {
   otherCode: "Use a code that fills in the amount",
   scanCheck:
     "Not every wallet reads this code correctly. Before you confirm, your wallet must show a recipient that ends in {ending} and an amount of {amount}. If it shows anything else, don't send: use the address instead.",
+  otherOptions: "Pay with another token or network",
+  optionsLead:
+    "Each has its own amount and address. Already sent something? Then wait: it still counts, at the rate you were shown.",
+  optionChosen: "The amount and the address have changed.",
+  optionRefused:
+    "That way to pay isn't available right now. You can choose another, or pay as shown below.",
+  optionsFull:
+    "You have chosen as many ways to pay as this payment can have. You can still choose one of those.",
+  optionClosed: "The way to pay can't be changed now. This page shows what is next.",
   payBy: "Pay by",
   timeLeft: "{time} left",
   timeLeftToPay: "{time} left to pay",
   /** A day near today with a time: `today, 2:16 PM`. */
   dayTime: "{day}, {time}",
+
+  // --- paying from a wallet in the browser ---
+  walletPayWith: "Pay with {wallet}",
+  walletPay: "Pay with your wallet",
+  walletApps: "Open this page in a wallet app",
+  walletWaiting: "Your wallet asks you to confirm. Check the amount and the address there.",
+  walletSent:
+    "Your wallet has sent the payment. It appears here as soon as the network has it. Please don't send it again.",
+  walletUnsubmitted:
+    "Your wallet has sent the payment. We couldn't note its transaction, but we find it on the network anyway. Please don't send it again.",
+  walletRefused: "You declined this in your wallet, so nothing was sent.",
+  walletWrongNetwork:
+    "Your wallet isn't on {network}, so we didn't ask it to send anything. Switch its network, then try again.",
+  walletWrongToken:
+    "Your wallet couldn't confirm that this is {token} on {network}, so we didn't ask it to send anything. You can still pay to the address on this page.",
+  walletTooLittle:
+    "This account of your wallet has less than {amount}, so we didn't ask it to send anything.",
+  walletSilent:
+    "Your wallet isn't answering. Open it and look: if it shows this payment as sent or pending, please don't send another. Otherwise, you can pay to the address on this page.",
+  walletFailed:
+    "Your wallet reported a problem. Look there first: if it shows this payment as sent or pending, please don't send another.",
+  walletChanged:
+    "This payment has just changed, so we didn't ask your wallet to send anything. Check the amount on this page first.",
+  walletOffline:
+    "We couldn't read the current amount, so we didn't ask your wallet to send anything. Please try again in a moment.",
 
   // --- the states ---
   awaitingHeadline: "Waiting for your payment",
@@ -55,6 +92,7 @@ export const en = {
   partlyPaidHeadline: "Part of your payment has arrived",
   partlyPaidLead:
     "We received {received} of {payable}. Send the remaining {remaining} to complete the payment.",
+  partlyPaidSent: "Already sent the rest? Please wait: it will appear here.",
   confirmingHeadline: "Payment detected",
   confirmingLead:
     "The network is confirming it, which takes {wait}. You don't have to do anything else and can close this page.",
@@ -63,7 +101,7 @@ export const en = {
   waitAbout: "about {time}",
   inReviewHeadline: "Payment found, waiting for the merchant",
   inReviewLead:
-    "We found a payment that {merchant} still has to accept. Please don't send it again: this page shows the decision.",
+    "Your payment was found, but it could not be matched automatically, so {merchant} decides whether to accept it. There is nothing for you to do now: this page shows the decision. Please don't send it again.",
   paidHeadline: "Paid",
   paidLead: "Thank you. {merchant} has your payment.",
   overpaidHeadline: "Paid, and you sent too much",
@@ -77,39 +115,43 @@ export const en = {
     "Your payment arrived after the deadline, and {merchant} has accepted it. We received {received}, which is {excess} too much.",
   lateHeadline: "Your payment arrived late",
   lateLead:
-    "It arrived after the deadline, so {merchant} decides what happens to it. Please don't send anything else.",
+    "It arrived after the deadline, so {merchant} decides whether to accept it or send it back. Please don't send anything else.",
   expiredHeadline: "This payment has expired",
-  expiredLead: "Please don't send anything to its address now. Ask {merchant} for a new link.",
+  expiredLead: "Not sent yet? Please don't send anything now. Ask {merchant} for a new link.",
   expiredSent:
-    "Already sent it? We will still find it. Keep the link to this page, and if your payment doesn't appear soon, contact {merchant} and quote the reference below.",
+    "Already sent it? Please don't send it again: it will still be found. Keep the link to this page, and if your payment doesn't appear soon, contact {merchant} and quote the reference below.",
   expiredPartlyHeadline: "Expired with only part of the payment",
   expiredPartlyLead:
-    "We received {received} of {payable}, and the deadline has passed. Please don't send the rest now.",
+    "We received {received} of {payable}, and the deadline has passed. Please don't send the rest anymore.",
+  expiredPartlyNext:
+    "Ask {merchant} what happens with the {received}, and quote the reference below.",
   canceledHeadline: "Canceled by the merchant",
   canceledLead: "{merchant} has canceled this payment. Please don't send anything to its address.",
   canceledPaidHeadline: "Canceled, and a payment has arrived",
   canceledPaidLead:
-    "A payment arrived although {merchant} has canceled the request. {merchant} will review it and decide what happens to it. Please don't send anything else.",
+    "A payment arrived although {merchant} has canceled the request. {merchant} decides whether to accept it or send it back. Please don't send anything else.",
   cannotCheckHeadline: "We can't check the network right now",
   cannotCheckLead:
-    "Your payment is safe: we will find anything you have sent as soon as {network} can be read again. Please don't send it twice.",
-  cannotCheckOpen: "Not paid yet? You can still pay: what counts is when the network includes it.",
+    "Already sent it? Your payment is safe: it will be found as soon as {network} can be read again. Please don't send it twice.",
+  cannotCheckOpen:
+    "Not paid yet? You can still pay: your payment counts from when the network records it, even if this page shows it later.",
   cannotCheckOver:
-    "Not paid yet? Please don't pay now: the deadline has passed or is about to. Check again in a minute.",
+    "Not paid yet? Please don't pay now: the time to pay is over, or almost over. Check again in a minute.",
   notAccepted:
     "{merchant} doesn't take payments on {network} in this token at the moment, so please don't send anything. Already sent it? Contact {merchant} and quote the reference below.",
   cannotConfirmNow:
     "{network} can't be read at the moment, so the count may be behind. Your payment is safe.",
-  revertedHeadline: "Your payment left the chain for now",
+  revertedHeadline: "The network took your payment back for now",
   revertedLead:
-    "{network} has replaced its newest blocks, and your payment was in one of them. It normally returns within minutes. Please don't send it again.",
+    "{network} has taken your payment back for the moment. Normally, it comes back within minutes. Please don't send it again.",
   revertedNext:
-    "You can close this page and look again later. If your payment doesn't return, contact {merchant} and quote the reference below.",
+    "You can close this page and look again later. If your payment doesn't come back, the money has normally not left your wallet. Before you pay again, contact {merchant} and quote the reference below.",
   reverted:
     "The network has reversed a payment that was shown here before, and it hasn't returned. Look it up in your wallet before you send anything: while it is shown as sent or pending there, don't send another.",
   transactionFailed:
     "The transaction that was submitted last failed on the network, so it moved no money. Your wallet should show it as failed too.",
   contact: "Contact {merchant} and quote the reference below.",
+  contactIfLong: "If this takes long, contact {merchant} and quote the reference below.",
   lastChecked: "Last checked",
   never: "Not yet",
 
@@ -136,7 +178,7 @@ export const en = {
   hashCounted: "Found. It counts toward this payment.",
   hashInReview: "Found. {merchant} will decide whether it is for this payment.",
   hashReverted:
-    "The network has replaced the block with this transaction. While your wallet shows it as sent or pending, please don't send another.",
+    "The network has taken this transaction back for now. While your wallet shows it as sent or pending, please don't send another.",
   hashFailed: "This transaction failed on the network, so no {token} was sent.",
   hashOtherAddress:
     "This transaction didn't send anything to the address of this payment. Check in your wallet where it went.",
@@ -151,12 +193,41 @@ export const en = {
   hashNotForThis:
     "This transaction is not a payment for this invoice. If you think it is, contact {merchant} and quote the reference.",
 
+  // --- refunds ---
+  refundQuestion: "Ask for a refund",
+  refundLead:
+    "{merchant} can send back what this payment doesn't need. Enter the transaction hash of your payment, and an address of your own wallet. Don't enter an exchange's address from which you paid: what is sent there may be lost.",
+  refundAddressLabel: "Your own address on {network}",
+  refundContinue: "Continue",
+  refundCheck: "Is this your address?",
+  refundCheckLead:
+    "You are asking {merchant} to send {amount} on {network} to this address. Compare every character with your wallet: what is sent to a wrong address is lost, and you can't change the address later.",
+  refundSend: "Yes, ask for the refund",
+  refundChange: "Change it",
+  refundReceived:
+    "Thank you. {merchant} has your request and will decide about it. This page shows when the refund is on its way.",
+  refundAlready:
+    "A refund of this payment has already been requested, and we have not changed it. If it wasn't you, contact {merchant} now and quote the reference below.",
+  refundNothing:
+    "We can't find anything to refund in this transaction. Enter the hash of your confirmed payment on this page, or contact {merchant}.",
+  refundBadAddress:
+    "That doesn't look like an address on {network}. Copy it again from your wallet.",
+  refundAddressRefused:
+    "A refund to this address would not reach you. Enter an address of your own wallet.",
+  refunds: "Refunds",
+  refundRequested: "{amount} to {address}: requested. {merchant} will decide about it.",
+  refundSent: "{amount} to {address}: sent by {merchant}. We're checking the transaction.",
+  refundConfirmed: "{amount} to {address}: refunded.",
+  refundRejected: "{amount} to {address}: declined by {merchant}. Reason: {reason}",
+  refundWithdrawn:
+    "{amount} to {address}: withdrawn, because the payment is needed after all or is no longer on the network.",
+
   // --- facts, the receipt and the merchant ---
   details: "Details",
   receipt: "Receipt",
   merchant: "Merchant",
-  /** The invoice's amount while it is not paid. */
-  asked: "Amount due",
+  /** The invoice's amount while it is not paid, whether or not anything is to be paid now. */
+  asked: "Amount requested",
   /** The same amount on a receipt: nothing is due any more. */
   invoiced: "Invoice amount",
   received: "Received",
@@ -174,7 +245,7 @@ export const en = {
   neverAsks: "This page never asks for your wallet's private key or recovery phrase.",
 
   // --- signed receipts ---
-  downloadReceipt: "Download the signed receipt",
+  downloadReceipt: "Download the receipt",
   verifyTitle: "Verify a receipt",
   verifyLead:
     "Paste a signed receipt or payment request. Its signature shows whether it comes from this site and is unchanged.",
@@ -195,19 +266,32 @@ export const en = {
   signedBy: "Signed by",
   signedOn: "Signed on",
 
+  // --- payment links ---
+  linkTitle: "Pay {merchant}",
+  linkAmount: "Amount in {currency}",
+  linkBetween: "From {min} to {max}",
+  linkAtLeast: "At least {min}",
+  linkAtMost: "At most {max}",
+  linkContinue: "Continue to the payment",
+  linkBadAmount: "That amount doesn't work here. Please check it and write it like 12.50.",
+  linkUnavailable:
+    "The payment can't be started right now. Nothing was sent. Please try again later, or contact {merchant}.",
+  linkScan: "Scan to pay {merchant}",
+
   // --- navigation and messages ---
   checkAgain: "Check again",
   back: "Back to {merchant}",
   language: "Language",
   connectionLost: "This page may be out of date. We're trying to refresh it.",
-  notFoundHeadline: "We can't find this payment",
-  notFoundLead: "Check the link, or ask the merchant for a new one.",
+  notFoundHeadline: "We can't find this payment link",
+  notFoundLead:
+    "Check that the link is complete, or ask the shop that gave it to you. If you have already paid, please don't pay again: ask the shop.",
   unavailableHeadline: "We can't check right now",
   unavailableLead:
-    "Your payment is safe. Wait a moment, then check again. Please don't send it twice.",
+    "If you have already paid, your payment is safe: please don't pay again. Wait a moment, then check again. If this takes long, ask the shop.",
   busyHeadline: "One moment, please",
   busyLead:
-    "This page was requested very often just now, so we are taking a short break. Your payment is safe. Check again in {time}. If you were entering a transaction hash, enter it again then. Please don't pay twice.",
+    "This page was requested very often just now, so we are taking a short break. If you have already paid, your payment is safe: please don't pay again. Check again in {time}. If you were entering a transaction hash, enter it again then.",
   refusedHeadline: "That didn't work",
   refusedLead:
     "We couldn't read what your browser sent, so nothing has changed. Go back to your payment and try again.",

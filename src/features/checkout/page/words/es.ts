@@ -18,12 +18,13 @@ export const es: Catalogue = {
   lastDigits:
     "Los últimos dígitos nos permiten reconocer tu pago, así que no redondees el importe.",
   arrives:
-    "Deben llegar exactamente {amount}, hasta el último decimal. Si pagas desde un exchange, suma su comisión de retiro.",
+    "Deben llegar exactamente {amount}. ¿Pagas desde un exchange? Mira «Recibirás»: después de su comisión debe mostrar exactamente este importe.",
   onlyHere:
     "Envía solo {token} y solo por la red {network}. Cualquier otra cosa no llegará al comercio y no se podrá recuperar.",
-  ownCoin: "También necesitas un poco de {coin} para la comisión de red.",
+  ownCoin:
+    "Desde tu propia billetera, también necesitas un poco de {coin} para la comisión de red.",
   unnamedCoin:
-    "También necesitas un poco de la moneda propia de {network} para la comisión de red.",
+    "Desde tu propia billetera, también necesitas un poco de la moneda propia de {network} para la comisión de red.",
   addressOn: "Dirección en la red {network}",
   copyAmount: "Copiar importe",
   copyAddress: "Copiar dirección",
@@ -33,6 +34,7 @@ export const es: Catalogue = {
   copyFailed: "No se pudo copiar. Selecciona el texto",
   openWallet: "Abrir en una billetera",
   showCode: "Mostrar el código QR",
+  hideCode: "Ocultar el código QR",
   scanAddress: "Dirección en la red {network}, sin el importe. Introduce {amount} a mano.",
   scanAll: "Dirección, token e importe en la red {network}.",
   qrLabel: "Código QR: pagar {amount} en la red {network} a {address}",
@@ -40,16 +42,50 @@ export const es: Catalogue = {
   otherCode: "Usar un código que incluye el importe",
   scanCheck:
     "Algunas billeteras no leen bien este código. Antes de confirmar, la tuya debe mostrar una dirección de destino que termine en {ending} y un importe de {amount}. Si muestra otra cosa, no envíes nada y usa la dirección.",
+  otherOptions: "Pagar con otro token o red",
+  optionsLead:
+    "Cada opción tiene su propio importe y su propia dirección. ¿Ya envió algo? Entonces espere: sigue contando, al tipo de cambio que se le mostró.",
+  optionChosen: "El importe y la dirección han cambiado.",
+  optionRefused:
+    "Esa forma de pago no está disponible ahora. Puede elegir otra o pagar como se indica abajo.",
+  optionsFull:
+    "Ha elegido tantas formas de pago como admite este pago. Todavía puede elegir una de ellas.",
+  optionClosed:
+    "La forma de pago no se puede cambiar ahora. Esta página muestra el siguiente paso.",
   payBy: "Fecha límite:",
   timeLeft: "Tiempo restante: {time}",
   timeLeftToPay: "Tiempo restante para pagar: {time}",
   dayTime: "{day}, {time}",
 
+  walletPayWith: "Pagar con {wallet}",
+  walletPay: "Pagar con tu billetera",
+  walletApps: "Abrir esta página en la aplicación de una billetera",
+  walletWaiting: "Tu billetera te pide que confirmes. Comprueba allí el importe y la dirección.",
+  walletSent:
+    "Tu billetera ha enviado el pago. Aparecerá aquí en cuanto la red lo tenga. No lo envíes otra vez.",
+  walletUnsubmitted:
+    "Tu billetera ha enviado el pago. No hemos podido anotar la transacción, pero la encontraremos en la red de todos modos. No lo envíes otra vez.",
+  walletRefused: "Lo has rechazado en tu billetera, así que no se ha enviado nada.",
+  walletWrongNetwork:
+    "Tu billetera no está en la red {network}, así que no le hemos pedido que envíe nada. Cambia de red en ella y vuelve a intentarlo.",
+  walletWrongToken:
+    "Tu billetera no ha podido confirmar que se trata de {token} en la red {network}, así que no le hemos pedido que envíe nada. Aún puedes pagar a la dirección de esta página.",
+  walletTooLittle:
+    "Esta cuenta de tu billetera tiene menos de {amount}, así que no le hemos pedido que envíe nada.",
+  walletSilent:
+    "Tu billetera no responde. Ábrela y compruébalo: si este pago figura allí como enviado o pendiente, no envíes otro. Si no, puedes pagar a la dirección de esta página.",
+  walletFailed:
+    "Tu billetera ha comunicado un problema. Míralo allí primero: si este pago figura como enviado o pendiente, no envíes otro.",
+  walletChanged:
+    "Este pago acaba de cambiar, así que no le hemos pedido a tu billetera que envíe nada. Comprueba antes el importe en esta página.",
+  walletOffline:
+    "No hemos podido leer el importe actual, así que no le hemos pedido a tu billetera que envíe nada. Vuelve a intentarlo en un momento.",
   awaitingHeadline: "Esperando tu pago",
   awaitingLead: "Tu pago aparecerá aquí en cuanto la red lo reciba.",
   partlyPaidHeadline: "Ha llegado una parte de tu pago",
   partlyPaidLead:
     "Hemos recibido {received} de {payable}. Envía los {remaining} restantes para completar el pago.",
+  partlyPaidSent: "¿Ya enviaste el resto? Espera: aparecerá aquí por sí solo.",
   confirmingHeadline: "Pago detectado",
   confirmingLead:
     "La red lo está confirmando. Tiempo estimado: {wait}. No tienes que hacer nada más y puedes cerrar esta página.",
@@ -58,7 +94,7 @@ export const es: Catalogue = {
   waitAbout: "aproximadamente {time}",
   inReviewHeadline: "Pago encontrado, a la espera del comercio",
   inReviewLead:
-    "Hemos encontrado un pago que {merchant} todavía tiene que aceptar. No lo envíes otra vez: la decisión aparecerá en esta página.",
+    "Hemos encontrado tu pago, pero no se ha podido asignar automáticamente, así que {merchant} decide si lo acepta. Ahora no tienes que hacer nada: la decisión aparecerá en esta página. No lo envíes otra vez.",
   paidHeadline: "Pagado",
   paidLead: "¡Gracias! {merchant} ha recibido tu pago.",
   overpaidHeadline: "Pagado, pero has enviado de más",
@@ -73,40 +109,44 @@ export const es: Catalogue = {
     "Tu pago llegó fuera de plazo y {merchant} lo ha aceptado. Hemos recibido {received}, es decir, {excess} de más.",
   lateHeadline: "Tu pago llegó tarde",
   lateLead:
-    "Llegó fuera de plazo, así que {merchant} decidirá qué hacer con él. No envíes nada más.",
+    "Llegó fuera de plazo, así que {merchant} decide si lo acepta o lo devuelve. No envíes nada más.",
   expiredHeadline: "Este pago ha vencido",
-  expiredLead: "No envíes nada a su dirección ahora. Pide a {merchant} un enlace nuevo.",
+  expiredLead: "¿Aún no lo enviaste? No envíes nada ahora. Pide a {merchant} un enlace nuevo.",
   expiredSent:
-    "¿Ya lo enviaste? Lo encontraremos de todos modos. Guarda el enlace de esta página y, si tu pago no aparece pronto, ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
+    "¿Ya lo enviaste? No lo envíes otra vez: se encontrará de todos modos. Guarda el enlace de esta página y, si tu pago no aparece pronto, ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
   expiredPartlyHeadline: "Vencido: solo se pagó una parte",
   expiredPartlyLead:
-    "Hemos recibido {received} de {payable} y el plazo ha terminado. No envíes el resto ahora.",
+    "Hemos recibido {received} de {payable} y el plazo ha terminado. Ya no envíes el resto.",
+  expiredPartlyNext:
+    "Pregunta a {merchant} qué pasa con los {received} e indica la referencia que aparece abajo.",
   canceledHeadline: "Cancelado por el comercio",
   canceledLead: "{merchant} ha cancelado este pago. No envíes nada a su dirección.",
   canceledPaidHeadline: "Cancelado, pero ha llegado un pago",
   canceledPaidLead:
-    "Ha llegado un pago aunque {merchant} había cancelado la solicitud. {merchant} lo revisará y decidirá qué hacer con él. No envíes nada más.",
+    "Ha llegado un pago aunque {merchant} había cancelado la solicitud. {merchant} decide si lo acepta o lo devuelve. No envíes nada más.",
   cannotCheckHeadline: "Ahora mismo no podemos consultar la red",
   cannotCheckLead:
-    "Tu pago está a salvo: encontraremos todo lo que hayas enviado en cuanto se pueda volver a leer la red {network}. No pagues dos veces.",
+    "¿Ya lo enviaste? Tu pago está a salvo: se encontrará en cuanto se pueda volver a leer la red {network}. No pagues dos veces.",
   cannotCheckOpen:
-    "¿Aún no has pagado? Todavía puedes hacerlo: cuenta el momento en que la red registra el pago.",
+    "¿Aún no has pagado? Todavía puedes hacerlo: tu pago cuenta desde que la red lo registra, aunque esta página lo muestre más tarde.",
   cannotCheckOver:
-    "¿Aún no has pagado? No pagues ahora: el plazo ha terminado o está a punto de terminar. Vuelve a comprobarlo en un minuto.",
+    "¿Aún no has pagado? No pagues ahora: el tiempo para pagar ha terminado o está casi terminado. Vuelve a comprobarlo en un minuto.",
   notAccepted:
     "{merchant} no acepta por ahora pagos con este token en la red {network}, así que no envíes nada. ¿Ya lo enviaste? Ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
   cannotConfirmNow:
     "Ahora mismo no se puede leer la red {network}, por lo que el número de confirmaciones puede no estar al día. Tu pago está a salvo.",
-  revertedHeadline: "Tu pago está fuera de la cadena por ahora",
+  revertedHeadline: "La red ha retirado tu pago por ahora",
   revertedLead:
-    "La red {network} ha reemplazado sus bloques más recientes y tu pago estaba en uno de ellos. Lo normal es que vuelva en unos minutos. No lo envíes otra vez.",
+    "La red {network} ha retirado tu pago por el momento. Lo normal es que vuelva en unos minutos. No lo envíes otra vez.",
   revertedNext:
-    "Puedes cerrar esta página y volver más tarde. Si tu pago no vuelve, ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
+    "Puedes cerrar esta página y volver más tarde. Si tu pago no vuelve, lo normal es que el dinero no haya salido de tu billetera. Antes de pagar de nuevo, ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
   reverted:
     "La red ha revertido un pago que antes aparecía aquí y no ha vuelto. Búscalo en tu billetera antes de enviar nada: mientras figure allí como enviado o pendiente, no envíes otro.",
   transactionFailed:
     "La última transacción que se indicó falló en la red y no movió dinero. Tu billetera también debería mostrarla como fallida.",
   contact: "Ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
+  contactIfLong:
+    "Si tarda mucho, ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
   lastChecked: "Última comprobación",
   never: "Todavía no",
 
@@ -132,7 +172,7 @@ export const es: Catalogue = {
   hashCounted: "Encontrada. Cuenta para este pago.",
   hashInReview: "Encontrada. {merchant} decidirá si corresponde a este pago.",
   hashReverted:
-    "La red ha reemplazado el bloque que contenía esta transacción. Mientras tu billetera la muestre como enviada o pendiente, no envíes otra.",
+    "La red ha retirado esta transacción por ahora. Mientras tu billetera la muestre como enviada o pendiente, no envíes otra.",
   hashFailed: "Esta transacción falló en la red, así que no se envió ningún {token}.",
   hashOtherAddress:
     "Esta transacción no envió nada a la dirección de este pago. Comprueba en tu billetera adónde fue.",
@@ -147,10 +187,38 @@ export const es: Catalogue = {
   hashNotForThis:
     "Esta transacción no es un pago de esta factura. Si crees que lo es, ponte en contacto con {merchant} e indica la referencia.",
 
+  refundQuestion: "Pedir un reembolso",
+  refundLead:
+    "{merchant} puede devolverte lo que este pago no necesita. Escribe el hash de la transacción con la que pagaste y una dirección de tu propia billetera. No escribas la dirección del exchange desde el que pagaste: lo que se envíe allí puede perderse.",
+  refundAddressLabel: "Tu propia dirección en la red {network}",
+  refundContinue: "Continuar",
+  refundCheck: "¿Es esta tu dirección?",
+  refundCheckLead:
+    "Estás pidiendo a {merchant} que envíe {amount} por la red {network} a esta dirección. Compara cada carácter con tu billetera: lo que se envía a una dirección equivocada se pierde, y no podrás cambiarla después.",
+  refundSend: "Sí, pedir el reembolso",
+  refundChange: "Cambiarla",
+  refundReceived:
+    "Gracias. {merchant} tiene tu solicitud y decidirá sobre ella. Esta página mostrará cuándo el reembolso está en camino.",
+  refundAlready:
+    "Ya se ha pedido un reembolso de este pago y no lo hemos cambiado. Si no fuiste tú, ponte en contacto ahora con {merchant} e indica la referencia que aparece abajo.",
+  refundNothing:
+    "No encontramos nada que reembolsar en esta transacción. Escribe el hash de tu pago confirmado en esta página o ponte en contacto con {merchant}.",
+  refundBadAddress:
+    "Eso no parece una dirección de la red {network}. Cópiala de nuevo de tu billetera.",
+  refundAddressRefused:
+    "Un reembolso a esta dirección no te llegaría. Escribe una dirección de tu propia billetera.",
+  refunds: "Reembolsos",
+  refundRequested: "{amount} a {address}: solicitado. {merchant} decidirá sobre él.",
+  refundSent: "{amount} a {address}: enviado por {merchant}. Estamos comprobando la transacción.",
+  refundConfirmed: "{amount} a {address}: reembolsado.",
+  refundRejected: "{amount} a {address}: rechazado por {merchant}. Motivo: {reason}",
+  refundWithdrawn:
+    "{amount} a {address}: retirado, porque el pago hace falta al final o ya no está en la red.",
+
   details: "Detalles",
   receipt: "Recibo",
   merchant: "Comercio",
-  asked: "Importe debido",
+  asked: "Importe solicitado",
   invoiced: "Importe de la factura",
   received: "Recibido",
   excess: "Pagado de más",
@@ -167,7 +235,7 @@ export const es: Catalogue = {
   neverAsks:
     "Esta página nunca te pedirá la clave privada ni la frase de recuperación de tu billetera.",
 
-  downloadReceipt: "Descargar el recibo firmado",
+  downloadReceipt: "Descargar el recibo",
   verifyTitle: "Verificar un recibo",
   verifyLead:
     "Pega un recibo o una solicitud de pago firmados. La firma muestra si el texto procede de este sitio y no se ha modificado.",
@@ -188,18 +256,29 @@ export const es: Catalogue = {
   signedBy: "Firmado por",
   signedOn: "Firmado el",
 
+  linkTitle: "Pagar a {merchant}",
+  linkAmount: "Importe en {currency}",
+  linkBetween: "De {min} a {max}",
+  linkAtLeast: "Como mínimo {min}",
+  linkAtMost: "Como máximo {max}",
+  linkContinue: "Continuar al pago",
+  linkBadAmount: "Ese importe no es posible aquí. Compruébalo y escríbelo como 12.50.",
+  linkUnavailable:
+    "El pago no se puede iniciar en este momento. No se ha enviado nada. Inténtalo más tarde o ponte en contacto con {merchant}.",
+  linkScan: "Escanea para pagar a {merchant}",
   checkAgain: "Comprobar de nuevo",
   back: "Volver a {merchant}",
   language: "Idioma",
   connectionLost: "Es posible que esta página no esté al día. Estamos intentando actualizarla.",
-  notFoundHeadline: "No encontramos este pago",
-  notFoundLead: "Comprueba el enlace o pide uno nuevo al comercio.",
+  notFoundHeadline: "No encontramos este enlace de pago",
+  notFoundLead:
+    "Comprueba que el enlace esté completo o pregunta a la tienda que te lo dio. Si ya has pagado, no pagues otra vez: pregunta a la tienda.",
   unavailableHeadline: "Ahora mismo no podemos comprobarlo",
   unavailableLead:
-    "Tu pago está a salvo. Espera un momento y vuelve a comprobarlo. No pagues dos veces.",
+    "Si ya has pagado, tu pago está a salvo: no pagues otra vez. Espera un momento y vuelve a comprobarlo. Si tarda mucho, pregunta a la tienda.",
   busyHeadline: "Un momento, por favor",
   busyLead:
-    "Esta página ha recibido muchísimas solicitudes y hacemos una breve pausa. Tu pago está a salvo. Tiempo de espera: {time}. Después, vuelve a comprobarlo. Si estabas introduciendo el hash de una transacción, introdúcelo entonces de nuevo. No pagues dos veces.",
+    "Esta página ha recibido muchísimas solicitudes y hacemos una breve pausa. Si ya has pagado, tu pago está a salvo: no pagues otra vez. Tiempo de espera: {time}. Después, vuelve a comprobarlo. Si estabas introduciendo el hash de una transacción, introdúcelo entonces de nuevo.",
   refusedHeadline: "Eso no ha funcionado",
   refusedLead:
     "No pudimos leer lo que envió tu navegador y no ha cambiado nada. Vuelve a tu pago e inténtalo de nuevo.",

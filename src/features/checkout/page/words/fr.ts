@@ -18,13 +18,13 @@ export const fr: Catalogue = {
   lastDigits:
     "Les derniers chiffres nous permettent de reconnaître votre paiement. Merci de ne pas arrondir le montant.",
   arrives:
-    "Le montant reçu doit être exactement de {amount}, jusqu’à la dernière décimale. Si vous payez depuis une plateforme d’échange, ajoutez ses frais de retrait.",
+    "Le montant reçu doit être exactement de {amount}. Depuis une plateforme d’échange\u00a0? Regardez «\u00a0Vous recevrez\u00a0»\u00a0: après déduction des frais, il doit afficher exactement ce montant.",
   onlyHere:
     "Envoyez uniquement {token} sur le réseau {network}. Tout autre envoi n’arrivera pas au marchand et ne pourra pas être récupéré.",
   ownCoin:
-    "Les frais de réseau se paient en {coin}\u00a0: gardez-en un peu dans votre portefeuille.",
+    "Depuis votre propre portefeuille, il vous faut aussi un peu de {coin} pour les frais de réseau.",
   unnamedCoin:
-    "Les frais de réseau se paient dans la cryptomonnaie du réseau {network}\u00a0: gardez-en un peu dans votre portefeuille.",
+    "Depuis votre propre portefeuille, il vous faut aussi un peu de la cryptomonnaie du réseau {network} pour les frais.",
   addressOn: "Adresse sur le réseau {network}",
   copyAmount: "Copier le montant",
   copyAddress: "Copier l’adresse",
@@ -34,6 +34,7 @@ export const fr: Catalogue = {
   copyFailed: "Copie impossible. Sélectionnez le texte",
   openWallet: "Ouvrir le portefeuille",
   showCode: "Afficher le QR code",
+  hideCode: "Masquer le QR code",
   scanAddress: "Adresse sur le réseau {network}, sans le montant. Saisissez vous-même {amount}.",
   scanAll: "Adresse, jeton et montant sur le réseau {network}.",
   qrLabel: "QR code\u00a0: payer {amount} sur le réseau {network} à {address}",
@@ -41,16 +42,52 @@ export const fr: Catalogue = {
   otherCode: "Utiliser un code qui contient le montant",
   scanCheck:
     "Certains portefeuilles lisent mal ce code. Avant de confirmer, vérifiez que le vôtre affiche une adresse de destinataire qui se termine par {ending} et un montant de {amount}. S’il affiche autre chose, n’envoyez rien et utilisez plutôt l’adresse.",
+  otherOptions: "Payer avec un autre jeton ou réseau",
+  optionsLead:
+    "Chaque option a son propre montant et sa propre adresse. Vous avez déjà envoyé quelque chose\u00a0? Alors attendez\u00a0: cela compte quand même, au taux qui vous a été affiché.",
+  optionChosen: "Le montant et l'adresse ont changé.",
+  optionRefused:
+    "Ce moyen de paiement n'est pas disponible pour le moment. Vous pouvez en choisir un autre ou payer comme indiqué ci-dessous.",
+  optionsFull:
+    "Vous avez choisi autant de moyens de paiement que ce paiement peut en avoir. Vous pouvez encore choisir l'un d'eux.",
+  optionClosed:
+    "Le moyen de paiement ne peut pas être changé maintenant. Cette page indique la suite.",
   payBy: "Date limite\u00a0:",
   timeLeft: "Temps restant\u00a0: {time}",
   timeLeftToPay: "Temps restant pour payer\u00a0: {time}",
   dayTime: "{day}, {time}",
 
+  walletPayWith: "Payer avec {wallet}",
+  walletPay: "Payer avec votre portefeuille",
+  walletApps: "Ouvrir cette page dans une application de portefeuille",
+  walletWaiting:
+    "Votre portefeuille vous demande de confirmer. Vérifiez-y le montant et l’adresse.",
+  walletSent:
+    "Votre portefeuille a envoyé le paiement. Il apparaîtra ici dès que le réseau l’aura reçu. Merci de ne pas l’envoyer une nouvelle fois.",
+  walletUnsubmitted:
+    "Votre portefeuille a envoyé le paiement. Nous n’avons pas pu noter la transaction, mais nous la trouverons quand même sur le réseau. Merci de ne pas l’envoyer une nouvelle fois.",
+  walletRefused: "Vous avez refusé dans votre portefeuille\u00a0: rien n’a été envoyé.",
+  walletWrongNetwork:
+    "Votre portefeuille n’est pas sur le réseau {network}. Nous ne lui avons donc rien demandé d’envoyer. Changez de réseau, puis réessayez.",
+  walletWrongToken:
+    "Votre portefeuille n’a pas pu confirmer qu’il s’agit de {token} sur le réseau {network}. Nous ne lui avons donc rien demandé d’envoyer. Vous pouvez toujours payer à l’adresse indiquée sur cette page.",
+  walletTooLittle:
+    "Ce compte de votre portefeuille contient moins de {amount}. Nous ne lui avons donc rien demandé d’envoyer.",
+  walletSilent:
+    "Votre portefeuille ne répond pas. Ouvrez-le et vérifiez\u00a0: si ce paiement y figure comme envoyé ou en attente, n’en envoyez pas d’autre. Sinon, vous pouvez payer à l’adresse indiquée sur cette page.",
+  walletFailed:
+    "Votre portefeuille a signalé un problème. Vérifiez-y d’abord\u00a0: si ce paiement y figure comme envoyé ou en attente, n’en envoyez pas d’autre.",
+  walletChanged:
+    "Ce paiement vient de changer. Nous n’avons donc rien demandé à votre portefeuille. Vérifiez d’abord le montant sur cette page.",
+  walletOffline:
+    "Nous n’avons pas pu lire le montant actuel. Nous n’avons donc rien demandé à votre portefeuille. Réessayez dans un instant.",
   awaitingHeadline: "En attente de votre paiement",
   awaitingLead: "Votre paiement s’affichera ici dès que le réseau l’aura reçu.",
   partlyPaidHeadline: "Une partie de votre paiement est arrivée",
   partlyPaidLead:
     "Nous avons reçu {received} sur {payable}. Envoyez les {remaining} restants pour terminer le paiement.",
+  partlyPaidSent:
+    "Vous avez déjà envoyé le reste\u00a0? Patientez\u00a0: il s’affichera ici tout seul.",
   confirmingHeadline: "Paiement détecté",
   confirmingLead:
     "Le réseau est en train de le confirmer. Durée estimée\u00a0: {wait}. Vous n’avez plus rien à faire et pouvez fermer cette page.",
@@ -59,7 +96,7 @@ export const fr: Catalogue = {
   waitAbout: "environ {time}",
   inReviewHeadline: "Paiement trouvé, en attente du marchand",
   inReviewLead:
-    "Nous avons trouvé un paiement que {merchant} doit encore accepter. Ne l’envoyez pas une deuxième fois\u00a0: la décision s’affichera sur cette page.",
+    "Votre paiement a été trouvé, mais n’a pas pu être attribué automatiquement\u00a0: {merchant} décide de l’accepter ou non. Vous n’avez rien à faire maintenant\u00a0: la décision s’affichera sur cette page. Ne l’envoyez pas une deuxième fois.",
   paidHeadline: "Payé",
   paidLead: "Merci\u00a0! {merchant} a bien reçu votre paiement.",
   overpaidHeadline: "Payé, mais vous avez envoyé trop d’argent",
@@ -74,40 +111,43 @@ export const fr: Catalogue = {
     "Votre paiement est arrivé après la date limite, mais {merchant} l’a accepté. Nous avons reçu {received}, soit {excess} de trop.",
   lateHeadline: "Votre paiement est arrivé en retard",
   lateLead:
-    "Il est arrivé après la date limite\u00a0: {merchant} doit décider de la suite. N’envoyez rien d’autre.",
+    "Il est arrivé après la date limite\u00a0: {merchant} décide de l’accepter ou de le renvoyer. N’envoyez rien d’autre.",
   expiredHeadline: "Ce paiement a expiré",
-  expiredLead: "N’envoyez plus rien à son adresse. Demandez un nouveau lien à {merchant}.",
+  expiredLead: "Pas encore payé\u00a0? N’envoyez plus rien. Demandez un nouveau lien à {merchant}.",
   expiredSent:
-    "Vous avez déjà payé\u00a0? Nous retrouverons quand même votre paiement. Gardez le lien de cette page et, si le paiement ne s’affiche pas bientôt, contactez {merchant} en indiquant la référence ci-dessous.",
+    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement sera quand même retrouvé. Gardez le lien de cette page et, si le paiement ne s’affiche pas bientôt, contactez {merchant} en indiquant la référence ci-dessous.",
   expiredPartlyHeadline: "Expiré, une partie seulement a été payée",
   expiredPartlyLead:
-    "Nous avons reçu {received} sur {payable} et la date limite est passée. N’envoyez pas le reste maintenant.",
+    "Nous avons reçu {received} sur {payable} et la date limite est passée. N’envoyez plus le reste.",
+  expiredPartlyNext:
+    "Demandez à {merchant} ce qu’il advient des {received}, en indiquant la référence ci-dessous.",
   canceledHeadline: "Annulé par le marchand",
   canceledLead: "{merchant} a annulé ce paiement. N’envoyez rien à son adresse.",
   canceledPaidHeadline: "Annulé, mais un paiement est arrivé",
   canceledPaidLead:
-    "Un paiement est arrivé alors que {merchant} avait annulé la demande. {merchant} va l’examiner et décider de la suite. N’envoyez rien d’autre.",
+    "Un paiement est arrivé alors que {merchant} avait annulé la demande. {merchant} décide de l’accepter ou de le renvoyer. N’envoyez rien d’autre.",
   cannotCheckHeadline: "Impossible de consulter le réseau pour le moment",
   cannotCheckLead:
-    "Votre paiement est en sécurité\u00a0: nous retrouverons tout ce que vous avez envoyé dès que le réseau {network} sera de nouveau lisible. Ne payez pas deux fois.",
+    "Vous avez déjà payé\u00a0? Votre paiement est en sécurité\u00a0: il sera retrouvé dès que le réseau {network} sera de nouveau lisible. Ne payez pas deux fois.",
   cannotCheckOpen:
-    "Pas encore payé\u00a0? Vous pouvez toujours payer\u00a0: c’est le moment où le réseau enregistre le paiement qui compte.",
+    "Pas encore payé\u00a0? Vous pouvez toujours payer\u00a0: votre paiement compte dès que le réseau l’enregistre, même si cette page ne l’affiche que plus tard.",
   cannotCheckOver:
-    "Pas encore payé\u00a0? Ne payez pas maintenant\u00a0: la date limite est passée ou sur le point de l’être. Vérifiez de nouveau dans une minute.",
+    "Pas encore payé\u00a0? Ne payez pas maintenant\u00a0: le délai de paiement est écoulé, ou presque. Vérifiez de nouveau dans une minute.",
   notAccepted:
     "{merchant} n’accepte pas ce jeton sur le réseau {network} pour le moment, n’envoyez donc rien. Vous avez déjà payé\u00a0? Contactez {merchant} en indiquant la référence ci-dessous.",
   cannotConfirmNow:
     "Le réseau {network} n’est pas lisible pour le moment\u00a0: le nombre de confirmations n’est peut-être pas à jour. Votre paiement est en sécurité.",
-  revertedHeadline: "Paiement momentanément sorti de la blockchain",
+  revertedHeadline: "Le réseau a repris votre paiement pour l’instant",
   revertedLead:
-    "Le réseau {network} a remplacé ses blocs les plus récents, et votre paiement se trouvait dans l’un d’eux. Il revient normalement en quelques minutes. Ne l’envoyez pas une deuxième fois.",
+    "Le réseau {network} a momentanément repris votre paiement. Il revient normalement en quelques minutes. Ne l’envoyez pas une deuxième fois.",
   revertedNext:
-    "Vous pouvez fermer cette page et revenir plus tard. Si votre paiement ne revient pas, contactez {merchant} en indiquant la référence ci-dessous.",
+    "Vous pouvez fermer cette page et revenir plus tard. Si votre paiement ne revient pas, l’argent n’a normalement pas quitté votre portefeuille. Avant de payer de nouveau, contactez {merchant} en indiquant la référence ci-dessous.",
   reverted:
     "Le réseau a annulé un paiement qui s’affichait ici, et il n’est pas revenu. Cherchez-le dans votre portefeuille avant d’envoyer quoi que ce soit\u00a0: tant qu’il y apparaît comme envoyé ou en attente, n’en envoyez pas d’autre.",
   transactionFailed:
     "La dernière transaction signalée a échoué sur le réseau et n’a déplacé aucun fonds. Votre portefeuille devrait aussi l’afficher comme échouée.",
   contact: "Contactez {merchant} en indiquant la référence ci-dessous.",
+  contactIfLong: "Si cela dure, contactez {merchant} en indiquant la référence ci-dessous.",
   lastChecked: "Dernière vérification",
   never: "Pas encore",
 
@@ -134,7 +174,7 @@ export const fr: Catalogue = {
   hashCounted: "Trouvée. Elle est prise en compte pour ce paiement.",
   hashInReview: "Trouvée. {merchant} décidera si elle correspond à ce paiement.",
   hashReverted:
-    "Le réseau a remplacé le bloc qui contenait cette transaction. Tant que votre portefeuille l’affiche comme envoyée ou en attente, n’en envoyez pas d’autre.",
+    "Le réseau a repris cette transaction pour l’instant. Tant que votre portefeuille l’affiche comme envoyée ou en attente, n’en envoyez pas d’autre.",
   hashFailed: "Cette transaction a échoué sur le réseau\u00a0: aucun {token} n’a été envoyé.",
   hashOtherAddress:
     "Cette transaction n’a rien envoyé à l’adresse de ce paiement. Vérifiez le destinataire dans votre portefeuille.",
@@ -151,10 +191,39 @@ export const fr: Catalogue = {
   hashNotForThis:
     "Cette transaction ne correspond pas à cette facture. Si vous pensez le contraire, contactez {merchant} en indiquant la référence.",
 
+  refundQuestion: "Demander un remboursement",
+  refundLead:
+    "{merchant} peut vous renvoyer ce dont ce paiement n’a pas besoin. Saisissez le hash de la transaction de votre paiement et une adresse de votre propre portefeuille. Ne saisissez pas l’adresse de la plateforme d’échange depuis laquelle vous avez payé\u00a0: ce qui y est envoyé peut être perdu.",
+  refundAddressLabel: "Votre propre adresse sur le réseau {network}",
+  refundContinue: "Continuer",
+  refundCheck: "Est-ce votre adresse\u00a0?",
+  refundCheckLead:
+    "Vous demandez à {merchant} d’envoyer {amount} sur le réseau {network} à cette adresse. Comparez chaque caractère avec votre portefeuille\u00a0: ce qui est envoyé à une mauvaise adresse est perdu, et vous ne pourrez plus la modifier.",
+  refundSend: "Oui, demander le remboursement",
+  refundChange: "La modifier",
+  refundReceived:
+    "Merci. {merchant} a votre demande et va en décider. Cette page indiquera quand le remboursement est en route.",
+  refundAlready:
+    "Un remboursement de ce paiement a déjà été demandé et nous ne l’avons pas modifié. Si ce n’était pas vous, contactez {merchant} dès maintenant en indiquant la référence ci-dessous.",
+  refundNothing:
+    "Nous ne trouvons rien à rembourser dans cette transaction. Saisissez le hash de votre paiement confirmé sur cette page ou contactez {merchant}.",
+  refundBadAddress:
+    "Cela ne ressemble pas à une adresse du réseau {network}. Copiez-la de nouveau depuis votre portefeuille.",
+  refundAddressRefused:
+    "Un remboursement à cette adresse ne vous parviendrait pas. Saisissez une adresse de votre propre portefeuille.",
+  refunds: "Remboursements",
+  refundRequested: "{amount} vers {address}\u00a0: demandé. {merchant} va en décider.",
+  refundSent:
+    "{amount} vers {address}\u00a0: envoyé par {merchant}. Nous vérifions la transaction.",
+  refundConfirmed: "{amount} vers {address}\u00a0: remboursé.",
+  refundRejected: "{amount} vers {address}\u00a0: refusé par {merchant}. Motif\u00a0: {reason}",
+  refundWithdrawn:
+    "{amount} vers {address}\u00a0: retiré, car le paiement est finalement nécessaire ou n’est plus sur le réseau.",
+
   details: "Détails",
   receipt: "Reçu",
   merchant: "Marchand",
-  asked: "Montant dû",
+  asked: "Montant demandé",
   invoiced: "Montant de la facture",
   received: "Montant reçu",
   excess: "Trop-perçu",
@@ -171,7 +240,7 @@ export const fr: Catalogue = {
   neverAsks:
     "Cette page ne vous demandera jamais la clé privée ni la phrase de récupération de votre portefeuille.",
 
-  downloadReceipt: "Télécharger le reçu signé",
+  downloadReceipt: "Télécharger le reçu",
   verifyTitle: "Vérifier un reçu",
   verifyLead:
     "Collez un reçu ou une demande de paiement signés. La signature montre si le texte vient de ce site et n’a pas été modifié.",
@@ -194,18 +263,29 @@ export const fr: Catalogue = {
   signedBy: "Signé par",
   signedOn: "Signé le",
 
+  linkTitle: "Payer {merchant}",
+  linkAmount: "Montant en {currency}",
+  linkBetween: "De {min} à {max}",
+  linkAtLeast: "Au moins {min}",
+  linkAtMost: "Au plus {max}",
+  linkContinue: "Continuer vers le paiement",
+  linkBadAmount: "Ce montant n’est pas possible ici. Vérifiez-le et écrivez-le comme 12.50.",
+  linkUnavailable:
+    "Le paiement ne peut pas être commencé pour le moment. Rien n’a été envoyé. Réessayez plus tard ou contactez {merchant}.",
+  linkScan: "Scannez pour payer {merchant}",
   checkAgain: "Vérifier de nouveau",
   back: "Retour vers {merchant}",
   language: "Langue",
   connectionLost: "Cette page n’est peut-être plus à jour. Nous essayons de l’actualiser.",
-  notFoundHeadline: "Ce paiement est introuvable",
-  notFoundLead: "Vérifiez le lien ou demandez-en un nouveau au marchand.",
+  notFoundHeadline: "Ce lien de paiement est introuvable",
+  notFoundLead:
+    "Vérifiez que le lien est complet, ou demandez à la boutique qui vous l’a donné. Si vous avez déjà payé, ne payez pas une deuxième fois\u00a0: demandez à la boutique.",
   unavailableHeadline: "Vérification impossible pour le moment",
   unavailableLead:
-    "Votre paiement est en sécurité. Patientez un instant, puis vérifiez de nouveau. Ne payez pas deux fois.",
+    "Si vous avez déjà payé, votre paiement est en sécurité\u00a0: ne payez pas une deuxième fois. Patientez un instant, puis vérifiez de nouveau. Si cela dure, demandez à la boutique.",
   busyHeadline: "Un instant, s’il vous plaît",
   busyLead:
-    "Cette page vient d’être demandée un très grand nombre de fois, nous faisons donc une courte pause. Votre paiement est en sécurité. Temps d’attente\u00a0: {time}. Vérifiez ensuite de nouveau. Si vous étiez en train de saisir un hash de transaction, saisissez-le à nouveau à ce moment-là. Ne payez pas deux fois.",
+    "Cette page vient d’être demandée un très grand nombre de fois, nous faisons donc une courte pause. Si vous avez déjà payé, votre paiement est en sécurité\u00a0: ne payez pas une deuxième fois. Temps d’attente\u00a0: {time}. Vérifiez ensuite de nouveau. Si vous étiez en train de saisir un hash de transaction, saisissez-le à nouveau à ce moment-là.",
   refusedHeadline: "Cela n’a pas fonctionné",
   refusedLead:
     "Nous n’avons pas pu lire ce que votre navigateur a envoyé, et rien n’a changé. Revenez à votre paiement et réessayez.",

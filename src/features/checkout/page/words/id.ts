@@ -18,11 +18,12 @@ export const id: Catalogue = {
   lastDigits:
     "Kami mengenali pembayaran Anda dari angka-angka terakhir, jadi mohon jangan membulatkan jumlahnya.",
   arrives:
-    "Jumlah yang diterima harus tepat {amount}, sampai angka desimal terakhir. Jika Anda membayar dari exchange, tambahkan biaya penarikannya.",
+    "Jumlah yang diterima harus tepat {amount}. Dari exchange? Lihat “Anda akan menerima”: setelah dipotong biaya, jumlahnya harus tepat ini.",
   onlyHere:
     "Kirim hanya {token} di jaringan {network}. Kiriman lain tidak akan sampai ke penjual dan tidak dapat dikembalikan.",
-  ownCoin: "Anda juga memerlukan sedikit {coin} untuk biaya jaringan.",
-  unnamedCoin: "Anda juga memerlukan sedikit koin bawaan jaringan {network} untuk biaya jaringan.",
+  ownCoin: "Dari dompet Anda sendiri, Anda juga memerlukan sedikit {coin} untuk biaya jaringan.",
+  unnamedCoin:
+    "Dari dompet Anda sendiri, Anda juga memerlukan sedikit koin bawaan jaringan {network} untuk biaya jaringan.",
   addressOn: "Alamat di jaringan {network}",
   copyAmount: "Salin jumlah",
   copyAddress: "Salin alamat",
@@ -32,6 +33,7 @@ export const id: Catalogue = {
   copyFailed: "Tidak dapat menyalin. Pilih teksnya",
   openWallet: "Buka di dompet",
   showCode: "Tampilkan kode QR",
+  hideCode: "Sembunyikan kode QR",
   scanAddress: "Alamat di jaringan {network}, tanpa jumlah. Masukkan sendiri {amount}.",
   scanAll: "Alamat, token, dan jumlah di jaringan {network}.",
   qrLabel: "Kode QR: bayar {amount} di jaringan {network} ke {address}",
@@ -39,16 +41,51 @@ export const id: Catalogue = {
   otherCode: "Gunakan kode yang memuat jumlah",
   scanCheck:
     "Tidak semua dompet membaca kode ini dengan benar. Sebelum konfirmasi, dompet Anda harus menampilkan alamat penerima yang berakhiran {ending} dan jumlah {amount}. Jika yang tampil berbeda, jangan kirim dan gunakan alamatnya saja.",
+  otherOptions: "Bayar dengan token atau jaringan lain",
+  optionsLead:
+    "Setiap pilihan punya jumlah dan alamat sendiri. Sudah mengirim sesuatu? Tunggu saja: kiriman itu tetap dihitung, dengan kurs yang ditunjukkan kepada Anda.",
+  optionChosen: "Jumlah dan alamatnya telah berubah.",
+  optionRefused:
+    "Cara pembayaran itu sedang tidak tersedia. Anda dapat memilih yang lain atau membayar seperti di bawah ini.",
+  optionsFull:
+    "Anda sudah memilih sebanyak cara yang dimungkinkan untuk pembayaran ini. Anda masih dapat memilih salah satunya.",
+  optionClosed:
+    "Cara pembayaran tidak dapat diubah sekarang. Halaman ini menunjukkan langkah berikutnya.",
   payBy: "Bayar sebelum:",
   timeLeft: "Sisa waktu: {time}",
   timeLeftToPay: "Sisa waktu pembayaran: {time}",
   dayTime: "{day}, {time}",
 
+  walletPayWith: "Bayar dengan {wallet}",
+  walletPay: "Bayar dengan dompet Anda",
+  walletApps: "Buka halaman ini di aplikasi dompet",
+  walletWaiting: "Dompet Anda meminta konfirmasi. Periksa jumlah dan alamatnya di sana.",
+  walletSent:
+    "Dompet Anda telah mengirim pembayaran. Pembayaran muncul di sini begitu diterima jaringan. Mohon jangan kirim lagi.",
+  walletUnsubmitted:
+    "Dompet Anda telah mengirim pembayaran. Kami tidak dapat mencatat transaksinya, tetapi kami tetap akan menemukannya di jaringan. Mohon jangan kirim lagi.",
+  walletRefused: "Anda menolaknya di dompet, jadi tidak ada yang dikirim.",
+  walletWrongNetwork:
+    "Dompet Anda tidak berada di jaringan {network}, jadi kami tidak memintanya mengirim apa pun. Ganti jaringannya, lalu coba lagi.",
+  walletWrongToken:
+    "Dompet Anda tidak dapat memastikan bahwa ini {token} di jaringan {network}, jadi kami tidak memintanya mengirim apa pun. Anda tetap dapat membayar ke alamat di halaman ini.",
+  walletTooLittle:
+    "Saldo akun dompet ini kurang dari {amount}, jadi kami tidak memintanya mengirim apa pun.",
+  walletSilent:
+    "Dompet Anda tidak menjawab. Buka dan periksa: jika pembayaran ini terlihat terkirim atau tertunda di sana, mohon jangan kirim yang lain. Jika tidak, Anda dapat membayar ke alamat di halaman ini.",
+  walletFailed:
+    "Dompet Anda melaporkan masalah. Periksa dahulu di sana: jika pembayaran ini terlihat terkirim atau tertunda, mohon jangan kirim yang lain.",
+  walletChanged:
+    "Pembayaran ini baru saja berubah, jadi kami tidak meminta dompet Anda mengirim apa pun. Periksa dahulu jumlahnya di halaman ini.",
+  walletOffline:
+    "Kami tidak dapat membaca jumlah terkini, jadi kami tidak meminta dompet Anda mengirim apa pun. Silakan coba lagi sebentar lagi.",
   awaitingHeadline: "Menunggu pembayaran Anda",
   awaitingLead: "Pembayaran Anda muncul di sini begitu diterima jaringan.",
   partlyPaidHeadline: "Sebagian pembayaran Anda sudah masuk",
   partlyPaidLead:
     "Kami menerima {received} dari {payable}. Kirim sisa {remaining} untuk menyelesaikan pembayaran.",
+  partlyPaidSent:
+    "Sudah mengirim sisanya? Mohon tunggu: sisanya akan muncul di sini dengan sendirinya.",
   confirmingHeadline: "Pembayaran terdeteksi",
   confirmingLead:
     "Jaringan sedang mengonfirmasinya. Perkiraan waktu: {wait}. Anda tidak perlu melakukan apa pun lagi dan boleh menutup halaman ini.",
@@ -57,7 +94,7 @@ export const id: Catalogue = {
   waitAbout: "sekitar {time}",
   inReviewHeadline: "Pembayaran ditemukan, menunggu penjual",
   inReviewLead:
-    "Kami menemukan pembayaran yang masih menunggu persetujuan {merchant}. Mohon jangan kirim lagi: keputusannya akan muncul di halaman ini.",
+    "Pembayaran Anda ditemukan, tetapi tidak dapat dicocokkan secara otomatis, jadi {merchant} yang memutuskan apakah akan menerimanya. Anda tidak perlu melakukan apa pun sekarang: keputusannya akan muncul di halaman ini. Mohon jangan kirim lagi.",
   paidHeadline: "Lunas",
   paidLead: "Terima kasih. {merchant} sudah menerima pembayaran Anda.",
   overpaidHeadline: "Lunas, tetapi jumlah yang dikirim berlebih",
@@ -72,41 +109,44 @@ export const id: Catalogue = {
     "Pembayaran Anda masuk setelah batas waktu, dan {merchant} sudah menyetujuinya. Kami menerima {received}, kelebihannya {excess}.",
   lateHeadline: "Pembayaran Anda masuk terlambat",
   lateLead:
-    "Pembayaran masuk setelah batas waktu, jadi {merchant} yang akan memutuskan tindak lanjutnya. Mohon jangan kirim apa pun lagi.",
+    "Pembayaran masuk setelah batas waktu, jadi {merchant} yang memutuskan apakah akan menerima atau mengembalikannya. Mohon jangan kirim apa pun lagi.",
   expiredHeadline: "Pembayaran ini sudah kedaluwarsa",
   expiredLead:
-    "Mohon jangan kirim apa pun lagi ke alamatnya. Mintalah tautan baru kepada {merchant}.",
+    "Belum mengirim? Mohon jangan kirim apa pun sekarang. Mintalah tautan baru kepada {merchant}.",
   expiredSent:
-    "Sudah mengirim? Kami tetap akan menemukannya. Simpan tautan halaman ini, dan jika pembayaran Anda tidak segera muncul, hubungi {merchant} dan sebutkan kode referensi di bawah.",
+    "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda tetap akan ditemukan. Simpan tautan halaman ini, dan jika pembayaran Anda tidak segera muncul, hubungi {merchant} dan sebutkan kode referensi di bawah.",
   expiredPartlyHeadline: "Kedaluwarsa, baru dibayar sebagian",
   expiredPartlyLead:
-    "Kami menerima {received} dari {payable}, dan batas waktunya sudah lewat. Mohon jangan kirim sisanya sekarang.",
+    "Kami menerima {received} dari {payable}, dan batas waktunya sudah lewat. Mohon jangan lagi mengirim sisanya.",
+  expiredPartlyNext:
+    "Tanyakan kepada {merchant} bagaimana dengan {received} yang sudah masuk, dan sebutkan kode referensi di bawah.",
   canceledHeadline: "Dibatalkan oleh penjual",
   canceledLead: "{merchant} membatalkan pembayaran ini. Mohon jangan kirim apa pun ke alamatnya.",
   canceledPaidHeadline: "Dibatalkan, tetapi ada pembayaran masuk",
   canceledPaidLead:
-    "Ada pembayaran masuk meskipun {merchant} sudah membatalkan permintaannya. {merchant} akan meninjaunya dan memutuskan tindak lanjutnya. Mohon jangan kirim apa pun lagi.",
+    "Ada pembayaran masuk meskipun {merchant} sudah membatalkan permintaannya. {merchant} yang memutuskan apakah akan menerima atau mengembalikannya. Mohon jangan kirim apa pun lagi.",
   cannotCheckHeadline: "Kami tidak dapat memeriksa jaringan saat ini",
   cannotCheckLead:
-    "Pembayaran Anda aman: kami akan menemukan semua yang sudah Anda kirim begitu jaringan {network} dapat dibaca lagi. Mohon jangan kirim dua kali.",
+    "Sudah mengirim? Pembayaran Anda aman: pembayaran itu akan ditemukan begitu jaringan {network} dapat dibaca lagi. Mohon jangan kirim dua kali.",
   cannotCheckOpen:
-    "Belum membayar? Anda masih bisa membayar: yang dihitung adalah saat jaringan mencatatnya.",
+    "Belum membayar? Anda masih bisa membayar: pembayaran dihitung sejak jaringan mencatatnya, walaupun halaman ini baru menampilkannya nanti.",
   cannotCheckOver:
-    "Belum membayar? Mohon jangan membayar sekarang: batas waktunya sudah atau hampir lewat. Periksa lagi dalam satu menit.",
+    "Belum membayar? Mohon jangan membayar sekarang: waktu untuk membayar sudah habis atau hampir habis. Periksa lagi dalam satu menit.",
   notAccepted:
     "Saat ini {merchant} tidak menerima pembayaran dengan token ini di jaringan {network}, jadi mohon jangan kirim apa pun. Sudah mengirim? Hubungi {merchant} dan sebutkan kode referensi di bawah.",
   cannotConfirmNow:
     "Jaringan {network} tidak dapat dibaca saat ini, jadi jumlah konfirmasi mungkin belum diperbarui. Pembayaran Anda aman.",
-  revertedHeadline: "Pembayaran Anda keluar sementara dari blockchain",
+  revertedHeadline: "Jaringan menarik kembali pembayaran Anda sementara",
   revertedLead:
-    "Jaringan {network} mengganti blok-blok terbarunya, dan pembayaran Anda ada di salah satunya. Biasanya pembayaran kembali dalam beberapa menit. Mohon jangan kirim lagi.",
+    "Jaringan {network} menarik kembali pembayaran Anda untuk sementara. Biasanya pembayaran kembali dalam beberapa menit. Mohon jangan kirim lagi.",
   revertedNext:
-    "Anda boleh menutup halaman ini dan melihatnya lagi nanti. Jika pembayaran Anda tidak kembali, hubungi {merchant} dan sebutkan kode referensi di bawah.",
+    "Anda boleh menutup halaman ini dan melihatnya lagi nanti. Jika pembayaran Anda tidak kembali, biasanya uangnya belum keluar dari dompet Anda. Sebelum membayar lagi, hubungi {merchant} dan sebutkan kode referensi di bawah.",
   reverted:
     "Jaringan membatalkan pembayaran yang sebelumnya tampil di sini, dan pembayaran itu belum kembali. Periksa dompet Anda sebelum mengirim apa pun: selama di sana masih berstatus terkirim atau tertunda, jangan kirim yang lain.",
   transactionFailed:
     "Transaksi yang terakhir dikirimkan kepada kami gagal di jaringan, jadi tidak ada dana yang berpindah. Dompet Anda seharusnya juga menampilkannya sebagai gagal.",
   contact: "Hubungi {merchant} dan sebutkan kode referensi di bawah.",
+  contactIfLong: "Jika terlalu lama, hubungi {merchant} dan sebutkan kode referensi di bawah.",
   lastChecked: "Terakhir diperiksa",
   never: "Belum pernah",
 
@@ -133,7 +173,7 @@ export const id: Catalogue = {
   hashCounted: "Ditemukan. Transaksi ini dihitung untuk pembayaran ini.",
   hashInReview: "Ditemukan. {merchant} akan memutuskan apakah transaksi ini untuk pembayaran ini.",
   hashReverted:
-    "Jaringan mengganti blok yang memuat transaksi ini. Selama dompet Anda masih menampilkannya sebagai terkirim atau tertunda, mohon jangan kirim yang lain.",
+    "Jaringan menarik kembali transaksi ini untuk sementara. Selama dompet Anda masih menampilkannya sebagai terkirim atau tertunda, mohon jangan kirim yang lain.",
   hashFailed: "Transaksi ini gagal di jaringan, jadi tidak ada {token} yang terkirim.",
   hashOtherAddress:
     "Transaksi ini tidak mengirim apa pun ke alamat pembayaran ini. Periksa di dompet Anda ke mana transaksi itu dikirim.",
@@ -149,10 +189,38 @@ export const id: Catalogue = {
   hashNotForThis:
     "Transaksi ini bukan pembayaran untuk tagihan ini. Jika Anda berpendapat lain, hubungi {merchant} dan sebutkan kode referensi.",
 
+  refundQuestion: "Minta pengembalian dana",
+  refundLead:
+    "{merchant} dapat mengirim kembali yang tidak diperlukan untuk pembayaran ini. Masukkan hash transaksi pembayaran Anda dan alamat dompet Anda sendiri. Jangan masukkan alamat exchange yang Anda pakai untuk membayar: yang dikirim ke sana bisa hilang.",
+  refundAddressLabel: "Alamat Anda sendiri di jaringan {network}",
+  refundContinue: "Lanjutkan",
+  refundCheck: "Apakah ini alamat Anda?",
+  refundCheckLead:
+    "Anda meminta {merchant} mengirim {amount} di jaringan {network} ke alamat ini. Bandingkan setiap karakter dengan dompet Anda: yang dikirim ke alamat yang salah akan hilang, dan alamat tidak bisa diubah nanti.",
+  refundSend: "Ya, minta pengembalian",
+  refundChange: "Ubah",
+  refundReceived:
+    "Terima kasih. {merchant} sudah menerima permintaan Anda dan akan memutuskannya. Halaman ini akan menunjukkan saat pengembalian dikirim.",
+  refundAlready:
+    "Pengembalian untuk pembayaran ini sudah diminta, dan kami tidak mengubahnya. Jika bukan Anda yang meminta, segera hubungi {merchant} dan sebutkan kode referensi di bawah.",
+  refundNothing:
+    "Kami tidak menemukan apa pun untuk dikembalikan dalam transaksi ini. Masukkan hash pembayaran Anda yang sudah dikonfirmasi di halaman ini, atau hubungi {merchant}.",
+  refundBadAddress:
+    "Itu tidak tampak seperti alamat di jaringan {network}. Salin lagi dari dompet Anda.",
+  refundAddressRefused:
+    "Pengembalian ke alamat ini tidak akan sampai kepada Anda. Masukkan alamat dompet Anda sendiri.",
+  refunds: "Pengembalian dana",
+  refundRequested: "{amount} ke {address}: diminta. {merchant} akan memutuskannya.",
+  refundSent: "{amount} ke {address}: dikirim oleh {merchant}. Kami sedang memeriksa transaksinya.",
+  refundConfirmed: "{amount} ke {address}: dikembalikan.",
+  refundRejected: "{amount} ke {address}: ditolak oleh {merchant}. Alasan: {reason}",
+  refundWithdrawn:
+    "{amount} ke {address}: ditarik, karena pembayaran ternyata diperlukan atau tidak lagi ada di jaringan.",
+
   details: "Detail",
   receipt: "Bukti pembayaran",
   merchant: "Penjual",
-  asked: "Jumlah tagihan",
+  asked: "Jumlah yang diminta",
   invoiced: "Jumlah tagihan",
   received: "Diterima",
   excess: "Kelebihan bayar",
@@ -168,7 +236,7 @@ export const id: Catalogue = {
   mailSubject: "Pembayaran {reference}",
   neverAsks: "Halaman ini tidak pernah meminta kunci pribadi atau frasa pemulihan dompet Anda.",
 
-  downloadReceipt: "Unduh bukti bertanda tangan",
+  downloadReceipt: "Unduh bukti",
   verifyTitle: "Verifikasi bukti pembayaran",
   verifyLead:
     "Tempel bukti pembayaran atau permintaan pembayaran yang bertanda tangan. Tanda tangannya menunjukkan apakah teks berasal dari situs ini dan tidak diubah.",
@@ -190,18 +258,29 @@ export const id: Catalogue = {
   signedBy: "Ditandatangani oleh",
   signedOn: "Ditandatangani pada",
 
+  linkTitle: "Bayar {merchant}",
+  linkAmount: "Jumlah dalam {currency}",
+  linkBetween: "Dari {min} sampai {max}",
+  linkAtLeast: "Minimal {min}",
+  linkAtMost: "Maksimal {max}",
+  linkContinue: "Lanjut ke pembayaran",
+  linkBadAmount: "Jumlah itu tidak dapat digunakan di sini. Periksa dan tulis seperti 12.50.",
+  linkUnavailable:
+    "Pembayaran tidak dapat dimulai sekarang. Tidak ada yang dikirim. Silakan coba lagi nanti, atau hubungi {merchant}.",
+  linkScan: "Pindai untuk membayar {merchant}",
   checkAgain: "Periksa lagi",
   back: "Kembali ke {merchant}",
   language: "Bahasa",
   connectionLost: "Halaman ini mungkin bukan versi terbaru. Kami sedang mencoba memperbaruinya.",
-  notFoundHeadline: "Kami tidak menemukan pembayaran ini",
-  notFoundLead: "Periksa tautannya, atau minta tautan baru kepada penjual.",
+  notFoundHeadline: "Kami tidak menemukan tautan pembayaran ini",
+  notFoundLead:
+    "Pastikan tautannya lengkap, atau tanyakan kepada toko yang memberikannya. Jika Anda sudah membayar, mohon jangan membayar lagi: tanyakan kepada toko.",
   unavailableHeadline: "Kami tidak dapat memeriksa saat ini",
   unavailableLead:
-    "Pembayaran Anda aman. Tunggu sebentar, lalu periksa lagi. Mohon jangan kirim dua kali.",
+    "Jika Anda sudah membayar, pembayaran Anda aman: mohon jangan membayar lagi. Tunggu sebentar, lalu periksa lagi. Jika terlalu lama, tanyakan kepada toko.",
   busyHeadline: "Mohon tunggu sebentar",
   busyLead:
-    "Halaman ini baru saja dibuka terlalu sering, jadi kami berhenti sejenak. Pembayaran Anda aman. Waktu tunggu: {time}. Setelah itu, periksa lagi. Jika tadi Anda sedang memasukkan hash transaksi, masukkan lagi hash itu setelahnya. Mohon jangan membayar dua kali.",
+    "Halaman ini baru saja dibuka terlalu sering, jadi kami berhenti sejenak. Jika Anda sudah membayar, pembayaran Anda aman: mohon jangan membayar lagi. Waktu tunggu: {time}. Setelah itu, periksa lagi. Jika tadi Anda sedang memasukkan hash transaksi, masukkan lagi hash itu setelahnya.",
   refusedHeadline: "Tidak berhasil",
   refusedLead:
     "Kami tidak dapat membaca yang dikirim browser Anda, dan tidak ada yang berubah. Kembali ke pembayaran Anda dan coba lagi.",

@@ -18,12 +18,12 @@ export const it: Catalogue = {
   lastDigits:
     "Le ultime cifre ci permettono di riconoscere il tuo pagamento: non arrotondare l’importo.",
   arrives:
-    "Devono arrivare esattamente {amount}, fino all’ultimo decimale. Se paghi da un exchange, aggiungi la sua commissione di prelievo.",
+    "Devono arrivare esattamente {amount}. Paghi da un exchange? Guarda «Riceverai»: dopo la commissione deve mostrare esattamente questo importo.",
   onlyHere:
     "Invia solo {token} sulla rete {network}. Qualsiasi altra cosa non arriverà al venditore e non potrà essere recuperata.",
-  ownCoin: "Ti serve anche un po’ di {coin} per la commissione di rete.",
+  ownCoin: "Dal tuo wallet personale ti serve anche un po’ di {coin} per la commissione di rete.",
   unnamedCoin:
-    "Ti serve anche un po’ della moneta propria della rete {network} per la commissione di rete.",
+    "Dal tuo wallet personale ti serve anche un po’ della moneta propria della rete {network} per la commissione di rete.",
   addressOn: "Indirizzo sulla rete {network}",
   copyAmount: "Copia importo",
   copyAddress: "Copia indirizzo",
@@ -33,6 +33,7 @@ export const it: Catalogue = {
   copyFailed: "Copia non riuscita. Seleziona il testo",
   openWallet: "Apri in un wallet",
   showCode: "Mostra il codice QR",
+  hideCode: "Nascondi il codice QR",
   scanAddress: "Indirizzo sulla rete {network}, senza l’importo. Inserisci tu {amount}.",
   scanAll: "Indirizzo, token e importo sulla rete {network}.",
   qrLabel: "Codice QR: paga {amount} sulla rete {network} a {address}",
@@ -40,16 +41,50 @@ export const it: Catalogue = {
   otherCode: "Usa un codice che include l’importo",
   scanCheck:
     "Alcuni wallet non leggono bene questo codice. Prima di confermare, il tuo wallet deve mostrare un indirizzo del destinatario che termina con {ending} e un importo di {amount}. Se mostra altro, non inviare nulla e usa l’indirizzo.",
+  otherOptions: "Paga con un altro token o un'altra rete",
+  optionsLead:
+    "Ogni opzione ha un importe e un indirizzo propri. Hai già inviato qualcosa? Allora aspetta: conta comunque, al cambio che ti è stato mostrato.",
+  optionChosen: "L'importo e l'indirizzo sono cambiati.",
+  optionRefused:
+    "Questo modo di pagare non è disponibile al momento. Puoi sceglierne un altro o pagare come indicato sotto.",
+  optionsFull:
+    "Hai scelto tutti i modi di pagare che questo pagamento può avere. Puoi ancora scegliere uno di quelli.",
+  optionClosed:
+    "Il modo di pagare non può essere cambiato ora. Questa pagina mostra il passo successivo.",
   payBy: "Paga entro:",
   timeLeft: "Tempo rimasto: {time}",
   timeLeftToPay: "Tempo rimasto per pagare: {time}",
   dayTime: "{day}, {time}",
 
+  walletPayWith: "Paga con {wallet}",
+  walletPay: "Paga con il tuo wallet",
+  walletApps: "Apri questa pagina nell’app di un wallet",
+  walletWaiting: "Il tuo wallet ti chiede di confermare. Controlla lì l’importo e l’indirizzo.",
+  walletSent:
+    "Il tuo wallet ha inviato il pagamento. Comparirà qui non appena la rete lo avrà ricevuto. Non inviarlo di nuovo.",
+  walletUnsubmitted:
+    "Il tuo wallet ha inviato il pagamento. Non siamo riusciti ad annotare la transazione, ma la troveremo comunque sulla rete. Non inviarlo di nuovo.",
+  walletRefused: "Hai rifiutato nel tuo wallet, quindi non è stato inviato nulla.",
+  walletWrongNetwork:
+    "Il tuo wallet non è sulla rete {network}, quindi non gli abbiamo chiesto di inviare nulla. Cambia rete nel wallet e riprova.",
+  walletWrongToken:
+    "Il tuo wallet non ha potuto confermare che si tratta di {token} sulla rete {network}, quindi non gli abbiamo chiesto di inviare nulla. Puoi comunque pagare all’indirizzo indicato in questa pagina.",
+  walletTooLittle:
+    "Questo account del tuo wallet contiene meno di {amount}, quindi non gli abbiamo chiesto di inviare nulla.",
+  walletSilent:
+    "Il tuo wallet non risponde. Aprilo e controlla: se mostra questo pagamento come inviato o in sospeso, non inviarne un altro. Altrimenti puoi pagare all’indirizzo indicato in questa pagina.",
+  walletFailed:
+    "Il tuo wallet ha segnalato un problema. Controlla prima lì: se mostra questo pagamento come inviato o in sospeso, non inviarne un altro.",
+  walletChanged:
+    "Questo pagamento è appena cambiato, quindi non abbiamo chiesto al tuo wallet di inviare nulla. Controlla prima l’importo in questa pagina.",
+  walletOffline:
+    "Non siamo riusciti a leggere l’importo attuale, quindi non abbiamo chiesto al tuo wallet di inviare nulla. Riprova tra un momento.",
   awaitingHeadline: "In attesa del tuo pagamento",
   awaitingLead: "Il tuo pagamento apparirà qui appena la rete lo avrà ricevuto.",
   partlyPaidHeadline: "È arrivata una parte del tuo pagamento",
   partlyPaidLead:
     "Abbiamo ricevuto {received} su {payable}. Invia i restanti {remaining} per completare il pagamento.",
+  partlyPaidSent: "Hai già inviato il resto? Attendi: apparirà qui da solo.",
   confirmingHeadline: "Pagamento rilevato",
   confirmingLead:
     "La rete lo sta confermando. Tempo previsto: {wait}. Non devi fare altro e puoi chiudere questa pagina.",
@@ -58,7 +93,7 @@ export const it: Catalogue = {
   waitAbout: "circa {time}",
   inReviewHeadline: "Pagamento trovato, in attesa del venditore",
   inReviewLead:
-    "Abbiamo trovato un pagamento che {merchant} deve ancora accettare. Non inviarlo di nuovo: la decisione apparirà in questa pagina.",
+    "Il tuo pagamento è stato trovato, ma non è stato possibile abbinarlo automaticamente, quindi {merchant} decide se accettarlo. Ora non devi fare nulla: la decisione apparirà in questa pagina. Non inviarlo di nuovo.",
   paidHeadline: "Pagato",
   paidLead: "Grazie! {merchant} ha ricevuto il tuo pagamento.",
   overpaidHeadline: "Pagato, ma hai inviato troppo",
@@ -73,40 +108,44 @@ export const it: Catalogue = {
     "Il tuo pagamento è arrivato dopo la scadenza e {merchant} lo ha accettato. Abbiamo ricevuto {received}, cioè {excess} in più.",
   lateHeadline: "Il tuo pagamento è arrivato in ritardo",
   lateLead:
-    "È arrivato dopo la scadenza, quindi {merchant} deciderà come gestirlo. Non inviare altro.",
+    "È arrivato dopo la scadenza, quindi {merchant} decide se accettarlo o restituirlo. Non inviare altro.",
   expiredHeadline: "Questo pagamento è scaduto",
-  expiredLead: "Non inviare nulla al suo indirizzo adesso. Chiedi a {merchant} un nuovo link.",
+  expiredLead:
+    "Non hai ancora pagato? Non inviare nulla adesso. Chiedi a {merchant} un nuovo link.",
   expiredSent:
-    "Hai già pagato? Troveremo comunque il tuo pagamento. Conserva il link a questa pagina e, se il pagamento non appare presto, contatta {merchant} e indica il riferimento qui sotto.",
+    "Hai già pagato? Non pagare di nuovo: il tuo pagamento verrà comunque trovato. Conserva il link a questa pagina e, se il pagamento non appare presto, contatta {merchant} e indica il riferimento qui sotto.",
   expiredPartlyHeadline: "Scaduto, pagato solo in parte",
   expiredPartlyLead:
-    "Abbiamo ricevuto {received} su {payable} e il termine è scaduto. Non inviare il resto adesso.",
+    "Abbiamo ricevuto {received} su {payable} e il termine è scaduto. Non inviare più il resto.",
+  expiredPartlyNext:
+    "Chiedi a {merchant} che cosa succede con i {received} e indica il riferimento qui sotto.",
   canceledHeadline: "Annullato dal venditore",
   canceledLead: "{merchant} ha annullato questo pagamento. Non inviare nulla al suo indirizzo.",
   canceledPaidHeadline: "Annullato, ma è arrivato un pagamento",
   canceledPaidLead:
-    "È arrivato un pagamento anche se {merchant} aveva annullato la richiesta. {merchant} lo esaminerà e deciderà come gestirlo. Non inviare altro.",
+    "È arrivato un pagamento anche se {merchant} aveva annullato la richiesta. {merchant} decide se accettarlo o restituirlo. Non inviare altro.",
   cannotCheckHeadline: "Al momento non riusciamo a controllare la rete",
   cannotCheckLead:
-    "Il tuo pagamento è al sicuro: troveremo tutto quello che hai inviato appena la rete {network} sarà di nuovo leggibile. Non pagare due volte.",
+    "Hai già pagato? Il tuo pagamento è al sicuro: verrà trovato appena la rete {network} sarà di nuovo leggibile. Non pagare due volte.",
   cannotCheckOpen:
-    "Non hai ancora pagato? Puoi ancora farlo: conta il momento in cui la rete include il pagamento.",
+    "Non hai ancora pagato? Puoi ancora farlo: il pagamento conta da quando la rete lo registra, anche se questa pagina lo mostra più tardi.",
   cannotCheckOver:
-    "Non hai ancora pagato? Non farlo adesso: il termine è scaduto o sta per scadere. Controlla di nuovo tra un minuto.",
+    "Non hai ancora pagato? Non farlo adesso: il tempo per pagare è finito o sta per finire. Controlla di nuovo tra un minuto.",
   notAccepted:
     "Al momento {merchant} non accetta pagamenti con questo token sulla rete {network}, quindi non inviare nulla. Hai già pagato? Contatta {merchant} e indica il riferimento qui sotto.",
   cannotConfirmNow:
     "Al momento la rete {network} non è leggibile, quindi il numero di conferme potrebbe non essere aggiornato. Il tuo pagamento è al sicuro.",
-  revertedHeadline: "Per ora il pagamento non è più sulla blockchain",
+  revertedHeadline: "Per ora la rete ha ritirato il tuo pagamento",
   revertedLead:
-    "La rete {network} ha sostituito i suoi blocchi più recenti e il tuo pagamento era in uno di questi. Di solito torna entro pochi minuti. Non inviarlo di nuovo.",
+    "La rete {network} ha ritirato per il momento il tuo pagamento. Di solito torna entro pochi minuti. Non inviarlo di nuovo.",
   revertedNext:
-    "Puoi chiudere questa pagina e ricontrollare più tardi. Se il pagamento non torna, contatta {merchant} e indica il riferimento qui sotto.",
+    "Puoi chiudere questa pagina e ricontrollare più tardi. Se il pagamento non torna, di solito il denaro non è uscito dal tuo wallet. Prima di pagare di nuovo, contatta {merchant} e indica il riferimento qui sotto.",
   reverted:
     "La rete ha annullato un pagamento che prima appariva qui, e non è tornato. Cercalo nel tuo wallet prima di inviare qualsiasi cosa: finché lì risulta inviato o in sospeso, non inviarne un altro.",
   transactionFailed:
     "L’ultima transazione segnalata non è riuscita sulla rete e non ha spostato denaro. Anche il tuo wallet dovrebbe mostrarla come non riuscita.",
   contact: "Contatta {merchant} e indica il riferimento qui sotto.",
+  contactIfLong: "Se ci vuole molto, contatta {merchant} e indica il riferimento qui sotto.",
   lastChecked: "Ultimo controllo",
   never: "Non ancora",
 
@@ -132,7 +171,7 @@ export const it: Catalogue = {
   hashCounted: "Trovata. Vale per questo pagamento.",
   hashInReview: "Trovata. {merchant} deciderà se riguarda questo pagamento.",
   hashReverted:
-    "La rete ha sostituito il blocco con questa transazione. Finché il tuo wallet la mostra come inviata o in sospeso, non inviarne un’altra.",
+    "Per ora la rete ha ritirato questa transazione. Finché il tuo wallet la mostra come inviata o in sospeso, non inviarne un’altra.",
   hashFailed:
     "Questa transazione non è riuscita sulla rete, quindi non è stato inviato alcun {token}.",
   hashOtherAddress:
@@ -148,10 +187,38 @@ export const it: Catalogue = {
   hashNotForThis:
     "Questa transazione non è un pagamento di questa fattura. Se pensi che lo sia, contatta {merchant} e indica il riferimento.",
 
+  refundQuestion: "Chiedi un rimborso",
+  refundLead:
+    "{merchant} può restituirti ciò che non serve a questo pagamento. Inserisci l’hash della transazione con cui hai pagato e un indirizzo del tuo wallet. Non inserire l’indirizzo dell’exchange da cui hai pagato: ciò che viene inviato lì può andare perso.",
+  refundAddressLabel: "Un tuo indirizzo sulla rete {network}",
+  refundContinue: "Continua",
+  refundCheck: "È questo il tuo indirizzo?",
+  refundCheckLead:
+    "Stai chiedendo a {merchant} di inviare {amount} sulla rete {network} a questo indirizzo. Confronta ogni carattere con il tuo wallet: ciò che viene inviato a un indirizzo sbagliato è perso, e dopo non potrai cambiarlo.",
+  refundSend: "Sì, chiedi il rimborso",
+  refundChange: "Cambialo",
+  refundReceived:
+    "Grazie. {merchant} ha la tua richiesta e deciderà. Questa pagina mostrerà quando il rimborso è in arrivo.",
+  refundAlready:
+    "Per questo pagamento è già stato chiesto un rimborso, e non lo abbiamo modificato. Se non sei stato tu, contatta subito {merchant} e indica il riferimento qui sotto.",
+  refundNothing:
+    "In questa transazione non troviamo nulla da rimborsare. Inserisci l’hash del tuo pagamento confermato su questa pagina oppure contatta {merchant}.",
+  refundBadAddress:
+    "Non sembra un indirizzo della rete {network}. Copialo di nuovo dal tuo wallet.",
+  refundAddressRefused:
+    "Un rimborso a questo indirizzo non ti arriverebbe. Inserisci un indirizzo del tuo wallet.",
+  refunds: "Rimborsi",
+  refundRequested: "{amount} a {address}: richiesto. {merchant} deciderà.",
+  refundSent: "{amount} a {address}: inviato da {merchant}. Stiamo controllando la transazione.",
+  refundConfirmed: "{amount} a {address}: rimborsato.",
+  refundRejected: "{amount} a {address}: rifiutato da {merchant}. Motivo: {reason}",
+  refundWithdrawn:
+    "{amount} a {address}: ritirato, perché il pagamento serve comunque o non è più sulla rete.",
+
   details: "Dettagli",
   receipt: "Ricevuta",
   merchant: "Venditore",
-  asked: "Importo dovuto",
+  asked: "Importo richiesto",
   invoiced: "Importo della fattura",
   received: "Importo ricevuto",
   excess: "Pagato in più",
@@ -168,7 +235,7 @@ export const it: Catalogue = {
   neverAsks:
     "Questa pagina non ti chiederà mai la chiave privata né la frase di recupero del tuo wallet.",
 
-  downloadReceipt: "Scarica la ricevuta firmata",
+  downloadReceipt: "Scarica la ricevuta",
   verifyTitle: "Verifica una ricevuta",
   verifyLead:
     "Incolla una ricevuta o una richiesta di pagamento firmata. La firma mostra se il testo proviene da questo sito e non è stato modificato.",
@@ -189,18 +256,29 @@ export const it: Catalogue = {
   signedBy: "Firmata da",
   signedOn: "Firmata il",
 
+  linkTitle: "Paga {merchant}",
+  linkAmount: "Importo in {currency}",
+  linkBetween: "Da {min} a {max}",
+  linkAtLeast: "Almeno {min}",
+  linkAtMost: "Al massimo {max}",
+  linkContinue: "Continua al pagamento",
+  linkBadAmount: "Questo importo non è possibile qui. Controllalo e scrivilo come 12.50.",
+  linkUnavailable:
+    "Il pagamento non può essere avviato in questo momento. Non è stato inviato nulla. Riprova più tardi o contatta {merchant}.",
+  linkScan: "Scansiona per pagare {merchant}",
   checkAgain: "Controlla di nuovo",
   back: "Torna a {merchant}",
   language: "Lingua",
   connectionLost: "Questa pagina potrebbe non essere aggiornata. Stiamo provando ad aggiornarla.",
-  notFoundHeadline: "Non troviamo questo pagamento",
-  notFoundLead: "Controlla il link o chiedine uno nuovo al venditore.",
+  notFoundHeadline: "Non troviamo questo link di pagamento",
+  notFoundLead:
+    "Controlla che il link sia completo o chiedi al negozio che te lo ha dato. Se hai già pagato, non pagare di nuovo: chiedi al negozio.",
   unavailableHeadline: "Al momento non possiamo controllare",
   unavailableLead:
-    "Il tuo pagamento è al sicuro. Attendi un momento, poi controlla di nuovo. Non pagare due volte.",
+    "Se hai già pagato, il tuo pagamento è al sicuro: non pagare di nuovo. Attendi un momento, poi controlla di nuovo. Se ci vuole molto, chiedi al negozio.",
   busyHeadline: "Un momento, per favore",
   busyLead:
-    "Questa pagina ha appena ricevuto moltissime richieste, quindi facciamo una breve pausa. Il tuo pagamento è al sicuro. Tempo di attesa: {time}. Poi controlla di nuovo. Se stavi inserendo l’hash di una transazione, inseriscilo di nuovo in quel momento. Non pagare due volte.",
+    "Questa pagina ha appena ricevuto moltissime richieste, quindi facciamo una breve pausa. Se hai già pagato, il tuo pagamento è al sicuro: non pagare di nuovo. Tempo di attesa: {time}. Poi controlla di nuovo. Se stavi inserendo l’hash di una transazione, inseriscilo di nuovo in quel momento.",
   refusedHeadline: "Non ha funzionato",
   refusedLead:
     "Non siamo riusciti a leggere quello che ha inviato il tuo browser e nulla è cambiato. Torna al pagamento e riprova.",

@@ -18,12 +18,13 @@ export const ptBR: Catalogue = {
   lastDigits:
     "Os últimos dígitos nos permitem reconhecer o seu pagamento. Por isso, não arredonde o valor.",
   arrives:
-    "Precisam chegar exatamente {amount}, até a última casa decimal. Se você paga por uma corretora, some a taxa de saque dela.",
+    "Precisam chegar exatamente {amount}. Paga por uma corretora? Veja “Você receberá”: depois da taxa dela, deve mostrar exatamente este valor.",
   onlyHere:
     "Envie somente {token} pela rede {network}. Qualquer outra coisa não chegará ao vendedor e não poderá ser recuperada.",
-  ownCoin: "Você também precisa de um pouco de {coin} para a taxa de rede.",
+  ownCoin:
+    "Da sua própria carteira, você também precisa de um pouco de {coin} para a taxa de rede.",
   unnamedCoin:
-    "Você também precisa de um pouco da moeda própria da rede {network} para a taxa de rede.",
+    "Da sua própria carteira, você também precisa de um pouco da moeda própria da rede {network} para a taxa de rede.",
   addressOn: "Endereço na rede {network}",
   copyAmount: "Copiar valor",
   copyAddress: "Copiar endereço",
@@ -33,6 +34,7 @@ export const ptBR: Catalogue = {
   copyFailed: "Não foi possível copiar. Selecione o texto",
   openWallet: "Abrir na carteira",
   showCode: "Mostrar o QR Code",
+  hideCode: "Ocultar o QR Code",
   scanAddress: "Endereço na rede {network}, sem o valor. Digite {amount} manualmente.",
   scanAll: "Endereço, token e valor na rede {network}.",
   qrLabel: "QR Code: pagar {amount} na rede {network} para {address}",
@@ -40,16 +42,50 @@ export const ptBR: Catalogue = {
   otherCode: "Usar um código que já inclui o valor",
   scanCheck:
     "Algumas carteiras não leem este código corretamente. Antes de confirmar, a sua carteira deve mostrar um endereço de destino que termina em {ending} e o valor de {amount}. Se ela mostrar qualquer outra coisa, não envie nada e use o endereço.",
+  otherOptions: "Pagar com outro token ou rede",
+  optionsLead:
+    "Cada opção tem seu próprio valor e endereço. Já enviou algo? Então aguarde: continua valendo, pela cotação que foi mostrada a você.",
+  optionChosen: "O valor e o endereço mudaram.",
+  optionRefused:
+    "Essa forma de pagamento não está disponível agora. Você pode escolher outra ou pagar como mostrado abaixo.",
+  optionsFull:
+    "Você já escolheu o máximo de formas de pagamento que este pagamento pode ter. Ainda pode escolher uma delas.",
+  optionClosed:
+    "A forma de pagamento não pode ser alterada agora. Esta página mostra o próximo passo.",
   payBy: "Pague até:",
   timeLeft: "Tempo restante: {time}",
   timeLeftToPay: "Tempo restante para pagar: {time}",
   dayTime: "{day}, {time}",
 
+  walletPayWith: "Pagar com {wallet}",
+  walletPay: "Pagar com sua carteira",
+  walletApps: "Abrir esta página no aplicativo de uma carteira",
+  walletWaiting: "Sua carteira pede que você confirme. Confira nela o valor e o endereço.",
+  walletSent:
+    "Sua carteira enviou o pagamento. Ele aparece aqui assim que a rede o tiver. Não o envie de novo.",
+  walletUnsubmitted:
+    "Sua carteira enviou o pagamento. Não conseguimos registrar a transação, mas vamos encontrá-la na rede mesmo assim. Não o envie de novo.",
+  walletRefused: "Você recusou na sua carteira, então nada foi enviado.",
+  walletWrongNetwork:
+    "Sua carteira não está na rede {network}, então não pedimos que ela enviasse nada. Troque a rede na carteira e tente de novo.",
+  walletWrongToken:
+    "Sua carteira não conseguiu confirmar que se trata de {token} na rede {network}, então não pedimos que ela enviasse nada. Você ainda pode pagar para o endereço desta página.",
+  walletTooLittle:
+    "Esta conta da sua carteira tem menos de {amount}, então não pedimos que ela enviasse nada.",
+  walletSilent:
+    "Sua carteira não está respondendo. Abra-a e confira: se este pagamento aparecer nela como enviado ou pendente, não envie outro. Caso contrário, você pode pagar para o endereço desta página.",
+  walletFailed:
+    "Sua carteira informou um problema. Confira nela primeiro: se este pagamento aparecer como enviado ou pendente, não envie outro.",
+  walletChanged:
+    "Este pagamento acabou de mudar, então não pedimos que sua carteira enviasse nada. Confira antes o valor nesta página.",
+  walletOffline:
+    "Não conseguimos ler o valor atual, então não pedimos que sua carteira enviasse nada. Tente de novo daqui a pouco.",
   awaitingHeadline: "Aguardando o seu pagamento",
   awaitingLead: "O seu pagamento aparece aqui assim que a rede o receber.",
   partlyPaidHeadline: "Uma parte do seu pagamento chegou",
   partlyPaidLead:
     "Recebemos {received} de {payable}. Envie os {remaining} restantes para concluir o pagamento.",
+  partlyPaidSent: "Já enviou o restante? Aguarde: ele aparecerá aqui sozinho.",
   confirmingHeadline: "Pagamento detectado",
   confirmingLead:
     "A rede está confirmando o pagamento. Tempo estimado: {wait}. Você não precisa fazer mais nada e pode fechar esta página.",
@@ -58,7 +94,7 @@ export const ptBR: Catalogue = {
   waitAbout: "cerca de {time}",
   inReviewHeadline: "Pagamento encontrado, aguardando o vendedor",
   inReviewLead:
-    "Encontramos um pagamento que {merchant} ainda precisa aceitar. Não envie de novo: a decisão aparecerá nesta página.",
+    "O seu pagamento foi encontrado, mas não pôde ser identificado automaticamente, por isso {merchant} decide se o aceita. Você não precisa fazer nada agora: a decisão aparecerá nesta página. Não envie de novo.",
   paidHeadline: "Pago",
   paidLead: "Obrigado! {merchant} recebeu o seu pagamento.",
   overpaidHeadline: "Pago, mas você enviou a mais",
@@ -73,40 +109,43 @@ export const ptBR: Catalogue = {
     "O seu pagamento chegou depois do prazo, e {merchant} o aceitou. Recebemos {received}, ou seja, {excess} a mais.",
   lateHeadline: "O seu pagamento chegou atrasado",
   lateLead:
-    "Ele chegou depois do prazo, por isso {merchant} vai decidir o que fazer com ele. Não envie mais nada.",
+    "Ele chegou depois do prazo, por isso {merchant} decide se o aceita ou devolve. Não envie mais nada.",
   expiredHeadline: "Este pagamento expirou",
-  expiredLead: "Não envie nada para o endereço dele agora. Peça um novo link a {merchant}.",
+  expiredLead: "Ainda não enviou? Não envie nada agora. Peça um novo link a {merchant}.",
   expiredSent:
-    "Já enviou? Vamos encontrar o pagamento mesmo assim. Guarde o link desta página e, se ele não aparecer em breve, fale com {merchant} e informe o código de referência abaixo.",
+    "Já enviou? Não envie de novo: o pagamento será encontrado mesmo assim. Guarde o link desta página e, se ele não aparecer em breve, fale com {merchant} e informe o código de referência abaixo.",
   expiredPartlyHeadline: "Expirado, só uma parte foi paga",
   expiredPartlyLead:
-    "Recebemos {received} de {payable}, e o prazo terminou. Não envie o restante agora.",
+    "Recebemos {received} de {payable}, e o prazo terminou. Não envie mais o restante.",
+  expiredPartlyNext:
+    "Pergunte a {merchant} o que acontece com os {received} e informe o código de referência abaixo.",
   canceledHeadline: "Cancelado pelo vendedor",
   canceledLead: "{merchant} cancelou este pagamento. Não envie nada para o endereço dele.",
   canceledPaidHeadline: "Cancelado, mas um pagamento chegou",
   canceledPaidLead:
-    "Um pagamento chegou, embora {merchant} tenha cancelado o pedido de pagamento. {merchant} vai analisar e decidir o que fazer com ele. Não envie mais nada.",
+    "Um pagamento chegou, embora {merchant} tenha cancelado o pedido de pagamento. {merchant} decide se o aceita ou devolve. Não envie mais nada.",
   cannotCheckHeadline: "Não conseguimos consultar a rede agora",
   cannotCheckLead:
-    "O seu pagamento está seguro: vamos encontrar tudo o que você enviou assim que a rede {network} puder ser lida de novo. Não envie duas vezes.",
+    "Já enviou? O seu pagamento está seguro: ele será encontrado assim que a rede {network} puder ser lida de novo. Não envie duas vezes.",
   cannotCheckOpen:
-    "Ainda não pagou? Você ainda pode pagar: o que conta é quando a rede inclui o pagamento.",
+    "Ainda não pagou? Você ainda pode pagar: o pagamento conta a partir do momento em que a rede o registra, mesmo que esta página o mostre mais tarde.",
   cannotCheckOver:
-    "Ainda não pagou? Não pague agora: o prazo terminou ou está prestes a terminar. Verifique de novo em um minuto.",
+    "Ainda não pagou? Não pague agora: o tempo para pagar terminou ou está quase no fim. Verifique de novo em um minuto.",
   notAccepted:
     "{merchant} não aceita pagamentos com este token na rede {network} no momento, por isso não envie nada. Já enviou? Fale com {merchant} e informe o código de referência abaixo.",
   cannotConfirmNow:
     "Não conseguimos ler a rede {network} no momento, por isso o número de confirmações pode estar desatualizado. O seu pagamento está seguro.",
-  revertedHeadline: "O seu pagamento saiu da blockchain por ora",
+  revertedHeadline: "A rede retirou o seu pagamento por ora",
   revertedLead:
-    "A rede {network} substituiu os blocos mais recentes, e o seu pagamento estava em um deles. Normalmente ele volta em alguns minutos. Não envie de novo.",
+    "A rede {network} retirou o seu pagamento por enquanto. Normalmente ele volta em alguns minutos. Não envie de novo.",
   revertedNext:
-    "Você pode fechar esta página e voltar mais tarde. Se o pagamento não voltar, fale com {merchant} e informe o código de referência abaixo.",
+    "Você pode fechar esta página e voltar mais tarde. Se o pagamento não voltar, normalmente o dinheiro não saiu da sua carteira. Antes de pagar de novo, fale com {merchant} e informe o código de referência abaixo.",
   reverted:
     "A rede desfez um pagamento que já tinha aparecido aqui, e ele não voltou. Procure-o na sua carteira antes de enviar qualquer coisa: enquanto ele aparecer lá como enviado ou pendente, não envie outro.",
   transactionFailed:
     "A última transação informada falhou na rede e não movimentou dinheiro. A sua carteira também deve mostrá-la como falha.",
   contact: "Fale com {merchant} e informe o código de referência abaixo.",
+  contactIfLong: "Se demorar muito, fale com {merchant} e informe o código de referência abaixo.",
   lastChecked: "Última verificação",
   never: "Ainda não",
 
@@ -133,7 +172,7 @@ export const ptBR: Catalogue = {
   hashCounted: "Encontrada. Ela conta para este pagamento.",
   hashInReview: "Encontrada. {merchant} vai decidir se ela é deste pagamento.",
   hashReverted:
-    "A rede substituiu o bloco com esta transação. Enquanto a sua carteira a mostrar como enviada ou pendente, não envie outra.",
+    "A rede retirou esta transação por ora. Enquanto a sua carteira a mostrar como enviada ou pendente, não envie outra.",
   hashFailed: "Esta transação falhou na rede, por isso nenhum {token} foi enviado.",
   hashOtherAddress:
     "Esta transação não enviou nada para o endereço deste pagamento. Verifique na sua carteira para onde ela foi.",
@@ -148,10 +187,38 @@ export const ptBR: Catalogue = {
   hashNotForThis:
     "Esta transação não é um pagamento desta fatura. Se você acha que é, fale com {merchant} e informe o código de referência.",
 
+  refundQuestion: "Pedir um reembolso",
+  refundLead:
+    "{merchant} pode devolver o que este pagamento não precisa. Informe o hash da transação do seu pagamento e um endereço da sua própria carteira. Não informe o endereço da corretora de onde você pagou: o que for enviado para lá pode se perder.",
+  refundAddressLabel: "Seu próprio endereço na rede {network}",
+  refundContinue: "Continuar",
+  refundCheck: "Este é o seu endereço?",
+  refundCheckLead:
+    "Você está pedindo que {merchant} envie {amount} pela rede {network} para este endereço. Compare cada caractere com a sua carteira: o que é enviado para um endereço errado se perde, e não será possível mudá-lo depois.",
+  refundSend: "Sim, pedir o reembolso",
+  refundChange: "Mudar",
+  refundReceived:
+    "Obrigado. {merchant} recebeu o seu pedido e vai decidir. Esta página mostrará quando o reembolso estiver a caminho.",
+  refundAlready:
+    "Já foi pedido um reembolso deste pagamento, e nós não o alteramos. Se não foi você, fale agora com {merchant} e informe o código de referência abaixo.",
+  refundNothing:
+    "Não encontramos nada para reembolsar nesta transação. Informe o hash do seu pagamento confirmado nesta página ou fale com {merchant}.",
+  refundBadAddress:
+    "Isso não parece um endereço da rede {network}. Copie-o de novo da sua carteira.",
+  refundAddressRefused:
+    "Um reembolso para este endereço não chegaria até você. Informe um endereço da sua própria carteira.",
+  refunds: "Reembolsos",
+  refundRequested: "{amount} para {address}: pedido. {merchant} vai decidir.",
+  refundSent: "{amount} para {address}: enviado por {merchant}. Estamos conferindo a transação.",
+  refundConfirmed: "{amount} para {address}: reembolsado.",
+  refundRejected: "{amount} para {address}: recusado por {merchant}. Motivo: {reason}",
+  refundWithdrawn:
+    "{amount} para {address}: retirado, porque o pagamento acabou sendo necessário ou não está mais na rede.",
+
   details: "Detalhes",
   receipt: "Comprovante",
   merchant: "Vendedor",
-  asked: "Valor devido",
+  asked: "Valor solicitado",
   invoiced: "Valor da fatura",
   received: "Valor recebido",
   excess: "Pago a mais",
@@ -167,7 +234,7 @@ export const ptBR: Catalogue = {
   mailSubject: "Pagamento {reference}",
   neverAsks: "Esta página nunca pede a chave privada nem a frase de recuperação da sua carteira.",
 
-  downloadReceipt: "Baixar o comprovante assinado",
+  downloadReceipt: "Baixar o comprovante",
   verifyTitle: "Verificar um comprovante",
   verifyLead:
     "Cole um comprovante ou uma solicitação de pagamento assinados. A assinatura mostra se o texto vem deste site e não foi alterado.",
@@ -188,18 +255,29 @@ export const ptBR: Catalogue = {
   signedBy: "Assinado por",
   signedOn: "Assinado em",
 
+  linkTitle: "Pagar a {merchant}",
+  linkAmount: "Valor em {currency}",
+  linkBetween: "De {min} a {max}",
+  linkAtLeast: "No mínimo {min}",
+  linkAtMost: "No máximo {max}",
+  linkContinue: "Continuar para o pagamento",
+  linkBadAmount: "Esse valor não é possível aqui. Confira e escreva como 12.50.",
+  linkUnavailable:
+    "O pagamento não pode ser iniciado agora. Nada foi enviado. Tente de novo mais tarde ou fale com {merchant}.",
+  linkScan: "Escaneie para pagar a {merchant}",
   checkAgain: "Verificar de novo",
   back: "Voltar para {merchant}",
   language: "Idioma",
   connectionLost: "Esta página pode estar desatualizada. Estamos tentando atualizá-la.",
-  notFoundHeadline: "Não encontramos este pagamento",
-  notFoundLead: "Confira o link ou peça um novo ao vendedor.",
+  notFoundHeadline: "Não encontramos este link de pagamento",
+  notFoundLead:
+    "Confira se o link está completo ou pergunte à loja que o passou a você. Se você já pagou, não pague de novo: pergunte à loja.",
   unavailableHeadline: "Não conseguimos verificar agora",
   unavailableLead:
-    "O seu pagamento está seguro. Aguarde um momento e verifique de novo. Não envie duas vezes.",
+    "Se você já pagou, o seu pagamento está seguro: não pague de novo. Aguarde um momento e verifique de novo. Se demorar muito, pergunte à loja.",
   busyHeadline: "Um momento, por favor",
   busyLead:
-    "Esta página recebeu muitos acessos agora há pouco, por isso estamos fazendo uma breve pausa. O seu pagamento está seguro. Tempo de espera: {time}. Depois disso, verifique de novo. Se você estava informando o hash de uma transação, informe o hash novamente nesse momento. Não pague duas vezes.",
+    "Esta página recebeu muitos acessos agora há pouco, por isso estamos fazendo uma breve pausa. Se você já pagou, o seu pagamento está seguro: não pague de novo. Tempo de espera: {time}. Depois disso, verifique de novo. Se você estava informando o hash de uma transação, informe o hash novamente nesse momento.",
   refusedHeadline: "Não deu certo",
   refusedLead:
     "Não conseguimos ler o que o seu navegador enviou, e nada mudou. Volte ao pagamento e tente de novo.",

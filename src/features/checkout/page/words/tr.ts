@@ -20,11 +20,12 @@ export const tr: Catalogue = {
   price: "Fiyat: {amount}",
   lastDigits: "Ödemenizi son basamaklardan tanıyoruz. Bu nedenle lütfen tutarı yuvarlamayın.",
   arrives:
-    "Son ondalık basamağına kadar tam olarak {amount} ulaşmalıdır. Borsadan ödüyorsanız borsanın çekim ücretini üzerine ekleyin.",
+    "Tam olarak {amount} ulaşmalıdır. Borsadan mı ödüyorsunuz? “Alacağınız tutar” satırına bakın: Ücret düşüldükten sonra tam olarak bu tutarı göstermelidir.",
   onlyHere:
     "Yalnızca {network} ağında {token} gönderin. Bunun dışındaki gönderimler satıcıya ulaşmaz ve geri alınamaz.",
-  ownCoin: "Ağ ücreti için ayrıca biraz {coin} gerekir.",
-  unnamedCoin: "Ağ ücreti için ayrıca {network} ağının kendi parasından biraz gerekir.",
+  ownCoin: "Kendi cüzdanınızdan öderken ağ ücreti için ayrıca biraz {coin} gerekir.",
+  unnamedCoin:
+    "Kendi cüzdanınızdan öderken ağ ücreti için ayrıca {network} ağının kendi parasından biraz gerekir.",
   addressOn: "{network} ağındaki adres",
   copyAmount: "Tutarı kopyala",
   copyAddress: "Adresi kopyala",
@@ -34,6 +35,7 @@ export const tr: Catalogue = {
   copyFailed: "Kopyalanamadı. Metni kendiniz seçin",
   openWallet: "Cüzdanda aç",
   showCode: "QR kodunu göster",
+  hideCode: "QR kodunu gizle",
   scanAddress: "{network} ağındaki adres, tutar olmadan. {amount} tutarını kendiniz girin.",
   scanAll: "{network} ağındaki adres, token ve tutar.",
   qrLabel: "QR kodu: {network} ağında {address} adresine {amount} ödeme",
@@ -41,16 +43,49 @@ export const tr: Catalogue = {
   otherCode: "Tutarı da içeren bir kod kullan",
   scanCheck:
     "Bazı cüzdanlar bu kodu doğru okumaz. Onaylamadan önce cüzdanınızda sonu {ending} olan bir alıcı ve {amount} tutarı görünmelidir. Başka bir şey görünüyorsa göndermeyin, bunun yerine adresi kullanın.",
+  otherOptions: "Başka bir token veya ağ ile öde",
+  optionsLead:
+    "Her seçeneğin kendi tutarı ve adresi vardır. Zaten bir şey gönderdiniz mi? O zaman bekleyin: size gösterilen kurdan yine de sayılır.",
+  optionChosen: "Tutar ve adres değişti.",
+  optionRefused:
+    "Bu ödeme yolu şu anda kullanılamıyor. Başka birini seçebilir veya aşağıda gösterildiği gibi ödeyebilirsiniz.",
+  optionsFull:
+    "Bu ödemenin izin verdiği kadar ödeme yolu seçtiniz. Bunlardan birini hâlâ seçebilirsiniz.",
+  optionClosed: "Ödeme yolu şu anda değiştirilemiyor. Bu sayfa sıradaki adımı gösterir.",
   payBy: "Son ödeme:",
   timeLeft: "Kalan süre: {time}",
   timeLeftToPay: "Ödeme için kalan süre: {time}",
   dayTime: "{day}, {time}",
 
+  walletPayWith: "{wallet} ile öde",
+  walletPay: "Cüzdanınızla ödeyin",
+  walletApps: "Bu sayfayı bir cüzdan uygulamasında aç",
+  walletWaiting: "Cüzdanınız onayınızı istiyor. Tutarı ve adresi orada kontrol edin.",
+  walletSent:
+    "Cüzdanınız ödemeyi gönderdi. Ödeme, ağa ulaşır ulaşmaz burada görünür. Lütfen tekrar göndermeyin.",
+  walletUnsubmitted:
+    "Cüzdanınız ödemeyi gönderdi. İşlemi kaydedemedik ama yine de ağda buluruz. Lütfen tekrar göndermeyin.",
+  walletRefused: "Cüzdanınızda reddettiniz, bu yüzden hiçbir şey gönderilmedi.",
+  walletWrongNetwork:
+    "Cüzdanınız {network} ağında değil, bu yüzden ondan bir şey göndermesini istemedik. Cüzdanınızda ağı değiştirip yeniden deneyin.",
+  walletWrongToken:
+    "Cüzdanınız bunun {network} ağındaki {token} olduğunu doğrulayamadı, bu yüzden ondan bir şey göndermesini istemedik. Bu sayfadaki adrese yine de ödeme yapabilirsiniz.",
+  walletTooLittle:
+    "Cüzdanınızın bu hesabında {amount} tutarından az var, bu yüzden ondan bir şey göndermesini istemedik.",
+  walletSilent:
+    "Cüzdanınız yanıt vermiyor. Açıp bakın: Bu ödeme orada gönderildi veya beklemede görünüyorsa lütfen yenisini göndermeyin. Görünmüyorsa bu sayfadaki adrese ödeme yapabilirsiniz.",
+  walletFailed:
+    "Cüzdanınız bir sorun bildirdi. Önce oraya bakın: Bu ödeme gönderildi veya beklemede görünüyorsa lütfen yenisini göndermeyin.",
+  walletChanged:
+    "Bu ödeme az önce değişti, bu yüzden cüzdanınızdan bir şey göndermesini istemedik. Önce bu sayfadaki tutarı kontrol edin.",
+  walletOffline:
+    "Güncel tutarı okuyamadık, bu yüzden cüzdanınızdan bir şey göndermesini istemedik. Lütfen birazdan yeniden deneyin.",
   awaitingHeadline: "Ödemenizi bekliyoruz",
   awaitingLead: "Ödemeniz ağa ulaşır ulaşmaz burada görünür.",
   partlyPaidHeadline: "Ödemenizin bir kısmı ulaştı",
   partlyPaidLead:
     "Toplam: {payable}. Ulaşan: {received}. Ödemeyi tamamlamak için kalan {remaining} tutarını gönderin.",
+  partlyPaidSent: "Kalanını zaten gönderdiniz mi? Lütfen bekleyin: Burada kendiliğinden görünecek.",
   confirmingHeadline: "Ödemeniz algılandı",
   confirmingLead:
     "Ağ ödemenizi onaylıyor. Tahmini süre: {wait}. Başka bir şey yapmanız gerekmez, bu sayfayı kapatabilirsiniz.",
@@ -59,7 +94,7 @@ export const tr: Catalogue = {
   waitAbout: "yaklaşık {time}",
   inReviewHeadline: "Ödeme bulundu, satıcının onayı bekleniyor",
   inReviewLead:
-    "{merchant} tarafından henüz kabul edilmemiş bir ödeme bulduk. Lütfen yeniden göndermeyin: Karar bu sayfada görünecek.",
+    "Ödemeniz bulundu ancak otomatik olarak eşleştirilemedi. Kabul edilip edilmeyeceğine {merchant} karar verecek. Şimdi bir şey yapmanız gerekmiyor: Karar bu sayfada görünecek. Lütfen yeniden göndermeyin.",
   paidHeadline: "Ödendi",
   paidLead: "Teşekkürler. {merchant} ödemenizi aldı.",
   overpaidHeadline: "Ödendi, ancak fazla gönderdiniz",
@@ -73,42 +108,46 @@ export const tr: Catalogue = {
     "Ödemeniz süre dolduktan sonra ulaştı ve {merchant} tarafından kabul edildi. {received} ulaştı. Fazla gönderilen: {excess}.",
   lateHeadline: "Ödemeniz geç ulaştı",
   lateLead:
-    "Süre dolduktan sonra ulaştığı için ne yapılacağına {merchant} karar verecek. Lütfen başka bir şey göndermeyin.",
+    "Süre dolduktan sonra ulaştığı için kabul edilmesine veya iade edilmesine {merchant} karar verecek. Lütfen başka bir şey göndermeyin.",
   expiredHeadline: "Bu ödemenin süresi doldu",
   expiredLead:
-    "Lütfen bu ödemenin adresine artık bir şey göndermeyin. {merchant} adlı satıcıdan yeni bir bağlantı isteyin.",
+    "Henüz göndermediniz mi? Lütfen artık bir şey göndermeyin. {merchant} adlı satıcıdan yeni bir bağlantı isteyin.",
   expiredSent:
-    "Zaten gönderdiniz mi? Ödemenizi yine de buluruz. Bu sayfanın bağlantısını saklayın. Ödemeniz yakında görünmezse {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
+    "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz yine de bulunur. Bu sayfanın bağlantısını saklayın. Ödemeniz yakında görünmezse {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
   expiredPartlyHeadline: "Süre doldu, yalnızca bir kısmı ödendi",
   expiredPartlyLead:
-    "Toplam: {payable}. Ulaşan: {received}. Süre doldu, lütfen kalanını şimdi göndermeyin.",
+    "Toplam: {payable}. Ulaşan: {received}. Süre doldu, lütfen kalanını artık göndermeyin.",
+  expiredPartlyNext:
+    "Ulaşan {received} tutarına ne olacağını {merchant} adlı satıcıya sorun ve aşağıdaki referans kodunu belirtin.",
   canceledHeadline: "Satıcı tarafından iptal edildi",
   canceledLead:
     "{merchant} bu ödemeyi iptal etti. Lütfen bu ödemenin adresine bir şey göndermeyin.",
   canceledPaidHeadline: "İptal edildi, ancak bir ödeme ulaştı",
   canceledPaidLead:
-    "{merchant} isteği iptal ettiği hâlde bir ödeme ulaştı. {merchant} ödemeyi inceleyip ne yapılacağına karar verecek. Lütfen başka bir şey göndermeyin.",
+    "{merchant} isteği iptal ettiği hâlde bir ödeme ulaştı. Kabul edilmesine veya iade edilmesine {merchant} karar verecek. Lütfen başka bir şey göndermeyin.",
   cannotCheckHeadline: "Şu anda ağı kontrol edemiyoruz",
   cannotCheckLead:
-    "Ödemeniz güvende: {network} ağı yeniden okunabildiğinde gönderdiğiniz her şeyi buluruz. Lütfen iki kez göndermeyin.",
+    "Zaten gönderdiniz mi? Ödemeniz güvende: {network} ağı yeniden okunabildiğinde bulunur. Lütfen iki kez göndermeyin.",
   cannotCheckOpen:
-    "Henüz ödemediniz mi? Hâlâ ödeyebilirsiniz: Önemli olan, ağın ödemeyi ne zaman kaydettiğidir.",
+    "Henüz ödemediniz mi? Hâlâ ödeyebilirsiniz: Bu sayfa daha sonra gösterse bile ödemeniz, ağın onu kaydettiği andan itibaren geçerlidir.",
   cannotCheckOver:
-    "Henüz ödemediniz mi? Lütfen şimdi ödemeyin: Süre doldu veya dolmak üzere. Bir dakika sonra yeniden kontrol edin.",
+    "Henüz ödemediniz mi? Lütfen şimdi ödemeyin: Ödeme süresi bitti veya bitmek üzere. Bir dakika sonra yeniden kontrol edin.",
   notAccepted:
     "{merchant} şu anda {network} ağında bu token ile ödeme kabul etmiyor, lütfen bir şey göndermeyin. Zaten gönderdiniz mi? {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
   cannotConfirmNow:
     "{network} ağı şu anda okunamıyor, bu nedenle onay sayısı güncel olmayabilir. Ödemeniz güvende.",
-  revertedHeadline: "Ödemeniz şimdilik zincirden çıktı",
+  revertedHeadline: "Ağ, ödemenizi şimdilik geri aldı",
   revertedLead:
-    "{network} ağı en yeni bloklarını değiştirdi ve ödemeniz bu bloklardan birindeydi. Normalde birkaç dakika içinde geri döner. Lütfen yeniden göndermeyin.",
+    "{network} ağı ödemenizi şimdilik geri aldı. Normalde ödeme birkaç dakika içinde geri gelir. Lütfen yeniden göndermeyin.",
   revertedNext:
-    "Bu sayfayı kapatıp daha sonra yeniden bakabilirsiniz. Ödemeniz geri dönmezse {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
+    "Bu sayfayı kapatıp daha sonra yeniden bakabilirsiniz. Ödemeniz geri gelmezse para normalde cüzdanınızdan çıkmamıştır. Yeniden ödemeden önce {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
   reverted:
     "Ağ, daha önce burada görünen bir ödemeyi geri aldı ve ödeme geri dönmedi. Bir şey göndermeden önce cüzdanınıza bakın: Ödeme orada gönderildi veya beklemede görünüyorsa yenisini göndermeyin.",
   transactionFailed:
     "Son bildirilen işlem ağda başarısız oldu ve hiçbir para aktarılmadı. Cüzdanınızda da başarısız olarak görünmelidir.",
   contact: "{merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
+  contactIfLong:
+    "Uzun sürerse {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
   lastChecked: "Son kontrol",
   never: "Henüz yapılmadı",
 
@@ -134,7 +173,7 @@ export const tr: Catalogue = {
   hashCounted: "Bulundu ve bu ödemeye sayıldı.",
   hashInReview: "Bulundu. Bu ödemeye ait olup olmadığına {merchant} karar verecek.",
   hashReverted:
-    "Ağ, bu işlemin bulunduğu bloğu değiştirdi. Cüzdanınızda gönderildi veya beklemede göründüğü sürece lütfen yenisini göndermeyin.",
+    "Ağ bu işlemi şimdilik geri aldı. Cüzdanınızda gönderildi veya beklemede göründüğü sürece lütfen yenisini göndermeyin.",
   hashFailed: "Bu işlem ağda başarısız oldu, bu nedenle hiç {token} gönderilmedi.",
   hashOtherAddress:
     "Bu işlem, bu ödemenin adresine bir şey göndermedi. Nereye gittiğini cüzdanınızdan kontrol edin.",
@@ -149,10 +188,37 @@ export const tr: Catalogue = {
   hashNotForThis:
     "Bu işlem bu faturanın ödemesi değil. Aksini düşünüyorsanız {merchant} ile iletişime geçin ve referans kodunu belirtin.",
 
+  refundQuestion: "İade iste",
+  refundLead:
+    "{merchant}, bu ödeme için gerekmeyen tutarı geri gönderebilir. Ödemenizin işlem kodunu ve kendi cüzdanınızın bir adresini girin. Ödemeyi yaptığınız borsanın adresini girmeyin: oraya gönderilenler kaybolabilir.",
+  refundAddressLabel: "{network} ağındaki kendi adresiniz",
+  refundContinue: "Devam",
+  refundCheck: "Bu sizin adresiniz mi?",
+  refundCheckLead:
+    "{merchant} tarafından {network} ağında bu adrese {amount} gönderilmesini istiyorsunuz. Her karakteri cüzdanınızla karşılaştırın: yanlış adrese gönderilenler kaybolur ve adres sonradan değiştirilemez.",
+  refundSend: "Evet, iade iste",
+  refundChange: "Değiştir",
+  refundReceived:
+    "Teşekkürler. {merchant} isteğinizi aldı ve karar verecek. İade yola çıkınca bu sayfada görünecek.",
+  refundAlready:
+    "Bu ödeme için zaten iade istendi ve biz onu değiştirmedik. İsteyen siz değilseniz hemen {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
+  refundNothing:
+    "Bu işlemde iade edilecek bir tutar bulamadık. Bu sayfadaki onaylanmış ödemenizin işlem kodunu girin veya {merchant} ile iletişime geçin.",
+  refundBadAddress: "Bu, {network} ağında bir adrese benzemiyor. Cüzdanınızdan yeniden kopyalayın.",
+  refundAddressRefused:
+    "Bu adrese yapılan iade size ulaşmaz. Kendi cüzdanınızın bir adresini girin.",
+  refunds: "İadeler",
+  refundRequested: "{amount}, {address} adresine: istendi. {merchant} karar verecek.",
+  refundSent: "{amount}, {address} adresine: {merchant} gönderdi. İşlemi kontrol ediyoruz.",
+  refundConfirmed: "{amount}, {address} adresine: iade edildi.",
+  refundRejected: "{amount}, {address} adresine: {merchant} reddetti. Neden: {reason}",
+  refundWithdrawn:
+    "{amount}, {address} adresine: geri çekildi, çünkü ödeme yine de gerekiyor veya artık ağda değil.",
+
   details: "Ayrıntılar",
   receipt: "Makbuz",
   merchant: "Satıcı",
-  asked: "Ödenecek tutar",
+  asked: "İstenen tutar",
   invoiced: "Fatura tutarı",
   received: "Ulaşan tutar",
   excess: "Fazla ödenen",
@@ -168,7 +234,7 @@ export const tr: Catalogue = {
   mailSubject: "Ödeme {reference}",
   neverAsks: "Bu sayfa, cüzdanınızın özel anahtarını veya kurtarma ifadesini asla istemez.",
 
-  downloadReceipt: "İmzalı makbuzu indir",
+  downloadReceipt: "Makbuzu indir",
   verifyTitle: "Makbuzu doğrula",
   verifyLead:
     "İmzalı bir makbuzu veya ödeme isteğini yapıştırın. İmza, metnin bu siteden gelip gelmediğini ve değiştirilip değiştirilmediğini gösterir.",
@@ -189,18 +255,29 @@ export const tr: Catalogue = {
   signedBy: "İmzalayan",
   signedOn: "İmza tarihi",
 
+  linkTitle: "Ödeme: {merchant}",
+  linkAmount: "Tutar ({currency})",
+  linkBetween: "{min} ile {max} arasında",
+  linkAtLeast: "En az {min}",
+  linkAtMost: "En çok {max}",
+  linkContinue: "Ödemeye devam et",
+  linkBadAmount: "Bu tutar burada kullanılamıyor. Lütfen kontrol edip 12.50 gibi yazın.",
+  linkUnavailable:
+    "Ödeme şu anda başlatılamıyor. Hiçbir şey gönderilmedi. Lütfen daha sonra yeniden deneyin veya {merchant} ile iletişime geçin.",
+  linkScan: "Taratıp ödeyin: {merchant}",
   checkAgain: "Yeniden kontrol et",
   back: "Geri dön: {merchant}",
   language: "Dil",
   connectionLost: "Bu sayfa güncel olmayabilir. Yenilemeye çalışıyoruz.",
-  notFoundHeadline: "Bu ödemeyi bulamıyoruz",
-  notFoundLead: "Bağlantıyı kontrol edin veya satıcıdan yeni bir bağlantı isteyin.",
+  notFoundHeadline: "Bu ödeme bağlantısını bulamıyoruz",
+  notFoundLead:
+    "Bağlantının tam olduğunu kontrol edin veya onu veren mağazaya sorun. Zaten ödediyseniz lütfen yeniden ödemeyin: Mağazaya sorun.",
   unavailableHeadline: "Şu anda kontrol edemiyoruz",
   unavailableLead:
-    "Ödemeniz güvende. Biraz bekleyip yeniden kontrol edin. Lütfen iki kez göndermeyin.",
+    "Zaten ödediyseniz ödemeniz güvende: Lütfen yeniden ödemeyin. Biraz bekleyip yeniden kontrol edin. Uzun sürerse mağazaya sorun.",
   busyHeadline: "Bir dakika lütfen",
   busyLead:
-    "Bu sayfa az önce çok sık açıldı, bu nedenle kısa bir ara veriyoruz. Ödemeniz güvende. Bekleme süresi: {time}. Ardından yeniden kontrol edin. İşlem kodu giriyorduysanız kodu o zaman yeniden girin. Lütfen iki kez ödeme yapmayın.",
+    "Bu sayfa az önce çok sık açıldı, bu nedenle kısa bir ara veriyoruz. Zaten ödediyseniz ödemeniz güvende: Lütfen yeniden ödemeyin. Bekleme süresi: {time}. Ardından yeniden kontrol edin. İşlem kodu giriyorduysanız kodu o zaman yeniden girin.",
   refusedHeadline: "İşe yaramadı",
   refusedLead:
     "Tarayıcınızın gönderdiğini okuyamadık, hiçbir şey değişmedi. Ödemenize geri dönüp yeniden deneyin.",

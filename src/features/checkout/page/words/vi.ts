@@ -18,11 +18,12 @@ export const vi: Catalogue = {
   lastDigits:
     "Chúng tôi nhận ra khoản thanh toán của bạn nhờ các chữ số cuối, vì vậy vui lòng không làm tròn số tiền.",
   arrives:
-    "Số tiền nhận được phải đúng {amount}, đến chữ số thập phân cuối cùng. Nếu bạn trả từ sàn giao dịch, hãy cộng thêm phí rút của sàn.",
+    "Số tiền nhận được phải đúng {amount}. Trả từ sàn giao dịch? Hãy xem mục “Bạn sẽ nhận được”: sau khi trừ phí, mục này phải đúng bằng số tiền trên.",
   onlyHere:
     "Chỉ gửi {token} trên mạng {network}. Mọi thứ khác sẽ không đến được người bán và không thể lấy lại.",
-  ownCoin: "Bạn cũng cần một ít {coin} để trả phí mạng.",
-  unnamedCoin: "Bạn cũng cần một ít đồng coin gốc của mạng {network} để trả phí mạng.",
+  ownCoin: "Nếu trả từ ví của mình, bạn cũng cần một ít {coin} để trả phí mạng.",
+  unnamedCoin:
+    "Nếu trả từ ví của mình, bạn cũng cần một ít đồng coin gốc của mạng {network} để trả phí mạng.",
   addressOn: "Địa chỉ trên mạng {network}",
   copyAmount: "Sao chép số tiền",
   copyAddress: "Sao chép địa chỉ",
@@ -32,6 +33,7 @@ export const vi: Catalogue = {
   copyFailed: "Không sao chép được. Hãy chọn văn bản",
   openWallet: "Mở trong ví",
   showCode: "Hiện mã QR",
+  hideCode: "Ẩn mã QR",
   scanAddress: "Địa chỉ trên mạng {network}, không kèm số tiền. Bạn tự nhập {amount}.",
   scanAll: "Địa chỉ, token và số tiền trên mạng {network}.",
   qrLabel: "Mã QR: thanh toán {amount} trên mạng {network} đến {address}",
@@ -39,16 +41,49 @@ export const vi: Catalogue = {
   otherCode: "Dùng mã có sẵn số tiền",
   scanCheck:
     "Không phải ví nào cũng đọc đúng mã này. Trước khi xác nhận, ví của bạn phải hiển thị người nhận có địa chỉ kết thúc bằng {ending} và số tiền {amount}. Nếu ví hiển thị nội dung khác, đừng gửi mà hãy dùng địa chỉ.",
+  otherOptions: "Thanh toán bằng token hoặc mạng khác",
+  optionsLead:
+    "Mỗi lựa chọn có số tiền và địa chỉ riêng. Bạn đã gửi rồi? Hãy đợi: khoản đó vẫn được tính theo tỷ giá đã hiển thị cho bạn.",
+  optionChosen: "Số tiền và địa chỉ đã thay đổi.",
+  optionRefused:
+    "Cách thanh toán đó hiện không dùng được. Bạn có thể chọn cách khác hoặc thanh toán như bên dưới.",
+  optionsFull:
+    "Bạn đã chọn đủ số cách mà khoản thanh toán này cho phép. Bạn vẫn có thể chọn một trong các cách đó.",
+  optionClosed: "Hiện không thể đổi cách thanh toán. Trang này cho biết bước tiếp theo.",
   payBy: "Hạn thanh toán:",
   timeLeft: "Còn {time}",
   timeLeftToPay: "Còn {time} để thanh toán",
   dayTime: "{day}, {time}",
 
+  walletPayWith: "Thanh toán bằng {wallet}",
+  walletPay: "Thanh toán bằng ví của bạn",
+  walletApps: "Mở trang này trong ứng dụng ví",
+  walletWaiting: "Ví của bạn đang yêu cầu xác nhận. Hãy kiểm tra số tiền và địa chỉ trong ví.",
+  walletSent:
+    "Ví của bạn đã gửi khoản thanh toán. Khoản này sẽ hiện ở đây ngay khi mạng ghi nhận. Vui lòng không gửi lại.",
+  walletUnsubmitted:
+    "Ví của bạn đã gửi khoản thanh toán. Chúng tôi chưa ghi lại được giao dịch, nhưng vẫn sẽ tìm thấy trên mạng. Vui lòng không gửi lại.",
+  walletRefused: "Bạn đã từ chối trong ví, nên chưa có gì được gửi đi.",
+  walletWrongNetwork:
+    "Ví của bạn không ở mạng {network}, nên chúng tôi không yêu cầu ví gửi gì cả. Hãy chuyển mạng trong ví rồi thử lại.",
+  walletWrongToken:
+    "Ví của bạn không xác nhận được đây là {token} trên mạng {network}, nên chúng tôi không yêu cầu ví gửi gì cả. Bạn vẫn có thể thanh toán đến địa chỉ trên trang này.",
+  walletTooLittle:
+    "Tài khoản này trong ví của bạn có ít hơn {amount}, nên chúng tôi không yêu cầu ví gửi gì cả.",
+  walletSilent:
+    "Ví của bạn không phản hồi. Hãy mở ví và kiểm tra: nếu khoản thanh toán này hiện là đã gửi hoặc đang chờ, vui lòng không gửi thêm. Nếu không, bạn có thể thanh toán đến địa chỉ trên trang này.",
+  walletFailed:
+    "Ví của bạn báo lỗi. Trước hết hãy kiểm tra trong ví: nếu khoản thanh toán này hiện là đã gửi hoặc đang chờ, vui lòng không gửi thêm.",
+  walletChanged:
+    "Khoản thanh toán này vừa thay đổi, nên chúng tôi không yêu cầu ví gửi gì cả. Trước hết hãy kiểm tra số tiền trên trang này.",
+  walletOffline:
+    "Chúng tôi không đọc được số tiền hiện tại, nên không yêu cầu ví gửi gì cả. Vui lòng thử lại sau giây lát.",
   awaitingHeadline: "Đang chờ bạn thanh toán",
   awaitingLead: "Khoản thanh toán của bạn sẽ hiện ở đây ngay khi mạng ghi nhận.",
   partlyPaidHeadline: "Đã nhận được một phần thanh toán",
   partlyPaidLead:
     "Chúng tôi đã nhận {received} trên tổng số {payable}. Hãy gửi {remaining} còn lại để hoàn tất thanh toán.",
+  partlyPaidSent: "Bạn đã gửi phần còn lại? Vui lòng đợi: phần đó sẽ tự hiện ra ở đây.",
   confirmingHeadline: "Đã phát hiện khoản thanh toán",
   confirmingLead:
     "Mạng đang xác nhận. Thời gian dự kiến: {wait}. Bạn không cần làm gì thêm và có thể đóng trang này.",
@@ -57,7 +92,7 @@ export const vi: Catalogue = {
   waitAbout: "khoảng {time}",
   inReviewHeadline: "Đã tìm thấy thanh toán, đang chờ người bán",
   inReviewLead:
-    "Chúng tôi đã tìm thấy một khoản thanh toán mà {merchant} còn phải chấp nhận. Vui lòng không gửi lại: kết quả sẽ hiện trên trang này.",
+    "Khoản thanh toán của bạn đã được tìm thấy, nhưng không thể tự động đối chiếu, vì vậy {merchant} sẽ quyết định có chấp nhận hay không. Hiện tại bạn không cần làm gì: kết quả sẽ hiện trên trang này. Vui lòng không gửi lại.",
   paidHeadline: "Đã thanh toán",
   paidLead: "Cảm ơn bạn! {merchant} đã nhận được khoản thanh toán của bạn.",
   overpaidHeadline: "Đã thanh toán, nhưng bạn gửi dư",
@@ -72,41 +107,44 @@ export const vi: Catalogue = {
     "Khoản thanh toán của bạn đến sau thời hạn và {merchant} đã chấp nhận. Chúng tôi đã nhận {received}, tức là dư {excess}.",
   lateHeadline: "Khoản thanh toán của bạn đến trễ",
   lateLead:
-    "Khoản này đến sau thời hạn, vì vậy {merchant} sẽ quyết định cách xử lý. Vui lòng không gửi thêm gì.",
+    "Khoản này đến sau thời hạn, vì vậy {merchant} sẽ quyết định chấp nhận hay trả lại. Vui lòng không gửi thêm gì.",
   expiredHeadline: "Khoản thanh toán này đã hết hạn",
   expiredLead:
-    "Vui lòng không gửi gì đến địa chỉ này nữa. Hãy yêu cầu {merchant} cung cấp liên kết mới.",
+    "Bạn chưa gửi? Vui lòng không gửi gì nữa. Hãy yêu cầu {merchant} cung cấp liên kết mới.",
   expiredSent:
-    "Bạn đã gửi rồi? Chúng tôi vẫn sẽ tìm thấy. Hãy giữ lại liên kết đến trang này. Nếu khoản thanh toán không sớm hiện ra, hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
+    "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán vẫn sẽ được tìm thấy. Hãy giữ lại liên kết đến trang này. Nếu khoản thanh toán không sớm hiện ra, hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
   expiredPartlyHeadline: "Đã hết hạn, mới thanh toán một phần",
   expiredPartlyLead:
-    "Chúng tôi đã nhận {received} trên tổng số {payable} và thời hạn đã qua. Vui lòng không gửi phần còn lại lúc này.",
+    "Chúng tôi đã nhận {received} trên tổng số {payable} và thời hạn đã qua. Vui lòng không gửi phần còn lại nữa.",
+  expiredPartlyNext:
+    "Hãy hỏi {merchant} về cách xử lý số tiền {received} đã nhận và cung cấp mã tham chiếu bên dưới.",
   canceledHeadline: "Người bán đã hủy",
   canceledLead: "{merchant} đã hủy khoản thanh toán này. Vui lòng không gửi gì đến địa chỉ đó.",
   canceledPaidHeadline: "Đã hủy, nhưng có một khoản tiền đã đến",
   canceledPaidLead:
-    "Có một khoản thanh toán đã đến dù {merchant} đã hủy yêu cầu. {merchant} sẽ xem xét và quyết định cách xử lý. Vui lòng không gửi thêm gì.",
+    "Có một khoản thanh toán đã đến dù {merchant} đã hủy yêu cầu. {merchant} sẽ quyết định chấp nhận hay trả lại. Vui lòng không gửi thêm gì.",
   cannotCheckHeadline: "Hiện chúng tôi không kiểm tra được mạng",
   cannotCheckLead:
-    "Khoản thanh toán của bạn vẫn an toàn: chúng tôi sẽ tìm thấy mọi thứ bạn đã gửi ngay khi đọc lại được mạng {network}. Vui lòng không gửi hai lần.",
+    "Bạn đã gửi rồi? Khoản thanh toán của bạn vẫn an toàn: khoản đó sẽ được tìm thấy ngay khi đọc lại được mạng {network}. Vui lòng không gửi hai lần.",
   cannotCheckOpen:
-    "Bạn chưa thanh toán? Bạn vẫn có thể thanh toán: thời điểm mạng ghi nhận mới là thời điểm được tính.",
+    "Bạn chưa thanh toán? Bạn vẫn có thể thanh toán: khoản thanh toán được tính từ lúc mạng ghi nhận, dù trang này hiển thị muộn hơn.",
   cannotCheckOver:
-    "Bạn chưa thanh toán? Vui lòng đừng thanh toán lúc này: thời hạn đã qua hoặc sắp hết. Hãy kiểm tra lại sau một phút.",
+    "Bạn chưa thanh toán? Vui lòng đừng thanh toán lúc này: thời gian thanh toán đã hết hoặc sắp hết. Hãy kiểm tra lại sau một phút.",
   notAccepted:
     "{merchant} hiện không nhận thanh toán bằng token này trên mạng {network}, vì vậy vui lòng không gửi gì. Bạn đã gửi rồi? Hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
   cannotConfirmNow:
     "Hiện không đọc được mạng {network}, vì vậy số xác nhận có thể chưa cập nhật. Khoản thanh toán của bạn vẫn an toàn.",
-  revertedHeadline: "Khoản thanh toán tạm thời rời khỏi chuỗi khối",
+  revertedHeadline: "Mạng tạm thời rút lại khoản thanh toán của bạn",
   revertedLead:
-    "Mạng {network} đã thay thế các khối mới nhất, và khoản thanh toán của bạn nằm trong một khối đó. Thông thường nó sẽ trở lại sau vài phút. Vui lòng không gửi lại.",
+    "Mạng {network} tạm thời rút lại khoản thanh toán của bạn. Thông thường nó sẽ trở lại sau vài phút. Vui lòng không gửi lại.",
   revertedNext:
-    "Bạn có thể đóng trang này và xem lại sau. Nếu khoản thanh toán không trở lại, hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
+    "Bạn có thể đóng trang này và xem lại sau. Nếu khoản thanh toán không trở lại, thông thường tiền chưa rời khỏi ví của bạn. Trước khi thanh toán lại, hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
   reverted:
     "Mạng đã đảo ngược một khoản thanh toán từng hiện ở đây, và nó chưa trở lại. Hãy kiểm tra trong ví trước khi gửi bất cứ thứ gì: khi ví còn hiển thị là đã gửi hoặc đang chờ, đừng gửi khoản khác.",
   transactionFailed:
     "Giao dịch gần nhất được cung cấp đã thất bại trên mạng và không chuyển khoản tiền nào. Ví của bạn cũng sẽ hiển thị là thất bại.",
   contact: "Hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
+  contactIfLong: "Nếu phải đợi lâu, hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
   lastChecked: "Lần kiểm tra cuối",
   never: "Chưa có",
 
@@ -134,7 +172,7 @@ export const vi: Catalogue = {
   hashInReview:
     "Đã tìm thấy. {merchant} sẽ quyết định giao dịch có thuộc khoản thanh toán này hay không.",
   hashReverted:
-    "Mạng đã thay thế khối chứa giao dịch này. Khi ví của bạn còn hiển thị là đã gửi hoặc đang chờ, vui lòng không gửi giao dịch khác.",
+    "Mạng tạm thời rút lại giao dịch này. Khi ví của bạn còn hiển thị là đã gửi hoặc đang chờ, vui lòng không gửi giao dịch khác.",
   hashFailed: "Giao dịch này đã thất bại trên mạng nên không có {token} nào được gửi.",
   hashOtherAddress:
     "Giao dịch này không gửi gì đến địa chỉ của khoản thanh toán này. Hãy kiểm tra trong ví xem nó đã đi đâu.",
@@ -149,10 +187,38 @@ export const vi: Catalogue = {
   hashNotForThis:
     "Giao dịch này không phải là thanh toán cho hóa đơn này. Nếu bạn nghĩ khác, hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
 
+  refundQuestion: "Yêu cầu hoàn tiền",
+  refundLead:
+    "{merchant} có thể gửi lại phần mà khoản thanh toán này không cần. Hãy nhập mã giao dịch của khoản bạn đã trả và một địa chỉ ví của chính bạn. Đừng nhập địa chỉ của sàn giao dịch mà bạn đã dùng để trả: tiền gửi đến đó có thể bị mất.",
+  refundAddressLabel: "Địa chỉ của chính bạn trên mạng {network}",
+  refundContinue: "Tiếp tục",
+  refundCheck: "Đây có phải địa chỉ của bạn không?",
+  refundCheckLead:
+    "Bạn đang yêu cầu {merchant} gửi {amount} trên mạng {network} đến địa chỉ này. Hãy so từng ký tự với ví của bạn: tiền gửi đến sai địa chỉ sẽ bị mất, và sau này bạn không thể đổi địa chỉ.",
+  refundSend: "Đúng, yêu cầu hoàn tiền",
+  refundChange: "Sửa địa chỉ",
+  refundReceived:
+    "Cảm ơn bạn. {merchant} đã nhận yêu cầu và sẽ quyết định. Trang này sẽ cho biết khi tiền hoàn được gửi đi.",
+  refundAlready:
+    "Khoản thanh toán này đã có yêu cầu hoàn tiền, và chúng tôi không thay đổi yêu cầu đó. Nếu không phải bạn, hãy liên hệ ngay với {merchant} và cung cấp mã tham chiếu bên dưới.",
+  refundNothing:
+    "Chúng tôi không tìm thấy gì để hoàn trong giao dịch này. Hãy nhập mã giao dịch của khoản thanh toán đã xác nhận trên trang này, hoặc liên hệ {merchant}.",
+  refundBadAddress:
+    "Đây có vẻ không phải địa chỉ trên mạng {network}. Hãy sao chép lại từ ví của bạn.",
+  refundAddressRefused:
+    "Tiền hoàn đến địa chỉ này sẽ không tới bạn. Hãy nhập địa chỉ ví của chính bạn.",
+  refunds: "Hoàn tiền",
+  refundRequested: "{amount} đến {address}: đã yêu cầu. {merchant} sẽ quyết định.",
+  refundSent: "{amount} đến {address}: {merchant} đã gửi. Chúng tôi đang kiểm tra giao dịch.",
+  refundConfirmed: "{amount} đến {address}: đã hoàn.",
+  refundRejected: "{amount} đến {address}: {merchant} từ chối. Lý do: {reason}",
+  refundWithdrawn:
+    "{amount} đến {address}: đã rút lại, vì khoản thanh toán vẫn cần đến hoặc không còn trên mạng.",
+
   details: "Chi tiết",
   receipt: "Biên nhận",
   merchant: "Người bán",
-  asked: "Số tiền phải trả",
+  asked: "Số tiền yêu cầu",
   invoiced: "Số tiền hóa đơn",
   received: "Đã nhận",
   excess: "Số tiền dư",
@@ -168,7 +234,7 @@ export const vi: Catalogue = {
   mailSubject: "Thanh toán {reference}",
   neverAsks: "Trang này không bao giờ hỏi khóa riêng tư hay cụm từ khôi phục của ví bạn.",
 
-  downloadReceipt: "Tải biên nhận đã ký",
+  downloadReceipt: "Tải biên nhận",
   verifyTitle: "Xác minh biên nhận",
   verifyLead:
     "Dán biên nhận hoặc yêu cầu thanh toán đã ký. Chữ ký cho biết văn bản có phải do trang này phát hành và chưa bị thay đổi hay không.",
@@ -190,18 +256,29 @@ export const vi: Catalogue = {
   signedBy: "Người ký",
   signedOn: "Ngày ký",
 
+  linkTitle: "Thanh toán cho {merchant}",
+  linkAmount: "Số tiền bằng {currency}",
+  linkBetween: "Từ {min} đến {max}",
+  linkAtLeast: "Ít nhất {min}",
+  linkAtMost: "Nhiều nhất {max}",
+  linkContinue: "Tiếp tục thanh toán",
+  linkBadAmount: "Không dùng được số tiền này ở đây. Hãy kiểm tra và viết như 12.50.",
+  linkUnavailable:
+    "Hiện chưa thể bắt đầu thanh toán. Chưa có gì được gửi đi. Vui lòng thử lại sau hoặc liên hệ {merchant}.",
+  linkScan: "Quét để thanh toán cho {merchant}",
   checkAgain: "Kiểm tra lại",
   back: "Quay lại {merchant}",
   language: "Ngôn ngữ",
   connectionLost: "Trang này có thể chưa cập nhật. Chúng tôi đang cố làm mới trang.",
-  notFoundHeadline: "Không tìm thấy khoản thanh toán này",
-  notFoundLead: "Hãy kiểm tra liên kết hoặc yêu cầu người bán cung cấp liên kết mới.",
+  notFoundHeadline: "Không tìm thấy liên kết thanh toán này",
+  notFoundLead:
+    "Hãy kiểm tra xem liên kết có đầy đủ không, hoặc hỏi cửa hàng đã đưa liên kết cho bạn. Nếu bạn đã thanh toán, vui lòng không thanh toán lại: hãy hỏi cửa hàng.",
   unavailableHeadline: "Hiện chúng tôi không thể kiểm tra",
   unavailableLead:
-    "Khoản thanh toán của bạn vẫn an toàn. Hãy đợi một lát rồi kiểm tra lại. Vui lòng không gửi hai lần.",
+    "Nếu bạn đã thanh toán, khoản đó vẫn an toàn: vui lòng không thanh toán lại. Hãy đợi một lát rồi kiểm tra lại. Nếu phải đợi lâu, hãy hỏi cửa hàng.",
   busyHeadline: "Vui lòng đợi một chút",
   busyLead:
-    "Trang này vừa được truy cập quá nhiều lần nên chúng tôi tạm nghỉ một chút. Khoản thanh toán của bạn vẫn an toàn. Thời gian chờ: {time}. Sau đó hãy kiểm tra lại. Nếu bạn đang nhập mã giao dịch, hãy nhập lại mã lúc đó. Vui lòng không thanh toán hai lần.",
+    "Trang này vừa được truy cập quá nhiều lần nên chúng tôi tạm nghỉ một chút. Nếu bạn đã thanh toán, khoản đó vẫn an toàn: vui lòng không thanh toán lại. Thời gian chờ: {time}. Sau đó hãy kiểm tra lại. Nếu bạn đang nhập mã giao dịch, hãy nhập lại mã lúc đó.",
   refusedHeadline: "Thao tác không thành công",
   refusedLead:
     "Chúng tôi không đọc được nội dung trình duyệt của bạn gửi, và không có gì thay đổi. Hãy quay lại trang thanh toán và thử lại.",

@@ -23,6 +23,13 @@ import { migration as pendingNames } from "./0021-pending-names.ts";
 import { migration as branding } from "./0022-branding.ts";
 import { migration as summedChanges } from "./0023-summed-changes.ts";
 import { migration as endingHolds } from "./0024-ending-holds.ts";
+import { migration as allowedOrigins } from "./0025-allowed-origins.ts";
+import { migration as refunds } from "./0026-refunds.ts";
+import { migration as paymentLinks } from "./0027-payment-links.ts";
+import { migration as paymentOptions } from "./0028-payment-options.ts";
+import { migration as refundRules } from "./0029-refund-rules.ts";
+import { migration as serverSettings } from "./0030-server-settings.ts";
+import { migration as severalOptions } from "./0031-several-options.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -50,4 +57,11 @@ export const migrations: readonly Migration[] = [
   branding,
   summedChanges,
   endingHolds,
+  allowedOrigins,
+  refunds,
+  paymentLinks,
+  paymentOptions,
+  refundRules,
+  serverSettings,
+  severalOptions,
 ];

@@ -1,0 +1,163 @@
+// How src/ is bundled with its packages: for dist/, and for the programs that tests start as processes.
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+const source = join(root, "src/");
+/** The composition root, which imports everything. */
+const whole = join(source, "compose/index.ts");
+
+/** Native modules, packages that read files of their own folder, and optional drivers that Till does not install. */
+const unbundled = [
+  ...["sqlite3", "@node-rs/argon2", "esbuild", "mocha", "pg-native"],
+  ...["pg-hstore", "mysql2", "mariadb", "tedious", "oracledb", "ibm_db", "snowflake-sdk", "odbc"],
+];
+
+/**
+ * Returns the options of a bundle. `urlOf` returns, for a source file, the expression that replaces its
+ * `import.meta.url`: files that it reads are found from there. `change` changes the text of a source file.
+ */
+export function bundleOptions(urlOf, change = (text) => text) {
+  return {
+    ...{ absWorkingDir: root, bundle: true, platform: "node", format: "esm", target: "node20" },
+    ...{ external: unbundled, logLevel: "warning" },
+    // The same code in ESM: import() of a bundled CommonJS package has no named exports.
+    alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") },
+    banner: {
+      js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',
+    },
+    plugins: [sources(urlOf, change)],
+  };
+}
+
+/** Loads the files of src/ and test/. */
+function sources(urlOf, change) {
+  return {
+    name: "sources",
+    setup({ onLoad }) {
+      onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        const contents = readFileSync(path, "utf8")
+          .replaceAll("import.meta.url", () => urlOf(path))
+          // Only as a namespace can the parts of zod that are not used be left out.
+          .replaceAll('import { z } from "zod";', 'import * as z from "zod";')
+          .replaceAll(importOfIndex, (statement, names, index) =>
+            importDirectly(statement, names, join(dirname(path), index), dirname(path)),
+          )
+          .replaceAll(laterImportOfIndex, (statement, name, index) => {
+            const file = originsOf(join(dirname(path), index)).get(name);
+            if (file === undefined) return statement;
+            return `const { ${name} } = await import("./${relative(dirname(path), file)}");`;
+          });
+        return { contents: change(contents, path), loader: "ts", resolveDir: dirname(path) };
+      });
+    },
+  };
+}
+
+const importOfIndex = /^import (?!type)\{([^}]+)\} from "([^"]+\/index\.ts)";$/gm;
+
+const laterImportOfIndex = /\bconst \{ (\w+) \} = await import\("([^"]+\/index\.ts)"\);/g;
+
+/**
+ * Imports names from the files that an index re-exports, and not from the index: a command would otherwise load every
+ * file of every feature that it uses something of.
+ */
+function importDirectly(statement, names, index, folder) {
+  const origins = originsOf(index);
+  const direct = names
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && !name.startsWith("type "))
+    .map((name) => {
+      const file = origins.get(name.split(" as ")[0]);
+      return file && `import { ${name} } from "./${relative(folder, file)}";`;
+    });
+  // On the lines of the statement, so that positions in the source stay true.
+  return direct.every(Boolean) ? direct.join(" ") + statement.replaceAll(/[^\n]/g, "") : statement;
+}
+
+const known = new Map();
+
+/** Returns the files from which an index re-exports its names. */
+function originsOf(index) {
+  let origins = known.get(index);
+  if (origins === undefined) {
+    origins = new Map();
+    known.set(index, origins);
+    const isKnown = index.startsWith(source) && index !== whole && existsSync(index);
+    const text = isKnown ? readFileSync(index, "utf8") : "";
+    for (const [, names, file] of text.matchAll(/^export \{([^}]+)\} from "([^"]+)";$/gm)) {
+      for (const name of names.split(",").map((one) => one.trim())) {
+        if (name === "" || name.startsWith("type ")) continue;
+        const [own, shown = own] = name.split(" as ");
+        if (own === shown) origins.set(own, join(dirname(index), file));
+      }
+    }
+  }
+  return origins;
+}
+
+/**
+ * Bundles the program to a folder, twice: main.js is the whole program; light.js contains only what commands need that
+ * read the store. run.ts starts over in the whole program if a command needs more than light.js has.
+ */
+export async function bundleProgram(build, folder) {
+  // The files lie side by side in dist/, and those that the program reads in dist/ at their places in src/.
+  const urlOf = (path) => {
+    const place = JSON.stringify(`./${relative(source, path)}`);
+    return `new URL(${place}, import.meta.url).href`;
+  };
+  const shared = { outdir: folder, splitting: true, chunkNames: "[hash]" };
+  // Names stay: errors are recognized by the names of their classes.
+  const small = { minifySyntax: true, minifyWhitespace: true };
+  const [main, run] = ["src/cli/main.ts", "src/cli/run.ts"];
+  const options = bundleOptions(urlOf, inFewFiles);
+  await Promise.all([
+    build({ ...bundleOptions(urlOf), ...shared, ...small, entryPoints: { main, run } }),
+    build({
+      ...options,
+      ...{ ...shared, ...small, entryPoints: { light: main } },
+      plugins: [withoutRest, ...options.plugins],
+    }),
+  ]);
+}
+
+/** The files whose later imports are loaded from files of their own: one for each command, or kind of commands. */
+const filesOfCommands = /\/src\/cli\/(program|features)\.ts$/;
+
+/**
+ * Makes the files that are imported later part of the bundle's file. They still run only when they are imported, but a
+ * command reads three large files and not a hundred small ones, each of which costs Node a third of a millisecond.
+ */
+function inFewFiles(text, path) {
+  return filesOfCommands.test(path) ? text : text.replaceAll(laterImport, '(await require("$1"))');
+}
+
+const laterImport = /\bawait import\("(\.[^"]+)"\)/g;
+
+/** Replaces what only the whole program has by a file that says so when it is loaded. */
+const withoutRest = {
+  name: "without the rest",
+  setup({ onLoad, onResolve }) {
+    const resolveDir = join(source, "compose/features");
+    const rest = {
+      contents:
+        'import { WholeProgramNeeded } from "./whole-program-needed.ts"; throw new WholeProgramNeeded();',
+    };
+    onResolve({ filter: /^\.\/run\.js$/ }, ({ path }) => ({ path, external: true }));
+    onLoad({ filter: /\/src\/cli\/whole-program\.ts$/ }, () => ({
+      contents:
+        'export const wholeProgram = async () => (await import("./run.js")).runCommandLine;',
+    }));
+    onLoad({ filter: /\/src\/(compose\/index|cli\/commands\/[\w/-]+)\.ts$/ }, ({ path }) => {
+      const isRest = path === whole || importOfAll.test(readFileSync(path, "utf8"));
+      return isRest ? { ...rest, resolveDir } : undefined;
+    });
+    // Commands that only read ask nothing and log nothing.
+    onLoad({ filter: /\/(@inquirer\/prompts|pino)\// }, () => ({ ...rest, resolveDir }));
+  },
+};
+
+/** An import of the composition root at the top of a file. */
+const importOfAll = /^import (?!type)[^;]*"(?:\.\.\/)+(compose\/index|server)\.ts";$/m;

@@ -1,0 +1,169 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { backupTimes } from "../../compose/backup/scheduled.ts";
+import { openReadOnlyStore, type ReadOnlyStore } from "../../compose/read-only-store.ts";
+import { comparedSettings } from "../../compose/servers.ts";
+import { storeName } from "../../compose/store-place.ts";
+import { requireSecretOf } from "../../compose/store-secret.ts";
+import { secretFor } from "../../compose/store.ts";
+import { differencesTo, wordDifference, type KnownServer } from "../../features/admin/read-only.ts";
+import { hour, second, systemClock, toIso, type Instant } from "../../kernel/clock.ts";
+import { readBackupRecord } from "../../platform/backup/record.ts";
+import type { Config } from "../../platform/config/index.ts";
+import { currentVersion, databaseNames } from "../../platform/database/index.ts";
+import { systemRandom } from "../../platform/secrets/random.ts";
+import { ok, problem, reasonOf, skipped, warning, type Finding } from "./finding.ts";
+
+/** How long the database may check its own structure, in milliseconds. */
+const structureMs = 10 * second;
+/** Age of the newest backup from which on it is a warning, in milliseconds. */
+const backupAgeMax = 48 * hour;
+/** Time that a scheduled backup may be late, in milliseconds. */
+const backupLateMax = 1 * hour;
+
+/** The findings about a store, and its records of servers. */
+export interface StoreChecks {
+  readonly findings: readonly Finding[];
+  /** The servers of the store; the one that commands follow first. */
+  readonly servers: readonly KnownServer[];
+  /** The status that the servers recorded, for the report; null if the store cannot be read. */
+  readonly status: unknown;
+}
+
+/** Checks the store without changing it. An unreadable store is a problem, and the other checks go on. */
+export async function checkStore(config: Config): Promise<StoreChecks> {
+  let store: ReadOnlyStore;
+  try {
+    store = await openReadOnlyStore(config, systemClock);
+  } catch (error) {
+    const found = problem("store", reasonOf(error), "See docs/operating, or till help");
+    return { findings: [found], servers: [], status: null };
+  }
+  try {
+    const servers = await store.servers();
+    const findings = [
+      await describe(store, config),
+      await checkStructure(store, config),
+      await checkSecret(store, config),
+      await checkBackup(store, config, systemClock.now()),
+      ...compareServers(config, servers),
+    ];
+    return { findings, servers, status: await store.operationsStatus() };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Reads, after a request through the base URL, whether it came through a proxy that the server does not trust. */
+export async function checkProxy(config: Config): Promise<Finding[]> {
+  const store = await openReadOnlyStore(config, systemClock).catch(() => null);
+  if (store === null) return [];
+  try {
+    const warnings = await store.proxyWarnings(config);
+    if (warnings.length === 0) return [ok("proxy", "No forwarding headers of an unnamed proxy.")];
+    const remedy =
+      "Set TILL_TRUST_PROXY to the proxy's address, for the server and for this command";
+    return warnings.map((message) => warning("proxy", message, remedy));
+  } finally {
+    await store.close();
+  }
+}
+
+async function describe({ reader }: ReadOnlyStore, config: Config): Promise<Finding> {
+  const version = String(await currentVersion(reader));
+  return ok(
+    "store",
+    `${databaseNames[reader.dialect]}, ${storeName(config)}, at migration ${version}.`,
+  );
+}
+
+/** SQLite checks its file's structure; PostgreSQL has checksums of its own, and answering is enough. */
+async function checkStructure({ reader }: ReadOnlyStore, config: Config): Promise<Finding> {
+  const check = "structure";
+  if (config.databaseUrl !== null) {
+    await reader.all("SELECT 1");
+    return ok(check, "The database answers; till db verify checks every row.");
+  }
+  const work = reader.all<{ quick_check: string }>("PRAGMA quick_check(1)");
+  const stop = new AbortController();
+  const late = delay(structureMs, null, { signal: stop.signal }).catch(() => null);
+  try {
+    const rows = await Promise.race([work, late]);
+    if (rows === null)
+      return skipped(check, "The store is too large to check in 10 s.", "till db verify");
+    const [found] = rows;
+    return found?.quick_check === "ok"
+      ? ok(check, "The file is intact; till db verify checks every row.")
+      : problem(
+          check,
+          `The file is damaged: ${found?.quick_check ?? ""}.`,
+          "Restore a backup: till restore",
+        );
+  } catch (error) {
+    return problem(
+      check,
+      `The file cannot be read: ${reasonOf(error)}.`,
+      "Restore a backup: till restore",
+    );
+  } finally {
+    stop.abort();
+  }
+}
+
+async function checkSecret({ reader }: ReadOnlyStore, config: Config): Promise<Finding> {
+  try {
+    await requireSecretOf(reader, config, await secretFor(config, false, systemRandom));
+    return ok("secret", "It belongs to the store.");
+  } catch (error) {
+    return problem(
+      "secret",
+      reasonOf(error),
+      "Set TILL_SECRET_FILE, or restore the file of the secret",
+    );
+  }
+}
+
+async function checkBackup(
+  { reader }: ReadOnlyStore,
+  config: Config,
+  now: Instant,
+): Promise<Finding> {
+  const { made, failure } = await readBackupRecord(reader);
+  const check = "backup";
+  const dueAt = backupTimes(config)?.lastTime(now) ?? null;
+  const hint = dueAt === null ? "till backup, and set TILL_BACKUP_SCHEDULE" : "till backup";
+  if (failure !== null) {
+    return problem(check, `The last one failed on ${toIso(failure.at)}: ${failure.message}`, hint);
+  }
+  if (made === null) return warning(check, "None has been made.", hint);
+  const hours = Math.floor(Math.max(0, now - made.at) / hour);
+  const message = `The newest is ${String(hours)} h old: ${made.path}.`;
+  const isLate = dueAt !== null && made.at < dueAt && now - dueAt > backupLateMax;
+  return isLate || now - made.at > backupAgeMax
+    ? warning(check, message, hint)
+    : ok(check, message);
+}
+
+function compareServers(config: Config, servers: readonly KnownServer[]): Finding[] {
+  const running = servers.filter(({ isRunning }) => isRunning);
+  const [last] = servers;
+  if (last === undefined) return [skipped("servers", "None has run on this store.", "till serve")];
+  if (running.length === 0) {
+    const { startedAt, version } = last.settings;
+    const message = `None is running; the last one, of version ${version}, started ${toIso(startedAt)}.`;
+    return [warning("servers", message, "Start it: till serve")];
+  }
+  const differences = differencesTo(comparedSettings(config, config.baseUrl ?? ""), servers);
+  const names = running.map(
+    ({ settings }) => `${settings.version} since ${toIso(settings.startedAt)}`,
+  );
+  return [
+    ok("servers", `Running: ${names.join(", ")}.`),
+    ...differences.map((difference) => {
+      const remedy =
+        difference.setting === "version"
+          ? "Run the same version of till everywhere"
+          : "Put the setting into till.yaml, which every command and server reads, and start the server again";
+      return warning("settings", wordDifference(difference, "this command"), remedy);
+    }),
+  ];
+}

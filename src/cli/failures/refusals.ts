@@ -1,0 +1,39 @@
+import { defineProblem } from "../../kernel/errors.ts";
+
+/** The command, a flag or a value is wrong. */
+export const UsageError = defineProblem({
+  code: "usage",
+  status: 400,
+  title: "Invalid command",
+});
+
+/** A sandbox command was run while the sandbox is disabled. These commands never reach a real network. */
+const SandboxOff = defineProblem({
+  code: "sandbox_off",
+  status: 409,
+  title: "The sandbox is not enabled",
+});
+
+export function sandboxOff(): Error {
+  return new SandboxOff(
+    "Set TILL_NETWORKS=sandbox, or give the data folder of a demo with --data-dir.",
+  );
+}
+
+/** A printed check result is not healthy. */
+export const Unhealthy = defineProblem({
+  code: "unhealthy",
+  status: 503,
+  title: "A check failed",
+});
+
+/** The user declined a confirmation. */
+export class Declined extends Error {
+  override readonly name = "Declined";
+}
+
+/** Returns the error for flags that are missing without a terminal to prompt on. */
+export function missing(...flags: readonly string[]): Error {
+  const named = flags.join(", ");
+  return new UsageError(`Give ${named}. Without a terminal, the program cannot ask.`);
+}

@@ -1,0 +1,39 @@
+/** A page of a list. `hasMore` is only in the list of events, whose `nextCursor` is never null. */
+export interface Page<Item> {
+  readonly data: readonly Item[];
+  readonly nextCursor: string | null;
+  readonly hasMore?: boolean;
+}
+
+/**
+ * A list. `await` gives the first page; `for await` gives the items of all pages and requests each page when it is
+ * needed. Until then, nothing is sent.
+ */
+export interface Pages<ListPage extends Page<Item>, Item>
+  extends PromiseLike<ListPage>, AsyncIterable<Item> {
+  /** Gives the pages, one request each. */
+  pages(): AsyncIterable<ListPage>;
+}
+
+/** Creates a list from the function that requests the page at a cursor; undefined is the first page. */
+export function pagesOf<ListPage extends Page<Item>, Item>(
+  request: (cursor: string | undefined) => Promise<ListPage>,
+): Pages<ListPage, Item> {
+  let first: Promise<ListPage> | undefined;
+  async function* pages(): AsyncGenerator<ListPage, void, undefined> {
+    for (let cursor: string | undefined; ;) {
+      const page = await request(cursor);
+      yield page;
+      if (page.nextCursor === null || page.hasMore === false) return;
+      cursor = page.nextCursor;
+    }
+  }
+  async function* items(): AsyncGenerator<Item, void, undefined> {
+    for await (const page of pages()) yield* page.data;
+  }
+  return {
+    then: (...callbacks) => (first ??= request(undefined)).then(...callbacks),
+    pages,
+    [Symbol.asyncIterator]: items,
+  };
+}

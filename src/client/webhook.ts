@@ -1,0 +1,153 @@
+import { TillError } from "./errors.ts";
+import type { WebhookEvent } from "./generated/records.ts";
+
+/** Why a delivery was not accepted. */
+export type WebhookFault =
+  | "missing_header"
+  | "malformed_header"
+  | "too_old"
+  | "too_new"
+  | "wrong_signature"
+  | "malformed_body";
+
+/** The delivery was not signed with any of the secrets, or not just now: answer 400, and do not read it. */
+export class WebhookVerificationError extends TillError {
+  override readonly name = "WebhookVerificationError";
+  readonly fault: WebhookFault;
+
+  constructor(fault: WebhookFault, message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+/** A delivery as it was received. */
+export interface Delivery {
+  /** The raw body. A body that was parsed and serialized again is a different text. */
+  readonly body: string | Uint8Array;
+  /** `request.headers` of Node, or those of a fetch `Request`. */
+  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The endpoint's secret, `whsec_…`, or several, of which one must fit. */
+  readonly secret: string | readonly string[];
+  /** The tolerated difference of the clocks, in seconds; 300 by default. */
+  readonly toleranceSeconds?: number | undefined;
+  /** The time of arrival in epoch milliseconds; now by default. */
+  readonly now?: number | undefined;
+}
+
+const toleranceByDefaultSeconds = 300;
+/** The most signatures that are compared: a delivery has one for each secret, two while a secret is exchanged. */
+const signaturesMax = 8;
+const secretShape = /^whsec_[A-Za-z0-9+/]+={0,2}$/;
+
+/**
+ * Verifies a delivery by Standard Webhooks 1.0.0 and returns its event, typed by its `type`, with the `id` of the
+ * header. Signatures are compared in constant time. Throws a WebhookVerificationError, or a TypeError for a secret that
+ * is not one.
+ */
+export async function verifyWebhook(delivery: Delivery): Promise<WebhookEvent> {
+  const secrets = typeof delivery.secret === "string" ? [delivery.secret] : delivery.secret;
+  if (secrets.length === 0 || !secrets.every((each) => secretShape.test(each))) {
+    throw new TypeError("The secret of a webhook endpoint begins with whsec_.");
+  }
+  const id = headerOf(delivery, "webhook-id");
+  const timestamp = headerOf(delivery, "webhook-timestamp");
+  const signatures = headerOf(delivery, "webhook-signature")
+    .split(" ")
+    .slice(0, signaturesMax)
+    .flatMap((each) => (each.startsWith("v1,") ? [bytesOf(each.slice(3))] : []));
+  checkTime(timestamp, delivery);
+
+  const { body } = delivery;
+  const encoder = new TextEncoder();
+  const content = joined(
+    encoder.encode(`${id}.${timestamp}.`),
+    typeof body === "string" ? encoder.encode(body) : body,
+  );
+  if (!(await isSigned(content, secrets, signatures))) {
+    throw new WebhookVerificationError(
+      "wrong_signature",
+      "No signature fits: pass the raw body, and the secret of this endpoint.",
+    );
+  }
+  return { ...eventOf(body), id };
+}
+
+async function isSigned(
+  content: Uint8Array<ArrayBuffer>,
+  secrets: readonly string[],
+  signatures: readonly (Uint8Array<ArrayBuffer> | null)[],
+): Promise<boolean> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const { subtle } = globalThis.crypto;
+  let found = false;
+  for (const secret of secrets) {
+    const raw = bytesOf(secret.slice("whsec_".length)) ?? new Uint8Array(0);
+    const key = await subtle.importKey("raw", raw, algorithm, false, ["verify"]);
+    for (const signature of signatures) {
+      // The platform compares in constant time.
+      if (signature !== null && (await subtle.verify(algorithm, key, signature, content)))
+        found = true;
+    }
+  }
+  return found;
+}
+
+function checkTime(timestamp: string, delivery: Delivery): void {
+  const { toleranceSeconds = toleranceByDefaultSeconds, now = Date.now() } = delivery;
+  if (!/^\d{1,12}$/.test(timestamp)) {
+    throw new WebhookVerificationError("malformed_header", "webhook-timestamp is not a time.");
+  }
+  const age = now / 1_000 - Number(timestamp);
+  if (age > toleranceSeconds) {
+    throw new WebhookVerificationError("too_old", "The delivery is too old: is your clock right?");
+  }
+  if (age < -toleranceSeconds) {
+    throw new WebhookVerificationError(
+      "too_new",
+      "The delivery is from the future: is your clock right?",
+    );
+  }
+}
+
+function headerOf({ headers }: Delivery, name: string): string {
+  const found = headers instanceof Headers ? headers.get(name) : valueOf(headers, name);
+  if (found === null || found === "") {
+    throw new WebhookVerificationError("missing_header", `The header ${name} is missing.`);
+  }
+  return found;
+}
+
+/** Node gives names in lower case; other servers may not. */
+function valueOf(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  name: string,
+): string | null {
+  const key = Object.keys(headers).find((each) => each.toLowerCase() === name);
+  const value = key === undefined ? undefined : headers[key];
+  return typeof value === "string" ? value : (value?.[0] ?? null);
+}
+
+function eventOf(body: string | Uint8Array): WebhookEvent {
+  try {
+    const text = typeof body === "string" ? body : new TextDecoder().decode(body);
+    return JSON.parse(text) as WebhookEvent;
+  } catch {
+    throw new WebhookVerificationError("malformed_body", "The body is not JSON.");
+  }
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(one.length + other.length);
+  all.set(one);
+  all.set(other, one.length);
+  return all;
+}

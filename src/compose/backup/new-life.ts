@@ -1,0 +1,69 @@
+import { basename } from "node:path";
+import { restoredKeys, type RestoredKey } from "../../features/api-keys/index.ts";
+import { endAllSessions } from "../../features/auth/index.ts";
+import { returnedMembers, type ReturnedMember } from "../../features/members/index.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { createIds, type RandomBytes } from "../../kernel/id.ts";
+import type { Manifest } from "../../platform/backup/backup-file.ts";
+import { addRestore } from "../../platform/backup/restores.ts";
+import {
+  currentVersion,
+  hasTable,
+  newestVersion,
+  type Reader,
+  type Tx,
+} from "../../platform/database/index.ts";
+import { lastPosition } from "../../platform/events/relay.ts";
+import { events } from "../../platform/events/table.ts";
+import { createJournal } from "../../platform/journal/index.ts";
+
+/** Access that a restored store gives again. */
+export interface NewLife {
+  readonly endedSessions: number;
+  /** The API keys that work, those that were revoked since the backup first. */
+  readonly keys: readonly RestoredKey[];
+  /** The members who were removed since the backup. Unknown, and therefore empty, without a former store. */
+  readonly returnedMembers: readonly ReturnedMember[];
+}
+
+/** The restore that begins a new life of a store. */
+export interface Restoring {
+  /** The path of the backup. */
+  readonly file: string;
+  readonly manifest: Manifest;
+  readonly clock: Clock;
+  readonly randomBytes: RandomBytes;
+}
+
+/**
+ * Makes a restore detectable: records it for the cursors of events, ends all sessions, and writes the first audit entry
+ * of the new life. Returns null for a store of an earlier migration level, whose tables this program cannot write: there
+ * only the record is made.
+ */
+export async function beginNewLife(
+  tx: Tx,
+  former: Reader | null,
+  { file, manifest, clock, randomBytes }: Restoring,
+): Promise<NewLife | null> {
+  const now = clock.now();
+  const ids = createIds(randomBytes);
+  const { createdAt: backupCreatedAt, migration, tillVersion, auditHead, instance } = manifest;
+  // Backups of the first migration levels have no events.
+  const eventPosition = (await hasTable(tx, events)) ? await lastPosition(tx) : 0;
+  await addRestore(tx, { id: ids.unguessable("rst"), at: now, backupCreatedAt, eventPosition });
+  if ((await currentVersion(tx)) < newestVersion) return null;
+  const endedSessions = await endAllSessions(tx, now);
+  createJournal({ ids, wake: () => undefined }).record(tx, now, {
+    ...{ organizationId: null, subjectType: "store", subjectId: instance ?? "" },
+    action: "store.restored",
+    changes: {
+      ...{ backup: basename(file), backupCreatedAt, migration, tillVersion, auditHead },
+      endedSessions,
+    },
+  });
+  return {
+    endedSessions,
+    keys: await restoredKeys(tx, former, now),
+    returnedMembers: await returnedMembers(tx, former),
+  };
+}

@@ -1,0 +1,45 @@
+import { platformOrganizationId } from "../../features/organizations/index.ts";
+import type { Clock, Instant } from "../../kernel/clock.ts";
+import { recordBackup, type BackupRecord } from "../../platform/backup/record.ts";
+import { currentVersion, openDatabase, openForReading } from "../../platform/database/index.ts";
+import { noStore, requireStoreFile, type StoreLocation } from "../store-place.ts";
+import { placeOf } from "./fill.ts";
+import type { MadeBackup } from "./make-backup.ts";
+
+/** Returns the id of the platform organization of the store at a place, of any migration level. @throws NoStore */
+export async function instanceAt(place: StoreLocation): Promise<string | null> {
+  await requireStoreFile(place);
+  const store = await openForReading(placeOf(place));
+  try {
+    if ((await currentVersion(store)) === 0) throw noStore(place);
+    return await platformOrganizationId(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Records a backup that `till backup` made, of a store of any migration level. */
+export async function noteBackup(
+  place: StoreLocation,
+  clock: Clock,
+  made: MadeBackup,
+): Promise<void> {
+  const db = await openDatabase(placeOf(place));
+  try {
+    await recordBackup(db, recordOf(made, clock.now()));
+  } finally {
+    await db.close();
+  }
+}
+
+/** Returns the record of a completed backup. Faults of its rows are a failure, because a restore would refuse them. */
+export function recordOf(
+  { path, bytes, broken, manifest }: MadeBackup,
+  now: Instant,
+): BackupRecord {
+  const names = broken.map(({ check }) => check.name).join(", ");
+  return {
+    made: { at: Date.parse(manifest.createdAt), path, bytes },
+    failure: names === "" ? null : { at: now, message: `checks of till db verify fail: ${names}` },
+  };
+}

@@ -1,0 +1,227 @@
+import { link, mkdir, open as openFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { platformOrganizationId } from "../../features/organizations/index.ts";
+import { continueIndexes } from "../../features/wallets/index.ts";
+import type { Actor } from "../../kernel/actor.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { defineProblem } from "../../kernel/errors.ts";
+import { counted, unwatched } from "../../platform/progress.ts";
+import type { RandomBytes } from "../../kernel/id.ts";
+import { damaged } from "../../platform/backup/archive.ts";
+import {
+  backupParts,
+  inspectBackup,
+  type InspectedBackup,
+  type Manifest,
+} from "../../platform/backup/backup-file.ts";
+import { BackupTooNew } from "../../platform/backup/errors.ts";
+import type { Config } from "../../platform/config/index.ts";
+import {
+  currentVersion,
+  newestVersion,
+  openForReading,
+  StatementFailed,
+  StoreUnavailable,
+} from "../../platform/database/index.ts";
+import {
+  deriveKey,
+  fingerprint,
+  parseSecret,
+  SecretUnusable,
+  secretText,
+  type ServerSecret,
+} from "../../platform/secrets/server-secret.ts";
+import { exists, keepOwner } from "../../platform/database/sqlite/draft.ts";
+import { secretFor } from "../store.ts";
+import { storeFile, storeName, type StoreLocation } from "../store-place.ts";
+import { wrongSecret } from "../store-secret.ts";
+import { fillDraft, placeOf, refuseServers, type FilledDraft, type FillOptions } from "./fill.ts";
+import { until } from "./make-backup.ts";
+import { beginNewLife, type NewLife } from "./new-life.ts";
+
+const OtherInstance = defineProblem({
+  code: "other_instance",
+  status: 409,
+  title: "The backup belongs to another instance",
+});
+
+/** A restore that can be carried out: the backup is intact, and it fits the secret and the store. */
+export interface RestorePlan {
+  readonly file: string;
+  readonly manifest: Manifest;
+  readonly secret: ServerSecret;
+  /** The secret comes from the backup, and the data folder gets it. */
+  readonly bringsSecret: boolean;
+  /** The store that is replaced; null if the place is empty. */
+  readonly former: FormerStore | null;
+}
+
+/** The store in the place into which a backup is restored. */
+export interface FormerStore {
+  readonly instance: string | null;
+  /** False if it is too damaged to be read. */
+  readonly isReadable: boolean;
+}
+
+/**
+ * Checks a backup and the place into which it would be restored. Changes nothing.
+ * @throws BackupDamaged, BackupTooNew, OtherInstance, WrongSecret, SecretUnusable, StoreTooNew, StoreInUse, or the
+ *   operating system's error if the file cannot be read
+ */
+export async function planRestore(
+  config: Config,
+  file: string,
+  deps: {
+    readonly acceptsOtherInstance: boolean;
+    readonly clock: Clock;
+    readonly randomBytes: RandomBytes;
+  },
+): Promise<RestorePlan> {
+  const backup = await inspectBackup(file);
+  const { manifest } = backup;
+  if (manifest.migration > newestVersion) {
+    throw new BackupTooNew(
+      `The backup has migration level ${String(manifest.migration)}, and this program knows levels up to ${String(newestVersion)}. Restore it with Till ${manifest.tillVersion} or later.`,
+    );
+  }
+  const former = await findFormer(config, deps.clock);
+  const current = former?.instance ?? null;
+  const isOther = current !== null && current !== manifest.instance;
+  if (isOther && !deps.acceptsOtherInstance) {
+    throw new OtherInstance(
+      `The backup is of the instance ${manifest.instance ?? "-"}, and ${storeName(config)} is the store of ${current}. ` +
+        "Restore it into another data folder or database, or replace this store with --force-other-instance.",
+    );
+  }
+  const { secret, bringsSecret } = await findSecret(config, backup, deps.randomBytes);
+  if (fingerprint(secret) !== manifest.secretFingerprint) {
+    throw wrongSecret(`the backup ${file}`, "its store");
+  }
+  if (!backup.isGenuine(deriveKey(secret, "backups"))) throw damaged("its manifest was altered");
+  return { file, manifest, secret, bringsSecret, former };
+}
+
+/** A restored store. */
+export interface RestoredStore extends FilledDraft {
+  /** Null if the store keeps an earlier migration level. */
+  readonly newLife: NewLife | null;
+}
+
+export interface RestoreOptions extends FillOptions {
+  readonly migrates: boolean;
+  readonly randomBytes: RandomBytes;
+  /** The person who restores, for the audit log. */
+  readonly actor: Actor;
+}
+
+/** Carries out a restore. Until its last step, which is atomic, the former store stays in its place unchanged. */
+export async function restoreBackup(
+  config: Config,
+  { file, manifest, secret, bringsSecret }: RestorePlan,
+  options: RestoreOptions,
+): Promise<RestoredStore> {
+  const { signal, clock, randomBytes, actor, progress = unwatched } = options;
+  const parts = until(signal, backupParts(file, manifest));
+  const restoring = { file, manifest, clock, randomBytes };
+  const secretDraft = bringsSecret ? await prepareSecret(config.dataDir, secret) : null;
+  let newLife: NewLife | null = null;
+  try {
+    const filled = await fillDraft(config, secret, options, {
+      level: manifest.migration,
+      tables: manifest.tables,
+      parts: counted(parts, progress, "Restoring rows", manifest.parts.length),
+      contents: () => manifest.tables,
+      async lastStep(former, draft) {
+        const reader = former === "damaged" ? null : former;
+        if (reader !== null) await refuseServers(config, reader, clock);
+        newLife = await draft.write({ actor, requestId: null, ip: null }, async (tx) => {
+          await continueIndexes(tx, reader);
+          return beginNewLife(tx, reader, restoring);
+        });
+      },
+      beforeSwitch: async () => secretDraft?.publish(),
+    });
+    return { ...filled, newLife };
+  } catch (error) {
+    await secretDraft?.takeBack();
+    throw error;
+  } finally {
+    await secretDraft?.discard();
+  }
+}
+
+async function findFormer(place: StoreLocation, clock: Clock): Promise<FormerStore | null> {
+  if (place.databaseUrl === null && !(await exists(storeFile(place)))) return null;
+  try {
+    const store = await openForReading(placeOf(place));
+    try {
+      if ((await currentVersion(store)) === 0) return null;
+      await refuseServers(place, store, clock);
+      return { instance: await platformOrganizationId(store), isReadable: true };
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable || error instanceof StatementFailed)) throw error;
+    // A PostgreSQL database that does not answer cannot be restored into either.
+    if (place.databaseUrl !== null) throw error;
+    return { instance: null, isReadable: false };
+  }
+}
+
+/** Returns the configured secret, or the one in the backup if the data folder has none. */
+async function findSecret(
+  config: Config,
+  backup: InspectedBackup,
+  randomBytes: RandomBytes,
+): Promise<{ readonly secret: ServerSecret; readonly bringsSecret: boolean }> {
+  try {
+    return { secret: await secretFor(config, false, randomBytes), bringsSecret: false };
+  } catch (error) {
+    const isGiven = config.secret !== null || config.secretFile !== null;
+    if (isGiven || config.databaseUrl !== null) throw error;
+    if (backup.secret === null) {
+      throw new SecretUnusable(
+        "The backup contains no secret, and neither does the data folder. Set TILL_SECRET or TILL_SECRET_FILE to the secret with which its store was created.",
+      );
+    }
+    return { secret: parseSecret(backup.secret, "the backup"), bringsSecret: true };
+  }
+}
+
+/** A secret that gets its name in a data folder together with the store. */
+interface SecretDraft {
+  /** Gives the file its name. Fails if a secret exists. */
+  publish(): Promise<void>;
+  /** Takes the name away again, if it was given. */
+  takeBack(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/** Prepares the secret of a backup beside its place in a data folder that has none. */
+async function prepareSecret(dataDir: string, secret: ServerSecret): Promise<SecretDraft> {
+  const path = join(dataDir, "secret");
+  const draft = `${path}.restoring`;
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await rm(draft, { force: true });
+  const file = await openFile(draft, "wx", 0o600);
+  try {
+    await file.writeFile(`${secretText(secret)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await keepOwner(draft, dataDir);
+  let isPublished = false;
+  return {
+    async publish() {
+      // Fails if a secret exists, unlike a rename.
+      await link(draft, path);
+      isPublished = true;
+    },
+    async takeBack() {
+      if (isPublished) await rm(path, { force: true });
+    },
+    discard: () => rm(draft, { force: true }),
+  };
+}

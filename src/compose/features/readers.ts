@@ -1,0 +1,208 @@
+import type { Clock } from "../../kernel/clock.ts";
+import type { Network } from "../../platform/chain/networks.ts";
+import type { Config } from "../../platform/config/index.ts";
+import type { Database } from "../../platform/database/index.ts";
+import { deriveKey, type ServerSecret } from "../../platform/secrets/server-secret.ts";
+import { checkoutUrlOf } from "../dependencies.ts";
+import { WholeProgramNeeded } from "./whole-program-needed.ts";
+import type { Services } from "./services.ts";
+
+/** The names of the services. */
+export type ServiceName = keyof Services;
+export type ServiceOf<Name extends ServiceName> = NonNullable<Services[Name]>;
+
+/** The dependencies with which a service can read. */
+export interface ReadingParts {
+  /** Its `write` starts the command over in the whole program. */
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly secret: ServerSecret;
+  readonly baseUrl: () => string;
+  /** Loads all settings, with the tables of networks, plans and rates, which takes a third of the time of a command. */
+  readonly config: () => Promise<Config>;
+}
+
+type Readers = {
+  readonly [Name in ServiceName]?: (parts: ReadingParts) => Promise<ServiceOf<Name>>;
+};
+
+/**
+ * Makes each service as services.ts does, but alone, for a command that only reads. Dependencies that only writes use are
+ * absent: a command that uses one after all starts over in the whole program, as it does without a reader of its service.
+ */
+export const readers: Readers = {
+  async admin({ db, clock, baseUrl }) {
+    const { makeAdminService } = await import("../../features/admin/index.ts");
+    const { walletsOf } = await import("../../features/wallets/index.ts");
+    const { subscriptionsOf } = await import("../../features/billing/index.ts");
+    const shown = { checkoutUrl: checkoutUrlOf(baseUrl) };
+    return readBy(makeAdminService, {
+      ...{ db, clock, walletsOf },
+      subscriptionsOf: (reader, organizationIds) => subscriptionsOf(shown, reader, organizationIds),
+    });
+  },
+
+  async users({ db, clock }) {
+    const { makeUserService } = await import("../../features/auth/index.ts");
+    return readBy(makeUserService, { db, clock });
+  },
+
+  async apiKeys({ db, clock }) {
+    const { makeApiKeyService } = await import("../../features/api-keys/index.ts");
+    return readBy(makeApiKeyService, { db, clock });
+  },
+
+  async sessions({ db, clock }) {
+    const { makeSessions } = await import("../../features/auth/index.ts");
+    return readBy(makeSessions, { db, clock });
+  },
+
+  async organizationService({ db, clock }) {
+    const { makeOrganizationService } = await import("../../features/organizations/index.ts");
+    return readBy(makeOrganizationService, { db, clock });
+  },
+
+  async customers({ db, clock }) {
+    const { makeCustomerService } = await import("../../features/customers/index.ts");
+    return readBy(makeCustomerService, { db, clock });
+  },
+
+  async wallets({ db, clock }) {
+    const { makeWalletService } = await import("../../features/wallets/index.ts");
+    return readBy(makeWalletService, { db, clock });
+  },
+
+  async invoices({ db, clock, baseUrl }) {
+    const { makeInvoiceService } = await import("../../features/invoices/index.ts");
+    const { invoicesOfTransaction } = await import("../../features/payments/index.ts");
+    return readBy(makeInvoiceService, { db, clock, baseUrl, invoicesOfTransaction });
+  },
+
+  async oversight(parts) {
+    const { db, clock } = parts;
+    const { makeOversight } = await import("../../features/admin/index.ts");
+    return readBy(makeOversight, { db, clock, payments: await paymentsOf(parts) });
+  },
+
+  async queues({ db, clock }) {
+    const { makeQueueService } = await import("../../features/admin/index.ts");
+    return readBy(makeQueueService, { db, clock });
+  },
+
+  async webhooks({ db, clock, secret }) {
+    const { makeWebhookService } = await import("../../features/webhooks/index.ts");
+    const secretKey = deriveKey(secret, "webhook-secrets");
+    return readBy(makeWebhookService, { db, clock, secretKey });
+  },
+
+  async transfers({ db, clock, config }) {
+    const { makeTransferAllocation } = await import("../../features/payments/index.ts");
+    const { makeTransferService } = await import("../../features/payments/index.ts");
+    const networks = knownNetworks(await config());
+    const transfers = makeTransferService({ db, networks });
+    return readBy(makeTransferAllocation, { db, clock, networks, transfers });
+  },
+
+  async refunds({ db, clock, config }) {
+    const { makeRefundService } = await import("../../features/refunds/index.ts");
+    return readBy(makeRefundService, { db, clock, networks: knownNetworks(await config()) });
+  },
+
+  async paymentLinks({ db, clock, baseUrl }) {
+    const { makePaymentLinkService } = await import("../../features/payment-links/index.ts");
+    return readBy(makePaymentLinkService, { db, clock, baseUrl });
+  },
+
+  async receipts({ db, clock, secret, baseUrl, config }) {
+    const { makeCheckoutService } = await import("../../features/checkout/index.ts");
+    const { makeCheckoutSources } = await import("../../features/checkout/index.ts");
+    const { makeReceiptKeys } = await import("../../features/receipts/index.ts");
+    const { makeReceiptService } = await import("../../features/receipts/index.ts");
+    const loaded = await config();
+    const networks = knownNetworks(loaded);
+    const checkout = readBy(makeCheckoutService, {
+      ...{ db, clock, networks, baseUrl, sandbox: null },
+      enabled: new Set(loaded.networks.map(({ id }) => id)),
+      sources: makeCheckoutSources({ db, baseUrl }),
+    });
+    const keys = readBy(makeReceiptKeys, { db, clock, secret });
+    return readBy(makeReceiptService, { clock, checkout, networks, baseUrl, keys });
+  },
+
+  async billingReader(parts) {
+    const { db, baseUrl, config } = parts;
+    const { makeBillingReader } = await import("../../features/billing/index.ts");
+    return makeBillingReader({
+      ...{ db, catalog: (await config()).plans, checkoutUrl: checkoutUrlOf(baseUrl) },
+      payments: await paymentsOf(parts),
+    });
+  },
+
+  async billingOperator({ db, clock, config }) {
+    const { makeBillingOperator } = await import("../../features/billing/index.ts");
+    return readBy(makeBillingOperator, { db, clock, catalog: (await config()).plans });
+  },
+
+  async balanceService({ db, clock, config }) {
+    const { makeBalanceService } = await import("../../features/billing/index.ts");
+    return readBy(makeBalanceService, { db, clock, catalog: (await config()).plans });
+  },
+
+  async receiveWallet({ db, clock, config }) {
+    const { makeReceiveWalletService } = await import("../../features/billing/index.ts");
+    const networks = new Map((await config()).networks.map((network) => [network.id, network]));
+    return readBy(makeReceiveWalletService, { db, clock, networks });
+  },
+
+  async analytics({ db, clock, config }) {
+    const { makeAnalyticsService } = await import("../../features/analytics/index.ts");
+    return readBy(makeAnalyticsService, { db, clock, networks: knownNetworks(await config()) });
+  },
+
+  async auditLogs({ db, clock }) {
+    const { makeAuditLogService } = await import("../../features/audit-logs/index.ts");
+    return readBy(makeAuditLogService, { db, clock });
+  },
+
+  async rates({ db, clock, config }) {
+    const { makeRatesService } = await import("../../features/rates/index.ts");
+    return readBy(makeRatesService, { db, clock, plan: (await config()).rates });
+  },
+
+  async chains({ db, clock, config }) {
+    const { makeChainService } = await import("../../features/payments/index.ts");
+    return readBy(makeChainService, { db, clock, networks: (await config()).networks });
+  },
+};
+
+async function paymentsOf({ db, config }: ReadingParts) {
+  const { makePaymentService } = await import("../../features/payments/index.ts");
+  return makePaymentService({ db, networks: knownNetworks(await config()) });
+}
+
+/** Every network in the table; the settings of enabled ones take precedence. */
+function knownNetworks({ knownNetworks: table, networks }: Config): ReadonlyMap<string, Network> {
+  return new Map([...table, ...networks].map((network) => [network.id, network]));
+}
+
+/** Makes a service of some of its dependencies; the others are absent. */
+function readBy<Deps extends object, Service>(
+  make: (deps: Deps) => Service,
+  given: Partial<Deps>,
+): Service {
+  const deps = new Proxy(given, {
+    get: (target, name) => (name in target ? (Reflect.get(target, name) as unknown) : absent),
+  });
+  return make(deps as Deps);
+}
+
+function startOver(): never {
+  throw new WholeProgramNeeded();
+}
+
+/** Stands for any dependency that only writes use. */
+const absent: unknown = new Proxy(startOver, {
+  get: startOver,
+  has: startOver,
+  ownKeys: startOver,
+});

@@ -1,0 +1,102 @@
+import { isInitialized } from "../features/admin/index.ts";
+import { defineProblem } from "../kernel/errors.ts";
+import { formatHead } from "../platform/audit/chain.ts";
+import { beginChain, keyChain } from "../platform/audit/head.ts";
+import type { Database, Reader } from "../platform/database/index.ts";
+import { meta } from "../platform/database/schema/meta.ts";
+import { systemContext } from "../platform/database/system-context.ts";
+import type { Logger } from "../platform/logger/index.ts";
+import {
+  deriveKey,
+  fingerprint,
+  formerFingerprint,
+  type ServerSecret,
+} from "../platform/secrets/server-secret.ts";
+import { secretFact, secretOf } from "./store-fingerprint.ts";
+import { storeBehind, storeName, type StoreLocation } from "./store-place.ts";
+
+const WrongSecret = defineProblem({
+  code: "wrong_secret",
+  status: 409,
+  title: "The secret does not belong to the store",
+});
+
+/**
+ * Throws WrongSecret unless the store was created with this secret. A new store gets the secret's fingerprint and an
+ * empty audit chain. A store of an earlier release without keyed seals is converted, except in mode `use`.
+ */
+export async function requireFittingSecret(
+  db: Database,
+  place: StoreLocation,
+  mode: "migrate" | "use",
+  secret: ServerSecret,
+  logger: Logger,
+): Promise<void> {
+  const own = fingerprint(secret);
+  const former = formerFingerprint(secret);
+  let known = await secretOf(db);
+  if (known === null) known = await rememberSecret(db, secret);
+  if (known === former) {
+    if (mode === "use") throw storeBehind(place, "keyed audit seals");
+    known = await resumeStore(db, secret, logger);
+  }
+  if (known === own) return;
+  throw wrongSecret(`the store ${storeName(place)}`, "the store");
+}
+
+/** Throws WrongSecret if a store of any migration level was created with another secret. Writes nothing. */
+export async function requireSecretOf(
+  reader: Reader,
+  place: StoreLocation,
+  secret: ServerSecret,
+): Promise<void> {
+  const known = await secretOf(reader);
+  if (known === null || known === fingerprint(secret) || known === formerFingerprint(secret))
+    return;
+  throw wrongSecret(`the store ${storeName(place)}`, "the store");
+}
+
+/** Returns the error for a secret that does not belong to `subject`; `short` repeats it. */
+export function wrongSecret(subject: string, short: string): Error {
+  return new WrongSecret(
+    `This secret does not belong to ${subject}. Set TILL_SECRET or TILL_SECRET_FILE to the secret with which ${short} was created.`,
+  );
+}
+
+async function rememberSecret(db: Database, secret: ServerSecret): Promise<string | null> {
+  return db.write(systemContext("store"), async (tx) => {
+    const value = fingerprint(secret);
+    const isFirst = await tx.insertIfAbsent(meta, { name: secretFact, value });
+    // A store in use without a fingerprint was tampered with, so a missing chain is not replaced.
+    if (isFirst && !(await isInitialized(tx))) await beginChain(tx, auditKey(secret));
+    return secretOf(tx);
+  });
+}
+
+/** Switches a store of an earlier release to keyed seals, once, and returns the stored fingerprint. */
+async function resumeStore(
+  db: Database,
+  secret: ServerSecret,
+  logger: Logger,
+): Promise<string | null> {
+  const own = fingerprint(secret);
+  const { known, last } = await db.write(systemContext("store"), async (tx) => {
+    const row = await tx.lockOne(meta, "WHERE name = $1", [secretFact]);
+    // Another process has already converted the store.
+    if (row?.value !== formerFingerprint(secret)) return { known: row?.value ?? null, last: null };
+    const unkeyed = await keyChain(tx, auditKey(secret));
+    await tx.update(meta, { value: own }, "WHERE name = $1", [secretFact]);
+    return { known: own, last: unkeyed };
+  });
+  if (last !== null) {
+    logger.warn(
+      { head: formatHead(last) },
+      "audit entries up to this head were sealed without a key, by an earlier release; later ones are sealed with it",
+    );
+  }
+  return known;
+}
+
+function auditKey(secret: ServerSecret): Uint8Array {
+  return deriveKey(secret, "audit-seals");
+}

@@ -1,0 +1,119 @@
+import { commandsOf, organizationFlag, pageFlags } from "../../../api/declare/command.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { OversightService } from "./queries.ts";
+
+const command = commandsOf<OversightService>();
+
+export const paymentCommands = [
+  command({
+    name: "payments list",
+    summary: "List payments, newest first",
+    flags: [
+      organizationFlag,
+      {
+        flags: "--status <status>",
+        description: "only payments with this status, or several: confirming,review",
+      },
+      { flags: "--invoice-id <id>", description: "only payments of this invoice" },
+      { flags: "--network <id>", description: "only payments on this network" },
+      { flags: "--token-symbol <symbol>", description: "only payments in this token" },
+      { flags: "--transaction-hash <hash>", description: "only payments of this transaction" },
+      { flags: "--from-address <address>", description: "only payments from this address" },
+      {
+        flags: "--created-from <time>",
+        description: "created at or after this time, such as 2031-01-31T00:00:00.000Z",
+      },
+      { flags: "--created-to <time>", description: "created before this time" },
+      {
+        flags: "--paid-from <time>",
+        description: "in a block at or after this time; requires --organization",
+      },
+      {
+        flags: "--paid-to <time>",
+        description: "in a block before this time; requires --organization",
+      },
+      {
+        flags: "--sort <order>",
+        description:
+          "createdAt, blockTime or amount, with a leading - for descending order; all but createdAt require --organization",
+      },
+      ...pageFlags,
+    ],
+    examples: [
+      "till payments list",
+      "till payments list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status confirmed --json",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const { PlatformPaymentQuery } = await import("./records.ts");
+      const { readPaymentQuery } = await import("../../payments/index.ts");
+      const query = call.parse(PlatformPaymentQuery, {
+        limit: call.flag("limit"),
+        cursor: call.flag("cursor"),
+        organizationId: call.flag("organization"),
+        status: call.flag("status"),
+        invoiceId: call.flag("invoice-id"),
+        network: call.flag("network"),
+        tokenSymbol: call.flag("token-symbol"),
+        transactionHash: call.flag("transaction-hash"),
+        fromAddress: call.flag("from-address"),
+        createdFrom: call.flag("created-from"),
+        createdTo: call.flag("created-to"),
+        paidFrom: call.flag("paid-from"),
+        paidTo: call.flag("paid-to"),
+        sort: call.flag("sort"),
+      });
+      return service.listPayments(readPaymentQuery(query));
+    },
+    async present(page) {
+      return (await import("./present.ts")).presentPlatformPayments(page);
+    },
+    columns: [
+      "id",
+      "organizationName",
+      "invoiceId",
+      "amount tokenSymbol",
+      "network",
+      "status",
+      {
+        title: "Confirmations",
+        value: (one) => `${String(one.confirmations)}/${String(one.requiredConfirmations)}`,
+      },
+      "blockTime",
+    ],
+  }),
+  command({
+    name: "payments show",
+    summary: "Show a payment of any organization",
+    arguments: [{ name: "paymentId", description: "such as pay_01h…" }],
+    examples: [
+      "till payments show pay_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till payments show pay_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "read",
+    handle: (service, call) => service.findPayment(call.argument("paymentId") as Id<"payment">),
+    async present(payment) {
+      return (await import("./present.ts")).presentPlatformPayment(payment);
+    },
+    columns: [
+      "id",
+      { title: "Organization", value: (one) => `${one.organizationName} (${one.organizationId})` },
+      "invoiceId",
+      "status",
+      "amount tokenSymbol",
+      ["settlementAmount settlementCurrency", "Counts as"],
+      "network",
+      "transactionHash",
+      "fromAddress",
+      "toAddress",
+      "blockNumber",
+      "blockTime",
+      {
+        title: "Confirmations",
+        value: (one) => `${String(one.confirmations)}/${String(one.requiredConfirmations)}`,
+      },
+      "source",
+      "confirmedAt",
+    ],
+  }),
+];

@@ -1,0 +1,93 @@
+import type { HtmlPage } from "../../../api/page.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import { styleSheetFor } from "./assets.ts";
+import { fill, formatPrice, type Catalogue } from "./catalogue.ts";
+import { languageLinks } from "./languages.ts";
+import { monogramOf } from "./page-model.ts";
+import { drawCode } from "./qr.ts";
+import { renderTemplate } from "./render.ts";
+
+/** A payment link as its payers see it. */
+export interface LinkContext {
+  readonly basePath: string;
+  readonly text: Catalogue;
+  readonly languageQuery: string;
+  readonly link: {
+    readonly id: string;
+    readonly url: string;
+    /** Null: the payer enters it, within the bounds. */
+    readonly amount: string | null;
+    readonly minAmount: string | null;
+    readonly maxAmount: string | null;
+    readonly currency: string;
+    readonly description: string | null;
+    /** Several are joined; null if the link names none. */
+    readonly tokenSymbol: string | null;
+    readonly network: Network | null;
+  };
+  readonly merchant: {
+    readonly name: string;
+    readonly accentColor: string | null;
+    readonly logoPath: string | null;
+  };
+}
+
+/** Renders the page on which a payer starts a payment; `failure` says why the last attempt was refused. */
+export function makeLinkPage({
+  failure,
+  ...context
+}: LinkContext & { readonly failure: "amount" | "unavailable" | null }): HtmlPage {
+  const { basePath, text, languageQuery, link, merchant } = context;
+  const failures = { amount: text.linkBadAmount, unavailable: text.linkUnavailable };
+  return renderTemplate(text, "./link/link", {
+    ...shared(context),
+    action: `${basePath}/link/${link.id}${languageQuery}`,
+    failure: failure === null ? null : fill(failures[failure], { merchant: merchant.name }),
+    isAmountWrong: failure === "amount",
+    amountLabel: fill(text.linkAmount, { currency: link.currency }),
+    range: rangeOf(context),
+  });
+}
+
+/** Renders the page with the link's QR code, to be printed. */
+export function makePosterPage(context: LinkContext): HtmlPage {
+  const { text, link } = context;
+  return renderTemplate(text, "./link/poster", {
+    ...shared(context),
+    svg: drawCode(link.url),
+    url: link.url,
+  });
+}
+
+function shared({ basePath, text, link, merchant }: LinkContext) {
+  const named = { merchant: merchant.name };
+  const { network } = link;
+  return {
+    basePath,
+    text,
+    styleSheet: styleSheetFor(merchant.accentColor),
+    script: null,
+    title: fill(text.linkTitle, named),
+    scan: fill(text.linkScan, named),
+    merchant: merchant.name,
+    logo: merchant.logoPath === null ? null : basePath + merchant.logoPath,
+    monogram: monogramOf(merchant.name),
+    purpose: link.description,
+    amount: link.amount === null ? null : formatPrice(text, link.amount, link.currency),
+    token:
+      network === null || link.tokenSymbol === null
+        ? link.tokenSymbol
+        : `${link.tokenSymbol} ${fill(text.onNetwork, { network: `${network.title} (${network.tokenStandard})` })}`,
+    isTest: network?.isTest === true,
+    languages: languageLinks("", text),
+  };
+}
+
+function rangeOf({ text, link }: LinkContext): string | null {
+  const { minAmount, maxAmount, currency } = link;
+  const min = minAmount === null ? "" : formatPrice(text, minAmount, currency);
+  const max = maxAmount === null ? "" : formatPrice(text, maxAmount, currency);
+  if (min !== "" && max !== "") return fill(text.linkBetween, { min, max });
+  if (min !== "") return fill(text.linkAtLeast, { min });
+  return max === "" ? null : fill(text.linkAtMost, { max });
+}

@@ -1,0 +1,37 @@
+import type { HtmlPage } from "../../../../api/page.ts";
+import { fill, type Catalogue } from "../catalogue.ts";
+import { renderRefund } from "../render.ts";
+import type { RefundInput, RefundOffer } from "../../../refunds/index.ts";
+import type { CheckoutSession } from "../../present.ts";
+
+/** Renders the page on which a payer confirms a refund. `path` is that of the payment's page. */
+export function makeRefundPage(
+  session: CheckoutSession,
+  input: RefundInput,
+  { amount, tokenSymbol, network, address }: RefundOffer,
+  context: {
+    readonly basePath: string;
+    readonly text: Catalogue;
+    readonly languageQuery: string;
+  },
+): HtmlPage {
+  const { basePath, text, languageQuery } = context;
+  const page = `${basePath}/pay/${session.id}`;
+  const values = {
+    merchant: session.merchantDisplayName,
+    amount: `${amount} ${tokenSymbol}`,
+    network: `${network.title} (${network.tokenStandard})`,
+  };
+  return renderRefund({
+    text,
+    basePath,
+    title: text.refundCheck,
+    lead: fill(text.refundCheckLead, values),
+    address,
+    amount,
+    hash: input.transactionHash,
+    action: `${page}/refund${languageQuery}`,
+    path: page + languageQuery,
+    isTest: session.isTest,
+  });
+}

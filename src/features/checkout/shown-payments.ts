@@ -1,0 +1,56 @@
+import { tokenAsset } from "../../kernel/money/asset.ts";
+import { money, type Money } from "../../kernel/money/money.ts";
+import type { CheckoutPayment, StoredCheckout } from "./ports.ts";
+import type { CheckoutState } from "./rules.ts";
+
+/** An invoice with its payments. */
+type Paid = Pick<StoredCheckout, "invoice" | "payments">;
+
+/** Returns the amount of a payment in its own token. */
+export function moneyOf({ amount, token, tokenDecimals }: CheckoutPayment): Money {
+  return money(amount, tokenAsset(token, tokenDecimals));
+}
+
+/** Returns the amounts that have arrived, by token: what counts, and what waits for the merchant's decision. */
+export function arrivedAmounts({ invoice, payments }: Paid): Money[] {
+  const sums = new Map([[invoice.received.asset.code, invoice.received]]);
+  for (const payment of payments.filter(({ status }) => status === "review")) {
+    const amount = moneyOf(payment);
+    const before = sums.get(payment.token);
+    sums.set(payment.token, before === undefined ? amount : addTokens(before, amount));
+  }
+  return [...sums.values()].filter(({ units }) => units > 0n);
+}
+
+/** Adds amounts of a token that may have other decimals on each network; the sum has the finer ones. */
+function addTokens(one: Money, other: Money): Money {
+  const asset = one.asset.decimals < other.asset.decimals ? other.asset : one.asset;
+  const unitsOf = (amount: Money) =>
+    amount.units * 10n ** BigInt(asset.decimals - amount.asset.decimals);
+  return money(unitsOf(one) + unitsOf(other), asset);
+}
+
+/**
+ * Returns the transactions shown to the payer, each as one payment for each token: those that count and, if the invoice
+ * is expired or canceled, those that await the merchant's decision; after a reorganization, those expected back.
+ */
+export function transactionsOf(
+  { invoice, payments }: Paid,
+  state: CheckoutState,
+): CheckoutPayment[] {
+  const isOver = invoice.status === "expired" || invoice.status === "canceled";
+  const shown = payments.filter(
+    ({ status }) =>
+      status === "confirming" ||
+      status === "confirmed" ||
+      (isOver && status === "review") ||
+      (state === "reverted" && status === "reverted"),
+  );
+  const transactions = new Map<string, CheckoutPayment>();
+  for (const payment of shown) {
+    const key = `${payment.network} ${payment.transactionHash} ${payment.token}`;
+    const amount = (transactions.get(key)?.amount ?? 0n) + payment.amount;
+    transactions.set(key, { ...payment, amount });
+  }
+  return [...transactions.values()];
+}

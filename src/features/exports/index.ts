@@ -1,0 +1,1 @@
+export { makeExportService, type ExportService } from "./service.ts";

@@ -1,0 +1,198 @@
+import type { Instant } from "../../../kernel/clock.ts";
+import { notFound, Problem } from "../../../kernel/errors.ts";
+import { findToken } from "../../../platform/chain/networks.ts";
+import { networkState } from "../../../platform/chain/state/network-state.ts";
+import type { Tx } from "../../../platform/database/index.ts";
+import { isSameOption, type PaymentOption } from "../../organizations/index.ts";
+import { NetworkNotEnabled } from "../../wallets/index.ts";
+import {
+  AmountTooSmall,
+  InvoiceNotOpen,
+  NetworkNotReady,
+  NoWallet,
+  OptionLimitReached,
+  OptionNotOffered,
+  RateUnavailable,
+  TokenNotEnabled,
+  UnsupportedCurrency,
+  WalletCapacityExhausted,
+} from "../errors.ts";
+import { announce, changedFields, type AnnouncerDependencies } from "../issuing/announce.ts";
+import { placeInvoices } from "../issuing/issue.ts";
+import { planIssue, unlimited, type IssueDependencies } from "../issuing/plan.ts";
+import { readOffer } from "./requested.ts";
+import { viewOf } from "../present.ts";
+import { remainingAmount } from "../settlement/remaining.ts";
+import { optionColumns, type InvoiceRow } from "../store.ts";
+import { invoices } from "../table.ts";
+import { settlementAsset } from "../../../kernel/money/asset.ts";
+import { formatMoney, money } from "../../../kernel/money/money.ts";
+import { putInForce } from "./in-force.ts";
+import { optionsOf, quotesOf, type Quote } from "./quotes.ts";
+import { quotesMax } from "./stored.ts";
+
+export interface ChoiceDependencies
+  extends Omit<IssueDependencies, "issuingGate">, AnnouncerDependencies {
+  readonly baseUrl: () => string;
+}
+
+/** An option as the payer names it. */
+export type ChosenOption = Pick<PaymentOption, "network" | "tokenSymbol">;
+
+/**
+ * Puts another option of an invoice in force, for its payer. An option that is chosen for the first time gets a hold and
+ * the current rate; one that was chosen before has kept both, until the invoice's deadline (docs/decisions/0042). Choosing
+ * the option in force changes nothing. 404 for an unknown checkout; 409 `invoice_not_open`, `option_limit_reached`,
+ * `wallet_capacity_exhausted`; 422 `option_not_offered`, `network_not_enabled`, `token_not_enabled`, `no_wallet`; 503
+ * `rate_unavailable`, `network_not_ready`.
+ */
+export async function chooseOption(
+  tx: Tx,
+  deps: ChoiceDependencies,
+  checkoutId: string,
+  chosen: ChosenOption,
+  at: Instant,
+): Promise<void> {
+  const before = await tx.lockOne(invoices, "WHERE checkout_id = $1", [checkoutId]);
+  if (before === null) throw notFound();
+  const option = optionsOf(before).find((each) => isSameOption(each, chosen));
+  if (option === undefined) {
+    throw new OptionNotOffered(
+      "The merchant does not offer this token on this network. Read the checkout again, and choose one of its options.",
+    );
+  }
+  if (isSameOption(option, before)) return;
+  requireOpen(before, at);
+  const quote = await quoteOf(tx, deps, before, option, at);
+  const current = putInForce(before, quote);
+  const after: InvoiceRow = {
+    ...current,
+    remainingAmount: await remainingAmount(tx, deps, current, current, at),
+    version: before.version + 1,
+    updatedAt: at,
+  };
+  const { seenAmount, confirmedAmount, latestBlock, askedAmount } = after;
+  const { remainingAmount: remaining, version, updatedAt } = after;
+  await tx.update(
+    invoices,
+    {
+      ...optionColumns(after),
+      ...{ seenAmount, confirmedAmount, latestBlock, askedAmount, version, updatedAt },
+      remainingAmount: remaining,
+    },
+    "WHERE id = $1",
+    [after.id],
+  );
+  const tipHeight = (await networkState(tx, after.network))?.tipHeight ?? null;
+  const [shownBefore, shown] = [before, after].map((row) => viewOf(row, deps.baseUrl(), tipHeight));
+  if (shownBefore === undefined || shown === undefined) return;
+  const changes = changedFields(shownBefore, shown);
+  const types = ["invoice.option_chosen"] as const;
+  announce(deps, tx, at, { types, previousStatus: before.status, changes }, shown);
+}
+
+function requireOpen({ status, expiresAt }: InvoiceRow, at: Instant): void {
+  const isOpen = status === "open" || status === "partially_paid";
+  if (isOpen && expiresAt !== null && at < expiresAt) return;
+  throw new InvoiceNotOpen(
+    "The way to pay can be changed only while the invoice is open. Read the checkout to see its state.",
+  );
+}
+
+/** Returns the rate and the hold that an option has, or takes them. */
+async function quoteOf(
+  tx: Tx,
+  deps: ChoiceDependencies,
+  row: InvoiceRow,
+  option: PaymentOption,
+  at: Instant,
+): Promise<Quote> {
+  const quotes = quotesOf(row);
+  const known = quotes.find((each) => isSameOption(each, option));
+  if (known === undefined && quotes.length >= quotesMax) {
+    throw new OptionLimitReached(
+      `At most ${String(quotesMax)} options of an invoice can be chosen. Choose one of those that were chosen before.`,
+    );
+  }
+  try {
+    await requireEnabled(tx, deps, option);
+    return known ?? (await takeQuote(tx, deps, row, option, at));
+  } catch (error) {
+    throw forPayer(error);
+  }
+}
+
+/** Throws if the option's network or token has been disabled since the invoice was issued. */
+async function requireEnabled(
+  tx: Tx,
+  { networks }: ChoiceDependencies,
+  { network: id, tokenSymbol }: PaymentOption,
+): Promise<void> {
+  const network = networks.get(id);
+  if (network === undefined) throw new NetworkNotEnabled(unavailable);
+  const state = await networkState(tx, id);
+  const isDisabled = state?.disabledTokens.includes(tokenSymbol) === true;
+  if (isDisabled || findToken(network, tokenSymbol) === null)
+    throw new TokenNotEnabled(unavailable);
+}
+
+/** Freezes the rate of an option, and takes its hold. */
+async function takeQuote(
+  tx: Tx,
+  deps: ChoiceDependencies,
+  row: InvoiceRow,
+  { network, tokenSymbol, walletId }: PaymentOption,
+  at: Instant,
+): Promise<Quote> {
+  // The invoice was issued and counted before: only its payer decides here.
+  const ungated: IssueDependencies = { ...deps, issuingGate: () => Promise.resolve(unlimited) };
+  const asset = settlementAsset(row.settlementCurrency, row.settlementDecimals);
+  const terms = readOffer(deps, {
+    ...{ network, tokenSymbol, walletId },
+    amount: formatMoney(money(row.amount, asset)),
+    settlementCurrency: row.settlementCurrency,
+    underpaymentTolerance: row.underpaymentTolerance,
+  });
+  const planned = await planIssue(tx, ungated, row.organizationId, terms, walletId, at);
+  // The redirect of an issued invoice stays valid if the merchant allows other origins later.
+  const plan = { ...planned, allowedOrigins: [] };
+  const [placed] = await placeInvoices(tx, ungated, [{ draft: row, plan }], at);
+  if (placed === undefined || placed instanceof Problem) throw placed ?? notFound();
+  const { payableAmount, walletAddress, exchangeRate } = placed;
+  if (payableAmount === null || walletAddress === null || exchangeRate === null) throw notFound();
+  return {
+    ...{ network, tokenSymbol, payableAmount, walletAddress, exchangeRate },
+    tokenDecimals: terms.token.decimals,
+    requiredConfirmations: placed.requiredConfirmations,
+    walletId: placed.walletId,
+    addressIndex: placed.addressIndex,
+    askedAmount: null,
+    remainingAmount: payableAmount,
+    remainingAfter: 0n,
+    seen: 0n,
+    confirmed: 0n,
+    latestBlock: null,
+  };
+}
+
+const unavailable = "This way to pay is not available now. Choose another one.";
+
+/** The problems of an option, which speak to merchants where they are thrown. */
+const optionProblems = [
+  AmountTooSmall,
+  NetworkNotEnabled,
+  NetworkNotReady,
+  NoWallet,
+  RateUnavailable,
+  TokenNotEnabled,
+  WalletCapacityExhausted,
+] as const;
+
+function forPayer(error: unknown): unknown {
+  // The operator has removed the pair that led from the currency to the token.
+  if (error instanceof UnsupportedCurrency) return new TokenNotEnabled(unavailable);
+  const Known = optionProblems.find((each) => error instanceof each);
+  if (Known === undefined || !(error instanceof Problem)) return error;
+  const { retryAfterSeconds } = error;
+  return new Known(unavailable, retryAfterSeconds === null ? {} : { retryAfterSeconds });
+}

@@ -1,0 +1,168 @@
+import { divideRounded, type Ratio } from "../../../kernel/money/ratio.ts";
+import type { InvoiceRow } from "../store.ts";
+import { isSameOption, type PaymentOption } from "../../organizations/index.ts";
+import type { QuoteFields, StoredOption, StoredQuote } from "./stored.ts";
+
+/** An option with a hold: its rate and its amount do not change any more. */
+export interface Quote extends QuoteFields<bigint> {
+  readonly network: string;
+  readonly tokenSymbol: string;
+}
+
+/** Returns the quote for money in a token on a network. */
+export function quoteFor(
+  quotes: readonly Quote[],
+  { network, token }: { readonly network: string; readonly token: string },
+): Quote | undefined {
+  return quotes.find((quote) => quote.network === network && quote.tokenSymbol === token);
+}
+
+/** Returns the options of an invoice, in the order in which the merchant offers them. */
+export function optionsOf(row: InvoiceRow): readonly PaymentOption[] {
+  return row.paymentOptions ?? [row];
+}
+
+/** Returns the options that have a hold; none for a draft. That in force is as the invoice's own columns say. */
+export function quotesOf(row: InvoiceRow): readonly Quote[] {
+  const stored = (row.paymentOptions ?? []).flatMap(({ quote, network, tokenSymbol }) =>
+    quote === null ? [] : [readQuote(quote, network, tokenSymbol)],
+  );
+  const sums = stored.find((quote) => isSameOption(quote, row));
+  const inForce = quoteInForce(row, sums);
+  if (inForce === null) return [];
+  return sums === undefined ? [inForce] : stored.map((quote) => (quote === sums ? inForce : quote));
+}
+
+function quoteInForce(row: InvoiceRow, sums: Quote | undefined): Quote | null {
+  const { payableAmount, walletAddress, exchangeRate, remainingAmount, seenAmount } = row;
+  if (payableAmount === null || walletAddress === null || exchangeRate === null) return null;
+  return {
+    network: row.network,
+    tokenSymbol: row.tokenSymbol,
+    tokenDecimals: row.tokenDecimals,
+    requiredConfirmations: row.requiredConfirmations,
+    exchangeRate,
+    walletId: row.walletId,
+    walletAddress,
+    addressIndex: row.addressIndex,
+    payableAmount,
+    askedAmount: row.askedAmount,
+    remainingAmount: remainingAmount ?? 0n,
+    remainingAfter: seenAmount,
+    seen: sums?.seen ?? seenAmount,
+    confirmed: sums?.confirmed ?? row.confirmedAmount,
+    latestBlock: sums === undefined ? row.latestBlock : sums.latestBlock,
+  };
+}
+
+/** Returns the invoice's options with the given quotes, to be stored. */
+export function storedOptions(
+  row: InvoiceRow,
+  quotes: readonly Quote[],
+): readonly StoredOption[] | null {
+  if (row.paymentOptions === null || quotes.length < 2) return row.paymentOptions;
+  return row.paymentOptions.map((option) => {
+    const quote = quotes.find((each) => isSameOption(each, option));
+    return { ...option, quote: quote === undefined ? null : writeQuote(quote) };
+  });
+}
+
+function readQuote(stored: StoredQuote, network: string, tokenSymbol: string): Quote {
+  return {
+    ...stored,
+    network,
+    tokenSymbol,
+    payableAmount: BigInt(stored.payableAmount),
+    askedAmount: stored.askedAmount === null ? null : BigInt(stored.askedAmount),
+    remainingAmount: BigInt(stored.remainingAmount),
+    remainingAfter: BigInt(stored.remainingAfter),
+    seen: BigInt(stored.seen),
+    confirmed: BigInt(stored.confirmed),
+  };
+}
+
+function writeQuote({ network: _, tokenSymbol: __, ...quote }: Quote): StoredQuote {
+  return {
+    ...quote,
+    payableAmount: String(quote.payableAmount),
+    askedAmount: quote.askedAmount === null ? null : String(quote.askedAmount),
+    remainingAmount: String(quote.remainingAmount),
+    remainingAfter: String(quote.remainingAfter),
+    seen: String(quote.seen),
+    confirmed: String(quote.confirmed),
+  };
+}
+
+// --- money over several options -----------------------------------------------------------------------------------
+
+/** The share of its invoice that some payments pay, exactly; 1 is all of it. */
+export type Share = Ratio;
+
+export const noShare: Share = { numerator: 0n, denominator: 1n };
+
+/**
+ * Adds a payment to a share: its amount in relation to the invoice's amount in the same token. Nothing is rounded, so
+ * that payments in several tokens add up to the unit, in any order.
+ */
+export function addShare(
+  { numerator, denominator }: Share,
+  amount: bigint,
+  payableAmount: bigint,
+): Share {
+  if (denominator % payableAmount === 0n) {
+    return { numerator: numerator + amount * (denominator / payableAmount), denominator };
+  }
+  return {
+    numerator: numerator * payableAmount + amount * denominator,
+    denominator: denominator * payableAmount,
+  };
+}
+
+/** Returns the share of the sums of quotes. */
+export function paidShare(
+  quotes: readonly Quote[],
+  sumOf: (quote: Quote) => bigint = ({ seen }) => seen,
+): Share {
+  return quotes.reduce(
+    (share, quote) => addShare(share, sumOf(quote), quote.payableAmount),
+    noShare,
+  );
+}
+
+/** Returns a share of an amount, rounded down to its unit: paying everything that is asked for gives the amount. */
+export function worthOf({ numerator, denominator }: Share, amount: bigint): bigint {
+  return (numerator * amount) / denominator;
+}
+
+/**
+ * Returns a share in a token, rounded down; but not below the due amount if the exact share reaches it, so that it does
+ * not depend on the option in force whether an invoice is paid.
+ */
+export function tokensOf(share: Share, { payableAmount, dueAmount, tolerance }: DueTerms): bigint {
+  const tokens = worthOf(share, payableAmount);
+  if (tokens >= dueAmount) return tokens;
+  const { numerator, denominator } = share;
+  const isDue =
+    numerator * tolerance.denominator >=
+    denominator * (tolerance.denominator - tolerance.numerator);
+  return isDue ? dueAmount : tokens;
+}
+
+interface DueTerms {
+  /** In the token's smallest unit. */
+  readonly payableAmount: bigint;
+  readonly dueAmount: bigint;
+  readonly tolerance: Ratio;
+}
+
+/**
+ * Returns the most that rounding between options can add to what the payer of an invoice has sent: what is asked for in
+ * one token is worth up to a unit of it more than what was missing.
+ */
+export function roundingSlack(quotes: readonly Quote[], inForce: Quote | undefined): bigint {
+  if (inForce === undefined || quotes.length < 2) return 0n;
+  return quotes.reduce((slack, quote) => {
+    if (quote === inForce) return slack;
+    return slack + divideRounded(inForce.payableAmount, quote.payableAmount, "up") + 1n;
+  }, 0n);
+}

@@ -1,0 +1,119 @@
+import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { PaymentLinkView } from "./present.ts";
+import type { PaymentLinkService } from "./service.ts";
+
+const command = commandsOf<PaymentLinkService>();
+
+async function present(link: PaymentLinkView) {
+  return (await import("./present.ts")).presentPaymentLink(link);
+}
+
+export const paymentLinkCommands = [
+  command({
+    name: "link create",
+    summary: "Create a payment link: each payer gets an invoice of their own",
+    flags: [
+      neededOrganization,
+      {
+        flags: "--amount <amount>",
+        description: "of each invoice; without it, the payer enters it",
+      },
+      { flags: "--min-amount <amount>", description: "smallest amount that a payer may enter" },
+      { flags: "--max-amount <amount>", description: "largest amount that a payer may enter" },
+      { flags: "--settlement-currency <code>", description: "such as USD", ask: "The currency" },
+      { flags: "--token-symbol <symbol>", description: "such as USDT", ask: "The token" },
+      { flags: "--network <id>", description: "such as tron", ask: "The network's id" },
+      { flags: "--wallet-id <id>", description: "of the receiving wallet" },
+      { flags: "--description <text>", description: "of the purchase, for the payer" },
+      { flags: "--redirect-url <url>", description: "to which payers can return" },
+    ],
+    examples: [
+      "till link create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --settlement-currency USD --token-symbol USDT --network tron --min-amount 1 --max-amount 500",
+      "till link create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --settlement-currency USD --token-symbol USDT --network tron --amount 25 --description Membership --json",
+    ],
+    effect: "write",
+    async handle(service, call) {
+      const { CreatePaymentLinkRequest } = await import("./records.ts");
+      return service.create(
+        call.context,
+        call.flag("organization") as Id<"organization">,
+        call.parse(CreatePaymentLinkRequest, {
+          amount: call.flag("amount"),
+          minAmount: call.flag("min-amount"),
+          maxAmount: call.flag("max-amount"),
+          settlementCurrency: call.flag("settlement-currency"),
+          tokenSymbol: call.flag("token-symbol"),
+          network: call.flag("network"),
+          walletId: call.flag("wallet-id"),
+          description: call.flag("description"),
+          redirectUrl: call.flag("redirect-url"),
+        }),
+      );
+    },
+    present,
+    columns: ["id", "status", "amount", "settlementCurrency", "url", ["posterUrl", "Poster"]],
+    identify: (link) => link.url,
+    code: (link) => link.url,
+  }),
+  command({
+    name: "link list",
+    summary: "List an organization's payment links, newest first",
+    flags: [
+      neededOrganization,
+      {
+        flags: "--status <status>",
+        description: "only links with this status: active or disabled",
+      },
+      ...pageFlags,
+    ],
+    examples: [
+      "till link list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till link list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status active --json",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const { PaymentLinkQuery } = await import("./records.ts");
+      return service.list(
+        call.flag("organization") as Id<"organization">,
+        call.parse(PaymentLinkQuery, {
+          limit: call.flag("limit"),
+          cursor: call.flag("cursor"),
+          status: call.flag("status"),
+        }),
+      );
+    },
+    async present(page) {
+      return (await import("./present.ts")).presentPaymentLinks(page);
+    },
+    columns: ["id", "status", "amount", "settlementCurrency", "description", "url"],
+  }),
+  command({
+    name: "link disable",
+    summary: "Disable a payment link for good; its invoices remain",
+    arguments: [{ name: "paymentLinkId", description: "such as lnk_01h…" }],
+    flags: [neededOrganization],
+    examples: [
+      "till link disable lnk_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till link disable lnk_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "write",
+    async look(service, call) {
+      const before = await present(
+        await service.get(
+          call.flag("organization") as Id<"organization">,
+          call.argument("paymentLinkId") as Id<"paymentLink">,
+        ),
+      );
+      return { subject: `${before.url}, ${before.status}`, before };
+    },
+    handle: (service, call) =>
+      service.disable(
+        call.context,
+        call.flag("organization") as Id<"organization">,
+        call.argument("paymentLinkId") as Id<"paymentLink">,
+      ),
+    present,
+    columns: ["id", "status", "url"],
+  }),
+];

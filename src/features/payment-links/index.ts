@@ -1,0 +1,1 @@
+export { makePaymentLinkService, type PaymentLinkService } from "./service.ts";

@@ -1,0 +1,103 @@
+import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
+import { systemActor } from "../../kernel/actor.ts";
+import { InvalidRequest, Problem } from "../../kernel/errors.ts";
+import { makeLinkPage, makePosterPage, readLanguage } from "../checkout/index.ts";
+import { AmountTooLarge, AmountTooSmall } from "../invoices/index.ts";
+import { logoPath } from "../organizations/index.ts";
+import type { PaymentLinkService, PublicLink } from "./service.ts";
+import type { LinkTerms } from "./terms.ts";
+
+const page = pagesOf<PaymentLinkService>();
+
+export const paymentLinkPages = [
+  page({ method: "GET", path: "/link/{paymentLinkId}", limit: "checkout", handle: showForm }),
+  page({
+    method: "GET",
+    path: "/link/{paymentLinkId}/poster",
+    limit: "checkout",
+    handle: showPoster,
+  }),
+  // No CSRF token: anyone may start a payment, which costs nobody anything.
+  page({
+    method: "POST",
+    path: "/link/{paymentLinkId}",
+    limit: ["link", "linkInvoices"],
+    handle: startPayment,
+  }),
+];
+
+/** Reasons why a payment was not started. */
+const failures = ["amount", "unavailable"] as const;
+
+async function showForm(service: PaymentLinkService, call: PageCall): Promise<PageAnswer> {
+  const found = await service.show(call.params["paymentLinkId"] ?? "");
+  const failure = failures.find((known) => known === call.query.get("failed")) ?? null;
+  return { kind: "html", page: makeLinkPage({ ...contextOf(service, call, found), failure }) };
+}
+
+async function showPoster(service: PaymentLinkService, call: PageCall): Promise<PageAnswer> {
+  const found = await service.show(call.params["paymentLinkId"] ?? "");
+  return { kind: "html", page: makePosterPage(contextOf(service, call, found)) };
+}
+
+async function startPayment(service: PaymentLinkService, call: PageCall): Promise<PageAnswer> {
+  const { link } = await service.show(call.params["paymentLinkId"] ?? "");
+  const { languageQuery, text } = readLanguage(call);
+  const context = {
+    actor: systemActor("payment link"),
+    requestId: call.requestId,
+    ip: call.clientAddress,
+  };
+  try {
+    const checkoutId = await service.open(context, link, call.form.get("amount") ?? "");
+    const location = `${service.basePath()}/pay/${checkoutId}${languageQuery}`;
+    return { kind: "redirect", location };
+  } catch (error) {
+    const query = new URLSearchParams({ failed: failureOf(error) });
+    if (languageQuery !== "") query.set("lang", text.lang);
+    const location = `${service.basePath()}/link/${link.id}?${query.toString()}`;
+    return { kind: "redirect", location };
+  }
+}
+
+/** Defects and an unavailable store have pages of their own. */
+function failureOf(error: unknown): (typeof failures)[number] {
+  if (error instanceof InvalidRequest) return "amount";
+  if (error instanceof AmountTooLarge || error instanceof AmountTooSmall) return "amount";
+  if (error instanceof Problem && error.status !== 500) return "unavailable";
+  throw error;
+}
+
+/** Returns the tokens that the link names; null if it leaves them to the organization's payment policy. */
+function tokensOf({ tokenSymbol, paymentOptions }: LinkTerms): string | null {
+  if (paymentOptions === undefined) return tokenSymbol ?? null;
+  return [...new Set(paymentOptions.map((option) => option.tokenSymbol))].join(" · ");
+}
+
+function contextOf(
+  service: PaymentLinkService,
+  call: PageCall,
+  { link, merchant, network }: PublicLink,
+) {
+  const { terms } = link;
+  return {
+    ...readLanguage(call),
+    basePath: service.basePath(),
+    link: {
+      id: link.id,
+      url: link.url,
+      amount: link.amount,
+      minAmount: link.minAmount,
+      maxAmount: link.maxAmount,
+      currency: terms.settlementCurrency,
+      description: terms.description ?? null,
+      tokenSymbol: tokensOf(terms),
+      network,
+    },
+    merchant: {
+      name: merchant.displayName,
+      accentColor: merchant.accentColor,
+      logoPath: logoPath(merchant.logo),
+    },
+  };
+}

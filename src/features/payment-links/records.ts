@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { pageParameters } from "../../api/declare/list.ts";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
+import {
+  datetime,
+  id,
+  listRecord,
+  requestRecord,
+  responseRecord,
+} from "../../api/declare/record.ts";
+import { CreateInvoiceRequest } from "../invoices/index.ts";
+import { UsualPaymentOptionRecord } from "../organizations/index.ts";
+
+const { amount, settlementCurrency, tokenSymbol, network, walletId, paymentOptions } =
+  CreateInvoiceRequest.shape;
+const { description, redirectUrl, expiresInSeconds, underpaymentTolerance } =
+  CreateInvoiceRequest.shape;
+
+export const linkStatuses = ["active", "disabled"] as const;
+
+export const PaymentLinkRecord = responseRecord("PaymentLink", {
+  id: id("paymentLink"),
+  status: z.enum(linkStatuses),
+  url: z.string().meta({ description: "The page on which payers start a payment." }),
+  posterUrl: z.string().meta({ description: "A page with the link's QR code, to be printed." }),
+  amount: z.string().nullable().meta({ description: "Null: the payer enters the amount." }),
+  minAmount: z.string().nullable(),
+  maxAmount: z.string().nullable(),
+  settlementCurrency: z.string(),
+  tokenSymbol: z.string().nullable(),
+  network: z.string().nullable(),
+  paymentOptions: z.array(UsualPaymentOptionRecord).nullable().meta({
+    description: "Null: one option, or those of the organization's payment policy.",
+  }),
+  walletId: id("wallet").nullable(),
+  description: z.string().nullable(),
+  redirectUrl: z.string().nullable(),
+  createdAt: datetime(),
+  updatedAt: datetime(),
+});
+describeFields(PaymentLinkRecord, {
+  status: "A `disabled` link starts no further payments.",
+  amount:
+    "The amount of each payment: a decimal string in `settlementCurrency`; null if the payer enters it.",
+  minAmount:
+    "The smallest amount that a payer may enter: a decimal string in `settlementCurrency`; null without one.",
+  maxAmount:
+    "The largest amount that a payer may enter: a decimal string in `settlementCurrency`; null without one.",
+  description: "The purchase, in words for the payers, who see it; null without one.",
+  redirectUrl: "The shop's page to which payers return; null without one.",
+});
+
+export const PaymentLinkListRecord = listRecord("PaymentLinkList", PaymentLinkRecord);
+
+export const linkQuery = { status: z.enum(linkStatuses).optional() };
+
+export const PaymentLinkQuery = z.strictObject({ ...pageParameters, ...linkQuery });
+
+export const CreatePaymentLinkRequest = requestRecord("CreatePaymentLinkRequest", {
+  amount: amount.nullish().meta({
+    description:
+      "The amount of each invoice: a decimal string in `settlementCurrency`. Without one, the payer enters it.",
+  }),
+  minAmount: amount
+    .nullish()
+    .meta({ description: "The smallest amount that a payer may enter, in `settlementCurrency`." }),
+  maxAmount: amount
+    .nullish()
+    .meta({ description: "The largest amount that a payer may enter, in `settlementCurrency`." }),
+  settlementCurrency,
+  tokenSymbol,
+  network,
+  paymentOptions,
+  walletId,
+  description,
+  redirectUrl,
+  expiresInSeconds,
+  underpaymentTolerance,
+});

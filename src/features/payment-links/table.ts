@@ -1,0 +1,28 @@
+import type { Id } from "../../kernel/id.ts";
+import { integer, json, table, text, time, type RowOf } from "../../platform/database/index.ts";
+import type { LinkTerms } from "./terms.ts";
+
+export const paymentLinks = table(
+  "payment_links",
+  {
+    id: text<Id<"paymentLink">>(),
+    organizationId: text<Id<"organization">>(),
+    status: text<"active" | "disabled">(),
+    /** The amount of each invoice, in the settlement currency; null: the payer enters it. */
+    amount: text().nullable(),
+    /** The bounds of an entered amount. */
+    minAmount: text().nullable(),
+    maxAmount: text().nullable(),
+    /** All other fields of the invoices, as in a request for one. */
+    terms: json<LinkTerms>(),
+    version: integer(),
+    createdAt: time(),
+    updatedAt: time(),
+  },
+  {
+    primaryKey: ["id"],
+    indexes: [{ name: "payment_links_organization", columns: ["organizationId", "id"] }],
+  },
+);
+
+export type PaymentLinkRow = RowOf<typeof paymentLinks>;

@@ -1,0 +1,78 @@
+import { Problem, invalidField } from "../../kernel/errors.ts";
+import type { Id } from "../../kernel/id.ts";
+import { formatMoney, type Money } from "../../kernel/money/money.ts";
+import type { InvoiceService } from "../invoices/index.ts";
+
+/** The fields of a link's invoices apart from the amount. */
+export type LinkTerms = Omit<Parameters<InvoiceService["create"]>[2], "amount">;
+
+/** A link in a request. */
+export interface LinkInput extends LinkTerms {
+  readonly amount?: string | null | undefined;
+  readonly minAmount?: string | null | undefined;
+  readonly maxAmount?: string | null | undefined;
+}
+
+/** The amounts of a link, in the notation of records; null for none. */
+export interface LinkAmounts {
+  readonly amount: string | null;
+  readonly minAmount: string | null;
+  readonly maxAmount: string | null;
+}
+
+/** Parses an amount with which an invoice of the link could be issued; throws the problems of such an invoice. */
+export type ReadAmount = (amount: string) => Promise<Money>;
+
+/** Any amount, to validate terms that have none. */
+const anyAmount = "100";
+
+/** Parses and validates the amounts of a new link together with its terms. */
+export async function readAmounts(input: LinkInput, read: ReadAmount): Promise<LinkAmounts> {
+  const { amount = null, minAmount = null, maxAmount = null } = input;
+  if (amount !== null && (minAmount !== null || maxAmount !== null)) {
+    throw invalidField(
+      "/amount",
+      "invalid_value",
+      "cannot be combined with minAmount and maxAmount, which are for amounts that the payer enters",
+    );
+  }
+  await read(amount ?? anyAmount);
+  const [fixed, least, most] = await Promise.all([
+    amount === null ? null : read(amount),
+    minAmount === null ? null : readBound("/minAmount", minAmount, read),
+    maxAmount === null ? null : readBound("/maxAmount", maxAmount, read),
+  ]);
+  if (least !== null && most !== null && least.units > most.units) {
+    throw invalidField("/maxAmount", "invalid_value", "must not be less than minAmount");
+  }
+  const shown = (money: Money | null) => (money === null ? null : formatMoney(money));
+  return { amount: shown(fixed), minAmount: shown(least), maxAmount: shown(most) };
+}
+
+/** Names the field of a bound that cannot be the amount of an invoice. */
+async function readBound(place: string, text: string, read: ReadAmount): Promise<Money> {
+  try {
+    return await read(text);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    throw invalidField(
+      place,
+      "invalid_value",
+      `cannot be the amount of an invoice: ${error.message}`,
+    );
+  }
+}
+
+/** The largest text of an entered amount, in characters. */
+const enteredLengthMax = 40;
+
+/** Returns an amount as payers type it in the notation of requests: `12,50` is `12.50`. */
+export function normalizeEntered(text: string): string {
+  const bare = text.slice(0, enteredLengthMax).replace(/[\s\u200e\u200f\u2066-\u2069]/g, "");
+  return bare.includes(".") ? bare : bare.replace(",", ".");
+}
+
+/** The metadata by which an invoice names its link. */
+export function linkMetadata(id: Id<"paymentLink">): Readonly<Record<string, string>> {
+  return { paymentLink: id };
+}

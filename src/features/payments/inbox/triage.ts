@@ -1,0 +1,72 @@
+import type { CommandCall, Person } from "../../../api/declare/command.ts";
+import { Problem } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { restOf } from "./allocation-rules.ts";
+import type { TransferAllocation } from "./allocation.ts";
+import { presentTransfer } from "./present-transfer.ts";
+
+type Shown = ReturnType<typeof presentTransfer>;
+type Answer = "ignore" | "skip" | "stop" | Id<"invoice">;
+
+/** Number of suggested invoices that are offered. */
+const offeredMax = 5;
+
+/**
+ * Asks for each unmatched transfer what it is, and allocates or ignores it. Each is read again before the question,
+ * because somebody else may have decided in the meantime; a refused decision leaves the transfer in the inbox.
+ */
+export async function triage(
+  service: TransferAllocation,
+  call: Pick<CommandCall, "context">,
+  organizationId: Id<"organization">,
+  transferIds: readonly Id<"transfer">[],
+  person: Person,
+): Promise<void> {
+  const done = { allocated: 0, ignored: 0, skipped: 0 };
+  for (const [place, id] of transferIds.entries()) {
+    const view = await service.get(organizationId, id);
+    const shown = presentTransfer(view);
+    if (shown.status !== "unmatched") continue;
+    person.say(`\n${String(place + 1)} of ${String(transferIds.length)}: ${inWords(shown)}`);
+    const answer = await person.choose<Answer>("What is it?", choicesOf(shown));
+    if (answer === "stop") break;
+    try {
+      if (answer === "skip") {
+        done.skipped += 1;
+      } else if (answer === "ignore") {
+        await service.ignore(call.context, organizationId, id);
+        done.ignored += 1;
+      } else {
+        const amount = restOf(view, []);
+        await service.allocate(call.context, organizationId, id, [{ invoiceId: answer, amount }]);
+        done.allocated += 1;
+      }
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      person.say(`${error.title}. ${error.message}`);
+    }
+  }
+  const counts = Object.entries(done).map(([what, count]) => `${String(count)} ${what}`);
+  person.say(`Done: ${counts.join(", ")}.`);
+}
+
+function inWords(one: Shown): string {
+  return [
+    `${one.unallocatedAmount} of ${one.amount} ${one.tokenSymbol} on ${one.network}`,
+    `  from ${one.fromAddress} at ${one.blockTime}`,
+    `  ${one.transactionHash}`,
+  ].join("\n");
+}
+
+function choicesOf({ suggestions, tokenSymbol }: Shown) {
+  const offered = suggestions.slice(0, offeredMax).map((one) => ({
+    name: `Allocate to ${one.invoiceId}, which asks for ${one.remainingAmount} ${tokenSymbol} (${one.reasons.join(", ")})`,
+    value: one.invoiceId as Answer,
+  }));
+  return [
+    ...offered,
+    { name: "Skip: leave it in the inbox", value: "skip" as const },
+    { name: "Ignore: it leaves the inbox", value: "ignore" as const },
+    { name: "Stop", value: "stop" as const },
+  ];
+}

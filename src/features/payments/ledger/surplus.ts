@@ -1,0 +1,147 @@
+import type { Id } from "../../../kernel/id.ts";
+import { quoteFor, type InvoiceStatus, type PayableTerms } from "../../invoices/index.ts";
+import { isCounted, shareOfPayments, sumOf, takenOf } from "./payment-rules.ts";
+import type { PaymentRow, TransferRow } from "../table.ts";
+
+/** The data that determines the surplus of an invoice's payments. Amounts are in the token's smallest unit. */
+export interface SurplusInputs {
+  readonly status: InvoiceStatus;
+  readonly terms: Pick<
+    PayableTerms,
+    "askedAmount" | "roundingSlack" | "payableAmount" | "quotes" | "managedBy"
+  >;
+  /** Every payment of the invoice. */
+  readonly ledger: readonly SurplusPayment[];
+}
+
+/** The transfer of a payment, with every payment of it, of any invoice. */
+export interface Claimed {
+  readonly transfer: Pick<TransferRow, "amount" | "status">;
+  readonly claiming: readonly SurplusPayment[];
+}
+
+/** The fields of a payment that its surplus depends on. */
+export type SurplusPayment = Pick<
+  PaymentRow,
+  | "id"
+  | "network"
+  | "token"
+  | "status"
+  | "statusWhenBack"
+  | "amount"
+  | "refundRequested"
+  | "refunded"
+  | "blockHeight"
+  | "blockTime"
+>;
+
+/**
+ * Returns the part of a payment that its invoice does not need, before refunds: the overpaid part once the invoice is
+ * paid, and all of it if the invoice is expired or canceled without being paid, or the payment does not count. While an
+ * invoice can still be paid, its payments have no surplus, except those that were rejected. Managed invoices have none:
+ * the feature that manages them turns it into credit. Requested refunds of other payments take nothing: only the one that
+ * is sent does.
+ */
+export function surplusOf(
+  payment: SurplusPayment,
+  inputs: SurplusInputs,
+  claimed: Claimed,
+): bigint {
+  if (inputs.terms.managedBy !== null) return 0n;
+  if (isCounted(payment)) return countedSurplus(payment, inputs);
+  const isDecided = payment.status === "rejected" || !isPayable(inputs.status);
+  if (!isDecided || payment.status === "reverted" || claimed.transfer.status !== "seen") return 0n;
+  const others = claimed.claiming.filter(({ id }) => id !== payment.id);
+  return smaller(payment.amount, claimed.transfer.amount - takenOf(others));
+}
+
+/** Returns the surplus of a payment that counts. The newest payments of a paid invoice have its excess. */
+function countedSurplus(payment: SurplusPayment, { status, terms, ledger }: SurplusInputs): bigint {
+  if (status === "expired" || status === "canceled") return payment.amount;
+  if (status !== "paid") return 0n;
+  const isLater = terms.quotes.length < 2 ? isAbove : isYounger;
+  const upTo = ledger.filter((other) => isCounted(other) && !isLater(other, payment));
+  return smaller(payment.amount, excessOf(upTo, terms, payment));
+}
+
+/**
+ * Returns what payments are worth above the most that was asked for, in the token of one of them, rounded down. An excess
+ * that rounding between options can have made is none; a larger one is returned as a whole.
+ */
+function excessOf(
+  payments: readonly SurplusPayment[],
+  terms: SurplusInputs["terms"],
+  payment: SurplusPayment,
+): bigint {
+  const { quotes, askedAmount, roundingSlack, payableAmount } = terms;
+  if (quotes.length < 2) return sumOf(payments) - askedAmount;
+  const quote = quoteFor(quotes, payment);
+  if (quote === undefined) return 0n;
+  const { numerator, denominator } = shareOfPayments(payments, terms);
+  const aboveSlack = numerator * payableAmount - askedAmount * denominator;
+  if (aboveSlack <= 0n) return 0n;
+  const excess = aboveSlack + roundingSlack * denominator;
+  return (excess * quote.payableAmount) / (denominator * payableAmount);
+}
+
+/** Whether an invoice can still become paid, so that its payments wait for it. */
+export function isPayable(status: InvoiceStatus): boolean {
+  return status === "open" || status === "partially_paid" || status === "confirming";
+}
+
+function isAbove(one: SurplusPayment, other: SurplusPayment): boolean {
+  const difference = one.blockHeight - other.blockHeight;
+  return difference === 0 ? one.id > other.id : difference > 0;
+}
+
+/**
+ * The order of payments on several networks, whose heights cannot be compared. It is the same for all of them: an order
+ * by heights within each network could have circles, and the surpluses of a circle exceed the excess.
+ */
+function isYounger(one: SurplusPayment, other: SurplusPayment): boolean {
+  const difference = one.blockTime - other.blockTime;
+  return difference === 0 ? isAbove(one, other) : difference > 0;
+}
+
+/** Returns the smaller amount; at least 0. */
+function smaller(one: bigint, other: bigint): bigint {
+  if (other <= 0n) return 0n;
+  return one < other ? one : other;
+}
+
+/**
+ * Whether a payer may ask for a refund of a payment. A payment that the merchant rejected and that no rule had matched
+ * is probably somebody else's: only the merchant refunds it.
+ */
+export function mayBeRequested({ status, rule }: Pick<PaymentRow, "status" | "rule">): boolean {
+  return status !== "rejected" || (rule !== "submitted_hash" && rule !== "manual");
+}
+
+/** A payment as far as its payer's refund depends on it. */
+export interface PayerSurplusPayment extends SurplusPayment, Pick<PaymentRow, "rule"> {
+  /** True if its transfer is final, and no other payment has a part of it. */
+  readonly isSpare: boolean;
+}
+
+/**
+ * Whether a payer is offered the refund of a payment: it is confirmed, and its invoice cannot become paid any more. A
+ * payment that does not count is not offered if another payment has a part of its transfer; its payer may still ask.
+ */
+export function hasFreeSurplus(payment: PayerSurplusPayment, inputs: SurplusInputs): boolean {
+  const isConfirmed = isCounted(payment) ? payment.status === "confirmed" : payment.isSpare;
+  if (!isConfirmed || isPayable(inputs.status) || !mayBeRequested(payment)) return false;
+  const transfer = { amount: payment.amount, status: "seen" } as const;
+  const surplus = surplusOf(payment, inputs, { transfer, claiming: [payment] });
+  return surplus > payment.refundRequested + payment.refunded;
+}
+
+/** Returns the payments that count of which more was refunded than the invoice, if paid, would not need. */
+export function overRefunded({
+  terms,
+  ledger,
+}: Pick<SurplusInputs, "terms" | "ledger">): readonly Id<"payment">[] {
+  const inputs = { status: "paid", terms, ledger } as const;
+  return ledger
+    .filter((payment) => isCounted(payment) && payment.refunded > countedSurplus(payment, inputs))
+    .map(({ id }) => id);
+}

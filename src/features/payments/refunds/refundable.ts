@@ -1,0 +1,172 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
+import type { Instant } from "../../../kernel/clock.ts";
+import { assert } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import type { Tx } from "../../../platform/database/index.ts";
+import { ManagedByBilling } from "../../invoices/index.ts";
+import { assignTransfer } from "../hash-claims/store.ts";
+import { applyRuling, lockCase, type LockedCase } from "../inbox/decide-payment.ts";
+import { dispositionAfter, isCounted, rejectPayment } from "../ledger/payment-rules.ts";
+import { surplusOf } from "../ledger/surplus.ts";
+import { withdrawRequests } from "../ledger/withdraw-requests.ts";
+import type { LedgerDeps } from "../ledger/types.ts";
+import { payments, type PaymentRow } from "../table.ts";
+
+/** A locked payment with the part of it that can be refunded. */
+export interface RefundablePayment extends LockedCase {
+  /** The part that its invoice does not need, in the token's smallest unit, and what no refund takes of it. */
+  readonly surplus: bigint;
+  readonly free: bigint;
+  /** True if the payment is confirmed or, if it does not count, its transfer is final. */
+  readonly isConfirmed: boolean;
+}
+
+type Deps = LedgerDeps & {
+  /** Every configured network by id, including disabled ones. */
+  readonly networks: ReadonlyMap<string, Network>;
+};
+
+/** The payments as refunds see them. All calls run in the caller's transaction. */
+export type RefundLedger = Bound<typeof methods>;
+
+const methods = { lock, request, cancel, send, takeBack, cancelSent };
+
+export function makeRefundLedger(deps: Deps): RefundLedger {
+  return bind(deps, methods);
+}
+
+/** Locks a payment of an organization. 404 if the organization has no such payment, 409 `managed_by_billing`. */
+async function lock(
+  deps: Deps,
+  tx: Tx,
+  organizationId: Id<"organization">,
+  paymentId: Id<"payment">,
+): Promise<RefundablePayment> {
+  const found = await lockCase(tx, deps, organizationId, paymentId);
+  const { payment, transfer, others, terms, stored } = found;
+  const locked = terms.get(payment.invoiceId);
+  assert(locked !== undefined, `${paymentId} belongs to a draft`);
+  if (locked.managedBy === "billing") {
+    throw new ManagedByBilling(
+      "This payment pays a platform invoice. Its surplus becomes credit, which pays the next ones.",
+    );
+  }
+  const ledger = stored.filter(({ invoiceId }) => invoiceId === payment.invoiceId);
+  const inputs = { status: locked.invoice.status, terms: locked, ledger };
+  const surplus = surplusOf(payment, inputs, { transfer, claiming: [payment, ...others] });
+  const free = surplus - payment.refundRequested - payment.refunded;
+  return {
+    ...found,
+    surplus,
+    free: free > 0n ? free : 0n,
+    // The verifier confirms the payments that count. Nobody verifies the others, so their blocks must be final.
+    isConfirmed:
+      transfer.status === "seen" &&
+      (isCounted(payment) ? payment.status === "confirmed" : transfer.isFinal),
+  };
+}
+
+/**
+ * Reserves a part of the payment's surplus for a refund that is requested. It reserves nothing against refunds of other
+ * payments of the same transfer: of those, the one that is sent first takes the money.
+ */
+function request(
+  _deps: Deps,
+  tx: Tx,
+  { payment }: RefundablePayment,
+  amount: bigint,
+): Promise<void> {
+  return save(tx, { ...payment, refundRequested: payment.refundRequested + amount });
+}
+
+/** Ends the reservation of a requested refund that was rejected. */
+function cancel(
+  _deps: Deps,
+  tx: Tx,
+  { payment }: RefundablePayment,
+  amount: bigint,
+): Promise<void> {
+  return save(tx, { ...payment, refundRequested: payment.refundRequested - amount });
+}
+
+/**
+ * Notes that a requested refund was sent. A payment that its invoice does not need as a whole is rejected, so that it
+ * neither waits for a decision nor counts when the rest of the price arrives later. Requested refunds of other payments
+ * that the rest of the transfer does not cover are withdrawn.
+ */
+async function send(
+  deps: Deps,
+  tx: Tx,
+  found: RefundablePayment,
+  amount: bigint,
+  at: Instant,
+): Promise<void> {
+  const { payment, others, terms } = found;
+  const refunded: PaymentRow = {
+    ...payment,
+    refundRequested: payment.refundRequested - amount,
+    refunded: payment.refunded + amount,
+  };
+  const isPaid = terms.get(payment.invoiceId)?.invoice.status === "paid";
+  if (payment.status === "rejected") {
+    await save(tx, refunded);
+    await dispose(tx, found, refunded);
+    const unchanged = others.map((other) => ({ before: other, after: other }));
+    await withdrawRequests(tx, deps, unchanged, at);
+  } else if (isCounted(payment) && isPaid) {
+    await save(tx, refunded);
+  } else {
+    const decision = payment.status === "review" ? "rejected" : "reversed";
+    await applyRuling(tx, deps, found, { decision, payments: [rejectPayment(refunded)] }, at);
+  }
+}
+
+/**
+ * Returns a refund that was sent to the requested ones, because its transaction does not prove it. Returns false if the
+ * payment no longer has the surplus for it: then it must be rejected.
+ */
+async function takeBack(
+  _deps: Deps,
+  tx: Tx,
+  found: RefundablePayment,
+  amount: bigint,
+): Promise<boolean> {
+  const { payment, surplus } = found;
+  const isCovered = payment.refundRequested + payment.refunded <= surplus;
+  const requested: PaymentRow = {
+    ...payment,
+    refundRequested: payment.refundRequested + (isCovered ? amount : 0n),
+    refunded: payment.refunded - amount,
+  };
+  await save(tx, requested);
+  if (!isCounted(payment)) await dispose(tx, found, requested);
+  return isCovered;
+}
+
+/** Ends a refund that was sent but whose transaction was found in no block. */
+async function cancelSent(
+  _deps: Deps,
+  tx: Tx,
+  found: RefundablePayment,
+  amount: bigint,
+): Promise<void> {
+  const { payment } = found;
+  const canceled: PaymentRow = { ...payment, refunded: payment.refunded - amount };
+  await save(tx, canceled);
+  if (!isCounted(payment)) await dispose(tx, found, canceled);
+}
+
+async function save(tx: Tx, { id, refundRequested, refunded }: PaymentRow): Promise<void> {
+  await tx.update(payments, { refundRequested, refunded }, "WHERE id = $1", [id]);
+}
+
+/** Stores whether the transfer of a payment that does not count still has an amount to allocate. */
+async function dispose(
+  tx: Tx,
+  { transfer, others }: RefundablePayment,
+  payment: PaymentRow,
+): Promise<void> {
+  const rest = transfer.disposition === "ignored" ? "ignored" : "unmatched";
+  await assignTransfer(tx, transfer.id, dispositionAfter(transfer, [payment, ...others], rest));
+}

@@ -1,0 +1,167 @@
+import {
+  commandsOf,
+  neededOrganization,
+  pageFlags,
+  type Column,
+  type CommandArgument,
+  type CommandCall,
+  type Looked,
+} from "../../api/declare/command.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { RefundView } from "./present.ts";
+import type { RefundService } from "./service.ts";
+
+const command = commandsOf<RefundService>();
+
+type Shown = Awaited<ReturnType<typeof present>>;
+
+const refundId: CommandArgument = { name: "refundId", description: "such as rfd_01h…" };
+
+const columns: readonly Column<Shown>[] = [
+  "id",
+  "status",
+  "amount tokenSymbol",
+  "network",
+  "address",
+  "fromAddress",
+  "invoiceId",
+  "paymentId",
+  "requestedBy",
+  "transactionHash",
+  "refusal",
+  "refusedTransactionHash",
+  "reason",
+  "createdAt",
+];
+
+export const refundCommands = [
+  command({
+    name: "refund list",
+    summary: "List an organization's refunds, newest first",
+    flags: [
+      neededOrganization,
+      {
+        flags: "--status <status>",
+        description: "only those that are requested, sent, confirmed or rejected",
+      },
+      { flags: "--invoice-id <id>", description: "of this invoice" },
+      ...pageFlags,
+    ],
+    isWatched: true,
+    examples: [
+      "till refund list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till refund list --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status requested --json",
+    ],
+    effect: "read",
+    async handle(service, call) {
+      const { RefundQuery } = await import("./records.ts");
+      const query = call.parse(RefundQuery, {
+        limit: call.flag("limit"),
+        cursor: call.flag("cursor"),
+        status: call.flag("status"),
+        invoiceId: call.flag("invoice-id"),
+      });
+      return service.list(call.flag("organization") as Id<"organization">, query);
+    },
+    async present({ data, nextCursor }) {
+      return { data: await Promise.all(data.map(present)), nextCursor };
+    },
+    columns: ["id", "status", "amount tokenSymbol", "network", "address", "invoiceId", "createdAt"],
+  }),
+  command({
+    name: "refund show",
+    summary: "Show a refund",
+    arguments: [refundId],
+    examples: [
+      "till refund show rfd_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till refund show rfd_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+    ],
+    effect: "read",
+    handle: (service, call) => service.find(idOf(call)),
+    present,
+    columns,
+  }),
+  command({
+    name: "refund send",
+    summary: "Name the transaction that pays a refund",
+    arguments: [
+      refundId,
+      { name: "transactionHash", description: "as a block explorer shows it, or a link to it" },
+    ],
+    examples: [
+      `till refund send rfd_01kq3v5m8w2f6n9r4t7x0z1c3e 0x${"5e".repeat(32)}`,
+      `till refund send rfd_01kq3v5m8w2f6n9r4t7x0z1c3e 0x${"5e".repeat(32)} --dry-run`,
+    ],
+    effect: "write",
+    look,
+    confirm: (call, subject) =>
+      `Name ${call.argument("transactionHash")} for ${subject}? The payment no longer counts for an invoice that is not paid.`,
+    async handle(service, call) {
+      const { SendRefundRequest } = await import("./records.ts");
+      const given = call.parse(SendRefundRequest, {
+        transactionHash: call.argument("transactionHash"),
+      });
+      return service.send(
+        call.context,
+        await ownerOf(service, call),
+        idOf(call),
+        given.transactionHash,
+      );
+    },
+    present,
+    columns,
+    next: ({ id }) => `till refund show ${id} says whether the transaction pays it`,
+  }),
+  command({
+    name: "refund reject",
+    summary: "Reject a refund that was not sent",
+    arguments: [refundId],
+    flags: [
+      {
+        flags: "--reason <text>",
+        description: "which the payer sees",
+        ask: "The reason, which the payer sees",
+      },
+    ],
+    examples: [
+      'till refund reject rfd_01kq3v5m8w2f6n9r4t7x0z1c3e --reason "Already refunded by card"',
+      'till refund reject rfd_01kq3v5m8w2f6n9r4t7x0z1c3e --reason "Not your payment" --yes --json',
+    ],
+    effect: "write",
+    look,
+    confirm: (_call, subject) => `Reject ${subject}? The payer will see the reason.`,
+    async handle(service, call) {
+      const { RejectRefundRequest } = await import("./records.ts");
+      const { reason } = call.parse(RejectRefundRequest, { reason: call.flag("reason") });
+      return service.reject(call.context, await ownerOf(service, call), idOf(call), reason);
+    },
+    present,
+    columns,
+  }),
+];
+
+async function look(service: RefundService, call: CommandCall): Promise<Looked<Shown>> {
+  const before = await present(await service.find(idOf(call)));
+  return {
+    subject: `The refund of ${before.amount} ${before.tokenSymbol} (${before.id}), ${before.status}`,
+    facts: [
+      ["Invoice", before.invoiceId],
+      ["To", `${before.address} on ${before.network}`],
+      ["Requested by", before.requestedBy],
+      ["Reason", before.reason],
+    ],
+    before,
+  };
+}
+
+function idOf(call: CommandCall): Id<"refund"> {
+  return call.argument("refundId") as Id<"refund">;
+}
+
+async function ownerOf(service: RefundService, call: CommandCall): Promise<Id<"organization">> {
+  return (await service.find(idOf(call))).refund.organizationId;
+}
+
+async function present(view: RefundView) {
+  return (await import("./present.ts")).presentRefund(view);
+}

@@ -1,0 +1,20 @@
+export { makeRefundRequests } from "./changes.ts";
+export { NotRefundable, RefundAddressRefused } from "./errors.ts";
+export { makeRefundExaminer } from "./verification/examiner.ts";
+export {
+  makePayerRefunds,
+  type PayerRefunds,
+  type RefundInput,
+  type RefundOffer,
+  type RequestResult,
+} from "./payer/payer-refunds.ts";
+export {
+  isLeftToMerchant,
+  readRefunds,
+  refundsSql,
+  refundsVersionSql,
+  type PayerRefund,
+} from "./payer/payer-view.ts";
+export { refundAddress, refundHash } from "./records.ts";
+export { refundStatuses } from "./status.ts";
+export { makeRefundService, type RefundService } from "./service.ts";

@@ -1,0 +1,105 @@
+import { organization } from "../../api/declare/access.ts";
+import { operationsOf } from "../../api/declare/operation.ts";
+import { mapPage, type Page } from "../../kernel/page.ts";
+import { ManagedByBilling } from "../invoices/index.ts";
+import {
+  NotRefundable,
+  RefundAddressRefused,
+  RefundNotRequested,
+  RefundOpen,
+  RefundTooLarge,
+  TransactionUsed,
+} from "./errors.ts";
+import { presentRefund, type RefundView } from "./present.ts";
+import {
+  CreateRefundRequest,
+  RefundListRecord,
+  refundQuery,
+  RefundRecord,
+  RejectRefundRequest,
+  SendRefundRequest,
+} from "./records.ts";
+import type { RefundService } from "./service.ts";
+
+const operation = operationsOf<RefundService>();
+
+export const refundOperations = [
+  operation({
+    id: "listRefunds",
+    group: "Payments",
+    method: "GET",
+    path: "/organizations/{organizationId}/refunds",
+    summary: "List refunds",
+    description: "Newest first. `status=requested` lists those that wait for the merchant.",
+    access: organization("organization:read"),
+    request: { query: refundQuery },
+    response: { status: 200, record: RefundListRecord },
+    errors: [],
+    handle: (service, call) => service.list(call.organizationId, call.query),
+    present: (page: Page<RefundView>) => mapPage(page, presentRefund),
+  }),
+  operation({
+    id: "createRefund",
+    group: "Payments",
+    method: "POST",
+    path: "/organizations/{organizationId}/refunds",
+    summary: "Record a refund that was agreed with the payer",
+    description:
+      "The amount is at most the surplus of the payment: what was overpaid or, if the invoice is expired or canceled without being paid, or the payment does not count, all of it. Till moves no money: send it from one of your own wallets, then name the transaction.",
+    access: organization("payments:decide"),
+    request: { body: CreateRefundRequest },
+    response: { status: 201, record: RefundRecord },
+    errors: [NotRefundable, RefundTooLarge, RefundOpen, RefundAddressRefused, ManagedByBilling],
+    handle: (service, call) => service.create(call.context, call.organizationId, call.body),
+    present: presentRefund,
+  }),
+  operation({
+    id: "getRefund",
+    group: "Payments",
+    method: "GET",
+    path: "/organizations/{organizationId}/refunds/{refundId}",
+    summary: "Get a refund",
+    access: organization("organization:read"),
+    response: { status: 200, record: RefundRecord },
+    errors: [],
+    handle: (service, call) => service.get(call.organizationId, call.params.refundId),
+    present: presentRefund,
+  }),
+  operation({
+    id: "sendRefund",
+    group: "Payments",
+    method: "POST",
+    path: "/organizations/{organizationId}/refunds/{refundId}/send",
+    summary: "Name the transaction that pays a refund",
+    description:
+      "Till verifies it on the chain: it must come from one of the organization's wallets and pay at least the amount in the token to the recipient. Once its block is final, the refund is `confirmed`, or `requested` again with the `refusal`. Until the transaction is found in a block, another one can replace it, as when you raise its fee. From now on, a payment in review and a payment of an invoice that is not paid are `rejected`.",
+    access: organization("payments:decide"),
+    request: { body: SendRefundRequest },
+    response: { status: 200, record: RefundRecord },
+    errors: [RefundNotRequested, TransactionUsed, NotRefundable],
+    handle: (service, call) =>
+      service.send(
+        call.context,
+        call.organizationId,
+        call.params.refundId,
+        call.body.transactionHash,
+      ),
+    present: presentRefund,
+  }),
+  operation({
+    id: "rejectRefund",
+    group: "Payments",
+    method: "POST",
+    path: "/organizations/{organizationId}/refunds/{refundId}/reject",
+    summary: "Reject a refund that was not sent",
+    description:
+      "Also one whose transaction was found in no block; make sure that it can no longer be mined. The payer sees the reason, and can ask for the refund again, unless the payment's rule is `submitted_hash`.",
+    access: organization("payments:decide"),
+    request: { body: RejectRefundRequest },
+    response: { status: 200, record: RefundRecord },
+    errors: [RefundNotRequested],
+    handle: (service, call) =>
+      service.reject(call.context, call.organizationId, call.params.refundId, call.body.reason),
+    present: presentRefund,
+  }),
+];

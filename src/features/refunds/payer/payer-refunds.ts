@@ -1,0 +1,172 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
+import { invalidField } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { tokenAsset } from "../../../kernel/money/asset.ts";
+import { formatMoney, money } from "../../../kernel/money/money.ts";
+import type { Address } from "../../../platform/chain/client.ts";
+import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import type { Tx, WriteContext } from "../../../platform/database/index.ts";
+import {
+  mayBeRequested,
+  paymentsOfInvoice,
+  readSurpluses,
+  type RefundablePayment,
+} from "../../payments/index.ts";
+import { readRefundAddress } from "./address-rules.ts";
+import { NotRefundable } from "../errors.ts";
+import { add, type RefundDependencies } from "../service.ts";
+import { hasRejected, lockOpenRefund } from "../store.ts";
+
+/** The invoice of a checkout. */
+export interface RefundedInvoice {
+  readonly id: Id<"invoice">;
+  readonly organizationId: Id<"organization">;
+}
+
+/** The inputs of a payer. */
+export interface RefundInput {
+  /** The transaction of the payment, or an explorer's link to it. */
+  readonly transactionHash: string;
+  readonly address: string;
+  /** The amount that the payer has seen, as decimal text: if it differs now, nothing is requested. */
+  readonly amount?: string;
+}
+
+/** The result of a request: `open`: a refund of the payment is open already; `changed`: the amount differs now. */
+export type RequestResult = "requested" | "open" | "changed";
+
+/** The refund that a request would create. */
+export interface RefundOffer {
+  /** Decimal text. */
+  readonly amount: string;
+  readonly tokenSymbol: string;
+  readonly network: Network;
+  /** In the network's notation. */
+  readonly address: string;
+}
+
+/** Payers' requests for refunds. Anybody with the link to the checkout can make them. */
+export type PayerRefunds = Bound<typeof methods>;
+
+const methods = { offer, request };
+
+export function makePayerRefunds(deps: RefundDependencies): PayerRefunds {
+  return bind(deps, methods);
+}
+
+interface Asked {
+  readonly found: RefundablePayment;
+  readonly address: Address;
+}
+
+/**
+ * Returns the refund that these inputs would request; null if one of the payment is open already. 400 unless the texts
+ * are a hash and an address of the network, 409 `not_refundable`, 422 `refund_address_refused`.
+ */
+function offer(
+  deps: RefundDependencies,
+  context: WriteContext,
+  invoice: RefundedInvoice,
+  input: RefundInput,
+): Promise<RefundOffer | null> {
+  return deps.db.write(context, async (tx) => {
+    const asked = await ask(deps, tx, invoice, input);
+    if (asked === null) return null;
+    const { found, address } = asked;
+    const { payment, network } = found;
+    return {
+      amount: amountOf(found),
+      tokenSymbol: payment.token,
+      network,
+      address: network.kind.formatAddress(address),
+    };
+  });
+}
+
+/**
+ * Requests a refund of the whole surplus of a payment. One of the payment that is open already stays as it is. Problems as
+ * for `offer`.
+ */
+async function request(
+  deps: RefundDependencies,
+  tx: Tx,
+  invoice: RefundedInvoice,
+  input: RefundInput,
+): Promise<RequestResult> {
+  const asked = await ask(deps, tx, invoice, input);
+  if (asked === null) return "open";
+  const { found, address } = asked;
+  if (input.amount !== undefined && input.amount !== amountOf(found)) return "changed";
+  await add(deps, tx, found, "payer", found.free, address);
+  return "requested";
+}
+
+/** Returns the whole surplus that can be refunded, as decimal text. */
+function amountOf({ payment, free }: RefundablePayment): string {
+  return formatMoney(money(free, tokenAsset(payment.token, payment.tokenDecimals)));
+}
+
+async function ask(
+  deps: RefundDependencies,
+  tx: Tx,
+  invoice: RefundedInvoice,
+  input: RefundInput,
+): Promise<Asked | null> {
+  const hash = parseAnyTransactionHash(input.transactionHash);
+  if (hash === null) {
+    throw invalidField(
+      "/transactionHash",
+      "invalid_format",
+      "must be a transaction hash (64 digits and letters from a to f) or a block explorer's link to it",
+    );
+  }
+  const paymentId = await findPayment(tx, invoice, hash);
+  if (paymentId === null) throw nothing();
+  const found = await deps.payments.lock(tx, invoice.organizationId, paymentId);
+  if ((await lockOpenRefund(tx, paymentId)) !== null) return null;
+  // Anyone who knows the public hash could repeat a request that the merchant has rejected.
+  const { rule } = found.payment;
+  if (rule === "submitted_hash" && (await hasRejected(tx, paymentId))) throw nothing();
+  if (!found.isConfirmed || found.free === 0n) throw nothing();
+  const address = await readRefundAddress(
+    tx,
+    deps.networks,
+    found.network,
+    invoice.organizationId,
+    { text: input.address, paidTo: found.transfer.toAddress },
+  );
+  return { found, address };
+}
+
+/** Says no more than that there is nothing: the reason may be about another invoice. */
+function nothing(): Error {
+  return new NotRefundable(
+    "The transaction has no confirmed payment of this invoice with an amount to refund. Check the hash, or contact the merchant.",
+  );
+}
+
+/**
+ * Returns the invoice's payment by a transaction that has the most to refund; null if a payer may ask for none, as of a
+ * managed invoice.
+ */
+async function findPayment(
+  tx: Tx,
+  invoice: RefundedInvoice,
+  hash: string,
+): Promise<Id<"payment"> | null> {
+  const own = (await paymentsOfInvoice(tx, invoice.id)).filter(
+    (payment) => payment.transactionHash === hash && mayBeRequested(payment),
+  );
+  const surpluses = await readSurpluses(
+    tx,
+    own.map(({ id }) => id),
+  );
+  let best: Id<"payment"> | null = null;
+  let most = -1n;
+  for (const { payment, surplus } of surpluses.values()) {
+    const free = surplus - payment.refundRequested - payment.refunded;
+    if (surplus > 0n && free > most) [best, most] = [payment.id, free];
+  }
+  return best;
+}

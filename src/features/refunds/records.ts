@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { pageParameters } from "../../api/declare/list.ts";
+import { describeFields } from "../../api/declare/field-descriptions.ts";
+import {
+  datetime,
+  id,
+  listRecord,
+  money,
+  moneyAnswer,
+  paragraph,
+  requestRecord,
+  responseRecord,
+} from "../../api/declare/record.ts";
+import { matchRules } from "../payments/index.ts";
+import { refundRefusals, refundSources, refundStatuses } from "./status.ts";
+
+const reasonLengthMax = 500;
+const addressLengthMax = 200;
+const hashLengthMax = 2_048;
+
+const shownHash = "In the notation of the network's explorers.";
+
+export const RefundRecord = responseRecord("Refund", {
+  id: id("refund"),
+  invoiceId: id("invoice"),
+  paymentId: id("payment"),
+  status: z.enum(refundStatuses).meta({
+    description:
+      "`requested` waits for the merchant. `sent`: the merchant named a transaction, which Till has not verified yet. `confirmed`: the transaction is final and pays the refund. `rejected`: it will not be sent.",
+  }),
+  requestedBy: z.enum(refundSources).meta({
+    description:
+      "`payer`: by somebody with the link to the checkout and the payment's transaction hash, which is public. Compare `address` with `fromAddress`, and ask your customer if in doubt.",
+  }),
+  amount: moneyAnswer(),
+  tokenSymbol: z.string(),
+  network: z.string(),
+  address: z.string().meta({ description: "The recipient, in the network's notation." }),
+  fromAddress: z.string().meta({
+    description: "The address that sent the payment. That of an exchange cannot take a refund.",
+  }),
+  paymentTransactionHash: z.string().meta({ description: shownHash }),
+  paymentRule: z.enum(matchRules).meta({
+    description:
+      "Why the payment was assigned to the invoice. `submitted_hash`: somebody with the link to the checkout named its transaction, which may be somebody else's.",
+  }),
+  transactionHash: z.string().nullable().meta({
+    description: "The transaction that pays it, while it is `sent` or `confirmed`.",
+  }),
+  refusal: z.enum(refundRefusals).nullable().meta({
+    description:
+      "Why `refusedTransactionHash`, or while the refund is `sent` its transaction as far as it was read, does not prove the refund: it is `unknown` to the network or `failed`, pays an `other_recipient` or in an `other_token`, comes from an `other_sender` than the organization's wallets, is `too_small`, older than the payment (`too_early`) or `reverted` by a reorganization. Before you send again, make sure that the refused transaction can no longer be mined. `surplus_gone`: Till rejected the refund, because the invoice needs the payment, another refund took the money, or a reorganization removed it.",
+  }),
+  refusedTransactionHash: z.string().nullable().meta({
+    description: "The transaction that was refused last.",
+  }),
+  reason: z.string().nullable().meta({
+    description: "The merchant's reason for rejecting it. The payer sees it.",
+  }),
+  createdAt: datetime(),
+  updatedAt: datetime(),
+  sentAt: datetime().nullable(),
+  confirmedAt: datetime().nullable(),
+});
+describeFields(RefundRecord, {
+  amount: "The amount to send back: a decimal string in tokens.",
+  sentAt: "Time when the merchant named the transaction: ISO 8601, UTC; null until then.",
+  confirmedAt: "Time when the transaction was final: ISO 8601, UTC; null until then.",
+});
+
+export const RefundListRecord = listRecord("RefundList", RefundRecord);
+
+/** The filters of an organization's refunds. */
+export const refundQuery = {
+  ...pageParameters,
+  status: z.enum(refundStatuses).optional(),
+  invoiceId: id("invoice").optional(),
+  paymentId: id("payment").optional(),
+};
+export const RefundQuery = z.strictObject(refundQuery);
+
+/** An address as people paste it; the service parses it for the payment's network. */
+export const refundAddress = () => z.string().min(1).max(addressLengthMax);
+
+export const refundHash = () => z.string().min(1).max(hashLengthMax);
+
+export const CreateRefundRequest = requestRecord("CreateRefundRequest", {
+  paymentId: id("payment"),
+  amount: money().meta({ description: "In the payment's token; at most its surplus." }),
+  address: refundAddress().meta({
+    description: "The recipient, on the payment's network. Not the address of an exchange.",
+  }),
+});
+
+export const SendRefundRequest = requestRecord("SendRefundRequest", {
+  transactionHash: refundHash().meta({
+    description: "As a block explorer shows it, or a link to it.",
+  }),
+});
+
+export const RejectRefundRequest = requestRecord("RejectRefundRequest", {
+  reason: paragraph(reasonLengthMax).meta({ description: "The payer sees it." }),
+});

@@ -1,0 +1,141 @@
+import type { Instant } from "../../kernel/clock.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { PageRequest } from "../../kernel/page.ts";
+import type { Reader, Tx } from "../../platform/database/index.ts";
+import { listed } from "../../platform/database/query/json-rows.ts";
+import { pageQuery } from "../../platform/database/query/page.ts";
+import type { RefundStatus } from "./status.ts";
+import { refunds, type RefundRow } from "./table.ts";
+
+export interface RefundFilters {
+  readonly status?: RefundStatus | undefined;
+  readonly invoiceId?: Id<"invoice"> | undefined;
+  readonly paymentId?: Id<"payment"> | undefined;
+}
+
+/** Returns a refund; null if it does not exist or belongs to another organization. */
+export function findRefund(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  refundId: Id<"refund">,
+): Promise<RefundRow | null> {
+  return reader.findOne(refunds, "WHERE organization_id = $1 AND id = $2", [
+    organizationId,
+    refundId,
+  ]);
+}
+
+/** Returns a refund of any organization. */
+export function refundById(reader: Reader, refundId: Id<"refund">): Promise<RefundRow | null> {
+  return reader.findOne(refunds, "WHERE id = $1", [refundId]);
+}
+
+export function lockRefund(tx: Tx, refundId: Id<"refund">): Promise<RefundRow | null> {
+  return tx.lockOne(refunds, "WHERE id = $1", [refundId]);
+}
+
+/** Returns those of the given refunds that are sent. */
+export async function sentAmong(
+  reader: Reader,
+  refundIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await reader.find(
+    refunds,
+    `WHERE status = 'sent' AND id IN ${listed(reader.dialect, 1)}`,
+    [JSON.stringify(refundIds)],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Whether the merchant has rejected a refund of a payment. Till's own rejections do not count. */
+export async function hasRejected(reader: Reader, paymentId: Id<"payment">): Promise<boolean> {
+  const rejected = await reader.findOne(
+    refunds,
+    "WHERE payment_id = $1 AND status = 'rejected' AND reason IS NOT NULL LIMIT 1",
+    [paymentId],
+  );
+  return rejected !== null;
+}
+
+/** Returns a page of an organization's refunds, newest first. */
+export function listRefunds(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  { status, invoiceId, paymentId }: RefundFilters,
+  page: PageRequest,
+): Promise<RefundRow[]> {
+  const { rest, values } = pageQuery(page, [
+    ["organization_id =", organizationId],
+    ["status =", status],
+    ["invoice_id =", invoiceId],
+    ["payment_id =", paymentId],
+  ]);
+  return reader.find(refunds, rest, values);
+}
+
+/** Locks and returns the refund of a payment that is requested or sent; null if none is. */
+export function lockOpenRefund(tx: Tx, paymentId: Id<"payment">): Promise<RefundRow | null> {
+  return tx.lockOne(refunds, "WHERE payment_id = $1 AND status IN ('requested', 'sent')", [
+    paymentId,
+  ]);
+}
+
+/** Locks and returns the requested refunds of payments, in the order of their ids. */
+export function lockRequested(tx: Tx, paymentIds: readonly Id<"payment">[]): Promise<RefundRow[]> {
+  return tx.lock(
+    refunds,
+    `WHERE payment_id IN ${listed(tx.dialect, 1)} AND status = 'requested' ORDER BY id`,
+    [JSON.stringify(paymentIds)],
+  );
+}
+
+/** Returns the organization's refund that a transaction pays; null if it pays none. */
+export function refundOfTransaction(
+  reader: Reader,
+  { organizationId, network }: Pick<RefundRow, "organizationId" | "network">,
+  transactionHash: string,
+): Promise<RefundRow | null> {
+  return reader.findOne(
+    refunds,
+    "WHERE organization_id = $1 AND network = $2 AND transaction_hash = $3",
+    [organizationId, network, transactionHash],
+  );
+}
+
+export async function insertRefund(tx: Tx, row: RefundRow): Promise<void> {
+  await tx.insert(refunds, row);
+}
+
+/** Stores the changeable columns of a refund. */
+export async function saveRefund(tx: Tx, row: RefundRow): Promise<void> {
+  const { status, transactionHash, blockHeight, blockHash, refusal, refusedHash, reason } = row;
+  const { attempts, nextAt, version, updatedAt, sentAt, confirmedAt } = row;
+  await tx.update(
+    refunds,
+    {
+      ...{ status, transactionHash, blockHeight, blockHash, refusal, refusedHash, reason },
+      ...{ attempts, nextAt, version, updatedAt, sentAt, confirmedAt },
+    },
+    "WHERE id = $1",
+    [row.id],
+  );
+}
+
+/**
+ * Returns the refunds of a network to examine, longest due first: those that were sent, and those that were confirmed
+ * in blocks that are no longer final.
+ */
+export function dueRefunds(
+  reader: Reader,
+  network: string,
+  at: Instant,
+  cursorHeight: number,
+  limit: number,
+): Promise<RefundRow[]> {
+  return reader.find(
+    refunds,
+    `WHERE network = $1 AND ((status = 'sent' AND next_at <= $2) OR (status = 'confirmed' AND block_height > $3))
+     ORDER BY next_at, id LIMIT $4`,
+    [network, at, cursorHeight, limit],
+  );
+}

@@ -1,0 +1,52 @@
+import { minute, second, type Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { Address, Receipt } from "../../../platform/chain/client.ts";
+import { findToken, type Network } from "../../../platform/chain/networks.ts";
+import type { RefundRefusal } from "../status.ts";
+import type { RefundRow } from "../table.ts";
+
+const retryFirstMs = 3 * second;
+const retryMostMs = 5 * minute;
+
+/** The number of consecutive attempts, in about an hour, after which an unknown transaction is given up. */
+export const unknownAttemptsMax = 18;
+
+/** The same, about a day, while a provider does not answer that might know it. */
+export const awayAttemptsMax = 300;
+
+/**
+ * The number of consecutive attempts, in about eleven minutes, for which a transaction in a final block waits for a second
+ * provider before one suffices.
+ */
+export const heldAttemptsMax = 7;
+
+/** The interval in milliseconds at which a transaction is read until its block is final, or a provider answers. */
+export const waitMs = minute;
+
+/** Returns when an unknown transaction is looked up again, or a held one: exponential backoff from 3 seconds to 5 minutes. */
+export function retryAt(attempts: number, at: Instant): Instant {
+  return at + Math.min(retryMostMs, retryFirstMs * 2 ** Math.min(attempts, 20));
+}
+
+/**
+ * Returns why a transaction does not pay a refund, by its receipt; null if it does. `owners` are the owners of the
+ * addresses that sent tokens in it.
+ */
+export function refusalOf(
+  receipt: Receipt,
+  refund: RefundRow,
+  network: Network,
+  owners: ReadonlyMap<Address, Id<"organization">>,
+): RefundRefusal | null {
+  if (!receipt.succeeded) return "failed";
+  if (receipt.blockHeight < refund.paymentHeight) return "too_early";
+  const received = receipt.transfers.filter(({ to }) => to === refund.address);
+  if (received.length === 0) return "other_recipient";
+  const contract = findToken(network, refund.token)?.contract;
+  const inToken = received.filter((log) => log.contract === contract);
+  if (inToken.length === 0) return "other_token";
+  const own = inToken.filter(({ from }) => owners.get(from) === refund.organizationId);
+  if (own.length === 0) return "other_sender";
+  const total = own.reduce((sum, { amount }) => sum + amount, 0n);
+  return total < refund.amount ? "too_small" : null;
+}

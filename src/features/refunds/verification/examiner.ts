@@ -1,0 +1,318 @@
+import { bind, type Bound } from "../../../kernel/bind.ts";
+import type { Clock, Instant } from "../../../kernel/clock.ts";
+import type { ChainClient, Receipt } from "../../../platform/chain/client.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import { ProviderError } from "../../../platform/chain/providers/error.ts";
+import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
+import { networkState } from "../../../platform/chain/state/network-state.ts";
+import type { Database, Tx } from "../../../platform/database/index.ts";
+import { systemContext } from "../../../platform/database/system-context.ts";
+import { LeaseLost } from "../../../platform/jobs/leases.ts";
+import type { Logger } from "../../../platform/logger/index.ts";
+import type { RefundLedger } from "../../payments/index.ts";
+import { addressOwners } from "../../wallets/index.ts";
+import { withdrawn, writeRefund, type RefundJournal } from "../changes.ts";
+import {
+  awayAttemptsMax,
+  heldAttemptsMax,
+  refusalOf,
+  retryAt,
+  unknownAttemptsMax,
+  waitMs,
+} from "./evidence.ts";
+import type { RefundRefusal } from "../status.ts";
+import { dueRefunds, lockRefund, saveRefund, sentAmong } from "../store.ts";
+import type { RefundRow } from "../table.ts";
+
+/** Called in the transaction of each change; throws if this process may no longer write. */
+type Guard = (tx: Tx) => Promise<void>;
+
+export interface RefundExaminerDeps extends RefundJournal {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly network: Network;
+  /** The individual providers. */
+  readonly providers: readonly ChainClient[];
+  readonly payments: RefundLedger;
+  readonly alarms?: ChainAlarms;
+}
+
+/** Verifies the transactions that merchants named for refunds on one network. */
+export type RefundExaminer = { readonly network: Network } & Bound<typeof methods>;
+
+/** The number of refunds that are examined concurrently. */
+const batchMax = 20;
+
+const context = systemContext("refunds");
+
+/** A provider's receipt of the named transaction, and why it does not pay the refund; null if it does. */
+interface Finding {
+  readonly receipt: Receipt;
+  readonly refusal: RefundRefusal | null;
+}
+
+/**
+ * The result of an examination. `waiting`: the block is not final. `held`: the block is final for one provider, and
+ * another one contradicts it (`isContradicted`) or has no receipt. `unknown`: no provider has a receipt; `isAway` if one did not answer.
+ * `unread`: none answered.
+ */
+type Verdict =
+  | { readonly refused: RefundRefusal }
+  | { readonly confirmed: Receipt }
+  | { readonly waiting: Finding }
+  | { readonly held: Finding; readonly provider: string; readonly isContradicted: boolean }
+  | { readonly unknown: { readonly isAway: boolean } }
+  | "unread";
+
+const methods = { examine };
+
+export function makeRefundExaminer(deps: RefundExaminerDeps): RefundExaminer {
+  const { network } = deps;
+  const logger = deps.logger.child({ network: network.id });
+  return { network, ...bind({ ...deps, logger }, methods) };
+}
+
+/**
+ * Examines a bounded batch of due refunds, after a scan of the watcher and under its lease. Returns true if more may be
+ * due.
+ */
+async function examine(deps: RefundExaminerDeps, guard: Guard): Promise<boolean> {
+  const { db, clock, network } = deps;
+  const state = await networkState(db, network.id);
+  if (state === null) return false;
+  const { cursorHeight } = state;
+  await endAlarms(deps);
+  const due = await dueRefunds(db, network.id, clock.now(), cursorHeight, batchMax);
+  await Promise.all(due.map((refund) => examineOne(deps, refund, cursorHeight, guard)));
+  return due.length === batchMax;
+}
+
+/** Examines one refund. A failure postpones it and does not block the others. */
+async function examineOne(
+  deps: RefundExaminerDeps,
+  refund: RefundRow,
+  cursorHeight: number,
+  guard: Guard,
+): Promise<void> {
+  try {
+    if (refund.status === "confirmed") await reopen(deps, refund, guard);
+    else await conclude(deps, refund, await verdictOn(deps, refund, cursorHeight), guard);
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    if (!(error instanceof ProviderError)) {
+      deps.logger.error({ refund: refund.id, err: error }, "a refund could not be examined");
+    }
+    await conclude(deps, refund, "unread", guard);
+  }
+}
+
+/** Asks providers until two agree, or the only one. */
+async function verdictOn(
+  deps: RefundExaminerDeps,
+  refund: RefundRow,
+  cursorHeight: number,
+): Promise<Verdict> {
+  const { providers } = deps;
+  const needed = Math.min(2, providers.length);
+  const missing: { readonly provider: string; readonly isAway: boolean }[] = [];
+  let first: Finding | null = null;
+  for (const client of providers) {
+    const { provider } = client;
+    const found = await receiptOf(client, refund.transactionHash ?? "");
+    if (found === null || found === "away") {
+      missing.push({ provider, isAway: found === "away" });
+      continue;
+    }
+    const finding = { receipt: found, refusal: await judge(deps, refund, found) };
+    if (found.blockHeight > cursorHeight) return { waiting: finding };
+    if (first !== null && !agrees(first, finding)) {
+      return { held: first, provider, isContradicted: true };
+    }
+    if (first === null && needed === 2) first = finding;
+    else if (finding.refusal === null) return { confirmed: found };
+    else return { refused: finding.refusal };
+  }
+  const [absent] = missing;
+  if (first === null || absent === undefined) {
+    const isUnread = missing.every(({ isAway }) => isAway);
+    return isUnread ? "unread" : { unknown: { isAway: missing.some(({ isAway }) => isAway) } };
+  }
+  // A refund that one provider contradicted is never confirmed by another one alone, not even after a restart.
+  const isOutOfPatience =
+    refund.blockHash === first.receipt.blockHash &&
+    refund.attempts >= heldAttemptsMax &&
+    deps.alarms?.holds("refund_held", refund.id) !== true;
+  if (isOutOfPatience && first.refusal === null) return { confirmed: first.receipt };
+  return { held: first, provider: absent.provider, isContradicted: false };
+}
+
+function agrees(one: Finding, other: Finding): boolean {
+  return one.receipt.blockHash === other.receipt.blockHash && one.refusal === other.refusal;
+}
+
+async function receiptOf(provider: ChainClient, hash: string): Promise<Receipt | null | "away"> {
+  try {
+    return await provider.receipt(hash);
+  } catch (error) {
+    if (error instanceof ProviderError) return "away";
+    throw error;
+  }
+}
+
+async function judge(
+  { db, network }: RefundExaminerDeps,
+  refund: RefundRow,
+  receipt: Receipt,
+): Promise<RefundRefusal | null> {
+  const senders = receipt.transfers.map(({ from }) => from);
+  const owners = await addressOwners(db, network.addressFamily, senders);
+  return refusalOf(receipt, refund, network, owners);
+}
+
+/** Stores the result of an examination, unless the refund has changed meanwhile. */
+async function conclude(
+  deps: RefundExaminerDeps,
+  examined: RefundRow,
+  verdict: Verdict,
+  guard: Guard,
+): Promise<void> {
+  await deps.db.write(context, async (tx) => {
+    await guard(tx);
+    const refusal = finalRefusal(examined, verdict);
+    if (refusal !== null) {
+      await takeBack(deps, tx, examined, refusal);
+      return;
+    }
+    const refund = await lockUnchanged(tx, examined);
+    if (refund === null) return;
+    const at = deps.clock.now();
+    if (typeof verdict === "object" && "confirmed" in verdict) {
+      const { blockHeight, blockHash } = verdict.confirmed;
+      const found = { blockHeight, blockHash, refusal: null, attempts: 0 };
+      await writeRefund(
+        tx,
+        deps,
+        refund,
+        { ...refund, ...found, status: "confirmed", updatedAt: at, confirmedAt: at },
+        "refund.confirmed",
+      );
+    } else await saveRefund(tx, { ...refund, ...postponed(refund, verdict, at) });
+  });
+  report(deps, examined, verdict);
+}
+
+/** Returns what an examination without a result changes: the block, the refusal so far, and the next attempt. */
+function postponed(refund: RefundRow, verdict: Verdict, at: Instant): Partial<RefundRow> {
+  if (typeof verdict === "object" && "unknown" in verdict) {
+    const attempts = refund.attempts + 1;
+    return { attempts, nextAt: retryAt(attempts, at) };
+  }
+  if (typeof verdict === "object" && ("waiting" in verdict || "held" in verdict)) {
+    const isHeld = "held" in verdict;
+    const finding = isHeld ? verdict.held : verdict.waiting;
+    const { refusal } = finding;
+    const { blockHeight, blockHash } = storedBlock(finding);
+    if (!isHeld) return { blockHeight, blockHash, refusal, attempts: 0, nextAt: at + waitMs };
+    const attempts = (isSameFinding(refund, finding) ? refund.attempts : 0) + 1;
+    return { blockHeight, blockHash, refusal, attempts, nextAt: retryAt(attempts, at) };
+  }
+  return { nextAt: at + waitMs };
+}
+
+/**
+ * Returns the block that a refund stores of a finding: none of a transaction that does not pay the refund, so that the
+ * merchant can name another one at once.
+ */
+function storedBlock({ receipt, refusal }: Finding): Pick<RefundRow, "blockHeight" | "blockHash"> {
+  const { blockHeight, blockHash } = receipt;
+  return refusal === null ? { blockHeight, blockHash } : { blockHeight: null, blockHash: null };
+}
+
+/** Whether an examination found what the refund stores of the one before. */
+function isSameFinding(refund: RefundRow, finding: Finding): boolean {
+  return refund.blockHash === storedBlock(finding).blockHash && refund.refusal === finding.refusal;
+}
+
+/**
+ * Raises an alarm when a refund is contradicted, or held for long. Only agreement of providers ends it: a provider that
+ * does not answer any more has not withdrawn its contradiction.
+ */
+function report(
+  { alarms, network }: RefundExaminerDeps,
+  refund: RefundRow,
+  verdict: Verdict,
+): void {
+  if (typeof verdict !== "object") return;
+  if ("confirmed" in verdict || "refused" in verdict) alarms?.clear("refund_held", refund.id);
+  if (!("held" in verdict)) return;
+  const { provider, isContradicted } = verdict;
+  const isHeldLong = refund.attempts >= heldAttemptsMax && isSameFinding(refund, verdict.held);
+  if (isContradicted || isHeldLong) {
+    alarms?.raise(
+      "refund_held",
+      refund.id,
+      `a refund is held: a provider contradicts another one about its transaction, or does not have it (${provider})`,
+      { refund: refund.id, network: network.id, transactionHash: refund.transactionHash, provider },
+    );
+  }
+}
+
+/** Ends the alarms of refunds that are no longer examined. */
+async function endAlarms({ alarms, db }: RefundExaminerDeps): Promise<void> {
+  const held = (alarms?.open() ?? [])
+    .filter(({ kind, subject }) => kind === "refund_held" && subject !== restSubject)
+    .map(({ subject }) => subject);
+  if (held.length === 0) return;
+  const sent = await sentAmong(db, held);
+  for (const id of held) if (!sent.has(id)) alarms?.clear("refund_held", id);
+}
+
+/** Returns why a refund's transaction is refused for good; null if it is not. */
+function finalRefusal(refund: RefundRow, verdict: Verdict): RefundRefusal | null {
+  if (typeof verdict !== "object") return null;
+  if ("refused" in verdict) return verdict.refused;
+  if (!("unknown" in verdict)) return null;
+  const most = verdict.unknown.isAway ? awayAttemptsMax : unknownAttemptsMax;
+  if (refund.attempts + 1 < most) return null;
+  return refund.blockHash === null ? "unknown" : "reverted";
+}
+
+/** Returns a refund that was sent to the requested ones. */
+async function takeBack(
+  deps: RefundExaminerDeps,
+  tx: Tx,
+  examined: RefundRow,
+  refusal: RefundRefusal,
+): Promise<void> {
+  const found = await deps.payments.lock(tx, examined.organizationId, examined.paymentId);
+  const refund = await lockUnchanged(tx, examined);
+  if (refund === null) return;
+  const at = deps.clock.now();
+  const isCovered = await deps.payments.takeBack(tx, found, refund.amount);
+  const { transactionHash: refusedHash } = refund;
+  const back: RefundRow = {
+    ...refund,
+    ...{ status: "requested", transactionHash: null, blockHeight: null, blockHash: null },
+    ...{ refusal, refusedHash, attempts: 0, sentAt: null, confirmedAt: null, updatedAt: at },
+  };
+  if (isCovered) await writeRefund(tx, deps, refund, back, "refund.reverted");
+  else await writeRefund(tx, deps, refund, withdrawn(back, at), "refund.rejected");
+}
+
+/** Returns a confirmed refund to the sent ones: the chain has replaced the final block of its transaction. */
+async function reopen(deps: RefundExaminerDeps, examined: RefundRow, guard: Guard): Promise<void> {
+  await deps.db.write(context, async (tx) => {
+    await guard(tx);
+    const refund = await lockUnchanged(tx, examined);
+    if (refund === null) return;
+    const at = deps.clock.now();
+    const open = { confirmedAt: null, attempts: 0, nextAt: at, updatedAt: at };
+    await writeRefund(tx, deps, refund, { ...refund, ...open, status: "sent" }, "refund.reverted");
+  });
+}
+
+async function lockUnchanged(tx: Tx, examined: RefundRow): Promise<RefundRow | null> {
+  const refund = await lockRefund(tx, examined.id);
+  return refund?.version === examined.version ? refund : null;
+}

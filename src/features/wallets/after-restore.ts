@@ -1,0 +1,44 @@
+import { hasTable, type Reader, type Tx } from "../../platform/database/index.ts";
+import { forEachDialect, givenRows } from "../../platform/database/query/json-rows.ts";
+import { walletClaims } from "./table.ts";
+
+/**
+ * The number of addresses that each extended key skips after a restore without a readable former store. Addresses of
+ * invoices that were issued after the backup must not be given to other payers.
+ */
+export const skippedAddresses = 1_000;
+/** Indexes of BIP 32 end here. */
+const indexEnd = 2 ** 31;
+
+const given = givenRows("given", walletClaims.columns);
+const keepIndexesSql = forEachDialect(
+  (dialect) => `INSERT INTO wallet_claims
+      (family, identity, organization_id, kind, next_index, highest_paid_index)
+    SELECT given.family, given.identity, COALESCE(own.id, platform.id), 'released', given.next_index, given.highest_paid_index
+    FROM ${given.from(dialect, 1)}
+    LEFT JOIN organizations AS platform ON platform.is_platform = 1
+    LEFT JOIN organizations AS own ON own.id = given.organization_id
+    WHERE COALESCE(own.id, platform.id) IS NOT NULL
+    ON CONFLICT (family, identity) DO UPDATE SET next_index = excluded.next_index
+    WHERE wallet_claims.next_index < excluded.next_index`,
+);
+
+/**
+ * Lets a restored store continue after the addresses that the former one has assigned. Keys that only the former one
+ * knows become released ones, which continue at their index when somebody registers them again.
+ * @param former null if it cannot be read: every key then skips `skippedAddresses`
+ */
+export async function continueIndexes(tx: Tx, former: Reader | null): Promise<void> {
+  // Backups of the first migration levels have no wallets.
+  if (!(await hasTable(tx, walletClaims))) return;
+  if (former === null) {
+    await tx.run(
+      `UPDATE wallet_claims SET next_index = next_index + ${String(skippedAddresses)}
+       WHERE (kind = 'xpub' OR next_index > 0) AND next_index < ${String(indexEnd - skippedAddresses)}`,
+    );
+    return;
+  }
+  if (!(await hasTable(former, walletClaims))) return;
+  const used = await former.find(walletClaims, "WHERE next_index > 0");
+  await tx.run(keepIndexesSql[tx.dialect], [given.values(used)]);
+}

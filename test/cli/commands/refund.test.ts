@@ -1,0 +1,71 @@
+// Refunds at the terminal.
+import { expect } from "chai";
+import { RefundListRecord, RefundRecord } from "../../../src/features/refunds/records.ts";
+import { until } from "../../support/until.ts";
+import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
+
+const address = "0x52908400098527886E0F7030069857D2E4169EE7";
+const payer = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+
+/** A requested refund of a payment of a canceled invoice, and the merchant's transaction of its amount. */
+async function openRefund(store: DeskStore) {
+  const organizationId = await store.platformId();
+  return store.withApp(async (app) => {
+    const { sandbox } = app;
+    if (sandbox === null) throw new Error("the sandbox is not enabled");
+    await app.start();
+    await app.wallets.create(context, organizationId, { label: "T", network: "sandbox", address });
+    const input = {
+      ...{ amount: "25.00", settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+    };
+    const made = await until(
+      "issuing",
+      () => app.invoices.create(context, organizationId, input).catch(() => null),
+      (found) => found !== null,
+    );
+    if (made === null) throw new Error("nothing was issued");
+    await app.invoices.cancel(context, organizationId, made.invoice.id);
+    await sandbox.pay(context, made.invoice.id, 25_000_000n);
+    // A payment of a canceled invoice can be refunded once its block is final.
+    await sandbox.mine(context, 40);
+    const refund = await until(
+      "the refund",
+      async () => {
+        const { data } = await app.payments.list(organizationId, {});
+        const paymentId = data[0]?.payment.id;
+        if (paymentId === undefined) return null;
+        const wanted = { paymentId, amount: "25.00", address: payer };
+        return app.refunds.create(context, organizationId, wanted).catch(() => null);
+      },
+      (found) => found !== null,
+    );
+    if (refund === null) throw new Error("there is no refund");
+    const given = { from: address, to: payer, token: "USDT", amount: "25.00" };
+    const { transactionHash } = await sandbox.send(context, given);
+    return { organizationId, refundId: refund.refund.id, transactionHash };
+  });
+}
+
+describe("till refund", () => {
+  const desk = makeDesk({ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0" });
+
+  it("lists and shows refunds, and sends or rejects them after a dry run", async function () {
+    this.timeout(120_000);
+    const store = await desk.store();
+    const { organizationId, refundId, transactionHash } = await openRefund(store);
+    const list = ["refund", "list", "--organization", organizationId];
+    const { data } = RefundListRecord.parse(
+      await store.json([...list, "--status", "requested"]),
+    ) as { data: { id: string }[] };
+    expect(data.map(({ id }) => id)).to.deep.equal([refundId]);
+    const show = async () => RefundRecord.parse(await store.json(["refund", "show", refundId]));
+    const send = ["refund", "send", refundId, transactionHash];
+    await store.json([...send, "--dry-run"]);
+    const reject = ["refund", "reject", refundId, "--reason", "Paid by card"];
+    await store.json([...reject, "--dry-run"]);
+    expect(await show()).to.include({ status: "requested" });
+    const sent = RefundRecord.parse(await store.json([...send, "--yes"]));
+    expect(sent).to.include({ status: "sent", transactionHash: `0x${transactionHash}` });
+    expect(await show()).to.include({ status: "sent" });
+  });
+});

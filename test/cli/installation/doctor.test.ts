@@ -1,0 +1,178 @@
+import { chmod, readFile, stat } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createApp, type App } from "../../../src/compose/index.ts";
+import { loadConfig } from "../../../src/platform/config/index.ts";
+import { silentLogger } from "../../../src/platform/logger/index.ts";
+import { createHttpServer } from "../../../src/server.ts";
+import { makeInstallation, type Installation } from "../../support/programs/program.ts";
+import { till } from "../../support/programs/till.ts";
+import { eachStore } from "../../support/store/stores.ts";
+
+const account = ["--admin-email", "ada@example.com", "--admin-name", "Ada", "--password-stdin"];
+
+interface Finding {
+  readonly check: string;
+  readonly status: string;
+  readonly message: string;
+  readonly remedy: string | null;
+}
+
+eachStore("till doctor", (store) => {
+  let installation: Installation;
+  let data: string;
+  const apps: App[] = [];
+  const servers: Server[] = [];
+
+  beforeEach(async () => {
+    const settings = { TILL_NETWORKS: "sandbox" };
+    installation = await makeInstallation(settings, await store.place("migrated"));
+    data = installation.env["TILL_DATA_DIR"] ?? "";
+    const words = ["init", ...account, "--organization", "Shop", "--registration", "closed"];
+    const made = await installation.run(words, "a long password 7");
+    expect(made.status, made.stderr).to.equal(0);
+  });
+  afterEach(async () => {
+    for (const server of servers) server.closeAllConnections();
+    await Promise.all(
+      servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))),
+    );
+    await Promise.all(apps.splice(0).map((app) => app.close()));
+    await installation.remove();
+  });
+
+  async function listen(server: Server): Promise<string> {
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  }
+
+  /** Starts a server without its background work, in this process. */
+  async function serve(baseUrl?: string): Promise<string> {
+    const more = baseUrl === undefined ? {} : { TILL_BASE_URL: baseUrl };
+    const { config } = await loadConfig({ mode: "serve", env: { ...installation.env, ...more } });
+    const app = await createApp(config, "migrate", { logger: silentLogger });
+    apps.push(app);
+    const url = await listen(createHttpServer(app));
+    app.listensAt(url);
+    await app.servers.begin();
+    return url;
+  }
+
+  async function examine(
+    words: readonly string[] = [],
+    more: Readonly<Record<string, string>> = {},
+  ) {
+    const env = { ...installation.env, ...more };
+    const { code, stdout, stderr } = await till(["doctor", "--json", ...words], { env });
+    const { data: findings } = JSON.parse(stdout) as { data: readonly Finding[] };
+    const of = (check: string) => findings.filter((one) => one.check === check);
+    const problems = findings
+      .filter(({ status }) => status === "problem")
+      .map(({ check }) => check);
+    return { code, stderr, findings, of, problems };
+  }
+
+  it("finds no problem in a new installation whose server is stopped", async () => {
+    const { code, stderr, of, problems } = await examine();
+    expect(problems).to.deep.equal([]);
+    expect(code, stderr).to.equal(0);
+    expect(of("store")[0]?.message).to.match(store.dialect === "sqlite" ? /SQLite/ : /PostgreSQL/);
+    expect(of("backup")[0]).to.include({ status: "warning" });
+    expect(of("base URL")[0]).to.include({ status: "skipped" });
+    const shown = await till(["doctor"], { env: installation.env });
+    expect(shown.stdout).to.match(/^backup +warning +None has been made/m);
+    expect(shown.stderr).to.include("backup: till backup, and set TILL_BACKUP_SCHEDULE.");
+  });
+
+  it("names files that others can read or write, and missing folders; --fix repairs them", async () => {
+    const file = join(data, "till.yaml");
+    await chmod(data, 0o755);
+    await chmod(file, 0o666);
+    const backups = join(installation.folder, "backups");
+    const flags = ["--backup-folder", backups];
+    const bad = await examine(flags);
+    expect(bad.code).to.equal(1);
+    expect(bad.problems).to.include.members(["settings", "data folder", "settings file"]);
+    expect(bad.of("settings file")[0]?.remedy).to.include(`chmod 600 ${file}`);
+    const fixed = await examine([...flags, "--fix"]);
+    expect(fixed.code, fixed.stderr).to.equal(0);
+    const repaired = fixed.findings.filter(({ status }) => status === "fixed");
+    expect(repaired.map(({ check }) => check)).to.have.members([
+      ...["data folder", "settings file", "backup folder"],
+    ]);
+    expect((await stat(data)).mode & 0o777).to.equal(0o700);
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+    expect((await stat(backups)).isDirectory()).to.equal(true);
+    expect((await examine(flags)).findings.some(({ status }) => status === "fixed")).to.equal(
+      false,
+    );
+  });
+
+  it("asks the server through its base URL, and compares links and clock", async () => {
+    const url = await serve();
+    const good = await examine();
+    expect(good.problems).to.deep.equal([]);
+    expect(good.of("base URL")[0]?.message).to.include(url);
+    expect(good.of("clock")[0]).to.include({ status: "ok" });
+    await apps.pop()?.close();
+    const foreign = await listen(
+      createServer((_request, response) => {
+        response.setHeader("Date", new Date(Date.now() - 3_600_000).toUTCString()).end("hello");
+      }),
+    );
+    await serve(foreign);
+    const bad = await examine([], { TILL_BASE_URL: "https://pay.example.com" });
+    expect(bad.code).to.equal(1);
+    expect(bad.problems).to.deep.equal(["base URL", "clock"]);
+    expect(bad.of("base URL")[0]?.message).to.include("not as Till does");
+    expect(bad.findings.find(({ message }) => message.includes("TILL_BASE_URL"))?.status).to.equal(
+      "warning",
+    );
+  });
+
+  it("asks each provider, and reports one that does not answer without its key", async () => {
+    const more = {
+      TILL_NETWORKS: "tron",
+      TILL_TRON_RPC_URLS: "http://127.0.0.1:1/v1/0123456789abcdef0123456789abcdef",
+    };
+    const { code, of, findings, problems } = await examine([], more);
+    expect(code).to.equal(1);
+    expect(problems).to.have.length(1);
+    expect(problems[0]).to.match(/^provider tron /);
+    expect(of(problems[0] ?? "")[0]?.message).to.match(/does not answer/);
+    expect(JSON.stringify(findings)).not.to.include("0123456789abcdef");
+  });
+
+  it("collects a report without secrets, and never replaces a file with it", async () => {
+    const token = "a-token-that-nobody-may-see";
+    const env = { ...installation.env, TILL_METRICS_TOKEN: token };
+    const path = join(installation.folder, "report.json");
+    const made = await till(["doctor", "--report", path], { env });
+    expect(made.code, made.stderr).to.equal(0);
+    expect((await stat(path)).mode & 0o777).to.equal(0o600);
+    const text = await readFile(path, "utf8");
+    const report = JSON.parse(text) as Record<string, unknown>;
+    expect(report).to.have.all.keys(
+      ...["createdAt", "versions", "findings", "servers", "status", "settings"],
+    );
+    const given = env as Readonly<Record<string, string | undefined>>;
+    for (const hidden of [token, given["TILL_SECRET"] ?? token])
+      expect(text).not.to.include(hidden);
+    const again = await till(["doctor", "--report", path], { env });
+    expect(again.code).to.equal(2);
+    expect(again.stderr).to.include("--report");
+    const printed = await till(["doctor", "--report", "-"], { env });
+    expect(JSON.parse(printed.stdout)).to.have.property("findings");
+  });
+
+  it("reports a missing store and invalid settings, each with what to do", async () => {
+    const nowhere = await examine([], { TILL_DATA_DIR: join(installation.folder, "nowhere") });
+    if (store.dialect === "sqlite") expect(nowhere.of("store")[0]?.message).to.include("till init");
+    const invalid = await examine([], { TILL_PORT: "many" });
+    expect(invalid.code).to.equal(1);
+    expect(invalid.of("settings")[0]?.message).to.include("TILL_PORT must be");
+  });
+});

@@ -1,0 +1,109 @@
+import { expect } from "chai";
+import { createApp, type App } from "../../../src/compose/index.ts";
+import type { Clock } from "../../../src/kernel/clock.ts";
+import { loadConfig } from "../../../src/platform/config/index.ts";
+import { silentLogger } from "../../../src/platform/logger/index.ts";
+import { makeInstallation, type Installation } from "../../support/programs/program.ts";
+import { till } from "../../support/programs/till.ts";
+import { eachStore } from "../../support/store/stores.ts";
+
+const account = ["--admin-email", "ada@example.com", "--admin-name", "Ada", "--password-stdin"];
+const [one, other] = ["https://pay.example.com", "https://till.example.org/pay"];
+
+eachStore("the settings of running servers", (store) => {
+  let installation: Installation;
+  const servers: App[] = [];
+
+  beforeEach(async () => {
+    const settings = { TILL_NETWORKS: "sandbox" };
+    installation = await makeInstallation(settings, await store.place("migrated"));
+    const words = ["init", ...account, "--organization", "Shop"];
+    const made = await installation.run(words, "a long password 7");
+    expect(made.status, made.stderr).to.equal(0);
+  });
+  afterEach(async () => {
+    await Promise.all(servers.splice(0).map((app) => app.close()));
+    await installation.remove();
+  });
+
+  function run(words: readonly string[], more: Readonly<Record<string, string>> = {}) {
+    return till(words, { env: { ...installation.env, ...more } });
+  }
+
+  /** Starts a server without its background work, in this process. */
+  async function serve(
+    more: Readonly<Record<string, string>> = {},
+    clock: Clock = { now: () => Date.now() },
+  ): Promise<App> {
+    const env = { ...installation.env, ...more };
+    const { config } = await loadConfig({ mode: "serve", env });
+    const app = await createApp(config, "migrate", { logger: silentLogger, clock });
+    servers.push(app);
+    app.listensAt("http://127.0.0.1:4321");
+    await app.servers.begin();
+    return app;
+  }
+
+  /** Creates a payment link; returns its URL without its id. */
+  async function link(more: Readonly<Record<string, string>> = {}): Promise<string> {
+    const words = [
+      "--settlement-currency",
+      "USD",
+      "--token-symbol",
+      "USDT",
+      "--network",
+      "sandbox",
+    ];
+    const made = await run(["link", "create", ...words, "--amount", "5", "--json"], more);
+    expect(made.code, made.stderr).to.equal(0);
+    return (JSON.parse(made.stdout) as { url: string }).url.replace(/\/link\/lnk_\w+$/, "");
+  }
+
+  async function differences(more: Readonly<Record<string, string>> = {}) {
+    const { code, stdout, stderr } = await run(["config", "check", "--json"], more);
+    expect(code, stderr).to.equal(0);
+    const { differences } = JSON.parse(stdout) as {
+      differences: { setting: string; own: string; server: string }[];
+    };
+    return differences.map(({ setting, own, server }) => [setting, own, server]);
+  }
+
+  it("decide with what the links of commands begin, also after the server has ended", async () => {
+    const app = await serve({ TILL_BASE_URL: one });
+    expect(await link()).to.equal(one);
+    await app.close();
+    expect(await link()).to.equal(one);
+    const said = await run(["link", "list"], { TILL_BASE_URL: other });
+    expect(said.stderr.split("\n").filter((line) => line.includes(other))).to.have.length(1);
+    const same = await run(["link", "list"], { TILL_BASE_URL: one });
+    expect(same.stderr).not.to.include(one);
+    await serve({ TILL_BASE_URL: other });
+    expect(await link({ TILL_BASE_URL: one })).to.equal(other);
+  });
+
+  it("are compared by config check while they run, and not once they ended or were killed", async () => {
+    const app = await serve({ TILL_BASE_URL: one });
+    expect(await differences({ TILL_BASE_URL: one })).to.deep.equal([]);
+    expect(await differences()).to.deep.equal([["TILL_BASE_URL", "not set", one]]);
+    const more = { TILL_BASE_URL: other, TILL_NETWORKS: "tron,base" };
+    expect(await differences(more)).to.deep.equal([
+      ["TILL_BASE_URL", other, one],
+      ["TILL_NETWORKS", "base,tron", "sandbox"],
+    ]);
+    const said = await run(["config", "check"], more);
+    expect(said.stderr).to.match(/The server that has run since \S+ differs in TILL_NETWORKS: /);
+    await app.close();
+    expect(await differences(more)).to.deep.equal([]);
+    // A killed server reports no more, and its row is not marked.
+    await serve({}, { now: () => Date.now() - 61_000 });
+    expect(await differences(more)).to.deep.equal([]);
+  });
+
+  it("are compared by a server that starts beside another one", async () => {
+    await serve({ TILL_BASE_URL: one });
+    const second = await serve({ TILL_BASE_URL: other });
+    const found = (await second.servers.differences()).map(({ setting }) => setting);
+    // A SQLite store has only one server, so the first one was killed.
+    expect(found).to.deep.equal(store.dialect === "sqlite" ? [] : ["TILL_BASE_URL"]);
+  });
+});

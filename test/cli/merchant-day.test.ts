@@ -1,0 +1,249 @@
+// A merchant's day at the terminal: from a wallet to an invoice, its webhooks and who is logged in.
+import { createHmac } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { expect } from "chai";
+import { listenForWebhooks } from "../../src/cli/commands/webhooks/listen.ts";
+import { makeTerminal } from "../../src/cli/terminal/terminal.ts";
+import { programVersion } from "../../src/platform/version.ts";
+import { password } from "../support/programs/till.ts";
+import { until } from "../support/until.ts";
+import { context, makeDesk } from "./billing-operator.ts";
+
+const address = "0x52908400098527886E0F7030069857D2E4169EE7";
+const env = { TERM: "xterm" };
+const settings = {
+  TILL_NETWORKS: "sandbox",
+  TILL_RATES: "off",
+  TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32",
+};
+
+interface Named {
+  readonly id: string;
+  readonly status: string;
+}
+
+describe("a merchant's day at the terminal", function () {
+  this.timeout(120_000);
+  const desk = makeDesk(settings);
+
+  it("adds a wallet after a question that shows its address, and a customer", async () => {
+    const store = await desk.store();
+    const wallet = ["wallet", "add", "--network", "sandbox", "--label", "Shop"];
+    expect((await store.till([...wallet, "--address", address])).stderr).to.include("--yes");
+    const declined = await store.till([...wallet, "--address", address, "--no-color"], {
+      env,
+      person: [["Let payers of Shop (org_", "n\r"]],
+    });
+    expect(declined.code, declined.stderr).to.equal(3);
+    expect(declined.stderr).to.match(new RegExp(`^ {2}Address +- → ${address}$`, "m"));
+    const made = await store.json([...wallet, "--address", address, "--yes"]);
+    expect(made).to.deep.include({ kind: "address", address, status: "active" });
+    const twice = await store.till([...wallet, "--address", address], { env, person: [] });
+    expect(twice.code, twice.stderr).to.equal(6);
+
+    const customer = ["customer", "add", "--name", "Bo", "--email", "Bo@example.com"];
+    expect(await store.json([...customer, "--dry-run"])).to.include({ name: "Bo" });
+    const { id } = (await store.json([...customer, "--external-id", "7"])) as Named;
+    expect((await store.till([...customer, "--external-id", "7"])).code).to.equal(6);
+    expect((await store.till(["customer", "list", "-q"])).stdout).to.equal(`${id}\n`);
+  });
+
+  it("creates an invoice, draws its code only on a terminal, and cancels it", async () => {
+    const store = await desk.store();
+    const organizationId = await store.platformId();
+    await store.withApp(async (app) => {
+      await app.wallets.create(context, organizationId, {
+        label: "T",
+        network: "sandbox",
+        address,
+      });
+      await app.start();
+      await until(
+        "the sandbox",
+        () => app.invoices.create(context, organizationId, order).catch(() => null),
+        (made) => made !== null,
+      );
+    });
+    const words = ["invoice", "create", "--amount=25.00", "--settlement-currency=USD"];
+    const create = [...words, "--token-symbol=USDT", "--network=sandbox", "--external-id=A-7"];
+    const shown = await store.till([...create, "--no-color"], { env, person: [] });
+    expect(shown.code, shown.stderr).to.equal(0);
+    expect(shown.stdout).to.match(/^█{30,}\n█{30,}\n████ /m);
+    const piped = await store.till(create);
+    expect(piped.stdout).not.to.include("█");
+    expect(piped.stdout).to.match(/^Checkout +http.*\/pay\/chk_\w+$/m);
+    const { id, status } = (await store.json(create)) as Named;
+    expect(status).to.equal("open");
+    const draft = await store.json([
+      ...words,
+      "--token-symbol=USDT",
+      "--network=sandbox",
+      "--draft",
+    ]);
+    expect(draft).to.include({ status: "draft" });
+
+    const cancel = ["invoice", "cancel", id];
+    const asked = await store.till([...cancel, "--no-color"], {
+      env,
+      person: [[`Cancel the invoice of 25.00 USD (${id}), open?`, "n\r"]],
+    });
+    expect(asked.code, asked.stderr).to.equal(3);
+    expect(asked.stderr).to.match(/^ {2}Status +open → canceled$/m);
+    expect(await store.json([...cancel, "--yes"])).to.include({ status: "canceled" });
+    expect((await store.till(cancel, { env, person: [] })).code).to.equal(6);
+  });
+
+  it("adds an endpoint, sends it a test event, and replays the undelivered ones of a period once", async () => {
+    const store = await desk.store();
+    const organizationId = await store.platformId();
+    const added = ["webhook", "add", "http://127.0.0.1:9/hook", "--event-types", "invoice.paid"];
+    const endpoint = (await store.json(added)) as Named & { secret: string };
+    expect(endpoint.secret).to.match(/^whsec_/);
+    const trigger = ["webhook", "trigger", endpoint.id];
+    expect(await store.json([...trigger, "--dry-run"])).to.include({ status: "pending" });
+    const ping = (await store.json(trigger)) as Named;
+    expect((await store.till(["webhook", "endpoints"])).stdout).not.to.include(endpoint.secret);
+    await store.withApp((app) =>
+      app.db.write(context, (tx) =>
+        tx.run(
+          "UPDATE webhook_deliveries SET status = 'dead_letter', due_at = NULL, completed_at = $1",
+          [app.clock.now()],
+        ),
+      ),
+    );
+
+    const failed = await store.till(["queue", "failed"]);
+    expect(failed.stdout).to.match(
+      new RegExp(`^webhooks +webhook\\.ping .* till webhook replay ${ping.id}$`, "m"),
+    );
+    const replay = ["webhook", "replay", "--organization", organizationId];
+    expect((await store.till([...replay, "--yes"])).stderr).to.include("--from");
+    expect((await store.till([...replay, "--from", "soon", "--yes"])).stderr).to.include("--from");
+    const since = [...replay, "--from", "2020-01-01T00:00:00Z"];
+    const trial = (await store.json([...since, "--dry-run"])) as { data: Named[] };
+    expect(trial.data).to.have.length(1);
+    const asked = await store.till([...since, "--no-color"], {
+      env,
+      person: [["Send 1 delivery of Shop (org_", "y\r"]],
+    });
+    expect(asked.code, asked.stderr).to.equal(0);
+    expect(asked.stdout).to.match(/ webhook\.ping .* pending/);
+    // A replayed delivery is not found again.
+    expect(await store.json([...since, "--yes"])).to.deep.equal({ data: [], nextCursor: null });
+  });
+
+  it("prints the webhooks whose signature is right, and refuses others", async () => {
+    const store = await desk.store();
+    const key = Buffer.alloc(32, 7);
+    const secretFile = join(store.folder, "whsec");
+    await writeFile(secretFile, `whsec_${key.toString("base64")}\n`);
+    const listening = await listen({ secretFile });
+    const body = JSON.stringify({ type: "invoice.paid", data: { id: "inv_1" } });
+    const timestamp = String(Math.floor(Date.now() / 1_000));
+    const signed = createHmac("sha256", key).update(`evt_1.${timestamp}.${body}`).digest("base64");
+    const send = async (signature: string) => {
+      const headers = {
+        "webhook-id": "evt_1",
+        "webhook-timestamp": timestamp,
+        "webhook-signature": `v1,${signature}`,
+      };
+      return (await fetch(listening.url, { method: "POST", headers, body })).status;
+    };
+    expect(await send("bm8=")).to.equal(401);
+    expect(await send(signed)).to.equal(204);
+    await listening.end();
+    expect(listening.stdout()).to.equal("invoice.paid  inv_1  evt_1  (signature verified)\n");
+    expect(listening.stderr()).to.include("Refused a request: its signature is");
+  });
+
+  it("listens as an endpoint of its own, which it disables at the end", async () => {
+    const store = await desk.store();
+    const listening = await listen({ dataDir: store.folder });
+    const endpoints = async () =>
+      ((await store.json(["webhook", "endpoints"])) as { data: Named[] }).data;
+    const [endpoint] = await endpoints();
+    expect(endpoint).to.include({ status: "enabled", url: listening.url });
+    await store.json(["webhook", "trigger", endpoint?.id ?? ""]);
+    await store.withApp(async (app) => {
+      await app.start();
+      await until(
+        "the ping",
+        () => Promise.resolve(listening.stdout()),
+        (text) => text !== "",
+      );
+    });
+    expect(listening.stdout()).to.match(/^webhook\.ping {2}wep_\w+ {2}evt_\w+ {2}\(signature/);
+    await listening.end();
+    expect((await endpoints())[0]).to.include({ status: "disabled" });
+  });
+
+  it("lists who is logged in, and ends a login at once", async () => {
+    const store = await desk.store();
+    const { accessToken } = await store.withApp((app) =>
+      app.auth.login(context, { email: "ada@example.com", password }),
+    );
+    const principal = () => store.withApp((app) => app.sessions.principal(accessToken));
+    expect(await principal()).not.to.equal(null);
+    const list = ["session", "list", "--email", "Ada@example.com"];
+    const { data } = (await store.json(list)) as { data: Named[] };
+    expect(data).to.have.length(1);
+    const end = ["session", "end", data[0]?.id ?? ""];
+    const asked = await store.till([...end, "--no-color"], {
+      env,
+      person: [["End the login of ada@example.com (ses_", "y\r"]],
+    });
+    expect(asked.code, asked.stderr).to.equal(0);
+    expect(await principal()).to.equal(null);
+    expect(await store.json(list)).to.deep.equal({ data: [], nextCursor: null });
+    const [entry] = await store.audited("session.revoked");
+    expect(entry).to.include({ actor_type: "operator" });
+    expect((await store.till(["session", "end", "ses_nothing", "--yes"])).code).to.equal(5);
+  });
+
+  it("prints its version for people and for scripts", async () => {
+    const store = await desk.store();
+    const shown = (await store.json(["version"])) as object;
+    expect(shown).to.include({ version: programVersion(), node: process.versions.node });
+    expect((await store.till(["version", "-q"])).stdout).to.equal(`${programVersion()}\n`);
+  });
+});
+
+/** Runs `till webhook listen` in this process until its output is closed. */
+async function listen(flags: Readonly<Record<string, string>>) {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const texts = { stdout: "", stderr: "" };
+  stdout.on("data", (chunk: Buffer) => (texts.stdout += chunk.toString("utf8")));
+  stderr.on("data", (chunk: Buffer) => (texts.stderr += chunk.toString("utf8")));
+  const terminal = makeTerminal(
+    {},
+    { stdin: Readable.from([]), stdout, stderr, env: { ...settings } },
+  );
+  const running = listenForWebhooks(terminal, flags);
+  const told = await Promise.race([
+    running.then(() => ""),
+    until(
+      "its URL",
+      () => Promise.resolve(texts.stderr),
+      (text) => text.includes("Ctrl-C"),
+    ),
+  ]);
+  const [url = ""] = /http:\S+\/webhooks/.exec(told) ?? [];
+  return {
+    url,
+    stdout: () => texts.stdout,
+    stderr: () => texts.stderr,
+    async end() {
+      stdout.emit("close");
+      await running;
+    },
+  };
+}
+
+const order = {
+  amount: "1.00",
+  settlementCurrency: "USD",
+  tokenSymbol: "USDT",
+  network: "sandbox",
+};

@@ -1,0 +1,216 @@
+// The package contains the client: the programs of its guide compile against the packed types under the strictest
+// settings, and its shop sells.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { openTill, TillProblem } from "../../src/client/index.ts";
+import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
+import { systemRandom } from "../../src/platform/secrets/random.ts";
+import { approvedMerchant } from "../support/app.ts";
+import { xpubs } from "../support/merchants.ts";
+import { anyServed } from "../support/served.ts";
+import { until } from "../support/until.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+const strictest = {
+  ...{ target: "es2023", strict: true, noUncheckedIndexedAccess: true },
+  ...{ exactOptionalPropertyTypes: true, noPropertyAccessFromIndexSignature: true },
+  ...{ skipLibCheck: true, noUnusedLocals: true, verbatimModuleSyntax: true },
+};
+const projects: Readonly<Record<string, object>> = {
+  node: {
+    compilerOptions: { ...strictest, module: "nodenext", types: ["node"], outDir: "out" },
+    files: ["shop.ts", "receiver.ts", "lists.ts", "refused.ts"],
+  },
+  // A page has no types of Node.
+  browser: {
+    compilerOptions: {
+      ...{ ...strictest, module: "esnext", moduleResolution: "bundler", noEmit: true },
+      ...{ types: [], lib: ["es2023", "dom"] },
+    },
+    files: ["browser.ts"],
+  },
+};
+const browser = `
+import { openTill, type CheckoutSession } from "till/client";
+const till = openTill({ url: location.origin });
+export const watch = (id: string, signal: AbortSignal): Promise<CheckoutSession> =>
+  till.checkout.getSession(id, { signal });
+`;
+/** Each of these is an error of the compiler, or else \`@ts-expect-error\` is. */
+const refused = `
+import { openTill } from "till/client";
+const till = openTill({ url: "https://till.example" });
+export const all = [
+  // @ts-expect-error -- no such status
+  () => till.invoices.list("org_1", { status: "payed" }),
+  // @ts-expect-error -- the amount is missing
+  () => till.invoices.create("org_1", { settlementCurrency: "USD" }),
+  // @ts-expect-error -- amounts are text
+  () => till.invoices.create("org_1", { amount: 25, settlementCurrency: "USD" }),
+  // @ts-expect-error -- reads have no idempotency key
+  () => till.invoices.get("org_1", "inv_1", { idempotencyKey: "a" }),
+  // @ts-expect-error -- it may be null
+  async () => (await till.invoices.get("org_1", "inv_1")).externalId.length,
+];
+`;
+
+anyServed(
+  "the packed client",
+  (served) => {
+    let folder = "";
+    before(async function () {
+      this.timeout(120_000);
+      folder = await mkdtemp(join(tmpdir(), "till-packed-"));
+      const installed = join(folder, "node_modules/till");
+      await mkdir(installed, { recursive: true });
+      for (const name of ["@types", "undici-types"]) {
+        await symlink(join(root, "node_modules", name), join(folder, "node_modules", name));
+      }
+      // `npm test` has built the program.
+      run("npm", "pack", root, "--ignore-scripts", "--silent");
+      run("tar", "xzf", "till-0.1.0.tgz", "-C", installed, "--strip-components=1");
+      const guide = await readFile(join(root, "docs/guides/client.md"), "utf8");
+      const programs = [...guide.matchAll(/```ts\n\/\/ (\S+)\n([^]+?)```/g)];
+      const files: Record<string, string> = { "refused.ts": refused, "browser.ts": browser };
+      for (const [, name = "", code = ""] of programs) files[name] = code;
+      files["package.json"] = '{"type":"module"}';
+      for (const [name, project] of Object.entries(projects)) {
+        files[`${name}.json`] = JSON.stringify(project);
+      }
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    });
+    after(() => rm(folder, { recursive: true, force: true }));
+
+    function run(...[command = "", ...words]: readonly string[]): void {
+      const { status, stdout, stderr } = spawnSync(command, words, {
+        cwd: folder,
+        encoding: "utf8",
+      });
+      expect(status, `${command}: ${stdout}${stderr}`).to.equal(0);
+    }
+
+    it("has types for the strictest compilers, on Node and in browsers", function () {
+      this.timeout(120_000);
+      const compiler = join(root, "node_modules/typescript/bin/tsc");
+      for (const name of Object.keys(projects)) {
+        run(process.execPath, compiler, "-p", `${name}.json`);
+      }
+    });
+
+    it("runs the shop of its guide until the order is paid", async function () {
+      this.timeout(60_000);
+      const { app } = served;
+      const { organizationId, key } = await approvedMerchant(app);
+      const till = openTill({ url: app.url, apiKey: key });
+      const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
+      await till.wallets.create(organizationId, wallet);
+      const child = spawn(process.execPath, [join(folder, "out/shop.js"), "order-7"], {
+        env: { TILL: app.url, KEY: key },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const lines: string[] = [];
+      try {
+        for await (const line of createInterface({ input: child.stdout })) {
+          lines.push(line);
+          const url = / at (http\S+)$/.exec(line)?.[1];
+          if (url === undefined) continue;
+          await fetch(`${app.url}${new URL(url).pathname}/sandbox`, {
+            ...{ method: "POST", body: new URLSearchParams({ action: "pay" }), redirect: "manual" },
+          });
+        }
+      } finally {
+        child.kill();
+      }
+      expect(lines.at(-1)).to.equal("Ship order-7.");
+      const { data } = await till.invoices.list(organizationId, { externalId: "order-7" });
+      expect(data.map(({ status }) => status)).to.deep.equal(["paid"]);
+    });
+
+    it("runs the receiver of its guide", async function () {
+      this.timeout(60_000);
+      const secret = newWebhookSecret(systemRandom);
+      const port = await freePort();
+      const child = spawn(process.execPath, [join(folder, "out/receiver.js")], {
+        env: { WEBHOOK_SECRET: secret, PORT: String(port) },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      try {
+        const line = once(createInterface({ input: child.stdout }), "line");
+        const body = JSON.stringify({ type: "invoice.paid", data: { externalId: "order-8" } });
+        const timestampSeconds = Math.floor(Date.now() / 1_000);
+        const message = { id: "evt_1", timestampSeconds, body: Buffer.from(body) };
+        const deliver = (text: string) =>
+          fetch(`http://127.0.0.1:${String(port)}/`, {
+            ...{ method: "POST", body: text },
+            headers: { ...sign({ ...message, secrets: [secret] }) },
+          }).then(
+            ({ status }) => status,
+            () => null,
+          );
+        await until(
+          "the receiver",
+          () => deliver(`${body} `),
+          (status) => status === 400,
+        );
+        expect([await deliver(body), await deliver(body)]).to.deep.equal([204, 204]);
+        expect(await line).to.deep.equal(["Ship order-8."]);
+      } finally {
+        child.kill();
+      }
+    });
+
+    it("gives the first answer to a repeated key, all pages, and problems with their fields", async () => {
+      const { organizationId, key } = await approvedMerchant(served.app);
+      const till = openTill({ url: served.app.url, apiKey: key });
+      const options = { idempotencyKey: "customer-1" };
+      const first = await till.customers.create(organizationId, { name: "Bob" }, options);
+      const again = await till.customers.create(organizationId, { name: "Bob" }, options);
+      expect(again.id).to.equal(first.id);
+      for (const name of ["Carol", "Dave"]) await till.customers.create(organizationId, { name });
+      const names: string[] = [];
+      for await (const customer of till.customers.list(organizationId, { limit: 1 })) {
+        names.push(customer.name);
+      }
+      expect(names).to.deep.equal(["Dave", "Carol", "Bob"]);
+      const file = await till.invoices.export(organizationId, {
+        createdFrom: "2026-01-31T00:00:00Z",
+      });
+      expect(file).to.match(/^id,organizationId,.*\r\n$/);
+      let tag: string | null = null;
+      const reader = openTill({
+        ...{ url: served.app.url, apiKey: key },
+        onAnswer: ({ headers }) => (tag = headers.get("ETag")),
+      });
+      await reader.customers.get(organizationId, first.id);
+      const ifMatch = String(tag);
+      await reader.customers.update(organizationId, first.id, { name: "Rob" }, { ifMatch });
+      const stale = await reader.customers
+        .update(organizationId, first.id, { name: "Bert" }, { ifMatch })
+        .catch((error: unknown) => error);
+      expect(stale).to.be.instanceOf(TillProblem).and.to.include({ code: "precondition_failed" });
+      const refusal = await till.customers
+        .create(organizationId, { name: "" })
+        .catch((error: unknown) => error);
+      expect(refusal).to.be.instanceOf(TillProblem).and.to.include({ status: 400 });
+      expect((refusal as TillProblem).errors[0]?.pointer).to.equal("/name");
+    });
+  },
+  { settings: { TILL_SANDBOX_BLOCK_MS: "200" } },
+);
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

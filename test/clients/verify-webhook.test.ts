@@ -1,0 +1,85 @@
+import { expect } from "chai";
+import { verifyWebhook, WebhookVerificationError } from "../../src/client/index.ts";
+import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
+import { systemRandom } from "../../src/platform/secrets/random.ts";
+
+const secret = newWebhookSecret(systemRandom);
+const old = newWebhookSecret(systemRandom);
+const now = Date.parse("2026-01-31T12:00:00.000Z");
+const body = JSON.stringify({ type: "invoice.paid", data: { id: "inv_1", amount: "25.00 €" } });
+
+function signed(secrets: readonly string[], ageSeconds = 0) {
+  const timestampSeconds = now / 1_000 - ageSeconds;
+  return { ...sign({ id: "evt_1", timestampSeconds, body: Buffer.from(body), secrets }) };
+}
+
+async function faultOf(changes: Partial<Parameters<typeof verifyWebhook>[0]>): Promise<string> {
+  try {
+    await verifyWebhook({ body, headers: signed([secret]), secret, now, ...changes });
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return error.fault;
+    throw error;
+  }
+  return "none";
+}
+
+describe("verifyWebhook", () => {
+  it("returns the event with its id, for text, bytes, and both kinds of headers", async () => {
+    const headers = signed([secret]);
+    for (const each of [body, Buffer.from(body), new TextEncoder().encode(body)]) {
+      const event = await verifyWebhook({ body: each, headers, secret, now });
+      expect(event).to.deep.equal({ ...(JSON.parse(body) as object), id: "evt_1" });
+    }
+    expect(await faultOf({ headers: new Headers(headers) })).to.equal("none");
+    const named = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]),
+    );
+    expect(await faultOf({ headers: named })).to.equal("none");
+  });
+
+  it("accepts each of the secrets of a rotation, on either side", async () => {
+    expect(await faultOf({ headers: signed([secret, old]), secret: old })).to.equal("none");
+    expect(await faultOf({ headers: signed([old]), secret: [secret, old] })).to.equal("none");
+    expect(await faultOf({ headers: signed([old]) })).to.equal("wrong_signature");
+  });
+
+  it("refuses changed bodies, ids and times, and other versions of signatures", async () => {
+    const headers = signed([secret]);
+    expect(await faultOf({ body: `${body} ` })).to.equal("wrong_signature");
+    for (const [name, value] of [
+      ["webhook-id", "evt_2"],
+      ["webhook-timestamp", String(now / 1_000 - 1)],
+      ["webhook-signature", headers["webhook-signature"].replace("v1,", "v1a,")],
+      ["webhook-signature", "v1,%%%"],
+      ["webhook-signature", "v1,"],
+    ] as const) {
+      expect(await faultOf({ headers: { ...headers, [name]: value } }), value).to.equal(
+        "wrong_signature",
+      );
+    }
+    const other = { ...headers, "webhook-timestamp": "1e3" };
+    expect(await faultOf({ headers: other })).to.equal("malformed_header");
+  });
+
+  it("refuses deliveries beyond the tolerance, and those that lack a header", async () => {
+    expect(await faultOf({ headers: signed([secret], 301) })).to.equal("too_old");
+    expect(await faultOf({ headers: signed([secret], -301) })).to.equal("too_new");
+    expect(await faultOf({ headers: signed([secret], 301), toleranceSeconds: 600 })).to.equal(
+      "none",
+    );
+    const { "webhook-signature": _signature, ...less } = signed([secret]);
+    expect(await faultOf({ headers: less })).to.equal("missing_header");
+    expect(await faultOf({ headers: {} })).to.equal("missing_header");
+  });
+
+  it("refuses a signed body that is not JSON, and throws a TypeError for a malformed secret", async () => {
+    const text = "not JSON";
+    const message = { id: "evt_1", timestampSeconds: now / 1_000, body: Buffer.from(text) };
+    const headers = { ...sign({ ...message, secrets: [secret] }) };
+    expect(await faultOf({ body: text, headers })).to.equal("malformed_body");
+    for (const wrong of ["", "secret", [], [secret, "whsec_"]]) {
+      const error: unknown = await faultOf({ secret: wrong }).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(TypeError);
+    }
+  });
+});

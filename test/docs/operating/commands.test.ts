@@ -1,0 +1,50 @@
+// Operators copy the commands of the documentation: every one must exist, with its flags.
+import { expect } from "chai";
+import { commandTree, parseError } from "./command-tree.ts";
+import { commandsOf, operatingPages } from "./commands-of-pages.ts";
+
+describe("the commands in the operator's pages", () => {
+  it("parse on the real command line, each with its noun, verb and flags", async function () {
+    this.timeout(20_000);
+    const program = await commandTree();
+    const commands = operatingPages().flatMap(commandsOf);
+    expect(commands.length).to.be.above(20);
+    const wrong: string[] = [];
+    for (const { place, words } of commands) {
+      const error = await parseError(program, words);
+      if (error !== null) wrong.push(`${place}: till ${words.join(" ")}: ${error}`);
+    }
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("are found behind other programs, in pipes, with quotes, redirections and comments", async () => {
+    const text = [
+      "```sh",
+      "till org list --json | jq .data # all",
+      "sudo -u till till backup '/mnt/my backups/' 2> log",
+      "docker run -v till:/data till init \\",
+      "  --password-stdin < password.txt && till serve",
+      "docker build -t till .",
+      "```",
+      "```yaml",
+      "till nothing",
+      "```",
+    ].join("\n");
+    const found = commandsOf({ path: "p", text }).map(({ words }) => words.join(" "));
+    expect(found).to.deep.equal([
+      "org list --json",
+      "backup /mnt/my backups/",
+      "init --password-stdin",
+      "serve",
+    ]);
+    const program = await commandTree();
+    for (const words of [
+      ["orgs", "list"],
+      ["org", "lists"],
+      ["org", "list", "--all"],
+      ["restore"],
+    ]) {
+      expect(await parseError(program, words), words.join(" ")).to.be.a("string");
+    }
+  });
+});

@@ -1,0 +1,125 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { describeInBrowser } from "../../../support/suites/describe-in-browser.ts";
+import { StoreUnavailable } from "../../../../src/platform/database/index.ts";
+import { aHash, openLab, type Lab } from "../lab.ts";
+import { scenes } from "../scenes.ts";
+
+/** A merchant's page that opens a checkout with Till's script and records what it hears. */
+const merchantPage = (lab: Lab) => `<!doctype html><title>Shop</title>
+<script src="${lab.url}/embed.js"></script>
+<script>
+  const heard = [];
+  addEventListener("message", ({ origin, data }) => heard.push([origin, data]));
+  const open = () => Till.open(${JSON.stringify(lab.page)}, {
+    onChange: (state) => heard.push(["changed", state]),
+    onClose: (state) => heard.push(["closed", state]),
+  });
+</script>
+<h1>Shop</h1>`;
+
+describeInBrowser("a checkout in a merchant's page", (browser) => {
+  let lab: Lab;
+  let merchant: Server;
+  let opened: Page;
+  let origin: string;
+
+  beforeEach(async () => {
+    lab = await openLab("ethereum");
+    merchant = createServer((_request, response) => {
+      response.setHeader("Content-Type", "text/html");
+      response.end(merchantPage(lab));
+    });
+    await new Promise<void>((resolve) => merchant.listen(0, "127.0.0.1", resolve));
+    origin = `http://127.0.0.1:${String((merchant.address() as AddressInfo).port)}`;
+    opened = await (await browser().newContext()).newPage();
+  });
+  afterEach(async () => {
+    await opened.context().close();
+    merchant.closeAllConnections();
+    await new Promise((resolve) => merchant.close(resolve));
+    await lab.close();
+  });
+
+  const heard = () => opened.evaluate<unknown[]>("heard");
+
+  async function hears(entry: unknown): Promise<void> {
+    const text = JSON.stringify(entry);
+    for (let tries = 0; tries < 100; tries += 1) {
+      if (JSON.stringify(await heard()).includes(text)) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`${text} is not in ${JSON.stringify(await heard())}`);
+  }
+
+  it("is shown from an allowed origin, reports its states to it alone, and closes", async () => {
+    lab.world.allowedOrigins = ["https://other.example", origin];
+    lab.change({ redirectUrl: `${origin}/thanks` });
+    await opened.goto(origin);
+    await opened.evaluate("open()");
+    await hears(["changed", "awaiting"]);
+    const frame = opened.frameLocator("iframe");
+    await frame.locator("#address").waitFor();
+    expect(await frame.locator("#actions a[rel]").getAttribute("target")).to.equal("_top");
+    scenes.find(({ name }) => name === "paid")?.set(lab, "ethereum");
+    lab.change({});
+    await hears(["changed", "paid"]);
+    await opened.click("dialog > button");
+    await hears(["closed", "paid"]);
+    expect(await opened.locator("iframe").count()).to.equal(0);
+    const origins = (await heard()).map((entry) => (entry as unknown[])[0]);
+    expect(new Set(origins)).to.deep.equal(new Set([new URL(lab.url).origin, "changed", "closed"]));
+  });
+
+  it("shows the pages that answer its forms there too, and their problems", async () => {
+    lab.world.allowedOrigins = [origin];
+    scenes.find(({ name }) => name === "overpaid")?.set(lab, "ethereum");
+    lab.change({});
+    const refused: string[] = [];
+    opened.on("console", (message) => {
+      if (message.text().includes("Security Policy")) refused.push(message.text());
+    });
+    await opened.goto(origin);
+    await opened.evaluate("open()");
+    const frame = opened.frameLocator("iframe");
+    const ask = async () => {
+      await frame.locator("#refund-form summary").click();
+      await frame.locator("#refund-hash").fill(aHash("a"));
+      await frame.locator("#refund-address").fill("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
+      await frame.locator("#refund-form button").click();
+    };
+    await ask();
+    await frame.locator("form:has([name=amount]) button").click();
+    await frame.locator("text=has your request").waitFor();
+    await ask();
+    await frame.locator("form:has([name=amount]) button").waitFor();
+    lab.world.fault = new StoreUnavailable("the disk is full");
+    await frame.locator("form:has([name=amount]) button").click();
+    await frame.locator("text=may not have received").waitFor();
+    expect(refused).to.deep.equal([]);
+  });
+
+  it("is not shown from any other origin, and tells it nothing", async () => {
+    lab.world.allowedOrigins = ["https://other.example"];
+    lab.change({});
+    const refused = opened.waitForEvent("console", (message) =>
+      message.text().includes("frame-ancestors"),
+    );
+    await opened.goto(origin);
+    await opened.evaluate("open()");
+    await refused;
+    await opened.click("dialog > button");
+    await hears(["closed", null]);
+    expect(await heard()).to.deep.equal([["closed", null]]);
+  });
+
+  it("needs a script of 2 KB", async () => {
+    const answer = await lab.get("/embed.js");
+    expect(answer.headers.get("content-type")).to.contain("javascript");
+    expect(answer.headers.get("cache-control")).to.equal("public, max-age=3600");
+    expect(gzipSync(await answer.text()).length).to.be.lessThan(2_048);
+  });
+});

@@ -1,0 +1,164 @@
+// CSV exports over HTTP: complete, equal to the API's records, confined to an organization, recorded.
+import { expect } from "chai";
+import type { CsvColumns } from "../../../src/api/declare/csv.ts";
+import { tableExports } from "../../../src/features/exports/service.ts";
+import { invoices } from "../../../src/features/invoices/table.ts";
+import { parseCsv } from "../../../src/kernel/csv.ts";
+import type { Id } from "../../../src/kernel/id.ts";
+import { expectStatus, type Answer } from "../../support/app.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
+import { openEstate, type Estate } from "../../api/estate.ts";
+import { expectProblem } from "../../api/problem.ts";
+
+type Rows = readonly Readonly<Record<string, string>>[];
+
+/** Reads a CSV answer, whose first line names the columns. */
+function rowsOf({ text }: Answer, columns: CsvColumns): Rows {
+  const [head, ...lines] = parseCsv(text);
+  expect(head?.cells).to.deep.equal(Object.keys(columns));
+  return lines.map(({ cells }) =>
+    Object.fromEntries((head?.cells ?? []).map((name, place) => [name, cells[place] ?? ""])),
+  );
+}
+
+const later = "2100-01-01T00:00:00.000Z";
+
+/** Each export with the list of the same records, and the columns that the records lack. */
+const pairs = [
+  ["invoices", "/invoices", ["organizationId"]],
+  ["payments", "/payments", ["organizationId", "refundedAmount"]],
+  ["refunds", "/refunds", ["organizationId", "settlementAmount", "settlementCurrency"]],
+  ["platform_invoices", "/billing/invoices", ["organizationId", "organizationName", "voidedAt"]],
+] as const;
+
+eachStore("an export", (store) => {
+  let estate: Estate;
+  let home: string;
+
+  before(async function () {
+    this.timeout(120_000);
+    estate = await openEstate(store);
+    home = `/v1/organizations/${estate.owner.organizationId}`;
+  });
+  after(() => estate.stop());
+
+  const get = (path: string, token = estate.owner.token) =>
+    estate.app.request("GET", `${home}${path}`, { token });
+
+  for (const [name, path, own] of pairs) {
+    it(`of ${name} has the values of the API's records, oldest first`, async () => {
+      // The estate's platform invoice is of a later year.
+      const answer = await expectStatus(get(`${path}.csv?createdTo=${later}`), 200);
+      expect(answer.headers.get("Content-Disposition")).to.equal(
+        `attachment; filename="${name.replace("_", "-")}.csv"`,
+      );
+      const rows = rowsOf(answer, tableExports[name].columns);
+      const { body } = await expectStatus(get(`${path}?limit=100`), 200);
+      const records = (body["data"] as Record<string, unknown>[]).toReversed();
+      expect(rows.map(({ id }) => id)).to.deep.equal(records.map(({ id }) => id));
+      for (const [place, row] of rows.entries()) {
+        for (const [column, value] of Object.entries(row)) {
+          const shown = (records[place]?.[column] ?? null) as string | number | string[] | null;
+          if ((own as readonly string[]).includes(column)) continue;
+          expect(records[place], column).to.have.property(column);
+          const text = Array.isArray(shown) ? shown.join(" ") : shown;
+          expect(value, `${name} ${column}`).to.equal(text === null ? "" : String(text));
+        }
+      }
+      expect(rows.length).to.be.greaterThan(0);
+    });
+  }
+
+  it("shows the worth of a refund at the rate of its payment", async () => {
+    const refunds = rowsOf(await get("/refunds.csv"), tableExports.refunds.columns);
+    const payments = rowsOf(await get("/payments.csv"), tableExports.payments.columns);
+    for (const { paymentId, amount, settlementAmount, settlementCurrency } of refunds) {
+      const paid = payments.find(({ id }) => id === paymentId);
+      const share =
+        (Number(amount) * Number(paid?.["settlementAmount"])) / Number(paid?.["amount"]);
+      expect(Number(settlementAmount)).to.be.closeTo(share, 0.01);
+      expect(settlementCurrency).to.equal(paid?.["settlementCurrency"]);
+    }
+  });
+
+  it("defuses formulas and keeps commas, quotes and line breaks of texts", async () => {
+    const texts = ['=HYPERLINK("http://evil.example","x")', 'a, "b"\nc 商店', "@SUM(A1)"];
+    const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
+    for (const description of texts) {
+      await estate.post("/invoices", { amount: "1.00", ...priced, description, draft: true });
+    }
+    const rows = rowsOf(await get("/invoices.csv"), tableExports.invoices.columns);
+    const shown = rows.slice(-texts.length).map(({ description }) => description);
+    expect(shown).to.deep.equal([`'${texts[0] ?? ""}`, texts[1], `'${texts[2] ?? ""}`]);
+  });
+
+  it("has every row of several pages once, within its times, and none that comes later", async function () {
+    this.timeout(60_000);
+    const { db, ids, exports } = estate.app.app;
+    const organizationId = (await estate.counter.merchant()).organizationId as Id<"organization">;
+    const [template] = await db.find(invoices, "WHERE status = 'draft' LIMIT 1");
+    if (template === undefined) throw new Error("there is no draft");
+    const start = Date.parse("2031-01-01T00:00:00.000Z");
+    const add = (count: number, at: number) =>
+      db.write(testContext, (tx) =>
+        tx.insertMany(
+          invoices,
+          Array.from({ length: count }, (_row, place) => {
+            const id = ids.next("invoice", at + place);
+            return {
+              ...template,
+              id,
+              organizationId,
+              publicId: id.slice(4),
+              createdAt: at + place,
+            };
+          }),
+        ),
+      );
+    await add(600, start);
+    await add(600, start + 600);
+    const range = { organizationId, createdFrom: start + 1, createdTo: start + 1_199 };
+    const { pages } = await exports.open(testContext, "invoices", range);
+    const found: (string | null)[] = [];
+    for await (const page of pages) {
+      if (found.length === 0) await add(1, start + 1_199);
+      found.push(...page.map(([id]) => id ?? null));
+    }
+    expect(new Set(found).size).to.equal(1_198);
+    expect(found).to.have.lengthOf(1_198).and.to.deep.equal(found.toSorted());
+    const all = await exports.open(testContext, "invoices", { ...range, organizationId: null });
+    let count = 0;
+    for await (const page of all.pages) count += page.length;
+    expect(count).to.equal(1_198);
+  });
+
+  it("is for members of the organization only, and an unknown column or wrong time is named", async () => {
+    const stranger = await estate.counter.merchant();
+    expectProblem(await get("/invoices.csv", stranger.token), 404, "not_found");
+    expectProblem(await get("/invoices.csv?createdFrom=yesterday"), 400, "invalid_request");
+    expectProblem(await get("/invoices.csv?status=paid"), 400, "invalid_request");
+  });
+
+  it("is recorded in the audit log with its times", async () => {
+    await get(
+      "/payments.csv?createdFrom=2031-01-01T00:00:00.000Z&createdTo=2031-02-01T00:00:00.000Z",
+    );
+    const { body } = await get("/audit-logs?action=payments.exported&limit=1");
+    const [entry] = body["data"] as Record<string, unknown>[];
+    expect(entry).to.deep.include({ action: "payments.exported", actorType: "user" });
+    expect(entry?.["changes"]).to.deep.equal({
+      createdFrom: "2031-01-01T00:00:00.000Z",
+      createdTo: "2031-02-01T00:00:00.000Z",
+      isOfAllOrganizations: false,
+    });
+  });
+
+  it("is only a head of columns if there is nothing, and has no body for HEAD", async () => {
+    const none = "/invoices.csv?createdTo=2001-01-01T00:00:00.000Z";
+    expect((await get(none)).text).to.equal(
+      `${Object.keys(tableExports.invoices.columns).join(",")}\r\n`,
+    );
+    const head = await estate.app.request("HEAD", `${home}${none}`, { token: estate.owner.token });
+    expect([head.status, head.text]).to.deep.equal([200, ""]);
+  });
+});

@@ -1,0 +1,161 @@
+// Options on two networks, whose USDT have 6 and 18 decimals and whose blocks are read apart.
+import { expect } from "chai";
+import { presentInvoice } from "../../../../src/features/invoices/index.ts";
+import { makeHashClaims } from "../../../../src/features/payments/index.ts";
+import { paymentClaims } from "../../../../src/features/payments/table.ts";
+import { minute, second } from "../../../../src/kernel/clock.ts";
+import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { createJournal } from "../../../../src/platform/journal/index.ts";
+import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { xpubs } from "../../../support/merchants.ts";
+import { anyStore, testContext } from "../../../support/store/stores.ts";
+import { openMarket, type Market } from "../../payments/ledger/paid-invoice-fixture.ts";
+import { scriptChain, wordOf, type ScriptedChain } from "../../payments/watcher/scripted-chain.ts";
+
+const networks = ["ethereum", "bsc"] as const;
+type NetworkId = (typeof networks)[number];
+const blockMs = 12 * second;
+
+anyStore("An invoice with options on two networks", (store) => {
+  let shop: Shop;
+  const chains = new Map<NetworkId, { chain: ScriptedChain; market: Market }>();
+
+  beforeEach(async () => {
+    shop = await openShop(await store.open(), ...networks);
+    for (const id of networks) {
+      const startAt = shop.now() - 200 * blockMs;
+      const chainId = shop.networks.get(id)?.chainId ?? 1;
+      const chain = scriptChain({ startAt, blockMs, finalityLag: 30, chainId });
+      if (id === "bsc") chain.faults.decimals = 18;
+      chain.mine([], 199);
+      const market = openMarket(shop, id, chain.client);
+      await market.look();
+      chains.set(id, { chain, market });
+      await shop.addWallet(id, { xpub: id === "bsc" ? xpubs.second : xpubs.first });
+    }
+  });
+
+  const on = (id: NetworkId) => {
+    const found = chains.get(id);
+    if (found === undefined) throw new Error(`${id} is not read`);
+    return found;
+  };
+  const issue = () =>
+    shop.create({
+      network: undefined,
+      tokenSymbol: undefined,
+      paymentOptions: networks.map((network) => ({ network, tokenSymbol: "USDT" })),
+    });
+  const shown = async ({ id }: { readonly id: `inv_${string}` }) =>
+    presentInvoice(await shop.invoices.get(shop.organizationId, id));
+
+  /** Pays to an address of a network, and mines until it is confirmed. */
+  async function pay(id: NetworkId, address: string | null, amount: bigint, name: string) {
+    const { chain, market } = on(id);
+    const to = parseAddress(address ?? "");
+    const token = shop.networks.get(id)?.tokens.find(({ symbol }) => symbol === "USDT");
+    if (!to.ok || token === undefined) throw new Error("there is nowhere to pay to");
+    const { contract } = token;
+    chain.mine([{ transaction: name, contract, to: to.address, amount }]);
+    chain.mine([], 29);
+    shop.advance(30 * blockMs);
+    await market.look();
+  }
+
+  it("sums what comes on both, and shows each transaction", async () => {
+    const invoice = await issue();
+    await shop.choose(invoice.checkoutId, "bsc", "USDT");
+    const options = (await shown(invoice)).paymentOptions;
+    expect(options.map(({ payableAmount }) => payableAmount)).to.deep.equal(["25.00", "25.00"]);
+    const [ethereum, bsc] = options.map(({ walletAddress }) => walletAddress);
+    await pay("ethereum", ethereum ?? null, 10_000_001n, "first");
+    // The money came on Ethereum, so that is in force now.
+    expect(await shown(invoice)).to.include({
+      ...{ status: "partially_paid", network: "ethereum", paidTokenAmount: "10.000001" },
+      ...{ paidAmount: "10.00", remainingAmount: "14.999999" },
+    });
+    await shop.choose(invoice.checkoutId, "bsc", "USDT");
+    expect(await shown(invoice)).to.include({
+      ...{ network: "bsc", remainingAmount: "14.999999", paidAmount: "10.00" },
+    });
+    await pay("bsc", bsc ?? null, 14_999_999n * 10n ** 12n, "second");
+    const paid = await shown(invoice);
+    expect(paid).to.include({ status: "paid", exception: "none", paidAmount: "25.00" });
+    expect(paid).to.include({ network: "bsc", paidTokenAmount: "25.00" });
+    expect(paid.transactionHashes).to.have.length(2);
+    const { data } = await on("bsc").market.payments();
+    expect(data.map(({ settlementAmount }) => settlementAmount)).to.deep.equal(["15.00", "10.00"]);
+  });
+
+  it("looks for a submitted hash on each network that the payer has chosen", async () => {
+    const invoice = await issue();
+    const { walletAddress } = await shown(invoice);
+    await shop.choose(invoice.checkoutId, "bsc", "USDT");
+    const hash = wordOf("sent on the other");
+    const claims = makeHashClaims({
+      ...{ ids: shop.ids, clock: { now: shop.now }, wake: () => undefined },
+      journal: createJournal({ ids: shop.ids, wake: () => undefined }),
+      invoices: shop.settlement,
+    });
+    const { id, organizationId } = invoice;
+    await shop.db.write(testContext, (tx) =>
+      claims.submit(tx, { id, organizationId, network: "bsc" }, hash),
+    );
+    const claim = async () => {
+      const [row] = await shop.db.find(paymentClaims, "WHERE invoice_id = $1", [id]);
+      return { network: row?.network, state: row?.state };
+    };
+    for (const network of ["bsc", "ethereum", "bsc"] as const) await on(network).market.look();
+    expect(await claim()).to.include({ state: "waiting" });
+    await pay("ethereum", walletAddress, 10_000_000n, "sent on the other");
+    for (let round = 0; round < 3; round += 1) {
+      for (const network of networks) await on(network).market.look();
+      shop.advance(minute);
+    }
+    expect(await claim()).to.deep.equal({ network: "ethereum", state: "credited" });
+  });
+
+  it("gives a hash up after an hour only if no network knows it", async () => {
+    const invoice = await issue();
+    await shop.choose(invoice.checkoutId, "bsc", "USDT");
+    const claims = makeHashClaims({
+      ...{ ids: shop.ids, clock: { now: shop.now }, wake: () => undefined },
+      journal: createJournal({ ids: shop.ids, wake: () => undefined }),
+      invoices: shop.settlement,
+    });
+    const { id, organizationId } = invoice;
+    await shop.db.write(testContext, (tx) =>
+      claims.submit(tx, { id, organizationId, network: "ethereum" }, wordOf("nowhere")),
+    );
+    const seen = new Set<string>();
+    const row = async () => (await shop.db.find(paymentClaims, "WHERE invoice_id = $1", [id]))[0];
+    for (let minutes = 0; minutes < 45; minutes += 1) {
+      for (const network of networks) {
+        await on(network).market.look();
+        seen.add(String((await row())?.network));
+      }
+      expect(await row()).to.include({ state: "waiting" });
+      shop.advance(minute);
+    }
+    expect([...seen].sort()).to.deep.equal(["bsc", "ethereum"]);
+    shop.advance(30 * minute);
+    for (const network of networks) await on(network).market.look();
+    expect(await row()).to.include({ state: "refused", reason: "unknown" });
+  });
+
+  it("is paid on the first although another is in force, and goes back after a reorganization", async () => {
+    const invoice = await issue();
+    const { walletAddress } = await shown(invoice);
+    await shop.choose(invoice.checkoutId, "bsc", "USDT");
+    await pay("ethereum", walletAddress, 25_000_000n, "whole");
+    expect(await shown(invoice)).to.include({ status: "paid", network: "ethereum" });
+    const { chain, market } = on("ethereum");
+    chain.rollback(30);
+    chain.mine([], 31);
+    shop.advance(blockMs);
+    await market.look();
+    expect(await shown(invoice)).to.include({
+      ...{ status: "open", exception: "reverted", paidAmount: "0.00", network: "ethereum" },
+    });
+  });
+});

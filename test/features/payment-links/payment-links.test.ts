@@ -1,0 +1,215 @@
+import { expect } from "chai";
+import { approvedMerchant, startApp, type Person, type TestApp } from "../../support/app.ts";
+import { xpubOf } from "../../support/merchants.ts";
+import { countRows } from "../../support/store/dump.ts";
+import { eachStore, takeTurns } from "../../support/store/stores.ts";
+import { until } from "../../support/until.ts";
+import { expectProblem } from "../../api/problem.ts";
+
+const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
+
+eachStore("a payment link", (store) => {
+  const it = takeTurns(store);
+  let app: TestApp;
+  let merchants = 0;
+  before(async () => {
+    // The limits of tests are off by default.
+    app = await startApp({
+      place: await store.place("migrated"),
+      settings: { TILL_RATE_LIMIT_SCALE: "1", TILL_RATE_LIMIT_REGISTRATION_PER_HOUR: "1000" },
+    });
+  });
+  after(() => app.stop());
+
+  type Merchant = Person & { readonly key: string; readonly path: string };
+
+  async function merchant(): Promise<Merchant> {
+    const person = await approvedMerchant(app);
+    const path = `/v1/organizations/${person.organizationId}`;
+    merchants += 1;
+    const body = { label: "Till", network: "sandbox", xpub: xpubOf(merchants) };
+    await app.request("POST", `${path}/wallets`, { key: person.key, body });
+    return { ...person, path };
+  }
+
+  const create = (shop: Merchant, body: object) =>
+    app.request("POST", `${shop.path}/payment-links`, {
+      key: shop.key,
+      body: { ...priced, ...body },
+    });
+
+  const enter = (url: string, amount: string, query = "") =>
+    fetch(url + query, {
+      method: "POST",
+      body: new URLSearchParams({ amount }),
+      redirect: "manual",
+    });
+
+  const invoicesOf = async (shop: Merchant, id: unknown) => {
+    const query = `metadataKey=paymentLink&metadataValue=${String(id)}&limit=100`;
+    const { body } = await app.request("GET", `${shop.path}/invoices?${query}`, { key: shop.key });
+    return body["data"] as Record<string, unknown>[];
+  };
+
+  it("gives each of five payers an invoice of their own, which each of them pays", async () => {
+    const shop = await merchant();
+    const {
+      status,
+      body: link,
+      text,
+    } = await create(shop, {
+      minAmount: "5",
+      maxAmount: "50",
+      description: "Donation",
+    });
+    expect(status, text).to.equal(201);
+    expect(link).to.include({ amount: null, minAmount: "5.00", maxAmount: "50.00" });
+    const url = String(link["url"]);
+    const page = await (await fetch(url)).text();
+    expect(page).to.contain("From $5.00 to $50.00").and.to.contain("Donation");
+    expect(page).to.contain('inputmode="decimal"').and.not.to.contain("<script");
+    for (const [place, amount] of ["5", "10.50", "7,25", " 50 ", "20.00"].entries()) {
+      const answer = await enter(url, amount);
+      expect(answer.status).to.equal(303);
+      const location = answer.headers.get("location") ?? "";
+      expect(location).to.match(/^\/pay\/chk_\w+$/);
+      const paid = await fetch(`${app.url}${location}/sandbox`, {
+        method: "POST",
+        body: new URLSearchParams({ action: "pay" }),
+        redirect: "manual",
+      });
+      expect(paid.status, String(place)).to.equal(303);
+      await fetch(`${app.url}${location}/sandbox`, {
+        method: "POST",
+        body: new URLSearchParams({ action: "mine" }),
+      });
+    }
+    const invoices = await until(
+      "five paid invoices",
+      () => invoicesOf(shop, link["id"]),
+      (found) => found.length === 5 && found.every(({ status: each }) => each !== "open"),
+    );
+    expect(invoices.map(({ amount }) => amount).sort()).to.deep.equal([
+      "10.50",
+      "20.00",
+      "5.00",
+      "50.00",
+      "7.25",
+    ]);
+    expect(new Set(invoices.map(({ walletAddress }) => walletAddress)).size).to.equal(5);
+    expect(invoices.every(({ description }) => description === "Donation")).to.equal(true);
+  });
+
+  it("refuses amounts that are none, or outside its bounds, and keeps the payer's language", async () => {
+    const shop = await merchant();
+    const { body: link } = await create(shop, { minAmount: "5", maxAmount: "50" });
+    const url = String(link["url"]);
+    for (const amount of ["4.99", "50.01", "", "ten", "-5", "1e3", "5.001", "9".repeat(200)]) {
+      const answer = await enter(url, amount, "?lang=de");
+      expect(answer.headers.get("location"), amount).to.match(
+        /\/link\/lnk_\w+\?failed=amount&lang=de$/,
+      );
+    }
+    const refused = await (await fetch(`${url}?failed=amount&lang=de`)).text();
+    expect(refused).to.contain("Dieser Betrag ist hier nicht möglich");
+    expect(await invoicesOf(shop, link["id"])).to.deep.equal([]);
+  });
+
+  it("asks for its own amount, whatever a payer sends", async () => {
+    const shop = await merchant();
+    const { body: link } = await create(shop, { amount: "25" });
+    const url = String(link["url"]);
+    expect(await (await fetch(url)).text())
+      .to.contain("$25.00")
+      .and.not.to.contain("<input");
+    await enter(url, "1");
+    const [invoice] = await invoicesOf(shop, link["id"]);
+    expect(invoice).to.include({ amount: "25.00", status: "open" });
+  });
+
+  it("can be disabled: its page and poster end, and its invoices remain", async () => {
+    const shop = await merchant();
+    const { body: link } = await create(shop, { amount: "25", description: "<b>Tea</b>" });
+    const poster = await (await fetch(String(link["posterUrl"]))).text();
+    expect(poster).to.contain("<svg").and.to.contain("&lt;b&gt;Tea").and.to.contain(link["url"]);
+    const path = `${shop.path}/payment-links/${String(link["id"])}`;
+    for (let repeats = 0; repeats < 2; repeats += 1) {
+      const { body } = await app.request("POST", `${path}/disable`, { key: shop.key });
+      expect(body).to.include({ status: "disabled" });
+    }
+    for (const url of [link["url"], link["posterUrl"], `${app.url}/link/lnk_x`]) {
+      const answer = await fetch(String(url));
+      expect(answer.status).to.equal(404);
+      expect(await answer.text()).to.contain("We can&#39;t find this payment");
+    }
+    const listed = await app.request("GET", `${shop.path}/payment-links?status=disabled`, {
+      key: shop.key,
+    });
+    expect(listed.body["data"]).to.have.length(1);
+    const other = await merchant();
+    const foreign = await app.request("GET", `${other.path}/payment-links/${String(link["id"])}`, {
+      key: other.key,
+    });
+    expectProblem(foreign, 404, "not_found");
+  });
+
+  it("is refused with terms of which no invoice can be issued", async () => {
+    const shop = await merchant();
+    for (const [body, status, place] of [
+      [{ amount: "0" }, 400, "/amount"],
+      [{ amount: "5", minAmount: "1" }, 400, "/amount"],
+      [{ minAmount: "9", maxAmount: "5" }, 400, "/maxAmount"],
+      [{ minAmount: "0" }, 400, "/minAmount"],
+      [{ maxAmount: "1.005" }, 400, "/maxAmount"],
+      [{ network: "nowhere" }, 422, ""],
+      [{ tokenSymbol: "NONE" }, 422, ""],
+      [{ settlementCurrency: "ZZZ" }, 422, "unsupported_currency"],
+      [{ amount: "1000000000000.01" }, 422, "amount_too_large"],
+      [{ walletId: "wal_00000000000000000000000000" }, 404, ""],
+      [{ redirectUrl: "javascript:alert(1)" }, 400, "/redirectUrl"],
+    ] as const) {
+      const answer = await create(shop, body);
+      expect(answer.status, JSON.stringify(body) + answer.text).to.equal(status);
+      expect(answer.text).to.contain(place);
+    }
+    expect(
+      await countRows(app.app.db, "payment_links", "WHERE organization_id = $1", [
+        shop.organizationId,
+      ]),
+    ).to.equal(0);
+  });
+
+  it("says that a payment cannot be started while the merchant cannot issue invoices", async () => {
+    const person = await approvedMerchant(app);
+    const shop = { ...person, path: `/v1/organizations/${person.organizationId}` };
+    const { body: link } = await create(shop, { amount: "25" });
+    const answer = await enter(String(link["url"]), "");
+    expect(answer.headers.get("location")).to.contain("failed=unavailable");
+    const page = await (await fetch(app.url + (answer.headers.get("location") ?? ""))).text();
+    expect(page).to.contain("can&#39;t be started right now");
+  });
+
+  // The last one: it uses up the limit.
+  it("starts no more payments than its limit for one visitor", async () => {
+    const shop = await merchant();
+    const { body: link } = await create(shop, { amount: "25" });
+    const url = String(link["url"]);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        fetch(url, {
+          method: "POST",
+          redirect: "manual",
+          body: new URLSearchParams({ amount: "25" }),
+        }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 303).length).to.be.at.most(20);
+    expect(statuses.filter((status) => status === 429).length).to.be.at.least(80);
+    const holds = await countRows(app.app.db, "invoices", "WHERE organization_id = $1", [
+      shop.organizationId,
+    ]);
+    expect(holds).to.be.at.most(20);
+    expect(await answers.at(-1)?.text()).to.contain("</html>");
+  });
+});

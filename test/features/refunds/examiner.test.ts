@@ -1,0 +1,150 @@
+// The rules by which several providers decide about a refund's transaction.
+import { expect } from "chai";
+import { makeRefundExaminer } from "../../../src/features/refunds/index.ts";
+import { refunds } from "../../../src/features/refunds/table.ts";
+import { makeRefundLedger } from "../../../src/features/payments/index.ts";
+import { second } from "../../../src/kernel/clock.ts";
+import { createIds } from "../../../src/kernel/id.ts";
+import { createAlarms } from "../../../src/platform/chain/state/alarms.ts";
+import type { ChainClient, Receipt } from "../../../src/platform/chain/client.ts";
+import { ProviderError } from "../../../src/platform/chain/providers/error.ts";
+import { networkState } from "../../../src/platform/chain/state/network-state.ts";
+import { createJournal } from "../../../src/platform/journal/index.ts";
+import { silentLogger } from "../../../src/platform/logger/index.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { expectStatus } from "../../support/app.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
+import { openDesk } from "./desk.ts";
+
+type Answer = Receipt | null | "away";
+
+eachStore("refunds' transactions, with two providers", (store) => {
+  const desk = openDesk(store);
+
+  /** A refund that was sent, and what each provider answers about its transaction. */
+  async function sentRefund() {
+    const { db, sandbox, settlement } = desk.counter.app.app;
+    const network = sandbox?.network;
+    if (network === undefined) throw new Error("the sandbox is off");
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const hash = await desk.paid(invoice);
+    const payer = desk.newAddress();
+    await expectStatus(desk.ask(invoice, hash, `0x${payer}`), 202);
+    const refund = await desk.refundOf(invoice);
+    const named = "ab".repeat(31) + payer.slice(-2);
+    await expectStatus(desk.name(refund, named), 200);
+    const final = (await networkState(db, "sandbox"))?.cursorHeight ?? 0;
+    const block = { blockHeight: final, blockHash: "cd".repeat(32), transactionHash: named };
+    const transfer = {
+      ...{ ...block, logIndex: 0, blockTime: null, from: desk.address, to: payer },
+      contract: network.tokens.find(({ symbol }) => symbol === "USDT")?.contract ?? "",
+      amount: BigInt(Math.round(Number(refund["amount"]) * 1_000_000)),
+    };
+    const good: Receipt = { ...block, succeeded: true, transfers: [transfer] };
+    const answers: Answer[] = [good, good];
+    const provider = (place: number) => ({
+      provider: `provider ${String(place)}`,
+      receipt: () => {
+        const answer = answers[place] ?? null;
+        return answer === "away"
+          ? Promise.reject(
+              new ProviderError("it does not answer", { kind: "unreachable", provider: "test" }),
+            )
+          : Promise.resolve(answer);
+      },
+    });
+    const { clock } = desk.counter.app;
+    const ids = createIds(systemRandom);
+    const journal = createJournal({ ids, wake: () => undefined });
+    const networks = new Map([[network.id, network]]);
+    const ledger = {
+      ids,
+      journal,
+      networks,
+      invoices: settlement,
+      refunds: { withdraw: () => Promise.resolve() },
+    };
+    const alarms = createAlarms({ clock, logger: silentLogger });
+    const examiner = makeRefundExaminer({
+      ...{ db, clock, journal, network, networks, alarms, logger: silentLogger },
+      providers: [provider(0), provider(1)] as unknown as ChainClient[],
+      payments: makeRefundLedger(ledger as unknown as Parameters<typeof makeRefundLedger>[0]),
+    });
+    return {
+      ...{ good, alarms, answers },
+      failed: { ...good, succeeded: false, transfers: [] },
+      later: { ...good, blockHeight: final + 1 },
+      /** Examines it some times with these answers. */
+      examine: async (given: readonly Answer[], times = 1) => {
+        answers.splice(0, 2, ...given);
+        for (let time = 0; time < times; time += 1) {
+          await db.write(testContext, (tx) =>
+            tx.run("UPDATE refunds SET next_at = 0 WHERE id = $1", [String(refund["id"])]),
+          );
+          await examiner.examine(() => Promise.resolve());
+        }
+        return desk.refundOf(invoice);
+      },
+      row: () => db.findOne(refunds, "WHERE id = $1", [String(refund["id"])]),
+    };
+  }
+
+  it("are refused by two of them, in a final block, and by none alone", async () => {
+    const { examine, failed, good, later } = await sentRefund();
+    const early = { ...failed, blockHeight: later.blockHeight };
+    for (const answers of [
+      [early, early],
+      [failed, good],
+      [good, failed],
+      [failed, "away"],
+      [failed, null],
+    ] as const) {
+      expect(await examine(answers, 9)).to.include({ status: "sent" });
+    }
+    expect(await examine([failed, failed])).to.include({ status: "requested", refusal: "failed" });
+  });
+
+  it("are unknown only if each of them does not know it", async () => {
+    const { examine } = await sentRefund();
+    expect(await examine([null, "away"], 20)).to.include({ status: "sent" });
+    expect(await examine(["away", "away"], 20)).to.include({ status: "sent" });
+    expect(await examine([null, null])).to.include({ status: "requested", refusal: "unknown" });
+  });
+
+  it("are confirmed by one of them, ten minutes after finality, if the other one has no receipt", async () => {
+    for (const absent of [null, "away"] as const) {
+      const { examine, good, later, alarms } = await sentRefund();
+      // Time before the block is final does not count.
+      expect(await examine([later, absent], 12)).to.include({ status: "sent" });
+      expect(await examine([absent, good], 7)).to.include({ status: "sent" });
+      expect(await examine([absent, good])).to.include({ status: "confirmed" });
+      expect(alarms.open()).to.deep.equal([]);
+    }
+  });
+
+  it("are held with an alarm while one of them contradicts the other one, even if it falls silent", async () => {
+    const { examine, good, alarms } = await sentRefund();
+    const other = { ...good, blockHash: "ef".repeat(32) };
+    expect(await examine([good, other])).to.include({ status: "sent" });
+    for (const silent of [null, "away"] as const) {
+      expect(await examine([good, silent], 10)).to.include({ status: "sent" });
+    }
+    await examine(["away", "away"]);
+    expect(await examine([good, "away"], 10)).to.include({ status: "sent" });
+    expect(alarms.open().map(({ kind }) => kind)).to.deep.equal(["refund_held"]);
+    expect(await examine([good, good])).to.include({ status: "confirmed" });
+    expect(alarms.open()).to.deep.equal([]);
+  });
+
+  it("are read once a minute until their block is final", async () => {
+    const { examine, later, row } = await sentRefund();
+    for (const answers of [
+      [later, later],
+      ["away", "away"],
+    ] as const) {
+      await examine(answers);
+      expect((await row())?.nextAt).to.be.greaterThan(desk.counter.app.clock.now() + 50 * second);
+    }
+  });
+});

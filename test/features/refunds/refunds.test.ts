@@ -1,0 +1,649 @@
+import { expect } from "chai";
+import { refundChecks } from "../../../src/features/refunds/checks.ts";
+import { events } from "../../../src/platform/events/table.ts";
+import { expectStatus } from "../../support/app.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
+import type { Json } from "../payments/ledger/counter.ts";
+import { usdt } from "../payments/shared-address.ts";
+import { openDesk } from "./desk.ts";
+
+const sumOf = (invoice: Json, more: number) => (Number(invoice["payableAmount"]) + more).toFixed(6);
+
+eachStore("refunds", (store) => {
+  const desk = openDesk(store);
+
+  /** Asks for the refund of a payment, sends it and lets it become final. Returns the refund. */
+  async function refunded(invoice: Json, hash: string): Promise<Json> {
+    expect((await desk.session(invoice))["canRequestRefund"]).to.equal(true);
+    const payer = desk.newAddress();
+    const asked = await expectStatus(desk.ask(invoice, hash, `0x${payer}`), 202);
+    expect(asked.body["canRequestRefund"]).to.equal(false);
+    const refund = await desk.refundOf(invoice);
+    expect(refund).to.include({ status: "requested", requestedBy: "payer", tokenSymbol: "USDT" });
+    const sent = await desk.give(payer, refund["amount"]);
+    await expectStatus(desk.name(refund, sent), 200);
+    await desk.examine();
+    expect(await desk.refundOf(invoice)).to.include({ status: "sent", confirmedAt: null });
+    await desk.settle();
+    const done = await desk.refundOf(invoice);
+    expect(done).to.include({ status: "confirmed", transactionHash: `0x${sent}`, refusal: null });
+    const [shown] = (await desk.session(invoice))["refunds"] as Json[];
+    expect(shown).to.include({ status: "confirmed", transactionHash: `0x${sent}` });
+    expect(String(shown?.["address"])).to.match(/^0xcccc…\w{6}$/i);
+    return done;
+  }
+
+  const paymentOf = async (refund: Json) =>
+    desk.counter.get(desk.merchant, `/payments/${String(refund["paymentId"])}`);
+
+  it("return the overpaid part of a paid invoice, which stays paid", async () => {
+    const invoice = await desk.issue({ underpaymentTolerance: "0" });
+    // Two parts: the second one is too large, so the merchant allocates it.
+    const first = await desk.paid(invoice);
+    expect(await desk.read(invoice)).to.include({ status: "paid" });
+    expect((await desk.session(invoice))["canRequestRefund"]).to.equal(false);
+    const refused = await desk.ask(invoice, first, `0x${desk.newAddress()}`);
+    expect(refused.body["code"]).to.equal("not_refundable");
+    const [needed] = await desk.counter.list(desk.merchant, "/payments");
+    const early = await desk.post("/refunds", {
+      ...{ paymentId: needed?.["id"], amount: "1.00", address: `0x${desk.newAddress()}` },
+    });
+    expect(early.body["code"]).to.equal("not_refundable");
+    const second = await desk.pay("7.35");
+    const transfer = await desk.inboxed();
+    await expectStatus(
+      desk.post(`/transfers/${String(transfer?.["id"])}/allocate`, {
+        allocations: [{ invoiceId: invoice["id"], amount: "5.00" }],
+      }),
+      200,
+    );
+    await desk.counter.mine(3);
+    expect(await desk.session(invoice)).to.include({ state: "overpaid" });
+    const refund = await refunded(invoice, second);
+    expect(refund).to.include({ amount: "5.00" });
+    expect(await desk.read(invoice)).to.include({ status: "paid", exception: "overpaid" });
+    expect(await paymentOf(refund)).to.include({ status: "confirmed" });
+    const [paid] = await desk.counter.list(desk.merchant, `/payments?transactionHash=0x${first}`);
+    const reversed = await desk.post(`/payments/${String(paid?.["id"])}/reverse`);
+    expect(reversed.body["code"]).to.equal("payment_refunded");
+  });
+
+  it("return a late payment that waited for the merchant, who can no longer accept it", async () => {
+    await expectStatus(
+      desk.counter.app.request(
+        "PATCH",
+        `/v1/organizations/${desk.merchant.organizationId}/payment-policy`,
+        {
+          key: desk.merchant.key,
+          body: { latePayments: "review" },
+        },
+      ),
+      200,
+    );
+    const invoice = await desk.issue();
+    await desk.expire(invoice);
+    const hash = await desk.paid(invoice);
+    expect(await desk.session(invoice)).to.include({ state: "late_review" });
+    const refund = await refunded(invoice, hash);
+    expect(await paymentOf(refund)).to.include({ status: "rejected" });
+    const accepted = await desk.post(`/payments/${String(refund["paymentId"])}/accept`);
+    expect(accepted.body["code"]).to.equal("payment_not_in_review");
+    expect(await desk.inboxed()).to.equal(null);
+  });
+
+  it("return a payment of a canceled invoice", async () => {
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const hash = await desk.paid(invoice);
+    const refund = await refunded(invoice, hash);
+    expect(refund["amount"]).to.equal(invoice["payableAmount"]);
+    expect(await desk.read(invoice)).to.include({ status: "canceled" });
+  });
+
+  it("return a part that an expired invoice received, which then no longer counts", async () => {
+    const invoice = await desk.issue();
+    const inbox = await desk.pay("10.00");
+    const transfer = await desk.inboxed();
+    await expectStatus(
+      desk.post(`/transfers/${String(transfer?.["id"])}/allocate`, {
+        allocations: [{ invoiceId: invoice["id"], amount: "10.00" }],
+      }),
+      200,
+    );
+    await desk.counter.mine(3);
+    await desk.expire(invoice);
+    expect(await desk.read(invoice)).to.include({ status: "expired", paidTokenAmount: "10.00" });
+    await refunded(invoice, inbox);
+    expect(await desk.read(invoice)).to.include({ status: "expired", paidTokenAmount: "0.00" });
+  });
+
+  it("return a second payment of the same amount", async () => {
+    const invoice = await desk.issue();
+    await desk.paid(invoice);
+    const second = await desk.paid(invoice);
+    const early = await desk.ask(invoice, second, `0x${desk.newAddress()}`);
+    expect(early.body["code"]).to.equal("not_refundable");
+    await expectStatus(
+      desk.counter.app.request(
+        "POST",
+        `/v1/checkout/${String(invoice["checkoutId"])}/transactions`,
+        { body: { transactionHash: second } },
+      ),
+      202,
+    );
+    await desk.examine();
+    const refund = await refunded(invoice, second);
+    expect(refund["amount"]).to.equal(invoice["payableAmount"]);
+    expect(await desk.read(invoice)).to.include({ status: "paid", exception: "none" });
+  });
+
+  it("return what came in two tokens of one invoice, each in its own and never more than the excess", async () => {
+    const paymentOptions = ["USDT", "USDC"].map((tokenSymbol) => ({
+      ...{ network: "sandbox", tokenSymbol },
+    }));
+    const priced = { amount: "25.00", settlementCurrency: "USD", paymentOptions };
+    const invoice = (await expectStatus(desk.post("/invoices", priced), 201)).body;
+    const path = `/v1/checkout/${String(invoice["checkoutId"])}/option`;
+    const body = { network: "sandbox", tokenSymbol: "USDC" };
+    await expectStatus(desk.counter.app.request("POST", path, { body }), 200);
+    await desk.pay(invoice["payableAmount"]);
+    expect(await desk.read(invoice)).to.include({ status: "paid", tokenSymbol: "USDT" });
+    const refunds: string[] = [];
+    for (const [token, amount] of [
+      ["USDC", "25.00"],
+      ["USDT", "5.00"],
+    ] as const) {
+      // No rule counts what a paid invoice does not ask for: the merchant allocates it.
+      const hash = await desk.counter.pay(desk.address, usdt(amount), { token });
+      await desk.counter.mine(3);
+      const transfer = await desk.inboxed();
+      const allocations = [{ invoiceId: invoice["id"], amount }];
+      const allocate = `/transfers/${String(transfer?.["id"])}/allocate`;
+      await expectStatus(desk.post(allocate, { allocations }), 200);
+      await desk.counter.mine(3);
+      const { state, canRequestRefund, invoice: shown } = await desk.session(invoice);
+      expect([state, canRequestRefund]).to.deep.equal(["overpaid", true]);
+      const excess = token === "USDC" ? "25.00" : "30.00";
+      expect((shown as Json)["excessAmount"]).to.equal(excess);
+      const payer = desk.newAddress();
+      await expectStatus(desk.ask(invoice, hash, `0x${payer}`), 202);
+      const [refund = {}] = await desk.refunds(`?invoiceId=${String(invoice["id"])}`);
+      expect(refund).to.include({ amount, tokenSymbol: token });
+      await expectStatus(desk.name(refund, await desk.give(payer, amount, { token })), 200);
+      refunds.push(String(refund["id"]));
+    }
+    await desk.settle();
+    for (const id of refunds) {
+      const refund = await desk.counter.get(desk.merchant, `/refunds/${id}`);
+      expect(refund).to.include({ status: "confirmed" });
+    }
+    expect(await desk.session(invoice)).to.include({ canRequestRefund: false });
+    expect(await desk.read(invoice)).to.include({ status: "paid", exception: "overpaid" });
+  });
+
+  it("never exceed a surplus, whoever asks at once, and give later requests the first one", async () => {
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const hash = await desk.paid(invoice);
+    const [payment] = await desk.counter.list(
+      desk.merchant,
+      `/payments?invoiceId=${String(invoice["id"])}`,
+    );
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, index) =>
+        index % 2 === 0
+          ? desk.ask(invoice, hash, `0x${desk.newAddress()}`)
+          : desk.post("/refunds", {
+              ...{ paymentId: payment?.["id"], amount: "1.00" },
+              address: `0x${desk.newAddress()}`,
+            }),
+      ),
+    );
+    const codes = new Set(
+      answers.map(({ status, body }) => `${String(status)} ${String(body["code"])}`),
+    );
+    expect(
+      [...codes].filter((code) => !/^(202|201|409 refund_open|409 not_refundable)/.test(code)),
+    ).to.deep.equal([]);
+    expect(await desk.refunds(`?invoiceId=${String(invoice["id"])}`)).to.have.length(1);
+    const again = await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
+    expect(again.body["refunds"]).to.have.length(1);
+  });
+
+  const refusals: readonly (readonly [
+    string,
+    string,
+    (payer: string, amount: number) => Promise<string>,
+  ])[] = [
+    ["fails", "failed", (payer, amount) => desk.give(payer, amount, { failed: true })],
+    ["pays somebody else", "other_recipient", (_, amount) => desk.give(desk.newAddress(), amount)],
+    [
+      "pays in another token",
+      "other_token",
+      (payer, amount) => desk.give(payer, amount, { token: "USDC" }),
+    ],
+    [
+      "pays in a fake token",
+      "other_token",
+      (payer, amount) => desk.give(payer, amount, { fakeToken: true }),
+    ],
+    [
+      "comes from a foreign wallet",
+      "other_sender",
+      (payer, amount) => desk.give(payer, amount, { from: desk.newAddress() }),
+    ],
+    ["pays too little", "too_small", (payer, amount) => desk.give(payer, amount - 0.000001)],
+  ];
+  it("refuse every transaction that does not pay them, and stay requested", async () => {
+    const invoice = await desk.issue();
+    const payer = desk.newAddress();
+    const old = await desk.give(payer, invoice["payableAmount"]);
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const hash = await desk.paid(invoice);
+    await expectStatus(desk.ask(invoice, hash, `0x${payer}`), 202);
+    const refund = await desk.refundOf(invoice);
+    for (const [, code, send] of [
+      ...refusals,
+      ["is older than the payment", "too_early", () => Promise.resolve(old)] as const,
+    ]) {
+      const named = await send(payer, Number(refund["amount"]));
+      await expectStatus(desk.name(refund, named), 200);
+      await desk.examine();
+      if (code !== "too_early") {
+        // Its block is not final: nothing is refused yet, but the merchant can read what is wrong.
+        expect(await desk.refundOf(invoice)).to.include({ status: "sent", refusal: code });
+        await desk.settle();
+      }
+      expect(await desk.refundOf(invoice)).to.include({
+        ...{ status: "requested", refusal: code, transactionHash: null },
+        refusedTransactionHash: `0x${named}`,
+      });
+    }
+    const own = await desk.name(refund, hash);
+    expect(own.body["code"]).to.equal("transaction_used");
+    const malformed = await desk.name(refund, "0x12");
+    expect(malformed.status).to.equal(400);
+    // Nobody knows it: given up after about an hour.
+    await expectStatus(desk.name(refund, "ab".repeat(32)), 200);
+    for (let attempt = 0; attempt < 18; attempt += 1) await desk.examine();
+    expect(await desk.refundOf(invoice)).to.include({ status: "requested", refusal: "unknown" });
+    const good = await desk.give(payer, refund["amount"]);
+    await expectStatus(desk.name(refund, good), 200);
+    await desk.settle();
+    expect(await desk.refundOf(invoice)).to.include({ status: "confirmed" });
+    const late = await desk.name(refund, "cd".repeat(32));
+    expect(late.body["code"]).to.equal("refund_not_requested");
+    const types = (
+      await desk.counter.app.app.db.find(events, "WHERE object_id = $1 ORDER BY id", [
+        String(refund["id"]),
+      ])
+    ).map(({ type }) => type);
+    expect(types.slice(0, 3)).to.deep.equal(["refund.requested", "refund.sent", "refund.reverted"]);
+    expect(types.at(-1)).to.equal("refund.confirmed");
+  });
+
+  it("are requested again once a reorganization has removed their transaction", async () => {
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const hash = await desk.paid(invoice);
+    const payer = desk.newAddress();
+    await expectStatus(desk.ask(invoice, hash, `0x${payer}`), 202);
+    const refund = await desk.refundOf(invoice);
+    await desk.counter.mine(3);
+    const sent = await desk.give(payer, refund["amount"]);
+    await expectStatus(desk.name(refund, sent), 200);
+    await desk.examine();
+    await desk.counter.reorganize(1, { drop: true });
+    for (let attempt = 0; attempt < 18; attempt += 1) await desk.examine();
+    expect(await desk.refundOf(invoice)).to.include({
+      ...{ status: "requested", refusal: "reverted", refusedTransactionHash: `0x${sent}` },
+    });
+  });
+
+  it("prove one refund with each transaction", async () => {
+    const payer = desk.newAddress();
+    const made: Json[] = [];
+    for (const amount of ["3.10", "3.20"]) {
+      const invoice = await desk.issue({ amount });
+      await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+      const hash = await desk.paid(invoice);
+      await expectStatus(desk.ask(invoice, hash, `0x${payer}`), 202);
+      made.push(await desk.refundOf(invoice));
+    }
+    const [one = {}, other = {}] = made;
+    const sent = await desk.give(payer, "6.30");
+    await expectStatus(desk.name(one, sent), 200);
+    const twice = await desk.name(other, sent);
+    expect(twice.body["code"]).to.equal("transaction_used");
+  });
+
+  it("are withdrawn when the merchant accepts or allocates the payment after all", async () => {
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const hash = await desk.paid(invoice);
+    await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
+    const refund = await desk.refundOf(invoice);
+    await expectStatus(desk.post(`/payments/${String(refund["paymentId"])}/accept`), 200);
+    expect(await desk.refundOf(invoice)).to.include({
+      ...{ status: "rejected", refusal: "surplus_gone", reason: null },
+    });
+    const named = await desk.name(refund, "ab".repeat(32));
+    expect(named.body["code"]).to.equal("refund_not_requested");
+  });
+
+  it("are rejected with a reason that the payer sees, and can be asked for again", async () => {
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const hash = await desk.paid(invoice);
+    await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
+    const refund = await desk.refundOf(invoice);
+    const path = `/refunds/${String(refund["id"])}/reject`;
+    await expectStatus(desk.post(path, { reason: "Wrong address, we wrote to you" }), 200);
+    expect((await desk.post(path, { reason: "Again" })).body["code"]).to.equal(
+      "refund_not_requested",
+    );
+    const session = await desk.session(invoice);
+    expect(session["canRequestRefund"]).to.equal(true);
+    expect((session["refunds"] as Json[])[0]).to.include({
+      ...{ status: "rejected", reason: "Wrong address, we wrote to you" },
+    });
+    await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
+  });
+
+  it("refuse addresses at which the money would be lost, and amounts above the surplus", async () => {
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const hash = await desk.paid(invoice);
+    const network = desk.counter.app.app.sandbox?.network;
+    const contract = network?.tokens[0]?.contract ?? "";
+    const faults = new Map([
+      [`0x${"0".repeat(40)}`, "422 refund_address_refused"],
+      [`0x${contract}`, "422 refund_address_refused"],
+      [`0x${desk.address}`, "422 refund_address_refused"],
+      ["TJRabPrwbZy45sbavfcjinPJC18kjpRTv8", "400 invalid_request"],
+      ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD00", "400 invalid_request"],
+      ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed", "400 invalid_request"],
+      ["nobody", "400 invalid_request"],
+    ]);
+    for (const [address, expected] of faults) {
+      const { status, body, text } = await desk.ask(invoice, hash, address);
+      expect(`${String(status)} ${String(body["code"])}`, address).to.equal(expected);
+      if (status === 400) expect(text).not.to.include(address);
+    }
+    expect((await desk.ask(invoice, "12", `0x${desk.newAddress()}`)).status).to.equal(400);
+    const foreign = await desk.ask(invoice, "ab".repeat(32), `0x${desk.newAddress()}`);
+    expect(foreign.body["code"]).to.equal("not_refundable");
+    const [payment] = await desk.counter.list(
+      desk.merchant,
+      `/payments?invoiceId=${String(invoice["id"])}`,
+    );
+    const create = (body: Json) =>
+      desk.post("/refunds", {
+        paymentId: payment?.["id"],
+        address: `0x${desk.newAddress()}`,
+        ...body,
+      });
+    const more = await create({ amount: sumOf(invoice, 0.000001) });
+    expect(more.body["code"]).to.equal("refund_too_large");
+    expect((await create({ amount: "0" })).status).to.equal(400);
+    expect((await create({ amount: "1.00", address: `0x${contract}` })).status).to.equal(422);
+    expect(await desk.refunds(`?invoiceId=${String(invoice["id"])}`)).to.deep.equal([]);
+    const stranger = await desk.counter.merchant();
+    const theirs = await desk.counter.post(stranger, "/refunds", {
+      ...{ paymentId: payment?.["id"], amount: "1.00", address: `0x${desk.newAddress()}` },
+    });
+    expect(theirs.status).to.equal(404);
+  });
+
+  it("are examined again if the final block of their transaction was replaced", async () => {
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const refund = await refunded(invoice, await desk.paid(invoice));
+    await desk.counter.app.app.db.write(testContext, (tx) =>
+      tx.run("UPDATE refunds SET block_height = block_height + 1000 WHERE id = $1", [
+        String(refund["id"]),
+      ]),
+    );
+    await desk.examine();
+    expect(await desk.refundOf(invoice)).to.include({ status: "sent", confirmedAt: null });
+    await desk.examine();
+    expect(await desk.refundOf(invoice)).to.include({ status: "confirmed" });
+  });
+
+  it("are asked for on the page, where the whole address is confirmed before it is stored", async () => {
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const transactionHash = await desk.paid(invoice);
+    const path = `/pay/${String(invoice["checkoutId"])}`;
+    const page = async () => (await desk.counter.app.request("GET", path)).text;
+    const send = (fields: Record<string, string>) =>
+      fetch(`${desk.counter.app.url}${path}/refund`, {
+        ...{ method: "POST", redirect: "manual", body: new URLSearchParams(fields) },
+      });
+    const resultOf = (answer: Response) =>
+      new URL(answer.headers.get("location") ?? "", "http://x").searchParams.get("refund");
+    expect(await page()).to.include('id="refund-form"');
+    const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+    for (const [fields, result] of [
+      [{ transactionHash: "12", address }, "bad-hash"],
+      [{ transactionHash: "ab".repeat(32), address }, "nothing"],
+      [{ transactionHash, address: "<b>nobody" }, "bad-address"],
+      [{ transactionHash, address: `0x${desk.address}` }, "refused"],
+    ] as const) {
+      expect(resultOf(await send(fields))).to.equal(result);
+    }
+    const asked = await send({ transactionHash, address: address.toLowerCase() });
+    expect(asked.status).to.equal(200);
+    expect(await asked.text()).to.include(`<p class="address" translate="no" dir="ltr">${address}`);
+    expect(await desk.refunds(`?invoiceId=${String(invoice["id"])}`)).to.deep.equal([]);
+    const confirmed = { transactionHash, address, amount: String(invoice["payableAmount"]) };
+    expect(resultOf(await send(confirmed))).to.equal("received");
+    expect(resultOf(await send(confirmed))).to.equal("already");
+    const shown = await page();
+    expect(shown).to.include("0x5aAe").and.to.include("requested");
+    expect(shown).not.to.include(address).and.not.to.include('id="refund-form"');
+    const created = await desk.post("/refunds", {
+      ...{ paymentId: (await desk.refundOf(invoice))["paymentId"], amount: "1.00", address },
+    });
+    expect(created.body["code"]).to.equal("refund_open");
+  });
+
+  async function canceledWith(amount?: unknown): Promise<{ invoice: Json; hash: string }> {
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    return { invoice, hash: await desk.paid(invoice, amount) };
+  }
+  const run = (sql: string, values: string[]) =>
+    desk.counter.app.app.db.write(testContext, (tx) => tx.run(sql, values));
+  const submit = async (invoice: Json, transactionHash: string) => {
+    const path = `/v1/checkout/${String(invoice["checkoutId"])}/transactions`;
+    await expectStatus(desk.counter.app.request("POST", path, { body: { transactionHash } }), 202);
+    await desk.examine();
+  };
+
+  it("are not created for a payment that is held, or whose block is not final", async () => {
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const early = await desk.pay(invoice["payableAmount"]);
+    expect((await desk.session(invoice))["canRequestRefund"]).to.equal(false);
+    const tooEarly = await desk.ask(invoice, early, `0x${desk.newAddress()}`);
+    expect(tooEarly.body["code"]).to.equal("not_refundable");
+
+    const part = await desk.issue();
+    const hash = await desk.paid(part, "10.00");
+    const transfer = await desk.inboxed();
+    await expectStatus(
+      desk.post(`/transfers/${String(transfer?.["id"])}/allocate`, {
+        allocations: [{ invoiceId: part["id"], amount: "10.00" }],
+      }),
+      200,
+    );
+    await desk.counter.mine(3);
+    await desk.expire(part);
+    expect((await desk.session(part))["canRequestRefund"]).to.equal(true);
+    // As the verifier leaves it when a provider contradicts the scan.
+    const where = "WHERE invoice_id = $1";
+    await run(`UPDATE payments SET status = 'confirming', version = version + 1 ${where}`, [
+      String(part["id"]),
+    ]);
+    expect((await desk.session(part))["canRequestRefund"]).to.equal(false);
+    const held = await desk.ask(part, hash, `0x${desk.newAddress()}`);
+    expect(held.body["code"]).to.equal("not_refundable");
+    await run(`UPDATE payments SET status = 'confirmed', version = version + 1 ${where}`, [
+      String(part["id"]),
+    ]);
+    await expectStatus(desk.ask(part, hash, `0x${desk.newAddress()}`), 202);
+  });
+
+  it("take another transaction, or are rejected, until the named one is in a block", async () => {
+    const { invoice, hash } = await canceledWith();
+    const payer = desk.newAddress();
+    await expectStatus(desk.ask(invoice, hash, `0x${payer}`), 202);
+    const refund = await desk.refundOf(invoice);
+    await expectStatus(desk.name(refund, "ab".repeat(32)), 200);
+    await desk.examine();
+    const reject = () =>
+      desk.post(`/refunds/${String(refund["id"])}/reject`, { reason: "Not now" });
+    const sped = await desk.give(payer, refund["amount"]);
+    await expectStatus(desk.name(refund, sped), 200);
+    await desk.examine();
+    expect(await desk.refundOf(invoice)).to.include({
+      ...{ status: "sent", transactionHash: `0x${sped}` },
+    });
+    expect((await desk.name(refund, "cd".repeat(32))).body["code"]).to.equal(
+      "refund_not_requested",
+    );
+    expect((await reject()).body["code"]).to.equal("refund_not_requested");
+    await desk.settle();
+    expect(await desk.refundOf(invoice)).to.include({ status: "confirmed" });
+
+    const other = await canceledWith();
+    await expectStatus(desk.ask(other.invoice, other.hash, `0x${payer}`), 202);
+    const second = await desk.refundOf(other.invoice);
+    await expectStatus(desk.name(second, "ef".repeat(32)), 200);
+    const path = `/refunds/${String(second["id"])}/reject`;
+    await expectStatus(desk.post(path, { reason: "Lost" }), 200);
+    await expectStatus(desk.ask(other.invoice, other.hash, `0x${payer}`), 202);
+  });
+
+  it("do not let a stranger's request block the payer's, and the first one sent wins", async () => {
+    // Two invoices of ended payments; both payers name the same transfer, which nothing had matched.
+    const [stranger, victim] = [await desk.issue(), await desk.issue()];
+    for (const { id } of [stranger, victim]) {
+      await expectStatus(desk.post(`/invoices/${String(id)}/cancel`), 200);
+    }
+    const hash = await desk.paid(victim, "7.77");
+    await submit(stranger, hash);
+    await submit(victim, hash);
+    await expectStatus(desk.ask(stranger, hash, `0x${desk.newAddress()}`), 202);
+    expect((await desk.session(victim))["canRequestRefund"]).to.equal(true);
+    const payer = desk.newAddress();
+    await expectStatus(desk.ask(victim, hash, `0x${payer}`), 202);
+    const refund = await desk.refundOf(victim);
+    const foreign = await desk.refundOf(stranger);
+    expect(refund).to.include({ paymentRule: "submitted_hash", amount: "7.77" });
+    await expectStatus(desk.name(refund, await desk.give(payer, "7.77")), 200);
+    expect(await desk.refundOf(stranger)).to.include({
+      ...{ status: "rejected", refusal: "surplus_gone", reason: null },
+    });
+    expect((await desk.name(foreign, "ab".repeat(32))).body["code"]).to.equal(
+      "refund_not_requested",
+    );
+    expect((await desk.session(stranger))["canRequestRefund"]).to.equal(false);
+    await desk.settle();
+    expect(await desk.refundOf(victim)).to.include({ status: "confirmed" });
+  });
+
+  it("are the merchant's alone once he has rejected one of a submitted hash", async () => {
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const hash = await desk.paid(invoice, "8.88");
+    await submit(invoice, hash);
+    await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
+    const refund = await desk.refundOf(invoice);
+    const path = `/refunds/${String(refund["id"])}/reject`;
+    await expectStatus(desk.post(path, { reason: "Not yours" }), 200);
+    expect((await desk.session(invoice))["canRequestRefund"]).to.equal(false);
+    const again = await desk.ask(invoice, hash, `0x${desk.newAddress()}`);
+    expect(again.body["code"]).to.equal("not_refundable");
+    const { paymentId } = refund;
+    const own = { paymentId, amount: "8.88", address: `0x${desk.newAddress()}` };
+    await expectStatus(desk.post("/refunds", own), 201);
+  });
+
+  it("are not offered of money that another invoice has, nor while the invoice is payable", async () => {
+    const { invoice, hash } = await canceledWith();
+    const [payment] = await desk.counter.list(
+      desk.merchant,
+      `/payments?invoiceId=${String(invoice["id"])}`,
+    );
+    await expectStatus(desk.post(`/payments/${String(payment?.["id"])}/reject`), 200);
+    expect((await desk.session(invoice))["canRequestRefund"]).to.equal(true);
+    const other = await desk.issue();
+    const transfer = await desk.inboxed();
+    await expectStatus(
+      desk.post(`/transfers/${String(transfer?.["id"])}/allocate`, {
+        allocations: [{ invoiceId: other["id"], amount: transfer?.["amount"] }],
+      }),
+      200,
+    );
+    expect((await desk.session(invoice))["canRequestRefund"]).to.equal(false);
+    expect((await desk.ask(invoice, hash, `0x${desk.newAddress()}`)).status).to.equal(409);
+
+    const open = await desk.issue();
+    await desk.paid(open, "9.99");
+    const inbox = await desk.inboxed();
+    await expectStatus(
+      desk.post(`/transfers/${String(inbox?.["id"])}/allocate`, {
+        allocations: [{ invoiceId: open["id"], amount: "9.99" }],
+      }),
+      200,
+    );
+    const [part] = await desk.counter.list(
+      desk.merchant,
+      `/payments?invoiceId=${String(open["id"])}`,
+    );
+    await expectStatus(desk.post(`/payments/${String(part?.["id"])}/reverse`), 200);
+    expect((await desk.session(open))["canRequestRefund"]).to.equal(false);
+  });
+
+  it("ask the payer once more if the amount has changed since the page showed it", async () => {
+    const { invoice, hash } = await canceledWith();
+    const address = `0x${desk.newAddress()}`;
+    const form = (amount: string) =>
+      desk.counter.app.request("POST", `/pay/${String(invoice["checkoutId"])}/refund`, {
+        headers: { "Content-Type": "application/x-www-form-urlencoded" },
+        raw: new URLSearchParams({ transactionHash: hash, address, amount }).toString(),
+      });
+    const shown = await form("1.00");
+    expect(shown.status).to.equal(200);
+    expect(shown.text).to.contain(`name="amount" value="${String(invoice["payableAmount"])}"`);
+    expect(await desk.refunds(`?invoiceId=${String(invoice["id"])}`)).to.deep.equal([]);
+    expect((await form(String(invoice["payableAmount"]))).status).to.equal(303);
+    expect(await desk.refundOf(invoice)).to.include({ amount: invoice["payableAmount"] });
+  });
+
+  it("leave the store consistent when their invoice is reopened", async () => {
+    const invoice = await desk.issue();
+    const hash = await desk.paid(invoice, "6.66");
+    const transfer = await desk.inboxed();
+    await expectStatus(
+      desk.post(`/transfers/${String(transfer?.["id"])}/allocate`, {
+        allocations: [{ invoiceId: invoice["id"], amount: "6.66" }],
+      }),
+      200,
+    );
+    await desk.counter.mine(3);
+    await desk.expire(invoice);
+    await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
+    const refund = await desk.refundOf(invoice);
+    const set = (status: string) =>
+      run("UPDATE invoices SET status = $2 WHERE id = $1", [String(invoice["id"]), status]);
+    await set("partially_paid");
+    const check = refundChecks.find(({ name }) => name === "refunds.surplus");
+    expect(await check?.run(desk.counter.app.app.db)).to.deep.equal([]);
+    const sent = await desk.name(refund, "ab".repeat(32));
+    expect(sent.body["code"]).to.equal("not_refundable");
+    await set("expired");
+  });
+});

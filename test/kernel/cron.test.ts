@@ -1,0 +1,52 @@
+import { expect } from "chai";
+import { parseCron } from "../../src/kernel/cron.ts";
+
+/** The last time of a line up to a moment. */
+function last(line: string, now: string): string | null | undefined {
+  const time = parseCron(line)?.lastTime(Date.parse(now));
+  return time === undefined || time === null ? time : new Date(time).toISOString();
+}
+
+describe("a cron line", () => {
+  const now = "2026-11-22T22:30:15.123Z"; // A Sunday.
+  const cases: readonly (readonly [string, string])[] = [
+    ["* * * * *", "2026-11-22T22:30:00.000Z"],
+    ["15 3 * * *", "2026-11-22T03:15:00.000Z"],
+    ["30 22 * * *", "2026-11-22T22:30:00.000Z"],
+    ["31 22 * * *", "2026-11-21T22:31:00.000Z"],
+    ["*/20 */6 * * *", "2026-11-22T18:40:00.000Z"],
+    ["5-10/5,50 1 * * *", "2026-11-22T01:50:00.000Z"],
+    ["0 4 * * 1", "2026-11-16T04:00:00.000Z"],
+    ["0 4 * * 7", "2026-11-22T04:00:00.000Z"],
+    ["0 4 1 * *", "2026-11-01T04:00:00.000Z"],
+    ["0 4 1 * 5", "2026-11-20T04:00:00.000Z"],
+    ["0 0 29 2 *", "2024-02-29T00:00:00.000Z"],
+  ];
+  for (const [line, expected] of cases) {
+    it(`${line} was last due at ${expected}`, () => {
+      expect(last(line, now)).to.equal(expected);
+    });
+  }
+
+  it("is refused if it is malformed or never due", () => {
+    const wrong = [
+      "",
+      "* * * *",
+      "60 * * * *",
+      "* 24 * * *",
+      "0 0 30 2 *",
+      "@daily",
+      "5-1 * * * *",
+    ];
+    for (const line of [
+      ...wrong,
+      "*/0 * * * *",
+      "* * 0 * *",
+      "* * * 13 *",
+      "* * * * 8",
+      "a * * * *",
+    ]) {
+      expect(parseCron(line), line).to.equal(null);
+    }
+  });
+});
