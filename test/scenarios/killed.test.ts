@@ -3,7 +3,8 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import { xpubs } from "../support/merchants.ts";
-import { expectStatus, send, type Answer, type RequestOptions } from "../support/app.ts";
+import type { Invoice, InvoiceBatch, Till } from "../../src/client/index.ts";
+import { openClient } from "../support/client.ts";
 import {
   makeInstallation,
   type Installation,
@@ -14,7 +15,7 @@ import type { StoreOptions } from "../../src/platform/database/index.ts";
 import { eachStore, testContext } from "../support/store/stores.ts";
 import { waitingMax } from "../../src/features/invoices/batches/turns.ts";
 import { until } from "../support/until.ts";
-import { webhooksOf } from "./way.ts";
+import { issueInvoice, webhooksOf } from "./way.ts";
 
 const settings = {
   TILL_NETWORKS: "sandbox",
@@ -29,12 +30,12 @@ eachStore("a server that is killed", function (store) {
   let till: Installation;
   let server: RunningServer;
   let receiver: Receiver;
-  let path: string;
+  let organizationId: string;
   let key: string;
   let secret: string;
 
-  const request = (method: string, target: string, options?: RequestOptions): Promise<Answer> =>
-    send(server.url, method, target, { key, ...options });
+  /** The client of the server that runs now. */
+  const shop = (retries?: number): Till => openClient({ url: server.url, apiKey: key, retries });
 
   async function command(...args: string[]): Promise<Record<string, unknown>> {
     const { status, stdout, stderr } = await till.run([...args, "--json"]);
@@ -61,42 +62,24 @@ eachStore("a server that is killed", function (store) {
       ...["--name", "shop", "--scopes", "read,write"],
     );
     key = created["secret"] as string;
-    path = `/v1/organizations/${organization.id}`;
+    organizationId = organization.id;
     server = await till.serve();
     const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
-    await expectStatus(request("POST", `${path}/wallets`, { body: wallet }), 201);
-    const endpoint = await expectStatus(
-      request("POST", `${path}/webhook-endpoints`, { body: { url: receiver.url } }),
-      201,
-    );
-    secret = endpoint.body["secret"] as string;
+    await shop().wallets.create(organizationId, wallet);
+    ({ secret } = await shop().webhooks.createEndpoint(organizationId, { url: receiver.url }));
   });
   after(async () => {
     await till.remove();
     await receiver.stop();
   });
 
-  async function issue(): Promise<Record<string, unknown>> {
-    const body = {
-      amount: "25",
-      settlementCurrency: "USD",
-      tokenSymbol: "USDT",
-      network: "sandbox",
-    };
-    const answer = await until(
-      "an issued invoice",
-      () => request("POST", `${path}/invoices`, { body }),
-      ({ status }) => status !== 503,
-    );
-    expect(answer.status, answer.text).to.equal(201);
-    return answer.body;
-  }
+  const issue = (): Promise<Invoice> => issueInvoice({ till: shop(), organizationId }, "sandbox");
 
-  async function invoiceIs(invoice: Record<string, unknown>, status: string): Promise<void> {
+  async function invoiceIs({ id }: Invoice, status: string): Promise<void> {
     await until(
       `an invoice that is ${status}`,
-      () => request("GET", `${path}/invoices/${String(invoice["id"])}`),
-      ({ body }) => body["status"] === status,
+      () => shop().invoices.get(organizationId, id),
+      (invoice) => invoice.status === status,
     );
   }
 
@@ -113,15 +96,14 @@ eachStore("a server that is killed", function (store) {
     });
   }
 
-  async function paymentsOf(invoice: Record<string, unknown>): Promise<unknown[]> {
-    const answer = await request("GET", `${path}/payments?invoiceId=${String(invoice["id"])}`);
-    return answer.body["data"] as unknown[];
+  async function paymentsOf({ id }: Invoice): Promise<readonly unknown[]> {
+    return (await shop().payments.list(organizationId, { invoiceId: id })).data;
   }
 
   it("between a payment and its detection leads to one payment after the restart", async function () {
     this.timeout(120_000);
     const invoice = await issue();
-    await command("sandbox", "pay", String(invoice["id"]));
+    await command("sandbox", "pay", invoice.id);
     await server.kill();
     await endLeases();
     await command("sandbox", "mine", "3");
@@ -129,14 +111,14 @@ eachStore("a server that is killed", function (store) {
     await invoiceIs(invoice, "paid");
     expect(await paymentsOf(invoice)).to.have.length(1);
     const events = await webhooksOf(receiver, secret, "invoice.paid");
-    expect(events.map(({ data }) => (data as { id: string }).id)).to.include(invoice["id"]);
+    expect(events.map(({ data }) => data.id)).to.include(invoice.id);
   });
 
   it("between detection and webhook leads to the webhook after the restart", async function () {
     this.timeout(120_000);
     const invoice = await issue();
     receiver.answer(500);
-    await command("sandbox", "pay", String(invoice["id"]));
+    await command("sandbox", "pay", invoice.id);
     await command("sandbox", "mine", "3");
     await invoiceIs(invoice, "paid");
     await server.kill();
@@ -150,7 +132,7 @@ eachStore("a server that is killed", function (store) {
       (bodies) =>
         bodies.some((body) => {
           const event = JSON.parse(body) as { type: string; data: { id: string } };
-          return event.type === "invoice.paid" && event.data.id === invoice["id"];
+          return event.type === "invoice.paid" && event.data.id === invoice.id;
         }),
     );
     expect(await paymentsOf(invoice)).to.have.length(1);
@@ -159,30 +141,29 @@ eachStore("a server that is killed", function (store) {
   it("during batches creates each batch completely or not at all, and then answers as before", async function () {
     this.timeout(120_000);
     await issue();
-    const batch = (name: string) =>
-      request("POST", `${path}/invoices/batch`, {
-        headers: { "idempotency-key": name },
-        body: {
+    const batch = (name: string, till: Till): Promise<InvoiceBatch> =>
+      till.invoices.createBatch(
+        organizationId,
+        {
           invoices: Array.from({ length: 30 }, (_, place) => ({
             ...{ amount: "25", settlementCurrency: "USD", tokenSymbol: "USDT" },
             ...{ network: "sandbox", externalId: `${name} ${String(place)}` },
           })),
         },
-      });
+        { idempotencyKey: name },
+      );
     // No more than one that runs and those that may wait.
     const names = Array.from({ length: 1 + waitingMax }, (_, place) => `batch ${String(place)}`);
-    const first = names.map((name) => batch(name).catch(() => null));
+    const first = names.map((name) => batch(name, shop(0)).catch(() => null));
     await Promise.race(first);
     await server.kill();
     await endLeases();
     server = await till.serve();
     const before = await Promise.all(first);
-    const again = await Promise.all(names.map(batch));
-    for (const [place, answer] of again.entries()) {
-      expect(answer.status, answer.text).to.equal(200);
+    const again = await Promise.all(names.map((name) => batch(name, shop())));
+    for (const [place, { results }] of again.entries()) {
       const earlier = before[place];
-      if (earlier != null) expect(answer.text).to.equal(earlier.text);
-      const results = answer.body["results"] as { outcome: string }[];
+      if (earlier != null) expect(results).to.deep.equal(earlier.results);
       expect(new Set(results.map(({ outcome }) => outcome))).to.deep.equal(new Set(["created"]));
     }
     const db = await store.open(

@@ -11,6 +11,7 @@ import {
   openShop,
   readInvoice,
   webhooksOf,
+  type IssuedInvoice,
   type Shop,
 } from "./way.ts";
 
@@ -32,8 +33,8 @@ anyStore("an invoice on the sandbox", function (store) {
     await receiver.stop();
   });
 
-  async function press(invoice: Record<string, unknown>, action: string): Promise<void> {
-    const answer = await app.request("POST", `/pay/${String(invoice["checkoutId"])}/sandbox`, {
+  async function press(invoice: IssuedInvoice, action: string): Promise<void> {
+    const answer = await app.request("POST", `/pay/${invoice.checkoutId}/sandbox`, {
       raw: `action=${action}`,
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
     });
@@ -42,13 +43,13 @@ anyStore("an invoice on the sandbox", function (store) {
   }
 
   /** Blocks are mined only on command here, so that nothing happens between two buttons. */
-  async function mine(invoice: Record<string, unknown>, blocks: number): Promise<void> {
+  async function mine(invoice: IssuedInvoice, blocks: number): Promise<void> {
     for (let block = 0; block < blocks; block += 1) await press(invoice, "mine");
   }
 
   it("is paid by the button, confirmed by blocks and reported by a webhook", async () => {
-    const invoice = await issueInvoice(app, shop, "sandbox");
-    expect((await checkout(app, invoice)).invoice["status"]).to.equal("open");
+    const invoice = await issueInvoice(shop, "sandbox");
+    expect((await checkout(app, invoice)).invoice.status).to.equal("open");
     await press(invoice, "pay");
     await mine(invoice, 1);
     const seen = await checkoutIs(app, invoice, "confirming");
@@ -56,56 +57,58 @@ anyStore("an invoice on the sandbox", function (store) {
     await mine(invoice, 2);
     const paid = await checkoutIs(app, invoice, "paid");
     expect(paid.confirmationProgress).to.deep.equal({ current: 3, required: 3 });
-    expect(paid.receipt?.["transactionHashes"]).to.have.length(1);
+    expect(paid.receipt?.transactionHashes).to.have.length(1);
     const [event] = await webhooksOf(receiver, shop.webhookSecret, "invoice.paid");
-    expect(event?.["data"]).to.include({ id: invoice["id"], status: "paid" });
+    expect(event?.data).to.include({ id: invoice.id, status: "paid" });
   });
 
   it("is partly paid, then whole", async () => {
-    const invoice = await issueInvoice(app, shop, "sandbox");
+    const invoice = await issueInvoice(shop, "sandbox");
     await press(invoice, "underpay");
     await mine(invoice, 1);
     const part = await checkoutIs(app, invoice, "partially_paid");
-    expect(part.invoice["remainingAmount"]).to.equal("12.50");
+    expect(part.invoice.remainingAmount).to.equal("12.50");
     await press(invoice, "pay");
     await mine(invoice, 3);
     await checkoutIs(app, invoice, "paid");
-    expect((await readInvoice(app, shop, invoice)).body["exception"]).to.equal("none");
+    expect((await readInvoice(shop, invoice)).exception).to.equal("none");
   });
 
   it("is overpaid", async () => {
-    const invoice = await issueInvoice(app, shop, "sandbox");
+    const invoice = await issueInvoice(shop, "sandbox");
     await press(invoice, "overpay");
     await mine(invoice, 3);
     await checkoutIs(app, invoice, "paid");
-    const { body } = await readInvoice(app, shop, invoice);
-    expect(body).to.include({ exception: "overpaid", paidTokenAmount: "26.00" });
+    expect(await readInvoice(shop, invoice)).to.include({
+      exception: "overpaid",
+      paidTokenAmount: "26.00",
+    });
   });
 
   it("loses its payment in a reorganization", async () => {
-    const invoice = await issueInvoice(app, shop, "sandbox");
+    const invoice = await issueInvoice(shop, "sandbox");
     await press(invoice, "pay");
     await mine(invoice, 1);
     await checkoutIs(app, invoice, "confirming");
     await press(invoice, "reorganize");
     await checkoutIs(app, invoice, "open");
-    expect((await readInvoice(app, shop, invoice)).body["exception"]).to.equal("reverted");
+    expect((await readInvoice(shop, invoice)).exception).to.equal("reverted");
   });
 
   it("expires, and still accepts a late payment", async () => {
-    const invoice = await issueInvoice(app, shop, "sandbox");
+    const invoice = await issueInvoice(shop, "sandbox");
     await press(invoice, "expire");
     await mine(invoice, 1);
     await checkoutIs(app, invoice, "expired");
     await press(invoice, "pay");
     await mine(invoice, 3);
     await checkoutIs(app, invoice, "paid");
-    expect((await readInvoice(app, shop, invoice)).body["exception"]).to.equal("late");
+    expect((await readInvoice(shop, invoice)).exception).to.equal("late");
   });
 
   it("refuses an unknown button", async () => {
-    const invoice = await issueInvoice(app, shop, "sandbox");
-    const answer = await app.request("POST", `/pay/${String(invoice["checkoutId"])}/sandbox`, {
+    const invoice = await issueInvoice(shop, "sandbox");
+    const answer = await app.request("POST", `/pay/${invoice.checkoutId}/sandbox`, {
       raw: "action=steal",
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
     });

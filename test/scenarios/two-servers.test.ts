@@ -3,7 +3,8 @@
 import { expect } from "chai";
 import { second } from "../../src/kernel/clock.ts";
 import { parseAddress } from "../../src/platform/chain/evm/address.ts";
-import { expectStatus, send, type Answer, type RequestOptions } from "../support/app.ts";
+import type { Till } from "../../src/client/index.ts";
+import { openClient } from "../support/client.ts";
 import { describeOnPostgres } from "../support/store/describe-on-postgres.ts";
 import {
   makeFakeChain,
@@ -19,6 +20,7 @@ import {
   type RunningServer,
 } from "../support/programs/program.ts";
 import { until } from "../support/until.ts";
+import { issueInvoice } from "./way.ts";
 
 const takeoverMostMs = 30 * second;
 const blockMs = second;
@@ -39,7 +41,7 @@ describeOnPostgres("two servers on one database", function () {
   let chain: FakeChain;
   let miner: NodeJS.Timeout;
   let key: string;
-  let path: string;
+  let organizationId: string;
   const nodes: FakeNode[] = [];
   const servers: RunningServer[] = [];
 
@@ -49,9 +51,9 @@ describeOnPostgres("two servers on one database", function () {
     servers.push(await till.serve({ TILL_ETHEREUM_RPC_URLS: node.url }));
   }
 
-  /** Sends a request to whichever server answers. */
-  function request(method: string, target: string, options?: RequestOptions): Promise<Answer> {
-    return send(servers.at(-1)?.url ?? "", method, target, { key, ...options });
+  /** The client of the server that was started last and still runs. */
+  function shop(): Till {
+    return openClient({ url: servers.at(-1)?.url ?? "", apiKey: key });
   }
 
   before(async () => {
@@ -74,7 +76,7 @@ describeOnPostgres("two servers on one database", function () {
     );
     expect(made.status, made.stderr).to.equal(0);
     const { organization } = JSON.parse(made.stdout) as { organization: { id: string } };
-    path = `/v1/organizations/${organization.id}`;
+    organizationId = organization.id;
     const created = await till.run([
       ...["key", "create", "--organization", organization.id],
       ...["--name", "shop", "--scopes", "read,write", "--json"],
@@ -83,7 +85,7 @@ describeOnPostgres("two servers on one database", function () {
     await serve();
     await serve();
     const wallet = { label: "Till", network: "ethereum", xpub: xpubs.first };
-    await expectStatus(request("POST", `${path}/wallets`, { body: wallet }), 201);
+    await shop().wallets.create(organizationId, wallet);
   });
   after(async () => {
     clearInterval(miner);
@@ -93,19 +95,10 @@ describeOnPostgres("two servers on one database", function () {
   });
 
   async function issue(): Promise<{ id: string; address: string }> {
-    const body = {
-      ...{ amount: "25", settlementCurrency: "USD", tokenSymbol: "USDT" },
-      network: "ethereum",
-    };
-    const answer = await until(
-      "an issued invoice",
-      () => request("POST", `${path}/invoices`, { body }),
-      ({ status }) => status !== 503,
-    );
-    expect(answer.status, answer.text).to.equal(201);
-    const parsed = parseAddress(answer.body["walletAddress"] as string);
+    const invoice = await issueInvoice({ till: shop(), organizationId }, "ethereum");
+    const parsed = parseAddress(invoice.walletAddress ?? "");
     if (!parsed.ok) throw new Error(parsed.message);
-    return { id: answer.body["id"] as string, address: parsed.address };
+    return { id: invoice.id, address: parsed.address };
   }
 
   async function payNew(count: number): Promise<string[]> {
@@ -120,12 +113,12 @@ describeOnPostgres("two servers on one database", function () {
     for (const id of ids) {
       await until(
         "a paid invoice",
-        () => request("GET", `${path}/invoices/${id}`),
-        ({ body }) => body["status"] === "paid",
+        () => shop().invoices.get(organizationId, id),
+        ({ status }) => status === "paid",
         patienceMs,
       );
-      const { body } = await request("GET", `${path}/payments?invoiceId=${id}`);
-      expect(body["data"]).to.have.length(1);
+      const payments = await shop().payments.list(organizationId, { invoiceId: id });
+      expect(payments.data).to.have.length(1);
     }
   }
 

@@ -1,22 +1,24 @@
-import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
-import { approve, platformKey } from "../support/platform.ts";
 import {
-  expectStatus,
-  legalFields,
-  register,
-  type Answer,
-  type Person,
-  type TestApp,
-} from "../support/app.ts";
+  isProblem,
+  verifyWebhook,
+  type CheckoutSession,
+  type CreateInvoiceRequest,
+  type Invoice,
+  type Till,
+  type WebhookEvent,
+  type WebhookEventType,
+} from "../../src/client/index.ts";
+import { legalFields, register, type Person, type TestApp } from "../support/app.ts";
+import { openClient } from "../support/client.ts";
+import { approve, platformKey } from "../support/platform.ts";
 import type { Receiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 
 /** A merchant with everything that a first invoice needs, each created by its operation. */
 export interface Shop extends Person {
-  readonly key: string;
-  /** `/v1/organizations/{organizationId}` */
-  readonly path: string;
+  /** The client with the shop's API key. */
+  readonly till: Till;
   readonly webhookSecret: string;
 }
 
@@ -27,97 +29,83 @@ export async function openShop(
   receiver: Receiver,
 ): Promise<Shop> {
   const person = await register(app);
-  const path = `/v1/organizations/${person.organizationId}`;
-  const { token } = person;
-  await expectStatus(app.request("PATCH", path, { token, body: legalFields }), 200);
-  await expectStatus(app.request("POST", `${path}/kyb/submit`, { token }), 200);
-  await approve(app, await platformKey(app), person.organizationId);
-  const made = await expectStatus(
-    app.request("POST", `${path}/api-keys`, {
-      token,
-      body: { name: "shop", scopes: ["read", "write"] },
-    }),
-    201,
-  );
-  const key = made.body["secret"] as string;
-  await expectStatus(
-    app.request("POST", `${path}/wallets`, { key, body: { label: "Till", ...wallet } }),
-    201,
-  );
-  const endpoint = await expectStatus(
-    app.request("POST", `${path}/webhook-endpoints`, { key, body: { url: receiver.url } }),
-    201,
-  );
-  return { ...person, path, key, webhookSecret: endpoint.body["secret"] as string };
+  const { organizationId, token } = person;
+  const owner = openClient({ url: app.url, accessToken: token });
+  await owner.organizations.update(organizationId, legalFields);
+  await owner.organizations.submitKyb(organizationId);
+  await approve(app, await platformKey(app), organizationId);
+  const { secret: apiKey } = await owner.apiKeys.create(organizationId, {
+    name: "shop",
+    scopes: ["read", "write"],
+  });
+  const till = openClient({ url: app.url, apiKey });
+  await till.wallets.create(organizationId, { label: "Till", ...wallet });
+  const { url } = receiver;
+  const { secret } = await till.webhooks.createEndpoint(organizationId, { url });
+  return { ...person, till, webhookSecret: secret };
 }
 
-/** Issues an invoice of 25 USD in USDT after the network was reached for the first time. */
+/** An invoice that payers can pay. */
+export type IssuedInvoice = Invoice & { readonly checkoutId: string };
+
+/** Issues an invoice of 25 USD in USDT, once the network was reached for the first time. */
 export async function issueInvoice(
-  app: TestApp,
-  shop: Shop,
+  { till, organizationId }: { readonly till: Till; readonly organizationId: string },
   network: string,
-  more: Readonly<Record<string, unknown>> = {},
-): Promise<Record<string, unknown>> {
-  const body = { amount: "25", settlementCurrency: "USD", tokenSymbol: "USDT", network, ...more };
-  const answer = await until(
+  more: Partial<CreateInvoiceRequest> = {},
+): Promise<IssuedInvoice> {
+  const price = { amount: "25", settlementCurrency: "USD", tokenSymbol: "USDT", network };
+  const issued = await until(
     "an issued invoice",
-    () => app.request("POST", `${shop.path}/invoices`, { key: shop.key, body }),
-    ({ status }) => status !== 503,
+    () =>
+      till.invoices.create(organizationId, { ...price, ...more }).catch((error: unknown) => {
+        if (isProblem(error) && error.status === 503) return null;
+        throw error;
+      }),
+    (invoice) => invoice !== null,
   );
-  expect(answer.status, answer.text).to.equal(201);
-  return answer.body;
+  if (issued?.checkoutId == null) throw new Error("the invoice was not issued");
+  return { ...issued, checkoutId: issued.checkoutId };
 }
 
-export interface Session {
-  readonly invoice: Readonly<Record<string, string>>;
-  readonly confirmationProgress: { readonly current: number; readonly required: number };
-  readonly receipt: Readonly<Record<string, unknown>> | null;
-}
-
-/** Returns the checkout session that the payer sees. */
-export async function checkout(app: TestApp, invoice: Record<string, unknown>): Promise<Session> {
-  const answer = await expectStatus(
-    app.request("GET", `/v1/checkout/${String(invoice["checkoutId"])}`),
-    200,
-  );
-  return answer.body as unknown as Session;
+/** Returns the checkout session that the payer sees, who has no credential. */
+export function checkout(app: TestApp, { checkoutId }: IssuedInvoice): Promise<CheckoutSession> {
+  return openClient({ url: app.url }).checkout.getSession(checkoutId);
 }
 
 export function checkoutIs(
   app: TestApp,
-  invoice: Record<string, unknown>,
+  invoice: IssuedInvoice,
   status: string,
-): Promise<Session> {
+): Promise<CheckoutSession> {
   return until(
     `checkout ${status}`,
     () => checkout(app, invoice),
-    (session) => session.invoice["status"] === status,
+    (session) => session.invoice.status === status,
   );
 }
 
-export function readInvoice(
-  app: TestApp,
-  shop: Shop,
-  invoice: Record<string, unknown>,
-): Promise<Answer> {
-  return app.request("GET", `${shop.path}/invoices/${String(invoice["id"])}`, { key: shop.key });
+export function readInvoice({ till, organizationId }: Shop, { id }: Invoice): Promise<Invoice> {
+  return till.invoices.get(organizationId, id);
 }
 
-/** Returns the received events of a type, each verified by the public library. */
-export async function webhooksOf(
+/** Returns the received events of a type, each verified by the public library and by the client. */
+export async function webhooksOf<Type extends WebhookEventType>(
   receiver: Receiver,
   secret: string,
-  type: string,
-): Promise<Record<string, unknown>[]> {
+  type: Type,
+): Promise<WebhookEvent<Type>[]> {
   const verifier = new Webhook(secret);
-  const bodies = await until(
+  const events = await until(
     `a webhook ${type}`,
     () =>
-      receiver.received.map(
-        ({ headers, body }) =>
-          verifier.verify(body, headers as Record<string, string>) as Record<string, unknown>,
+      Promise.all(
+        receiver.received.map(({ headers, body }) => {
+          verifier.verify(body, headers as Record<string, string>);
+          return verifyWebhook({ headers, body, secret });
+        }),
       ),
-    (events) => events.some((event) => event["type"] === type),
+    (received) => received.some((event) => event.type === type),
   );
-  return bodies.filter((event) => event["type"] === type);
+  return events.filter((event) => event.type === type) as unknown as WebhookEvent<Type>[];
 }
