@@ -292,6 +292,8 @@ export interface AdminPayment {
   readonly blockTime: string;
   /** Number of blocks from its own to the newest one that Till has read, including both; 0 while it is off the chain. */
   readonly confirmations: number;
+  /** True once two of the network's providers have the transfer, or the only one has confirmed it. Only then can the payment be confirmed or refunded. */
+  readonly isVerified: boolean;
   /** Confirmations at which it is confirmed. */
   readonly requiredConfirmations: number;
   /** Only `confirming` and `confirmed` payments count. `review` waits for the merchant's decision, which may be `rejected`; `reverted` is off the chain. */
@@ -1549,6 +1551,8 @@ export interface Payment {
   readonly blockTime: string;
   /** Number of blocks from its own to the newest one that Till has read, including both; 0 while it is off the chain. */
   readonly confirmations: number;
+  /** True once two of the network's providers have the transfer, or the only one has confirmed it. Only then can the payment be confirmed or refunded. */
+  readonly isVerified: boolean;
   /** Confirmations at which it is confirmed. */
   readonly requiredConfirmations: number;
   /** Only `confirming` and `confirmed` payments count. `review` waits for the merchant's decision, which may be `rejected`; `reverted` is off the chain. */
@@ -2161,6 +2165,8 @@ export interface Transfer {
   readonly blockTime: string;
   /** Number of blocks from its own to the newest one that Till has read, including both; 0 while it is off the chain. */
   readonly confirmations: number;
+  /** True once two of the network's providers have the transfer, or the only one has confirmed it. They are asked when its block is final. */
+  readonly isVerified: boolean;
   /** `unmatched` while a part of it counts for no invoice, `matched` once all of it does, `ignored` if the merchant took it out of the inbox, `reverted` while it is off the chain. */
   readonly status: "unmatched" | "matched" | "ignored" | "reverted";
   /** Oldest first. */

@@ -62,11 +62,12 @@ export function ledgerVersionSql(dialect: Dialect, invoiceId: string): string {
 }
 
 /**
- * SQL for 1 if a payment's transfer is final and no other payment counts for a part of it, would count again, or was
+ * SQL for 1 if a payment's transfer is verified in a final block and no other payment counts for a part of it, would count again, or was
  * refunded; else 0.
  */
 const isSpareSql = `CASE WHEN EXISTS (SELECT 1 FROM transfers
-      WHERE transfers.id = payments.transfer_id AND transfers.is_final = 1 AND transfers.status = 'seen')
+      WHERE transfers.id = payments.transfer_id AND transfers.is_final = 1
+        AND transfers.verification = 'verified' AND transfers.status = 'seen')
     AND NOT EXISTS (SELECT 1 FROM payments AS other
       WHERE other.transfer_id = payments.transfer_id AND other.id <> payments.id
         AND (other.status IN ('confirming', 'confirmed') OR other.status_when_back = 'confirming'

@@ -4,6 +4,7 @@ import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money } from "../../kernel/money/money.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { confirmationsOf } from "../../platform/chain/state/network-state.ts";
+import { isVerified } from "./ledger/payment-rules.ts";
 import { PaymentRecord } from "./records.ts";
 import type { PaymentRow, TransferRow } from "./table.ts";
 
@@ -32,6 +33,7 @@ export function presentPayment(view: PaymentView): z.input<typeof PaymentRecord>
     amount: formatMoney(money(payment.amount, token)),
     settlementAmount: formatMoney(money(payment.settlementAmount, settlement)),
     blockNumber: payment.blockHeight,
+    isVerified: isVerified(payment, transfer),
     confirmations: isOnChain ? confirmationsOf(tipHeight, payment.blockHeight) : 0,
   });
 }

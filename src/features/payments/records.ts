@@ -36,6 +36,10 @@ export const PaymentRecord = responseRecord("Payment", {
   blockNumber: z.int().min(0),
   blockTime: datetime(),
   confirmations: z.int().min(0),
+  isVerified: z.boolean().meta({
+    description:
+      "True once two of the network's providers have the transfer, or the only one has confirmed it. Only then can the payment be confirmed or refunded.",
+  }),
   requiredConfirmations: z.int().min(1),
   status: z.enum(paymentStatuses),
   source: z.enum(paymentSources),

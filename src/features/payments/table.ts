@@ -15,6 +15,12 @@ import type { Disposition, TransferDecision } from "./inbox/status.ts";
 
 export type TransferStatus = "seen" | "orphaned";
 
+/**
+ * Whether the network's providers confirmed a transfer in its final block. `skipped`: nobody asks, because it is dust, or
+ * because an earlier version entered it and it has no payment.
+ */
+export type TransferVerification = "open" | "verified" | "skipped";
+
 /** Transfers of configured tokens to watched addresses. */
 export const transfers = table(
   "transfers",
@@ -39,6 +45,7 @@ export const transfers = table(
     status: text<TransferStatus>(),
     /** True once its block is final. */
     isFinal: flag(),
+    verification: text<TransferVerification>(),
     /** The owner of the receiving address, or of the paid invoice; null if the address has no owner. */
     organizationId: text<Id<"organization">>().nullable(),
     /** The invoice that it is assigned to, the first one of several; null if it is assigned to no invoice. */
@@ -67,6 +74,12 @@ export const transfers = table(
         name: "transfers_inbox",
         columns: ["organizationId", "disposition", "id"],
         where: "disposition <> 'matched' AND status = 'seen'",
+      },
+      {
+        name: "transfers_unverified",
+        columns: ["network", "id"],
+        where:
+          "verification = 'open' AND is_final = 1 AND status = 'seen' AND disposition <> 'matched'",
       },
       {
         name: "transfers_reverted",

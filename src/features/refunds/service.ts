@@ -112,11 +112,13 @@ function create(
   });
 }
 
-/** Throws 409 `not_refundable` unless the payment is confirmed and has a surplus. */
-export function requireRefundable({ payment, free, isConfirmed }: RefundablePayment): void {
+/** Throws 409 `not_refundable` unless the payment is confirmed and verified, and has a surplus. */
+function requireRefundable(found: RefundablePayment): void {
+  const { payment, free, isConfirmed } = found;
   if (!isConfirmed) {
     throw new NotRefundable("The payment does not have its confirmations yet. Try again later.");
   }
+  requireVerified(found);
   if (free > 0n) return;
   throw new NotRefundable(
     `The invoice needs ${payment.id}, or all of its surplus is refunded already.`,
@@ -253,7 +255,17 @@ async function lockBoth(
   return { found, refund };
 }
 
-function requireStillRefundable({ payment, surplus, isConfirmed }: RefundablePayment): void {
+/** Throws 409 `not_refundable` unless providers have verified the transfer of the payment. */
+function requireVerified({ payment, isVerified }: RefundablePayment): void {
+  if (isVerified) return;
+  throw new NotRefundable(
+    `The network's providers do not agree on the transfer of ${payment.id} yet, so its money may not have come. Till keeps asking them. If this lasts, look the transaction up in a block explorer and ask the operator; do not send anything before.`,
+  );
+}
+
+function requireStillRefundable(found: RefundablePayment): void {
+  requireVerified(found);
+  const { payment, surplus, isConfirmed } = found;
   if (isConfirmed && payment.refundRequested + payment.refunded <= surplus) return;
   throw new NotRefundable(
     "The payment no longer has this surplus, is not final, or left the chain. Read it before you send anything.",

@@ -186,6 +186,7 @@ function transferRow(
     organizationId: invoice.organizationId,
     invoiceId: invoice.id,
     disposition: "matched",
+    verification: "open",
     createdAt: at,
   };
 }

@@ -495,6 +495,49 @@ eachStore("refunds", (store) => {
     await expectStatus(desk.ask(part, hash, `0x${desk.newAddress()}`), 202);
   });
 
+  it("are held until providers have verified the transfer of a payment that does not count", async () => {
+    const invoice = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const hash = await desk.paid(invoice);
+    const [found] = await desk.counter.list(
+      desk.merchant,
+      `/payments?invoiceId=${String(invoice["id"])}`,
+    );
+    const payment = String(found?.["id"]);
+    const isVerified = async () =>
+      (await desk.counter.get(desk.merchant, `/payments/${payment}`))["isVerified"];
+    // As the watcher leaves it while a second provider does not have the transfer.
+    const verification = (is: string) =>
+      run("UPDATE transfers SET verification = $2 WHERE transaction_hash = $1", [hash, is]);
+    const ask = () => desk.ask(invoice, hash, `0x${desk.newAddress()}`);
+    const create = () =>
+      desk.post("/refunds", {
+        ...{ paymentId: payment, amount: "1.00", address: `0x${desk.newAddress()}` },
+      });
+    expect(await isVerified()).to.equal(true);
+    await expectStatus(ask(), 202);
+    const refund = await desk.refundOf(invoice);
+    await verification("skipped");
+    expect(await isVerified()).to.equal(false);
+    const held = await desk.name(refund, "ab".repeat(32));
+    expect([held.status, held.body["code"]]).to.deep.equal([409, "not_refundable"]);
+    expect(held.body["detail"]).to.include("do not agree on the transfer").and.include(payment);
+    expect(await desk.refundOf(invoice)).to.include({ status: "requested" });
+    const rejection = `/refunds/${String(refund["id"])}/reject`;
+    await expectStatus(desk.post(rejection, { reason: "No such payment." }), 200);
+    expect((await desk.session(invoice))["canRequestRefund"]).to.equal(false);
+    for (const refused of [await ask(), await create()]) {
+      expect([refused.status, refused.body["code"]]).to.deep.equal([409, "not_refundable"]);
+    }
+    // A decision has the providers asked again about a transfer of an earlier version.
+    await expectStatus(desk.post(`/payments/${payment}/reject`), 200);
+    await desk.counter.mine();
+    expect(await isVerified()).to.equal(true);
+    expect((await desk.inboxed())?.["isVerified"]).to.equal(true);
+    expect((await desk.session(invoice))["canRequestRefund"]).to.equal(true);
+    await expectStatus(create(), 201);
+  });
+
   it("take another transaction, or are rejected, until the named one is in a block", async () => {
     const { invoice, hash } = await canceledWith();
     const payer = desk.newAddress();

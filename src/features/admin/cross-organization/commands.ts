@@ -112,6 +112,7 @@ export const paymentCommands = [
         title: "Confirmations",
         value: (one) => `${String(one.confirmations)}/${String(one.requiredConfirmations)}`,
       },
+      ["isVerified", "Verified"],
       "source",
       "confirmedAt",
     ],

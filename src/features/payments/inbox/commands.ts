@@ -29,6 +29,7 @@ const outcome: readonly Column<Shown>[] = [
   "transactionHash",
   "blockTime",
   "confirmations",
+  ["isVerified", "Verified"],
 ];
 
 const sections = (one: Shown) => [
@@ -104,6 +105,7 @@ export const transferCommands = [
       "network",
       "fromAddress",
       "blockTime",
+      ["isVerified", "Verified"],
       {
         title: "Suggestion",
         value: ({ suggestions: [first] }) =>

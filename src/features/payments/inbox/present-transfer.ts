@@ -4,7 +4,7 @@ import { toIso, toIsoOrNull } from "../../../kernel/clock.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { confirmationsOf } from "../../../platform/chain/state/network-state.ts";
-import { takenOf } from "../ledger/payment-rules.ts";
+import { isVerified, takenOf } from "../ledger/payment-rules.ts";
 import type { Suggestion } from "./suggestions.ts";
 import type { ClaimRow, DecisionRow, PaymentRow, TransferRow } from "../table.ts";
 import type { TransferRecord } from "./records.ts";
@@ -49,6 +49,9 @@ export function presentTransfer(view: TransferView): z.input<typeof TransferReco
     blockTime: toIso(transfer.blockTime),
     confirmations:
       transfer.status === "seen" ? confirmationsOf(tipHeight, transfer.blockHeight) : 0,
+    isVerified:
+      transfer.verification === "verified" ||
+      view.payments.some((payment) => isVerified(payment, transfer)),
     status: dispositionOfTransfer(transfer),
     allocations: view.payments.filter(isOwn).map((payment) => ({
       paymentId: payment.id,

@@ -89,6 +89,10 @@ export const TransferRecord = responseRecord("Transfer", {
   blockNumber: z.int().min(0),
   blockTime: datetime(),
   confirmations: z.int().min(0),
+  isVerified: z.boolean().meta({
+    description:
+      "True once two of the network's providers have the transfer, or the only one has confirmed it. They are asked when its block is final.",
+  }),
   status: z.enum(transferStatuses),
   allocations: z.array(TransferAllocationRecord).meta({ description: "Oldest first." }),
   suggestions: z.array(TransferSuggestionRecord).meta({

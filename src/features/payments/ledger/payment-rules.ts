@@ -21,6 +21,14 @@ export function isCounted(payment: Pick<PaymentRow, "status">): boolean {
   return payment.status === "confirming" || payment.status === "confirmed";
 }
 
+/** Returns true if the network's providers have verified the transfer of a payment, which confirmation includes. */
+export function isVerified(
+  payment: Pick<PaymentRow, "status">,
+  transfer: Pick<TransferRow, "verification">,
+): boolean {
+  return payment.status === "confirmed" || transfer.verification === "verified";
+}
+
 /** Returns a new payment of a transfer for the matched invoice; `settleLedger` sets its settlement amount. */
 export function openPayment(given: {
   readonly id: Id<"payment">;

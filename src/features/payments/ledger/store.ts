@@ -70,6 +70,10 @@ export async function putOnChain(
   if (moved.length === 0) return;
   await tx.run(
     `UPDATE transfers SET status = 'seen', log_index = given.log_index, block_height = given.block_height,
+      verification = CASE
+        WHEN transfers.verification = 'verified' AND transfers.block_hash <> given.block_hash THEN 'open'
+        WHEN transfers.verification = 'skipped' AND given.invoice_id IS NOT NULL THEN 'open'
+        ELSE transfers.verification END,
       block_hash = given.block_hash, block_time = given.block_time,
       organization_id = COALESCE(given.organization_id, transfers.organization_id),
       invoice_id = COALESCE(given.invoice_id, transfers.invoice_id),
@@ -104,6 +108,52 @@ export async function reviveTransfers(tx: Tx, network: string, height: number): 
     `UPDATE transfers SET is_final = 0
      WHERE network = $1 AND is_final = 1 AND status = 'seen' AND block_height > $2`,
     [network, height],
+  );
+}
+
+/**
+ * Returns transfers that count for no invoice, or not as a whole, and whose final blocks the providers have not confirmed
+ * yet, after an id.
+ */
+export function unverifiedTransfers(
+  reader: Reader,
+  network: string,
+  after: string,
+  limit: number,
+): Promise<TransferRow[]> {
+  return reader.find(
+    transfers,
+    `WHERE network = $1 AND id > $2 AND ${isUnverifiedSql} ORDER BY id LIMIT $3`,
+    [network, after, limit],
+  );
+}
+
+/** Returns those of the given transfers that are still to be verified. */
+export async function unverifiedAmong(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await reader.all<{ id: string }>(
+    `SELECT id FROM transfers WHERE ${isUnverifiedSql} AND id IN ${listed(reader.dialect, 1)}`,
+    [JSON.stringify(ids)],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Must match the condition of the index `transfers_unverified`. */
+const isUnverifiedSql =
+  "verification = 'open' AND is_final = 1 AND status = 'seen' AND disposition <> 'matched'";
+
+const verifiedRows = givenRows("given", { id, blockHash });
+
+/** Marks transfers as verified, unless they have left the block in which they were. */
+export async function markVerified(tx: Tx, rows: readonly TransferRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.run(
+    `UPDATE transfers SET verification = 'verified'
+     FROM ${verifiedRows.from(tx.dialect, 1)}
+     WHERE transfers.id = given.id AND transfers.block_hash = given.block_hash AND transfers.status = 'seen'`,
+    [verifiedRows.values(rows)],
   );
 }
 

@@ -119,7 +119,7 @@ export function mayBeRequested({ status, rule }: Pick<PaymentRow, "status" | "ru
 
 /** A payment as far as its payer's refund depends on it. */
 export interface PayerSurplusPayment extends SurplusPayment, Pick<PaymentRow, "rule"> {
-  /** True if its transfer is final, and no other payment has a part of it. */
+  /** True if its transfer is verified in a final block, and no other payment has a part of it. */
   readonly isSpare: boolean;
 }
 

@@ -81,6 +81,7 @@ function newTransfer(ids: IdSource, { network, at }: ChainContext, log: TimedLog
     amount: log.amount,
     status: "seen",
     isFinal: false,
+    verification: isWorthless(token, log) ? "skipped" : "open",
     organizationId: null,
     invoiceId: null,
     disposition: isWorthless(token, log) ? "ignored" : "unmatched",
@@ -90,7 +91,10 @@ function newTransfer(ids: IdSource, { network, at }: ChainContext, log: TimedLog
 
 /** Returns a transfer at the position of its log, possibly after it was off the chain. */
 function moveTransfer(transfer: TransferRow, log: TimedLog): TransferRow {
-  return { ...transfer, status: "seen", ...positionOf(log) };
+  const isSameBlock = transfer.blockHash === log.blockHash;
+  const verification =
+    transfer.verification === "verified" && !isSameBlock ? "open" : transfer.verification;
+  return { ...transfer, status: "seen", verification, ...positionOf(log) };
 }
 
 function positionOf({ logIndex, blockHeight, blockHash, blockTime }: TimedLog) {

@@ -7,7 +7,7 @@ import type { Tx } from "../../../platform/database/index.ts";
 import { ManagedByBilling } from "../../invoices/index.ts";
 import { assignTransfer } from "../hash-claims/store.ts";
 import { applyRuling, lockCase, type LockedCase } from "../inbox/decide-payment.ts";
-import { dispositionAfter, isCounted, rejectPayment } from "../ledger/payment-rules.ts";
+import { dispositionAfter, isCounted, isVerified, rejectPayment } from "../ledger/payment-rules.ts";
 import { surplusOf } from "../ledger/surplus.ts";
 import { withdrawRequests } from "../ledger/withdraw-requests.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
@@ -20,6 +20,8 @@ export interface RefundablePayment extends LockedCase {
   readonly free: bigint;
   /** True if the payment is confirmed or, if it does not count, its transfer is final. */
   readonly isConfirmed: boolean;
+  /** True if the network's providers have verified the transfer: the money has come, whatever one of them says. */
+  readonly isVerified: boolean;
 }
 
 type Deps = LedgerDeps & {
@@ -60,10 +62,11 @@ async function lock(
     ...found,
     surplus,
     free: free > 0n ? free : 0n,
-    // The verifier confirms the payments that count. Nobody verifies the others, so their blocks must be final.
+    // The verifier confirms the payments that count. The transfers of the others are verified in their final blocks.
     isConfirmed:
       transfer.status === "seen" &&
       (isCounted(payment) ? payment.status === "confirmed" : transfer.isFinal),
+    isVerified: isVerified(payment, transfer),
   };
 }
 

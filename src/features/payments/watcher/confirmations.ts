@@ -64,9 +64,11 @@ export function makeConfirmations(deps: {
     );
     const candidates = staying.flatMap((payment): Candidate[] => {
       const transfer = transfers.get(payment.transferId);
-      return transfer === undefined ? [] : [{ payment, transfer }];
+      const { id, confirmsAtHeight } = payment;
+      return transfer === undefined ? [] : [{ id, confirmsAtHeight, transfer, payment }];
     });
-    const verified = await verifier.verify(candidates);
+    const agreed = await verifier.verify(candidates);
+    const verified = candidates.filter(({ id }) => agreed.has(id));
     return { verified, isMore: isFull && verified.length > 0 };
   }
 

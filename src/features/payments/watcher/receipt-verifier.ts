@@ -8,19 +8,29 @@ import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 
-/** A payment with all its confirmations, and its transfer as scanned. */
-export interface Candidate {
-  readonly payment: PaymentRow;
+/** A payment or a transfer whose receipts are compared with the scan. */
+export interface Verifiable {
+  /** The id of the payment or of the transfer. */
+  readonly id: string;
+  /** As scanned. */
   readonly transfer: TransferRow;
+  /** The height that the newest block of an agreeing provider has at least. */
+  readonly confirmsAtHeight: number;
+}
+
+/** A payment with all its confirmations. */
+export interface Candidate extends Verifiable {
+  readonly payment: PaymentRow;
 }
 
 /**
- * Verifies payments before they are confirmed: reads their receipts once more. Where two or more providers are
- * configured, two must agree with the scan, so that a single provider cannot make an invoice paid.
+ * Verifies payments before they are confirmed, or transfers: reads their receipts once more. Where two or more providers
+ * are configured, two must agree with the scan, so that a single provider cannot make an invoice paid, nor have money
+ * refunded that never came.
  */
 export type Verifier = Bound<typeof methods>;
 
-/** The number of payments that are verified concurrently. */
+/** The number of receipts that are compared concurrently. */
 const parallel = 20;
 /**
  * How long to wait for a second provider after it began to fail, before one provider suffices, in milliseconds. An
@@ -31,7 +41,7 @@ const retryFirstMs = 5 * second;
 const retryMostMs = 5 * minute;
 /** The age in milliseconds above which a provider's newest block shows that the provider is behind. */
 const staleMs = minute;
-/** The largest number of notes about held payments; the oldest are dropped first. */
+/** The largest number of notes about held subjects; the oldest are dropped first. */
 const notesMax = 10_000;
 
 /**
@@ -41,13 +51,15 @@ const notesMax = 10_000;
  */
 type Opinion = "agrees" | "is_early" | "is_behind" | "is_away" | { readonly disagrees: string };
 
-/** The retry schedule of a payment about which a provider disagrees. */
+/** The retry schedule of a payment or transfer about which a provider disagrees. */
 interface Note {
   readonly retryAt: Instant;
   readonly waitMs: number;
 }
 
 interface Deps {
+  /** The kind of the subjects, each of which has an alarm of its own. */
+  readonly subject: "payment" | "transfer";
   /** The individual providers, in order of preference. */
   readonly providers: readonly ChainClient[];
   readonly clock: Clock;
@@ -58,7 +70,7 @@ interface Deps {
 }
 
 type Parts = Deps & {
-  /** The notes on held payments, by payment id. */
+  /** The notes on held subjects, by id. */
   readonly notes: Map<string, Note>;
   /** Since when a provider is away or behind, and when this was last found. */
   readonly missing: Map<ChainClient, { readonly since: Instant; readonly foundAt: Instant }>;
@@ -70,64 +82,66 @@ export function makeVerifier(deps: Deps): Verifier {
   return bind({ ...deps, notes: new Map(), missing: new Map() }, methods);
 }
 
-/** Returns the candidates whose receipts agree. The others are verified again in a later call. */
+/** Returns the ids of the candidates whose receipts agree. The others are verified again in a later call. */
 async function verify(
   deps: Parts,
-  candidates: readonly Candidate[],
-): Promise<readonly Candidate[]> {
-  const { clock, alarms, notes } = deps;
+  candidates: readonly Verifiable[],
+): Promise<ReadonlySet<string>> {
+  const { clock, notes } = deps;
   const now = clock.now();
-  const due = candidates.filter(({ payment }) => (notes.get(payment.id)?.retryAt ?? now) <= now);
+  const due = candidates.filter(({ id }) => (notes.get(id)?.retryAt ?? now) <= now);
   const round = makeRound(now);
-  const agreed: Candidate[] = [];
+  const agreed: string[] = [];
   for (let start = 0; start < due.length; start += parallel) {
     const group = due.slice(start, start + parallel);
     const verdicts = await Promise.all(group.map((candidate) => isAgreed(deps, candidate, round)));
-    agreed.push(...group.filter((_, place) => verdicts[place] === true));
+    agreed.push(...group.filter((_, place) => verdicts[place] === true).map(({ id }) => id));
   }
-  for (const { payment } of agreed) {
-    notes.delete(payment.id);
-    alarms.clear("payment_held", payment.id);
-  }
-  return agreed;
+  release(deps, agreed);
+  return new Set(agreed);
 }
 
-/** Returns the payments that are held because a provider disagrees, including those held by an earlier process. */
-function held({ alarms, notes }: Parts): readonly string[] {
+/** Returns the ids that are held because a provider disagrees, including those held by an earlier process. */
+function held(deps: Parts): readonly string[] {
+  const { alarms, notes } = deps;
   return [
     ...new Set([
       ...notes.keys(),
       ...alarms
         .open()
-        .filter(({ kind, subject }) => kind === "payment_held" && subject !== restSubject)
+        .filter(({ kind, subject }) => kind === alarmOf(deps) && subject !== restSubject)
         .map(({ subject }) => subject),
     ]),
   ];
 }
 
-/** Forgets payments that are no longer confirming, and ends their alarms. */
-function release({ alarms, notes }: Parts, paymentIds: readonly string[]): void {
-  for (const id of paymentIds) {
-    notes.delete(id);
-    alarms.clear("payment_held", id);
+/** Forgets subjects that are verified, or wait for it no longer, and ends their alarms. */
+function release(deps: Parts, ids: readonly string[]): void {
+  for (const id of ids) {
+    deps.notes.delete(id);
+    deps.alarms.clear(alarmOf(deps), id);
   }
 }
 
-function hold(deps: Parts, candidate: Candidate, provider: ChainClient, reason: string): void {
-  const { clock, alarms, notes } = deps;
-  const { payment, transfer } = candidate;
-  const before = notes.get(payment.id);
+function alarmOf({ subject }: Pick<Deps, "subject">) {
+  return `${subject}_held` as const;
+}
+
+function hold(deps: Parts, candidate: Verifiable, provider: ChainClient, reason: string): void {
+  const { clock, alarms, notes, subject } = deps;
+  const { id, transfer } = candidate;
+  const before = notes.get(id);
   const now = clock.now();
   const waitMs = Math.min(retryMostMs, (before?.waitMs ?? retryFirstMs / 2) * 2);
-  note(deps, payment.id, { retryAt: now + waitMs, waitMs });
+  note(deps, id, { retryAt: now + waitMs, waitMs });
   const { provider: name } = provider;
   alarms.raise(
-    "payment_held",
-    payment.id,
-    `a payment is held: a provider contradicts what was scanned (${name}: ${reason})`,
+    alarmOf(deps),
+    id,
+    `a ${subject} is held: a provider contradicts what was scanned (${name}: ${reason})`,
     {
-      payment: payment.id,
-      network: payment.network,
+      [subject]: id,
+      network: transfer.network,
       transactionHash: transfer.transactionHash,
       provider: name,
       reason,
@@ -164,18 +178,15 @@ function missingSince(
 }
 
 /** Returns true if the wait for the missing providers is over. */
-function isOutOfPatience(
-  { clock, alarms, notes }: Parts,
-  { payment }: Candidate,
-  since: readonly Instant[],
-): boolean {
-  // A payment that one provider denied is never confirmed by another one alone, not even after a restart.
-  const isDenied = notes.has(payment.id) || alarms.holds("payment_held", payment.id);
+function isOutOfPatience(deps: Parts, { id }: Verifiable, since: readonly Instant[]): boolean {
+  const { clock, alarms, notes } = deps;
+  // A subject that one provider denied is never verified by another one alone, not even after a restart.
+  const isDenied = notes.has(id) || alarms.holds(alarmOf(deps), id);
   return !isDenied && since.every((each) => clock.now() - each >= patienceMs);
 }
 
-async function isAgreed(deps: Parts, candidate: Candidate, round: Round): Promise<boolean> {
-  const { providers, logger } = deps;
+async function isAgreed(deps: Parts, candidate: Verifiable, round: Round): Promise<boolean> {
+  const { providers, logger, subject } = deps;
   const needed = Math.min(2, providers.length);
   let agreed = 0;
   let isEarly = false;
@@ -195,14 +206,14 @@ async function isAgreed(deps: Parts, candidate: Candidate, round: Round): Promis
   // A provider with recent blocks is not missing: the chain has not reached the confirming block yet.
   if (agreed === 0 || isEarly || !isOutOfPatience(deps, candidate, missingSinces)) return false;
   logger.warn(
-    { payment: candidate.payment.id, network: candidate.payment.network },
-    "a payment is confirmed by one provider alone, because no second provider was available for a while",
+    { [subject]: candidate.id, network: candidate.transfer.network },
+    `a ${subject} is confirmed by one provider alone, because no second provider was available for a while`,
   );
   return true;
 }
 
 interface Round {
-  opinionOf(provider: ChainClient, candidate: Candidate): Promise<Opinion>;
+  opinionOf(provider: ChainClient, candidate: Verifiable): Promise<Opinion>;
 }
 
 /** One round of requests: a failed provider is not asked again, and no receipt or tip is read twice. */
@@ -229,7 +240,7 @@ function makeRound(now: Instant): Round {
   const tipOf = (provider: ChainClient) =>
     once(tips, provider, async () => (await provider.heads()).latest);
 
-  async function ask(provider: ChainClient, candidate: Candidate): Promise<Opinion> {
+  async function ask(provider: ChainClient, candidate: Verifiable): Promise<Opinion> {
     const { transactionHash, blockHeight } = candidate.transfer;
     const receipt = await once(receiptsOf(provider), transactionHash, () =>
       provider.receipt(transactionHash),
@@ -242,7 +253,7 @@ function makeRound(now: Instant): Round {
         ? "is_behind"
         : { disagrees: "it does not know the transaction" };
     }
-    if (tip.height >= candidate.payment.confirmsAtHeight) return "agrees";
+    if (tip.height >= candidate.confirmsAtHeight) return "agrees";
     return tip.time >= now - staleMs ? "is_early" : "is_behind";
   }
 

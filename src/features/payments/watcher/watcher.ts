@@ -26,6 +26,7 @@ import { findChanges, type ChainChanges } from "./read-changes.ts";
 import { lowestUnsettled } from "./reading-plan.ts";
 import { makeVerifier } from "./receipt-verifier.ts";
 import { makeRecorder, watcherContext, type Guard, type Recorder } from "./recorder.ts";
+import { makeTransferChecks } from "./transfer-checks.ts";
 
 export interface WatcherDeps extends LedgerDeps {
   readonly db: Database;
@@ -80,7 +81,11 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   const logger = deps.logger.child({ network: network.id });
   const alarms = deps.alarms ?? createAlarms({ clock, logger });
   const own: ScanDeps = { ...deps, logger, alarms };
-  const verifier = makeVerifier(own);
+  const verifier = makeVerifier({ ...own, subject: "payment" });
+  const checks = makeTransferChecks({
+    ...deps,
+    verifier: makeVerifier({ ...own, subject: "transfer" }),
+  });
   const recorder = makeRecorder(deps);
   const readChanges = makeChangeReader(own, recorder);
   const confirmations = makeConfirmations({ ...deps, verifier, recorder });
@@ -128,10 +133,11 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     async look(guard) {
       try {
         const isMore = await lookOnce(guard);
+        const hasUnverified = await checks.run(guard);
         problems.over();
         // Retries a confirmation of block times while no payment or hold requires one.
         if (alarms.holds("block_time_unconfirmed", network.id)) await finalTime();
-        return isMore;
+        return isMore || hasUnverified;
       } catch (error) {
         return problems.note(error);
       }

@@ -128,7 +128,7 @@ async function ask(
   // Anyone who knows the public hash could repeat a request that the merchant has rejected.
   const { rule } = found.payment;
   if (rule === "submitted_hash" && (await hasRejected(tx, paymentId))) throw nothing();
-  if (!found.isConfirmed || found.free === 0n) throw nothing();
+  if (!found.isConfirmed || !found.isVerified || found.free === 0n) throw nothing();
   const address = await readRefundAddress(
     tx,
     deps.networks,

@@ -6,6 +6,7 @@ export const alarmKinds = [
   "network_not_read",
   "token_disabled",
   "payment_held",
+  "transfer_held",
   "refund_held",
   "final_transaction_moved",
   "final_block_changed",
@@ -24,7 +25,7 @@ export type AlarmKind = (typeof alarmKinds)[number];
 export interface Alarm {
   readonly kind: AlarmKind;
   /**
-   * The subject: a provider, a token, a payment, a refund, a transaction or a range of blocks. It is the network's id if
+   * The subject: a provider, a token, a payment, a transfer, a refund, a transaction or a range of blocks. It is the network's id if
    * the alarm concerns the whole network, and `restSubject` if the alarm represents those beyond the limit.
    */
   readonly subject: string;

@@ -90,7 +90,7 @@ describe("A submitted transaction", () => {
       return {
         ...{ id: "trf_1", network: "ethereum", token: "USDT", status: "seen", isFinal: false },
         ...{ organizationId: null, invoiceId: null, createdAt: 0 },
-        ...{ tokenDecimals: 6, disposition: "unmatched" },
+        ...{ tokenDecimals: 6, disposition: "unmatched", verification: "open" },
         ...{ ...fields, fromAddress, toAddress },
         ...changes,
       };

@@ -23,7 +23,7 @@ const transfer: TransferRow = {
   ...{ token: "USDT", tokenDecimals: 6, amount: 25_000_000n },
   ...{ fromAddress: "a1".repeat(20), toAddress: "b2".repeat(20) },
   ...{ status: "seen", isFinal: false, organizationId: "org_1", invoiceId: null },
-  ...{ disposition: "unmatched", createdAt: 0 },
+  ...{ disposition: "unmatched", verification: "open", createdAt: 0 },
 };
 
 const payment = (invoice: string, amount: bigint): PaymentRow =>

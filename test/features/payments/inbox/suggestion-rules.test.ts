@@ -22,7 +22,7 @@ const transfer: TransferRow = {
   ...{ blockHeight: 10, blockHash: "b1", blockTime: expiresAt, contract: "cc".repeat(20) },
   ...{ token: "USDT", tokenDecimals: 6, fromAddress: elsewhere, toAddress: shop, amount: 1_000n },
   ...{ status: "seen", isFinal: false, organizationId: "org_1", invoiceId: null },
-  ...{ disposition: "unmatched", createdAt: 0 },
+  ...{ disposition: "unmatched", verification: "open", createdAt: 0 },
 };
 
 type Changes = Partial<InvoiceCandidate["invoice"]>;

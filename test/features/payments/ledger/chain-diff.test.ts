@@ -44,6 +44,7 @@ function stored(log: TransferLog, changes: Partial<TransferRow> = {}): TransferR
     organizationId: null,
     invoiceId: null,
     disposition: "unmatched",
+    verification: "open",
     createdAt: 0,
     ...changes,
   };

@@ -47,7 +47,7 @@ const transfer: TransferRow = {
   ...{ blockHeight: 10, blockHash: "b1", blockTime: 5_000, contract: "cc".repeat(20) },
   ...{ token: "USDT", tokenDecimals: 6, fromAddress: "f", toAddress: "t", amount: 30_000_000n },
   ...{ status: "seen", isFinal: false, organizationId: "org_1", invoiceId: null },
-  ...{ disposition: "unmatched", createdAt: 5_000 },
+  ...{ disposition: "unmatched", verification: "open", createdAt: 5_000 },
 };
 
 function payment(

@@ -2,7 +2,7 @@
 // alarms that end with their cause, and alarms that an operator acknowledges.
 import { expect } from "chai";
 import { rejectPayment } from "../../../../src/features/payments/ledger/payment-rules.ts";
-import { updatePayments } from "../../../../src/features/payments/ledger/store.ts";
+import { putOnChain, updatePayments } from "../../../../src/features/payments/ledger/store.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
@@ -186,6 +186,63 @@ eachStore("Providers that disagree", (store) => {
       expect(await till.storedAlarms()).to.deep.equal([]);
       expect(till.watcher.health().heldPayments).to.equal(0);
     });
+  });
+
+  describe("on a payment that waits for the merchant", () => {
+    const verification = async () => (await till.transfers())[0]?.verification;
+    beforeEach(async () => {
+      till.invoices.ask({ address: addressOf("canceled"), terms: { isCanceled: true } });
+      const lie = { to: addressOf("canceled"), amount: token(25) };
+      first.view.lies.set(till.chain.height() + 1, lie);
+      await till.mine(20);
+      await later();
+      expect(await statuses()).to.deep.equal(["review"]);
+      expect(await till.storedAlarms()).to.deep.equal(["transfer_held"]);
+    });
+
+    it("leave its transfer unverified for as long as they disagree", async () => {
+      other.fail("unavailable", Infinity);
+      for (let times = 0; times < 3; times += 1) await later();
+      expect(await verification()).to.equal("open");
+      expect(await till.storedAlarms()).to.include("transfer_held");
+    });
+
+    it("have it verified, in its block only, once the other one has it too", async () => {
+      other.view.lies = first.view.lies;
+      await later();
+      expect(await verification()).to.equal("verified");
+      expect(await till.storedAlarms()).to.deep.equal([]);
+      const [transfer] = await till.transfers();
+      if (transfer === undefined) throw new Error("there is no transfer");
+      const row = { ...transfer, blockHash: "ab".repeat(32) };
+      await till.db.write(testContext, (tx) => putOnChain(tx, [{ row, isMatched: false }]));
+      await later();
+      expect(await verification()).to.equal("open");
+      expect(await till.storedAlarms()).to.deep.equal(["transfer_held"]);
+    });
+
+    it("have their alarm cleared when its transfer counts for an invoice as a whole", async () => {
+      await till.db.write(testContext, (tx) =>
+        tx.run("UPDATE transfers SET disposition = 'matched'"),
+      );
+      await later();
+      expect(await till.storedAlarms()).to.deep.equal([]);
+    });
+  });
+
+  it("are not waited for if the network has only one", async () => {
+    const alone = await openPool(await store.open(), { nodes: 1 });
+    try {
+      alone.invoices.ask({ address: shop, terms: { isCanceled: true } });
+      alone.chain.mine(1, [{ to: shop, amount: token(25) }]);
+      await alone.mine(5);
+      expect(await alone.transfers()).to.have.length(1);
+      expect((await alone.transfers())[0]).to.include({ verification: "open", isFinal: false });
+      await alone.mine(10);
+      expect((await alone.transfers())[0]).to.include({ verification: "verified", isFinal: true });
+    } finally {
+      await alone.stop();
+    }
   });
 
   describe("on a transfer that only the second one has", () => {

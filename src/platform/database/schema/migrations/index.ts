@@ -30,6 +30,7 @@ import { migration as paymentOptions } from "./0028-payment-options.ts";
 import { migration as refundRules } from "./0029-refund-rules.ts";
 import { migration as serverSettings } from "./0030-server-settings.ts";
 import { migration as severalOptions } from "./0031-several-options.ts";
+import { migration as verifiedTransfers } from "./0032-verified-transfers.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   refundRules,
   serverSettings,
   severalOptions,
+  verifiedTransfers,
 ];
