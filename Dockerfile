@@ -11,7 +11,12 @@ COPY .config ./.config
 COPY bin ./bin
 COPY config ./config
 COPY src ./src
-RUN npm ci --no-audit --no-fund && npm prune --omit=dev --no-audit --no-fund --ignore-scripts
+RUN npm ci --no-audit --no-fund
+COPY README.md CHANGELOG.md ./
+COPY docs ./docs
+# The package of a release needs a fifth of the packages, because dist/ contains the others.
+RUN node .config/release.mjs --stage /release && mv node_modules /release && cd /release \
+  && npm prune --omit=dev --no-audit --no-fund --ignore-scripts
 
 FROM node:24.11.1-bookworm-slim
 ENV NODE_ENV=production \
@@ -19,12 +24,7 @@ ENV NODE_ENV=production \
     TILL_HOST=0.0.0.0 \
     TILL_PORT=8080
 WORKDIR /till
-COPY --from=build --chown=root:root /till/package.json ./
-COPY --from=build --chown=root:root /till/node_modules ./node_modules
-COPY --from=build --chown=root:root /till/dist ./dist
-COPY --from=build --chown=root:root /till/bin ./bin
-COPY --from=build --chown=root:root /till/config ./config
-COPY --chown=root:root docs ./docs
+COPY --from=build --chown=root:root /release ./
 RUN mkdir -m 0700 /data && chown node:node /data && ln -s /till/bin/till /usr/local/bin/till
 USER node
 VOLUME /data

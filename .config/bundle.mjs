@@ -9,7 +9,7 @@ const source = join(root, "src/");
 const whole = join(source, "compose/index.ts");
 
 /** Native modules, packages that read files of their own folder, and optional drivers that Till does not install. */
-const unbundled = [
+export const unbundled = [
   ...["sqlite3", "@node-rs/argon2", "esbuild", "mocha", "pg-native"],
   ...["pg-hstore", "mysql2", "mariadb", "tedious", "oracledb", "ibm_db", "snowflake-sdk", "odbc"],
 ];

@@ -56,7 +56,7 @@ const root = resolve(
     fileURLToPath(new URL("..", import.meta.url)),
 );
 /** Built and installed files, and the example shops with their own tools. */
-const foreign = /^(?:node_modules|dist|dist\.next|coverage|test\/clients\/shops)(?:\/|$)/;
+const foreign = /^(?:node_modules|dist|dist\.next|coverage|release|test\/clients\/shops)(?:\/|$)/;
 /** Generated from the strings in src/, recorded answers of tests, and the phrases themselves with their samples. */
 const exempt =
   /^docs\/(?:api|events|settings|permissions)\.md$|\/golden\/|\/(?:check-voice\.mjs|voice\.test\.ts)$/;

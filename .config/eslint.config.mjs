@@ -46,6 +46,7 @@ export default tseslint.config(
     ignores: [
       "dist/**",
       "coverage/**",
+      "release/**",
       "node_modules/**",
       "src/client/generated/**",
       "test/clients/shops/**",

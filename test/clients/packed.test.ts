@@ -10,6 +10,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { openTill, TillProblem } from "../../src/client/index.ts";
+import { programVersion } from "../../src/platform/version.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { approvedMerchant } from "../support/app.ts";
@@ -76,7 +77,7 @@ anyServed(
       }
       // `npm test` has built the program.
       run("npm", "pack", root, "--ignore-scripts", "--silent");
-      run("tar", "xzf", "till-0.1.0.tgz", "-C", installed, "--strip-components=1");
+      run("tar", "xzf", `till-${programVersion()}.tgz`, "-C", installed, "--strip-components=1");
       const guide = await readFile(join(root, "docs/guides/client.md"), "utf8");
       const programs = [...guide.matchAll(/```ts\n\/\/ (\S+)\n([^]+?)```/g)];
       const files: Record<string, string> = { "refused.ts": refused, "browser.ts": browser };
