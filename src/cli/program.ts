@@ -104,8 +104,9 @@ const ownCommands: readonly OwnCommand[] = [
       ["--fix", "restrict the modes of files, and create missing folders"],
       [
         "--report <file>",
-        "write all findings and settings, secrets masked, to a new file, or - for standard output",
+        "write a bug report without secrets, names and addresses to a new file, or - for standard output",
       ],
+      ["--report-addresses", "leave names, hosts and addresses in the report"],
     ],
     takesSettings: true,
     run: async (terminal, flags) => (await import("./commands/doctor.ts")).examine(terminal, flags),

@@ -1,18 +1,17 @@
 import { writeFile } from "node:fs/promises";
-import { release, type } from "node:os";
 import { join, resolve } from "node:path";
 import { defineProblem } from "../../kernel/errors.ts";
-import { second, systemClock, toIso } from "../../kernel/clock.ts";
+import { second, systemClock } from "../../kernel/clock.ts";
 import {
   ConfigError,
   type Config,
   type LoadedConfig,
   type ReportedSetting,
 } from "../../platform/config/index.ts";
-import { programVersion } from "../../platform/version.ts";
 import { checkBackupFolder, checkDisk, checkModes } from "../doctor/folder-checks.ts";
 import { ok, problem, reasonOf, warning, type Finding } from "../doctor/finding.ts";
 import { checkProviders, noProviders } from "../doctor/provider-checks.ts";
+import { makeReport } from "../doctor/report.ts";
 import { checkServer, judgeClock, noServer } from "../doctor/server-checks.ts";
 import { checkProxy, checkStore, type StoreChecks } from "../doctor/store-checks.ts";
 import { UsageError } from "../failures/refusals.ts";
@@ -36,15 +35,16 @@ export async function examine(terminal: Terminal, flags: Flags): Promise<void> {
   const files = await checkModes(...placesOf(terminal, flags), isFixing);
   const settings = await readSettings(terminal, flags);
   const { config } = settings;
-  const store = config === null ? null : await checkStore(config);
+  const report = flags["report"];
+  const store = config === null ? null : await checkStore(config, typeof report === "string");
   const findings = [
     settings.finding,
     ...files,
     ...(config === null || store === null ? [] : await examineWith(config, store, isFixing)),
   ];
-  const report = flags["report"];
   if (typeof report === "string") {
-    const text = makeReport(findings, settings.reported, store);
+    const isOpen = flags["reportAddresses"] === true;
+    const text = makeReport(findings, settings.reported, store, isOpen);
     if (report === "-") {
       terminal.data(text.trimEnd());
       failIfNeeded(findings);
@@ -53,7 +53,8 @@ export async function examine(terminal: Terminal, flags: Flags): Promise<void> {
     await writeFile(report, text, { mode: 0o600, flag: "wx" }).catch((error: unknown) => {
       throw new UsageError(`--report: ${report} cannot be created: ${reasonOf(error)}.`);
     });
-    terminal.talk(`The report is in ${report}; secrets are masked. Read it before you send it.`);
+    const masked = isOpen ? "secrets are" : "secrets, names and addresses are";
+    terminal.talk(`The report is in ${report}; ${masked} masked. Read it before you send it.`);
   }
   await print(terminal, findings);
   failIfNeeded(findings);
@@ -171,24 +172,6 @@ async function print(terminal: Terminal, findings: readonly Finding[]): Promise<
         if (remedy !== null) terminal.talk(`${check}: ${remedy}.`);
       }
   }
-}
-
-/** Collects everything for a bug report as text. The settings come with their secrets masked. */
-function makeReport(
-  findings: readonly Finding[],
-  settings: readonly ReportedSetting[],
-  store: StoreChecks | null,
-): string {
-  const { arch, version } = process;
-  const report = {
-    createdAt: toIso(systemClock.now()),
-    versions: { till: programVersion(), node: version, system: `${type()} ${release()} ${arch}` },
-    findings,
-    servers: store?.servers ?? [],
-    status: store?.status ?? null,
-    settings,
-  };
-  return `${JSON.stringify(report, null, 2)}\n`;
 }
 
 function failIfNeeded(findings: readonly Finding[]): void {

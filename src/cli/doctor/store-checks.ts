@@ -12,6 +12,7 @@ import type { Config } from "../../platform/config/index.ts";
 import { currentVersion, databaseNames } from "../../platform/database/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { ok, problem, reasonOf, skipped, warning, type Finding } from "./finding.ts";
+import { readContents, type StoreContents } from "./store-contents.ts";
 
 /** How long the database may check its own structure, in milliseconds. */
 const structureMs = 10 * second;
@@ -27,16 +28,18 @@ export interface StoreChecks {
   readonly servers: readonly KnownServer[];
   /** The status that the servers recorded, for the report; null if the store cannot be read. */
   readonly status: unknown;
+  /** For the report; null unless it was asked for. */
+  readonly contents: StoreContents | null;
 }
 
 /** Checks the store without changing it. An unreadable store is a problem, and the other checks go on. */
-export async function checkStore(config: Config): Promise<StoreChecks> {
+export async function checkStore(config: Config, isReporting: boolean): Promise<StoreChecks> {
   let store: ReadOnlyStore;
   try {
     store = await openReadOnlyStore(config, systemClock);
   } catch (error) {
     const found = problem("store", reasonOf(error), "See docs/operating, or till help");
-    return { findings: [found], servers: [], status: null };
+    return { findings: [found], servers: [], status: null, contents: null };
   }
   try {
     const servers = await store.servers();
@@ -47,7 +50,8 @@ export async function checkStore(config: Config): Promise<StoreChecks> {
       await checkBackup(store, config, systemClock.now()),
       ...compareServers(config, servers),
     ];
-    return { findings, servers, status: await store.operationsStatus() };
+    const contents = isReporting ? await readContents(store.reader) : null;
+    return { findings, servers, status: await store.operationsStatus(), contents };
   } finally {
     await store.close();
   }

@@ -9,7 +9,7 @@ export type {
   WriteContext,
 } from "./database.ts";
 export { databaseNames } from "./database.ts";
-export { openForReading } from "./read-only.ts";
+export { databaseVersion, openForReading } from "./read-only.ts";
 export { NestedWrite, StatementFailed, StoreUnavailable, UniqueViolation } from "./errors.ts";
 export { currentVersion, hasTable, type Migration } from "./schema/migrate.ts";
 export type { StoreLimits } from "./limits.ts";

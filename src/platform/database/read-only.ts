@@ -70,3 +70,13 @@ async function openPostgresReadOnly(url: string): Promise<Opened> {
     close: () => alone.close(),
   };
 }
+
+/** Returns the version of the database program, such as `15.14`. */
+export async function databaseVersion(reader: Reader): Promise<string> {
+  const statement = {
+    sqlite: 'SELECT sqlite_version() AS "version"',
+    postgres: `SELECT current_setting('server_version') AS "version"`,
+  }[reader.dialect];
+  const [row] = await reader.all<{ version: string }>(statement);
+  return row?.version ?? "unknown";
+}

@@ -4,12 +4,13 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createApp, type App } from "../../../src/compose/index.ts";
+import { jobs } from "../../../src/platform/jobs/table.ts";
 import { loadConfig } from "../../../src/platform/config/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { createHttpServer } from "../../../src/server.ts";
 import { makeInstallation, type Installation } from "../../support/programs/program.ts";
 import { till } from "../../support/programs/till.ts";
-import { eachStore } from "../../support/store/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const account = ["--admin-email", "ada@example.com", "--admin-name", "Ada", "--password-stdin"];
 
@@ -60,6 +61,9 @@ eachStore("till doctor", (store) => {
     await app.servers.begin();
     return url;
   }
+
+  const readOrganizations = async () =>
+    (await apps[0]?.db.all<{ readonly id: string }>('SELECT id AS "id" FROM organizations')) ?? [];
 
   async function examine(
     words: readonly string[] = [],
@@ -156,7 +160,7 @@ eachStore("till doctor", (store) => {
     const text = await readFile(path, "utf8");
     const report = JSON.parse(text) as Record<string, unknown>;
     expect(report).to.have.all.keys(
-      ...["createdAt", "versions", "findings", "servers", "status", "settings"],
+      ...["createdAt", "versions", "findings", "store", "servers", "status", "settings"],
     );
     const given = env as Readonly<Record<string, string | undefined>>;
     for (const hidden of [token, given["TILL_SECRET"] ?? token])
@@ -166,6 +170,58 @@ eachStore("till doctor", (store) => {
     expect(again.stderr).to.include("--report");
     const printed = await till(["doctor", "--report", "-"], { env });
     expect(JSON.parse(printed.stdout)).to.have.property("findings");
+  });
+
+  it("reports the store and its failures without names, hosts and addresses, unless asked", async () => {
+    const baseUrl = "https://pay.shop.example";
+    await serve(baseUrl);
+    const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+    const [organization] = await readOrganizations();
+    const now = Date.now();
+    await apps[0]?.db.write(testContext, (tx) =>
+      tx.insert(jobs, {
+        id: "job_1",
+        queue: "webhooks",
+        name: "fan-out",
+        payload: {},
+        dedupeKey: null,
+        organizationId: organization?.id ?? null,
+        state: "failed",
+        runAt: now,
+        attempts: 3,
+        maxAttempts: 3,
+        leaseUntil: null,
+        leaseToken: null,
+        failedReason: `Shop cannot pay ${address}: 10.1.2.3 refused, https://hooks.shop.example/a?key=1 and Bearer 0123456789abcdef0123`,
+        failedAt: now,
+        createdAt: now,
+      }),
+    );
+    const more = { env: { ...installation.env, TILL_BASE_URL: baseUrl } };
+    const printed = async (...words: string[]) =>
+      (await till(["doctor", "--report", "-", ...words], more)).stdout;
+    const closed = await printed();
+    const report = JSON.parse(closed) as {
+      readonly store: {
+        readonly database: string;
+        readonly migration: number;
+        readonly counts: Readonly<Record<string, number>>;
+        readonly failures: readonly { readonly reason: string }[];
+      };
+    };
+    expect(report.store.database).to.match(/^(SQLite 3|PostgreSQL 1\d)\.\d/);
+    expect(report.store.migration).to.be.greaterThan(20);
+    expect(report.store.counts).to.include({ organizations: 1, users: 1, invoices: 0 });
+    const [failure] = report.store.failures;
+    expect(failure?.reason).to.match(
+      /^merchant-1 cannot pay address-1: ip-\d refused, https:\/\/host-\d\/a\?key=1 and Bearer \[redacted\]$/,
+    );
+    for (const hidden of ["shop.example", "10.1.2.3", address, '"Shop"'])
+      expect(closed).not.to.include(hidden);
+    const open = await printed("--report-addresses");
+    for (const shown of [baseUrl, "10.1.2.3", address, "Shop cannot pay"])
+      expect(open).to.include(shown);
+    expect(open).not.to.include("0123456789abcdef0123");
   });
 
   it("reports a missing store and invalid settings, each with what to do", async () => {
