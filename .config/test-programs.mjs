@@ -15,6 +15,7 @@ const programs = [
   "test/platform/database/limited-disk.ts",
   "test/platform/database/worker.ts",
   "test/platform/secrets/print-fingerprint.ts",
+  "test/prove/pages-streams.ts",
   "test/prove/queue-process.ts",
   "test/prove/rates-server.ts",
   "test/prove/rates-sink.ts",

@@ -1,0 +1,340 @@
+// npm run prove:pages: opens sixty payment pages in Chromium behind one address, straight at a server and through nginx and
+// Caddy with the files of docs/operating/deploy, and then as many streams of changes as a server allows. It counts
+// whatever a payer would see as an error, and measures how soon a page shows a payment and what a stream costs.
+import { execFileSync, fork, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { chromium } from "playwright-core";
+import { streamLimits } from "../../src/features/checkout/live.ts";
+import { compiledProgram } from "../support/programs/built.ts";
+import { makeInstallation, type RunningServer } from "../support/programs/program.ts";
+import { init } from "../support/programs/till.ts";
+import { until } from "../support/until.ts";
+
+const seconds = Number(process.env["PROVE_SECONDS"] ?? "120");
+const parts = (process.env["PROVE_PARTS"] ?? "direct,nginx,caddy,streams").split(",");
+const pageCount = 60;
+const batchMax = 100;
+/** The number of streams whose checkouts are paid, one after another. */
+const paidStreams = 200;
+const targets = { shownMs: 1_000 };
+
+const deployFolder = new URL("../../docs/operating/deploy/", import.meta.url);
+
+interface Proxy {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Returns a free port. Another process could take it before the caller does. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function started(child: ChildProcess, url: string): Promise<Proxy> {
+  let said = "";
+  child.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString("utf8")));
+  const ended = once(child, "exit");
+  const answers = async () => {
+    if (child.exitCode !== null) throw new Error(`the proxy ended: ${said}`);
+    try {
+      execFileSync("curl", ["-sko", "/dev/null", `${url}/healthz`]);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  await until("the proxy", answers, (does) => does);
+  return {
+    url,
+    async stop() {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** Starts nginx with the shipped file; only its ports, name and certificate are replaced. */
+async function startNginx(folder: string, upstreamPort: number, port: number): Promise<Proxy> {
+  const certificate = join(folder, "cert.pem");
+  const key = join(folder, "key.pem");
+  const subject = ["-subj", "/CN=127.0.0.1", "-days", "2", "-nodes"];
+  const newKey = ["-x509", "-newkey", "rsa:2048", "-keyout", key, "-out", certificate];
+  execFileSync("openssl", ["req", ...newKey, ...subject], { stdio: "ignore" });
+  const shipped = readFileSync(new URL("nginx.conf", deployFolder), "utf8")
+    .replace("127.0.0.1:8080", `127.0.0.1:${String(upstreamPort)}`)
+    .replace("listen 80;", `listen 127.0.0.1:${String(await freePort())};`)
+    .replace("listen 443", `listen 127.0.0.1:${String(port)}`)
+    .replaceAll("pay.example.com;", "127.0.0.1;")
+    .replace(/ssl_certificate .*/, `ssl_certificate ${certificate};`)
+    .replace(/ssl_certificate_key .*/, `ssl_certificate_key ${key};`);
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
+  const file = join(folder, "nginx.conf");
+  const events = "daemon off; error_log stderr; events { worker_connections 4096; }";
+  const http = `access_log off; ${temporary.join(" ")} ${shipped}`;
+  await writeFile(file, `${events} pid ${folder}/pid; http { ${http} }`);
+  const child = spawn("nginx", ["-c", file, "-p", folder], { stdio: ["ignore", "ignore", "pipe"] });
+  return started(child, `https://127.0.0.1:${String(port)}`);
+}
+
+/** Starts Caddy with the shipped file, and a certificate of its own authority. */
+async function startCaddy(folder: string, upstreamPort: number, port: number): Promise<Proxy> {
+  const shipped = readFileSync(new URL("Caddyfile", deployFolder), "utf8");
+  const file = join(folder, "Caddyfile");
+  const url = `https://127.0.0.1:${String(port)}`;
+  const own = "admin off\nskip_install_trust\nauto_https disable_redirects\nlocal_certs";
+  await writeFile(file, `{\n${own}\n}\n${shipped}`);
+  const child = spawn("caddy", ["run", "--config", file], {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: folder,
+      XDG_DATA_HOME: folder,
+      TILL_DOMAIN: url,
+      TILL_UPSTREAMS: `127.0.0.1:${String(upstreamPort)}`,
+    },
+  });
+  return started(child, url);
+}
+
+interface Shop {
+  readonly server: RunningServer;
+  /** Issues invoices, and returns the ids of their checkouts. */
+  issue(count: number): Promise<readonly string[]>;
+  end(): Promise<void>;
+}
+
+/** Starts a server with a shop on the sandbox. The limits of payers are those of an installation. */
+async function openShop(settings: Readonly<Record<string, string>> = {}): Promise<Shop> {
+  const installation = await makeInstallation({
+    TILL_NETWORKS: "sandbox",
+    TILL_VERIFICATION: "off",
+    TILL_BILLING: "off",
+    TILL_TRUST_PROXY: "127.0.0.1",
+    // For the invoices of all pages at once.
+    TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "100000",
+    ...settings,
+  });
+  const { env } = installation;
+  const made = await init([], { env });
+  const { organization } = JSON.parse(made.stdout) as { organization: { id: string } };
+  const run = async (words: readonly string[]) => {
+    const { status, stdout, stderr } = await installation.run([...words, "--yes", "--json"]);
+    if (status !== 0) throw new Error(`till ${words.join(" ")}: ${stderr}`);
+    return JSON.parse(stdout) as Readonly<Record<string, unknown>>;
+  };
+  const address = `0x${"5a".repeat(20)}`;
+  await run(["wallet", "add", "--network", "sandbox", "--label", "Till", "--address", address]);
+  const key = await run(["key", "create", "--name", "shop", "--scopes", "read,write"]);
+  const server = await installation.serve();
+  const post = async (invoices: readonly unknown[]) => {
+    const path = `/v1/organizations/${organization.id}/invoices/batch`;
+    const answer = await fetch(server.url + path, {
+      method: "POST",
+      headers: {
+        "X-Service-Key": String(key["secret"]),
+        "Content-Type": "application/json",
+        "Idempotency-Key": String(Math.random()),
+      },
+      body: JSON.stringify({ invoices }),
+    });
+    return (await answer.json()) as { results?: { invoice?: { checkoutId: string } }[] };
+  };
+  let issued = 0;
+  return {
+    server,
+    async issue(count) {
+      const ids: string[] = [];
+      while (ids.length < count) {
+        const body = Array.from({ length: Math.min(batchMax, count - ids.length) }, () => ({
+          externalId: String((issued += 1)),
+          amount: `${String(10 + issued)}.00`,
+          settlementCurrency: "USD",
+          tokenSymbol: "USDT",
+          network: "sandbox",
+        }));
+        // The sandbox has to be read once before the first invoice can be issued.
+        const { results = [] } = await until(
+          "invoices",
+          () => post(body),
+          (answer) => answer.results?.every(({ invoice }) => invoice !== undefined) === true,
+        );
+        ids.push(...results.flatMap(({ invoice }) => invoice?.checkoutId ?? []));
+      }
+      return ids;
+    },
+    async end() {
+      await server.stop();
+      await installation.remove();
+    },
+  };
+}
+
+/** Pays a checkout on the sandbox, with the button of its page. */
+async function pay(server: RunningServer, checkoutId: string): Promise<void> {
+  const answer = await fetch(`${server.url}/pay/${checkoutId}/sandbox`, {
+    method: "POST",
+    body: new URLSearchParams({ action: "pay" }),
+    redirect: "manual",
+  });
+  if (answer.status !== 303) throw new Error(`the sandbox answered ${String(answer.status)}`);
+}
+
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.ceil(sorted.length * share) - 1] ?? NaN;
+}
+
+function say(what: string, isMet: boolean): void {
+  console.log(`${what}${isMet ? "" : "  (missed)"}  load ${(loadavg()[0] ?? 0).toFixed(1)}`);
+  if (!isMet) process.exitCode = 1;
+}
+
+/** Opens pages for `seconds`, of which half are paid one after another. */
+async function openPages(name: string): Promise<void> {
+  const port = name === "direct" ? 0 : await freePort();
+  const base = name === "direct" ? {} : { TILL_BASE_URL: `https://127.0.0.1:${String(port)}` };
+  const shop = await openShop(base);
+  const folder = await mkdtemp(join(tmpdir(), "till-proxy-"));
+  const upstream = Number(new URL(shop.server.url).port);
+  const proxies = { nginx: startNginx, caddy: startCaddy } as const;
+  const proxy =
+    name === "nginx" || name === "caddy" ? await proxies[name](folder, upstream, port) : null;
+  const url = proxy?.url ?? shop.server.url;
+  const browser = await chromium.launch({
+    executablePath: process.env["TILL_TEST_CHROMIUM"] ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-background-networking", "--disable-gpu"],
+  });
+  const errors: string[] = [];
+  const shown: number[] = [];
+  try {
+    const checkouts = await shop.issue(pageCount);
+    const pages = [];
+    let isClosing = false;
+    for (const id of checkouts) {
+      // Each payer has a browser: one would open at most six connections to a host.
+      const context = await browser.newContext({ ignoreHTTPSErrors: true });
+      const page = await context.newPage();
+      page.on("response", (answer) => {
+        if (answer.status() >= 400) errors.push(`${String(answer.status())} ${answer.url()}`);
+      });
+      page.on("requestfailed", (request) => {
+        const { errorText = "" } = request.failure() ?? {};
+        // A page aborts a poll when it starts a newer one.
+        if (!isClosing && errorText !== "net::ERR_ABORTED") {
+          errors.push(`${errorText} ${request.url()}`);
+        }
+      });
+      page.on("console", (message) => {
+        if (message.type() === "error") errors.push(message.text());
+      });
+      await page.goto(`${url}/pay/${id}`);
+      pages.push({ id, page });
+    }
+    const paid = pages.filter((_, place) => place % 2 === 0);
+    const pauseMs = (seconds * 1_000) / paid.length;
+    for (const { id, page } of paid) {
+      const nextAt = performance.now() + pauseMs;
+      await pay(shop.server, id);
+      const paidAt = performance.now();
+      await page.waitForSelector("#checkout:not([data-state=awaiting])");
+      shown.push(performance.now() - paidAt);
+      await delay(Math.max(0, nextAt - performance.now()));
+    }
+    const states = await Promise.all(
+      pages.map(({ page }) => page.locator("#checkout").getAttribute("data-state")),
+    );
+    const unpaid = states.filter((state) => state === "awaiting").length;
+    const warned = await Promise.all(
+      pages.map(({ page }) => page.locator("#connection").isVisible()),
+    );
+    if (unpaid !== pageCount - paid.length) errors.push(`${String(unpaid)} pages are not paid`);
+    errors.push(...warned.filter(Boolean).map(() => "a page says that its server is unreachable"));
+    isClosing = true;
+  } finally {
+    await browser.close();
+    await proxy?.stop();
+    await shop.end();
+    await rm(folder, { recursive: true, force: true });
+  }
+  shown.sort((one, other) => one - other);
+  const p99 = quantile(shown, 0.99);
+  for (const error of new Set(errors)) console.log(`  ${error}`);
+  say(
+    `${name}: ${String(pageCount)} pages for ${String(seconds)} s: ${String(errors.length)} errors; a payment was shown after ${quantile(shown, 0.5).toFixed(0)} ms (median), ${p99.toFixed(0)} ms (p99 of ${String(shown.length)})`,
+    errors.length === 0 && p99 < targets.shownMs,
+  );
+}
+
+/** Returns the resident memory of a process, in MiB. */
+async function residentMib({ child }: RunningServer): Promise<number> {
+  const status = await readFile(`/proc/${String(child.pid)}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? NaN) / 1_024;
+}
+
+/** Opens as many streams as a server allows, and pays some of their checkouts. */
+async function openStreams(): Promise<void> {
+  const shop = await openShop();
+  const { server } = shop;
+  const count = streamLimits.total;
+  const checkouts = await shop.issue(count);
+  // A session is read before its stream is opened, as a page does.
+  await delay(5_000);
+  const before = await residentMib(server);
+  const client = fork(compiledProgram(new URL("pages-streams.ts", import.meta.url)), [
+    JSON.stringify({ url: server.url, checkouts, perAddress: streamLimits.perAddress }),
+  ]);
+  const next = async () => ((await once(client, "message")) as [unknown])[0];
+  const refused = Number(await next());
+  await delay(10_000);
+  const after = await residentMib(server);
+  const cpuBefore = await cpuSeconds(server);
+  await delay(10_000);
+  const idleShare = ((await cpuSeconds(server)) - cpuBefore) / 10;
+  const waits: number[] = [];
+  for (const id of checkouts.slice(0, paidStreams)) {
+    const changed = (async () => {
+      for (;;) {
+        const { checkoutId, at } = (await next()) as { checkoutId: string; at: number };
+        if (checkoutId === id) return at;
+      }
+    })();
+    await pay(server, id);
+    const paidAt = Date.now();
+    waits.push(Math.max(0, (await changed) - paidAt));
+  }
+  const rest = await residentMib(server);
+  client.kill();
+  await shop.end();
+  waits.sort((one, other) => one - other);
+  const p99 = quantile(waits, 0.99);
+  say(
+    `${String(count)} streams on one server, ${String(refused)} refused: ${(((after - before) * 1_024) / count).toFixed(1)} KiB of memory each (${before.toFixed(0)} to ${after.toFixed(0)} MiB, ${rest.toFixed(0)} after the payments); ${(idleShare * 100).toFixed(1)} % of a core while nothing changes; an update after ${quantile(waits, 0.5).toFixed(0)} ms (median), ${p99.toFixed(0)} ms (p99 of ${String(paidStreams)})`,
+    refused === 0 && p99 < targets.shownMs,
+  );
+}
+
+/** Returns the processor time that a process has used, in seconds. */
+async function cpuSeconds({ child }: RunningServer): Promise<number> {
+  const stat = await readFile(`/proc/${String(child.pid)}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+for (const part of parts) {
+  if (part === "streams") await openStreams();
+  else if (part !== "direct" && !existsSync(`/usr/sbin/${part}`) && !existsSync(`/usr/bin/${part}`))
+    console.log(`${part}: not installed`);
+  else await openPages(part);
+}
