@@ -4,7 +4,7 @@
 import { execFileSync, fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,14 +12,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { chromium } from "playwright-core";
 import { streamLimits } from "../../src/features/checkout/live.ts";
 import { compiledProgram } from "../support/programs/built.ts";
-import { makeInstallation, type RunningServer } from "../support/programs/program.ts";
-import { init } from "../support/programs/till.ts";
 import { until } from "../support/until.ts";
+import { cpuSeconds, openShop, pay, quantile, residentMib } from "./shop.ts";
 
 const seconds = Number(process.env["PROVE_SECONDS"] ?? "120");
 const parts = (process.env["PROVE_PARTS"] ?? "direct,nginx,caddy,streams").split(",");
 const pageCount = 60;
-const batchMax = 100;
 /** The number of streams whose checkouts are paid, one after another. */
 const paidStreams = 200;
 const targets = { shownMs: 1_000 };
@@ -109,93 +107,6 @@ async function startCaddy(folder: string, upstreamPort: number, port: number): P
   return started(child, url);
 }
 
-interface Shop {
-  readonly server: RunningServer;
-  /** Issues invoices, and returns the ids of their checkouts. */
-  issue(count: number): Promise<readonly string[]>;
-  end(): Promise<void>;
-}
-
-/** Starts a server with a shop on the sandbox. The limits of payers are those of an installation. */
-async function openShop(settings: Readonly<Record<string, string>> = {}): Promise<Shop> {
-  const installation = await makeInstallation({
-    TILL_NETWORKS: "sandbox",
-    TILL_VERIFICATION: "off",
-    TILL_BILLING: "off",
-    TILL_TRUST_PROXY: "127.0.0.1",
-    // For the invoices of all pages at once.
-    TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "100000",
-    ...settings,
-  });
-  const { env } = installation;
-  const made = await init([], { env });
-  const { organization } = JSON.parse(made.stdout) as { organization: { id: string } };
-  const run = async (words: readonly string[]) => {
-    const { status, stdout, stderr } = await installation.run([...words, "--yes", "--json"]);
-    if (status !== 0) throw new Error(`till ${words.join(" ")}: ${stderr}`);
-    return JSON.parse(stdout) as Readonly<Record<string, unknown>>;
-  };
-  const address = `0x${"5a".repeat(20)}`;
-  await run(["wallet", "add", "--network", "sandbox", "--label", "Till", "--address", address]);
-  const key = await run(["key", "create", "--name", "shop", "--scopes", "read,write"]);
-  const server = await installation.serve();
-  const post = async (invoices: readonly unknown[]) => {
-    const path = `/v1/organizations/${organization.id}/invoices/batch`;
-    const answer = await fetch(server.url + path, {
-      method: "POST",
-      headers: {
-        "X-Service-Key": String(key["secret"]),
-        "Content-Type": "application/json",
-        "Idempotency-Key": String(Math.random()),
-      },
-      body: JSON.stringify({ invoices }),
-    });
-    return (await answer.json()) as { results?: { invoice?: { checkoutId: string } }[] };
-  };
-  let issued = 0;
-  return {
-    server,
-    async issue(count) {
-      const ids: string[] = [];
-      while (ids.length < count) {
-        const body = Array.from({ length: Math.min(batchMax, count - ids.length) }, () => ({
-          externalId: String((issued += 1)),
-          amount: `${String(10 + issued)}.00`,
-          settlementCurrency: "USD",
-          tokenSymbol: "USDT",
-          network: "sandbox",
-        }));
-        // The sandbox has to be read once before the first invoice can be issued.
-        const { results = [] } = await until(
-          "invoices",
-          () => post(body),
-          (answer) => answer.results?.every(({ invoice }) => invoice !== undefined) === true,
-        );
-        ids.push(...results.flatMap(({ invoice }) => invoice?.checkoutId ?? []));
-      }
-      return ids;
-    },
-    async end() {
-      await server.stop();
-      await installation.remove();
-    },
-  };
-}
-
-/** Pays a checkout on the sandbox, with the button of its page. */
-async function pay(server: RunningServer, checkoutId: string): Promise<void> {
-  const answer = await fetch(`${server.url}/pay/${checkoutId}/sandbox`, {
-    method: "POST",
-    body: new URLSearchParams({ action: "pay" }),
-    redirect: "manual",
-  });
-  if (answer.status !== 303) throw new Error(`the sandbox answered ${String(answer.status)}`);
-}
-
-function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.ceil(sorted.length * share) - 1] ?? NaN;
-}
-
 function say(what: string, isMet: boolean): void {
   console.log(`${what}${isMet ? "" : "  (missed)"}  load ${(loadavg()[0] ?? 0).toFixed(1)}`);
   if (!isMet) process.exitCode = 1;
@@ -277,12 +188,6 @@ async function openPages(name: string): Promise<void> {
   );
 }
 
-/** Returns the resident memory of a process, in MiB. */
-async function residentMib({ child }: RunningServer): Promise<number> {
-  const status = await readFile(`/proc/${String(child.pid)}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? NaN) / 1_024;
-}
-
 /** Opens as many streams as a server allows, and pays some of their checkouts. */
 async function openStreams(): Promise<void> {
   const shop = await openShop();
@@ -323,13 +228,6 @@ async function openStreams(): Promise<void> {
     `${String(count)} streams on one server, ${String(refused)} refused: ${(((after - before) * 1_024) / count).toFixed(1)} KiB of memory each (${before.toFixed(0)} to ${after.toFixed(0)} MiB, ${rest.toFixed(0)} after the payments); ${(idleShare * 100).toFixed(1)} % of a core while nothing changes; an update after ${quantile(waits, 0.5).toFixed(0)} ms (median), ${p99.toFixed(0)} ms (p99 of ${String(paidStreams)})`,
     refused === 0 && p99 < targets.shownMs,
   );
-}
-
-/** Returns the processor time that a process has used, in seconds. */
-async function cpuSeconds({ child }: RunningServer): Promise<number> {
-  const stat = await readFile(`/proc/${String(child.pid)}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 for (const part of parts) {
