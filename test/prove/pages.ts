@@ -43,7 +43,7 @@ async function started(child: ChildProcess, url: string): Promise<Proxy> {
   let said = "";
   child.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString("utf8")));
   const ended = once(child, "exit");
-  const answers = async () => {
+  const answers = () => {
     if (child.exitCode !== null) throw new Error(`the proxy ended: ${said}`);
     try {
       execFileSync("curl", ["-sko", "/dev/null", `${url}/healthz`]);
