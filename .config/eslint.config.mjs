@@ -129,6 +129,8 @@ export default tseslint.config(
           "DOMParser",
           "Event",
           "EventSource",
+          "localStorage",
+          "scrollBy",
           "fetch",
           "getSelection",
           "isSecureContext",

@@ -22,6 +22,8 @@ export interface ProblemDefinition {
   /** The HTTP status of the response; the command line derives its exit code from it. */
   readonly status: number;
   readonly title: string;
+  /** The caller's way out, for the reference of the API, which needs it for each problem that an operation names. */
+  readonly remedy?: string;
 }
 
 /**
@@ -62,9 +64,17 @@ export const InvalidRequest = defineProblem({
   code: "invalid_request",
   status: 400,
   title: "The request is not valid",
+  remedy:
+    "Correct each field that `errors` names, then send the request again. Repeating it unchanged fails again.",
 });
 
-export const NotFound = defineProblem({ code: "not_found", status: 404, title: "Not found" });
+export const NotFound = defineProblem({
+  code: "not_found",
+  status: 404,
+  title: "Not found",
+  remedy:
+    "Check the path and the ids. An object of another organization is answered in the same way as one that does not exist.",
+});
 
 /** Creates the problem for a malformed request. It lists every invalid value of the body, query and headers. */
 export function invalidFields(errors: readonly FieldError[]): Problem {

@@ -1,8 +1,8 @@
-// The package contains the client: the programs of its guide compile against the packed types under the strictest
-// settings, and its shop sells.
+// The package contains the client: the programs of its guide and of the reference compile against the packed types under
+// the strictest settings, and its shop sells.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,6 +29,7 @@ const projects: Readonly<Record<string, object>> = {
   node: {
     compilerOptions: { ...strictest, module: "nodenext", types: ["node"], outDir: "out" },
     files: ["shop.ts", "receiver.ts", "lists.ts", "refused.ts"],
+    include: ["reference/*.ts"],
   },
   // A page has no types of Node.
   browser: {
@@ -80,8 +81,19 @@ anyServed(
       run("tar", "xzf", `till-${programVersion()}.tgz`, "-C", installed, "--strip-components=1");
       const guide = await readFile(join(root, "docs/guides/client.md"), "utf8");
       const programs = [...guide.matchAll(/```ts\n\/\/ (\S+)\n([^]+?)```/g)];
+      await mkdir(join(folder, "reference"));
       const files: Record<string, string> = { "refused.ts": refused, "browser.ts": browser };
       for (const [, name = "", code = ""] of programs) files[name] = code;
+      const pages = await Promise.all(
+        (await readdir(join(root, "docs/api"))).map((name) =>
+          readFile(join(root, "docs/api", name), "utf8"),
+        ),
+      );
+      for (const [place, [, code = ""]] of [
+        ...pages.join("\n").matchAll(/```ts\n([^]+?)```/g),
+      ].entries()) {
+        files[`reference/${String(place)}.ts`] = code;
+      }
       files["package.json"] = '{"type":"module"}';
       for (const [name, project] of Object.entries(projects)) {
         files[`${name}.json`] = JSON.stringify(project);

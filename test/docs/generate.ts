@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { format } from "prettier";
 import { permissionsReference } from "../../src/api/declare/permissions.ts";
 import { openApiDocument } from "../../src/api/document/openapi.ts";
-import { apiReference } from "../../src/api/document/reference.ts";
+import { readExamples } from "../../src/api/document/examples.ts";
 import {
   deadLetterKeptFor,
   deliveryKeptFor,
@@ -20,6 +20,7 @@ import { clientFiles, type ClientDocument } from "./client/generate-client.ts";
 import { plausible } from "./examples/plausible.ts";
 import { cliReference } from "./operating/cli-reference.ts";
 import { commandTree } from "./operating/command-tree.ts";
+import { referencePages, type ReferenceDocument } from "./reference/reference-pages.ts";
 import { undescribed, withoutExample, type Documented } from "./undescribed.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -42,7 +43,11 @@ const pages: Readonly<Record<string, string>> = {
     document as unknown as ClientDocument,
     Object.fromEntries(eventTypes.map((type) => [type, recordOf(type)])),
   ),
-  "docs/api.md": apiReference(allOperations),
+  ...(await referencePages(
+    allOperations,
+    document as unknown as ReferenceDocument,
+    readExamples().operations,
+  )),
   "docs/architecture.md": withDiagrams(
     current("docs/architecture.md") ?? "",
     importDiagrams(source),

@@ -8,12 +8,22 @@ export const Unauthenticated = defineProblem({
   code: "unauthenticated",
   status: 401,
   title: "A valid credential is required",
+  remedy:
+    "Send a valid API key in `X-Service-Key`, or an access token in `Authorization`. Refresh an expired access token.",
 });
-export const Forbidden = defineProblem({ code: "forbidden", status: 403, title: "Not allowed" });
+export const Forbidden = defineProblem({
+  code: "forbidden",
+  status: 403,
+  title: "Not allowed",
+  remedy:
+    "Use a credential with the role or the scope that `detail` names. Repeating the request changes nothing.",
+});
 export const OrganizationSuspended = defineProblem({
   code: "organization_suspended",
   status: 403,
   title: "The organization is suspended",
+  remedy:
+    "Contact the operator. Reading still works, and invoices that are open can still be paid.",
 });
 /** The detail of `organization_suspended`. */
 export const suspendedAdvice =
@@ -22,51 +32,66 @@ export const MethodNotAllowed = defineProblem({
   code: "method_not_allowed",
   status: 405,
   title: "The path does not support this method",
+  remedy: "Use one of the methods in the `Allow` header.",
 });
 export const PreconditionFailed = defineProblem({
   code: "precondition_failed",
   status: 412,
   title: "The object has changed",
+  remedy:
+    "Read the object again, apply the change to its new state, and send the new `ETag` in `If-Match`.",
 });
 export const PayloadTooLarge = defineProblem({
   code: "payload_too_large",
   status: 413,
   title: "The body is too large",
+  remedy: "Send a smaller body: `detail` names the limit. Divide batches.",
 });
 export const UnsupportedMediaType = defineProblem({
   code: "unsupported_media_type",
   status: 415,
   title: "The content type is not supported",
+  remedy: "Send JSON with `Content-Type: application/json`.",
 });
 export const IdempotencyKeyReused = defineProblem({
   code: "idempotency_key_reused",
   status: 422,
   title: "The Idempotency-Key was used for another request",
+  remedy: "Use a new key for a new request. A key belongs to one path and one body.",
 });
 export const IdempotencyKeyInFlight = defineProblem({
   code: "idempotency_key_in_flight",
   status: 409,
   title: "A request with this Idempotency-Key is still running",
+  remedy:
+    "Wait as long as `Retry-After` says, then send the same request with the same key: it gets the first response.",
 });
 export const RateLimited = defineProblem({
   code: "rate_limited",
   status: 429,
   title: "Too many requests",
+  remedy:
+    "Wait as long as `Retry-After` says, then send the same request again. The request was not executed.",
 });
 export const HeadersTooLarge = defineProblem({
   code: "headers_too_large",
   status: 431,
   title: "The headers are too large",
+  remedy:
+    "Send fewer or shorter headers; cookies of other applications on the same host are a common cause.",
 });
 export const RequestTimeout = defineProblem({
   code: "request_timeout",
   status: 408,
   title: "The request took too long",
+  remedy: "Send the whole request without pauses.",
 });
 export const InternalError = defineProblem({
   code: "internal_error",
   status: 500,
   title: "Something went wrong on our side",
+  remedy:
+    "Repeat the request with the same `Idempotency-Key`. If the error stays, give the operator the `requestId`.",
 });
 
 /** Problems that any request may get, even one that matches no operation. */

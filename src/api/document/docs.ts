@@ -5,7 +5,6 @@ import type { Operation } from "../declare/operation.ts";
 import type { Exchange, RequestState } from "../pipeline/exchange.ts";
 import { keepBody, sendKept, type KeptBody } from "../representation.ts";
 import { openManual, type Manual } from "./manual/manual.ts";
-import type { ApiDocument } from "./manual/reference-pages.ts";
 import { openApiDocument } from "./openapi.ts";
 
 /** No inline styles or scripts, and no other host. */
@@ -18,7 +17,7 @@ const json = "application/json";
 /** The files of the pages, by path. */
 const assets: Readonly<Record<string, string>> = {
   "manual.css": "text/css; charset=utf-8",
-  "search.js": "text/javascript; charset=utf-8",
+  "manual.js": "text/javascript; charset=utf-8",
 };
 
 /** Serves the OpenAPI document and the manual. Nothing is read, rendered or kept before it is asked for. */
@@ -35,12 +34,10 @@ export function mountDocs(
   const document = () => openApiDocument(deps.operations, deps.version, server());
   let manual: Promise<Manual> | undefined;
   const opened = () =>
-    (manual ??= openManual(deps.operations, document() as unknown as ApiDocument).catch(
-      (error: unknown) => {
-        manual = undefined;
-        throw error;
-      },
-    ));
+    (manual ??= openManual().catch((error: unknown) => {
+      manual = undefined;
+      throw error;
+    }));
   const kept = new Map<string, Promise<KeptBody | null>>();
 
   /** Returns the body at a path below the root of the server; null if nothing is there. */

@@ -4,9 +4,12 @@ export const ScopeNotAllowed = defineProblem({
   code: "scope_not_allowed",
   status: 403,
   title: "The caller may not grant this scope",
+  remedy: "Let a caller who has the scope create the key: see the permissions.",
 });
 export const ExpiryNotAllowed = defineProblem({
   code: "expiry_not_allowed",
   status: 403,
   title: "A key cannot create a key that outlives it",
+  remedy:
+    "Choose an `expiresAt` that is not later than the expiry of the key that makes the request.",
 });

@@ -8,6 +8,8 @@ export const OrganizationNotVerified = defineProblem({
   code: "organization_not_verified",
   status: 403,
   title: "The organization is not approved",
+  remedy:
+    "Complete the profile and submit it with `submitOrganizationKyb`, then wait for `organization.approved`. Drafts can be created before.",
 });
 
 /**

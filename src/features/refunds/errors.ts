@@ -4,29 +4,38 @@ export const NotRefundable = defineProblem({
   code: "not_refundable",
   status: 409,
   title: "There is nothing to refund",
+  remedy: "Read the payment: only a confirmed surplus that was not refunded can be refunded.",
 });
 export const RefundTooLarge = defineProblem({
   code: "refund_too_large",
   status: 409,
   title: "The refund exceeds the surplus",
+  remedy: "Refund at most the amount that `detail` names.",
 });
 export const RefundOpen = defineProblem({
   code: "refund_open",
   status: 409,
   title: "A refund of this payment is open",
+  remedy: "Send or reject the open refund of the payment first.",
 });
 export const RefundAddressRefused = defineProblem({
   code: "refund_address_refused",
   status: 422,
   title: "The address cannot receive a refund",
+  remedy:
+    "Ask the payer for an address of their own wallet: this one is a token contract, the zero address, or the merchant's.",
 });
 export const RefundNotRequested = defineProblem({
   code: "refund_not_requested",
   status: 409,
   title: "The refund is not waiting to be sent",
+  remedy:
+    "Read the refund: only one with the status `requested`, or one whose transaction is in no block yet, can be changed.",
 });
 export const TransactionUsed = defineProblem({
   code: "transaction_used",
   status: 409,
   title: "The transaction belongs to another refund",
+  remedy:
+    "Send the hash of the transaction that pays this refund: each refund needs one of its own.",
 });

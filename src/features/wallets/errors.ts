@@ -4,14 +4,19 @@ export const NetworkNotEnabled = defineProblem({
   code: "network_not_enabled",
   status: 422,
   title: "The network is not enabled",
+  remedy: "Choose a network of `listNetworks`, or ask the operator to enable this one.",
 });
 export const WalletAddressRefused = defineProblem({
   code: "wallet_address_refused",
   status: 422,
   title: "The address cannot receive payments",
+  remedy:
+    "Use an address of your own wallet: this one is a token contract or the zero address, and money sent to it is lost.",
 });
 export const WalletAddressUnavailable = defineProblem({
   code: "wallet_address_unavailable",
   status: 409,
   title: "The address cannot be registered",
+  remedy:
+    "Use another address or key. If it is yours and another organization registered it, ask the operator to release it.",
 });

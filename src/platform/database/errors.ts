@@ -5,6 +5,8 @@ export const StoreUnavailable = defineProblem({
   code: "store_unavailable",
   status: 503,
   title: "The store is not available",
+  remedy:
+    "Wait as long as `Retry-After` says and repeat the request with the same `Idempotency-Key`, so that it has one effect even if the first attempt was executed.",
 });
 
 /** The store works, but other writes were in the way for too long. Callers see no difference to `StoreUnavailable`. */

@@ -53,7 +53,7 @@ export function eventsReference(kept: DeliveriesKept): string {
     "",
     "A webhook's body is `{ type, timestamp, data, apiVersion, organizationId, sequence }`: `sequence` numbers the events of the endpoint without gaps. `GET /v1/organizations/{organizationId}/events` returns the same bodies, oldest first, with the event's `id` instead of the `sequence`; the `id` is the `webhook-id` header of the deliveries.",
     "",
-    "`data` is the record in the column's schema of docs/api.md at the time of the change, with `objectVersion`, which each change of the object increments, and with `previousStatus` if the status changed. Ignore events whose `objectVersion` is lower than the one that you have.",
+    "`data` is the record in the column's schema ([records](api/records.md)) at the time of the change, with `objectVersion`, which each change of the object increments, and with `previousStatus` if the status changed. Ignore events whose `objectVersion` is lower than the one that you have.",
     "",
     `Events are kept for ${days(eventKeptFor)}, which is how far back the events list reaches. Successful deliveries are kept for ${days(kept.deliveries)} with the request and its attempts, dead letters (deliveries that were given up) for ${days(kept.deadLetters)}, and pending deliveries until they end. Deleted events and deliveries can be neither listed nor replayed.`,
     "",

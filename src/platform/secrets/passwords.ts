@@ -6,6 +6,8 @@ export const PasswordsBusy = defineProblem({
   code: "busy",
   status: 503,
   title: "The server is busy",
+  remedy:
+    "Wait as long as `Retry-After` says and send the request again: too many passwords are being checked at the moment.",
 });
 
 export interface Passwords {

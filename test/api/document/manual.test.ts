@@ -70,9 +70,8 @@ anyServed(
         const found = reference.find(([, { ids }]) => ids.has(operation.id));
         expect(found, operation.id).not.to.equal(undefined);
         const section =
-          found?.[1].text
-            .split("<section ")
-            .find((part) => part.includes(`id="${operation.id}"`)) ?? "";
+          found?.[1].text.split('<a id="').find((part) => part.startsWith(`${operation.id}"`)) ??
+          "";
         expect(section).to.contain(`${operation.method} /v1${operation.path}`);
         for (const { definition } of problemsOf(operation)) {
           expect(section, operation.id).to.contain(`docs/problems#${definition.code}"`);
@@ -100,7 +99,7 @@ anyServed(
         const answer = await served.app.request("GET", path, { headers });
         return Number(answer.headers.get("content-length"));
       };
-      const files = ["/docs/manual.css", "/docs/search.js", "/docs/search.json"];
+      const files = ["/docs/manual.css", "/docs/manual.js", "/docs/manual.json"];
       const shared = await Promise.all(files.map(sizeOf));
       const opening = shared.reduce((sum, size) => sum + size, await sizeOf("/docs"));
       expect(opening).to.be.within(1_000, 30_000);
@@ -155,6 +154,13 @@ describeInBrowser("the manual in a browser", (browser) => {
       await page.getByLabel("Search the manual").fill("create an invoice");
       await page.getByRole("link", { name: "Create an invoice (createInvoice)" }).click();
       await page.waitForURL("**/docs/api/invoices#createInvoice");
+      // The examples of all operations are in the language that the reader chose last.
+      const open = page.locator("details[name=createInvoice][open] summary");
+      expect(await open.allTextContents()).to.deep.equal(["curl"]);
+      await page.locator("details[name=listInvoices] summary", { hasText: "Python" }).click();
+      await page.locator("details[name=createInvoice][open]", { hasText: "Python" }).waitFor();
+      await page.goto(`${app.url}/docs/api/customers`);
+      await page.locator("details[name=createCustomer][open]", { hasText: "Python" }).waitFor();
       expect(faults).to.deep.equal([]);
       await page.close();
     }

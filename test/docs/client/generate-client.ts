@@ -116,13 +116,15 @@ function queryType(call: Call): string[] {
 
 /** A list of values that are separated by commas may be given as an array. */
 function queryValue(schema: Schema): string {
-  const listed = /^\^\(([\w|.-]+)\)\(,/.exec(schema.pattern ?? "")?.[1];
-  if (listed === undefined) return typeOf(schema, "");
-  const values = listed
-    .split("|")
-    .map((value) => JSON.stringify(value))
-    .join(" | ");
+  const listed = listedValues(schema);
+  if (listed === null) return typeOf(schema, "");
+  const values = listed.map((value) => JSON.stringify(value)).join(" | ");
   return `${values} | readonly (${values})[]`;
+}
+
+/** The values of a parameter that takes several of them, separated by commas; null for other parameters. */
+export function listedValues({ pattern }: Pick<Schema, "pattern">): readonly string[] | null {
+  return /^\^\(([\w|.-]+)\)\(,/.exec(pattern ?? "")?.[1]?.split("|") ?? null;
 }
 
 function eventTypes(records: Readonly<Record<string, string>>): string {

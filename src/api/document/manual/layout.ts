@@ -42,7 +42,7 @@ export function renderPage(page: ManualPage, rooms: readonly Room[]): string {
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(page.title)} · Till</title>
 <link rel="stylesheet" href="${to("docs/manual.css")}">
-<script src="${to("docs/search.js")}" defer></script>
+<script src="${to("docs/manual.js")}" defer></script>
 </head>
 <body>
 <header><a href="${to("docs")}">Till</a> <a href="#contents">Contents</a></header>

@@ -75,8 +75,40 @@ export async function renderMarkdown(
   return { path, title, body: await marked.parse(text) };
 }
 
+/** A section of a page, as a link names it. */
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** Returns the sections of a file. An anchor before a heading is its id, and is found too. */
+export function sectionsOf({ text }: MarkdownFile): readonly Section[] {
+  const names = new Set<string>();
+  let anchor: string | null = null;
+  let isCode = false;
+  const sections: Section[] = [];
+  for (const line of text.split("\n")) {
+    if (line.startsWith("```")) isCode = !isCode;
+    if (isCode) continue;
+    const heading = /^#{1,6} (.+)$/.exec(line)?.[1];
+    if (heading !== undefined) {
+      const id = uniqueId(heading, names);
+      const title = heading.replaceAll("`", "");
+      if (!line.startsWith("# ")) {
+        sections.push(
+          anchor === null || anchor === title
+            ? { id, title }
+            : { id: anchor, title: `${title} (${anchor})` },
+        );
+      }
+    }
+    if (line !== "") anchor = /^<a id="([^"]+)"><\/a>$/.exec(line)?.[1] ?? null;
+  }
+  return sections;
+}
+
 /** Wraps what may be wider than a phone, so that it scrolls without the page, also with the keyboard. */
-export function scrolling(html: string): string {
+function scrolling(html: string): string {
   return `<div class="wide" tabindex="0" role="group" aria-label="Table">${html}</div>\n`;
 }
 

@@ -1,0 +1,71 @@
+// Searches the titles of the manual, and opens examples in the language that the reader chose last. Without this script
+// the navigation and the examples are complete.
+(() => {
+  const box = document.getElementById("search");
+  const query = document.getElementById("query");
+  const found = document.getElementById("found");
+  const shown = 12;
+  let entries = null;
+  const load = async () => {
+    const response = await fetch(`${box.dataset.root}/search.json`);
+    if (response.ok) entries = await response.json();
+  };
+  const show = () => {
+    const words = query.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const matches = (entries ?? []).filter(([, text]) =>
+      words.every((word) => text.toLowerCase().includes(word)),
+    );
+    found.replaceChildren(
+      ...(words.length === 0 ? [] : matches.slice(0, shown)).map(([path, text]) => {
+        const item = document.createElement("li");
+        const link = document.createElement("a");
+        link.href = box.dataset.root.replace(/docs$/, "") + path;
+        link.textContent = text;
+        item.append(link);
+        return item;
+      }),
+    );
+  };
+  box.hidden = false;
+  query.addEventListener("focus", () => void (entries ?? load()), { once: true });
+  query.addEventListener("input", async () => {
+    if (entries === null) await load();
+    show();
+  });
+})();
+
+(() => {
+  const key = "till-manual-language";
+  const examples = [...document.querySelectorAll("details[name]")];
+  const languageOf = (example) => example.querySelector("summary").textContent;
+  const opened = (language) => {
+    for (const example of examples) {
+      if (languageOf(example) === language) example.open = true;
+    }
+  };
+  const stored = (() => {
+    try {
+      return localStorage.getItem(key);
+    } catch {
+      return null; // The browser refuses storage to the page.
+    }
+  })();
+  if (stored !== null) opened(stored);
+  for (const example of examples) {
+    example.querySelector("summary").addEventListener("click", () => {
+      if (example.open) return;
+      const language = languageOf(example);
+      try {
+        localStorage.setItem(key, language);
+      } catch {
+        // The choice holds for this page.
+      }
+      // The browser opens the chosen one; the reader's place stays that of the chosen one.
+      const top = example.getBoundingClientRect().top;
+      setTimeout(() => {
+        opened(language);
+        scrollBy(0, example.getBoundingClientRect().top - top);
+      });
+    });
+  }
+})();
