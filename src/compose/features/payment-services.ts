@@ -174,6 +174,12 @@ export function makePaymentServices(
     parts.wakeUps.wake(watchWorkerName(network));
   };
   const watched = makeWatched(parts, ledger, wake, { payments: refundLedger, networks: known });
+  // The worker that takes over the claims of networks that nobody reads.
+  const [examining] = watched;
+  const wakeExaminer = (network: string) => {
+    const isRead = watched.some((each) => each.network === network);
+    wake(isRead ? network : (examining?.network ?? network));
+  };
   const chains = makeChainService({
     db,
     clock,
@@ -211,7 +217,7 @@ export function makePaymentServices(
     enabled: new Set(enabled.keys()),
     baseUrl,
     sources: makeCheckoutSources({ db, baseUrl }),
-    claims: makeHashClaims({ ...common, invoices: settlement, wake }),
+    claims: makeHashClaims({ ...common, invoices: settlement, wake: wakeExaminer }),
     refunds: makePayerRefunds(refunding),
     choose: (tx, checkoutId, chosen, at) => chooseOption(tx, issuing, checkoutId, chosen, at),
     sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, sandbox }),
@@ -273,11 +279,10 @@ function makeWatched(
     const access = accessTo(network, parts);
     return access === null ? [] : [{ network, access }];
   });
-  const claiming = {
-    ...{ claimableTerms, claimableNetworks, wake },
-    examined: new Set(read.map(({ network }) => network.id)),
-  };
-  return read.map(({ network, access }) => {
+  const examined = new Set(read.map(({ network }) => network.id));
+  const claiming = { claimableTerms, claimableNetworks, wake, examined };
+  const unread = [...refunding.networks.keys()].filter((id) => !examined.has(id));
+  return read.map(({ network, access }, place) => {
     const { providers, client } = access.pool;
     const times = makeBlockTimes({ clock, providers, ...access });
     const reading = { ...ledger, ...access, logger, network, client, providers, times };
@@ -293,7 +298,7 @@ function makeWatched(
       scanner,
       watcher: makeWatcher(reading),
       examiners: [
-        makeClaimExaminer({ ...reading, ...claiming }),
+        makeClaimExaminer({ ...reading, ...claiming, unread: place === 0 ? unread : [] }),
         makeRefundExaminer({ ...reading, ...refunding }),
       ],
       monitor: makeMonitor({ ...reading, crossCheck }),

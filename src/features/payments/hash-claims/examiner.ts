@@ -32,6 +32,11 @@ export interface ClaimExaminerDeps extends LedgerDeps {
   readonly claimableNetworks: typeof claimableNetworks;
   /** The ids of the networks whose claims are examined, by whatever process. */
   readonly examined: ReadonlySet<string>;
+  /**
+   * The ids of the networks that nobody reads, such as disabled ones, if this examiner moves their claims to networks that
+   * are read; otherwise empty.
+   */
+  readonly unread: readonly string[];
   /** Wakes the worker of a network. */
   readonly wake: (network: string) => void;
   readonly times: BlockTimes;
@@ -65,9 +70,25 @@ export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
  */
 async function examine(deps: ClaimExaminerDeps, guard: Guard): Promise<boolean> {
   const { db, clock, network } = deps;
-  const due = await dueClaims(db, network.id, clock.now(), batchMax);
+  const stranded = await takeOver(deps, guard);
+  const due = await dueClaims(db, [network.id], clock.now(), batchMax);
   await Promise.all(due.map((claim) => examineOne(deps, claim, guard)));
-  return due.length === batchMax;
+  return due.length === batchMax || stranded === batchMax;
+}
+
+/**
+ * Moves due claims from networks that nobody reads to another network of their invoices, and postpones those whose
+ * invoices have none. Returns their number.
+ */
+async function takeOver(deps: ClaimExaminerDeps, guard: Guard): Promise<number> {
+  const { db, clock, unread } = deps;
+  if (unread.length === 0) return 0;
+  const due = await dueClaims(db, unread, clock.now(), batchMax);
+  for (const claim of due) {
+    if (await lookElsewhere(deps, claim, guard, { isGivenUp: false })) continue;
+    await postpone(deps, claim, guard, null);
+  }
+  return due.length;
 }
 
 async function findEvidence(deps: ClaimExaminerDeps, claim: ClaimRow): Promise<Evidence> {
@@ -158,8 +179,9 @@ async function lookElsewhere(
   const networks = chosen.filter((id) => examined.has(id));
   const next = networks[networks.indexOf(claim.network) + 1];
   const [first] = networks;
-  if (first === undefined || networks.length < 2) return false;
+  if (first === undefined) return false;
   if (next === undefined) {
+    if (networks.length < 2) return false;
     if (!isGivenUp) await postpone(deps, claim, guard, "unknown", first);
     return !isGivenUp;
   }

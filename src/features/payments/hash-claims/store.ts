@@ -1,6 +1,7 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Reader, Tx } from "../../../platform/database/index.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { ClaimReason, ClaimState } from "./status.ts";
 import {
   paymentClaims,
@@ -77,17 +78,18 @@ export async function moveClaim(
   );
 }
 
-/** Returns the due claims of a network, longest due first. */
+/** Returns the due claims of some networks, longest due first. */
 export function dueClaims(
   reader: Reader,
-  network: string,
+  networks: readonly string[],
   at: Instant,
   limit: number,
 ): Promise<ClaimRow[]> {
   return reader.find(
     paymentClaims,
-    "WHERE network = $1 AND state = 'waiting' AND next_at <= $2 ORDER BY next_at, id LIMIT $3",
-    [network, at, limit],
+    `WHERE network IN ${listed(reader.dialect, 1)} AND state = 'waiting' AND next_at <= $2
+     ORDER BY next_at, id LIMIT $3`,
+    [JSON.stringify(networks), at, limit],
   );
 }
 

@@ -1,6 +1,6 @@
 // Options on two networks, whose USDT have 6 and 18 decimals and whose blocks are read apart.
 import { expect } from "chai";
-import { presentInvoice } from "../../../../src/features/invoices/index.ts";
+import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/index.ts";
 import { makeHashClaims } from "../../../../src/features/payments/index.ts";
 import { paymentClaims } from "../../../../src/features/payments/table.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
@@ -62,6 +62,22 @@ anyStore("An invoice with options on two networks", (store) => {
     await market.look();
   }
 
+  /** Submits a hash of which the payer says that it is on a network. */
+  async function submit(
+    { id, organizationId }: Pick<InvoiceView, "id" | "organizationId">,
+    network: NetworkId,
+    hash: string,
+  ): Promise<void> {
+    const claims = makeHashClaims({
+      ...{ ids: shop.ids, clock: { now: shop.now }, wake: () => undefined },
+      journal: createJournal({ ids: shop.ids, wake: () => undefined }),
+      invoices: shop.settlement,
+    });
+    await shop.db.write(testContext, (tx) =>
+      claims.submit(tx, { id, organizationId, network }, hash),
+    );
+  }
+
   it("sums what comes on both, and shows each transaction", async () => {
     const invoice = await issue();
     await shop.choose(invoice.checkoutId, "bsc", "USDT");
@@ -91,16 +107,8 @@ anyStore("An invoice with options on two networks", (store) => {
     const invoice = await issue();
     const { walletAddress } = await shown(invoice);
     await shop.choose(invoice.checkoutId, "bsc", "USDT");
-    const hash = wordOf("sent on the other");
-    const claims = makeHashClaims({
-      ...{ ids: shop.ids, clock: { now: shop.now }, wake: () => undefined },
-      journal: createJournal({ ids: shop.ids, wake: () => undefined }),
-      invoices: shop.settlement,
-    });
-    const { id, organizationId } = invoice;
-    await shop.db.write(testContext, (tx) =>
-      claims.submit(tx, { id, organizationId, network: "bsc" }, hash),
-    );
+    const { id } = invoice;
+    await submit(invoice, "bsc", wordOf("sent on the other"));
     const claim = async () => {
       const [row] = await shop.db.find(paymentClaims, "WHERE invoice_id = $1", [id]);
       return { network: row?.network, state: row?.state };
@@ -115,18 +123,33 @@ anyStore("An invoice with options on two networks", (store) => {
     expect(await claim()).to.deep.equal({ network: "ethereum", state: "credited" });
   });
 
+  it("looks for a submitted hash on the other network if nobody reads the one in force", async () => {
+    const invoice = await issue();
+    const { walletAddress } = await shown(invoice);
+    await shop.choose(invoice.checkoutId, "bsc", "USDT");
+    const unchosen = await issue();
+    const { chain } = on("ethereum");
+    const market = openMarket(shop, "ethereum", chain.client, [chain.client], ["bsc"]);
+    await pay("ethereum", walletAddress, 10_000_000n, "sent there");
+    await submit(invoice, "bsc", wordOf("sent there"));
+    await submit(unchosen, "bsc", wordOf("sent there"));
+    const claimsOf = async ({ id }: { readonly id: string }) =>
+      (await shop.db.find(paymentClaims, "WHERE invoice_id = $1", [id])).map(
+        ({ network, state }) => ({ network, state }),
+      );
+    for (let round = 0; round < 3; round += 1) {
+      await market.look();
+      shop.advance(minute);
+    }
+    expect(await claimsOf(invoice)).to.deep.equal([{ network: "ethereum", state: "credited" }]);
+    expect(await claimsOf(unchosen)).to.deep.equal([{ network: "ethereum", state: "refused" }]);
+  });
+
   it("gives a hash up after an hour only if no network knows it", async () => {
     const invoice = await issue();
     await shop.choose(invoice.checkoutId, "bsc", "USDT");
-    const claims = makeHashClaims({
-      ...{ ids: shop.ids, clock: { now: shop.now }, wake: () => undefined },
-      journal: createJournal({ ids: shop.ids, wake: () => undefined }),
-      invoices: shop.settlement,
-    });
-    const { id, organizationId } = invoice;
-    await shop.db.write(testContext, (tx) =>
-      claims.submit(tx, { id, organizationId, network: "ethereum" }, wordOf("nowhere")),
-    );
+    const { id } = invoice;
+    await submit(invoice, "ethereum", wordOf("nowhere"));
     const seen = new Set<string>();
     const row = async () => (await shop.db.find(paymentClaims, "WHERE invoice_id = $1", [id]))[0];
     for (let minutes = 0; minutes < 45; minutes += 1) {

@@ -58,6 +58,7 @@ export function openMarket(
   networkId: string,
   client: ChainClient,
   providers: readonly ChainClient[] = [client],
+  unread: readonly string[] = [],
 ): Market {
   const { db, ids, networks } = shop;
   const network = networks.get(networkId);
@@ -81,7 +82,8 @@ export function openMarket(
   const watcher = makeWatcher({ ...reading, providers, times });
   const examiner = makeClaimExaminer({
     ...{ ...reading, providers, claimableTerms, claimableNetworks, times },
-    ...{ examined: new Set(networks.keys()), wake: () => undefined },
+    examined: new Set([...networks.keys()].filter((id) => !unread.includes(id))),
+    ...{ unread, wake: () => undefined },
   });
   const refunding = { networks, payments: makeRefundLedger({ ...reading, networks }) };
   const leases = createLeases({ db, clock, ids, actor: systemActor("test") });

@@ -152,7 +152,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     examiners: [
       makeClaimExaminer({
         ...{ ...reading, claimableTerms, claimableNetworks: () => Promise.resolve([]) },
-        ...{ examined: new Set<string>(), wake: () => undefined },
+        ...{ examined: new Set<string>(), unread: [], wake: () => undefined },
       }),
     ],
     monitors: new Map([[network.id, monitor]]),
