@@ -1,10 +1,13 @@
 import { day, hour, minute, second } from "../../src/kernel/clock.ts";
+import type { Lies } from "./chain.ts";
 import type { Ground } from "./ground.ts";
 import { finalityLag } from "./stage.ts";
-import type { Lie, Step } from "./steps.ts";
+import type { Lie, ShiftedBlocks, Step } from "./steps.ts";
 
 /** Chains that replace blocks, and providers that lie. */
 export interface Adversity {
+  /** Has a provider shift the times of blocks. */
+  readonly shift: (provider: number, blocks: ShiftedBlocks, shiftMs: number) => void;
   readonly reorganize: (step: Extract<Step, { kind: "reorganize" }>) => void;
   readonly lie: (step: Extract<Step, { kind: "lie" }>) => void;
 }
@@ -39,10 +42,8 @@ export function makeAdversity({ chain, mine }: Ground): Adversity {
     const provider = chain.providers[place % chain.providers.length];
     if (provider === undefined) return;
     const { lies } = provider;
-    const timesFrom = chain.tip().height;
     const shiftBy = (way: "future" | "past") => {
-      const shiftMs = (shifts[amount]?.[way] ?? 0) + (place % chain.providers.length) * second;
-      Object.assign(lies, { shiftMs, timesFrom });
+      shift(place, "newest", shifts[amount]?.[way] ?? 0);
     };
     const acts: Readonly<Record<Lie, () => void>> = {
       dead: () => (lies.isDead = true),
@@ -64,5 +65,19 @@ export function makeAdversity({ chain, mine }: Ground): Adversity {
     acts[told]();
   }
 
-  return { reorganize, lie };
+  function shift(place: number, blocks: ShiftedBlocks, shiftMs: number): void {
+    const { height } = chain.tip();
+    const finalHeight = Math.max(0, height - finalityLag);
+    const lies: Readonly<Record<ShiftedBlocks, Partial<Lies>>> = {
+      newest: { timesFrom: height, timesTo: Infinity, shiftsLogsAlone: false },
+      old: { timesFrom: 0, timesTo: finalHeight - 1, shiftsLogsAlone: false },
+      logs: { timesFrom: height, timesTo: Infinity, shiftsLogsAlone: true },
+    };
+    const number = place % chain.providers.length;
+    // Two providers that lie do not give the same time.
+    const own = { shiftMs: shiftMs + number * second };
+    Object.assign(chain.providers[number]?.lies ?? {}, lies[blocks], own);
+  }
+
+  return { reorganize, lie, shift };
 }

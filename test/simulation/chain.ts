@@ -19,9 +19,12 @@ export interface Block extends Head {
 export interface Lies {
   /** It does not answer. */
   isDead: boolean;
-  /** Added to the time of every block from `timesFrom` on. */
+  /** Added to the time of every block from `timesFrom` to `timesTo`. */
   shiftMs: number;
   timesFrom: number;
+  timesTo: number;
+  /** The times of blocks are true, and only those in its logs are shifted. */
+  shiftsLogsAlone: boolean;
   /** Its index of logs answers with nothing. */
   isEmpty: boolean;
   /** The number of newest blocks that its index of logs lacks and answers as if they held nothing. */
@@ -36,6 +39,8 @@ const truth: Lies = {
   isDead: false,
   shiftMs: 0,
   timesFrom: 0,
+  timesTo: Infinity,
+  shiftsLogsAlone: false,
   isEmpty: false,
   indexLag: 0,
   behind: 0,
@@ -52,6 +57,8 @@ export interface SimulatedProvider {
 /** One chain as it is, and providers that tell of it. */
 export interface SimulatedChain {
   readonly blocks: readonly Block[];
+  /** Every log that was ever on the chain, those of replaced blocks too. */
+  readonly past: readonly TransferLog[];
   readonly providers: readonly SimulatedProvider[];
   /** A block on top, of this time or one that is later than its parent's. */
   mine(at: Instant, sent: readonly Sending[]): void;
@@ -71,6 +78,7 @@ export function makeChain(options: {
   readonly decimals: ReadonlyMap<Address, number>;
 }): SimulatedChain {
   const blocks: Block[] = [];
+  const past: TransferLog[] = [];
   const blockOf = new Map<string, Block>();
   let hashes = 0;
 
@@ -90,6 +98,7 @@ export function makeChain(options: {
     }));
     const block = { height, hash, time, logs };
     blocks.push(block);
+    past.push(...logs);
     for (const { transactionHash } of sent) blockOf.set(transactionHash, block);
   }
 
@@ -98,9 +107,10 @@ export function makeChain(options: {
     const lies = { ...truth };
 
     const top = (): Block => blocks[Math.max(0, blocks.length - 1 - lies.behind)] ?? tip();
-    const shift = (height: number) => (height >= lies.timesFrom ? lies.shiftMs : 0);
+    const shift = (height: number) =>
+      height >= lies.timesFrom && height <= lies.timesTo ? lies.shiftMs : 0;
     const told = ({ height, hash, time }: Head): Head => ({
-      ...{ height, hash, time: time + shift(height) },
+      ...{ height, hash, time: time + (lies.shiftsLogsAlone ? 0 : shift(height)) },
     });
     const toldLog = (log: TransferLog): TransferLog => ({
       ...log,
@@ -182,6 +192,7 @@ export function makeChain(options: {
   mine(options.startAt - minute, []);
   return {
     blocks,
+    past,
     providers: options.providers.map(({ hasBlockReceipts }, place) =>
       provider(place, hasBlockReceipts),
     ),

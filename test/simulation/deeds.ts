@@ -24,8 +24,10 @@ export interface Deeds {
   readonly decided: ReadonlySet<string>;
   /** Transactions that the only provider may have given a wrong time, which nothing contradicted. */
   readonly mistimed: ReadonlySet<string>;
-  /** Refusals that must not have been. */
-  readonly wronglyRefused: readonly string[];
+  /** True if the only provider has shifted times. */
+  readonly isOnlyTimeFalse: boolean;
+  /** Answers that must not have been. */
+  readonly faults: readonly string[];
 }
 
 /** The deeds of a history that goes on. */
@@ -36,7 +38,8 @@ export function newDeeds() {
     rounded: new Map<string, ReadonlySet<string>>(),
     decided: new Set<string>(),
     mistimed: new Set<string>(),
-    wronglyRefused: [] as string[],
+    isOnlyTimeFalse: false,
+    faults: [] as string[],
     /** Issued invoices in their order. */
     asked: [] as Id<"invoice">[],
   };

@@ -82,13 +82,19 @@ export async function openGround(stage: Stage, store: Database, seed: number): P
     const [only, ...others] = chain.providers;
     const state = await networkState(db, networkId);
     if (only === undefined || others.length > 0 || state === null) return;
-    const { shiftMs, timesFrom } = only.lies;
+    const { shiftMs, timesFrom, timesTo, shiftsLogsAlone } = only.lies;
     if (shiftMs === 0) return;
-    const told = chain.tip().time + shiftMs;
+    deeds.isOnlyTimeFalse = true;
+    const tip = chain.tip();
+    const isTipShifted = !shiftsLogsAlone && tip.height <= timesTo;
+    const told = tip.time + (isTipShifted ? shiftMs : 0);
     const isSameChain = chain.blocks[state.tipHeight]?.hash === state.tipHash;
     const scanned = Math.min(state.tipTime, state.scannedAt - minute);
     if (told > now + 10 * minute || (isSameChain && told < scanned)) return;
-    for (const { logs } of chain.blocks.slice(timesFrom)) {
+    const final = chain.blocks[state.cursorHeight]?.time ?? 0;
+    for (const { logs, time } of chain.blocks.slice(timesFrom, timesTo + 1)) {
+      const at = time + shiftMs;
+      if (shiftsLogsAlone && (at < final || at > tip.time)) continue;
       for (const { transactionHash } of logs) deeds.mistimed.add(transactionHash);
     }
   }

@@ -1,29 +1,37 @@
-import { adjustments, credits, platformInvoices } from "../../src/features/billing/table.ts";
 import { holds, invoices } from "../../src/features/invoices/table.ts";
 import { payments, paymentClaims, transfers } from "../../src/features/payments/table.ts";
 import { refunds } from "../../src/features/refunds/table.ts";
-import { day, hour, minute, type Instant } from "../../src/kernel/clock.ts";
+import { hour } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import type { TransferLog } from "../../src/platform/chain/client.ts";
 import { parseAddress } from "../../src/platform/chain/evm/address.ts";
-import { includedInvoices, startAt, type Stage } from "./stage.ts";
+import { billingFaults } from "./rules/bills.ts";
+import { priceFaults } from "./rules/prices.ts";
+import {
+  holdEnd,
+  shareOf,
+  statusOf,
+  tokensOf,
+  total,
+  type Counted,
+  type Share,
+} from "./rules/shares.ts";
+import { timeFaults } from "./rules/times.ts";
+import type { Stage } from "./stage.ts";
 import type { Invoice } from "./deeds.ts";
 import { heldIn } from "./options.ts";
 import type { World } from "./world.ts";
-import type { RowOf } from "../../src/platform/database/index.ts";
 
 // The state of the store that must be reached once everybody has told the truth for long enough, derived from the chain
 // and from the deeds of the people.
 // Nothing here calls a rule of the product.
 
-/** How long money may come after an invoice's deadline, or its cancellation. */
-const lateMs = 7 * day;
 /** Nothing is said of what happens so near to a moment that the product and the model could see otherwise. */
 const slackMs = 4 * hour;
 
 /** Everything that is not as it must be; empty where all is. */
 export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promise<string[]> {
-  const faults: string[] = [...deeds.wronglyRefused];
+  const faults: string[] = [...deeds.faults];
   const expect = (isSo: boolean, fault: () => string): void => {
     if (!isSo) faults.push(fault());
   };
@@ -236,7 +244,11 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     if (status === "sent") expect(own.length === 0, () => `${id} is sent and never confirmed`);
     else expect(paid >= amount && !isForeign, () => `${id} is confirmed without its money`);
   }
-  faults.push(...(await billingFaults({ db }, stage, rows)));
+  faults.push(
+    ...(await billingFaults({ db }, stage, rows)),
+    ...priceFaults({ deeds, chain }, { rows, counted, held, known }),
+    ...(await timeFaults({ db, deeds, chain }, rows, held)),
+  );
   return faults;
 }
 
@@ -262,111 +274,4 @@ function isFor(row: Invoice, log: TransferLog, slack: number): boolean {
     return parsed.ok && parsed.address === log.to;
   });
   return isAt && time >= (row.issuedAt ?? 0) && time + slack <= holdEnd(row);
-}
-
-function holdEnd({ expiresAt, canceledAt }: Invoice): Instant {
-  return Math.min(expiresAt ?? 0, canceledAt ?? Infinity) + lateMs;
-}
-
-type Counted = Pick<RowOf<typeof payments>, "token" | "amount">;
-/** A fraction of an invoice: a part, and all. */
-type Share = readonly [part: bigint, all: bigint];
-
-/** Each payment is a part of the whole amount in its own token. */
-function shareOf(row: Invoice, own: readonly Counted[]): Share {
-  const held = heldIn(row);
-  return own.reduce<Share>(
-    ([part, all], { token, amount }) => {
-      const payable = held.find(({ symbol }) => symbol === token)?.payable ?? 0n;
-      return payable === 0n ? [part, all] : [part * payable + amount * all, all * payable];
-    },
-    [0n, 1n],
-  );
-}
-
-/** In thousandths. */
-function toleranceOf(row: Invoice): bigint {
-  const [percent, tenths = "0"] = row.underpaymentTolerance.split(".");
-  return BigInt(percent ?? "0") * 10n + BigInt(tenths);
-}
-
-function isDue(row: Invoice, [part, all]: Share): boolean {
-  return part * 1000n >= all * (1000n - toleranceOf(row));
-}
-
-/** A share in the token in force: rounding leaves no invoice unpaid that is paid. */
-function tokensOf(row: Invoice, share: Share): bigint {
-  const payable = row.payableAmount ?? 0n;
-  const due = (payable * (1000n - toleranceOf(row)) + 999n) / 1000n;
-  const tokens = (share[0] * payable) / share[1];
-  return tokens < due && isDue(row, share) ? due : tokens;
-}
-
-function statusOf(row: Invoice, share: Share, tip: Instant): Invoice["status"] {
-  if (isDue(row, share)) return "paid";
-  if (row.canceledAt !== null) return "canceled";
-  if (tip > (row.expiresAt ?? 0)) return "expired";
-  return share[0] > 0n ? "partially_paid" : "open";
-}
-
-function total(items: readonly { readonly amount: bigint }[]): bigint {
-  return items.reduce((sum, { amount }) => sum + amount, 0n);
-}
-
-/** Confirmed money is paid for an invoice, waits on one, or is a credit; and nobody issues more than the plan includes. */
-async function billingFaults(
-  { db }: Pick<World, "db">,
-  { cast }: Stage,
-  rows: readonly Invoice[],
-): Promise<string[]> {
-  const faults: string[] = [];
-  const [asked, granted, charged, twins] = await Promise.all([
-    db.find(platformInvoices, "ORDER BY id"),
-    db.find(credits, "WHERE source_invoice_id IS NOT NULL"),
-    db.find(adjustments, "WHERE created_by = 'system'"),
-    db.all<{ twinId: string; platformInvoiceId: string }>(
-      'SELECT twin_id AS "twinId", platform_invoice_id AS "platformInvoiceId" FROM platform_invoice_twins',
-    ),
-  ]);
-  for (const { id, number, status, total: due, twinId } of asked) {
-    const own = new Set(
-      twins.filter(({ platformInvoiceId }) => platformInvoiceId === id).map((one) => one.twinId),
-    );
-    const units = rows.filter((row) => own.has(row.id)).map((row) => row.confirmedAmount);
-    // The platform is paid in a token of six decimals that counts as dollars, of two.
-    const received = units.reduce((sum, one) => sum + one / 10_000n, 0n);
-    const paid = status === "paid" && twinId !== null ? due : 0n;
-    const waiting = status === "open" || status === "past_due" ? received : 0n;
-    const credited = total(granted.filter(({ sourceInvoiceId }) => sourceInvoiceId === id));
-    const takenBack = total(
-      charged.filter(({ description }) => description.startsWith(`Credit from ${number}, `)),
-    );
-    if (paid + waiting + credited - takenBack !== received) {
-      faults.push(
-        `${number} (${status}) received ${String(received)}: ${String(paid)} paid, ` +
-          `${String(waiting)} waiting, ${String(credited)} credited, ${String(takenBack)} taken back`,
-      );
-    }
-  }
-  const limited = cast.organizations[1];
-  const anchor = startAt + minute;
-  for (let month = 0; month < 12; month += 1) {
-    const from = addMonths(anchor, month);
-    const to = addMonths(anchor, month + 1);
-    const issued = rows.filter(
-      ({ organizationId, issuedAt }) =>
-        organizationId === limited && issuedAt !== null && issuedAt >= from && issuedAt < to,
-    );
-    if (issued.length > includedInvoices) {
-      faults.push(
-        `${String(issued.length)} invoices were issued of ${String(includedInvoices)} in month ${String(month)}`,
-      );
-    }
-  }
-  return faults;
-}
-
-function addMonths(at: Instant, months: number): Instant {
-  const date = new Date(at);
-  return date.setUTCMonth(date.getUTCMonth() + months);
 }

@@ -17,6 +17,8 @@ const { values } = parseArgs({
     verify: { type: "string", default: "steps" },
     /** Goes on after one that failed, and tells of each in one line. */
     all: { type: "boolean", default: false },
+    /** Ends with the first that failed, and tells of it in one line. */
+    first: { type: "boolean", default: false },
     lanes: { type: "string", default: "1" },
     seconds: { type: "string", default: "100000" },
   },
@@ -48,8 +50,9 @@ async function playAll(): Promise<number> {
     const fault = await play(stage, history, options);
     if (fault === null) continue;
     failed += 1;
-    if (values.all) {
+    if (values.all || values.first) {
       console.log(`${String(seed)}: ${fault.split("\n")[0] ?? ""}`);
+      if (values.first) break;
       continue;
     }
     const less = await shrink(stage, history, options);

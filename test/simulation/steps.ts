@@ -69,6 +69,13 @@ export const refundDeeds = [
   ...(["send", "send", "send", "send_less", "send_foreign", "send_nothing"] as const),
 ] as const;
 
+/** The blocks whose times a provider shifts: from its newest on, those below its final one, or those of its logs alone. */
+const shiftedBlocks = ["newest", "newest", "old", "logs"] as const;
+export type ShiftedBlocks = (typeof shiftedBlocks)[number];
+
+/** A moment of an invoice: just after its issue, at its deadline, or when its hold ends. */
+const moments = ["issue", "issue", "deadline", "end"] as const;
+
 const crashes = ["before", "inside", "after"] as const;
 const prices = ["10.00", "10.00", "10.05", "3.00", "25.00", "0.50"] as const;
 
@@ -106,6 +113,34 @@ export type Step =
   | { readonly kind: "wait"; readonly ms: number }
   | { readonly kind: "look" }
   | { readonly kind: "lie"; readonly provider: number; readonly lie: Lie; readonly amount: number }
+  /** A provider lies about times at a moment of an invoice that somebody may be paying. */
+  | {
+      readonly kind: "deceive";
+      readonly provider: number;
+      readonly blocks: ShiftedBlocks;
+      readonly shiftMs: number;
+      readonly moment: (typeof moments)[number];
+      /** From the moment to the lie. */
+      readonly offsetMs: number;
+      /** How long nothing is read before the lie. */
+      readonly silenceMs: number;
+      /** The other providers do not answer. */
+      readonly isAlone: boolean;
+      readonly pays: boolean;
+      /** Whether the lie lasts until the blocks are final. */
+      readonly lasts: boolean;
+    }
+  /** Two customers order at prices that are near each other, and the second rounds to the price of the first. */
+  | {
+      readonly kind: "regulars";
+      readonly price: string;
+      readonly secondPrice: string;
+      readonly token: "USDT" | "CENT";
+      /** Whether the first has paid by then. */
+      readonly isFirstPaid: boolean;
+      /** Whether the first order is canceled, and its hold over, before the second. */
+      readonly isFirstOver: boolean;
+    }
   | { readonly kind: "reorganize"; readonly depth: number; readonly returning: number }
   | { readonly kind: "crash"; readonly after: number; readonly where: (typeof crashes)[number] }
   | {
@@ -192,6 +227,38 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
       lie: chance.pick(lies),
       amount: chance.pick([1, 2, 3, 9]),
     }),
+  ],
+  [
+    2.5,
+    (chance) => ({
+      kind: "deceive",
+      provider: chance.pick([0, 0, 1]),
+      blocks: chance.pick(shiftedBlocks),
+      shiftMs: chance.pick([
+        ...[-2 * minute, -2 * minute, -5 * minute, -20 * minute, -9 * day],
+        ...[5 * minute, 5 * minute, 20 * minute, 50 * minute, day, 10 * day],
+      ]),
+      moment: chance.pick(moments),
+      offsetMs: chance.pick([-3 * minute, 0, 15 * minute, 40 * minute]),
+      silenceMs: chance.pick([0, 0, 8 * minute]),
+      isAlone: chance.below(2) === 0,
+      pays: chance.below(4) > 0,
+      lasts: chance.below(3) > 0,
+    }),
+  ],
+  [
+    2,
+    (chance) => {
+      const price = 20 + chance.below(60);
+      return {
+        kind: "regulars",
+        price: `${String(price)}.00`,
+        secondPrice: `${String(price)}.${chance.pick(["00", "00", "05", "10"])}`,
+        token: chance.pick(["USDT", "USDT", "CENT"] as const),
+        isFirstPaid: chance.below(3) > 0,
+        isFirstOver: chance.below(4) === 0,
+      };
+    },
   ],
   [2, (chance) => ({ kind: "reorganize", depth: 1 + chance.below(5), returning: chance.below(4) })],
   [

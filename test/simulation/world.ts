@@ -4,6 +4,7 @@ import { makeAdversity } from "./adversity.ts";
 import type { SimulatedChain } from "./chain.ts";
 import type { Deeds } from "./deeds.ts";
 import { openGround } from "./ground.ts";
+import { makeEncounters } from "./people/encounters.ts";
 import { makeMerchants } from "./people/merchants.ts";
 import { makePayers } from "./people/payers.ts";
 import { makeRefunders } from "./people/refunders.ts";
@@ -31,6 +32,7 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
   const subscribers = makeSubscribers(ground, payers);
   const refunders = makeRefunders(ground);
   const adversity = makeAdversity(ground);
+  const encounters = makeEncounters(ground, { merchants, payers, adversity });
 
   let steps = 0;
   let others = 0;
@@ -74,6 +76,10 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
       case "lie":
         adversity.lie(step);
         return;
+      case "deceive":
+        return encounters.deceive(step, name);
+      case "regulars":
+        return encounters.regulars(step, name);
       case "reorganize":
         adversity.reorganize(step);
         return;

@@ -4,6 +4,7 @@ import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import { Problem } from "../../../src/kernel/errors.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { testContext } from "../../support/store/stores.ts";
+import type { Invoice } from "../deeds.ts";
 import type { Ground } from "../ground.ts";
 import { networkId } from "../stage.ts";
 import type { Step } from "../steps.ts";
@@ -13,12 +14,17 @@ type Of<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>;
 /** Merchants who issue and cancel invoices, and decide about payments. */
 export interface Merchants {
   readonly create: (step: Of<"create">, externalId: string) => Promise<void>;
+  /** Issues an invoice of the first merchant on the shared address; returns null if it was refused. */
+  readonly issue: (order: Order, externalId: string) => Promise<Invoice | null>;
   readonly again: (step: Of<"again">, externalId: string) => Promise<void>;
   readonly burst: (step: Of<"burst">, name: string) => Promise<void>;
   readonly flood: (step: Of<"flood">, name: string) => Promise<void>;
   readonly cancel: (step: Of<"cancel">) => Promise<void>;
   readonly decide: (step: Of<"decide">) => Promise<void>;
 }
+
+/** The parts of an order that vary. */
+type Order = Pick<Of<"create">, "price" | "token" | "lifeMs">;
 
 export function makeMerchants(ground: Ground): Merchants {
   const { db, deeds, attempt, invoiceAt } = ground;
@@ -44,7 +50,7 @@ export function makeMerchants(ground: Ground): Merchants {
       const isOfPrice = row.settlementCurrency === "USD" && row.amount === centsOf(price);
       return isOfPrice && row.seenAmount === 0n && (row.payableAmount ?? 0n) > bare;
     });
-    if (isHolding) deeds.wronglyRefused.push(`${price} ${token} is held by invoices that are dead`);
+    if (isHolding) deeds.faults.push(`${price} ${token} is held by invoices that are dead`);
   }
 
   async function create(step: Of<"create">, externalId: string) {
@@ -165,6 +171,7 @@ export function makeMerchants(ground: Ground): Merchants {
 
   return {
     ...{ burst, flood, decide },
+    issue: (order, externalId) => create({ ...plain, ...order, organization: 0 }, externalId),
     async create(step, externalId) {
       await create(step, externalId);
     },

@@ -1,0 +1,57 @@
+import type { payments } from "../../../src/features/payments/table.ts";
+import { day, type Instant } from "../../../src/kernel/clock.ts";
+import type { RowOf } from "../../../src/platform/database/index.ts";
+import type { Invoice } from "../deeds.ts";
+import { heldIn } from "../options.ts";
+
+/** How long money may come after an invoice's deadline, or its cancellation. */
+const lateMs = 7 * day;
+
+export function holdEnd({ expiresAt, canceledAt }: Invoice): Instant {
+  return Math.min(expiresAt ?? 0, canceledAt ?? Infinity) + lateMs;
+}
+
+export type Counted = Pick<RowOf<typeof payments>, "token" | "amount">;
+/** A fraction of an invoice: a part, and all. */
+export type Share = readonly [part: bigint, all: bigint];
+
+/** Each payment is a part of the whole amount in its own token. */
+export function shareOf(row: Invoice, own: readonly Counted[]): Share {
+  const held = heldIn(row);
+  return own.reduce<Share>(
+    ([part, all], { token, amount }) => {
+      const payable = held.find(({ symbol }) => symbol === token)?.payable ?? 0n;
+      return payable === 0n ? [part, all] : [part * payable + amount * all, all * payable];
+    },
+    [0n, 1n],
+  );
+}
+
+/** In thousandths. */
+function toleranceOf(row: Invoice): bigint {
+  const [percent, tenths = "0"] = row.underpaymentTolerance.split(".");
+  return BigInt(percent ?? "0") * 10n + BigInt(tenths);
+}
+
+export function isDue(row: Invoice, [part, all]: Share): boolean {
+  return part * 1000n >= all * (1000n - toleranceOf(row));
+}
+
+/** A share in the token in force: rounding leaves no invoice unpaid that is paid. */
+export function tokensOf(row: Invoice, share: Share): bigint {
+  const payable = row.payableAmount ?? 0n;
+  const due = (payable * (1000n - toleranceOf(row)) + 999n) / 1000n;
+  const tokens = (share[0] * payable) / share[1];
+  return tokens < due && isDue(row, share) ? due : tokens;
+}
+
+export function statusOf(row: Invoice, share: Share, tip: Instant): Invoice["status"] {
+  if (isDue(row, share)) return "paid";
+  if (row.canceledAt !== null) return "canceled";
+  if (tip > (row.expiresAt ?? 0)) return "expired";
+  return share[0] > 0n ? "partially_paid" : "open";
+}
+
+export function total(items: readonly { readonly amount: bigint }[]): bigint {
+  return items.reduce((sum, { amount }) => sum + amount, 0n);
+}
