@@ -92,9 +92,10 @@ export async function openGround(stage: Stage, store: Database, seed: number): P
     const scanned = Math.min(state.tipTime, state.scannedAt - minute);
     if (told > now + 10 * minute || (isSameChain && told < scanned)) return;
     const final = chain.blocks[state.cursorHeight]?.time ?? 0;
-    for (const { logs, time } of chain.blocks.slice(timesFrom, timesTo + 1)) {
+    for (const { logs, time, height } of chain.blocks.slice(timesFrom, timesTo + 1)) {
       const at = time + shiftMs;
       if (shiftsLogsAlone && (at < final || at > tip.time)) continue;
+      if (isSameChain && height > state.tipHeight && at < scanned) continue;
       for (const { transactionHash } of logs) deeds.mistimed.add(transactionHash);
     }
   }

@@ -229,7 +229,7 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
     }),
   ],
   [
-    2.5,
+    1.5,
     (chance) => ({
       kind: "deceive",
       provider: chance.pick([0, 0, 1]),
@@ -247,7 +247,7 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
     }),
   ],
   [
-    2,
+    1.5,
     (chance) => {
       const price = 20 + chance.below(60);
       return {

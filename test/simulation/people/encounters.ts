@@ -20,7 +20,7 @@ export interface Encounters {
 /** How long before a moment the watcher begins to run regularly. Final blocks are read for more than an hour. */
 const eveMs = 80 * minute;
 /** From one of its runs to the next. */
-const eveLookMs = 20 * minute;
+const eveLookMs = 25 * minute;
 /** From a deadline, or a cancellation, to the end of the hold. */
 const lateMs = 7 * day;
 
@@ -49,7 +49,11 @@ export function makeEncounters(
   async function deceive(step: Of<"deceive">, name: string): Promise<void> {
     const { moment, offsetMs, silenceMs } = step;
     const order = { price: "12.00", token: "USDT", lifeMs: 20 * minute } as const;
-    if (moment === "issue") beSilent(silenceMs);
+    if (moment === "issue") {
+      mine(1);
+      await look();
+      beSilent(silenceMs);
+    }
     const invoice = await merchants.issue(order, name);
     if (invoice?.expiresAt == null) return;
     if (moment !== "issue") {
@@ -87,7 +91,7 @@ export function makeEncounters(
     const second = await merchants.issue(order, `${name}-second`);
     if (second === null) return;
     if (isFirstOver) {
-      await waitUntil((first.expiresAt ?? 0) + lateMs + 2 * hour);
+      await wait((first.expiresAt ?? 0) + lateMs + 4 * hour - ground.now());
       const third = await merchants.issue({ price, token, lifeMs: hour }, `${name}-third`);
       if (third !== null) await round(third);
       return;

@@ -11,6 +11,7 @@ import type { Reader } from "../../../platform/database/index.ts";
 import type { BlockTimes } from "./block-times.ts";
 import {
   AnswerDropped,
+  assertNoneBeforeTip,
   readChain,
   wrongTime,
   type ChainRead,
@@ -71,6 +72,7 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
   const logs = await withTimes(request, stored, read.logs, {
     after: request.heads.known?.time ?? 0,
     before: read.to.time,
+    state: request.state,
   });
   const difference = compareWindow(stored, logs, range);
   await assertGone(client, difference.orphaned);
@@ -139,13 +141,18 @@ function positionKey(at: {
 
 /**
  * Returns the logs with the times of their blocks. Missing times are read in one batch, and so are the times that
- * another provider must confirm. A time before `after` or later than `before` is impossible: throws AnswerDropped.
+ * another provider must confirm. A time before `after` or later than `before` is impossible: throws AnswerDropped. So is
+ * one before the newest scanned block of `state`, for a block that is built on it.
  */
 export async function withTimes(
   { client, times }: { readonly client: ChainClient; readonly times: BlockTimes },
   stored: readonly TransferRow[],
   logs: readonly TransferLog[],
-  { after, before }: { readonly after: Instant; readonly before: Instant },
+  {
+    after,
+    before,
+    state,
+  }: { readonly after: Instant; readonly before: Instant; readonly state?: NetworkStateRow },
 ): Promise<TimedLog[]> {
   const onRecord = new Map(stored.map((row) => [row.blockHash, row.blockTime]));
   const reported = new Map<string, Instant>();
@@ -167,6 +174,7 @@ export async function withTimes(
     if (time < after || time > before) throw wrongTime({ height });
     return { hash, height, reported: { provider, time } };
   });
+  if (state !== undefined) await assertNoneBeforeTip({ client, state }, asked);
   const believed = await times.of(asked);
   return logs.map((log) => {
     const block = believed.get(log.blockHash);

@@ -141,6 +141,24 @@ eachStore("Block times", (store) => {
     expect(till.invoices.totals.get(id)).to.include({ seen: token(25) });
   });
 
+  it("of logs before that of the newest scanned block are not believed from the only provider", async () => {
+    await open(1);
+    const { id } = ask();
+    await till.mine(1);
+    const time = pay();
+    // The newest block is young enough again, and the block of the payment is dated before one on which it is built.
+    till.chain.mine(6);
+    till.advance(6 * poolBlockMs);
+    viewOf(0).logTimeShift = -80 * second;
+    await till.look();
+    expect(await till.transfers()).to.deep.equal([]);
+    expect(await till.storedAlarms()).to.include("provider_wrong_time");
+    viewOf(0).logTimeShift = 0;
+    await till.mine(4);
+    expect((await till.transfers())[0]?.blockTime).to.equal(time);
+    expect(till.invoices.totals.get(id)).to.include({ confirmed: token(25), isLate: false });
+  });
+
   it("in logs that differ from those of their blocks are not believed", async () => {
     await open(2);
     ask();
