@@ -146,7 +146,7 @@ export async function openStage(): Promise<Stage> {
     ...{ cast, network, compose },
     newChain: (given) =>
       newChain(
-        Array.from({ length: given.pick([1, 2, 2, 3]) }, () => ({
+        Array.from({ length: given.pick([1, 1, 2, 2, 3]) }, () => ({
           hasBlockReceipts: given.below(2) === 0,
         })),
       ),

@@ -170,6 +170,38 @@ export type Step =
       readonly organization: number;
     };
 
+type Deceit = Pick<
+  Extract<Step, { kind: "deceive" }>,
+  "blocks" | "shiftMs" | "moment" | "offsetMs" | "silenceMs"
+>;
+
+/** Lies about times that come near to a limit of what is believed, and any others. */
+const deceits: readonly ((chance: Chance) => Deceit)[] = [
+  /** A time that expires invoices, or ends their holds. */
+  (chance) => lieAtIssue("newest", chance.pick([50 * minute, day, 10 * day])),
+  (chance) => lieAtIssue("newest", chance.pick([50 * minute, day, 10 * day])),
+  /** A time before the invoice was issued. */
+  (chance) => lieAtIssue("newest", chance.pick([-2, -2, -5]) * minute),
+  (chance) => lieAtIssue("newest", chance.pick([-2, -2, -5]) * minute),
+  (chance) => lieAtIssue("logs", chance.pick([-2, -5, -60, 20]) * minute, 8 * minute),
+  (chance) => lieAtIssue("newest", chance.pick([-2, -5]) * minute, 8 * minute),
+  /** A time that makes a payment late. */
+  () => ({ ...lieAtIssue("newest", 5 * minute), moment: "deadline", offsetMs: -3 * minute }),
+  /** Times that end a hold too early. */
+  () => ({ ...lieAtIssue("old", 50 * minute), moment: "end", offsetMs: 40 * minute }),
+  (chance) => ({
+    blocks: chance.pick(shiftedBlocks),
+    shiftMs: chance.pick([-20 * minute, -9 * day, 5 * minute, 20 * minute]),
+    moment: chance.pick(moments),
+    offsetMs: chance.pick([-3 * minute, 0, 15 * minute, 40 * minute]),
+    silenceMs: chance.pick([0, 0, 8 * minute]),
+  }),
+];
+
+function lieAtIssue(blocks: ShiftedBlocks, shiftMs: number, silenceMs = 0): Deceit {
+  return { blocks, shiftMs, silenceMs, moment: "issue", offsetMs: 0 };
+}
+
 const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
   [
     7,
@@ -229,21 +261,14 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
     }),
   ],
   [
-    1.5,
+    2,
     (chance) => ({
       kind: "deceive",
       provider: chance.pick([0, 0, 1]),
-      blocks: chance.pick(shiftedBlocks),
-      shiftMs: chance.pick([
-        ...[-2 * minute, -2 * minute, -5 * minute, -20 * minute, -9 * day],
-        ...[5 * minute, 5 * minute, 20 * minute, 50 * minute, day, 10 * day],
-      ]),
-      moment: chance.pick(moments),
-      offsetMs: chance.pick([-3 * minute, 0, 15 * minute, 40 * minute]),
-      silenceMs: chance.pick([0, 0, 8 * minute]),
+      ...chance.pick(deceits)(chance),
       isAlone: chance.below(2) === 0,
-      pays: chance.below(4) > 0,
-      lasts: chance.below(3) > 0,
+      pays: chance.below(5) > 0,
+      lasts: chance.below(4) > 0,
     }),
   ],
   [

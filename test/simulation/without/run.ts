@@ -37,6 +37,8 @@ function tryWithout({ rule, changes }: Rule): void {
     { cwd: copy, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
   );
   const found = stdout.trim().split("\n")[0] ?? "";
+  if (status === null || !/^\d+/.test(found))
+    throw new Error(`The histories without ${rule} did not run.`);
   if (status === 0) process.exitCode = 1;
   console.log(status === 0 ? `${rule}: NOT NOTICED, ${found}` : `${rule}: seed ${found}`);
   for (const [file, source] of files) writeFileSync(join(copy, file), source);
