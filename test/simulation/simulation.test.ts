@@ -6,7 +6,7 @@ import { openStage, type Stage } from "./stage.ts";
 const histories = 200;
 const steps = 12;
 /** The store is verified after every step of one in so many, and at the end of all. */
-const verifiedEvery = 20;
+const verifiedEvery = 30;
 
 describe("Simulated histories", () => {
   let stage: Stage;

@@ -261,7 +261,7 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
     }),
   ],
   [
-    2,
+    1.5,
     (chance) => ({
       kind: "deceive",
       provider: chance.pick([0, 0, 1]),
@@ -272,7 +272,7 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
     }),
   ],
   [
-    1.5,
+    1,
     (chance) => {
       const price = 20 + chance.below(60);
       return {
