@@ -46,9 +46,12 @@ function digestOfSources() {
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   const settings = ["tsconfig.json", "package.json", "package-lock.json"].concat(
-    ["tsconfig.client.json", "build.mjs", "bundle.mjs"].map((name) => `.config/${name}`),
+    ["tsconfig.client.json", "build.mjs", "bundle.mjs", "record-code.cjs"].map(
+      (name) => `.config/${name}`,
+    ),
+    "bin/light.cjs",
   );
-  const hash = createHash("sha256");
+  const hash = createHash("sha256").update(`${process.version} ${process.arch}\n`);
   for (const file of [...settings.map((name) => join(root, name)), ...sources]) {
     const content = readFileSync(file);
     hash.update(`${file.slice(root.length)} ${content.length}\n`).update(content);
@@ -77,6 +80,7 @@ async function build() {
       // Another build of the same sources may have finished just before.
       if (!isFresh()) throw error;
     }
+    recordCode();
   }
   rmSync(next, { recursive: true, force: true });
   rmSync(old, { recursive: true, force: true });
@@ -85,6 +89,14 @@ async function build() {
 function compile(project, outDir) {
   const words = [compiler, "-p", join(root, ".config", project), "--outDir", outDir];
   return spawnSync(process.execPath, words, { stdio: "inherit" }).status ?? 1;
+}
+
+/** Keeps the code that V8 makes of the program of commands that read. The program works without it. */
+function recordCode() {
+  const words = [join(root, ".config/record-code.cjs"), dist];
+  if (spawnSync(process.execPath, words, { stdio: "inherit" }).status === 0) return;
+  rmSync(stamp, { force: true });
+  process.exitCode = 1;
 }
 
 /** Returns the description of the client as a package of its own, for `npm pack ./dist/client`. */

@@ -16,9 +16,9 @@ export const unbundled = [
 
 /**
  * Returns the options of a bundle. `urlOf` returns, for a source file, the expression that replaces its
- * `import.meta.url`: files that it reads are found from there. `change` changes the text of a source file.
+ * `import.meta.url`: files that it reads are found from there.
  */
-export function bundleOptions(urlOf, change = (text) => text) {
+export function bundleOptions(urlOf) {
   return {
     ...{ absWorkingDir: root, bundle: true, platform: "node", format: "esm", target: "node20" },
     ...{ external: unbundled, logLevel: "warning" },
@@ -27,12 +27,12 @@ export function bundleOptions(urlOf, change = (text) => text) {
     banner: {
       js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',
     },
-    plugins: [sources(urlOf, change)],
+    plugins: [sources(urlOf)],
   };
 }
 
 /** Loads the files of src/ and test/. */
-function sources(urlOf, change) {
+function sources(urlOf) {
   return {
     name: "sources",
     setup({ onLoad }) {
@@ -49,7 +49,7 @@ function sources(urlOf, change) {
             if (file === undefined) return statement;
             return `const { ${name} } = await import("./${relative(dirname(path), file)}");`;
           });
-        return { contents: change(contents, path), loader: "ts", resolveDir: dirname(path) };
+        return { contents, loader: "ts", resolveDir: dirname(path) };
       });
     },
   };
@@ -99,8 +99,8 @@ function originsOf(index) {
 }
 
 /**
- * Bundles the program to a folder, twice: main.js is the whole program; light.js contains only what commands need that
- * read the store. run.ts starts over in the whole program if a command needs more than light.js has.
+ * Bundles the program to a folder, twice: main.js is the whole program; light.cjs contains only what commands
+ * need that read the store. run.ts starts over in the whole program if a command needs more than light.cjs has.
  */
 export async function bundleProgram(build, folder) {
   // The files lie side by side in dist/, and those that the program reads in dist/ at their places in src/.
@@ -108,54 +108,41 @@ export async function bundleProgram(build, folder) {
     const place = JSON.stringify(`./${relative(source, path)}`);
     return `new URL(${place}, import.meta.url).href`;
   };
-  const shared = { outdir: folder, splitting: true, chunkNames: "[hash]" };
   // Names stay: errors are recognized by the names of their classes.
-  const small = { minifySyntax: true, minifyWhitespace: true };
-  const [main, run] = ["src/cli/main.ts", "src/cli/run.ts"];
-  const options = bundleOptions(urlOf, inFewFiles);
+  const shared = { outdir: folder, minifySyntax: true, minifyWhitespace: true };
+  const main = "src/cli/main.ts";
+  const options = { ...bundleOptions(urlOf), ...shared };
   await Promise.all([
-    build({ ...bundleOptions(urlOf), ...shared, ...small, entryPoints: { main, run } }),
+    build({ ...options, splitting: true, chunkNames: "[hash]", entryPoints: { main } }),
+    // One file, of which V8's code can be kept: see bin/light.cjs. What is imported later runs only then.
     build({
       ...options,
-      ...{ ...shared, ...small, entryPoints: { light: main } },
+      entryPoints: { light: main },
+      format: "cjs",
+      outExtension: { ".js": ".cjs" },
+      banner: { js: 'const ownUrl = require("node:url").pathToFileURL(__filename).href;' },
+      define: { "import.meta.url": "ownUrl" },
+      supported: { "dynamic-import": false },
       plugins: [withoutRest, ...options.plugins],
     }),
   ]);
 }
 
-/** The files whose later imports are loaded from files of their own: one for each command, or kind of commands. */
-const filesOfCommands = /\/src\/cli\/(program|features)\.ts$/;
-
-/**
- * Makes the files that are imported later part of the bundle's file. They still run only when they are imported, but a
- * command reads three large files and not a hundred small ones, each of which costs Node a third of a millisecond.
- */
-function inFewFiles(text, path) {
-  return filesOfCommands.test(path) ? text : text.replaceAll(laterImport, '(await require("$1"))');
-}
-
-const laterImport = /\bawait import\("(\.[^"]+)"\)/g;
-
 /** Replaces what only the whole program has by a file that says so when it is loaded. */
 const withoutRest = {
   name: "without the rest",
-  setup({ onLoad, onResolve }) {
+  setup({ onLoad }) {
     const resolveDir = join(source, "compose/features");
     const rest = {
       contents:
         'import { WholeProgramNeeded } from "./whole-program-needed.ts"; throw new WholeProgramNeeded();',
     };
-    onResolve({ filter: /^\.\/run\.js$/ }, ({ path }) => ({ path, external: true }));
-    onLoad({ filter: /\/src\/cli\/whole-program\.ts$/ }, () => ({
-      contents:
-        'export const wholeProgram = async () => (await import("./run.js")).runCommandLine;',
-    }));
     onLoad({ filter: /\/src\/(compose\/index|cli\/commands\/[\w/-]+)\.ts$/ }, ({ path }) => {
       const isRest = path === whole || importOfAll.test(readFileSync(path, "utf8"));
       return isRest ? { ...rest, resolveDir } : undefined;
     });
-    // Commands that only read ask nothing and log nothing.
-    onLoad({ filter: /\/(@inquirer\/prompts|pino)\// }, () => ({ ...rest, resolveDir }));
+    // Commands that only read ask nothing, log nothing, and open the store without Sequelize.
+    onLoad({ filter: /\/(@inquirer\/prompts|pino|sequelize)\// }, () => ({ ...rest, resolveDir }));
   },
 };
 

@@ -36,45 +36,51 @@ import { webhookCommands } from "../features/webhooks/commands.ts";
 import type { CommandArguments } from "./feature-command.ts";
 import { add, type OpenTerminal, type Options, type Scope } from "./command-words.ts";
 
-/** Adds the commands of all features. Their declarations make up most of the startup time. */
-export function addFeatures(program: Program, openTerminal: OpenTerminal, scope: Scope): void {
-  const addAll = <Name extends ServiceName>(
+/** Calls a function with the commands of each service. Their declarations make up most of the startup time. */
+export function forEachService(
+  visit: <Name extends ServiceName>(
     commands: readonly Command<ServiceOf<Name>>[],
     service: Name,
-  ) => {
+  ) => void,
+): void {
+  visit(adminCommands, "admin");
+  visit(userCommands, "users");
+  visit(passwordCommands, "passwordService");
+  visit(sessionCommands, "sessions");
+  visit(customerCommands, "customers");
+  visit(apiKeyCommands, "apiKeys");
+  visit(walletCommands, "wallets");
+  visit(invoiceCommands, "invoices");
+  visit(batchCommands, "invoiceBatches");
+  visit(paymentCommands, "oversight");
+  visit(queueCommands, "queues");
+  visit(failureCommands, "oversight");
+  visit(webhookCommands, "webhooks");
+  visit(transferCommands, "transfers");
+  visit(receiptCommands, "receipts");
+  visit(refundCommands, "refunds");
+  visit(decisionCommands, "decisions");
+  visit(paymentPolicyCommands, "organizationService");
+  visit(paymentLinkCommands, "paymentLinks");
+  visit(brandingCommands, "organizationService");
+  visit(originCommands, "organizationService");
+  visit(billingCommands, "billingReader");
+  visit(billingOperatorCommands, "billingOperator");
+  visit(balanceCommands, "balanceService");
+  visit(receiveWalletCommands, "receiveWallet");
+  visit(analyticsCommands, "analytics");
+  visit(exportCommands, "exports");
+  visit(auditCommands, "auditLogs");
+  visit(rateCommands, "rates");
+  visit(chainCommands, "chains");
+  visit(sandboxCommands, "sandbox");
+}
+
+/** Adds the commands of all features. */
+export function addFeatures(program: Program, openTerminal: OpenTerminal, scope: Scope): void {
+  forEachService((commands, service) => {
     for (const command of commands) addFeature(program, openTerminal, command, service, scope);
-  };
-  addAll(adminCommands, "admin");
-  addAll(userCommands, "users");
-  addAll(passwordCommands, "passwordService");
-  addAll(sessionCommands, "sessions");
-  addAll(customerCommands, "customers");
-  addAll(apiKeyCommands, "apiKeys");
-  addAll(walletCommands, "wallets");
-  addAll(invoiceCommands, "invoices");
-  addAll(batchCommands, "invoiceBatches");
-  addAll(paymentCommands, "oversight");
-  addAll(queueCommands, "queues");
-  addAll(failureCommands, "oversight");
-  addAll(webhookCommands, "webhooks");
-  addAll(transferCommands, "transfers");
-  addAll(receiptCommands, "receipts");
-  addAll(refundCommands, "refunds");
-  addAll(decisionCommands, "decisions");
-  addAll(paymentPolicyCommands, "organizationService");
-  addAll(paymentLinkCommands, "paymentLinks");
-  addAll(brandingCommands, "organizationService");
-  addAll(originCommands, "organizationService");
-  addAll(billingCommands, "billingReader");
-  addAll(billingOperatorCommands, "billingOperator");
-  addAll(balanceCommands, "balanceService");
-  addAll(receiveWalletCommands, "receiveWallet");
-  addAll(analyticsCommands, "analytics");
-  addAll(exportCommands, "exports");
-  addAll(auditCommands, "auditLogs");
-  addAll(rateCommands, "rates");
-  addAll(chainCommands, "chains");
-  addAll(sandboxCommands, "sandbox");
+  });
 }
 
 /** Adds a feature's command. All of them run through feature-command.ts. */

@@ -1,8 +1,20 @@
-import { runCommandLine } from "./run.ts";
+import { runCommandLine, type RunCommandLine } from "./run.ts";
 
-// If the reader of a pipe closes it, as `head` does, exit quietly.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === "EPIPE" ? 0 : 1);
-});
+export { runCommandLine };
 
-process.exitCode = await runCommandLine(process.argv.slice(2), process);
+/** Node's exit code for a program that ends while it still waits for something. */
+const unsettledCode = 13;
+
+/**
+ * Runs the command line of this process. `wholeProgram` is given by the program that has only what commands need that
+ * read: see run.ts.
+ */
+export async function main(wholeProgram?: RunCommandLine): Promise<void> {
+  // If the reader of a pipe closes it, as `head` does, exit quietly.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === "EPIPE" ? 0 : 1);
+  });
+
+  process.exitCode = unsettledCode;
+  process.exitCode = await runCommandLine(process.argv.slice(2), process, "light", wholeProgram);
+}

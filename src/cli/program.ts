@@ -1,7 +1,6 @@
 import { Command as Program } from "commander";
 import type { SettingOption } from "../platform/config/index.ts";
 import { programVersion } from "../platform/version.ts";
-import { startSmall } from "./small-start.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import {
   add,
@@ -117,7 +116,7 @@ const ownCommands: readonly OwnCommand[] = [
     examples: ["till serve", "till serve --port 8443 --base-url https://pay.example.com"],
     takesSettings: true,
     run: async (terminal, flags) => {
-      startSmall();
+      (await import("./small-start.ts")).startSmall();
       await (await import("./commands/serve.ts")).serve(terminal, flags);
     },
   },

@@ -1,19 +1,26 @@
 import { makeProgram } from "./program.ts";
 import type { Scope } from "./command-words.ts";
 import type { GlobalFlags, TerminalEnvironment, Terminal } from "./terminal/terminal.ts";
-import { wholeProgram } from "./whole-program.ts";
 
 /** Commands that accept every setting as a flag; for others these flags are not created, to save time. */
 const settingsCommands = ["init", "doctor", "serve", "demo", "config"];
 
+/** Runs one command line, the words after `till`, and returns the exit code. */
+export type RunCommandLine = (
+  words: readonly string[],
+  surroundings: TerminalEnvironment,
+  scope?: Scope,
+) => Promise<number>;
+
 /**
  * Runs one command line, the words after `till`, and returns the exit code. A command that only reads gets only what
- * reading needs; if that is not enough, the command starts over in the `whole` program.
+ * reading needs; if that is not enough, the command starts over in the `whole` program, which `wholeProgram` runs.
  */
 export async function runCommandLine(
   words: readonly string[],
   surroundings: TerminalEnvironment,
   scope: Scope = "light",
+  wholeProgram: RunCommandLine = runCommandLine,
 ): Promise<number> {
   const opened: { terminal?: Terminal } = {};
   async function openTerminal(flags: GlobalFlags): Promise<Terminal> {
@@ -37,10 +44,7 @@ export async function runCommandLine(
     return 0;
   } catch (error) {
     if (isEndOfHelp(error)) return 0;
-    if (isMoreNeeded(error) && scope === "light") {
-      const run = await wholeProgram(runCommandLine);
-      return run(words, surroundings, "whole");
-    }
+    if (isMoreNeeded(error) && scope === "light") return wholeProgram(words, surroundings, "whole");
     const { printError } = await import("./failures/failure.ts");
     // Parsing may have failed, so these flags are found without it.
     const flags = { json: words.includes("--json"), verbose: words.includes("--verbose") };

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ describe("bin/till", function () {
   this.timeout(120_000);
 
   before(function () {
-    if (existsSync(join(root, "dist/light.js"))) return;
+    if (existsSync(join(root, "dist/light.cjs"))) return;
     if (process.env["TILL_TEST_NO_SKIP"] === "1") throw new Error("run npm run build first");
     this.skip();
   });
@@ -35,6 +35,25 @@ describe("bin/till", function () {
     const { status, stderr } = spawnSync(process.execPath, [bin, "org", "lst"]);
     expect(status).to.equal(2);
     expect(stderr.toString()).to.equal("Unknown command 'lst'. (Did you mean list?)\n");
+  });
+
+  it("runs without the code that the build kept, and with code that V8 refuses", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "till bin "));
+    const [code] = readdirSync(join(root, "dist")).filter((name) => name.endsWith(".code"));
+    for (const name of ["package.json", "bin", "dist/light.cjs"]) {
+      cpSync(join(root, name), join(folder, name), { recursive: true });
+    }
+    const help = () => {
+      const { stdout } = spawnSync(process.execPath, [join(folder, "bin/till"), "org", "--help"]);
+      return stdout.toString();
+    };
+    const without = help();
+    expect(without).to.include("Usage: till org");
+    writeFileSync(join(folder, "dist", code ?? ""), "not the code of a program");
+    expect(help()).to.equal(without);
+    cpSync(join(root, "dist", code ?? ""), join(folder, "dist", code ?? ""));
+    expect(help()).to.equal(without);
+    await rm(folder, { recursive: true });
   });
 
   it("makes a store and serves it", async () => {
@@ -74,7 +93,7 @@ describe("bin/till", function () {
       const empty: number[] = [];
       const help: number[] = [];
       for (let run = 0; run < runs; run += 1) {
-        empty.push(duration(["--input-type=module", "--eval", ""]));
+        empty.push(duration(["--eval", ""]));
         help.push(duration([bin, "--help"]));
       }
       ratios.push(Math.min(...help) / Math.min(...empty));

@@ -1,12 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import type { Column } from "../../api/declare/command.ts";
-import { createApp } from "../../compose/index.ts";
+import { WholeProgramNeeded } from "../../compose/features/whole-program-needed.ts";
 import { toIso, second } from "../../kernel/clock.ts";
 import { verifySigned, type KeySet, type Verified } from "../../features/receipts/index.ts";
-import { createLogger } from "../../platform/logger/index.ts";
 import { UsageError } from "../failures/refusals.ts";
-import { loadStoreSettings, logLevelOf } from "../settings.ts";
+import { openLight, openWhole } from "../open-store.ts";
 import { printRecord } from "../terminal/output.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { readTextInput } from "../terminal/text-input.ts";
@@ -34,9 +33,10 @@ const KeySetFile = z.looseObject({
  * no requests.
  */
 export async function verifyReceipt(terminal: Terminal, flags: Flags): Promise<void> {
-  const text = await readTextInput(terminal, flags.file ?? "-");
+  // The keys first: if the command starts over in the whole program, standard input must not have been read.
   const keySet =
     flags.keys === undefined ? await keysOfStore(terminal, flags) : await keysOfFile(flags.keys);
+  const text = await readTextInput(terminal, flags.file ?? "-");
   const verified = await verifySigned(text, keySet);
   await printRecord(terminal, verified, {
     columns: linesOf(verified),
@@ -88,14 +88,19 @@ type Line<Kind> = readonly [
 ];
 
 async function keysOfStore(terminal: Terminal, flags: Flags): Promise<KeySet> {
-  const loaded = await loadStoreSettings(terminal, "cli", flags);
-  const app = await createApp(loaded.config, "use", {
-    logger: createLogger({ level: logLevelOf(terminal, loaded) }),
-  });
+  const read = async (open: typeof openLight) => {
+    const opened = await open(terminal, flags, "receipts");
+    try {
+      return await opened.service.publishedKeys();
+    } finally {
+      await opened.close();
+    }
+  };
   try {
-    return await app.receipts.publishedKeys();
-  } finally {
-    await app.close();
+    return await read(openLight);
+  } catch (error) {
+    if (error instanceof WholeProgramNeeded) return read(openWhole);
+    throw error;
   }
 }
 

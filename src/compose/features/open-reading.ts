@@ -1,5 +1,5 @@
 import { systemClock } from "../../kernel/clock.ts";
-import { loadConfig, loadPlainSettings, type LoadOptions } from "../../platform/config/index.ts";
+import { ConfigError, loadPlainSettings, type LoadOptions } from "../../platform/config/index.ts";
 import { openForReading, type Database } from "../../platform/database/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { fingerprint, loadServerSecret } from "../../platform/secrets/server-secret.ts";
@@ -28,7 +28,7 @@ export async function openStoreForReading<Name extends ServiceName>(
 }> {
   const make = readers[name];
   if (make === undefined) throw new WholeProgramNeeded();
-  const settings = await loadPlainSettings(options);
+  const { settings, tables } = await loadPlainSettings(options);
   await requireStoreFile(settings);
   const { databaseUrl, dataDir, organization } = settings;
   const secret = await loadServerSecret({
@@ -51,15 +51,15 @@ export async function openStoreForReading<Name extends ServiceName>(
     const serving = servingOf({ ...settings, networks: [] }, db, { clock, name: "command" });
     await serving.follow();
     const { baseUrl } = serving;
-    const config = async () => (await loadConfig(options)).config;
     return {
       ...{ db, storeName: storeName(settings), organization },
-      service: await make({ db, clock, secret, baseUrl, config }),
+      service: await make({ db, clock, secret, baseUrl, ...tables }),
       linkNote: () => serving.linkNote(),
       close: () => store.close(),
     };
   } catch (error) {
     await store.close();
-    throw error;
+    // The whole program loads all tables, and reports the problems of all at once.
+    throw error instanceof ConfigError ? new WholeProgramNeeded() : error;
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import type { Config } from "../../platform/config/index.ts";
+import type { Tables } from "../../platform/config/index.ts";
 import type { Database } from "../../platform/database/index.ts";
 import { deriveKey, type ServerSecret } from "../../platform/secrets/server-secret.ts";
 import { checkoutUrlOf } from "../dependencies.ts";
@@ -12,14 +12,12 @@ export type ServiceName = keyof Services;
 export type ServiceOf<Name extends ServiceName> = NonNullable<Services[Name]>;
 
 /** The dependencies with which a service can read. */
-export interface ReadingParts {
+export interface ReadingParts extends Tables {
   /** Its `write` starts the command over in the whole program. */
   readonly db: Database;
   readonly clock: Clock;
   readonly secret: ServerSecret;
   readonly baseUrl: () => string;
-  /** Loads all settings, with the tables of networks, plans and rates, which takes a third of the time of a command. */
-  readonly config: () => Promise<Config>;
 }
 
 type Readers = {
@@ -95,17 +93,19 @@ export const readers: Readers = {
     return readBy(makeWebhookService, { db, clock, secretKey });
   },
 
-  async transfers({ db, clock, config }) {
+  async transfers(parts) {
+    const { db, clock } = parts;
     const { makeTransferAllocation } = await import("../../features/payments/index.ts");
     const { makeTransferService } = await import("../../features/payments/index.ts");
-    const networks = knownNetworks(await config());
+    const networks = await knownNetworks(parts);
     const transfers = makeTransferService({ db, networks });
     return readBy(makeTransferAllocation, { db, clock, networks, transfers });
   },
 
-  async refunds({ db, clock, config }) {
+  async refunds(parts) {
+    const { db, clock } = parts;
     const { makeRefundService } = await import("../../features/refunds/index.ts");
-    return readBy(makeRefundService, { db, clock, networks: knownNetworks(await config()) });
+    return readBy(makeRefundService, { db, clock, networks: await knownNetworks(parts) });
   },
 
   async paymentLinks({ db, clock, baseUrl }) {
@@ -113,16 +113,17 @@ export const readers: Readers = {
     return readBy(makePaymentLinkService, { db, clock, baseUrl });
   },
 
-  async receipts({ db, clock, secret, baseUrl, config }) {
+  async receipts(parts) {
+    const { db, clock, secret, baseUrl } = parts;
     const { makeCheckoutService } = await import("../../features/checkout/index.ts");
     const { makeCheckoutSources } = await import("../../features/checkout/index.ts");
     const { makeReceiptKeys } = await import("../../features/receipts/index.ts");
     const { makeReceiptService } = await import("../../features/receipts/index.ts");
-    const loaded = await config();
-    const networks = knownNetworks(loaded);
+    const enabled = await parts.networks();
+    const networks = await knownNetworks(parts);
     const checkout = readBy(makeCheckoutService, {
       ...{ db, clock, networks, baseUrl, sandbox: null },
-      enabled: new Set(loaded.networks.map(({ id }) => id)),
+      enabled: new Set(enabled.networks.map(({ id }) => id)),
       sources: makeCheckoutSources({ db, baseUrl }),
     });
     const keys = readBy(makeReceiptKeys, { db, clock, secret });
@@ -130,33 +131,35 @@ export const readers: Readers = {
   },
 
   async billingReader(parts) {
-    const { db, baseUrl, config } = parts;
+    const { db, baseUrl, plans } = parts;
     const { makeBillingReader } = await import("../../features/billing/index.ts");
     return makeBillingReader({
-      ...{ db, catalog: (await config()).plans, checkoutUrl: checkoutUrlOf(baseUrl) },
+      ...{ db, catalog: await plans(), checkoutUrl: checkoutUrlOf(baseUrl) },
       payments: await paymentsOf(parts),
     });
   },
 
-  async billingOperator({ db, clock, config }) {
+  async billingOperator({ db, clock, plans }) {
     const { makeBillingOperator } = await import("../../features/billing/index.ts");
-    return readBy(makeBillingOperator, { db, clock, catalog: (await config()).plans });
+    return readBy(makeBillingOperator, { db, clock, catalog: await plans() });
   },
 
-  async balanceService({ db, clock, config }) {
+  async balanceService({ db, clock, plans }) {
     const { makeBalanceService } = await import("../../features/billing/index.ts");
-    return readBy(makeBalanceService, { db, clock, catalog: (await config()).plans });
+    return readBy(makeBalanceService, { db, clock, catalog: await plans() });
   },
 
-  async receiveWallet({ db, clock, config }) {
+  async receiveWallet(parts) {
+    const { db, clock } = parts;
     const { makeReceiveWalletService } = await import("../../features/billing/index.ts");
-    const networks = new Map((await config()).networks.map((network) => [network.id, network]));
+    const networks = new Map((await parts.networks()).networks.map((network) => [network.id, network]));
     return readBy(makeReceiveWalletService, { db, clock, networks });
   },
 
-  async analytics({ db, clock, config }) {
+  async analytics(parts) {
+    const { db, clock } = parts;
     const { makeAnalyticsService } = await import("../../features/analytics/index.ts");
-    return readBy(makeAnalyticsService, { db, clock, networks: knownNetworks(await config()) });
+    return readBy(makeAnalyticsService, { db, clock, networks: await knownNetworks(parts) });
   },
 
   async auditLogs({ db, clock }) {
@@ -164,24 +167,25 @@ export const readers: Readers = {
     return readBy(makeAuditLogService, { db, clock });
   },
 
-  async rates({ db, clock, config }) {
+  async rates({ db, clock, rates }) {
     const { makeRatesService } = await import("../../features/rates/index.ts");
-    return readBy(makeRatesService, { db, clock, plan: (await config()).rates });
+    return readBy(makeRatesService, { db, clock, plan: await rates() });
   },
 
-  async chains({ db, clock, config }) {
+  async chains({ db, clock, networks }) {
     const { makeChainService } = await import("../../features/payments/index.ts");
-    return readBy(makeChainService, { db, clock, networks: (await config()).networks });
+    return readBy(makeChainService, { db, clock, networks: (await networks()).networks });
   },
 };
 
-async function paymentsOf({ db, config }: ReadingParts) {
+async function paymentsOf(parts: ReadingParts) {
   const { makePaymentService } = await import("../../features/payments/index.ts");
-  return makePaymentService({ db, networks: knownNetworks(await config()) });
+  return makePaymentService({ db: parts.db, networks: await knownNetworks(parts) });
 }
 
 /** Every network in the table; the settings of enabled ones take precedence. */
-function knownNetworks({ knownNetworks: table, networks }: Config): ReadonlyMap<string, Network> {
+async function knownNetworks(parts: ReadingParts): Promise<ReadonlyMap<string, Network>> {
+  const { knownNetworks: table, networks } = await parts.networks();
   return new Map([...table, ...networks].map((network) => [network.id, network]));
 }
 

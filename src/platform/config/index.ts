@@ -1,6 +1,6 @@
 export type { Config, ConfiguredNetwork, LoadedConfig, ReportedSetting } from "./config.ts";
 export { ConfigError } from "./config.ts";
-export type { LoadOptions } from "./load.ts";
+export type { LoadOptions, Tables } from "./load.ts";
 export { findStore, loadConfig, loadPlainSettings } from "./load.ts";
 export { networkSettings, networkVariable } from "./network-settings.ts";
 export { allOptions, commonOptions, type SettingOption } from "./options.ts";

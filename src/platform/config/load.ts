@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Network } from "../chain/networks.ts";
+import { once } from "../../kernel/once.ts";
 import type { RatesPlan } from "../rates/plan.ts";
 import type { Config, ConfigProblem, LoadedConfig } from "./config.ts";
 import { ConfigError } from "./config.ts";
@@ -12,7 +12,7 @@ import {
   readTextIfPresent,
 } from "./files/files.ts";
 import { configureNetworks } from "./files/load-networks.ts";
-import { loadTable } from "./files/load-table.ts";
+import { loadNetworkTable, loadPlans, loadRates, tableFiles } from "./files/load-tables.ts";
 import type { Reading } from "./files/config-report.ts";
 import { makeReading } from "./files/config-report.ts";
 import type { Mode, Setting, Settings, ValuesOf } from "./setting.ts";
@@ -20,6 +20,7 @@ import type { SettingValues } from "./settings.ts";
 import { isLongEnough, secretBytesMin, settings } from "./settings.ts";
 import type { SettingsFile, Sources } from "./sources.ts";
 import { findRawSettings, nameOf } from "./sources.ts";
+import type { PlanCatalog } from "./plans.ts";
 import { findUnknownEntries, findUnknownVariables, isNetworkVariable } from "./files/unknown.ts";
 import { InvalidValue } from "./value-type.ts";
 
@@ -34,10 +35,6 @@ export interface LoadOptions {
   readonly isWritable?: (path: string) => Promise<boolean>;
 }
 
-/** Returns the path of a file that is shipped with the program; dist/ is as deep as src/. */
-const shipped = (name: string): string =>
-  fileURLToPath(new URL(`../../../config/${name}`, import.meta.url));
-
 /**
  * Reads all settings; `declared` are those that exist once.
  * @throws ConfigError that lists every problem at once
@@ -46,35 +43,15 @@ export async function loadConfig(
   options: LoadOptions,
   declared: typeof settings = settings,
 ): Promise<LoadedConfig> {
-  const { mode, flags = {}, env = process.env, cwd = process.cwd() } = options;
-  const reading = makeReading();
-  const withoutFile: Sources = { flags, env, cwd, isDemo: mode === "demo", file: null };
-  const sources = { ...withoutFile, file: await loadFile(withoutFile, reading) };
-
-  const values = readSettings(declared, sources, reading);
-  const networksFile = values.networksFile ?? shipped("networks.yaml");
-  const plansFile = values.plansFile ?? shipped("plans.yaml");
-  const ratesFile = values.ratesFile ?? shipped(mode === "demo" ? "rates.demo.yaml" : "rates.yaml");
-  const table = await loadTable(
-    {
-      path: networksFile,
-      parse: async (text) => (await import("../chain/network-table.ts")).parseNetworks(text),
-    },
-    reading,
-  );
+  const { mode } = options;
+  const { sources, reading, values } = await readSources(declared, options);
+  const files = tableFiles(values, mode);
+  const table = await loadNetworkTable(files, reading);
   const networks = await configureNetworks(values, table, sources, reading);
-  const rates = table === null ? null : await loadRates(ratesFile, table, values.rates, reading);
+  const rates = table === null ? null : await loadRates(files, table, values.rates, reading);
   reading.problems.push(...findUnknown(declared, sources, table));
   const secret = await loadSecret(values, sources, reading);
-  const plansName = values.plansFile === null ? plansFile : nameOf(settings.plansFile, sources);
-  const plans = await loadTable(
-    {
-      path: plansFile,
-      name: plansName,
-      parse: async (text) => (await import("./plans.ts")).parsePlans(text),
-    },
-    reading,
-  );
+  const plans = await loadPlans(files, values, sources, reading);
   if (mode !== "cli" && values.databaseUrl === null) {
     const fault = await findFolderFault(values.dataDir, options.isWritable);
     if (fault !== null) {
@@ -96,27 +73,27 @@ export async function loadConfig(
     secret,
     networks,
     knownNetworks,
-    networksFile,
-    plansFile,
-    ratesFile,
+    ...files,
     rates,
     plans,
   };
   return { config, settings: reading.settings };
 }
 
-/** Loads the rates file, without its sources if they are switched off; null if the file is invalid. */
-async function loadRates(
-  path: string,
-  table: readonly Network[],
-  sources: "on" | "off",
-  reading: Reading,
-): Promise<RatesPlan | null> {
-  const symbols = new Set(table.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)));
-  const { parseRates, withoutSources } = await import("../rates/plan.ts");
-  const parse = (text: string) => Promise.resolve(parseRates(text, symbols));
-  const plan = await loadTable({ path, parse }, reading);
-  return plan === null || sources === "on" ? plan : withoutSources(plan);
+/** Finds the sources of settings, and reads the declared ones. */
+async function readSources<D extends Settings>(
+  declared: D,
+  options: Omit<LoadOptions, "isWritable">,
+): Promise<{
+  readonly sources: Sources;
+  readonly reading: Reading;
+  readonly values: ValuesOf<D>;
+}> {
+  const { mode, flags = {}, env = process.env, cwd = process.cwd() } = options;
+  const reading = makeReading();
+  const withoutFile: Sources = { flags, env, cwd, isDemo: mode === "demo", file: null };
+  const sources = { ...withoutFile, file: await loadFile(withoutFile, reading) };
+  return { sources, reading, values: readSettings(declared, sources, reading) };
 }
 
 /**
@@ -126,33 +103,65 @@ async function loadRates(
 export async function findStore(
   options: Omit<LoadOptions, "isWritable">,
 ): Promise<Pick<Config, "dataDir" | "databaseUrl">> {
-  const { mode, flags = {}, env = process.env, cwd = process.cwd() } = options;
-  const reading = makeReading();
-  const withoutFile: Sources = { flags, env, cwd, isDemo: mode === "demo", file: null };
-  const sources = { ...withoutFile, file: await loadFile(withoutFile, reading) };
   const { dataDir, databaseUrl } = settings;
-  const values = readSettings({ dataDir, databaseUrl }, sources, reading);
-  if (reading.problems.length > 0) throw new ConfigError(reading.problems, reading.settings);
+  const { reading, values } = await readSources({ dataDir, databaseUrl }, options);
+  requireValid(reading);
   return values;
 }
 
+/** The tables of networks, plans and rates. Each is loaded when it is needed, and once. All throw a ConfigError. */
+export interface Tables {
+  networks(): Promise<Pick<Config, "networks" | "knownNetworks">>;
+  plans(): Promise<PlanCatalog>;
+  rates(): Promise<RatesPlan>;
+}
+
 /**
- * Reads the settings that exist once, without the tables of networks, plans and rates: for commands that must answer at
- * once. The settings of networks are not checked.
+ * Reads the settings that exist once, without the tables: for commands that must answer at once. The settings of
+ * networks are checked with their table.
  * @throws ConfigError
  */
 export async function loadPlainSettings(
   options: Omit<LoadOptions, "isWritable">,
-): Promise<SettingValues> {
-  const { mode, flags = {}, env = process.env, cwd = process.cwd() } = options;
-  const reading = makeReading();
-  const withoutFile: Sources = { flags, env, cwd, isDemo: mode === "demo", file: null };
-  const sources = { ...withoutFile, file: await loadFile(withoutFile, reading) };
-  const values = readSettings(settings, sources, reading);
+): Promise<{ readonly settings: SettingValues; readonly tables: Tables }> {
+  const { sources, reading, values } = await readSources(settings, options);
   reading.problems.push(...findUnknown(settings, sources, null));
   const secret = await loadSecret(values, sources, reading);
-  if (reading.problems.length > 0) throw new ConfigError(reading.problems, reading.settings);
-  return { ...values, secret };
+  requireValid(reading);
+  return { settings: { ...values, secret }, tables: makeTables(options.mode, values, sources) };
+}
+
+function makeTables(mode: Mode, values: SettingValues, sources: Sources): Tables {
+  const files = tableFiles(values, mode);
+  const networks = once(() =>
+    loadValid(async (reading) => {
+      const knownNetworks = await loadNetworkTable(files, reading);
+      const enabled = await configureNetworks(values, knownNetworks, sources, reading);
+      reading.problems.push(...findUnknown(settings, sources, knownNetworks));
+      return knownNetworks === null ? null : { knownNetworks, networks: enabled };
+    }),
+  );
+  return {
+    networks,
+    plans: once(() => loadValid((reading) => loadPlans(files, values, sources, reading))),
+    rates: once(async () => {
+      const { knownNetworks } = await networks();
+      return loadValid((reading) => loadRates(files, knownNetworks, values.rates, reading));
+    }),
+  };
+}
+
+/** Loads a table. @throws ConfigError if that reports a problem */
+async function loadValid<T>(load: (reading: Reading) => Promise<T | null>): Promise<T> {
+  const reading = makeReading();
+  const loaded = await load(reading);
+  if (loaded === null) throw new ConfigError(reading.problems, reading.settings);
+  requireValid(reading);
+  return loaded;
+}
+
+function requireValid({ problems, settings: read }: Reading): void {
+  if (problems.length > 0) throw new ConfigError(problems, read);
 }
 
 /** Loads the settings file: the named one, or else the till.yaml of the data folder if it exists. */

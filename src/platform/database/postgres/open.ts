@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Defect } from "../../../kernel/errors.ts";
+import { once } from "../../../kernel/once.ts";
 import { runAfterCommit } from "../write/after-commit.ts";
 import { insertRows } from "../write/bulk-insert.ts";
 import type { Database, StoreLogger, Tx, WriteContext } from "../database.ts";
@@ -10,7 +11,7 @@ import { makeReader } from "../query/reader.ts";
 import { shareReads } from "../query/shared-reads.ts";
 import { makeKeptRows } from "../write/kept-rows.ts";
 import { runWrite, type WriteResult } from "../write/transaction.ts";
-import { makeUsage, once } from "../write/usage.ts";
+import { makeUsage } from "../write/usage.ts";
 import type { BorrowedConnection } from "./client.ts";
 import { RolledBackByServer } from "./errors.ts";
 import { makePool } from "./pool.ts";

@@ -1,6 +1,7 @@
 import { open as openFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Database as RawConnection } from "sqlite3";
+import { once } from "../../../kernel/once.ts";
 import type { Database, StoreLogger } from "../database.ts";
 import { unavailable } from "../errors.ts";
 import type { StoreLimits } from "../limits.ts";
@@ -8,7 +9,6 @@ import type { Nesting } from "../write/nesting.ts";
 import { makeReader } from "../query/reader.ts";
 import { makeConnection, type Connection } from "./connection.ts";
 import { translate } from "./errors.ts";
-import { once } from "../write/usage.ts";
 import { makeWriteQueue } from "./write-queue.ts";
 import { makeReaders } from "./readers.ts";
 import { execWhenFree, makeWriter } from "./writer.ts";

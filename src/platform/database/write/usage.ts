@@ -29,9 +29,3 @@ export function makeUsage(): Usage {
     },
   };
 }
-
-/** Returns a function that runs `end` only once, however often it is called. */
-export function once(end: () => Promise<void>): () => Promise<void> {
-  let ended: Promise<void> | undefined;
-  return () => (ended ??= end());
-}
