@@ -141,6 +141,10 @@ const withoutRest = {
       const isRest = path === whole || importOfAll.test(readFileSync(path, "utf8"));
       return isRest ? { ...rest, resolveDir } : undefined;
     });
+    // Commander loads Node's child processes, which it starts for no command of Till.
+    onLoad({ filter: /\/commander\/lib\/command\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace("require('node:child_process')", "{}"),
+    }));
     // Commands that only read ask nothing, log nothing, and open the store without Sequelize.
     onLoad({ filter: /\/(@inquirer\/prompts|pino|sequelize)\// }, () => ({ ...rest, resolveDir }));
   },

@@ -39,7 +39,11 @@ async function record() {
   const admin = ["--admin-email", "ada@example.com", "--admin-name", "Ada"];
   const wallet = ["--wallet", `sandbox:0x${"1".repeat(40)}`];
   const init = ["init", ...admin, ...wallet, "--organization", "Shop", "--password-stdin"];
-  await run({ runCommandLine: (words, terminal) => whole.runCommandLine(words, terminal) }, init, "a password of the build");
+  await run(
+    { runCommandLine: (words, terminal) => whole.runCommandLine(words, terminal) },
+    init,
+    "a password of the build",
+  );
 
   const { exports: light, script } = evaluateLight(folder);
   for (const words of commands) await run(light, words.split(" "));

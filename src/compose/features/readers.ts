@@ -152,7 +152,9 @@ export const readers: Readers = {
   async receiveWallet(parts) {
     const { db, clock } = parts;
     const { makeReceiveWalletService } = await import("../../features/billing/index.ts");
-    const networks = new Map((await parts.networks()).networks.map((network) => [network.id, network]));
+    const networks = new Map(
+      (await parts.networks()).networks.map((network) => [network.id, network]),
+    );
     return readBy(makeReceiveWalletService, { db, clock, networks });
   },
 

@@ -111,9 +111,9 @@ export async function findStore(
 
 /** The tables of networks, plans and rates. Each is loaded when it is needed, and once. All throw a ConfigError. */
 export interface Tables {
-  networks(): Promise<Pick<Config, "networks" | "knownNetworks">>;
-  plans(): Promise<PlanCatalog>;
-  rates(): Promise<RatesPlan>;
+  readonly networks: () => Promise<Pick<Config, "networks" | "knownNetworks">>;
+  readonly plans: () => Promise<PlanCatalog>;
+  readonly rates: () => Promise<RatesPlan>;
 }
 
 /**
