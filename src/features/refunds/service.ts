@@ -29,6 +29,7 @@ import {
   type RefundFilters,
 } from "./store.ts";
 import type { RefundRow } from "./table.ts";
+import { unexamined } from "./verification/evidence.ts";
 
 /** Merchants' refunds. Till verifies them on the chain; it holds no key and sends nothing. */
 export type RefundService = Bound<typeof methods>;
@@ -155,7 +156,7 @@ export async function add(
     paymentHeight: payment.blockHeight,
     ...{ transactionHash: null, blockHeight: null, blockHash: null },
     ...{ refusal: null, refusedHash: null, reason: null },
-    ...{ attempts: 0, nextAt: at, version: 1, createdAt: at, updatedAt: at },
+    ...{ ...unexamined, nextAt: at, version: 1, createdAt: at, updatedAt: at },
     ...{ sentAt: null, confirmedAt: null },
   };
   return writeRefund(tx, deps, null, row, "refund.requested");
@@ -205,7 +206,8 @@ function send(
     const sent: RefundRow = {
       ...refund,
       ...{ status: "sent", transactionHash: hash, blockHeight: null, blockHash: null },
-      ...{ refusal: null, refusedHash: null, attempts: 0, nextAt: at, updatedAt: at, sentAt: at },
+      ...{ ...unexamined, refusal: null, refusedHash: null },
+      ...{ nextAt: at, updatedAt: at, sentAt: at },
     };
     const row = await writeRefund(tx, deps, refund, sent, "refund.sent");
     tx.afterCommit(() => {

@@ -109,12 +109,12 @@ export async function insertRefund(tx: Tx, row: RefundRow): Promise<void> {
 /** Stores the changeable columns of a refund. */
 export async function saveRefund(tx: Tx, row: RefundRow): Promise<void> {
   const { status, transactionHash, blockHeight, blockHash, refusal, refusedHash, reason } = row;
-  const { attempts, nextAt, version, updatedAt, sentAt, confirmedAt } = row;
+  const { attempts, denials, heldAttempts, nextAt, version, updatedAt, sentAt, confirmedAt } = row;
   await tx.update(
     refunds,
     {
       ...{ status, transactionHash, blockHeight, blockHash, refusal, refusedHash, reason },
-      ...{ attempts, nextAt, version, updatedAt, sentAt, confirmedAt },
+      ...{ attempts, denials, heldAttempts, nextAt, version, updatedAt, sentAt, confirmedAt },
     },
     "WHERE id = $1",
     [row.id],

@@ -37,7 +37,12 @@ export const refunds = table(
     refusedHash: text().nullable(),
     /** The merchant's reason for rejecting it. */
     reason: text().nullable(),
+    /** While it is sent: the number of examinations in a row in which no provider had a receipt. */
     attempts: integer(),
+    /** The number of them in which every provider answered. */
+    denials: integer(),
+    /** The number of examinations in which one provider alone had the transaction in the stored final block. */
+    heldAttempts: integer(),
     /** While it is sent: the time of the next attempt to prove it. */
     nextAt: time(),
     version: integer(),

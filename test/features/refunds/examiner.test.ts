@@ -105,11 +105,31 @@ eachStore("refunds' transactions, with two providers", (store) => {
     expect(await examine([failed, failed])).to.include({ status: "requested", refusal: "failed" });
   });
 
-  it("are unknown only if each of them does not know it", async () => {
+  it("are unknown only if each of them does not know it for about an hour, or one for a day", async () => {
     const { examine } = await sentRefund();
+    expect(await examine([null, null], 9)).to.include({ status: "sent" });
     expect(await examine([null, "away"], 20)).to.include({ status: "sent" });
     expect(await examine(["away", "away"], 20)).to.include({ status: "sent" });
+    expect(await examine([null, null], 8)).to.include({ status: "sent" });
     expect(await examine([null, null])).to.include({ status: "requested", refusal: "unknown" });
+    const other = await sentRefund();
+    // It was examined every five minutes for a day.
+    await desk.counter.app.app.db.write(testContext, (tx) =>
+      tx.run("UPDATE refunds SET attempts = 298 WHERE status = 'sent'"),
+    );
+    expect(await other.examine([null, "away"])).to.include({ status: "sent" });
+    expect(await other.examine([null, "away"])).to.include({ refusal: "unknown" });
+  });
+
+  it("are not given up by one denial after one of them had the transaction for long, nor confirmed by denials", async () => {
+    const { examine, good } = await sentRefund();
+    await examine([good, { ...good, blockHash: "ef".repeat(32) }], 25);
+    expect(await examine([null, null], 17)).to.include({ status: "sent", refusal: null });
+    const other = await sentRefund();
+    await other.examine([{ ...other.good, blockHeight: other.later.blockHeight }, null]);
+    await other.examine([null, null], 10);
+    expect(await other.examine([other.good, null], 7)).to.include({ status: "sent" });
+    expect(await other.examine([other.good, null])).to.include({ status: "confirmed" });
   });
 
   it("are confirmed by one of them, ten minutes after finality, if the other one has no receipt", async () => {

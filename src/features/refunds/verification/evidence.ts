@@ -8,14 +8,17 @@ import type { RefundRow } from "../table.ts";
 const retryFirstMs = 3 * second;
 const retryMostMs = 5 * minute;
 
-/** The number of consecutive attempts, in about an hour, after which an unknown transaction is given up. */
-export const unknownAttemptsMax = 18;
+/** The attempts of a refund whose transaction was not examined yet. */
+export const unexamined = { attempts: 0, denials: 0, heldAttempts: 0 };
 
-/** The same, about a day, while a provider does not answer that might know it. */
-export const awayAttemptsMax = 300;
+/** The number of denials by every provider, in about an hour, after which an unknown transaction is given up. */
+export const denialsMax = 18;
+
+/** The number of consecutive attempts, in about a day, after which it is given up although a provider does not answer. */
+export const attemptsMax = 300;
 
 /**
- * The number of consecutive attempts, in about eleven minutes, for which a transaction in a final block waits for a second
+ * The number of attempts, in about eleven minutes, for which a transaction in a final block waits for a second
  * provider before one suffices.
  */
 export const heldAttemptsMax = 7;

@@ -13,11 +13,12 @@ import type { RefundLedger } from "../../payments/index.ts";
 import { addressOwners } from "../../wallets/index.ts";
 import { withdrawn, writeRefund, type RefundJournal } from "../changes.ts";
 import {
-  awayAttemptsMax,
+  attemptsMax,
+  denialsMax,
   heldAttemptsMax,
   refusalOf,
   retryAt,
-  unknownAttemptsMax,
+  unexamined,
   waitMs,
 } from "./evidence.ts";
 import type { RefundRefusal } from "../status.ts";
@@ -141,7 +142,7 @@ async function verdictOn(
   // A refund that one provider contradicted is never confirmed by another one alone, not even after a restart.
   const isOutOfPatience =
     refund.blockHash === first.receipt.blockHash &&
-    refund.attempts >= heldAttemptsMax &&
+    refund.heldAttempts >= heldAttemptsMax &&
     deps.alarms?.holds("refund_held", refund.id) !== true;
   if (isOutOfPatience && first.refusal === null) return { confirmed: first.receipt };
   return { held: first, provider: absent.provider, isContradicted: false };
@@ -189,7 +190,7 @@ async function conclude(
     const at = deps.clock.now();
     if (typeof verdict === "object" && "confirmed" in verdict) {
       const { blockHeight, blockHash } = verdict.confirmed;
-      const found = { blockHeight, blockHash, refusal: null, attempts: 0 };
+      const found = { ...unexamined, blockHeight, blockHash, refusal: null };
       await writeRefund(
         tx,
         deps,
@@ -205,19 +206,27 @@ async function conclude(
 /** Returns what an examination without a result changes: the block, the refusal so far, and the next attempt. */
 function postponed(refund: RefundRow, verdict: Verdict, at: Instant): Partial<RefundRow> {
   if (typeof verdict === "object" && "unknown" in verdict) {
-    const attempts = refund.attempts + 1;
-    return { attempts, nextAt: retryAt(attempts, at) };
+    return { ...afterUnknown(refund, verdict.unknown), nextAt: retryAt(refund.attempts + 1, at) };
   }
   if (typeof verdict === "object" && ("waiting" in verdict || "held" in verdict)) {
     const isHeld = "held" in verdict;
     const finding = isHeld ? verdict.held : verdict.waiting;
     const { refusal } = finding;
     const { blockHeight, blockHash } = storedBlock(finding);
-    if (!isHeld) return { blockHeight, blockHash, refusal, attempts: 0, nextAt: at + waitMs };
-    const attempts = (isSameFinding(refund, finding) ? refund.attempts : 0) + 1;
-    return { blockHeight, blockHash, refusal, attempts, nextAt: retryAt(attempts, at) };
+    const found = { ...unexamined, blockHeight, blockHash, refusal };
+    if (!isHeld) return { ...found, nextAt: at + waitMs };
+    const heldAttempts = (isSameFinding(refund, finding) ? refund.heldAttempts : 0) + 1;
+    return { ...found, heldAttempts, nextAt: retryAt(heldAttempts, at) };
   }
   return { nextAt: at + waitMs };
+}
+
+/** Returns the attempts after an examination in which no provider had a receipt. One that is away denies nothing. */
+function afterUnknown(
+  { attempts, denials }: RefundRow,
+  { isAway }: { readonly isAway: boolean },
+): Pick<RefundRow, "attempts" | "denials"> {
+  return { attempts: attempts + 1, denials: denials + (isAway ? 0 : 1) };
 }
 
 /**
@@ -247,7 +256,7 @@ function report(
   if ("confirmed" in verdict || "refused" in verdict) alarms?.clear("refund_held", refund.id);
   if (!("held" in verdict)) return;
   const { provider, isContradicted } = verdict;
-  const isHeldLong = refund.attempts >= heldAttemptsMax && isSameFinding(refund, verdict.held);
+  const isHeldLong = refund.heldAttempts >= heldAttemptsMax && isSameFinding(refund, verdict.held);
   if (isContradicted || isHeldLong) {
     alarms?.raise(
       "refund_held",
@@ -273,8 +282,8 @@ function finalRefusal(refund: RefundRow, verdict: Verdict): RefundRefusal | null
   if (typeof verdict !== "object") return null;
   if ("refused" in verdict) return verdict.refused;
   if (!("unknown" in verdict)) return null;
-  const most = verdict.unknown.isAway ? awayAttemptsMax : unknownAttemptsMax;
-  if (refund.attempts + 1 < most) return null;
+  const { attempts, denials } = afterUnknown(refund, verdict.unknown);
+  if (denials < denialsMax && attempts < attemptsMax) return null;
   return refund.blockHash === null ? "unknown" : "reverted";
 }
 
@@ -294,7 +303,7 @@ async function takeBack(
   const back: RefundRow = {
     ...refund,
     ...{ status: "requested", transactionHash: null, blockHeight: null, blockHash: null },
-    ...{ refusal, refusedHash, attempts: 0, sentAt: null, confirmedAt: null, updatedAt: at },
+    ...{ ...unexamined, refusal, refusedHash, sentAt: null, confirmedAt: null, updatedAt: at },
   };
   if (isCovered) await writeRefund(tx, deps, refund, back, "refund.reverted");
   else await writeRefund(tx, deps, refund, withdrawn(back, at), "refund.rejected");
@@ -307,7 +316,7 @@ async function reopen(deps: RefundExaminerDeps, examined: RefundRow, guard: Guar
     const refund = await lockUnchanged(tx, examined);
     if (refund === null) return;
     const at = deps.clock.now();
-    const open = { confirmedAt: null, attempts: 0, nextAt: at, updatedAt: at };
+    const open = { ...unexamined, confirmedAt: null, nextAt: at, updatedAt: at };
     await writeRefund(tx, deps, refund, { ...refund, ...open, status: "sent" }, "refund.reverted");
   });
 }

@@ -31,6 +31,7 @@ import { migration as refundRules } from "./0029-refund-rules.ts";
 import { migration as serverSettings } from "./0030-server-settings.ts";
 import { migration as severalOptions } from "./0031-several-options.ts";
 import { migration as verifiedTransfers } from "./0032-verified-transfers.ts";
+import { migration as refundAttempts } from "./0033-refund-attempts.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   serverSettings,
   severalOptions,
   verifiedTransfers,
+  refundAttempts,
 ];
