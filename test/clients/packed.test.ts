@@ -25,10 +25,20 @@ const strictest = {
   ...{ exactOptionalPropertyTypes: true, noPropertyAccessFromIndexSignature: true },
   ...{ skipLibCheck: true, noUnusedLocals: true, verbatimModuleSyntax: true },
 };
+/** The programs of the other guides, with the lines that each prints. */
+const printed: Readonly<Record<string, readonly RegExp[]>> = {
+  "repeat.ts": [/^one invoice$/, /^422 idempotency_key_reused$/, /^\/amount /],
+  "digits.ts": [/^25\.00 USD: 25\.00$/, /^25\.00 USD: 25\.\d*[1-9]$/, /^\d+ more$/],
+  "quote.ts": [
+    /^100\.00 USD at 1: 100\.00 USDT$/,
+    /^100\.00 EUR at 1\.12: 112\.00 USDT$/,
+    /^100\.00 XYZ: unsupported_currency$/,
+  ],
+};
 const projects: Readonly<Record<string, object>> = {
   node: {
     compilerOptions: { ...strictest, module: "nodenext", types: ["node"], outDir: "out" },
-    files: ["shop.ts", "receiver.ts", "lists.ts", "refused.ts"],
+    files: ["shop.ts", "receiver.ts", "lists.ts", "refused.ts", ...Object.keys(printed)],
     include: ["reference/*.ts"],
   },
   // A page has no types of Node.
@@ -79,19 +89,13 @@ anyServed(
       // `npm test` has built the program.
       run("npm", "pack", root, "--ignore-scripts", "--silent");
       run("tar", "xzf", `till-${programVersion()}.tgz`, "-C", installed, "--strip-components=1");
-      const guide = await readFile(join(root, "docs/guides/client.md"), "utf8");
-      const programs = [...guide.matchAll(/```ts\n\/\/ (\S+)\n([^]+?)```/g)];
+      const texts = await textsOf("docs/guides");
+      const programs = [...texts.matchAll(/```ts\n\/\/ (\S+)\n([^]+?)```/g)];
       await mkdir(join(folder, "reference"));
       const files: Record<string, string> = { "refused.ts": refused, "browser.ts": browser };
       for (const [, name = "", code = ""] of programs) files[name] = code;
-      const pages = await Promise.all(
-        (await readdir(join(root, "docs/api"))).map((name) =>
-          readFile(join(root, "docs/api", name), "utf8"),
-        ),
-      );
-      for (const [place, [, code = ""]] of [
-        ...pages.join("\n").matchAll(/```ts\n([^]+?)```/g),
-      ].entries()) {
+      const examples = (await textsOf("docs/api")).matchAll(/```ts\n([^]+?)```/g);
+      for (const [place, [, code = ""]] of [...examples].entries()) {
         files[`reference/${String(place)}.ts`] = code;
       }
       files["package.json"] = '{"type":"module"}';
@@ -145,6 +149,26 @@ anyServed(
       expect(lines.at(-1)).to.equal("Ship order-7.");
       const { data } = await till.invoices.list(organizationId, { externalId: "order-7" });
       expect(data.map(({ status }) => status)).to.deep.equal(["paid"]);
+    });
+
+    it("runs the programs of the other guides, which print what their text says", async function () {
+      this.timeout(60_000);
+      const { organizationId, key } = await approvedMerchant(served.app);
+      const till = openTill({ url: served.app.url, apiKey: key });
+      const wallet = { label: "Till", network: "sandbox", xpub: xpubs.second };
+      await till.wallets.create(organizationId, wallet);
+      const address = "0x2222222222222222222222222222222222222222";
+      for (const [name, expected] of Object.entries(printed)) {
+        const child = spawn(process.execPath, [join(folder, "out", name.replace(".ts", ".js"))], {
+          env: { TILL: served.app.url, KEY: key, ADDRESS: address },
+          stdio: ["ignore", "pipe", "inherit"],
+        });
+        const lines: string[] = [];
+        for await (const line of createInterface({ input: child.stdout })) lines.push(line);
+        expect(lines, `${name}: ${lines.join("; ")}`).to.have.length(expected.length);
+        for (const [place, line] of lines.entries())
+          expect(line, name).to.match(expected[place] ?? /^$/);
+      }
     });
 
     it("runs the receiver of its guide", async function () {
@@ -216,8 +240,21 @@ anyServed(
       expect((refusal as TillProblem).errors[0]?.pointer).to.equal("/name");
     });
   },
-  { settings: { TILL_SANDBOX_BLOCK_MS: "200" } },
+  {
+    settings: {
+      TILL_SANDBOX_BLOCK_MS: "200",
+      TILL_RATES: "on",
+      TILL_RATES_FILE: join(root, "config/rates.demo.yaml"),
+    },
+  },
 );
+
+/** Returns the Markdown files of a folder as one text. */
+async function textsOf(path: string): Promise<string> {
+  const names = await readdir(join(root, path));
+  const texts = await Promise.all(names.map((name) => readFile(join(root, path, name), "utf8")));
+  return texts.join("\n");
+}
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");

@@ -1,5 +1,5 @@
 // The webhook guide: its example runs, and its numbers are those of the program.
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
@@ -68,6 +68,58 @@ describe("the guide for webhooks", () => {
     // It is for changes without an event of their own, so no arrow has its name.
     const { "invoice.updated": _, ...told } = eventCatalogue.invoices;
     expect([...named].sort()).to.deep.equal(Object.keys(told).sort());
+  });
+
+  it("has functions in other languages that refuse changed, old and foreign deliveries", async function () {
+    this.timeout(60_000);
+    const programOf = (fence: string) =>
+      new RegExp(`\`\`\`${fence}\n([^]+?)\`\`\``).exec(guide)?.[1] ?? "";
+    const secret = newWebhookSecret(systemRandom);
+    const other = newWebhookSecret(systemRandom);
+    const body = '{"type":"invoice.paid","data":{"id":"inv_1","amount":"25.00 €"}}';
+    const signed = (age: number, secrets = [secret]) => ({
+      ...sign({
+        ...{ id: "evt_1", body: Buffer.from(body), secrets },
+        timestampSeconds: Math.floor(Date.now() / second) - age,
+      }),
+    });
+    const cases = [
+      { headers: signed(0), body, isGenuine: true },
+      { headers: signed(0, [other, secret]), body, isGenuine: true },
+      { headers: signed(0), body: `${body} `, isGenuine: false },
+      { headers: signed(0, [other]), body, isGenuine: false },
+      { headers: signed(400), body, isGenuine: false },
+      { headers: signed(-400), body, isGenuine: false },
+      { headers: { ...signed(0), "webhook-id": "evt_2" }, body, isGenuine: false },
+    ];
+    await writeFile(join(folder, "verify.mjs"), programOf("js"));
+    await writeFile(join(folder, "verify.py"), programOf("python"));
+    await writeFile(join(folder, "cases.json"), JSON.stringify({ secret, cases }));
+    const inNode = `import { readFileSync } from "node:fs"; import { verify } from "./verify.mjs";
+      const { secret, cases } = JSON.parse(readFileSync("cases.json", "utf8"));
+      console.log(JSON.stringify(cases.map(({ headers, body }) => {
+        try { verify(secret, headers, Buffer.from(body)); return true; } catch { return false; }
+      })));`;
+    const inPython = [
+      "import json",
+      "from verify import verify",
+      'given = json.load(open("cases.json", encoding="utf-8"))',
+      "def is_genuine(case):",
+      "    try:",
+      '        verify(given["secret"], case["headers"], case["body"].encode())',
+      "        return True",
+      "    except ValueError:",
+      "        return False",
+      'print(json.dumps([is_genuine(case) for case in given["cases"]]))',
+    ].join("\n");
+    const runners = [[process.execPath, "--input-type=module", "-e", inNode]];
+    if (spawnSync("python3", ["--version"]).status === 0) runners.push(["python3", "-c", inPython]);
+    for (const [command = "", ...words] of runners) {
+      const { stdout, stderr } = spawnSync(command, words, { cwd: folder, encoding: "utf8" });
+      expect(stderr, command).to.equal("");
+      const expected = cases.map(({ isGenuine }) => isGenuine);
+      expect(JSON.parse(stdout), command).to.deep.equal(expected);
+    }
   });
 
   it("has an example that stores signed events before it answers, and processes them once and in order", async function () {

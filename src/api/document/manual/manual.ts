@@ -33,8 +33,14 @@ function roomsOf(files: readonly MarkdownFile[]): readonly Room[] {
   const below = (folder: string) => files.filter(({ path }) => path.startsWith(`docs/${folder}/`));
   const named = (...names: readonly string[]) =>
     names.flatMap((name) => files.filter(({ path }) => path === name));
+  const start = named(
+    ...["docs", "docs/guides/first-order", "docs/guides/sandbox", "docs/guides/choosing-a-wallet"],
+    "docs/guides/faq",
+  );
+  const guides = below("guides").filter((file) => !start.includes(file));
   return [
-    { title: "Build", links: [...named("docs"), ...below("guides"), ...named("docs/events")] },
+    { title: "Start", links: start },
+    { title: "Build", links: [...guides, ...named("docs/events")] },
     {
       title: "API reference",
       links: [...named("docs/api"), ...below("api"), ...named("docs/problems", "docs/permissions")],

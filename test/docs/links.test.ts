@@ -1,0 +1,48 @@
+// The links of the repository's Markdown files: each leads to a file and, with an anchor, to a section of it.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { sectionsOf } from "../../src/api/document/manual/markdown.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const files = [
+  ...readdirSync(root).filter((name) => name.endsWith(".md")),
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md") && !name.startsWith("releases"))
+    .map((name) => posix.join("docs", name)),
+];
+
+/** Returns the text outside of blocks of code. */
+function proseOf(text: string): string {
+  return text.replaceAll(/^```[^]*?^```/gm, "").replaceAll(/`[^`\n]*`/g, "");
+}
+
+function anchorsOf(text: string): ReadonlySet<string> {
+  const sections = sectionsOf({ path: "", title: "", text }).map(({ id }) => id);
+  return new Set([
+    ...sections,
+    ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id),
+  ]);
+}
+
+describe("the Markdown files", () => {
+  it("link files and sections that exist", () => {
+    const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]));
+    const broken: string[] = [];
+    let count = 0;
+    for (const [file, text] of texts) {
+      for (const [, to = ""] of proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^[a-z]+:/.test(to)) continue;
+        count += 1;
+        const [path = "", anchor] = to.split("#");
+        const target = path === "" ? file : posix.join(posix.dirname(file), path);
+        const isThere = existsSync(join(root, target));
+        const isSection = anchor === undefined || anchorsOf(texts.get(target) ?? "").has(anchor);
+        if (!isThere || !isSection) broken.push(`${file}: ${to}`);
+      }
+    }
+    expect(broken).to.deep.equal([]);
+    expect(count).to.be.above(1_000);
+  });
+});
