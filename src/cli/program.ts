@@ -220,6 +220,28 @@ const ownCommands: readonly OwnCommand[] = [
       (await import("./commands/receipt-verify.ts")).verifyReceipt(terminal, flags),
   },
   {
+    name: "billing rehearse",
+    summary: "Preview the next platform invoices, or run billing through future months on a copy",
+    examples: [
+      "till billing rehearse",
+      "till billing rehearse --months 12",
+      "till billing rehearse --months 6 --organization Nook --payments late --json",
+    ],
+    flags: [
+      ["--organization <id|name>", "an organization's id, or its name (default: all)"],
+      ["--months <number>", "run billing through 1 to 36 months from now, on a copy of the store"],
+      ["--payments <when>", "with --months: merchants pay on-time (default), late or never"],
+      [
+        "--status <status>",
+        "without --months: only subscriptions that are trialing, active, past_due, suspended or canceled",
+      ],
+      ["--limit <number>", "without --months: number of items to show, 1 to 100 (default 20)"],
+      ["--cursor <text>", "without --months: continue after the previous list: its nextCursor"],
+    ],
+    run: async (terminal, flags) =>
+      (await import("./commands/billing-rehearse.ts")).rehearseCommand(terminal, flags),
+  },
+  {
     name: "version",
     summary: "Print the version of the program, and what it runs on",
     examples: ["till version", "till version --json"],

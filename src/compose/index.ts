@@ -11,6 +11,7 @@ export {
   type RestoredStore,
   type RestorePlan,
 } from "./backup/restore.ts";
+export { rehearseBilling, type Rehearsal } from "./rehearsal/rehearse-billing.ts";
 export { skippedAddresses } from "../features/wallets/index.ts";
 export { openStore, secretFor } from "./store.ts";
 export { noStore, requireStoreFile, storeName } from "./store-place.ts";

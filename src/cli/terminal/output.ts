@@ -41,7 +41,7 @@ export async function printRecord(
 }
 
 /** Prints a list within a record after an empty line; skips it if it has no items. */
-async function printSection(terminal: Terminal, section: Section): Promise<void> {
+export async function printSection(terminal: Terminal, section: Section): Promise<void> {
   const { title, trend, items, columns } = section;
   if (items.length === 0) return;
   const line = trend === undefined ? "" : trendLine(terminal, title, trend);

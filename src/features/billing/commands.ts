@@ -7,7 +7,7 @@ import {
 import type { BillingReader } from "./invoices/service.ts";
 import type { ReceiveWalletService } from "./invoices/receive-wallet.ts";
 
-export { billingOperatorCommands } from "./operator/commands.ts";
+export { billingOperatorCommands, nextInvoicesCommand } from "./operator/commands.ts";
 export { balanceCommands } from "./balances/commands.ts";
 
 const reading = commandsOf<BillingReader>();

@@ -21,3 +21,20 @@ export { makeVoiding } from "./invoices/void.ts";
 export { platformRevenue, recurringRevenue } from "./operator/revenue.ts";
 export { billingChecks } from "./checks.ts";
 export { makeBillingOperator, type BillingOperator } from "./operator/service.ts";
+export { paymentHabits, type PaymentHabit } from "./rehearsal/payers.ts";
+export {
+  rehearsalEnd,
+  rehearsalMonthsMax,
+  rehearse,
+  type RehearsalPlan,
+} from "./rehearsal/rehearsal.ts";
+export {
+  countLive,
+  rehearsedEvents,
+  rehearsedFailures,
+  rehearsedInvoices,
+  type RehearsedEvent,
+  type RehearsedFailure,
+  type RehearsedInvoice,
+} from "./rehearsal/report.ts";
+export { makeMonthlySums, type MonthlySum } from "./rehearsal/sums.ts";

@@ -3,7 +3,7 @@ import { defaultLimits, type StoreLimits } from "./limits.ts";
 import { pendingMigrations } from "./schema.ts";
 import { ignoreNesting, refuseNesting } from "./write/nesting.ts";
 
-export type StoreOptions = (PostgresPlace | { readonly sqliteFile: string }) & {
+export type StoreOptions = (PostgresPlace | SqlitePlace) & {
   /** The log for failures that no caller receives; none by default. */
   readonly logger?: StoreLogger;
   readonly limits?: Partial<StoreLimits>;
@@ -20,6 +20,12 @@ interface PostgresPlace {
   readonly connections?: number;
   /** The schema of the store; by default the first one of the search path. */
   readonly schema?: string;
+}
+
+interface SqlitePlace {
+  readonly sqliteFile: string;
+  /** True for a store that is thrown away after use: a commit does not wait until it is on disk. */
+  readonly isScratch?: boolean;
 }
 
 /** The default maximum number of PostgreSQL connections of a process. */
@@ -53,5 +59,5 @@ async function connect(options: StoreOptions): Promise<Database> {
     return openPostgres({ url, connections, schema }, logger, limits, nesting);
   }
   const { openSqlite } = await import("./sqlite/open.ts");
-  return openSqlite(options.sqliteFile, logger, limits, nesting);
+  return openSqlite(options, logger, limits, nesting);
 }

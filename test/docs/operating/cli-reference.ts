@@ -59,8 +59,10 @@ function section(name: string, command: Program, settings: ReadonlySet<string>):
 
 function flagTable(options: readonly Option[]): string[] {
   if (options.length === 0) return [];
+  // A bar ends a cell, even in code.
+  const cell = (text: string) => text.replaceAll("|", "\\|");
   const rows = options.map(
-    ({ flags, description }) => `| \`${flags}\` | ${description.replaceAll("|", "\\|")} |`,
+    ({ flags, description }) => `| \`${cell(flags)}\` | ${cell(description)} |`,
   );
   return ["| flag | purpose |", "| --- | --- |", ...rows, ""];
 }

@@ -129,30 +129,6 @@ export const billingOperatorCommands = [
     next: () => "till billing subscriptions, to see the next action of each",
   }),
   command({
-    name: "billing rehearse",
-    summary: "Preview the next platform invoices without issuing them",
-    flags: [organizationFlag, statusFlag, ...pageFlags],
-    examples: [
-      "till billing rehearse",
-      "till billing rehearse --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
-    ],
-    effect: "read",
-    handle: async (service, call) => service.rehearse(call.context, await queryOf(call)),
-    async present(page) {
-      return (await import("./records.ts")).presentRehearsals(page);
-    },
-    columns: [
-      "organizationName",
-      "plan",
-      "periodStart",
-      "invoicesSoFar",
-      "subtotal",
-      "discountTotal",
-      "creditTotal",
-      "total currency",
-    ],
-  }),
-  command({
     name: "billing verify",
     summary: "Recompute every platform invoice and list all differences",
     examples: ["till billing verify", "till billing verify --json"],
@@ -178,3 +154,29 @@ export const billingOperatorCommands = [
     },
   }),
 ];
+
+/** `till billing rehearse` without --months, which the command line declares with its other flags. */
+export const nextInvoicesCommand = command({
+  name: "billing rehearse",
+  summary: "Preview the next platform invoices without issuing them",
+  flags: [organizationFlag, statusFlag, ...pageFlags],
+  examples: [
+    "till billing rehearse",
+    "till billing rehearse --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
+  ],
+  effect: "read",
+  handle: async (service, call) => service.rehearse(call.context, await queryOf(call)),
+  async present(page) {
+    return (await import("./records.ts")).presentRehearsals(page);
+  },
+  columns: [
+    "organizationName",
+    "plan",
+    "periodStart",
+    "invoicesSoFar",
+    "subtotal",
+    "discountTotal",
+    "creditTotal",
+    "total currency",
+  ],
+});

@@ -45,12 +45,12 @@ interface ConnectionManager {
 }
 
 export async function openSqlite(
-  file: string,
+  { sqliteFile, isScratch = false }: { readonly sqliteFile: string; readonly isScratch?: boolean },
   logger: StoreLogger,
   limits: StoreLimits,
   nesting: Nesting,
 ): Promise<Database> {
-  const path = resolve(file);
+  const path = resolve(sqliteFile);
   await createPrivately(path);
   const { Sequelize } = await import("sequelize");
   const { default: driver } = await import("sqlite3");
@@ -61,6 +61,7 @@ export async function openSqlite(
     logging: false,
   });
   const manager = sequelize.connectionManager as unknown as ConnectionManager;
+  const pragmas = isScratch ? [...writerPragmas, "synchronous = OFF"] : writerPragmas;
   const opened = new Set<Connection>();
   let count = 0;
 
@@ -76,7 +77,7 @@ export async function openSqlite(
   }
 
   try {
-    const writer = await makeWriter(() => connect(writerPragmas), limits.busyMilliseconds, logger);
+    const writer = await makeWriter(() => connect(pragmas), limits.busyMilliseconds, logger);
     const readers = makeReaders(
       await Promise.all(Array.from({ length: readerCount }, () => connect(readerPragmas))),
     );

@@ -1,0 +1,123 @@
+import { day, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { networkState } from "../../../platform/chain/state/network-state.ts";
+import type { Database } from "../../../platform/database/index.ts";
+import { systemContext } from "../../../platform/database/system-context.ts";
+import {
+  invoicesById,
+  noPayments,
+  type InvoiceRow,
+  type Settlement,
+} from "../../invoices/index.ts";
+import { platformInvoices } from "../table.ts";
+
+/** When simulated merchants pay their platform invoices. */
+export const paymentHabits = ["on-time", "late", "never"] as const;
+export type PaymentHabit = (typeof paymentHabits)[number];
+
+/**
+ * How long before its due date an invoice is paid, in milliseconds: in the last daily round before it, or three days
+ * after it; null: never.
+ */
+const paidBefore: Readonly<Record<PaymentHabit, number | null>> = {
+  "on-time": 1 * day,
+  late: -3 * day,
+  never: null,
+};
+
+/** Platform invoices that are paid in one transaction. */
+const batchMax = 100;
+const context = systemContext("rehearsal");
+
+export interface PayerDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly settlement: Pick<Settlement, "lockTerms" | "settleInvoices">;
+}
+
+/** The organization whose invoices are paid; null: all. */
+type Scope = Id<"organization"> | null;
+
+/**
+ * Pays the unpaid platform invoices for which it is time, in full and with all confirmations: settles their collection
+ * invoices as the watcher does when it finds payments on the chain.
+ */
+export async function payInvoices(
+  deps: PayerDependencies,
+  habit: PaymentHabit,
+  organizationId: Scope,
+): Promise<void> {
+  const before = paidBefore[habit];
+  if (before === null) return;
+  const { db, clock } = deps;
+  let after = "";
+  for (;;) {
+    const owed = await db.find(
+      platformInvoices,
+      `WHERE status IN ('open', 'past_due') AND due_at <= $1 AND twin_id IS NOT NULL AND id > $2
+         ${organizationId === null ? "" : "AND organization_id = $3"}
+       ORDER BY id LIMIT ${String(batchMax)}`,
+      [clock.now() + before, after, ...(organizationId === null ? [] : [organizationId])],
+    );
+    const twinIds = owed.flatMap(({ twinId }) => twinId ?? []);
+    await settle(deps, twinIds, ({ payableAmount, seenAmount }) => {
+      const whole = payableAmount ?? 0n;
+      return seenAmount > whole ? seenAmount : whole;
+    });
+    if (owed.length < batchMax) return;
+    after = owed.at(-1)?.id ?? "";
+  }
+}
+
+/** Confirms the payments of platform invoices that were on the chain already when the rehearsal began. */
+export async function confirmPayments(
+  deps: PayerDependencies,
+  organizationId: Scope,
+): Promise<void> {
+  let after = "";
+  for (;;) {
+    const seen = await deps.db.all<{ id: Id<"invoice"> }>(
+      `SELECT i.id AS "id" FROM invoices i
+         JOIN platform_invoice_twins t ON t.twin_id = i.id
+         JOIN platform_invoices p ON p.id = t.platform_invoice_id
+       WHERE i.seen_amount <> i.confirmed_amount AND i.id > $1
+         ${organizationId === null ? "" : "AND p.organization_id = $2"}
+       ORDER BY i.id LIMIT ${String(batchMax)}`,
+      [after, ...(organizationId === null ? [] : [organizationId])],
+    );
+    const ids = seen.map(({ id }) => id);
+    await settle(deps, ids, ({ seenAmount }) => seenAmount);
+    if (seen.length < batchMax) return;
+    after = ids.at(-1) ?? "";
+  }
+}
+
+/** Settles collection invoices of which `receivedOf` has been received and confirmed, in the token's smallest unit. */
+async function settle(
+  { db, clock, settlement }: PayerDependencies,
+  ids: readonly Id<"invoice">[],
+  receivedOf: (invoice: InvoiceRow) => bigint,
+): Promise<void> {
+  const rows = ids.length === 0 ? [] : await invoicesById(db, ids);
+  for (const network of new Set(rows.map((row) => row.network))) {
+    await db.write(context, async (tx) => {
+      const state = await networkState(tx, network);
+      if (state === null) return;
+      const own = rows.filter((row) => row.network === network).map(({ id }) => id);
+      const locked = await settlement.lockTerms(tx, own);
+      const at: Instant = clock.now();
+      const totals = new Map(
+        [...locked].map(([id, { invoice }]) => {
+          const received = receivedOf(invoice);
+          const { isLate, isReverted } = invoice;
+          const money = { seen: received, confirmed: received, completedAt: at };
+          return [
+            id,
+            { ...noPayments, ...money, isLate, isReverted, latestBlock: state.tipHeight },
+          ];
+        }),
+      );
+      await settlement.settleInvoices(tx, network, locked, totals, state, at);
+    });
+  }
+}

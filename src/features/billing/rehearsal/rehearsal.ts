@@ -1,0 +1,162 @@
+import { day, second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { createState, networkStates } from "../../../platform/chain/state/network-state.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import type { Database } from "../../../platform/database/index.ts";
+import { systemContext } from "../../../platform/database/system-context.ts";
+import type { Progress } from "../../../platform/progress.ts";
+import type { Settlement } from "../../invoices/index.ts";
+import type { BillingRun } from "../lifecycle/worker.ts";
+import { boundary } from "../periods.ts";
+import { billingState } from "../table.ts";
+import { confirmPayments, payInvoices, type PaymentHabit } from "./payers.ts";
+
+/** The longest rehearsal, in months. */
+export const rehearsalMonthsMax = 36;
+
+/** The clock of a rehearsal. It stands still until the rehearsal moves it. */
+export interface RehearsalClock extends Clock {
+  moveTo(time: Instant): void;
+}
+
+export interface RehearsalPlan {
+  /** The current time, at which the rehearsal begins. */
+  readonly from: Instant;
+  /** 1 to `rehearsalMonthsMax`. */
+  readonly months: number;
+  readonly payments: PaymentHabit;
+  /** The organization to rehearse; null: all. */
+  readonly organizationId: Id<"organization"> | null;
+}
+
+/** Billing on a copy of a store, whose clock only the rehearsal moves and on which no server works. */
+export interface RehearsalDependencies {
+  readonly db: Database;
+  readonly clock: RehearsalClock;
+  readonly billingRun: Pick<BillingRun, "run" | "runAll">;
+  readonly settlement: Pick<Settlement, "lockTerms" | "settleInvoices" | "sweepDeadlines">;
+  /** The enabled networks. */
+  readonly networks: readonly Network[];
+}
+
+/** The least time between two billing runs: that of a server, in milliseconds. */
+const runEvery = 5 * second;
+/** How often payers pay and deadlines pass, in milliseconds. */
+const roundEvery = 1 * day;
+/** Failed attempts in a row, over about a day, after which a subscription is no longer tried. */
+const attemptsMax = 12;
+
+const context = systemContext("rehearsal");
+
+/** Returns the end of a rehearsal, exclusive. */
+export function rehearsalEnd({ from, months }: Pick<RehearsalPlan, "from" | "months">): Instant {
+  return boundary(from, "month", months);
+}
+
+/**
+ * Runs billing through the months of a plan as a server would that never stops, on networks that never stall: moves the
+ * clock to each next action, performs what is due then, and pays as the plan says.
+ */
+export async function rehearse(
+  deps: RehearsalDependencies,
+  plan: RehearsalPlan,
+  signal: AbortSignal,
+  progress: Progress,
+): Promise<void> {
+  const { db, clock, billingRun } = deps;
+  const { from, organizationId } = plan;
+  const end = rehearsalEnd(plan);
+  clock.moveTo(from);
+  await readyNetworks(deps);
+  if (organizationId !== null) await leaveOut(db, organizationId);
+  // A server that starts now extends due dates if none has run for a while.
+  await billingRun.runAll(signal);
+  await confirmPayments(deps, organizationId);
+  await beatUntil(db, end);
+  let roundAt = from;
+  for (let now = from; now < end;) {
+    signal.throwIfAborted();
+    clock.moveTo(now);
+    progress("Rehearsing", now - from, end - from);
+    if (now >= roundAt) {
+      await giveUp(db);
+      await passRound(deps, now, signal);
+      await payInvoices(deps, plan.payments, organizationId);
+      roundAt += roundEvery;
+    }
+    while (await billingRun.run(signal));
+    const next = Math.min((await nextAction(db)) ?? roundAt, roundAt);
+    now = Math.max(next, now + runEvery);
+  }
+  clock.moveTo(end);
+}
+
+/** Makes every enabled network one on which invoices can be issued, even if no server has reached it yet. */
+async function readyNetworks({ db, clock, networks }: RehearsalDependencies): Promise<void> {
+  const known = await networkStates(db);
+  const at = clock.now();
+  const block = { cursorHeight: 0, cursorHash: "", tipHeight: 0, tipHash: "", headHeight: 0 };
+  await db.write(context, async (tx) => {
+    for (const { id, chainId } of networks) {
+      if (known.has(id)) continue;
+      const times = { cursorTime: at, tipTime: at, scannedAt: at };
+      await createState(tx, {
+        ...{ network: id, chainId, ...block, ...times, disabledTokens: [], version: 1 },
+      });
+    }
+  });
+}
+
+/** Takes the subscriptions of all other organizations out of the billing run. */
+async function leaveOut(db: Database, organizationId: Id<"organization">): Promise<void> {
+  await db.write(context, (tx) =>
+    tx.run("UPDATE subscriptions SET next_action_at = NULL WHERE organization_id <> $1", [
+      organizationId,
+    ]),
+  );
+}
+
+/** Stores a heartbeat at the end of the rehearsal, so that billing sees no downtime when the clock moves. */
+async function beatUntil(db: Database, end: Instant): Promise<void> {
+  await db.write(context, (tx) =>
+    tx.update(billingState, { heartbeatAt: end }, "WHERE id = 'billing'"),
+  );
+}
+
+/** Lets the networks advance to a time, and expires the invoices and releases the amounts whose deadlines passed. */
+async function passRound(
+  { db, settlement, networks }: RehearsalDependencies,
+  now: Instant,
+  signal: AbortSignal,
+): Promise<void> {
+  await db.write(context, (tx) =>
+    tx.run("UPDATE network_states SET cursor_time = $1, tip_time = $1, scanned_at = $1", [now]),
+  );
+  const states = await networkStates(db);
+  for (const { id } of networks) {
+    const state = states.get(id);
+    if (state === undefined) continue;
+    const finalTime = () => Promise.resolve(now);
+    while ((await settlement.sweepDeadlines(db, id, state, now, finalTime)) > 0) {
+      signal.throwIfAborted();
+    }
+  }
+}
+
+/** Takes subscriptions that failed too often out of the billing run. Servers would go on trying, without another result. */
+async function giveUp(db: Database): Promise<void> {
+  await db.write(context, (tx) =>
+    tx.run(
+      "UPDATE subscriptions SET next_action_at = NULL WHERE parked_at IS NOT NULL AND park_count >= $1",
+      [attemptsMax],
+    ),
+  );
+}
+
+async function nextAction(db: Database): Promise<Instant | null> {
+  const [next] = await db.all<{ at: Instant }>(
+    `SELECT next_action_at AS "at" FROM subscriptions WHERE next_action_at IS NOT NULL
+     ORDER BY next_action_at LIMIT 1`,
+  );
+  return next?.at ?? null;
+}

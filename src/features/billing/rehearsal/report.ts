@@ -1,0 +1,207 @@
+import { toIso, toIsoOrNull, type Instant } from "../../../kernel/clock.ts";
+import type { Id } from "../../../kernel/id.ts";
+import { settlementAsset } from "../../../kernel/money/asset.ts";
+import { formatMoney, money } from "../../../kernel/money/money.ts";
+import type { Reader } from "../../../platform/database/index.ts";
+import { namesOf } from "../../organizations/index.ts";
+import { linesOf } from "../invoices/service.ts";
+import {
+  platformInvoices,
+  subscriptions,
+  type PlatformInvoiceLineRow,
+  type PlatformInvoiceRow,
+} from "../table.ts";
+import type { RehearsalPlan } from "./rehearsal.ts";
+
+/** Rows that are read at a time. */
+const pageSize = 500;
+
+type Scope = Pick<RehearsalPlan, "from" | "organizationId">;
+
+/** True for invoices that were unpaid when the rehearsal began, or that it issued. */
+const concerned = `(issued_at >= $1 OR paid_at >= $1 OR voided_at >= $1
+  OR status IN ('open', 'past_due'))`;
+
+/**
+ * The invoices that were unpaid when the rehearsal began and those that it issued, in the order of their issue, with
+ * their state at its end.
+ */
+export async function* rehearsedInvoices(
+  reader: Reader,
+  { from, organizationId }: Scope,
+): AsyncGenerator<RehearsedInvoice> {
+  const own = organizationId === null ? "" : "AND organization_id = $3";
+  const values = organizationId === null ? [] : [organizationId];
+  let after = "";
+  for (;;) {
+    const rows = await reader.find(
+      platformInvoices,
+      `WHERE ${concerned} AND id > $2 ${own} ORDER BY id LIMIT ${String(pageSize)}`,
+      [from, after, ...values],
+    );
+    const ids = rows.map(({ id }) => id);
+    const lines = await linesOf(reader, ids);
+    const names = await namesOf(
+      reader,
+      rows.map((row) => row.organizationId),
+    );
+    for (const row of rows) {
+      const name = names.get(row.organizationId) ?? "";
+      yield { row, shown: presentInvoice(row, name, lines.get(row.id) ?? []) };
+    }
+    if (rows.length < pageSize) return;
+    after = ids.at(-1) ?? "";
+  }
+}
+
+/** An invoice of a rehearsal, as stored and as shown. */
+export interface RehearsedInvoice {
+  readonly row: PlatformInvoiceRow;
+  readonly shown: ReturnType<typeof presentInvoice>;
+}
+
+/** Presents an invoice without the ids and links that a later real invoice will not have. */
+function presentInvoice(
+  row: PlatformInvoiceRow,
+  organizationName: string,
+  lines: readonly PlatformInvoiceLineRow[],
+) {
+  const { number, organizationId, subscriptionId, status, currency } = row;
+  const asset = settlementAsset(currency, row.decimals);
+  const amount = (units: bigint) => formatMoney(money(units, asset));
+  return {
+    ...{ number, organizationId, organizationName, subscriptionId, status },
+    periodStart: toIso(row.periodStart),
+    periodEnd: toIso(row.periodEnd),
+    issuedAt: toIso(row.issuedAt),
+    dueAt: toIso(row.dueAt),
+    pastDueAt: toIsoOrNull(row.pastDueAt),
+    paidAt: toIsoOrNull(row.paidAt),
+    voidedAt: toIsoOrNull(row.voidedAt),
+    subtotal: amount(row.subtotal),
+    discountTotal: amount(row.discountTotal),
+    creditTotal: amount(row.creditTotal),
+    total: amount(row.total),
+    currency,
+    lines: lines.map((line) => ({
+      kind: line.kind,
+      description: line.description,
+      quantity: line.quantity,
+      unitAmount: amount(line.unitAmount),
+      amount: amount(line.amount),
+    })),
+  };
+}
+
+/** A step of a subscription, or a change of an invoice or balance. */
+export interface RehearsedEvent {
+  readonly at: string;
+  readonly organizationId: string;
+  readonly organizationName: string;
+  /** As in the audit log, such as `subscription.renewed`. */
+  readonly event: string;
+  readonly changes: Readonly<Record<string, unknown>>;
+}
+
+/** The entries of the audit log about billing, and the only event of billing that has none. */
+const entries = `
+  SELECT substr(id, 5) AS place, created_at AS at, organization_id, action AS event, changes
+    FROM audit_logs WHERE id > $1
+      AND target_type IN ('subscription', 'platform_invoice', 'credit', 'discount', 'adjustment')
+  UNION ALL
+  SELECT substr(id, 5), occurred_at, organization_id, type, payload
+    FROM events WHERE id > $2 AND type = 'usage.threshold_reached'`;
+
+interface Entry {
+  readonly place: string;
+  readonly at: Instant;
+  readonly organizationId: string;
+  readonly event: string;
+  readonly changes: string;
+}
+
+/** Everything that billing recorded during a rehearsal, in order. */
+export async function* rehearsedEvents(
+  reader: Reader,
+  { organizationId }: Scope,
+): AsyncGenerator<RehearsedEvent> {
+  const own = organizationId === null ? "" : "WHERE organization_id = $3";
+  const values = organizationId === null ? [] : [organizationId];
+  let after = "";
+  for (;;) {
+    // All ids have prefixes of equal length; the rest sorts by creation.
+    const rows: readonly Entry[] = await reader.all(
+      `SELECT place AS "place", at AS "at", organization_id AS "organizationId", event AS "event",
+         changes AS "changes" FROM (${entries}) AS entries ${own}
+       ORDER BY place LIMIT ${String(pageSize)}`,
+      [`aud_${after}`, `evt_${after}`, ...values],
+    );
+    const names = await namesOf(
+      reader,
+      rows.map((row) => row.organizationId),
+    );
+    for (const row of rows) {
+      yield {
+        at: toIso(row.at),
+        organizationId: row.organizationId,
+        organizationName: names.get(row.organizationId) ?? "",
+        event: row.event,
+        changes: JSON.parse(row.changes) as Readonly<Record<string, unknown>>,
+      };
+    }
+    if (rows.length < pageSize) return;
+    after = rows.at(-1)?.place ?? "";
+  }
+}
+
+/** A subscription that could not be billed at the end of a rehearsal. */
+export interface RehearsedFailure {
+  readonly subscriptionId: Id<"subscription">;
+  readonly organizationId: Id<"organization">;
+  readonly organizationName: string;
+  /** Since when it fails. */
+  readonly since: string;
+  readonly reason: string;
+}
+
+/** The subscriptions that could not be billed at the end of a rehearsal. */
+export async function* rehearsedFailures(
+  reader: Reader,
+  { organizationId }: Scope,
+): AsyncGenerator<RehearsedFailure> {
+  const own = organizationId === null ? "" : "AND organization_id = $2";
+  const values = organizationId === null ? [] : [organizationId];
+  let after = "";
+  for (;;) {
+    const rows = await reader.find(
+      subscriptions,
+      `WHERE parked_at IS NOT NULL AND id > $1 ${own} ORDER BY id LIMIT ${String(pageSize)}`,
+      [after, ...values],
+    );
+    const names = await namesOf(
+      reader,
+      rows.map((row) => row.organizationId),
+    );
+    for (const row of rows) {
+      yield {
+        subscriptionId: row.id,
+        organizationId: row.organizationId,
+        organizationName: names.get(row.organizationId) ?? "",
+        since: toIso(row.parkedAt ?? 0),
+        reason: row.parkReason ?? "",
+      };
+    }
+    if (rows.length < pageSize) return;
+    after = rows.at(-1)?.id ?? "";
+  }
+}
+
+/** Counts the subscriptions that are not canceled. */
+export async function countLive(reader: Reader, { organizationId }: Scope): Promise<number> {
+  const own = organizationId === null ? "" : "AND organization_id = $1";
+  const [row] = await reader.all<{ live: number }>(
+    `SELECT COUNT(*) AS "live" FROM subscriptions WHERE status <> 'canceled' ${own}`,
+    organizationId === null ? [] : [organizationId],
+  );
+  return row?.live ?? 0;
+}
