@@ -1,0 +1,295 @@
+// The plugin for WooCommerce, run by PHP, against the whole program: its invoices are real, and so are the webhooks.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { sign } from "../../src/platform/outbound/standard-webhooks.ts";
+import { approvedMerchant, expectStatus } from "../support/app.ts";
+import { xpubs } from "../support/merchants.ts";
+import { startReceiver, type Received, type Receiver } from "../support/receiver.ts";
+import { anyServed } from "../support/served.ts";
+import { describeWithPhp } from "../support/suites/describe-with-php.ts";
+import { until } from "../support/until.ts";
+
+interface Order {
+  readonly status: string;
+  readonly notes: readonly string[];
+  readonly transaction?: string;
+}
+
+interface Started {
+  readonly result: string;
+  readonly redirect: string;
+  readonly notices: readonly string[];
+}
+
+const root = new URL("../../", import.meta.url);
+const script = fileURLToPath(new URL("test/integrations/shop.php", root));
+const plugin = fileURLToPath(new URL("docs/integrations/woocommerce/till/till.php", root));
+
+describeWithPhp("the WooCommerce plugin", () => {
+  anyServed(
+    "sells",
+    (served) => {
+      let folder = "";
+      let receiver: Receiver;
+      let key = "";
+      let organization = "";
+      let secret = "";
+      let delivered = 0;
+
+      before(async () => {
+        folder = mkdtempSync(join(tmpdir(), "till-woocommerce-"));
+        receiver = await startReceiver();
+        const { app } = served;
+        ({ key, organizationId: organization } = await approvedMerchant(app));
+        const path = `/v1/organizations/${organization}`;
+        const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
+        await expectStatus(app.request("POST", `${path}/wallets`, { key, body: wallet }), 201);
+        const endpoint = { key, body: { url: receiver.url } };
+        const made = await expectStatus(
+          app.request("POST", `${path}/webhook-endpoints`, endpoint),
+          201,
+        );
+        secret = String(made.body["secret"]);
+        const settings = {
+          enabled: "yes",
+          url: `${app.url}/`,
+          api_key: key,
+          webhook_secret: secret,
+          token: "USDT",
+          network: "sandbox",
+        };
+        await shop({ do: "set up", settings });
+      });
+      after(async () => {
+        await receiver.stop();
+        rmSync(folder, { recursive: true, force: true });
+      });
+
+      /** PHP runs beside this process, which answers its requests. */
+      async function shop(...commands: readonly object[]): Promise<unknown[]> {
+        const child = spawn("php", [script, plugin, join(folder, "state.json")]);
+        child.stdin.end(JSON.stringify(commands));
+        const [stdout, stderr, [status]] = await Promise.all([
+          text(child.stdout),
+          text(child.stderr),
+          once(child, "close"),
+        ]);
+        expect(status, stdout + stderr).to.equal(0);
+        return JSON.parse(stdout) as unknown[];
+      }
+
+      async function deliver({ headers, body }: Received): Promise<number> {
+        const [status] = await shop({
+          do: "deliver",
+          body,
+          id: headers["webhook-id"],
+          timestamp: headers["webhook-timestamp"],
+          signature: headers["webhook-signature"],
+        });
+        return status as number;
+      }
+
+      /** Passes on the webhooks that have come, each twice, until the order is as expected. */
+      async function orderUntil(order: string, isGood: (order: Order) => boolean): Promise<Order> {
+        return until(
+          order,
+          async () => {
+            for (; delivered < receiver.received.length; delivered += 1) {
+              const one = receiver.received[delivered];
+              if (one === undefined) break;
+              expect([await deliver(one), await deliver(one)]).to.deep.equal([204, 204]);
+            }
+            return (await shop({ do: "look", order }))[0] as Order;
+          },
+          isGood,
+        );
+      }
+
+      const order = (id: string, data: object) => ({
+        do: "order",
+        order: id,
+        data: { currency: "USD", ...data },
+      });
+      const pay = async (id: string) => (await shop({ do: "pay", order: id }))[0] as Started;
+
+      async function press(redirect: string, action: string): Promise<void> {
+        const { status } = await fetch(`${served.app.url}${new URL(redirect).pathname}/sandbox`, {
+          method: "POST",
+          body: new URLSearchParams({ action }),
+          redirect: "manual",
+        });
+        expect(status).to.equal(303);
+      }
+
+      it("sends two clicks of an order to one page, and completes it when it is paid", async () => {
+        await shop(order("1001", { total: "25" }));
+        const first = await pay("1001");
+        expect(first).to.include({ result: "success" });
+        expect((await pay("1001")).redirect).to.equal(first.redirect);
+        expect(await shop({ do: "may cancel", order: "1001" })).to.deep.equal([false]);
+        await press(first.redirect, "pay");
+        const { status, notes, transaction } = await orderUntil(
+          "1001",
+          (one) => one.status === "processing",
+        );
+        expect(status).to.equal("processing");
+        expect(transaction).to.match(/^0x[0-9a-f]{64}$/);
+        const paid = notes.filter((note) => note.includes("is paid"));
+        expect(paid).to.have.length(1);
+        expect((await pay("1001")).redirect).to.equal("https://shop.example/thanks?order=1001");
+      });
+
+      it("asks for a changed total with another invoice, and cancels the first", async () => {
+        await shop(order("1002", { total: "10.00" }));
+        const first = await pay("1002");
+        await shop(order("1002", { total: "12.50" }));
+        const second = await pay("1002");
+        expect(second.redirect).not.to.equal(first.redirect);
+        const list = await served.app.request(
+          "GET",
+          `/v1/organizations/${organization}/invoices?metadataKey=orderId&metadataValue=1002`,
+          { key },
+        );
+        const invoices = list.body["data"] as readonly Record<string, unknown>[];
+        expect(
+          invoices.map(({ amount, status, externalId }) => [amount, status, externalId]),
+        ).to.deep.equal([
+          ["12.50", "open", "1002-2"],
+          ["10.00", "canceled", "1002"],
+        ]);
+        const { status } = await orderUntil("1002", () => true);
+        expect(status).to.equal("pending");
+      });
+
+      it("notes an overpayment on a paid order, and waits for the rest of a part", async () => {
+        await shop(order("1003", { total: "30.00" }), order("1004", { total: "40.00" }));
+        await press((await pay("1003")).redirect, "overpay");
+        const over = await orderUntil("1003", ({ notes }) =>
+          notes.some((note) => note.includes("Overpaid")),
+        );
+        expect(over.status).to.equal("processing");
+        const part = await pay("1004");
+        await press(part.redirect, "underpay");
+        const held = await orderUntil("1004", ({ notes }) =>
+          notes.some((note) => note.includes("Part of the payment has arrived")),
+        );
+        expect(held.status).to.equal("pending");
+        // A customer who returns is sent to the same page, for the rest.
+        expect((await pay("1004")).redirect).to.equal(part.redirect);
+      });
+
+      it("fails an order without money, and starts another invoice when it is tried again", async () => {
+        await shop(order("1005", { total: "15.00" }));
+        const first = await pay("1005");
+        await press(first.redirect, "expire");
+        const failed = await orderUntil("1005", (one) => one.status === "failed");
+        expect(failed.notes.at(-1)).to.equal("The payment expired without money.");
+        expect((await pay("1005")).redirect).not.to.equal(first.redirect);
+      });
+
+      it("does not complete an order that was canceled or changed before it was paid", async () => {
+        await shop(order("1006", { total: "16.00" }), order("1007", { total: "17.00" }));
+        const pages = [(await pay("1006")).redirect, (await pay("1007")).redirect];
+        await shop(order("1006", { status: "cancelled" }), order("1007", { total: "170.00" }));
+        for (const page of pages) await press(page, "pay");
+        const isPaid = ({ notes }: Order) => notes.some((note) => note.includes("is paid"));
+        const canceled = await orderUntil("1006", isPaid);
+        expect(canceled.status).to.equal("on-hold");
+        expect(canceled.notes.at(-1)).to.include("check the stock");
+        const changed = await orderUntil("1007", isPaid);
+        expect(changed.status).to.equal("on-hold");
+        expect(changed.notes.at(-1)).to.include("another total");
+      });
+
+      it("refuses forged, old and changed deliveries, and those of an empty secret", async () => {
+        const genuine = receiver.received[0];
+        if (genuine === undefined) throw new Error("nothing was delivered");
+        const { body } = genuine;
+        const now = Math.floor(Date.now() / 1_000);
+        const made = (secrets: readonly string[], timestampSeconds: number, sent = body) => ({
+          body: sent,
+          headers: {
+            ...sign({ id: "evt_1", timestampSeconds, body: Buffer.from(body), secrets }),
+          } as Received["headers"],
+        });
+        const other = `whsec_${Buffer.from("x".repeat(24)).toString("base64")}`;
+        expect(await deliver(made([secret], now))).to.equal(204);
+        expect(await deliver(made([other, secret], now))).to.equal(204);
+        expect(await deliver(made([other], now))).to.equal(400);
+        expect(await deliver(made([secret], now - 301))).to.equal(400);
+        expect(await deliver(made([secret], now + 330))).to.equal(400);
+        expect(await deliver(made([secret], now, `${body} `))).to.equal(400);
+        expect(await deliver({ body, headers: {} })).to.equal(400);
+      });
+
+      it("holds a delivery back while another one of its invoice is processed", async () => {
+        const one = receiver.received.find(({ body }) => body.includes('"invoice.paid"'));
+        if (one === undefined) throw new Error("nothing was paid");
+        const { data } = JSON.parse(one.body) as { readonly data: { readonly id: string } };
+        const lock = (since: number) => ({
+          do: "set up",
+          option: `till_lock_${data.id}`,
+          value: `${String(since)} other`,
+        });
+        const now = Math.floor(Date.now() / 1_000);
+        await shop(lock(now));
+        expect(await deliver(one)).to.equal(503);
+        // The process that held it has died.
+        await shop(lock(now - 61));
+        expect(await deliver(one)).to.equal(204);
+        await orderUntil("1001", () => true);
+      });
+
+      it("notes refunds, and says so if Till cannot be reached", async () => {
+        const one = receiver.received.find(({ body }) => body.includes('"invoice.paid"'));
+        const event = JSON.parse(one?.body ?? "{}") as Record<string, unknown>;
+        const { id } = event["data"] as { readonly id: string };
+        const refund = {
+          ...event,
+          type: "refund.confirmed",
+          data: {
+            id: "rfd_1",
+            invoiceId: id,
+            amount: "5.00",
+            tokenSymbol: "USDT",
+            objectVersion: 3,
+          },
+        };
+        const body = JSON.stringify(refund);
+        const timestampSeconds = Math.floor(Date.now() / 1_000);
+        const headers = {
+          ...sign({ id: "evt_r", timestampSeconds, body: Buffer.from(body), secrets: [secret] }),
+        };
+        expect(await deliver({ body, headers })).to.equal(204);
+        const { notes } = await orderUntil("1001", () => true);
+        expect(notes.at(-1)).to.include("The refund of 5.00 USDT is final");
+
+        await shop(order("1008", { total: "18.00" }));
+        const settings = { enabled: "yes", url: "http://127.0.0.1:1", api_key: "no" };
+        const [, answer] = (await shop(
+          { do: "set up", settings },
+          { do: "pay", order: "1008" },
+        )) as [null, Started];
+        expect(answer.result).to.equal("failure");
+        expect(answer.notices[0]).to.include("could not be started");
+      });
+
+      it("offers itself to the checkout block, and declares that orders may be in any storage", async () => {
+        expect((await shop({ do: "block" }))[0]).to.deep.equal({
+          name: "till",
+          isActive: true,
+          handles: ["till-blocks"],
+          data: { title: "", description: "", supports: ["products"] },
+          declared: { custom_order_tables: true, cart_checkout_blocks: true },
+        });
+      });
+    },
+    { settings: { TILL_SANDBOX_BLOCK_MS: "200", TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32" } },
+  );
+});
