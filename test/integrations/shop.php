@@ -230,7 +230,7 @@ foreach ( json_decode( stream_get_contents( STDIN ), true ) as $command ) {
 			$answers[] = null;
 			break;
 		case 'deliver':
-			$answers[] = Till_Receiver::answer( $command['body'], $command['id'], $command['timestamp'], $command['signature'] );
+			$answers[] = Till_Receiver::answer( $command['body'], $command['id'] ?? '', $command['timestamp'] ?? '', $command['signature'] ?? '' );
 			break;
 		case 'may cancel':
 			$answers[] = apply_filters( 'woocommerce_cancel_unpaid_order', true, wc_get_order( $id ) );

@@ -75,12 +75,12 @@ describeWithPhp("the WooCommerce plugin", () => {
       async function shop(...commands: readonly object[]): Promise<unknown[]> {
         const child = spawn("php", [script, plugin, join(folder, "state.json")]);
         child.stdin.end(JSON.stringify(commands));
-        const [stdout, stderr, [status]] = await Promise.all([
+        const [stdout, stderr] = await Promise.all([
           text(child.stdout),
           text(child.stderr),
           once(child, "close"),
         ]);
-        expect(status, stdout + stderr).to.equal(0);
+        expect(child.exitCode, stdout + stderr).to.equal(0);
         return JSON.parse(stdout) as unknown[];
       }
 

@@ -1,0 +1,4 @@
+import { ModuleProvider, Modules } from "@medusajs/framework/utils";
+import { TillPaymentProvider } from "./till-provider.js";
+
+export default ModuleProvider(Modules.PAYMENT, { services: [TillPaymentProvider] });
