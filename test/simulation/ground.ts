@@ -42,6 +42,13 @@ export interface Ground {
   readonly invoiceAt: (number: number) => Promise<Invoice | null>;
 }
 
+/** A scanned block, and the least time that blocks built on it can have. */
+interface ScannedTip {
+  readonly height: number;
+  readonly hash: string;
+  readonly least: Instant;
+}
+
 const looksMax = 60;
 /** How long every provider may hide transfers at most. */
 const hiddenMaxMs = 35 * minute;
@@ -74,39 +81,53 @@ export async function openGround(stage: Stage, store: Database, seed: number): P
     }
   };
 
+  /** The newest block of the only provider that was scanned, with the time that could be believed. */
+  let scanned: ScannedTip | null = null;
+
   /**
-   * Notes what the only provider gives a wrong time without contradicting what was scanned: nobody can tell then. Two
-   * providers that lie do not give the same time.
+   * Notes the transactions that the only provider gives a wrong time without contradicting what was scanned: nobody can
+   * tell then. Two providers that lie do not give the same time. Returns false if the answers contradict what is known.
    */
-  async function noteMistimed(): Promise<void> {
+  async function noteMistimed(): Promise<boolean> {
     const [only, ...others] = chain.providers;
-    const state = await networkState(db, networkId);
-    if (only === undefined || others.length > 0 || state === null) return;
+    if (only === undefined || others.length > 0) return true;
     const { shiftMs, timesFrom, timesTo, shiftsLogsAlone } = only.lies;
-    if (shiftMs === 0) return;
+    if (shiftMs === 0) return true;
     deeds.isOnlyTimeFalse = true;
     const tip = chain.tip();
-    const isTipShifted = !shiftsLogsAlone && tip.height <= timesTo;
-    const told = tip.time + (isTipShifted ? shiftMs : 0);
-    const isSameChain = chain.blocks[state.tipHeight]?.hash === state.tipHash;
-    const scanned = Math.min(state.tipTime, state.scannedAt - minute);
-    if (told > now + 10 * minute || (isSameChain && told < scanned)) return;
-    const final = chain.blocks[state.cursorHeight]?.time ?? 0;
+    const told = tip.time + (shiftsLogsAlone || tip.height > timesTo ? 0 : shiftMs);
+    const isSameChain = scanned !== null && chain.blocks[scanned.height]?.hash === scanned.hash;
+    const least = isSameChain && scanned !== null ? scanned.least : 0;
+    if (told > now + 10 * minute || told < least) return false;
+    const above = isSameChain && scanned !== null ? scanned.height + 1 : Infinity;
+    const state = await networkState(db, networkId);
+    const final = chain.blocks[state?.cursorHeight ?? 0]?.time ?? 0;
     for (const { logs, time, height } of chain.blocks.slice(timesFrom, timesTo + 1)) {
       const at = time + shiftMs;
       if (shiftsLogsAlone && (at < final || at > tip.time)) continue;
-      if (isSameChain && height > state.tipHeight && at < scanned) continue;
+      if (height >= above && at < least) continue;
       for (const { transactionHash } of logs) deeds.mistimed.add(transactionHash);
     }
+    return true;
+  }
+
+  /** Notes what was scanned, after answers that could be believed. */
+  async function noteScanned(): Promise<void> {
+    if (chain.providers.length > 1) return;
+    const state = await networkState(db, networkId);
+    if (state === null || state.tipHash !== chain.tip().hash) return;
+    const { tipHeight: height, tipHash: hash, tipTime, scannedAt } = state;
+    scanned = { height, hash, least: Math.min(tipTime, scannedAt - minute) };
   }
 
   async function look(): Promise<void> {
-    await noteMistimed();
     const signal = new AbortController().signal;
     for (let looks = 0; looks < looksMax; looks += 1) {
+      const isPlausible = await noteMistimed();
       const isMore = await attempt(async ({ workers }) =>
         workers.get(`watch ${networkId}`)?.run(signal),
       );
+      if (isPlausible) await noteScanned();
       now += second;
       if (isMore !== true && isMore !== null) return;
     }
