@@ -163,6 +163,25 @@ const searches: readonly (readonly [name: string, query: string])[] = [
   ["invoices by a word of all and a rare status", "search=order&status=partially_paid"],
   ["invoices by a common word and a rare network", "search=order&network=tron"],
   ["invoices by a rare word, by amount", "search=gift&settlementCurrency=USD&sort=-amount"],
+  // Of invoices with several holds, by options that are not in force.
+  ["invoices of a network held beside another", "network=bsc"],
+  ["invoices of a rare token held beside another", "tokenSymbol=EURC"],
+  ["invoices of a held network and a token of the other option", "network=bsc&tokenSymbol=USDT"],
+  ["invoices of a held network by a rare status", "network=bsc&status=partially_paid"],
+  ["invoices of a held network by time of payment", "network=bsc&sort=-paidAt"],
+  ["invoices of a held network by amount", "network=bsc&settlementCurrency=USD&sort=-amount"],
+  [
+    "invoices of a rare held token by amount and status",
+    "tokenSymbol=EURC&settlementCurrency=USD&sort=amount&status=canceled",
+  ],
+  [
+    "invoices of a held network of a frequent customer",
+    `network=bsc&customerId=${frequentCustomer}`,
+  ],
+  ["invoices of a held network by a rare word", "search=gift&network=bsc"],
+  ["invoices of a held network by a word of all", "search=order&network=bsc"],
+  ["invoices of a held network by metadata", "network=bsc&metadataKey=channel&metadataValue=fax"],
+  ["invoices of a held address", `walletAddress=0x${"3".repeat(40)}`],
 ];
 
 async function questionsOf(
@@ -178,6 +197,9 @@ async function questionsOf(
   const deep = await deepIn("invoices", { table: "invoices" });
   const deepPaid = await deepIn("invoices?status=paid", {
     ...{ table: "invoices", where: "status = 'paid'" },
+  });
+  const deepHeld = await deepIn("invoices?network=bsc", {
+    ...{ table: "invoices", where: "paid_amount IS NOT NULL" },
   });
   const deepPayment = await deepIn("payments", { table: "payments" });
   const events = await expectStatus(app.request("GET", `${home}/events`, { key }), 200);
@@ -246,6 +268,8 @@ async function questionsOf(
       "invoices paid within a time, by amount",
       `${byAmount}&${time.replaceAll("created", "paid")}`,
     ),
+    page("invoices of a held network of a time", `${list}&network=bsc&${time}`),
+    page("invoices of a held network, 10,000 deep", `${list}&network=bsc&cursor=${deepHeld}`),
     page("invoices of a wallet", `${list}&walletId=${walletId}`),
     page("invoices of an address", `${list}&walletAddress=0x${"1".repeat(40)}`),
     page("invoices of a transaction", `${list}&transactionHash=${hash}`),

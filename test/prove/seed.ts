@@ -80,11 +80,22 @@ export const seedSteps: readonly ((db: Database, given: Seed) => Promise<void>)[
   deliver,
 ];
 
+/** Returns SQL for two options with a hold each: USDT on the sandbox, which is in force, and the given token on BNB Smart Chain. */
+function heldOptions({ walletId }: Seed, otherToken: string): string {
+  const option = (network: string, token: string, address: string) =>
+    `'{"network":"${network}","tokenSymbol":"' || ${token} || '","walletId":null,"quote":{"walletId":"${walletId}",` +
+    `"walletAddress":"0x${address.repeat(40)}","tokenDecimals":6,"requiredConfirmations":3,"exchangeRate":"1","addressIndex":null,` +
+    `"payableAmount":"1","askedAmount":null,"remainingAmount":"1","remainingAfter":"0","seen":"0","confirmed":"0","latestBlock":null}}'`;
+  return `'[' || ${option("sandbox", "'USDT'", "1")} || ',' || ${option("bsc", otherToken, "3")} || ']'`;
+}
+
 async function invoice(db: Database, given: Seed): Promise<void> {
   const { dialect } = db;
   const amount = "(100 + (n.i * 7919) % 90000)";
   const created = createdAt(given);
   const status = statusOf("n.i");
+  const several = `n.i % 10 = 1 AND ${status} <> 'draft'`;
+  const options = heldOptions(given, mostly("n.i", "'USDC'", "'EURC'", 31));
   const issued = (value: string, or = "NULL") =>
     `CASE WHEN ${status} = 'draft' THEN ${or} ELSE ${value} END`;
   await fill(
@@ -101,7 +112,7 @@ async function invoice(db: Database, given: Seed): Promise<void> {
        settlement_currency, settlement_decimals, token_symbol, token_decimals, network, required_confirmations,
        payable_amount, remaining_amount, exchange_rate, underpayment_tolerance, wallet_id, wallet_address, customer_id,
        external_id, description, expires_in_seconds, metadata, seen_amount, confirmed_amount, is_late, is_reverted,
-       expires_at, created_at, updated_at, issued_at, paid_at)`,
+       expires_at, created_at, updated_at, issued_at, paid_at, payment_options, paid_amount)`,
     `${idOf("inv", created, "n.i")}, '${given.organizationId}', 'pub' || n.i, 'chk' || n.i, ${status}, 'none', 1,
      ${padded(dialect, amount)}, ${mostly("n.i", "'USD'", "'EUR'", 11)}, 2, ${mostly("n.i", "'USDT'", "'USDC'", 17)}, 6, ${mostly("n.i", "'sandbox'", "'tron'", 23)}, 3, ${issued(padded(dialect, `${amount} * 10000`))},
      ${issued(padded(dialect, `${amount} * 10000`))}, '1', '0', '${given.walletId}', '0x00',
@@ -109,7 +120,9 @@ async function invoice(db: Database, given: Seed): Promise<void> {
        WHEN n.i % 5 = 3 THEN ${customerId("1")} END, 'order ' || n.i,
      'Order ' || n.i || CASE WHEN n.i % 1000 = 9 THEN ', a gift' ELSE '' END, 3600,
      CASE WHEN n.i % 10000 = 3 THEN '{"channel":"fax"}' WHEN n.i % 2 = 0 THEN '{"channel":"web"}' ELSE '{}' END, ${padded(dialect, "0")}, ${padded(dialect, "0")}, 0, 0, ${issued(`${created} + 3600000`)},
-     ${created}, ${created}, ${issued(created)}, CASE WHEN ${status} = 'paid' THEN ${created} + 90000 END`,
+     ${created}, ${created}, ${issued(created)}, CASE WHEN ${status} = 'paid' THEN ${created} + 90000 END,
+     CASE WHEN ${several} THEN ${options} END,
+     CASE WHEN ${several} THEN CASE WHEN ${status} = 'paid' THEN ${padded(dialect, amount)} ELSE ${padded(dialect, "0")} END END`,
   );
 }
 

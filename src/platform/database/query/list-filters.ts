@@ -99,7 +99,7 @@ export function facetConditions(filter: FacetFilter): Condition[] {
       ? []
       : [
           (bind) =>
-            `one.${column} IN (${accepted.map((value) => bind(value)).join(", ") || "NULL"})`,
+            `${unindexed(column)} IN (${accepted.map((value) => bind(value)).join(", ") || "NULL"})`,
         ],
   );
 }
