@@ -20,8 +20,13 @@ export const unbundled = [
  */
 export function bundleOptions(urlOf) {
   return {
-    ...{ absWorkingDir: root, bundle: true, platform: "node", format: "esm", target: "node20" },
-    ...{ external: unbundled, logLevel: "warning" },
+    absWorkingDir: root,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    external: unbundled,
+    logLevel: "warning",
     // The same code in ESM: import() of a bundled CommonJS package has no named exports.
     alias: { yaml: join(root, "node_modules/yaml/browser/dist/index.js") },
     banner: {

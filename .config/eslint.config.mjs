@@ -41,6 +41,13 @@ const moneyOnly = [
   },
 ];
 
+const plainProperties = [
+  {
+    selector: "ObjectExpression > SpreadElement > ObjectExpression",
+    message: "Write the properties themselves, without a spread object around them.",
+  },
+];
+
 export default tseslint.config(
   {
     ignores: [
@@ -80,26 +87,51 @@ export default tseslint.config(
         ...environmentOnly,
         ...moneyOnly,
         ...urlOnly,
+        ...plainProperties,
       ],
     },
   },
   {
     files: ["src/kernel/clock.ts"],
-    rules: { "no-restricted-syntax": ["error", ...randomOnly, ...environmentOnly, ...moneyOnly] },
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        ...randomOnly,
+        ...environmentOnly,
+        ...moneyOnly,
+        ...plainProperties,
+      ],
+    },
   },
   {
     // It runs in other people's programs.
     files: ["src/client/*.ts"],
-    rules: { "no-restricted-syntax": ["error", ...randomOnly, ...environmentOnly, ...moneyOnly] },
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        ...randomOnly,
+        ...environmentOnly,
+        ...moneyOnly,
+        ...plainProperties,
+      ],
+    },
   },
   {
     files: ["src/platform/config/**/*.ts"],
-    rules: { "no-restricted-syntax": ["error", ...clockOnly, ...randomOnly, ...moneyOnly] },
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        ...clockOnly,
+        ...randomOnly,
+        ...moneyOnly,
+        ...plainProperties,
+      ],
+    },
   },
   {
     files: ["test/**/*.ts"],
     rules: {
-      "no-restricted-syntax": "off",
+      "no-restricted-syntax": ["error", ...plainProperties],
       "no-console": "off",
       // chai's assertions are property reads.
       "@typescript-eslint/no-unused-expressions": "off",
@@ -107,6 +139,7 @@ export default tseslint.config(
   },
   {
     files: ["**/*.mjs", "**/*.cjs"],
+    rules: { "no-restricted-syntax": ["error", ...plainProperties] },
     languageOptions: {
       globals: { process: "readonly", console: "readonly", URL: "readonly", Buffer: "readonly" },
     },

@@ -13,8 +13,14 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export function compileTests(folder) {
   const { outputFiles } = buildSync({
     entryPoints: [...sourcesIn("src"), ...sourcesIn("test")],
-    ...{ outbase: root, outdir: folder, outExtension: { ".js": ".mjs" }, write: false },
-    ...{ platform: "node", format: "esm", target: "node20", sourcemap: "linked" },
+    outbase: root,
+    outdir: folder,
+    outExtension: { ".js": ".mjs" },
+    write: false,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    sourcemap: "linked",
   });
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });

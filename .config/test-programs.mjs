@@ -27,7 +27,9 @@ const [, , folder] = process.argv;
 await build({
   ...bundleOptions((path) => JSON.stringify(pathToFileURL(path).href)),
   entryPoints: programs.map((file) => ({ in: `./${file}`, out: file.replace(/\.ts$/, "") })),
-  ...{ splitting: true, chunkNames: "chunks/[hash]" },
-  ...{ outdir: folder, outExtension: { ".js": ".mjs" } },
+  splitting: true,
+  chunkNames: "chunks/[hash]",
+  outdir: folder,
+  outExtension: { ".js": ".mjs" },
 });
 symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));

@@ -45,7 +45,10 @@ export async function openWhole<Name extends ServiceName>(
     throw sandboxOff();
   }
   return {
-    ...{ db: app.db, service, storeName: storeName(config), organization: config.organization },
+    db: app.db,
+    service,
+    storeName: storeName(config),
+    organization: config.organization,
     linkNote: () => app.servers.linkNote(),
     close: () => app.close(),
   };

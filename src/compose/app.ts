@@ -93,7 +93,9 @@ export async function createApp(
   const cost = outside.passwordCost ?? passwordCost;
   const ids = createIds(randomBytes);
   const opened = await openStore(config, storeMode, {
-    ...{ clock, logger, randomBytes },
+    clock,
+    logger,
+    randomBytes,
     refusesNesting: outside.refusesNesting ?? false,
   });
   const { secret } = opened;

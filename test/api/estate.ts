@@ -98,7 +98,13 @@ async function furnish(counter: Counter): Promise<Estate> {
   };
 
   const estate: Estate = {
-    ...{ app, counter, admin, platformKey, owner, things, addressWalletId },
+    app,
+    counter,
+    admin,
+    platformKey,
+    owner,
+    things,
+    addressWalletId,
     post: (path, body) => call("POST", path, body),
     async reviewedPayment() {
       await call("PATCH", "/payment-policy", { latePayments: "review" });

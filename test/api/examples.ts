@@ -77,7 +77,9 @@ const examples: Readonly<Record<string, Making>> = {
   register: () => ({
     body: {
       email: `${fresh("fresh")}@example.com`,
-      ...{ password, name: "Ada Lovelace", organizationName: "Ada's books" },
+      password,
+      name: "Ada Lovelace",
+      organizationName: "Ada's books",
     },
   }),
   login: ({ owner }) => ({ body: { email: owner.email, password } }),
@@ -126,7 +128,10 @@ const examples: Readonly<Record<string, Making>> = {
   replayWebhookDelivery: async ({ delivery }) => ({ ids: { webhookDeliveryId: await delivery() } }),
   createInvoice: () => ({
     body: {
-      ...{ amount: "25.00", ...priced, externalId: fresh("order-"), description: "Two books" },
+      amount: "25.00",
+      ...priced,
+      externalId: fresh("order-"),
+      description: "Two books",
       metadata: { cart: "c-17" },
     },
   }),

@@ -93,11 +93,15 @@ eachStore("a refusal", (store) => {
     await refusedBoth(await counter.merchant(), {}, 422, "no_wallet", "issued");
     const eager = await register(counter.app);
     await made(counter, eager, "/wallets", {
-      ...{ label: "Till", network: "sandbox", address: `0x${"5".repeat(40)}` },
+      label: "Till",
+      network: "sandbox",
+      address: `0x${"5".repeat(40)}`,
     });
     await refusedBoth(eager, {}, 403, "organization_not_verified", "issued");
     await made(counter, merchant, "/wallets", {
-      ...{ label: "Till", network: "ethereum", address: `0x${"4".repeat(40)}` },
+      label: "Till",
+      network: "ethereum",
+      address: `0x${"4".repeat(40)}`,
     });
     await refusedBoth(merchant, { network: "ethereum" }, 503, "network_not_ready", "issued");
   });
@@ -155,14 +159,16 @@ eachStore("a refusal", (store) => {
 
   it("of an invitation says that the user is already a member", async () => {
     const { token } = await made(counter, merchant, "/invitations", {
-      ...{ email: "guest@example.com", role: "viewer" },
+      email: "guest@example.com",
+      role: "viewer",
     });
     const guest = await colleague(counter.app, merchant, "viewer");
     await counter.app.app.db.write(testContext, (tx) =>
       tx.run("UPDATE users SET email = 'guest@example.com' WHERE id = $1", [guest.userId]),
     );
     const accepted = counter.app.request("POST", "/v1/auth/invitations/accept", {
-      ...{ token: guest.token, body: { invitationToken: token } },
+      token: guest.token,
+      body: { invitationToken: token },
     });
     await refused(accepted, 409, "already_member");
   });
@@ -182,7 +188,8 @@ eachStore("a refusal", (store) => {
       // Without the load, the password is found to be wrong.
       () =>
         app.request("POST", "/v1/auth/password", {
-          ...{ token: person.token, body: { currentPassword: newPassword, newPassword } },
+          token: person.token,
+          body: { currentPassword: newPassword, newPassword },
         }),
       async () => post("password/reset", { resetToken: (await reset()).token, newPassword }),
     ];
@@ -240,7 +247,8 @@ eachStore("a refusal in billing", (store) => {
     const admin = await platformAdmin(app);
     const bill = (of: Person, noun: string, body: Body) =>
       app.request("POST", `/v1/admin/organizations/${of.organizationId}/${noun}`, {
-        ...{ token: admin.token, body },
+        token: admin.token,
+        body,
       });
     const select = (of: Person, plan: string) =>
       ask(counter, of, "POST", "/billing/subscription/select", { plan });
@@ -248,7 +256,8 @@ eachStore("a refusal in billing", (store) => {
       ask(counter, of, "PATCH", "/billing/subscription", { plan });
     const receiveAt = (walletId: unknown, tokenSymbol = "USDT") =>
       app.request("PUT", "/v1/admin/billing/receive-wallet", {
-        ...{ token: admin.token, body: { walletId, tokenSymbol } },
+        token: admin.token,
+        body: { walletId, tokenSymbol },
       });
     const walletOn = (network: string, digit: string) =>
       made(counter, admin, "/wallets", {
@@ -263,7 +272,9 @@ eachStore("a refusal in billing", (store) => {
     await refused(change(merchant, "abroad"), 422, "plan_currency_differs");
 
     const own = await made(counter, admin, "/wallets", {
-      ...{ label: "Platform", network: "sandbox", xpub: xpubs.first },
+      label: "Platform",
+      network: "sandbox",
+      xpub: xpubs.first,
     });
     await walletOn("sandbox", "8");
     const elsewhere = await walletOn("ethereum", "8");

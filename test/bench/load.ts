@@ -179,7 +179,10 @@ async function load(
 /** Creates invoices one by one. */
 export function singles(requests: number): Work {
   return {
-    ...{ name: "POST /invoices", requests, units: 1, callers: 64 },
+    name: "POST /invoices",
+    requests,
+    units: 1,
+    callers: 64,
     request: (target) => Promise.resolve(posting(target, "/invoices", invoice)),
   };
 }
@@ -191,7 +194,10 @@ export function batches(requests: number): Work {
     invoices: Array.from({ length: units }, () => ({ ...invoice(), externalId: randomUUID() })),
   });
   return {
-    ...{ name: "POST /invoices/batch, by invoice", requests, units, callers: 2 },
+    name: "POST /invoices/batch, by invoice",
+    requests,
+    units,
+    callers: 2,
     request: (target) => Promise.resolve(posting(target, "/invoices/batch", body)),
   };
 }
@@ -199,7 +205,10 @@ export function batches(requests: number): Work {
 /** Reads checkouts, each request another one of the newest. */
 export function checkouts(requests: number): Work {
   return {
-    ...{ name: "GET /checkout", requests, units: 1, callers: 64 },
+    name: "GET /checkout",
+    requests,
+    units: 1,
+    callers: 64,
     async request(target) {
       const ids = target.isTill ? await newestCheckouts(target) : [""];
       let place = 0;

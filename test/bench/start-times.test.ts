@@ -25,8 +25,13 @@ const ownCommands = ["ops status", "config show"];
 
 /** The arguments of commands that need some. Starting is all that is measured: other records need not exist. */
 const argumentOf: Readonly<Record<string, string>> = {
-  ...{ organizationId: "ORGANIZATION", of: "wallets", checkout: "chk_1" },
-  ...{ invoiceId: "inv_1", paymentId: "pay_1", refundId: "rfd_1", transferId: "trf_1" },
+  organizationId: "ORGANIZATION",
+  of: "wallets",
+  checkout: "chk_1",
+  invoiceId: "inv_1",
+  paymentId: "pay_1",
+  refundId: "rfd_1",
+  transferId: "trf_1",
   delivery: "whd_1",
 };
 
@@ -83,7 +88,9 @@ describe("the start of commands that only read", function () {
         encoding: "utf8",
         env: {
           PATH: process.env["PATH"] ?? "",
-          ...{ TILL_DATA_DIR: folder, TILL_RATES: "off", TILL_NETWORKS: "sandbox" },
+          TILL_DATA_DIR: folder,
+          TILL_RATES: "off",
+          TILL_NETWORKS: "sandbox",
           // The aim is that of a first run too.
           NODE_DISABLE_COMPILE_CACHE: "1",
         },

@@ -62,11 +62,14 @@ describe("bin/till", function () {
     const admin = ["--admin-email", "ada@example.com", "--admin-name", "Ada"];
     const init = ["init", ...admin, "--organization", "Shop", "--password-stdin"];
     const made = spawnSync(process.execPath, [bin, ...init], {
-      ...{ env, input: "a long password of the tests 7\n", encoding: "utf8" },
+      env,
+      input: "a long password of the tests 7\n",
+      encoding: "utf8",
     });
     expect(made.status, made.stderr).to.equal(0);
     const child = spawn(process.execPath, [bin, "serve", "--port", "0"], {
-      ...{ env, stdio: ["ignore", "pipe", "inherit"] },
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
     });
     endWithThisProcess(child);
     const gone = once(child, "exit");

@@ -145,7 +145,9 @@ describe("the command line", () => {
 describe("colors", () => {
   const terminal = (flags: object, env: Record<string, string>, isTTY: boolean) =>
     makeTerminal(flags, {
-      ...{ stdin: process.stdin, stderr: process.stderr, env },
+      stdin: process.stdin,
+      stderr: process.stderr,
+      env,
       stdout: Object.assign(Object.create(process.stdout) as typeof process.stdout, { isTTY }),
     }).hasColor;
 

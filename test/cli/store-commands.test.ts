@@ -151,7 +151,9 @@ describe("till init", () => {
     const path = join(folder, "till.yaml");
     expect(await modeOf(path)).to.equal("600");
     expect(parse(await readFile(path, "utf8"))).to.deep.equal({
-      ...{ backupFolder: resolve("b"), port: 9, baseUrl: "https://pay.example.com" },
+      backupFolder: resolve("b"),
+      port: 9,
+      baseUrl: "https://pay.example.com",
       networks: ["tron", "base"],
     });
     const shown = await till(["config", "show", "--origin", "--json", "--data-dir", folder]);

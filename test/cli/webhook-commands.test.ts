@@ -23,17 +23,33 @@ async function addJobs(store: DeskStore, dedupeKey: string | null = null): Promi
     db.write(context, async (tx) => {
       const now = clock.now();
       const job = {
-        ...{ queue: "billing", name: "close the month", payload: {}, organizationId: null },
-        ...{ runAt: now, attempts: 12, maxAttempts: 12, leaseUntil: null, leaseToken: null },
+        queue: "billing",
+        name: "close the month",
+        payload: {},
+        organizationId: null,
+        runAt: now,
+        attempts: 12,
+        maxAttempts: 12,
+        leaseUntil: null,
+        leaseToken: null,
         createdAt: now,
       };
       const failed = {
-        ...{ ...job, id: ids.next("job", now), dedupeKey, state: "failed" as const },
-        ...{ failedReason: "no rate", failedAt: now },
+        ...job,
+        id: ids.next("job", now),
+        dedupeKey,
+        state: "failed" as const,
+        failedReason: "no rate",
+        failedAt: now,
       };
       const waiting = {
-        ...{ ...job, id: ids.next("job", now), dedupeKey: "month", state: "ready" as const },
-        ...{ runAt: now + 3_600_000, failedReason: null, failedAt: null },
+        ...job,
+        id: ids.next("job", now),
+        dedupeKey: "month",
+        state: "ready" as const,
+        runAt: now + 3_600_000,
+        failedReason: null,
+        failedAt: null,
       };
       await tx.insert(jobs, failed);
       await tx.insert(jobs, waiting);
@@ -106,11 +122,23 @@ describe("till webhook", () => {
       });
       const now = clock.now();
       const delivery = {
-        ...{ id: ids.next("webhookDelivery", now), organizationId, endpointId: endpoint.id },
-        ...{ eventId: ids.next("event", now), eventType: "invoice.paid", status, sequence: 1 },
-        ...{ attempts: 12, dueAt: status === "pending" ? now : null, lastAttemptAt: now },
-        ...{ leaseToken: null, responseStatus: 500, lastError: "The receiver answered 500." },
-        ...{ replayOf: null, createdAt: now, completedAt: now, body: "{}" },
+        id: ids.next("webhookDelivery", now),
+        organizationId,
+        endpointId: endpoint.id,
+        eventId: ids.next("event", now),
+        eventType: "invoice.paid",
+        status,
+        sequence: 1,
+        attempts: 12,
+        dueAt: status === "pending" ? now : null,
+        lastAttemptAt: now,
+        leaseToken: null,
+        responseStatus: 500,
+        lastError: "The receiver answered 500.",
+        replayOf: null,
+        createdAt: now,
+        completedAt: now,
+        body: "{}",
       };
       await db.write(context, (tx) => tx.insert(webhookDeliveries, delivery));
       return { id: delivery.id, endpointId: endpoint.id, organizationId };
@@ -158,12 +186,20 @@ describe("till webhook", () => {
     expect(await store.json(["webhook", "attempts", id])).to.deep.equal({
       data: [
         {
-          ...{ number: 1, startedAt, durationMs: 12 },
-          ...{ responseStatus: 500, errorKind: null, bodyExcerpt: answer },
+          number: 1,
+          startedAt,
+          durationMs: 12,
+          responseStatus: 500,
+          errorKind: null,
+          bodyExcerpt: answer,
         },
         {
-          ...{ number: 2, startedAt, durationMs: 12 },
-          ...{ responseStatus: null, errorKind: "timeout", bodyExcerpt: null },
+          number: 2,
+          startedAt,
+          durationMs: 12,
+          responseStatus: null,
+          errorKind: "timeout",
+          bodyExcerpt: null,
         },
       ],
       nextCursor: null,

@@ -21,9 +21,14 @@ import { until } from "../support/until.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 const strictest = {
-  ...{ target: "es2023", strict: true, noUncheckedIndexedAccess: true },
-  ...{ exactOptionalPropertyTypes: true, noPropertyAccessFromIndexSignature: true },
-  ...{ skipLibCheck: true, noUnusedLocals: true, verbatimModuleSyntax: true },
+  target: "es2023",
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  noPropertyAccessFromIndexSignature: true,
+  skipLibCheck: true,
+  noUnusedLocals: true,
+  verbatimModuleSyntax: true,
 };
 /** The programs of the other guides, with the lines that each prints. */
 const printed: Readonly<Record<string, readonly RegExp[]>> = {
@@ -44,8 +49,12 @@ const projects: Readonly<Record<string, object>> = {
   // A page has no types of Node.
   browser: {
     compilerOptions: {
-      ...{ ...strictest, module: "esnext", moduleResolution: "bundler", noEmit: true },
-      ...{ types: [], lib: ["es2023", "dom"] },
+      ...strictest,
+      module: "esnext",
+      moduleResolution: "bundler",
+      noEmit: true,
+      types: [],
+      lib: ["es2023", "dom"],
     },
     files: ["browser.ts"],
   },
@@ -140,7 +149,9 @@ anyServed(
           const url = / at (http\S+)$/.exec(line)?.[1];
           if (url === undefined) continue;
           await fetch(`${app.url}${new URL(url).pathname}/sandbox`, {
-            ...{ method: "POST", body: new URLSearchParams({ action: "pay" }), redirect: "manual" },
+            method: "POST",
+            body: new URLSearchParams({ action: "pay" }),
+            redirect: "manual",
           });
         }
       } finally {
@@ -186,7 +197,8 @@ anyServed(
         const message = { id: "evt_1", timestampSeconds, body: Buffer.from(body) };
         const deliver = (text: string) =>
           fetch(`http://127.0.0.1:${String(port)}/`, {
-            ...{ method: "POST", body: text },
+            method: "POST",
+            body: text,
             headers: { ...sign({ ...message, secrets: [secret] }) },
           }).then(
             ({ status }) => status,
@@ -223,7 +235,8 @@ anyServed(
       expect(file).to.match(/^id,organizationId,.*\r\n$/);
       let tag: string | null = null;
       const reader = openTill({
-        ...{ url: served.app.url, apiKey: key },
+        url: served.app.url,
+        apiKey: key,
         onAnswer: ({ headers }) => (tag = headers.get("ETag")),
       });
       await reader.customers.get(organizationId, first.id);

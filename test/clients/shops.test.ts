@@ -36,8 +36,14 @@ await createClient({ input: document, output: "hey", logs: { level: "silent" } }
 
 const settings = {
   compilerOptions: {
-    ...{ target: "es2023", module: "esnext", moduleResolution: "bundler", types: ["node"] },
-    ...{ strict: true, noEmit: true, allowImportingTsExtensions: true, skipLibCheck: true },
+    target: "es2023",
+    module: "esnext",
+    moduleResolution: "bundler",
+    types: ["node"],
+    strict: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
   },
   files: [...shops.map((name) => `${name}.ts`)],
 };
@@ -91,8 +97,12 @@ describe("a shop on a generated client", () => {
       this.timeout(60_000);
       const program = join(folder, `${name}.mjs`);
       buildSync({
-        ...{ entryPoints: [join(folder, `${name}.ts`)], outfile: program, bundle: true },
-        ...{ platform: "node", format: "esm", packages: "external" },
+        entryPoints: [join(folder, `${name}.ts`)],
+        outfile: program,
+        bundle: true,
+        platform: "node",
+        format: "esm",
+        packages: "external",
       });
       const { openShop } = (await import(program)) as {
         readonly openShop: (options: object) => Shop;

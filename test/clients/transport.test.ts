@@ -21,7 +21,11 @@ type Script = (() => Response | Promise<Response>)[];
 
 const get: OperationCall = { id: "getInvoice", method: "GET", path: "/invoices/{invoiceId}" };
 const create: OperationCall = {
-  ...{ id: "createInvoice", method: "POST", path: "/invoices", hasBody: true, isIdempotent: true },
+  id: "createInvoice",
+  method: "POST",
+  path: "/invoices",
+  hasBody: true,
+  isIdempotent: true,
 };
 const login: OperationCall = { id: "login", method: "POST", path: "/auth/login", hasBody: true };
 const change: OperationCall = { id: "updateInvoice", method: "PATCH", path: "/i", hasBody: true };

@@ -25,8 +25,10 @@ function record(db: Database, count: number): Promise<unknown> {
   return db.write(testContext, (tx) => {
     for (let place = 0; place < count; place += 1) {
       journal.record(tx, Date.now(), {
-        ...{ action: "thing.changed", organizationId: null },
-        ...{ subjectType: "thing", subjectId: String(place) },
+        action: "thing.changed",
+        organizationId: null,
+        subjectType: "thing",
+        subjectId: String(place),
       });
     }
     return Promise.resolve();
@@ -51,7 +53,9 @@ eachStore("the head of the audit chain", (store) => {
   it("goes into the log and to the platform organization once an hour, and both name a tail that was cut off", async () => {
     const { logger, found } = keptLog();
     const app = await startApp({
-      ...{ place: await store.place("migrated"), background: false, outside: { logger } },
+      place: await store.place("migrated"),
+      background: false,
+      outside: { logger },
     });
     const { db, clock, organizations, auditLogs: service } = app.app;
     const job = makeMaintenance({ db, clock }, service).find(({ name }) => name.includes("audit"));

@@ -107,7 +107,9 @@ eachStore("upgrading a store", (store) => {
     const folder = await places.folder();
     const config = await configOf(place, { TILL_BACKUP_FOLDER: folder });
     const running = processes.start(["db", "migrate"], {
-      ...{ TILL_DATA_DIR: config.dataDir, TILL_SECRET: secret, TILL_BACKUP_FOLDER: folder },
+      TILL_DATA_DIR: config.dataDir,
+      TILL_SECRET: secret,
+      TILL_BACKUP_FOLDER: folder,
       ...("url" in place ? { DATABASE_URL: place.url } : {}),
     });
     const isBackedUp = async () => (await readdir(folder)).some((name) => name.endsWith(".tar"));
@@ -129,7 +131,9 @@ eachStore("upgrading a store", (store) => {
 /** Migrates a store as `till serve` does. */
 async function migrated(config: Config, logger: Logger) {
   const { db, ...rest } = await openStore(config, "migrate", {
-    ...{ clock: systemClock, randomBytes: systemRandom, logger },
+    clock: systemClock,
+    randomBytes: systemRandom,
+    logger,
   });
   await db.close();
   return rest;

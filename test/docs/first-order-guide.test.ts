@@ -54,7 +54,9 @@ anyServed(
         const path = new URL(url).pathname;
         const action = new URLSearchParams({ action: "pay" });
         const pressed = await fetch(`${served.app.url}${path}/sandbox`, {
-          ...{ method: "POST", body: action, redirect: "manual" },
+          method: "POST",
+          body: action,
+          redirect: "manual",
         });
         expect(pressed.status).to.equal(303);
       });

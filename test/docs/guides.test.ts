@@ -50,7 +50,9 @@ describe("the guides of the sandbox", () => {
   before(async function () {
     this.timeout(120_000);
     till = await makeInstallation({
-      ...{ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0", TILL_VERIFICATION: "off" },
+      TILL_NETWORKS: "sandbox",
+      TILL_SANDBOX_BLOCK_MS: "0",
+      TILL_VERIFICATION: "off",
       TILL_RATE_LIMIT_SCALE: "0",
     });
     const admin = ["--admin-email", "admin@example.com", "--admin-name", "Admin"];

@@ -79,7 +79,9 @@ describe("the guide for webhooks", () => {
     const body = '{"type":"invoice.paid","data":{"id":"inv_1","amount":"25.00 €"}}';
     const signed = (age: number, secrets = [secret]) => ({
       ...sign({
-        ...{ id: "evt_1", body: Buffer.from(body), secrets },
+        id: "evt_1",
+        body: Buffer.from(body),
+        secrets,
         timestampSeconds: Math.floor(Date.now() / second) - age,
       }),
     });
@@ -161,7 +163,8 @@ describe("the guide for webhooks", () => {
     ) {
       const { age = 0 } = changes;
       const text = JSON.stringify({
-        ...{ type: "invoice.paid", sequence: 1 },
+        type: "invoice.paid",
+        sequence: 1,
         data: { id: `inv_of_${id}`.slice(0, 8), objectVersion: version },
       });
       const timestampSeconds = Math.floor(Date.now() / second) - age;

@@ -64,7 +64,8 @@ async function hold(
       invoiceId,
       search: searchAmount(place, price, 6, null, systemRandom),
       leastOf: (amount) => amount,
-      ...{ startsAt: shop.now(), endsAt: shop.now() + hour },
+      startsAt: shop.now(),
+      endsAt: shop.now() + hour,
     },
   ]);
   if (held === null) throw new Error("the wallet is full");

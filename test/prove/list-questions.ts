@@ -65,7 +65,10 @@ export async function openLibrary(
 ): Promise<Library> {
   const clock = movingClock();
   const app = await startApp({
-    ...{ place, background: false, clock, outside: { strictAnswers: false } },
+    place,
+    background: false,
+    clock,
+    outside: { strictAnswers: false },
     settings: { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" },
   });
   const isFilled = notesFile !== undefined && existsSync(notesFile);
@@ -196,7 +199,8 @@ async function questionsOf(
   const deepIn = (path: string, rows: DeepRows) => deepCursor(app, `${home}/${path}`, key, rows);
   const deep = await deepIn("invoices", { table: "invoices" });
   const deepPaid = await deepIn("invoices?status=paid", {
-    ...{ table: "invoices", where: "status = 'paid'" },
+    table: "invoices",
+    where: "status = 'paid'",
   });
   const deepHeld = await deepIn("invoices?network=bsc", {
     ...{ table: "invoices", where: "paid_amount IS NOT NULL" },
@@ -209,29 +213,44 @@ async function questionsOf(
   const time = `createdFrom=${toIso(Math.floor(middle - day))}&createdTo=${toIso(Math.floor(middle))}`;
   const byAmount = `${list}&settlementCurrency=USD&sort=-amount`;
   const deepAmount = await deepIn("invoices?settlementCurrency=USD&sort=-amount", {
-    ...{ table: "invoices", where: "settlement_currency = 'USD'", by: "amount" },
+    table: "invoices",
+    where: "settlement_currency = 'USD'",
+    by: "amount",
   });
   const deepPaidAt = await deepIn("invoices?sort=-paidAt", {
-    ...{ table: "invoices", where: "paid_at IS NOT NULL", by: "paid_at" },
+    table: "invoices",
+    where: "paid_at IS NOT NULL",
+    by: "paid_at",
   });
   const payments = await expectStatus(app.request("GET", `${home}/payments`, { key }), 200);
   const hash = (payments.body["data"] as { transactionHash: string }[])[0]?.transactionHash ?? "";
   const page = (name: string, path: string): Question => ({
-    ...{ name, path, key: merchant, targetMs: pageTarget },
+    name,
+    path,
+    key: merchant,
+    targetMs: pageTarget,
   });
   const figures = (
     name: string,
     path: string,
     targetMs: number | null = figuresTarget,
   ): Question => ({
-    ...{ name, path, key: merchant, targetMs },
+    name,
+    path,
+    key: merchant,
+    targetMs,
   });
   const admin = (name: string, what: string): Question => ({
-    ...{ name, path: `/v1/admin/analytics/${what}`, key: { key: platform } },
+    name,
+    path: `/v1/admin/analytics/${what}`,
+    key: { key: platform },
     targetMs: figuresTarget,
   });
   const watch = (name: string, what: string, targetMs = pageTarget): Question => ({
-    ...{ name, path: `/v1/admin/${what}`, key: { key: platform }, targetMs },
+    name,
+    path: `/v1/admin/${what}`,
+    key: { key: platform },
+    targetMs,
   });
   const deepDelivery = await deepIn("webhook-deliveries", { table: "webhook_deliveries" });
   const deepEntry = await deepIn("audit-logs", { table: "audit_logs" });

@@ -48,21 +48,20 @@ const common = { db, clock: systemClock, context: testContext };
 const background = createBackground({
   workers: [
     createQueueWorker({
-      ...{
-        ...common,
-        ids,
-        logger: silentLogger,
-        metrics: noMetrics,
-        queue: "maintenance",
-        handlers,
-      },
+      ...common,
+      ids,
+      logger: silentLogger,
+      metrics: noMetrics,
+      queue: "maintenance",
+      handlers,
       leaseMs: Number(leaseMs),
       wake: () => {
         wake("queue maintenance");
       },
     }),
     createCron({
-      ...{ ...common, jobs },
+      ...common,
+      jobs,
       tasks: [
         {
           name: "tick",

@@ -32,9 +32,21 @@ async function addJobs(db: Database, count: number, name: string): Promise<void>
   const ids = createIds(systemRandom);
   const now = Date.now();
   const rows = Array.from({ length: count }, (_, n) => ({
-    ...{ id: ids.next("job", now), queue: "maintenance", name, payload: { n }, dedupeKey: null },
-    ...{ organizationId: null, state: "ready" as const, runAt: now, attempts: 0, maxAttempts: 12 },
-    ...{ leaseUntil: null, leaseToken: null, failedReason: null, failedAt: null, createdAt: now },
+    id: ids.next("job", now),
+    queue: "maintenance",
+    name,
+    payload: { n },
+    dedupeKey: null,
+    organizationId: null,
+    state: "ready" as const,
+    runAt: now,
+    attempts: 0,
+    maxAttempts: 12,
+    leaseUntil: null,
+    leaseToken: null,
+    failedReason: null,
+    failedAt: null,
+    createdAt: now,
   }));
   for (let at = 0; at < count; at += 500) {
     await db.write(testContext, (tx) => tx.insertMany(jobTable, rows.slice(at, at + 500)));
@@ -137,14 +149,12 @@ if (isWhole) {
       await addJobs(db, total, "count");
       let done = 0;
       const worker = createQueueWorker({
-        ...{
-          db,
-          clock: systemClock,
-          ids,
-          logger: silentLogger,
-          context: testContext,
-          metrics: noMetrics,
-        },
+        db,
+        clock: systemClock,
+        ids,
+        logger: silentLogger,
+        context: testContext,
+        metrics: noMetrics,
         queue: "maintenance",
         handlers: [{ name: "count", run: () => Promise.resolve(void (done += 1)) }],
         wake: () => {
@@ -152,7 +162,9 @@ if (isWhole) {
         },
       });
       const background = createBackground({
-        ...{ workers: [worker], clock: systemClock, logger: silentLogger },
+        workers: [worker],
+        clock: systemClock,
+        logger: silentLogger,
       });
       const startedAt = performance.now();
       background.start();

@@ -194,7 +194,10 @@ async function hole(name: string, fresh: () => Promise<AppOptions>): Promise<voi
   await beside.server.ask({ do: "endpoint", ...waiting });
   const organizationIds = [organizationId];
   await beside.server.ask({
-    ...{ do: "emit", organizationIds, each: pendingAtHole, type: "invoice.paid" },
+    do: "emit",
+    organizationIds,
+    each: pendingAtHole,
+    type: "invoice.paid",
   });
   const isWaiting = async () => (await beside.server.ask({ do: "unfinished" })).count;
   while ((await isWaiting()) < pendingAtHole) await delay(100);

@@ -45,8 +45,11 @@ eachStore("several servers", (store) => {
     this.timeout(patienceMs);
     const place = await store.place("migrated");
     const settings = {
-      ...{ TILL_NETWORKS: "sandbox", TILL_RATE_LIMIT_SCALE: "0", TILL_METRICS_TOKEN: token },
-      ...{ TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32", TILL_WEBHOOK_RATE_PER_SECOND: "0" },
+      TILL_NETWORKS: "sandbox",
+      TILL_RATE_LIMIT_SCALE: "0",
+      TILL_METRICS_TOKEN: token,
+      TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32",
+      TILL_WEBHOOK_RATE_PER_SECOND: "0",
     };
     installation = await makeInstallation(settings, place);
     const made = await init([], { env: installation.env });
@@ -91,10 +94,21 @@ eachStore("several servers", (store) => {
   function addJobs(count: number): Promise<void> {
     const now = Date.now();
     const rows = Array.from({ length: count }, () => ({
-      ...{ id: ids.next("job", now), queue: "maintenance", name: "prune failed jobs" },
-      ...{ payload: {}, dedupeKey: null, organizationId: null, state: "ready" as const },
-      ...{ runAt: now, attempts: 0, maxAttempts: 12, leaseUntil: null, leaseToken: null },
-      ...{ failedReason: null, failedAt: null, createdAt: now },
+      id: ids.next("job", now),
+      queue: "maintenance",
+      name: "prune failed jobs",
+      payload: {},
+      dedupeKey: null,
+      organizationId: null,
+      state: "ready" as const,
+      runAt: now,
+      attempts: 0,
+      maxAttempts: 12,
+      leaseUntil: null,
+      leaseToken: null,
+      failedReason: null,
+      failedAt: null,
+      createdAt: now,
     }));
     return db.write(testContext, (tx) => tx.insertMany(jobs, rows));
   }

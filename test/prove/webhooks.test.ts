@@ -49,8 +49,11 @@ eachStore("webhooks of a running program", (store) => {
     this.timeout(patienceMs);
     installation = await makeInstallation(
       {
-        ...{ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0", TILL_RATE_LIMIT_SCALE: "0" },
-        ...{ TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32", TILL_WEBHOOK_RATE_PER_SECOND: "0" },
+        TILL_NETWORKS: "sandbox",
+        TILL_SANDBOX_BLOCK_MS: "0",
+        TILL_RATE_LIMIT_SCALE: "0",
+        TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32",
+        TILL_WEBHOOK_RATE_PER_SECOND: "0",
       },
       await store.place("migrated"),
     );

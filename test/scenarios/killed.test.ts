@@ -146,8 +146,11 @@ eachStore("a server that is killed", function (store) {
         organizationId,
         {
           invoices: Array.from({ length: 30 }, (_, place) => ({
-            ...{ amount: "25", settlementCurrency: "USD", tokenSymbol: "USDT" },
-            ...{ network: "sandbox", externalId: `${name} ${String(place)}` },
+            amount: "25",
+            settlementCurrency: "USD",
+            tokenSymbol: "USDT",
+            network: "sandbox",
+            externalId: `${name} ${String(place)}`,
           })),
         },
         { idempotencyKey: name },

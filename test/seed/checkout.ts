@@ -16,7 +16,10 @@ import { testFields, type, type Json } from "./fields.ts";
 import type { Caller, World } from "./world.ts";
 
 const order = {
-  ...{ amount: "25.00", settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+  amount: "25.00",
+  settlementCurrency: "USD",
+  tokenSymbol: "USDT",
+  network: "sandbox",
 };
 let accounts = 100;
 
@@ -301,7 +304,9 @@ export function tronTests(): void {
           const { checkoutId } = (await expectStatus(issued, 201)).body;
           const session = await app.request("GET", `/v1/checkout/${String(checkoutId)}`);
           expect(type.object(session.body["invoice"])).to.include({
-            ...{ network: "tron", walletAddress: wallet.address, status: "open" },
+            network: "tron",
+            walletAddress: wallet.address,
+            status: "open",
           });
         }
       } finally {
@@ -316,9 +321,18 @@ async function seeBlock({ app, clock }: TestApp, network: string): Promise<void>
   const [height, hash, at] = [1_000, "00".repeat(32), clock.now()];
   await app.db.write(testContext, (tx) =>
     tx.insert(stateTable, {
-      ...{ network, chainId, cursorHeight: height, cursorHash: hash, cursorTime: at },
-      ...{ tipHeight: height, tipHash: hash, tipTime: at, headHeight: height, scannedAt: at },
-      ...{ disabledTokens: [], version: 1 },
+      network,
+      chainId,
+      cursorHeight: height,
+      cursorHash: hash,
+      cursorTime: at,
+      tipHeight: height,
+      tipHash: hash,
+      tipTime: at,
+      headHeight: height,
+      scannedAt: at,
+      disabledTokens: [],
+      version: 1,
     }),
   );
 }

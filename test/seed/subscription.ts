@@ -265,12 +265,15 @@ export function subscriptionTests(world: () => World): void {
       clock.advance(end - clock.now() - 60_000);
       await world().estate.live(0);
       expect((await shop.home("GET", subscriptionPath)).body).to.include({
-        ...{ plan: "growth", pendingPlan: "scale" },
+        plan: "growth",
+        pendingPlan: "scale",
       });
       clock.advance(5 * 60_000);
       await world().estate.live(0);
       expect((await shop.home("GET", subscriptionPath)).body).to.include({
-        ...{ plan: "scale", pendingPlan: null, planChangeEffectiveAt: null },
+        plan: "scale",
+        pendingPlan: null,
+        planChangeEffectiveAt: null,
       });
     });
 
@@ -282,7 +285,10 @@ export function subscriptionTests(world: () => World): void {
       await payOpenInvoice(shop);
       await world().estate.live(15);
       expect((await shop.home("GET", subscriptionPath)).body).to.include({
-        ...{ plan: "scale", status: "active", pendingPlan: null, planChangeEffectiveAt: null },
+        plan: "scale",
+        status: "active",
+        pendingPlan: null,
+        planChangeEffectiveAt: null,
       });
     });
 
@@ -294,7 +300,9 @@ export function subscriptionTests(world: () => World): void {
       expect(replaced.body).to.include({ plan: "growth", pendingPlan: "starter" });
       const cleared = await expectStatus(change(shop, "growth"), 200);
       expect(cleared.body).to.include({
-        ...{ plan: "growth", pendingPlan: null, planChangeEffectiveAt: null },
+        plan: "growth",
+        pendingPlan: null,
+        planChangeEffectiveAt: null,
       });
     });
 

@@ -62,7 +62,9 @@ export async function openWorld(
   }
 
   return {
-    ...{ estate, scheme, callerOf },
+    estate,
+    scheme,
+    callerOf,
     async merchant() {
       const merchant = await estate.merchant();
       return { ...merchant, ...(await callerOf(merchant, "read", "write", "billing")) };

@@ -94,7 +94,11 @@ export function makeChain(options: {
     const hash = `b${hashes.toString(16).padStart(63, "0")}`;
     const time = Math.max(at, (blocks.at(-1)?.time ?? 0) + 1_000);
     const logs = sent.map((one, place): TransferLog => ({
-      ...{ ...one, logIndex: place, blockHeight: height, blockHash: hash, blockTime: time },
+      ...one,
+      logIndex: place,
+      blockHeight: height,
+      blockHash: hash,
+      blockTime: time,
     }));
     const block = { height, hash, time, logs };
     blocks.push(block);
@@ -110,7 +114,9 @@ export function makeChain(options: {
     const shift = (height: number) =>
       height >= lies.timesFrom && height <= lies.timesTo ? lies.shiftMs : 0;
     const told = ({ height, hash, time }: Head): Head => ({
-      ...{ height, hash, time: time + (lies.shiftsLogsAlone ? 0 : shift(height)) },
+      height,
+      hash,
+      time: time + (lies.shiftsLogsAlone ? 0 : shift(height)),
     });
     const toldLog = (log: TransferLog): TransferLog => ({
       ...log,
@@ -171,8 +177,10 @@ export function makeChain(options: {
           const block = blockOf.get(transactionHash);
           if (block === undefined || !has(block.height)) return null;
           return {
-            ...{ transactionHash, succeeded: true },
-            ...{ blockHeight: block.height, blockHash: block.hash },
+            transactionHash,
+            succeeded: true,
+            blockHeight: block.height,
+            blockHash: block.hash,
             transfers: block.logs
               .filter((log) => log.transactionHash === transactionHash)
               .map(toldLog),

@@ -178,7 +178,16 @@ export async function openGround(stage: Stage, store: Database, seed: number): P
   }
 
   return {
-    ...{ stage, db, chain, chance, deeds, attempt, look, bill, mine, wait },
+    stage,
+    db,
+    chain,
+    chance,
+    deeds,
+    attempt,
+    look,
+    bill,
+    mine,
+    wait,
     now: () => now,
     pass(milliseconds) {
       now += milliseconds;

@@ -20,9 +20,7 @@ export function heldIn(invoice: Invoice): readonly HeldOption[] {
   const others = (paymentOptions ?? []).flatMap(({ quote, tokenSymbol: symbol }): HeldOption[] => {
     if (quote === null || symbol === tokenSymbol) return [];
     const { walletAddress: address, payableAmount: payable, addressIndex: index } = quote;
-    return [
-      { ...{ symbol, address, payable: BigInt(payable) }, isOwn: index !== null, isInForce: false },
-    ];
+    return [{ symbol, address, payable: BigInt(payable), isOwn: index !== null, isInForce: false }];
   });
   const isOwn = addressIndex !== null;
   return [

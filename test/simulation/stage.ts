@@ -122,7 +122,11 @@ export async function openStage(): Promise<Stage> {
 
   function newChain(providers: readonly { readonly hasBlockReceipts: boolean }[]): SimulatedChain {
     const chain = makeChain({
-      ...{ network: networkId, chainId: network?.chainId ?? 1, finalityLag, startAt, decimals },
+      network: networkId,
+      chainId: network?.chainId ?? 1,
+      finalityLag,
+      startAt,
+      decimals,
       providers,
     });
     for (let block = 1; block < firstBlocks; block += 1) chain.mine(startAt + block * 1_000, []);
@@ -136,14 +140,18 @@ export async function openStage(): Promise<Stage> {
   await db.write(testContext, (tx) => beginChain(tx, auditKey));
   const chance = chanceOf(1);
   const process = await compose({
-    ...{ db, now: () => now, chance },
+    db,
+    now: () => now,
+    chance,
     chain: newChain([{ hasBlockReceipts: true }]),
   });
   const cast = await settleIn(process, db, chance, now);
   const reset = await makeReset(db);
 
   return {
-    ...{ cast, network, compose },
+    cast,
+    network,
+    compose,
     newChain: (given) =>
       newChain(
         Array.from({ length: given.pick([1, 1, 2, 2, 3]) }, () => ({
@@ -201,7 +209,11 @@ async function start(
   const clock = { now };
   const randomBytes = (length: number) => chance.bytes(length);
   const parts: Dependencies = {
-    ...{ config, db, secret, clock, randomBytes },
+    config,
+    db,
+    secret,
+    clock,
+    randomBytes,
     ids: createIds(randomBytes),
     logger: silentLogger,
     metrics: noMetrics,

@@ -101,7 +101,9 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
   }
 
   return {
-    ...{ db, chain, deeds },
+    db,
+    chain,
+    deeds,
     now: ground.now,
     async do(step) {
       ground.pass(second);

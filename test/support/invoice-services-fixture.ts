@@ -65,7 +65,9 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   });
   const managed = makeManagedInvoices({
     ...common,
-    ...{ baseUrl, quotes, recentState: networkState },
+    baseUrl,
+    quotes,
+    recentState: networkState,
   });
   const organizationId = await addOrganization(db, ids, now);
 
@@ -118,8 +120,17 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   }
 
   return {
-    ...{ db, ids, networks, wallets, invoices, settlement, organizationId, customers, scan },
-    ...{ sweep, settle },
+    db,
+    ids,
+    networks,
+    wallets,
+    invoices,
+    settlement,
+    organizationId,
+    customers,
+    scan,
+    sweep,
+    settle,
     managed,
     /** Chooses a payment option as the payer does. */
     choose: (checkoutId: string | null, network: string, tokenSymbol: string) =>

@@ -38,8 +38,16 @@ const hosts: Readonly<Record<Kind, string>> = {
 export function sample(kind: Kind, day: string, dollarsPerEuro = 1.1527): string {
   const euro = Number((1 / dollarsPerEuro).toFixed(6));
   const rates = {
-    ...{ AUD: 1.5463, BRL: 5.3395, CAD: 1.4096, CHF: 0.8082, GBP: 0.76325, INR: 89.46 },
-    ...{ JPY: 156.72, MXN: 18.4571, TRY: 42.448, ZAR: 17.38 },
+    AUD: 1.5463,
+    BRL: 5.3395,
+    CAD: 1.4096,
+    CHF: 0.8082,
+    GBP: 0.76325,
+    INR: 89.46,
+    JPY: 156.72,
+    MXN: 18.4571,
+    TRY: 42.448,
+    ZAR: 17.38,
     EUR: euro,
   };
   switch (kind) {

@@ -33,7 +33,12 @@ export async function backUpStore(
   const made = await withProgress(terminal, (progress) =>
     interruptibly((signal) =>
       makeBackup({
-        ...{ place: config, secret, path, clock: systemClock, signal, progress },
+        place: config,
+        secret,
+        path,
+        clock: systemClock,
+        signal,
+        progress,
         withSecret: flags["withSecret"] === true,
         verify: flags["verify"] === false ? "no" : "store",
       }),
@@ -72,8 +77,16 @@ async function print(terminal: Terminal, config: Config, made: MadeBackup): Prom
     case "json":
       terminal.data(
         JSON.stringify({
-          ...{ path, bytes, createdAt, migration, instance, containsSecret, auditHead, rows },
-          ...{ verified, violatedChecks: broken.map(({ check }) => check.name) },
+          path,
+          bytes,
+          createdAt,
+          migration,
+          instance,
+          containsSecret,
+          auditHead,
+          rows,
+          verified,
+          violatedChecks: broken.map(({ check }) => check.name),
         }),
       );
       return;

@@ -46,7 +46,12 @@ async function printJson(
 ): Promise<void> {
   const sums = makeMonthlySums();
   const head = JSON.stringify({
-    ...{ from: toIso(from), to: toIso(to), months, payments, organizationId, subscriptions },
+    from: toIso(from),
+    to: toIso(to),
+    months,
+    payments,
+    organizationId,
+    subscriptions,
   });
   terminal.data(head.slice(0, -1));
   await printList(terminal, "invoices", shownOf(read.invoices(), sums), signal);

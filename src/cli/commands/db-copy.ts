@@ -29,7 +29,10 @@ export async function copyStoreCommand(terminal: Terminal, flags: Flags): Promis
     withProgress(terminal, (progress) =>
       interruptibly((signal) =>
         copyStore(config, target, secret, {
-          ...{ clock: systemClock, logger, signal, progress },
+          clock: systemClock,
+          logger,
+          signal,
+          progress,
           verifies: flags["verify"] !== false,
         }),
       ),

@@ -40,7 +40,11 @@ export async function restoreStore(terminal: Terminal, flags: Flags, file: strin
     withProgress(terminal, (progress) =>
       interruptibly((signal) =>
         restoreBackup(config, plan, {
-          ...{ ...outside, logger, signal, progress, actor: operator() },
+          ...outside,
+          logger,
+          signal,
+          progress,
+          actor: operator(),
           verifies: flags["verify"] !== false,
           migrates: flags["migrate"] !== false,
         }),
@@ -84,9 +88,17 @@ async function print(
     case "json":
       terminal.data(
         JSON.stringify({
-          ...{ store: storeName(config), createdAt, instance, rows, auditHead, migration },
-          ...{ verified: isVerified, broughtSecret: bringsSecret, formerStore: kept },
-          ...{ endedSessions: newLife?.endedSessions ?? 0, keys: newLife?.keys ?? [] },
+          store: storeName(config),
+          createdAt,
+          instance,
+          rows,
+          auditHead,
+          migration,
+          verified: isVerified,
+          broughtSecret: bringsSecret,
+          formerStore: kept,
+          endedSessions: newLife?.endedSessions ?? 0,
+          keys: newLife?.keys ?? [],
           returnedMembers: newLife?.returnedMembers ?? [],
         }),
       );

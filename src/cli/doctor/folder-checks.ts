@@ -32,20 +32,32 @@ export async function checkModes(
   const store = "contains every customer's data";
   const guarded: Guarded[] = [
     {
-      ...{ check: "data folder", path: dataDir, forbidden: 0o077, mode: 0o700 },
+      check: "data folder",
+      path: dataDir,
+      forbidden: 0o077,
+      mode: 0o700,
       because: "holds the store and the secret",
     },
     {
-      ...{ check: "secret", path: files.secret ?? inFolder("secret") },
-      ...{ forbidden: 0o077, mode: 0o600, because: "signs and encrypts as this server" },
+      check: "secret",
+      path: files.secret ?? inFolder("secret"),
+      forbidden: 0o077,
+      mode: 0o600,
+      because: "signs and encrypts as this server",
     },
     ...["till.db", "till.db-wal", "till.db-shm"].map((name) => ({
-      ...{ check: "store file", path: inFolder(name), forbidden: 0o077, mode: 0o600 },
+      check: "store file",
+      path: inFolder(name),
+      forbidden: 0o077,
+      mode: 0o600,
       because: store,
     })),
     {
-      ...{ check: "settings file", path: files.settings ?? inFolder("till.yaml") },
-      ...{ forbidden: 0o002, mode: 0o600, because: "decides where the store is" },
+      check: "settings file",
+      path: files.settings ?? inFolder("till.yaml"),
+      forbidden: 0o002,
+      mode: 0o600,
+      because: "decides where the store is",
     },
   ];
   const found = await Promise.all(guarded.map((one) => checkMode(one, isFixing)));

@@ -27,7 +27,8 @@ export async function askSettings(
   if (isOpen("networks")) {
     const enabled = config.networks.map(({ id }) => id);
     const choices = config.knownNetworks.map(({ id, title }) => ({
-      ...{ value: id, name: `${title} (${id})` },
+      value: id,
+      name: `${title} (${id})`,
       isChosen: enabled.includes(id),
     }));
     const check = (chosen: readonly string[]) => fault("networks")(chosen.join(","));

@@ -26,7 +26,11 @@ export async function backUpBeforeMigration(
   const prefix = `before-migration-of-v${String(version)}`;
   try {
     const { path } = await makeBackup({
-      ...{ place: config, secret, clock, withSecret: false, verify: "file" },
+      place: config,
+      secret,
+      clock,
+      withSecret: false,
+      verify: "file",
       path: await targetOf(config, null, clock.now(), instance, prefix),
       signal: new AbortController().signal,
       ...(progress === undefined ? {} : { progress }),

@@ -60,7 +60,10 @@ export async function copyStore(
       secret,
       { ...options, migrates: false },
       {
-        ...{ level, tables, parts: summed(), contents: () => digests.contents() },
+        level,
+        tables,
+        parts: summed(),
+        contents: () => digests.contents(),
         beforeReplace: () => refuseServersNow(source, options.clock),
         async lastStep(former) {
           if (former !== null) return Promise.reject(notEmpty(target));

@@ -54,10 +54,16 @@ export async function beginNewLife(
   if ((await currentVersion(tx)) < newestVersion) return null;
   const endedSessions = await endAllSessions(tx, now);
   createJournal({ ids, wake: () => undefined }).record(tx, now, {
-    ...{ organizationId: null, subjectType: "store", subjectId: instance ?? "" },
+    organizationId: null,
+    subjectType: "store",
+    subjectId: instance ?? "",
     action: "store.restored",
     changes: {
-      ...{ backup: basename(file), backupCreatedAt, migration, tillVersion, auditHead },
+      backup: basename(file),
+      backupCreatedAt,
+      migration,
+      tillVersion,
+      auditHead,
       endedSessions,
     },
   });

@@ -59,7 +59,10 @@ function isStop(reason: unknown): boolean {
 
 async function run({ config, db, secret, clock }: Parts, signal: AbortSignal): Promise<MadeBackup> {
   return makeBackup({
-    ...{ place: config, secret, clock, signal },
+    place: config,
+    secret,
+    clock,
+    signal,
     path: await targetOf(config, null, clock.now(), await platformOrganizationId(db)),
     withSecret: false,
     verify: "store",

@@ -52,7 +52,9 @@ export async function openStoreForReading<Name extends ServiceName>(
     await serving.follow();
     const { baseUrl } = serving;
     return {
-      ...{ db, storeName: storeName(settings), organization },
+      db,
+      storeName: storeName(settings),
+      organization,
       service: await make({ db, clock, secret, baseUrl, ...tables }),
       linkNote: () => serving.linkNote(),
       close: () => store.close(),

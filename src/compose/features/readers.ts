@@ -35,7 +35,9 @@ export const readers: Readers = {
     const { subscriptionsOf } = await import("../../features/billing/index.ts");
     const shown = { checkoutUrl: checkoutUrlOf(baseUrl) };
     return readBy(makeAdminService, {
-      ...{ db, clock, walletsOf },
+      db,
+      clock,
+      walletsOf,
       subscriptionsOf: (reader, organizationIds) => subscriptionsOf(shown, reader, organizationIds),
     });
   },
@@ -122,7 +124,11 @@ export const readers: Readers = {
     const enabled = await parts.networks();
     const networks = await knownNetworks(parts);
     const checkout = readBy(makeCheckoutService, {
-      ...{ db, clock, networks, baseUrl, sandbox: null },
+      db,
+      clock,
+      networks,
+      baseUrl,
+      sandbox: null,
       enabled: new Set(enabled.networks.map(({ id }) => id)),
       sources: makeCheckoutSources({ db, baseUrl }),
     });
@@ -134,7 +140,9 @@ export const readers: Readers = {
     const { db, baseUrl, plans } = parts;
     const { makeBillingReader } = await import("../../features/billing/index.ts");
     return makeBillingReader({
-      ...{ db, catalog: await plans(), checkoutUrl: checkoutUrlOf(baseUrl) },
+      db,
+      catalog: await plans(),
+      checkoutUrl: checkoutUrlOf(baseUrl),
       payments: await paymentsOf(parts),
     });
   },

@@ -155,7 +155,10 @@ export function makeServices(parts: Dependencies): Services {
   const paymentServices = makePaymentServices(parts, journal, ports);
   const billing = makeBilling(parts, journal, paymentServices, ports);
   const exports = makeExportService({
-    ...{ db, clock, journal, stopping: parts.stopping },
+    db,
+    clock,
+    journal,
+    stopping: parts.stopping,
     networks: new Map(
       [...config.knownNetworks, ...config.networks].map((network) => [network.id, network]),
     ),

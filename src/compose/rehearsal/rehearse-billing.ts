@@ -79,7 +79,9 @@ export async function rehearseBilling<T>(
       const { networks } = config;
       await rehearse({ db, clock, settlement, billingRun, networks }, plan, signal, progress);
       return await report({
-        ...{ from: plan.from, to: rehearsalEnd(plan), subscriptions },
+        from: plan.from,
+        to: rehearsalEnd(plan),
+        subscriptions,
         invoices: () => rehearsedInvoices(db, plan),
         events: () => rehearsedEvents(db, plan),
         failures: () => rehearsedFailures(db, plan),
@@ -103,7 +105,15 @@ function makeCopiedBilling(
   const parts: Dependencies = {
     // The last rate of each pair is taken for all that follow.
     config: { ...config, rates: { ...config.rates, maxAgeMs: Number.MAX_SAFE_INTEGER } },
-    ...{ db, secret, clock, ids, randomBytes, logger, metrics: noMetrics, passwordCost, baseUrl },
+    db,
+    secret,
+    clock,
+    ids,
+    randomBytes,
+    logger,
+    metrics: noMetrics,
+    passwordCost,
+    baseUrl,
     listening: baseUrl,
     stopping: new AbortController().signal,
     providersOf: () => [],

@@ -180,7 +180,13 @@ export const analyticsCommands = [
     present({ file, name, summary }) {
       const { from, to, currency, processedVolume, paymentCount } = summary;
       return Promise.resolve({
-        ...{ file, organizationName: name, from, to, currency, processedVolume, paymentCount },
+        file,
+        organizationName: name,
+        from,
+        to,
+        currency,
+        processedVolume,
+        paymentCount,
       });
     },
     columns: ["file", "organizationName", "from", "to", "processedVolume currency", "paymentCount"],

@@ -143,8 +143,11 @@ function canRequestRefund({ invoice, payments, refunds }: CheckoutView): boolean
   const { status, managedBy, asked, payable, quotes } = invoice;
   const terms = {
     // An excess by rounding is not above `asked` here.
-    ...{ askedAmount: asked.units, roundingSlack: 0n, payableAmount: payable.units },
-    ...{ quotes, managedBy },
+    askedAmount: asked.units,
+    roundingSlack: 0n,
+    payableAmount: payable.units,
+    quotes,
+    managedBy,
   };
   const inputs = { status, terms, ledger: payments };
   return payments.some(

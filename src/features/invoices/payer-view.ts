@@ -100,7 +100,8 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
     },
     latestBlock: invoice.latestBlock,
     options: optionsOf(invoice).map(({ network, tokenSymbol }) => ({
-      ...{ network, tokenSymbol },
+      network,
+      tokenSymbol,
       isHeld: quotes.some((quote) => isSameOption(quote, { network, tokenSymbol })),
     })),
     hasRoom: quotes.length < quotesMax,

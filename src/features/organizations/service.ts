@@ -184,7 +184,8 @@ function updatePaymentPolicy(
       changes;
     const { paymentOptions } = current;
     const given = {
-      ...{ latePayments, lateWindowDays: days },
+      latePayments,
+      lateWindowDays: days,
       paymentOptions: options === undefined ? paymentOptions : options,
     };
     const changed = difference(current, given);

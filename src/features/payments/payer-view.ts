@@ -91,11 +91,13 @@ export function ledgerSql(dialect: Dialect, invoiceId: string): string {
 /** Returns SQL for a text with columns of an invoice's payments, and of the transactions that payers submitted. */
 function arraysSql(dialect: Dialect, invoiceId: string, payment: string, claim: string): string {
   const paid = jsonRows(dialect, {
-    ...{ each: jsonArray(dialect, payment), order: "id" },
+    each: jsonArray(dialect, payment),
+    order: "id",
     source: `payments WHERE invoice_id = ${invoiceId}`,
   });
   const submitted = jsonRows(dialect, {
-    ...{ each: jsonArray(dialect, claim), order: "created_at DESC, id DESC" },
+    each: jsonArray(dialect, claim),
+    order: "created_at DESC, id DESC",
     source: submittedSql(invoiceId),
   });
   return `CAST(${jsonArray(dialect, `${paid}, ${submitted}`)} AS text)`;
@@ -121,13 +123,20 @@ export function readLedger(stored: string): PayerLedger {
       time,
       isSpare,
     ]) => ({
-      ...{ id, network, transactionHash: hash, status, statusWhenBack: whenBack, rule },
-      ...{ token, tokenDecimals },
+      id,
+      network,
+      transactionHash: hash,
+      status,
+      statusWhenBack: whenBack,
+      rule,
+      token,
+      tokenDecimals,
       isExpectedBack: whenBack !== null,
       amount: decodeAmount(amount),
       refundRequested: decodeAmount(requested),
       refunded: decodeAmount(refunded),
-      ...{ blockHeight: height, blockTime: time },
+      blockHeight: height,
+      blockTime: time,
       isSpare: isSpare === 1,
     }),
   );

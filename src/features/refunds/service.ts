@@ -154,10 +154,19 @@ export async function add(
     paymentHash: payment.transactionHash,
     paymentRule: payment.rule,
     paymentHeight: payment.blockHeight,
-    ...{ transactionHash: null, blockHeight: null, blockHash: null },
-    ...{ refusal: null, refusedHash: null, reason: null },
-    ...{ ...unexamined, nextAt: at, version: 1, createdAt: at, updatedAt: at },
-    ...{ sentAt: null, confirmedAt: null },
+    transactionHash: null,
+    blockHeight: null,
+    blockHash: null,
+    refusal: null,
+    refusedHash: null,
+    reason: null,
+    ...unexamined,
+    nextAt: at,
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+    sentAt: null,
+    confirmedAt: null,
   };
   return writeRefund(tx, deps, null, row, "refund.requested");
 }
@@ -205,9 +214,16 @@ function send(
     }
     const sent: RefundRow = {
       ...refund,
-      ...{ status: "sent", transactionHash: hash, blockHeight: null, blockHash: null },
-      ...{ ...unexamined, refusal: null, refusedHash: null },
-      ...{ nextAt: at, updatedAt: at, sentAt: at },
+      status: "sent",
+      transactionHash: hash,
+      blockHeight: null,
+      blockHash: null,
+      ...unexamined,
+      refusal: null,
+      refusedHash: null,
+      nextAt: at,
+      updatedAt: at,
+      sentAt: at,
     };
     const row = await writeRefund(tx, deps, refund, sent, "refund.sent");
     tx.afterCommit(() => {
@@ -236,7 +252,11 @@ function reject(
     const updatedAt: Instant = deps.clock.now();
     const rejected: RefundRow = {
       ...refund,
-      ...{ status: "rejected", transactionHash: null, sentAt: null, reason, updatedAt },
+      status: "rejected",
+      transactionHash: null,
+      sentAt: null,
+      reason,
+      updatedAt,
     };
     return viewOf(await writeRefund(tx, deps, refund, rejected, "refund.rejected"), deps.networks);
   });

@@ -126,7 +126,9 @@ function cellsOf(sum: HourSum): ({ cell: Cell } & Pick<Figure, "items" | "sign" 
         currency,
         subject: of,
       },
-      ...{ items, sign, amount },
+      items,
+      sign,
+      amount,
     })),
   );
 }

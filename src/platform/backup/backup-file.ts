@@ -82,8 +82,11 @@ export async function writeBackup(
       await add(partName(part.table, number), bytes);
     }
     const manifest: Manifest = {
-      ...{ format: formatName, version: formatVersion, ...description },
-      ...{ tables: digests.contents(), parts },
+      format: formatName,
+      version: formatVersion,
+      ...description,
+      tables: digests.contents(),
+      parts,
     };
     const text = Buffer.from(`${JSON.stringify(manifest, null, 1)}\n`);
     await archive.add("manifest.json", text);
@@ -199,7 +202,10 @@ export function makeDigests(tables: readonly TableShape[]): Digests {
     },
     contents: () =>
       [...sums.values()].map(({ shape: { name, columns, key }, hash, rows }) => ({
-        ...{ name, columns, key, rows },
+        name,
+        columns,
+        key,
+        rows,
         sha256: hash.copy().digest("hex"),
       })),
   };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Network } from "../chain/networks.ts";
-import { once } from "../../kernel/once.ts";
+import { once } from "../once.ts";
 import type { RatesPlan } from "../rates/plan.ts";
 import type { Config, ConfigProblem, LoadedConfig } from "./config.ts";
 import { ConfigError } from "./config.ts";

@@ -48,8 +48,13 @@ describe("the messages of the API", () => {
       return Object.fromEntries(faults.map((fault) => [placeOf(fault), fault.message]));
     };
     const invoice = {
-      ...{ amount: 5, settlementCurrency: "", tokenSymbol: "USDT", network: "n".repeat(41) },
-      ...{ expiresInSeconds: 299, draft: "yes", metadata: [] },
+      amount: 5,
+      settlementCurrency: "",
+      tokenSymbol: "USDT",
+      network: "n".repeat(41),
+      expiresInSeconds: 299,
+      draft: "yes",
+      metadata: [],
     };
     expect(await words("/invoices", invoice)).to.deep.equal({
       "/amount": "must be text",
@@ -111,7 +116,10 @@ describe("the messages of the API", () => {
       {
         token: merchant.token,
         body: {
-          ...{ amount: "100", settlementCurrency: "JPY", tokenSymbol: "USDT", network: "sandbox" },
+          amount: "100",
+          settlementCurrency: "JPY",
+          tokenSymbol: "USDT",
+          network: "sandbox",
         },
       },
     );

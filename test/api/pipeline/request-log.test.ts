@@ -18,7 +18,10 @@ anyStore("the log of requests", (store) => {
     const requests = lines.filter(({ msg }) => msg === "request");
     expect(requests).to.have.length(1);
     expect(requests[0]).to.deep.include({
-      ...{ level: "info", method: "GET", status: 404, route: "/v1/checkout/:checkoutId" },
+      level: "info",
+      method: "GET",
+      status: 404,
+      route: "/v1/checkout/:checkoutId",
     });
     expect(JSON.stringify(lines)).not.to.include("chk_0000");
   });

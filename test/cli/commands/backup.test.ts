@@ -32,7 +32,8 @@ eachStore("backing up by commands", (store) => {
         ? { sqliteFile: join(folder, "till.db") }
         : await places.postgres();
     const env = {
-      ...{ TILL_DATA_DIR: folder, TILL_RATES: "off" },
+      TILL_DATA_DIR: folder,
+      TILL_RATES: "off",
       ...("url" in place ? { DATABASE_URL: place.url, TILL_SECRET: secret } : {}),
     };
     const made = await init([], { env });

@@ -42,8 +42,11 @@ describe("till chain", function () {
           "sandbox",
           [
             {
-              ...{ kind: "providers_disagree", subject: "blocks 1 to 9", message: "They differ." },
-              ...{ raisedAt: 1, endedAt: null },
+              kind: "providers_disagree",
+              subject: "blocks 1 to 9",
+              message: "They differ.",
+              raisedAt: 1,
+              endedAt: null,
             },
           ],
           1,

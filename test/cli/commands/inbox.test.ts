@@ -26,7 +26,10 @@ async function openInbox(store: DeskStore) {
         () =>
           app.invoices
             .create(context, organizationId, {
-              ...{ amount, settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+              amount,
+              settlementCurrency: "USD",
+              tokenSymbol: "USDT",
+              network: "sandbox",
             })
             .catch(() => null),
         (made) => made !== null,
@@ -62,7 +65,8 @@ describe("till payments inbox", () => {
     const [found] = await list();
     expect(found).to.include({ amount: "24.00", status: "unmatched" });
     expect(found?.suggestions[0]).to.deep.include({
-      ...{ invoiceId: one, reasons: ["close_amount", "in_time"] },
+      invoiceId: one,
+      reasons: ["close_amount", "in_time"],
     });
     const table = await store.till(words);
     expect(table.stdout).to.include(`${one} (close_amount, in_time)`);
@@ -162,7 +166,9 @@ describe("till payments inbox", () => {
       store.json(["payments", "set-policy", ...of, ...words, "--yes"]);
     expect(await offers("--payment-options", "sandbox/USDC sandbox/USDT")).to.deep.include({
       paymentOptions: ["USDC", "USDT"].map((tokenSymbol) => ({
-        ...{ network: "sandbox", tokenSymbol, walletId: null },
+        network: "sandbox",
+        tokenSymbol,
+        walletId: null,
       })),
     });
     expect(await offers("--drop-payment-options")).to.include({ paymentOptions: null });
@@ -199,7 +205,8 @@ describe("till payments inbox", () => {
     const store = await desk.store();
     const of = ["--organization", await store.platformId()];
     expect(await store.json(["payments", "claims", ...of])).to.deep.equal({
-      ...{ data: [], nextCursor: null },
+      data: [],
+      nextCursor: null,
     });
   });
 });

@@ -16,7 +16,10 @@ async function openRefund(store: DeskStore) {
     await app.start();
     await app.wallets.create(context, organizationId, { label: "T", network: "sandbox", address });
     const input = {
-      ...{ amount: "25.00", settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+      amount: "25.00",
+      settlementCurrency: "USD",
+      tokenSymbol: "USDT",
+      network: "sandbox",
     };
     const made = await until(
       "issuing",

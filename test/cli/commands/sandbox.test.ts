@@ -14,12 +14,16 @@ describe("till sandbox", function () {
     const organizationId = await store.platformId();
     await app.start();
     await app.wallets.create(context, organizationId, {
-      ...{ label: "Till", network: "sandbox", xpub: xpubs.first },
+      label: "Till",
+      network: "sandbox",
+      xpub: xpubs.first,
     });
     const create = () =>
       app.invoices.create(context, organizationId, {
-        ...{ amount: "24.00", settlementCurrency: "USD" },
-        ...{ tokenSymbol: "USDT", network: "sandbox" },
+        amount: "24.00",
+        settlementCurrency: "USD",
+        tokenSymbol: "USDT",
+        network: "sandbox",
       });
     await until(
       "issuing",

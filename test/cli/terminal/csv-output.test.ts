@@ -17,7 +17,9 @@ const rows: readonly (readonly CsvCell[])[] = [
 ];
 
 const contentOf = (pages: CsvContent["pages"]): CsvContent => ({
-  ...{ head: ["id", "text"], pages, fileName: "a.csv" },
+  head: ["id", "text"],
+  pages,
+  fileName: "a.csv",
 });
 
 function content(meanwhile: (row: number) => void = () => undefined) {

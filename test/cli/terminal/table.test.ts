@@ -15,17 +15,37 @@ const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
 const items = [
   {
-    ...{ id: id("a"), status: "paid", amount: "24.00", unit: "USD", network: "tron" },
-    ...{ isUsed: true, createdAt: at(-3 * hour - minute), transactionHash: hash },
+    id: id("a"),
+    status: "paid",
+    amount: "24.00",
+    unit: "USD",
+    network: "tron",
+    isUsed: true,
+    createdAt: at(-3 * hour - minute),
+    transactionHash: hash,
     message: "The payer sent 中文字符 and more words than one line of a terminal has.",
   },
   {
-    ...{ id: id("b"), status: "partially_paid", amount: "1024.5", unit: "USDT", network: "tron" },
-    ...{ isUsed: false, createdAt: at(2 * day + hour), transactionHash: null, message: null },
+    id: id("b"),
+    status: "partially_paid",
+    amount: "1024.5",
+    unit: "USDT",
+    network: "tron",
+    isUsed: false,
+    createdAt: at(2 * day + hour),
+    transactionHash: null,
+    message: null,
   },
   {
-    ...{ id: id("c"), status: "unheard_of", amount: null, unit: "USD", network: "ethereum" },
-    ...{ isUsed: false, createdAt: at(-400 * day), transactionHash: hash, message: "short" },
+    id: id("c"),
+    status: "unheard_of",
+    amount: null,
+    unit: "USD",
+    network: "ethereum",
+    isUsed: false,
+    createdAt: at(-400 * day),
+    transactionHash: hash,
+    message: "short",
   },
 ];
 const columns: readonly AnyColumn[] = [

@@ -45,8 +45,12 @@ export async function fill(place: StoreOptions): Promise<void> {
     await expectStatus(app.request("POST", `${path}/wallets`, { key, body: wallet }), 201);
     for (const amount of ["5", "1000000.25"]) {
       const body = {
-        ...{ amount, settlementCurrency: "USDT", network: "sandbox", tokenSymbol: "USDT" },
-        ...{ description: `Grüße, "ключ" \\ 🎁 ${amount}`, metadata: { order: amount } },
+        amount,
+        settlementCurrency: "USDT",
+        network: "sandbox",
+        tokenSymbol: "USDT",
+        description: `Grüße, "ключ" \\ 🎁 ${amount}`,
+        metadata: { order: amount },
       };
       // The network may not have been read yet.
       await until(
@@ -67,8 +71,13 @@ export async function back(
   options: Partial<Parameters<typeof makeBackup>[0]> = {},
 ): Promise<MadeBackup> {
   return makeBackup({
-    ...{ place: await configOf(place), secret: serverSecret, path, clock: systemClock },
-    ...{ withSecret: false, verify: "store", signal: neverAborted },
+    place: await configOf(place),
+    secret: serverSecret,
+    path,
+    clock: systemClock,
+    withSecret: false,
+    verify: "store",
+    signal: neverAborted,
     ...options,
   });
 }
@@ -82,11 +91,17 @@ export async function restore(
 ): Promise<RestoredStore> {
   const config = await configOf(place, settings);
   const plan = await planRestore(config, file, {
-    ...{ acceptsOtherInstance: false, clock: systemClock, randomBytes: systemRandom },
+    acceptsOtherInstance: false,
+    clock: systemClock,
+    randomBytes: systemRandom,
   });
   return restoreBackup(config, plan, {
-    ...{ clock: systemClock, logger: silentLogger, signal: neverAborted },
-    ...{ verifies: true, migrates: true, randomBytes: systemRandom },
+    clock: systemClock,
+    logger: silentLogger,
+    signal: neverAborted,
+    verifies: true,
+    migrates: true,
+    randomBytes: systemRandom,
     actor: { type: "operator", id: null, label: "tester@here" },
     ...options,
   });

@@ -89,7 +89,9 @@ eachStore("a restored store", (store) => {
       const [entry] = await second.app.db.find(auditLogs, "WHERE action = 'store.restored'");
       expect(entry).to.deep.include({ actorType: "operator", actorLabel: "tester@here" });
       expect(entry?.changes).to.deep.include({
-        ...{ backup: "a.tar", backupCreatedAt: manifest.createdAt, endedSessions: 1 },
+        backup: "a.tar",
+        backupCreatedAt: manifest.createdAt,
+        endedSessions: 1,
       });
       expect(entry?.createdAt).to.be.closeTo(systemClock.now(), 60_000);
     } finally {

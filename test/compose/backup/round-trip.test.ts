@@ -65,7 +65,8 @@ eachStore("a backup", (store) => {
       const options = { clock: systemClock, logger: silentLogger, signal: neverAborted };
       const config = await configOf(copy);
       const copied = await copyStore(await configOf(target), config, serverSecret, {
-        ...{ ...options, verifies: true },
+        ...options,
+        verifies: true,
       });
       expect(copied.rows).to.equal(Object.values(restored).flat().length + (await leasesOf(copy)));
       expect(await rowsOf(copy, newestVersion)).to.deep.equal(restored);
@@ -112,7 +113,10 @@ eachStore("a backup", (store) => {
     const damaged = await places.sqlite();
     await writeFile(damaged.sqliteFile, "not a database, ".repeat(1_000));
     const copied = await copyStore(await configOf(source), await configOf(damaged), serverSecret, {
-      ...{ clock: systemClock, logger: silentLogger, signal: neverAborted, verifies: false },
+      clock: systemClock,
+      logger: silentLogger,
+      signal: neverAborted,
+      verifies: false,
     }).catch(String);
     expect(copied).to.include("target_not_empty");
     if (process.getuid?.() !== 0) return;

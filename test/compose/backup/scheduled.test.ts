@@ -118,7 +118,11 @@ anyStore("a scheduled backup that is ended", (store) => {
     const config = await configOf(place, { TILL_BACKUP_FOLDER: folder });
     const db = await openDatabase(place);
     const handler = makeScheduledBackup({
-      ...{ config, db, secret: serverSecret, clock: systemClock, logger: silentLogger },
+      config,
+      db,
+      secret: serverSecret,
+      clock: systemClock,
+      logger: silentLogger,
     });
     const end = async (stopping: AbortController) => {
       const job = { id: "job_1", payload: {}, attempts: 1, signal: stopping.signal };

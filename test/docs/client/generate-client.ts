@@ -85,7 +85,9 @@ function lowerFirst(text: string): string {
 function callsOf({ paths }: ClientDocument): readonly Call[] {
   const calls = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
-      ...{ ...operation, method: method.toUpperCase(), path },
+      ...operation,
+      method: method.toUpperCase(),
+      path,
       ...clientName(operation.operationId, operation.tags[0] as Group),
     })),
   );

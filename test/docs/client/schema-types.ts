@@ -17,7 +17,11 @@ export interface Schema {
 }
 
 const plain: Readonly<Record<string, string>> = {
-  ...{ string: "string", number: "number", integer: "number", boolean: "boolean", null: "null" },
+  string: "string",
+  number: "number",
+  integer: "number",
+  boolean: "boolean",
+  null: "null",
 };
 
 /** Returns a record as an exported interface, or as a type if it is not an object. */

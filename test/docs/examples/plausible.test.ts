@@ -7,7 +7,11 @@ const recorded = (shift: number, digit: string) => {
   const id = `inv_01${digit.repeat(24)}`;
   const checkoutId = `chk_${digit.repeat(32)}`;
   return {
-    ...{ id, amount: "25.00", count: 3, missing: null, publicId: `ipub_${digit.repeat(32)}` },
+    id,
+    amount: "25.00",
+    count: 3,
+    missing: null,
+    publicId: `ipub_${digit.repeat(32)}`,
     reference: `${digit.repeat(4)}-${digit.repeat(4)}`.toUpperCase(),
     checkoutUrl: `http://127.0.0.1:${String(40_000 + shift)}/pay/${checkoutId}`,
     refundOf: id,

@@ -15,8 +15,14 @@ const speed = 3 * minute;
 const people = ["ada", "bob", "carol", "dave", "erin", "frank"];
 /** How much later a time is than the others, in examples that have the same time everywhere. */
 const later: Readonly<Record<string, number>> = {
-  ...{ paidAt: 12 * minute, updatedAt: 12 * minute, timestamp: 12 * minute, expiresAt: hour },
-  ...{ dueAt: 14 * day, trialEndsAt: 14 * day, currentPeriodEnd: 30 * day, periodEnd: 30 * day },
+  paidAt: 12 * minute,
+  updatedAt: 12 * minute,
+  timestamp: 12 * minute,
+  expiresAt: hour,
+  dueAt: 14 * day,
+  trialEndsAt: 14 * day,
+  currentPeriodEnd: 30 * day,
+  periodEnd: 30 * day,
   planChangeEffectiveAt: 30 * day,
 };
 /** The most items that a list has in an example. */

@@ -40,7 +40,9 @@ describe("the page about the first real network", () => {
     const [, exported = ""] = /^export (TILL_DATA_DIR.*)$/m.exec(text ?? "") ?? [];
     const env: Record<string, string> = {
       ...Object.fromEntries(exported.split(" ").map((pair) => pair.split("=") as [string, string])),
-      ...{ TILL_DATA_DIR: folder, TILL_SECRET: secret, TILL_BASE_RPC_URLS: node.url },
+      TILL_DATA_DIR: folder,
+      TILL_SECRET: secret,
+      TILL_BASE_RPC_URLS: node.url,
       TILL_RATES: "off",
     };
     const commands = commandsOf({ path: "", text: text ?? "" });

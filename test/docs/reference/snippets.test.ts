@@ -31,7 +31,8 @@ describe("the programs of the reference", () => {
     if (!hasPython) return;
     const parse = "import ast, json, sys; [ast.parse(each) for each in json.load(sys.stdin)]";
     const python = spawnSync("python3", ["-c", parse], {
-      ...{ input: JSON.stringify(all("python")), encoding: "utf8" },
+      input: JSON.stringify(all("python")),
+      encoding: "utf8",
     });
     expect(python.stderr).to.equal("");
   });

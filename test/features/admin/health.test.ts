@@ -37,9 +37,20 @@ const withState = (changes: Partial<typeof state>, own: NetworkReading["own"] = 
 
 describe("the health of a standby provider", () => {
   const health: ProviderHealth = {
-    ...{ place: 1, provider: "https://two", condition: "ok", isInUse: false, latencyMs: 20 },
-    ...{ tipHeight: 999, lagBlocks: 1, errorPercent: 0, requestsToday: 5, budgetDay: 0 },
-    ...{ requestsPerDay: null, lastError: null, retryAt: null, answeredAt: now - minute },
+    place: 1,
+    provider: "https://two",
+    condition: "ok",
+    isInUse: false,
+    latencyMs: 20,
+    tipHeight: 999,
+    lagBlocks: 1,
+    errorPercent: 0,
+    requestsToday: 5,
+    budgetDay: 0,
+    requestsPerDay: null,
+    lastError: null,
+    retryAt: null,
+    answeredAt: now - minute,
   };
   const lastError = { kind: "unreachable", message: "https://two: HTTP 503", at: now } as const;
   const told = (changes: Partial<ProviderHealth>, isWatched = true, age = 10 * second) =>

@@ -155,12 +155,20 @@ eachStore("the operations status", (store) => {
     const hold = (surcharge: number) =>
       db.write(testContext, (tx) =>
         tx.insert(holds, {
-          ...{ id: ids.next("hold", app.clock.now()), network: "sandbox", address: "7".repeat(40) },
-          ...{ token: "USDT", amount: 10_000n + BigInt(surcharge), price: 10_000n },
-          ...{ leastAmount: 10_000n, kind: "amount" as const },
+          id: ids.next("hold", app.clock.now()),
+          network: "sandbox",
+          address: "7".repeat(40),
+          token: "USDT",
+          amount: 10_000n + BigInt(surcharge),
+          price: 10_000n,
+          leastAmount: 10_000n,
+          kind: "amount" as const,
           invoiceId: ids.next("invoice", app.clock.now()),
           organizationId: ids.next("organization", app.clock.now()),
-          ...{ startsAt: 1, endsAt: 2, releasedAt: null, recycledAt: null },
+          startsAt: 1,
+          endsAt: 2,
+          releasedAt: null,
+          recycledAt: null,
         }),
       );
     const told = async () => {
@@ -266,7 +274,9 @@ eachStore("the status of a network's providers", (store) => {
     const node = await startFakeNode(chain);
     const dead = "http://127.0.0.1:9";
     const app = await startApp({
-      ...{ place: await store.place("migrated"), background: true, clock },
+      place: await store.place("migrated"),
+      background: true,
+      clock,
       settings: { TILL_NETWORKS: "base", TILL_BASE_RPC_URLS: `${dead}/with-a-key,${node.url}` },
     });
     try {

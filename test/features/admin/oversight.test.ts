@@ -250,7 +250,11 @@ eachStore("the platform's view", (store) => {
       const status = await expectStatus(get("/v1/admin/operations/status"), 200);
       const queues = status.body["queues"] as readonly Item[];
       expect(queues.find(({ queue }) => queue === "billing")).to.deep.equal({
-        ...{ queue: "billing", waiting: 0, active: 0, delayed: 1, failed: 6 },
+        queue: "billing",
+        waiting: 0,
+        active: 0,
+        delayed: 1,
+        failed: 6,
       });
     });
 

@@ -49,8 +49,10 @@ eachStore("analytics", (store) => {
     await books.settle();
     const three = await books.issue({
       ...paid,
-      ...{ walletId: second ?? null, customerId: mary ?? null },
-      ...{ at: on(3, 30, 12), amount: 5_001n },
+      walletId: second ?? null,
+      customerId: mary ?? null,
+      at: on(3, 30, 12),
+      amount: 5_001n,
     });
     await books.pay(three, { at: on(3, 31, 23, 59), worth: 5_001n });
     // Payments that are not confirmed, or reverted.
@@ -66,13 +68,20 @@ eachStore("analytics", (store) => {
     await books.pay(before, { at: on(4, 1), worth: 4_000n });
     const inTokens = await books.issue({
       ...graces,
-      ...{ at: on(3, 5), amount: 1_500_001n, currency: "USDT", decimals: 6 },
+      at: on(3, 5),
+      amount: 1_500_001n,
+      currency: "USDT",
+      decimals: 6,
     });
     await books.pay(inTokens, { at: on(3, 5), worth: 1_500_001n });
     await books.issue({ organizationId, at: on(3, 20), amount: 800n, status: "draft" });
     const bobs = await books.issue({
-      ...{ organizationId: bob.organizationId, at: on(3, 10), amount: 100_000n },
-      ...{ status: "paid", customerId: customers[2] ?? null, walletId: wallets[2] ?? null },
+      organizationId: bob.organizationId,
+      at: on(3, 10),
+      amount: 100_000n,
+      status: "paid",
+      customerId: customers[2] ?? null,
+      walletId: wallets[2] ?? null,
     });
     await books.pay(bobs, { at: on(3, 10), worth: 100_000n });
   }
@@ -220,8 +229,11 @@ eachStore("analytics", (store) => {
           data: [
             { customerId: mary, name: "Mary", email: null, volume: "50.01", paymentCount: 1 },
             {
-              ...{ customerId: grace, name: "Grace", email: "grace@example.com" },
-              ...{ volume: "35.50", paymentCount: 3 },
+              customerId: grace,
+              name: "Grace",
+              email: "grace@example.com",
+              volume: "35.50",
+              paymentCount: 3,
             },
           ],
           nextCursor: null,
@@ -230,12 +242,20 @@ eachStore("analytics", (store) => {
         expect(first).to.deep.equal((top["data"] as unknown[]).slice(0, 1));
         expect((await body(get("top-wallets", march)))["data"]).to.deep.equal([
           {
-            ...{ walletId: wallets[1], label: "Safe", network: "sandbox" },
-            ...{ address: `0x${"2".repeat(40)}`, volume: "50.01", paymentCount: 1 },
+            walletId: wallets[1],
+            label: "Safe",
+            network: "sandbox",
+            address: `0x${"2".repeat(40)}`,
+            volume: "50.01",
+            paymentCount: 1,
           },
           {
-            ...{ walletId: wallets[0], label: "Till", network: "sandbox" },
-            ...{ address: `0x${"1".repeat(40)}`, volume: "35.50", paymentCount: 3 },
+            walletId: wallets[0],
+            label: "Till",
+            network: "sandbox",
+            address: `0x${"1".repeat(40)}`,
+            volume: "35.50",
+            paymentCount: 3,
           },
         ]);
       });
@@ -258,12 +278,16 @@ eachStore("analytics", (store) => {
         });
         expect((await body(admin("top-organizations", march)))["data"]).to.deep.equal([
           {
-            ...{ organizationId: bob.organizationId, name: "Bob's shop" },
-            ...{ volume: "1000.00", paymentCount: 1 },
+            organizationId: bob.organizationId,
+            name: "Bob's shop",
+            volume: "1000.00",
+            paymentCount: 1,
           },
           {
-            ...{ organizationId: ada.organizationId, name: "Ada's shop" },
-            ...{ volume: "85.51", paymentCount: 4 },
+            organizationId: ada.organizationId,
+            name: "Ada's shop",
+            volume: "85.51",
+            paymentCount: 4,
           },
         ]);
       });
@@ -288,8 +312,12 @@ eachStore("analytics", (store) => {
     const { clock, db } = app.app;
     const pending = async () => (await body(admin("summary")))["pendingReviewCount"];
     const legal = {
-      ...{ legalName: "Eve Ltd", registrationNumber: "1", country: "DE", address: "1 Street" },
-      ...{ contactEmail: "eve@example.com", businessDescription: "Books" },
+      legalName: "Eve Ltd",
+      registrationNumber: "1",
+      country: "DE",
+      address: "1 Street",
+      contactEmail: "eve@example.com",
+      businessDescription: "Books",
     };
     await expectStatus(app.request("PATCH", path, { token: eve.token, body: legal }), 200);
     await expectStatus(app.request("POST", `${path}/kyb/submit`, { token: eve.token }), 200);

@@ -116,7 +116,9 @@ async function play(world: World, step: Step): Promise<void> {
     const organizationId = organizations[step.organization] ?? "";
     issued.push(
       await books.issue({
-        ...{ organizationId, at: step.at, amount: step.amount },
+        organizationId,
+        at: step.at,
+        amount: step.amount,
         ...assets[step.asset],
         status: step.isDraft ? "draft" : "open",
         walletId: `wal_${String(step.customer % 2)}`,

@@ -89,7 +89,10 @@ eachStore("Figures of a shop", (store) => {
     const invoice = await issue();
     const untouched = await summary();
     expect(untouched).to.deep.equal({
-      ...{ processedVolume: "0.00", paymentCount: 0, invoiceCount: 1, paidInvoiceCount: 0 },
+      processedVolume: "0.00",
+      paymentCount: 0,
+      invoiceCount: 1,
+      paidInvoiceCount: 0,
       outstandingAmount: "25.00",
     });
     pay(invoice, 25);
@@ -98,7 +101,10 @@ eachStore("Figures of a shop", (store) => {
     expect(await statuses()).to.deep.equal({ confirming: "1 × 25.00" });
     await confirm();
     const paid = {
-      ...{ processedVolume: "25.00", paymentCount: 1, invoiceCount: 1, paidInvoiceCount: 1 },
+      processedVolume: "25.00",
+      paymentCount: 1,
+      invoiceCount: 1,
+      paidInvoiceCount: 1,
       outstandingAmount: "0.00",
     };
     expect(await summary()).to.deep.equal(paid);
@@ -123,7 +129,10 @@ eachStore("Figures of a shop", (store) => {
     pay(partly, 10);
     await confirm();
     expect(await summary()).to.deep.equal({
-      ...{ processedVolume: "10.00", paymentCount: 1, invoiceCount: 2, paidInvoiceCount: 0 },
+      processedVolume: "10.00",
+      paymentCount: 1,
+      invoiceCount: 2,
+      paidInvoiceCount: 0,
       outstandingAmount: "27.00",
     });
     await settle();

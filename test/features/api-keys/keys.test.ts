@@ -304,7 +304,8 @@ eachServed("keys with scope billing", (served) => {
     const text = JSON.stringify({ name: "late", scopes: ["billing"] });
     const headers = {
       Authorization: `Bearer ${partner.token}`,
-      ...{ "Content-Type": "application/json", "Content-Length": String(text.length) },
+      "Content-Type": "application/json",
+      "Content-Length": String(text.length),
     };
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const options = { method: "POST", headers, agent: false };

@@ -29,7 +29,11 @@ eachStore("the retention of login data", (store) => {
     db = await store.open();
     await db.write(testContext, (tx) =>
       tx.insert(users, {
-        ...{ id: userId, email: "ada@example.com", name: "Ada", passwordHash: "", createdAt: 0 },
+        id: userId,
+        email: "ada@example.com",
+        name: "Ada",
+        passwordHash: "",
+        createdAt: 0,
       }),
     );
   });
@@ -67,7 +71,11 @@ eachStore("the retention of login data", (store) => {
 
   it("keeps reset tokens until they expire", async () => {
     const reset = (expiresAt: number) => ({
-      ...{ tokenHash: `reset ${String(expiresAt)}`, userId, createdAt: 0, expiresAt, usedAt: null },
+      tokenHash: `reset ${String(expiresAt)}`,
+      userId,
+      createdAt: 0,
+      expiresAt,
+      usedAt: null,
     });
     await db.write(testContext, (tx) =>
       tx.insertMany(passwordResets, [reset(now - 1), reset(now), reset(now + 1)]),
@@ -80,21 +88,47 @@ eachStore("the retention of login data", (store) => {
   it("keeps invitations for 30 days after they expire", async () => {
     const organizationId = ids.next("organization", now);
     const made = [1, 0, -1].map((more) => ({
-      ...{ id: ids.next("invitation", now), organizationId, email: "b@example.com" },
-      ...{ role: "viewer" as const, tokenHash: `invitation ${String(more)}`, invitedBy: null },
-      ...{ createdAt: 0, expiresAt: now - 30 * day - more, acceptedAt: null, revokedAt: null },
+      id: ids.next("invitation", now),
+      organizationId,
+      email: "b@example.com",
+      role: "viewer" as const,
+      tokenHash: `invitation ${String(more)}`,
+      invitedBy: null,
+      createdAt: 0,
+      expiresAt: now - 30 * day - more,
+      acceptedAt: null,
+      revokedAt: null,
     }));
     expect(invitationKeptFor).to.equal(30 * day);
     await db.write(testContext, async (tx) => {
       await tx.insert(organizations, {
-        ...{ id: organizationId, name: "Shop", displayName: "Shop", isPlatform: false },
-        ...{ pendingDisplayName: null, accentColor: null, logo: null, pendingLogo: null },
-        ...{ status: "active", verificationStatus: "unverified", legalName: null },
-        ...{ registrationNumber: null, country: null, address: null, website: null },
-        ...{ contactEmail: null, businessDescription: null, reviewNote: null },
-        ...{ kybSubmittedAt: null, reviewedAt: null, latePayments: "accept" },
-        ...{ lateWindowDays: 7, allowedOrigins: [], paymentOptions: null },
-        ...{ version: 1, createdAt: 0, updatedAt: 0 },
+        id: organizationId,
+        name: "Shop",
+        displayName: "Shop",
+        isPlatform: false,
+        pendingDisplayName: null,
+        accentColor: null,
+        logo: null,
+        pendingLogo: null,
+        status: "active",
+        verificationStatus: "unverified",
+        legalName: null,
+        registrationNumber: null,
+        country: null,
+        address: null,
+        website: null,
+        contactEmail: null,
+        businessDescription: null,
+        reviewNote: null,
+        kybSubmittedAt: null,
+        reviewedAt: null,
+        latePayments: "accept",
+        lateWindowDays: 7,
+        allowedOrigins: [],
+        paymentOptions: null,
+        version: 1,
+        createdAt: 0,
+        updatedAt: 0,
       });
       await tx.insertMany(invitations, made);
     });

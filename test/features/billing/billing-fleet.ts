@@ -66,7 +66,9 @@ export async function openEstate(options: EstateOptions) {
   const { place, settings, receive } = options;
   const clock = options.clock ?? movingClock(options.start ?? lastOfJanuary);
   const app = await startApp({
-    ...{ place, clock, background: false },
+    place,
+    clock,
+    background: false,
     settings: { TILL_BILLING: "on", TILL_SANDBOX_BLOCK_MS: "0", ...settings },
   });
   const { db, sandbox, watchers, billingRun } = app.app;
@@ -114,7 +116,15 @@ export async function openEstate(options: EstateOptions) {
 
   await mine();
   return {
-    ...{ app, db, clock, admin, desk, mine, look, keepAwake, tokenOf },
+    app,
+    db,
+    clock,
+    admin,
+    desk,
+    mine,
+    look,
+    keepAwake,
+    tokenOf,
     run: (): Promise<RunResult> => billingRun.runAll(),
 
     /** Advances the clock by days without downtime, then runs billing. */
@@ -225,8 +235,13 @@ export function plansFile(
   const shipped = new URL("../../../config/plans.yaml", import.meta.url);
   const { billing } = parse(readFileSync(shipped, "utf8")) as { billing: object };
   const like = {
-    ...{ description: "Of a test.", currency: "USD", interval: "month", trialDays: 0 },
-    ...{ includedInvoices: null, overagePrice: null, features: [] },
+    description: "Of a test.",
+    currency: "USD",
+    interval: "month",
+    trialDays: 0,
+    includedInvoices: null,
+    overagePrice: null,
+    features: [],
   };
   const file = join(folder, "plans.yaml");
   const entries = Object.entries(plans).map(([id, plan]) => [id, { name: id, ...like, ...plan }]);

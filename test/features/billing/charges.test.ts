@@ -155,8 +155,15 @@ describe("the charges of a platform invoice", () => {
       }),
     );
     expect(charges).to.deep.include({
-      ...{ subtotal: 0n, discountTotal: 0n, creditTotal: 0n, total: 0n, newCredit: 0n },
-      ...{ discountUses: [], creditUses: [], carried: 0n, isCollected: false },
+      subtotal: 0n,
+      discountTotal: 0n,
+      creditTotal: 0n,
+      total: 0n,
+      newCredit: 0n,
+      discountUses: [],
+      creditUses: [],
+      carried: 0n,
+      isCollected: false,
     });
   });
 

@@ -51,7 +51,8 @@ eachStore("the bodies of billing's events", (store) => {
     const merchant = await estate.merchant();
     const body = { label: "Till", network: "sandbox", xpub: xpubOf(place) };
     const made = estate.app.request("POST", `${merchant.path}/wallets`, {
-      ...{ key: merchant.key, body },
+      key: merchant.key,
+      body,
     });
     await expectStatus(made, 201);
     return merchant;
@@ -85,7 +86,10 @@ eachStore("the bodies of billing's events", (store) => {
     await estate.pay(first);
     await estate.live(14.01);
     const body = {
-      ...{ amount: "5", settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+      amount: "5",
+      settlementCurrency: "USD",
+      tokenSymbol: "USDT",
+      network: "sandbox",
     };
     for (let made = 0; made < 2; made += 1) {
       const path = `${shop.path}/invoices`;
@@ -93,7 +97,10 @@ eachStore("the bodies of billing's events", (store) => {
     }
     const { app } = estate.app;
     const relay = createRelay({
-      ...{ db: estate.db, leases: app.leases, subscribers: [app.usageWatch], context: testContext },
+      db: estate.db,
+      leases: app.leases,
+      subscribers: [app.usageWatch],
+      context: testContext,
     });
     while (await relay.run(new AbortController().signal));
     await expectStatus(estate.change(shop, "scale"), 200);

@@ -55,7 +55,9 @@ eachStore("several processes that bill the same subscriptions", (store) => {
       rows.push(
         subscription(id, {
           id: ids.next("subscription", anchorAt),
-          ...{ anchorAt, currentPeriodStart: start, currentPeriodEnd: end },
+          anchorAt,
+          currentPeriodStart: start,
+          currentPeriodEnd: end,
           nextActionAt: end,
         }),
       );
@@ -67,17 +69,33 @@ eachStore("several processes that bill the same subscriptions", (store) => {
       await tx.insertMany(
         credits,
         shops.map(({ id }) => ({
-          ...{ id: ids.next("credit", anchorAt), organizationId: id, currency: "USD", decimals: 2 },
-          ...{ amount: balance, remaining: balance, reason: "Balance", expiresAt: null },
-          ...{ createdBy: "tests", sourceInvoiceId: null, createdAt: anchorAt, version: 1 },
+          id: ids.next("credit", anchorAt),
+          organizationId: id,
+          currency: "USD",
+          decimals: 2,
+          amount: balance,
+          remaining: balance,
+          reason: "Balance",
+          expiresAt: null,
+          createdBy: "tests",
+          sourceInvoiceId: null,
+          createdAt: anchorAt,
+          version: 1,
         })),
       );
       await tx.insertMany(
         adjustments,
         shops.map(({ id }) => ({
-          ...{ id: ids.next("adjustment", anchorAt), organizationId: id, amount: -100n },
-          ...{ currency: "USD", decimals: 2, description: "Sorry", status: "pending" as const },
-          ...{ platformInvoiceId: null, createdBy: "tests", createdAt: anchorAt },
+          id: ids.next("adjustment", anchorAt),
+          organizationId: id,
+          amount: -100n,
+          currency: "USD",
+          decimals: 2,
+          description: "Sorry",
+          status: "pending" as const,
+          platformInvoiceId: null,
+          createdBy: "tests",
+          createdAt: anchorAt,
         })),
       );
     });

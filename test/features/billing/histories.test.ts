@@ -41,11 +41,15 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("change" as const), shop, plan }),
   fc.record({
     kind: fc.constant("credit" as const),
-    ...{ shop, cents, days: fc.option(fc.integer({ min: 1, max: 60 })) },
+    shop,
+    cents,
+    days: fc.option(fc.integer({ min: 1, max: 60 })),
   }),
   fc.record({
     kind: fc.constant("discount" as const),
-    ...{ shop, value: fc.constantFrom("12.5", "50", "100"), periods: fc.constantFrom(1, 2, null) },
+    shop,
+    value: fc.constantFrom("12.5", "50", "100"),
+    periods: fc.constantFrom(1, 2, null),
   }),
   fc.record({ kind: fc.constant("fixed" as const), shop, cents, periods: fc.constantFrom(1, 3) }),
   fc.record({ kind: fc.constant("adjust" as const), shop, cents, isGiven: fc.boolean() }),
@@ -53,7 +57,8 @@ const step = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant("pay" as const),
-      ...{ shop, share: fc.constantFrom(100n, 100n, 40n, 130n) },
+      shop,
+      share: fc.constantFrom(100n, 100n, 40n, 130n),
     }),
   },
   fc.record({ kind: fc.constant("issue" as const), shop, count: fc.integer({ min: 1, max: 3 }) }),
@@ -81,7 +86,8 @@ const beginning: readonly Step[] = [
 ];
 /** Plan changes during the trial, which replace its first invoice, before or after it is paid. */
 const trialStep: fc.Arbitrary<Step> = fc.record({
-  ...{ kind: fc.constant("change" as const), shop: fc.constant(0) },
+  kind: fc.constant("change" as const),
+  shop: fc.constant(0),
   plan: fc.constantFrom("plain" as const, "trial" as const),
 });
 
@@ -135,7 +141,8 @@ async function act(estate: Estate, merchants: readonly Merchant[], one: Step): P
   const give = (noun: string, body: object) =>
     expectStatus(
       estate.app.request("POST", `/v1/admin/organizations/${merchant.organizationId}/${noun}`, {
-        ...{ key: estate.platformKey, body },
+        key: estate.platformKey,
+        body,
       }),
       201,
     );
@@ -153,7 +160,10 @@ async function act(estate: Estate, merchants: readonly Merchant[], one: Step): P
     }
     case "discount":
       await give("discounts", {
-        ...{ kind: "percent", value: one.value, periods: one.periods, reason: "Welcome" },
+        kind: "percent",
+        value: one.value,
+        periods: one.periods,
+        reason: "Welcome",
       });
       return;
     case "fixed": {
@@ -220,7 +230,9 @@ async function change(estate: Estate, merchant: Merchant, wanted: string): Promi
   const { plan: current, status, currentPeriodEnd } = before;
   const isCurrent = wanted === current;
   expect(answer.body).to.include({
-    ...{ plan: current, status, currentPeriodEnd },
+    plan: current,
+    status,
+    currentPeriodEnd,
     pendingPlan: isCurrent ? null : wanted,
     planChangeEffectiveAt: isCurrent ? null : currentPeriodEnd,
   });

@@ -38,18 +38,29 @@ describe("kept checkouts", () => {
   it("show the confirmations of the payment that takes longest, on whichever network", () => {
     const networks = testNetworks("tron", "ethereum");
     const quotes = [...networks.values()].map(({ id, confirmations }) => ({
-      ...{ network: id, tokenSymbol: "USDT", requiredConfirmations: confirmations },
+      network: id,
+      tokenSymbol: "USDT",
+      requiredConfirmations: confirmations,
     }));
     const required = networks.get("ethereum")?.confirmations ?? 0;
     const payable = { units: 1n, asset: { code: "USDT", decimals: 6 } };
     // TRON is in force, and its payment has all but one of its confirmations.
     const confirmations = { current: 0, required: networks.get("tron")?.confirmations ?? 0 };
     const invoice = {
-      ...{ network: "tron", status: "confirming", latestBlock: 102 - confirmations.required },
-      ...{ quotes, options: [], payable, confirmations, hasRoom: false },
+      network: "tron",
+      status: "confirming",
+      latestBlock: 102 - confirmations.required,
+      quotes,
+      options: [],
+      payable,
+      confirmations,
+      hasRoom: false,
     };
     const payment = (network: string, blockHeight: number, status = "confirming") => ({
-      ...{ network, token: "USDT", blockHeight, status },
+      network,
+      token: "USDT",
+      blockHeight,
+      status,
     });
     const view = (...payments: readonly ReturnType<typeof payment>[]) =>
       viewCheckout(

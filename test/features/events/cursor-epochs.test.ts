@@ -3,7 +3,10 @@ import { expect } from "chai";
 import { epochsAfter } from "../../../src/features/events/cursor-epochs.ts";
 
 const restoreOf = (id: string, eventPosition: number) => ({
-  ...{ id, eventPosition, at: 0, backupCreatedAt: "2026-11-22T03:15:00.000Z" },
+  id,
+  eventPosition,
+  at: 0,
+  backupCreatedAt: "2026-11-22T03:15:00.000Z",
 });
 
 describe("cursors of events", () => {

@@ -29,7 +29,9 @@ const changing: readonly (readonly [RegExp, (found: string) => string])[] = [
   [/^chk_.*$/, () => "chk_0"],
 ];
 const changingFields: Readonly<Record<string, unknown>> = {
-  ...{ publicId: "INV-0", merchantInvoicePublicId: "INV-0", blockNumber: 1 },
+  publicId: "INV-0",
+  merchantInvoicePublicId: "INV-0",
+  blockNumber: 1,
 };
 
 /** A body with what differs from run to run replaced. */

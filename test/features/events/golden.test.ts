@@ -69,7 +69,8 @@ eachStore("the golden event bodies", (store) => {
   const patched = (path: string, body: object) =>
     expectStatus(
       counter.app.request("PATCH", `/v1/organizations/${merchant.organizationId}${path}`, {
-        ...{ key: merchant.key, body },
+        key: merchant.key,
+        body,
       }),
       200,
     );
@@ -116,7 +117,8 @@ eachStore("the golden event bodies", (store) => {
     await patched(`/invoices/${String(opened["id"])}`, { status: "open" });
 
     const choice = await counter.issue(merchant, {
-      ...{ network: undefined, tokenSymbol: undefined },
+      network: undefined,
+      tokenSymbol: undefined,
       paymentOptions: ["USDT", "USDC"].map((tokenSymbol) => ({ network: "sandbox", tokenSymbol })),
     });
     const option = `/v1/checkout/${String(choice["checkoutId"])}/option`;
@@ -137,7 +139,9 @@ eachStore("the golden event bodies", (store) => {
     await pay(parts, 9);
     await counter.mine();
     const short = await counter.issue(merchant, {
-      ...{ amount: "40.00", underpaymentTolerance: "5", walletId },
+      amount: "40.00",
+      underpaymentTolerance: "5",
+      walletId,
     });
     await pay(short, 39);
     await counter.mine(3);
@@ -156,7 +160,8 @@ eachStore("the golden event bodies", (store) => {
       [35, "reject"],
     ] as const) {
       const invoice = await counter.issue(merchant, {
-        ...{ amount: `${String(amount)}.00`, expiresInSeconds: 300 },
+        amount: `${String(amount)}.00`,
+        expiresInSeconds: 300,
       });
       counter.app.clock.advance(hour);
       await counter.mine();

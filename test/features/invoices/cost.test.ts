@@ -67,7 +67,9 @@ eachServed("an invoice", (served) => {
   }
   const post = (target: string, body: object) =>
     served.app.request("POST", path + target, {
-      ...{ key, body, headers: { "idempotency-key": randomUUID() } },
+      key,
+      body,
+      headers: { "idempotency-key": randomUUID() },
     });
 
   /** Waits until the background work of all invoices is done; returns the number of statements that this takes. */

@@ -21,19 +21,22 @@ eachStore("Taking a hold", (store) => {
       invoiceId: shop.ids.next("invoice", shop.now()),
       search: searchAmount(place, 10n ** 8n, 6, null, systemRandom),
       leastOf: (amount: bigint) => amount,
-      ...{ startsAt: shop.now(), endsAt: shop.now() + 1 },
+      startsAt: shop.now(),
+      endsAt: shop.now() + 1,
     };
     // As in a new store that got many invoices at once: PostgreSQL has no statistics yet.
     await db.write(testContext, (tx) => tx.run("TRUNCATE holds"));
     const others = Array.from({ length: 2_000 }, (_, index): RowOf<typeof holds> => ({
-      ...{
-        id: shop.ids.next("hold", shop.now()),
-        ...place,
-        kind: "amount",
-        releasedAt: null,
-        recycledAt: null,
-      },
-      ...{ price: 0n, leastAmount: 0n, amount: BigInt(index), startsAt: 0, endsAt: 1 },
+      id: shop.ids.next("hold", shop.now()),
+      ...place,
+      kind: "amount",
+      releasedAt: null,
+      recycledAt: null,
+      price: 0n,
+      leastAmount: 0n,
+      amount: BigInt(index),
+      startsAt: 0,
+      endsAt: 1,
       invoiceId: shop.ids.next("invoice", shop.now()),
     }));
     const plans = await db.write(testContext, async (tx) => {

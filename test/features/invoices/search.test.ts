@@ -54,12 +54,16 @@ eachStore("the search for invoices", (store) => {
     customerId = String((await counter.post(owner, "/customers", customer)).body["id"]);
     await issue("plain", { walletId: idAt(wallet), amount: "30.00" });
     await issue("described", {
-      ...{ walletId: idAt(wallet), amount: "9.00", externalId: "Order-1001" },
+      walletId: idAt(wallet),
+      amount: "9.00",
+      externalId: "Order-1001",
       description: "Two T-shirts, 50% off_sale (ÉTÉ)",
     });
     await issue("customer's", { walletId: idAt(other), amount: "100.00", customerId });
     await issue("marked", {
-      ...{ walletId: idAt(other), tokenSymbol: "USDC", amount: "30.00" },
+      walletId: idAt(other),
+      tokenSymbol: "USDC",
+      amount: "30.00",
       metadata: { channel: "web", "a:b": "c=d" },
     });
     await issue("draft", { draft: true, description: "two dozen", externalId: "order-2" });

@@ -46,14 +46,19 @@ eachServed(
       const [own, other, ...rest] = told.organizations;
       expect(rest).to.deep.equal([]);
       expect(own).to.deep.include({
-        ...{ organizationId: ada.organizationId, organizationName: "Ada's shop" },
-        ...{ organizationStatus: "active", role: "owner" },
+        organizationId: ada.organizationId,
+        organizationName: "Ada's shop",
+        organizationStatus: "active",
+        role: "owner",
       });
       expect(own?.permissions).to.include.members(["api-keys:write", "billing:write"]);
       expect(own?.permissions.join()).not.to.include("platform");
       expect(other).to.deep.equal({
-        ...{ organizationId: bob.organizationId, organizationName: "Bob's shop" },
-        ...{ organizationStatus: "active", role: "viewer", permissions: ["organization:read"] },
+        organizationId: bob.organizationId,
+        organizationName: "Bob's shop",
+        organizationStatus: "active",
+        role: "viewer",
+        permissions: ["organization:read"],
       });
     });
 

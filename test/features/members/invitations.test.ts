@@ -104,7 +104,10 @@ eachStore("an invitation", (store) => {
     const email = newAddress();
     const session = await app.request("POST", "/v1/auth/register", {
       body: {
-        ...{ email, password, name: "Guest", organizationName: "Never founded" },
+        email,
+        password,
+        name: "Guest",
+        organizationName: "Never founded",
         invitationToken: await tokenFor(email),
       },
     });

@@ -18,11 +18,18 @@ eachServed(
       const networks = answer.body["data"] as Json[];
       expect(networks.map(({ id }) => id)).to.deep.equal(["sandbox", "tron"]);
       expect(networks[1]).to.deep.equal({
-        ...{ id: "tron", title: "TRON", tokenStandard: "TRC-20", isTest: false },
-        ...{ chainId: 728126428, requiredConfirmations: 7 },
+        id: "tron",
+        title: "TRON",
+        tokenStandard: "TRC-20",
+        isTest: false,
+        chainId: 728126428,
+        requiredConfirmations: 7,
         tokens: [
           {
-            ...{ symbol: "USDT", title: "Tether USD", decimals: 6, peggedCurrencies: ["USD"] },
+            symbol: "USDT",
+            title: "Tether USD",
+            decimals: 6,
+            peggedCurrencies: ["USD"],
             contract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
           },
         ],

@@ -30,7 +30,10 @@ eachStore("Payment of exactly the remaining amount", (store) => {
     expect(await restOf(invoice)).to.equal("15.0001");
     await pay(15.0001);
     expect(await read(invoice)).to.include({
-      ...{ status: "paid", exception: "none", paidAmount: "25.00", paidTokenAmount: "25.0001" },
+      status: "paid",
+      exception: "none",
+      paidAmount: "25.00",
+      paidTokenAmount: "25.0001",
     });
     expect(await pageOf(invoice)).to.contain('data-state="paid"');
   });
@@ -68,7 +71,9 @@ eachStore("Payment of exactly the remaining amount", (store) => {
     expect(await read(invoice)).to.include({ exception: "reverted", paidAmount: "0.00" });
     await shop.counter.mine(4);
     expect(await read(invoice)).to.include({
-      ...{ status: "paid", exception: "none", paidTokenAmount: "25.0001" },
+      status: "paid",
+      exception: "none",
+      paidTokenAmount: "25.0001",
     });
   });
 });

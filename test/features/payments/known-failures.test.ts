@@ -48,7 +48,10 @@ eachStore("Known failures of other systems:", (store) => {
     return parsed.address;
   };
   const sent = (invoice: InvoiceView, amount: string, transaction = `of ${invoice.id}`) => ({
-    ...{ transaction, contract: usdt(), to: to(invoice), amount: units(amount) },
+    transaction,
+    contract: usdt(),
+    to: to(invoice),
+    amount: units(amount),
   });
   async function mine(...logs: Parameters<ScriptedChain["mine"]>[0] & object): Promise<void> {
     chain.mine(logs);

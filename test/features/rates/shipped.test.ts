@@ -33,7 +33,9 @@ describe("the shipped exchange rates", () => {
     await writeFile(ratesFile, await sources.file());
     app = await startApp({
       settings: {
-        ...{ TILL_RATES: "on", TILL_RATES_FILE: ratesFile, TILL_SANDBOX_BLOCK_MS: "0" },
+        TILL_RATES: "on",
+        TILL_RATES_FILE: ratesFile,
+        TILL_SANDBOX_BLOCK_MS: "0",
       },
     });
     shop = await approvedMerchant(app);
@@ -61,7 +63,10 @@ describe("the shipped exchange rates", () => {
     return app.request("POST", `/v1/organizations/${shop.organizationId}/invoices`, {
       key: shop.key,
       body: {
-        ...{ amount: "100", settlementCurrency, tokenSymbol: "USDT", network: "sandbox" },
+        amount: "100",
+        settlementCurrency,
+        tokenSymbol: "USDT",
+        network: "sandbox",
         ...more,
       },
     });
@@ -198,7 +203,11 @@ describe("the shipped exchange rates", () => {
     const before = asked();
     const { config, db, clock } = app.app;
     const restarted = makeRatesService({
-      ...{ db, clock, plan: config.rates, fetch, stopping: new AbortController().signal },
+      db,
+      clock,
+      plan: config.rates,
+      fetch,
+      stopping: new AbortController().signal,
       logger: silentLogger,
       journal: { record: () => [] },
     });

@@ -37,7 +37,11 @@ eachStore("refunds' transactions, with two providers", (store) => {
     const final = (await networkState(db, "sandbox"))?.cursorHeight ?? 0;
     const block = { blockHeight: final, blockHash: "cd".repeat(32), transactionHash: named };
     const transfer = {
-      ...{ ...block, logIndex: 0, blockTime: null, from: desk.address, to: payer },
+      ...block,
+      logIndex: 0,
+      blockTime: null,
+      from: desk.address,
+      to: payer,
       contract: network.tokens.find(({ symbol }) => symbol === "USDT")?.contract ?? "",
       amount: BigInt(Math.round(Number(refund["amount"]) * 1_000_000)),
     };
@@ -67,12 +71,20 @@ eachStore("refunds' transactions, with two providers", (store) => {
     };
     const alarms = createAlarms({ clock, logger: silentLogger });
     const examiner = makeRefundExaminer({
-      ...{ db, clock, journal, network, networks, alarms, logger: silentLogger },
+      db,
+      clock,
+      journal,
+      network,
+      networks,
+      alarms,
+      logger: silentLogger,
       providers: [provider(0), provider(1)] as unknown as ChainClient[],
       payments: makeRefundLedger(ledger as unknown as Parameters<typeof makeRefundLedger>[0]),
     });
     return {
-      ...{ good, alarms, answers },
+      good,
+      alarms,
+      answers,
       failed: { ...good, succeeded: false, transfers: [] },
       later: { ...good, blockHeight: final + 1 },
       /** Examines it some times with these answers. */

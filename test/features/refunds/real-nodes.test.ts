@@ -113,7 +113,8 @@ describeOnAnvil("Refunds on real nodes", function () {
             await market.look();
           }
           expect(presentRefund(await market.refunds.find(refundId))).to.include({
-            ...{ status: "requested", refusal: "reverted" },
+            status: "requested",
+            refusal: "reverted",
             refusedTransactionHash: sent.transactionHash,
           });
         });

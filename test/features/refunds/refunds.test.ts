@@ -46,7 +46,9 @@ eachStore("refunds", (store) => {
     expect(refused.body["code"]).to.equal("not_refundable");
     const [needed] = await desk.counter.list(desk.merchant, "/payments");
     const early = await desk.post("/refunds", {
-      ...{ paymentId: needed?.["id"], amount: "1.00", address: `0x${desk.newAddress()}` },
+      paymentId: needed?.["id"],
+      amount: "1.00",
+      address: `0x${desk.newAddress()}`,
     });
     expect(early.body["code"]).to.equal("not_refundable");
     const second = await desk.pay("7.35");
@@ -139,7 +141,8 @@ eachStore("refunds", (store) => {
 
   it("return what came in two tokens of one invoice, each in its own and never more than the excess", async () => {
     const paymentOptions = ["USDT", "USDC"].map((tokenSymbol) => ({
-      ...{ network: "sandbox", tokenSymbol },
+      network: "sandbox",
+      tokenSymbol,
     }));
     const priced = { amount: "25.00", settlementCurrency: "USD", paymentOptions };
     const invoice = (await expectStatus(desk.post("/invoices", priced), 201)).body;
@@ -194,7 +197,8 @@ eachStore("refunds", (store) => {
         index % 2 === 0
           ? desk.ask(invoice, hash, `0x${desk.newAddress()}`)
           : desk.post("/refunds", {
-              ...{ paymentId: payment?.["id"], amount: "1.00" },
+              paymentId: payment?.["id"],
+              amount: "1.00",
               address: `0x${desk.newAddress()}`,
             }),
       ),
@@ -255,7 +259,9 @@ eachStore("refunds", (store) => {
         await desk.settle();
       }
       expect(await desk.refundOf(invoice)).to.include({
-        ...{ status: "requested", refusal: code, transactionHash: null },
+        status: "requested",
+        refusal: code,
+        transactionHash: null,
         refusedTransactionHash: `0x${named}`,
       });
     }
@@ -296,7 +302,9 @@ eachStore("refunds", (store) => {
     await desk.counter.reorganize(1, { drop: true });
     for (let attempt = 0; attempt < 18; attempt += 1) await desk.examine();
     expect(await desk.refundOf(invoice)).to.include({
-      ...{ status: "requested", refusal: "reverted", refusedTransactionHash: `0x${sent}` },
+      status: "requested",
+      refusal: "reverted",
+      refusedTransactionHash: `0x${sent}`,
     });
   });
 
@@ -325,7 +333,9 @@ eachStore("refunds", (store) => {
     const refund = await desk.refundOf(invoice);
     await expectStatus(desk.post(`/payments/${String(refund["paymentId"])}/accept`), 200);
     expect(await desk.refundOf(invoice)).to.include({
-      ...{ status: "rejected", refusal: "surplus_gone", reason: null },
+      status: "rejected",
+      refusal: "surplus_gone",
+      reason: null,
     });
     const named = await desk.name(refund, "ab".repeat(32));
     expect(named.body["code"]).to.equal("refund_not_requested");
@@ -345,7 +355,8 @@ eachStore("refunds", (store) => {
     const session = await desk.session(invoice);
     expect(session["canRequestRefund"]).to.equal(true);
     expect((session["refunds"] as Json[])[0]).to.include({
-      ...{ status: "rejected", reason: "Wrong address, we wrote to you" },
+      status: "rejected",
+      reason: "Wrong address, we wrote to you",
     });
     await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
   });
@@ -390,7 +401,9 @@ eachStore("refunds", (store) => {
     expect(await desk.refunds(`?invoiceId=${String(invoice["id"])}`)).to.deep.equal([]);
     const stranger = await desk.counter.merchant();
     const theirs = await desk.counter.post(stranger, "/refunds", {
-      ...{ paymentId: payment?.["id"], amount: "1.00", address: `0x${desk.newAddress()}` },
+      paymentId: payment?.["id"],
+      amount: "1.00",
+      address: `0x${desk.newAddress()}`,
     });
     expect(theirs.status).to.equal(404);
   });
@@ -418,7 +431,9 @@ eachStore("refunds", (store) => {
     const page = async () => (await desk.counter.app.request("GET", path)).text;
     const send = (fields: Record<string, string>) =>
       fetch(`${desk.counter.app.url}${path}/refund`, {
-        ...{ method: "POST", redirect: "manual", body: new URLSearchParams(fields) },
+        method: "POST",
+        redirect: "manual",
+        body: new URLSearchParams(fields),
       });
     const resultOf = (answer: Response) =>
       new URL(answer.headers.get("location") ?? "", "http://x").searchParams.get("refund");
@@ -443,7 +458,9 @@ eachStore("refunds", (store) => {
     expect(shown).to.include("0x5aAe").and.to.include("requested");
     expect(shown).not.to.include(address).and.not.to.include('id="refund-form"');
     const created = await desk.post("/refunds", {
-      ...{ paymentId: (await desk.refundOf(invoice))["paymentId"], amount: "1.00", address },
+      paymentId: (await desk.refundOf(invoice))["paymentId"],
+      amount: "1.00",
+      address,
     });
     expect(created.body["code"]).to.equal("refund_open");
   });
@@ -512,7 +529,9 @@ eachStore("refunds", (store) => {
     const ask = () => desk.ask(invoice, hash, `0x${desk.newAddress()}`);
     const create = () =>
       desk.post("/refunds", {
-        ...{ paymentId: payment, amount: "1.00", address: `0x${desk.newAddress()}` },
+        paymentId: payment,
+        amount: "1.00",
+        address: `0x${desk.newAddress()}`,
       });
     expect(await isVerified()).to.equal(true);
     await expectStatus(ask(), 202);
@@ -551,7 +570,8 @@ eachStore("refunds", (store) => {
     await expectStatus(desk.name(refund, sped), 200);
     await desk.examine();
     expect(await desk.refundOf(invoice)).to.include({
-      ...{ status: "sent", transactionHash: `0x${sped}` },
+      status: "sent",
+      transactionHash: `0x${sped}`,
     });
     expect((await desk.name(refund, "cd".repeat(32))).body["code"]).to.equal(
       "refund_not_requested",
@@ -587,7 +607,9 @@ eachStore("refunds", (store) => {
     expect(refund).to.include({ paymentRule: "submitted_hash", amount: "7.77" });
     await expectStatus(desk.name(refund, await desk.give(payer, "7.77")), 200);
     expect(await desk.refundOf(stranger)).to.include({
-      ...{ status: "rejected", refusal: "surplus_gone", reason: null },
+      status: "rejected",
+      refusal: "surplus_gone",
+      reason: null,
     });
     expect((await desk.name(foreign, "ab".repeat(32))).body["code"]).to.equal(
       "refund_not_requested",

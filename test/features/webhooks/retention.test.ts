@@ -52,8 +52,13 @@ eachStore("the retention of webhook data", (store) => {
       await tx.insertMany(
         webhookAttempts,
         made.map(({ id }) => ({
-          ...{ deliveryId: id, number: 1, startedAt: at, durationMs: 1 },
-          ...{ responseStatus: 200, errorKind: null, bodyExcerpt: "" },
+          deliveryId: id,
+          number: 1,
+          startedAt: at,
+          durationMs: 1,
+          responseStatus: 200,
+          errorKind: null,
+          bodyExcerpt: "",
         })),
       );
     });
@@ -77,9 +82,16 @@ eachStore("the retention of webhook data", (store) => {
 
   it("keeps events for 90 days, and the newest forever, so that positions continue", async () => {
     const event = (position: number | null, age: number) => ({
-      ...{ id: ids.next("event", now), organizationId: "org_1", type: "invoice.paid" },
-      ...{ apiVersion: "v1", objectType: "invoice", objectId: "inv_1", objectVersion: 1 },
-      ...{ payload: {}, occurredAt: now - age, position },
+      id: ids.next("event", now),
+      organizationId: "org_1",
+      type: "invoice.paid",
+      apiVersion: "v1",
+      objectType: "invoice",
+      objectId: "inv_1",
+      objectVersion: 1,
+      payload: {},
+      occurredAt: now - age,
+      position,
     });
     const prune = async () => {
       while (await pruneEvents(db, now, testContext));

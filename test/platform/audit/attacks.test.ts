@@ -47,8 +47,10 @@ eachStore("the audit chain against an attacker who writes to the store", (store)
     db.write(testContext, (tx) => {
       for (let place = 0; place < count; place += 1) {
         journal.record(tx, systemClock.now(), {
-          ...{ action: "thing.changed", organizationId: null },
-          ...{ subjectType: "thing", subjectId: String(place) },
+          action: "thing.changed",
+          organizationId: null,
+          subjectType: "thing",
+          subjectId: String(place),
         });
       }
       return Promise.resolve();
@@ -90,7 +92,9 @@ eachStore("the audit chain against an attacker who writes to the store", (store)
   it("reports the entries of a deleted tail", async () => {
     await cutAfter(5);
     expect(await fault()).to.deep.equal({
-      ...{ position: 6, id: null, kind: "missing" },
+      position: 6,
+      id: null,
+      kind: "missing",
       message:
         "The audit log ends at 5; the head in the store says 8: 3 entries are missing, from 6 on.",
     });
@@ -154,7 +158,10 @@ eachStore("the audit chain against an attacker who writes to the store", (store)
       await tx.run("DELETE FROM meta WHERE name = 'audit_head'");
       await keyChain(tx, otherKey);
       journal.record(tx, systemClock.now(), {
-        ...{ action: "thing.changed", organizationId: null, subjectType: "thing", subjectId: "x" },
+        action: "thing.changed",
+        organizationId: null,
+        subjectType: "thing",
+        subjectId: "x",
       });
     });
     await sealAll(other, otherKey, testContext);
@@ -165,7 +172,10 @@ eachStore("the audit chain against an attacker who writes to the store", (store)
     const sibling = await store.open();
     await sibling.write(testContext, (tx) => {
       journal.record(tx, systemClock.now(), {
-        ...{ action: "thing.changed", organizationId: null, subjectType: "thing", subjectId: "x" },
+        action: "thing.changed",
+        organizationId: null,
+        subjectType: "thing",
+        subjectId: "x",
       });
       return Promise.resolve();
     });
@@ -181,7 +191,9 @@ eachStore("the audit chain against an attacker who writes to the store", (store)
     expect(await fault(), "the store alone").to.equal(null);
     expect((await fault(early.kept)) ?? null).to.equal(null);
     expect(await fault(head)).to.deep.equal({
-      ...{ position: 6, id: null, kind: "missing" },
+      position: 6,
+      id: null,
+      kind: "missing",
       message:
         "The audit log ends at 5; the head that was given says 8: 3 entries are missing, from 6 on.",
     });

@@ -75,7 +75,9 @@ eachStore("the audit chain", (store) => {
       previous = row.hash ?? "";
     }
     expect(await readHead(db, auditKey)).to.deep.equal({
-      ...{ position: 3, hash: previous, keyedFrom: 1 },
+      position: 3,
+      hash: previous,
+      keyedFrom: 1,
     });
   });
 

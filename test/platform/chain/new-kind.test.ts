@@ -138,7 +138,9 @@ function suite(store: TestStore): void {
   it("refuses the addresses, keys and secrets of other networks", async () => {
     for (const text of ["0x868155088756156b8E18550A345d37ab5BFda311", "bark and roots"]) {
       const answer = await request("POST", "/wallets", {
-        ...{ label: "W", network: "wood", address: text },
+        label: "W",
+        network: "wood",
+        address: text,
       });
       expect(answer.status, text).to.equal(400);
       expect(answer.text).not.to.contain(text);

@@ -326,12 +326,18 @@ describe("loadConfig", () => {
       expect(config.networks[0]).to.include({ confirmations: 19, pollMs: 3_000 });
       expect(config.networks[0]?.endpoints).to.deep.equal([
         {
-          ...{ url: "https://api.trongrid.io/jsonrpc", headers: {}, batchMax: 100 },
-          ...{ requestsPerSecond: 15, requestsPerDay: 100_000 },
+          url: "https://api.trongrid.io/jsonrpc",
+          headers: {},
+          batchMax: 100,
+          requestsPerSecond: 15,
+          requestsPerDay: 100_000,
         },
         {
-          ...{ url: "https://tron-evm-rpc.publicnode.com", headers: {}, batchMax: 100 },
-          ...{ requestsPerSecond: 25, requestsPerDay: null },
+          url: "https://tron-evm-rpc.publicnode.com",
+          headers: {},
+          batchMax: 100,
+          requestsPerSecond: 25,
+          requestsPerDay: null,
         },
       ]);
     });

@@ -271,10 +271,21 @@ eachStore("a queue", (store) => {
   it("claims and deletes a batch with an index, however many jobs wait", async () => {
     const at = clock.now();
     const many = Array.from({ length: 10_000 }, (_, n) => ({
-      ...{ id: ids.next("job", at), queue: "maintenance", name: "greet", payload: { n } },
-      ...{ dedupeKey: null, organizationId: null, state: "ready" as const, runAt: at },
-      ...{ attempts: 0, maxAttempts: 12, leaseUntil: null, leaseToken: null },
-      ...{ failedReason: null, failedAt: null, createdAt: at },
+      id: ids.next("job", at),
+      queue: "maintenance",
+      name: "greet",
+      payload: { n },
+      dedupeKey: null,
+      organizationId: null,
+      state: "ready" as const,
+      runAt: at,
+      attempts: 0,
+      maxAttempts: 12,
+      leaseUntil: null,
+      leaseToken: null,
+      failedReason: null,
+      failedAt: null,
+      createdAt: at,
     }));
     await db.write(testContext, (tx) => tx.insertMany(jobTable, many));
     const asked: SeenStatement[] = [];

@@ -19,10 +19,21 @@ eachStore("failed jobs", (store) => {
     const db = await store.open();
     const ids = createIds(systemRandom);
     const job = (queue: QueueName, state: "ready" | "failed", age: number) => ({
-      ...{ id: ids.next("job", now), queue, name: "greet", payload: {}, dedupeKey: null },
-      ...{ organizationId: null, state, runAt: now, attempts: 12, maxAttempts: 12 },
-      ...{ leaseUntil: null, leaseToken: null, failedReason: "no" },
-      ...{ failedAt: state === "failed" ? now - age : null, createdAt: now - age },
+      id: ids.next("job", now),
+      queue,
+      name: "greet",
+      payload: {},
+      dedupeKey: null,
+      organizationId: null,
+      state,
+      runAt: now,
+      attempts: 12,
+      maxAttempts: 12,
+      leaseUntil: null,
+      leaseToken: null,
+      failedReason: "no",
+      failedAt: state === "failed" ? now - age : null,
+      createdAt: now - age,
     });
     const many = Array.from({ length: 6_100 }, (_, n) => job("chain", "failed", n));
     const others = [

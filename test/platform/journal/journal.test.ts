@@ -31,8 +31,12 @@ anyStore("a change recorded in the journal", (store) => {
     });
     expect(audit).to.have.length(1);
     expect(audit[0]).to.include({
-      ...{ organizationId: "org_1", action: "customer.updated", createdAt: at },
-      ...{ targetType: "customer", targetId: "cus_1", actorType: testContext.actor.type },
+      organizationId: "org_1",
+      action: "customer.updated",
+      createdAt: at,
+      targetType: "customer",
+      targetId: "cus_1",
+      actorType: testContext.actor.type,
     });
     expect(audit[0]?.changes).to.deep.equal(changes);
     expect(raised.map(({ type }) => type)).to.have.members([
@@ -41,8 +45,12 @@ anyStore("a change recorded in the journal", (store) => {
     ]);
     for (const event of raised) {
       expect(event).to.include({
-        ...{ organizationId: "org_1", objectType: "customer", objectId: "cus_1" },
-        ...{ objectVersion: 2, occurredAt: at, position: null },
+        organizationId: "org_1",
+        objectType: "customer",
+        objectId: "cus_1",
+        objectVersion: 2,
+        occurredAt: at,
+        position: null,
       });
       expect(event.payload).to.deep.equal(announced.data);
     }

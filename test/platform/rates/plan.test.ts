@@ -85,12 +85,20 @@ describe("the rates file", () => {
     const [euro, lira] = pairs;
     expect(euro?.sources).to.deep.equal([
       {
-        ...{ name: "day", url: "https://a.example/?c=EUR", value: "/EUR", isInverted: false },
-        ...{ dated: "/d", refreshMs: 7_200_000 },
+        name: "day",
+        url: "https://a.example/?c=EUR",
+        value: "/EUR",
+        isInverted: false,
+        dated: "/d",
+        refreshMs: 7_200_000,
       },
       {
-        ...{ name: "one", url: "https://rates.example/EUR-USD", value: "/rates/USD" },
-        ...{ isInverted: false, dated: null, refreshMs: 60_000 },
+        name: "one",
+        url: "https://rates.example/EUR-USD",
+        value: "/rates/USD",
+        isInverted: false,
+        dated: null,
+        refreshMs: 60_000,
       },
     ]);
     expect([euro?.maxSpread, lira?.maxSpread]).to.deep.equal([ratio(1n, 100n), ratio(1n, 20n)]);
@@ -104,7 +112,11 @@ describe("the rates file", () => {
     );
     expect(maxJump).to.deep.equal({ numerator: 1n, denominator: 8n });
     expect(pairs[0]).to.deep.include({
-      ...{ name: "EUR/USDT", from: "EUR", to: "USDT", fixed: null, most: null },
+      name: "EUR/USDT",
+      from: "EUR",
+      to: "USDT",
+      fixed: null,
+      most: null,
       least: readRatio("0.5"),
       sources: [
         {

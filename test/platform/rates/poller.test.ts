@@ -26,7 +26,8 @@ describe("the shipped sources of rates", () => {
 
   const poller = (answerMs = 10_000, of = plan) =>
     createPoller({
-      ...{ plan: of, clock },
+      plan: of,
+      clock,
       asking: { fetch, signal: new AbortController().signal, answerMs },
     });
   const pairOf = (name: string) => {

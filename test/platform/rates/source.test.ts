@@ -12,13 +12,19 @@ import {
 const at = Date.parse("2026-11-22T10:00:00Z");
 
 const pair: RatePair = {
-  ...{ name: "EUR/USD", from: "EUR", to: "USD", fixed: null, sources: [] },
+  name: "EUR/USD",
+  from: "EUR",
+  to: "USD",
+  fixed: null,
+  sources: [],
   least: readRatio("0.5"),
   most: readRatio("2"),
   maxSpread: ratio(1n, 50n),
 };
 const source: RateSource = {
-  ...{ name: "one", url: "https://rates.example/?key=hidden", value: "/rates/USD" },
+  name: "one",
+  url: "https://rates.example/?key=hidden",
+  value: "/rates/USD",
   isInverted: false,
   dated: null,
   refreshMs: 300_000,

@@ -91,7 +91,10 @@ export function makeMerchants(ground: Ground): Merchants {
 
   const plain: Omit<Of<"create">, "organization"> = {
     ...({ kind: "create", wallet: "shared", token: "CENT", others: [], currency: "USD" } as const),
-    ...{ price: "10.00", tolerance: "0", lifeMs: 5 * minute, draft: false },
+    price: "10.00",
+    tolerance: "0",
+    lifeMs: 5 * minute,
+    draft: false,
   };
 
   async function burst({ organization, count }: Of<"burst">, name: string) {
@@ -102,8 +105,11 @@ export function makeMerchants(ground: Ground): Merchants {
         Array.from({ length: count }, (_, place) =>
           services.invoices
             .create(testContext, owner, {
-              ...{ amount: "7.00", settlementCurrency: "USD", tokenSymbol: "USDT" },
-              ...{ network: networkId, externalId: `${name}-${String(place)}` },
+              amount: "7.00",
+              settlementCurrency: "USD",
+              tokenSymbol: "USDT",
+              network: networkId,
+              externalId: `${name}-${String(place)}`,
             })
             .catch((error: unknown) => {
               if (error instanceof Problem && error.status < 500) return null;
@@ -170,7 +176,9 @@ export function makeMerchants(ground: Ground): Merchants {
   }
 
   return {
-    ...{ burst, flood, decide },
+    burst,
+    flood,
+    decide,
     issue: (order, externalId) => create({ ...plain, ...order, organization: 0 }, externalId),
     async create(step, externalId) {
       await create(step, externalId);

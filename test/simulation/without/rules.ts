@@ -34,7 +34,8 @@ export function readRules(): readonly Rule[] {
   const written = parse(text) as readonly WrittenRule[];
   const changesOf = (name: string) => written.find(({ rule }) => rule === name)?.changes ?? [];
   return written.map(({ rule, meaning, changes = [], includes = [] }) => ({
-    ...{ rule, meaning },
+    rule,
+    meaning,
     changes: [...changes, ...includes.flatMap(changesOf)],
   }));
 }

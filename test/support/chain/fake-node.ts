@@ -92,7 +92,9 @@ export function makeFakeChain(options: {
   }
 
   return {
-    ...{ chainId, contract, place },
+    chainId,
+    contract,
+    place,
     height: () => height,
     mine(blocks = 1, transfers = []) {
       if (transfers.length > 0) place(height + 1, transfers);

@@ -49,7 +49,8 @@ async function makeDatabase(template?: string): Promise<Kept> {
   (client as unknown as { unref(): void }).unref();
   const lent = makeBorrowedConnection(client, true);
   const kept: Kept = {
-    ...{ url, client },
+    url,
+    client,
     reader: makeReader("postgres", (sql, values) => lent.all(sql, values)),
     schema: await schemaOf(client),
     rows: await rowsOf(client),

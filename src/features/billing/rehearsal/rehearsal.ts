@@ -101,7 +101,12 @@ async function readyNetworks({ db, clock, networks }: RehearsalDependencies): Pr
       if (known.has(id)) continue;
       const times = { cursorTime: at, tipTime: at, scannedAt: at };
       await createState(tx, {
-        ...{ network: id, chainId, ...block, ...times, disabledTokens: [], version: 1 },
+        network: id,
+        chainId,
+        ...block,
+        ...times,
+        disabledTokens: [],
+        version: 1,
       });
     }
   });

@@ -70,7 +70,11 @@ function presentInvoice(
   const asset = settlementAsset(currency, row.decimals);
   const amount = (units: bigint) => formatMoney(money(units, asset));
   return {
-    ...{ number, organizationId, organizationName, subscriptionId, status },
+    number,
+    organizationId,
+    organizationName,
+    subscriptionId,
+    status,
     periodStart: toIso(row.periodStart),
     periodEnd: toIso(row.periodEnd),
     issuedAt: toIso(row.issuedAt),

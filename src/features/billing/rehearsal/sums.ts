@@ -100,7 +100,10 @@ function present(month: string | null, currency: string, sum: Sum): MonthlySum {
   const asset = settlementAsset(currency, decimals);
   const shown = amounts.map((name) => [name, formatMoney(money(sum.amounts[name], asset))]);
   return {
-    ...{ month, currency, invoices, voided },
+    month,
+    currency,
+    invoices,
+    voided,
     ...(Object.fromEntries(shown) as Record<Amount, string>),
   };
 }

@@ -83,7 +83,9 @@ export function makeVerifyPage(given: {
     const claims = isShown ? result.claims : {};
     const declared = name in rows ? [...rows[name as keyof typeof rows], ...signature] : [];
     return {
-      ...{ name, tone, isShown },
+      name,
+      tone,
+      isShown,
       headline: text[headline],
       lead: lead === null ? null : text[lead],
       isTest: claims["isTest"] === true,

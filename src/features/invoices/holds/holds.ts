@@ -192,7 +192,14 @@ function rowOf(
 ) {
   const id = ids.next("hold", startsAt);
   return {
-    ...{ id, network, address, token, invoiceId, organizationId, startsAt, endsAt },
+    id,
+    network,
+    address,
+    token,
+    invoiceId,
+    organizationId,
+    startsAt,
+    endsAt,
     releasedAt: null,
     recycledAt: null,
   };

@@ -77,7 +77,12 @@ export async function chooseOption(
     invoices,
     {
       ...optionColumns(after),
-      ...{ seenAmount, confirmedAmount, latestBlock, askedAmount, version, updatedAt },
+      seenAmount,
+      confirmedAmount,
+      latestBlock,
+      askedAmount,
+      version,
+      updatedAt,
       remainingAmount: remaining,
     },
     "WHERE id = $1",
@@ -148,7 +153,9 @@ async function takeQuote(
   const ungated: IssueDependencies = { ...deps, issuingGate: () => Promise.resolve(unlimited) };
   const asset = settlementAsset(row.settlementCurrency, row.settlementDecimals);
   const terms = readOffer(deps, {
-    ...{ network, tokenSymbol, walletId },
+    network,
+    tokenSymbol,
+    walletId,
     amount: formatMoney(money(row.amount, asset)),
     settlementCurrency: row.settlementCurrency,
     underpaymentTolerance: row.underpaymentTolerance,
@@ -161,7 +168,11 @@ async function takeQuote(
   const { payableAmount, walletAddress, exchangeRate } = placed;
   if (payableAmount === null || walletAddress === null || exchangeRate === null) throw notFound();
   return {
-    ...{ network, tokenSymbol, payableAmount, walletAddress, exchangeRate },
+    network,
+    tokenSymbol,
+    payableAmount,
+    walletAddress,
+    exchangeRate,
     tokenDecimals: terms.token.decimals,
     requiredConfirmations: placed.requiredConfirmations,
     walletId: placed.walletId,

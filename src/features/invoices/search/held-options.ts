@@ -12,8 +12,10 @@ type OptionFilters = Pick<InvoiceFilters, "network" | "tokenSymbol" | "walletId"
 export function withoutOption(filters: InvoiceFilters): InvoiceFilters {
   return {
     ...filters,
-    ...{ network: undefined, tokenSymbol: undefined },
-    ...{ walletId: undefined, walletAddress: undefined },
+    network: undefined,
+    tokenSymbol: undefined,
+    walletId: undefined,
+    walletAddress: undefined,
   };
 }
 

@@ -110,7 +110,11 @@ export function storedTotals(row: InvoiceRow): PaymentTotals {
       several: {
         paidAmount: paidAmountOf(row),
         quotes: quotes.map(({ network, tokenSymbol, seen, confirmed, latestBlock }) => ({
-          ...{ network, tokenSymbol, seen, confirmed, latestBlock },
+          network,
+          tokenSymbol,
+          seen,
+          confirmed,
+          latestBlock,
         })),
       },
     }),

@@ -54,6 +54,8 @@ export function distinctOptions(given: readonly OptionInput[]): readonly Payment
     );
   }
   return given.map(({ network, tokenSymbol, walletId = null }) => ({
-    ...{ network, tokenSymbol, walletId },
+    network,
+    tokenSymbol,
+    walletId,
   }));
 }

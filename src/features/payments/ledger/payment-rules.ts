@@ -239,7 +239,9 @@ function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): Payment
           const isOwn = (payment: PaymentRow) => quoteFor([quote], payment) !== undefined;
           const own = counted.filter(isOwn);
           return {
-            ...{ network, tokenSymbol, seen: sumOf(own) },
+            network,
+            tokenSymbol,
+            seen: sumOf(own),
             confirmed: sumOf(confirmed.filter(isOwn)),
             latestBlock: latestBlockOf(own),
           };

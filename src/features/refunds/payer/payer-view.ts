@@ -68,17 +68,17 @@ export function readRefunds(stored: string): readonly PayerRefund[] {
       refusal,
       reason,
     ]) => ({
-      ...{
-        id,
-        paymentId,
-        status,
-        network,
-        token,
-        tokenDecimals,
-        amount: decodeAmount(amount),
-        address,
-      },
-      ...{ transactionHash: hash, refusal, reason },
+      id,
+      paymentId,
+      status,
+      network,
+      token,
+      tokenDecimals,
+      amount: decodeAmount(amount),
+      address,
+      transactionHash: hash,
+      refusal,
+      reason,
     }),
   );
 }

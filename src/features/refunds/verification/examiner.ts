@@ -302,8 +302,16 @@ async function takeBack(
   const { transactionHash: refusedHash } = refund;
   const back: RefundRow = {
     ...refund,
-    ...{ status: "requested", transactionHash: null, blockHeight: null, blockHash: null },
-    ...{ ...unexamined, refusal, refusedHash, sentAt: null, confirmedAt: null, updatedAt: at },
+    status: "requested",
+    transactionHash: null,
+    blockHeight: null,
+    blockHash: null,
+    ...unexamined,
+    refusal,
+    refusedHash,
+    sentAt: null,
+    confirmedAt: null,
+    updatedAt: at,
   };
   if (isCovered) await writeRefund(tx, deps, refund, back, "refund.reverted");
   else await writeRefund(tx, deps, refund, withdrawn(back, at), "refund.rejected");

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Defect } from "../../../kernel/errors.ts";
-import { once } from "../../../kernel/once.ts";
+import { once } from "../../once.ts";
 import { runAfterCommit } from "../write/after-commit.ts";
 import { insertRows } from "../write/bulk-insert.ts";
 import type { Database, StoreLogger, Tx, WriteContext } from "../database.ts";

@@ -1,7 +1,7 @@
 import { open as openFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Database as RawConnection } from "sqlite3";
-import { once } from "../../../kernel/once.ts";
+import { once } from "../../once.ts";
 import type { Database, StoreLogger } from "../database.ts";
 import { unavailable } from "../errors.ts";
 import type { StoreLimits } from "../limits.ts";

@@ -174,8 +174,11 @@ export function makeWriteQueue(
     return new Promise((resolve, reject) => {
       if (waiting.length >= waitingLimit) throw tooManyWaiting();
       waiting.push({
-        ...{ context, fn, foreseen },
-        ...{ resolve: resolve as (result: unknown) => void, reject },
+        context,
+        fn,
+        foreseen,
+        resolve: resolve as (result: unknown) => void,
+        reject,
       });
       running ??= drain();
     });

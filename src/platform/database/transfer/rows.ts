@@ -85,7 +85,8 @@ export async function shapesOf(
       .map((column) => column.name);
     if (key.length === 0) throw new Defect(`the store has no table ${name} with a primary key`);
     shapes.push({
-      ...{ name, key },
+      name,
+      key,
       columns: found.map((column) => column.name),
       types: Object.fromEntries(found.map((column) => [column.name, column.type])),
     });

@@ -70,13 +70,20 @@ describe("till billing", () => {
     await give("adjust", "--amount=-4.10", ...usd);
     const [listed] = dataOf(await billing("subscriptions", "--status", "active"));
     expect(listed).to.include({
-      ...{ organizationId: organization, organizationName: "Nook", plan: "growth" },
-      ...{ owedInvoices: 0, parkReason: null },
+      organizationId: organization,
+      organizationName: "Nook",
+      plan: "growth",
+      owedInvoices: 0,
+      parkReason: null,
     });
     const [rehearsed] = dataOf(await billing("rehearse", "--organization", organization));
     expect(rehearsed).to.include({
-      ...{ subtotal: "44.90", discountTotal: "7.35", creditTotal: "37.55", total: "0.00" },
-      ...{ currency: "USD", invoicesSoFar: 0 },
+      subtotal: "44.90",
+      discountTotal: "7.35",
+      creditTotal: "37.55",
+      total: "0.00",
+      currency: "USD",
+      invoicesSoFar: 0,
     });
     expect(dataOf(await billing("invoices"))).to.deep.equal([]);
 
@@ -84,7 +91,10 @@ describe("till billing", () => {
     expect(await billing("run")).to.deep.equal({ due: 0, steps: 0, parked: 0 });
     const [invoice] = dataOf(await billing("invoices"));
     expect(invoice).to.include({
-      ...{ number: "TILL-000001", status: "paid", organizationName: "Nook", total: "0.00" },
+      number: "TILL-000001",
+      status: "paid",
+      organizationName: "Nook",
+      total: "0.00",
       periodStart: rehearsed?.["periodStart"],
     });
     const lines = (invoice?.["lines"] as Body[]).map(({ id: _id, ...line }) => line);

@@ -65,9 +65,18 @@ describe("till billing rehearse --months", () => {
       await db.write(context, async (tx) => {
         await tx.insert(subscriptions, subscription(organization, { anchorAt, ...period }));
         await tx.insert(credits, {
-          ...{ id: ids.next("credit", now), organizationId: organization, reason: "Outage" },
-          ...{ amount: 6_000n, remaining: 6_000n, currency: "USD", decimals: 2, expiresAt: null },
-          ...{ createdBy: "tests", sourceInvoiceId: null, createdAt: now, version: 1 },
+          id: ids.next("credit", now),
+          organizationId: organization,
+          reason: "Outage",
+          amount: 6_000n,
+          remaining: 6_000n,
+          currency: "USD",
+          decimals: 2,
+          expiresAt: null,
+          createdBy: "tests",
+          sourceInvoiceId: null,
+          createdAt: now,
+          version: 1,
         });
       });
     });

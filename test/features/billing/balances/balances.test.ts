@@ -50,21 +50,36 @@ eachStore("the balances of billing", (store) => {
   const grant = (amount: bigint, expiresAt: Instant | null = null, currency = "USD") =>
     write((tx) =>
       balances.grantCredit(tx, start, {
-        ...{ ...usd, organizationId, amount, expiresAt, currency },
-        ...{ reason: "Sorry", sourceInvoiceId: null },
+        ...usd,
+        organizationId,
+        amount,
+        expiresAt,
+        currency,
+        reason: "Sorry",
+        sourceInvoiceId: null,
       }),
     );
   const grantPercent = (value: string, periods: number | null) =>
     write((tx) =>
       balances.grantDiscount(tx, start, {
-        ...{ organizationId, kind: "percent", value, currency: null, decimals: null, periods },
-        ...{ reason: "Welcome", createdBy: "system" },
+        organizationId,
+        kind: "percent",
+        value,
+        currency: null,
+        decimals: null,
+        periods,
+        reason: "Welcome",
+        createdBy: "system",
       }),
     );
   const adjust = (amount: bigint, currency = "USD") =>
     write((tx) =>
       balances.addAdjustment(tx, start, {
-        ...{ ...usd, organizationId, amount, currency, description: "Onboarding" },
+        ...usd,
+        organizationId,
+        amount,
+        currency,
+        description: "Onboarding",
       }),
     );
 
@@ -76,7 +91,11 @@ eachStore("the balances of billing", (store) => {
     const period = { periodStart: at, periodEnd: at + 1, issuedAt: at };
     return write(async (tx) => {
       const charges = computeCharges({
-        ...{ currency: "USD", decimals: 2, at, plan: { name: "Growth", price }, usage: null },
+        currency: "USD",
+        decimals: 2,
+        at,
+        plan: { name: "Growth", price },
+        usage: null,
         ...(await balances.open(tx, organizationId, "USD")),
         minCollectable: 100n,
       });
@@ -179,7 +198,9 @@ eachStore("the balances of billing", (store) => {
     expect(charges.total).to.equal(0n);
     const [credit] = await own(credits);
     expect(credit).to.include({
-      ...{ amount: 1_500n, remaining: 1_500n, createdBy: "system" },
+      amount: 1_500n,
+      remaining: 1_500n,
+      createdBy: "system",
       sourceInvoiceId: invoice.id,
     });
     expect((await own(discounts))[0]?.periodsUsed).to.equal(0);
@@ -201,7 +222,11 @@ eachStore("the balances of billing", (store) => {
     const { invoice } = await issue(start + day, 4_900n);
     await write((tx) =>
       balances.grantCredit(tx, start, {
-        ...{ ...usd, organizationId, amount: 800n, reason: "Overpaid", expiresAt: null },
+        ...usd,
+        organizationId,
+        amount: 800n,
+        reason: "Overpaid",
+        expiresAt: null,
         sourceInvoiceId: invoice.id,
       }),
     );

@@ -47,8 +47,13 @@ eachStore("credits, discounts and adjustments", (store) => {
   it("are granted with their creator, an audit entry and an event", async () => {
     const { body } = await expectStatus(give("credits", credit), 201);
     expect(body).to.deep.include({
-      ...{ organizationId, amount: "25.00", remaining: "25.00", currency: "USD" },
-      ...{ reason: "Outage of Monday", status: "available", expiresAt: null },
+      organizationId,
+      amount: "25.00",
+      remaining: "25.00",
+      currency: "USD",
+      reason: "Outage of Monday",
+      status: "available",
+      expiresAt: null,
     });
     expect(body["createdBy"]).to.match(/^key_/);
     const { db } = app.app;
@@ -56,14 +61,21 @@ eachStore("credits, discounts and adjustments", (store) => {
     expect(told).to.deep.include({ type: "credit.granted", organizationId, payload: body });
     const given = await expectStatus(give("discounts", percent), 201);
     expect(given.body).to.deep.include({
-      ...{ kind: "percent", value: "15", currency: null, periods: 3, periodsUsed: 0 },
+      kind: "percent",
+      value: "15",
+      currency: null,
+      periods: 3,
+      periodsUsed: 0,
       status: "active",
     });
     const second = await expectStatus(give("discounts", fixed), 201);
     expect(second.body).to.include({ value: "10.00", currency: "USD", periods: null });
     const charged = await expectStatus(give("adjustments", adjustment), 201);
     expect(charged.body).to.include({
-      ...{ amount: "-4.10", status: "pending", platformInvoiceId: null, description: "SLA" },
+      amount: "-4.10",
+      status: "pending",
+      platformInvoiceId: null,
+      description: "SLA",
     });
     const entries = await db.find(auditLogs, "WHERE organization_id = $1 ORDER BY id", [
       organizationId,

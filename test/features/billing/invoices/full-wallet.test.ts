@@ -52,21 +52,20 @@ eachStore("a platform with a receive wallet without free amounts", (store) => {
     const rows = Array.from({ length: placesNear }, (_, place) => price + BigInt(place))
       .filter((amount) => !taken.some((hold) => hold.amount === amount))
       .map((amount) => ({
-        ...{
-          id: ids.next("hold", at),
-          network: "sandbox",
-          address: address.slice(2),
-          token: "USDT",
-        },
-        ...{
-          amount,
-          leastAmount: amount,
-          price: null,
-          invoiceId: "inv_filler" as const,
-          kind: "amount" as const,
-        },
+        id: ids.next("hold", at),
+        network: "sandbox",
+        address: address.slice(2),
+        token: "USDT",
+        amount,
+        leastAmount: amount,
+        price: null,
+        invoiceId: "inv_filler" as const,
+        kind: "amount" as const,
         organizationId: estate.admin.organizationId as `org_${string}`,
-        ...{ startsAt: at, endsAt: at + 90 * day, releasedAt: null, recycledAt: null },
+        startsAt: at,
+        endsAt: at + 90 * day,
+        releasedAt: null,
+        recycledAt: null,
       }));
     await estate.db.write(testContext, (tx) => tx.insertMany(holds, rows));
   }

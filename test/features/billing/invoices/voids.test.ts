@@ -53,7 +53,8 @@ eachStore("a payment of a voided platform invoice", (store) => {
   }
   const cancel = (when: CancelTime = "now") =>
     estate.app.app.billingOperator.cancel(operator, shop.organizationId as Id<"organization">, {
-      ...{ when, reason: "The shop closes" },
+      when,
+      reason: "The shop closes",
     });
   const reorganize = async (depth: number, drop: boolean) => {
     await estate.desk.reorganize(testContext, depth, { drop });
@@ -62,7 +63,8 @@ eachStore("a payment of a voided platform invoice", (store) => {
   const give = (noun: string, body: object) =>
     expectStatus(
       estate.app.request("POST", `/v1/admin/organizations/${shop.organizationId}/${noun}`, {
-        ...{ key: estate.platformKey, body },
+        key: estate.platformKey,
+        body,
       }),
       201,
     );
@@ -235,7 +237,8 @@ eachStore("a payment of a voided platform invoice", (store) => {
     {
       weight: 3,
       arbitrary: fc.record({
-        ...{ kind: fc.constant("reorganize" as const), depth: fc.integer({ min: 1, max: 6 }) },
+        kind: fc.constant("reorganize" as const),
+        depth: fc.integer({ min: 1, max: 6 }),
         drop: fc.boolean(),
       }),
     },

@@ -51,7 +51,9 @@ eachStore("payments of platform invoices", (store) => {
     const [collectionInvoice] = await estate.collectionInvoices(first);
     const changed = await expectStatus(estate.change(shop, "scale"), 200);
     expect(changed.body).to.include({
-      ...{ plan: "growth", status: "trialing", pendingPlan: "scale" },
+      plan: "growth",
+      status: "trialing",
+      pendingPlan: "scale",
     });
     const all = await estate.invoices(shop);
     expect(all.map(({ status, total }) => [status, total])).to.deep.equal([

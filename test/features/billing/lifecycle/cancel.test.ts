@@ -30,7 +30,8 @@ eachStore("a subscription that an operator cancels", (store) => {
 
   const cancel = (when: CancelTime) =>
     estate.app.app.billingOperator.cancel(operator, merchant.organizationId as Id<"organization">, {
-      ...{ when, reason: "The shop closes" },
+      when,
+      reason: "The shop closes",
     });
   async function refusal(when: CancelTime): Promise<string> {
     try {

@@ -24,8 +24,11 @@ const [organizationId, plan] = (process.env["CHANGE_PLAN"] ?? "").split(" ");
 let done: object;
 if (plan === undefined) {
   const run = makeBillingRun({
-    ...{ db, clock, logger: silentLogger },
-    ...{ managed: app.managed, steps: app.steps },
+    db,
+    clock,
+    logger: silentLogger,
+    managed: app.managed,
+    steps: app.steps,
   });
   done = await run.runAll();
 } else {

@@ -74,8 +74,11 @@ eachStore("a scheduled plan change", (store) => {
     const before = await shown();
     const answer = await expectStatus(estate.change(shop, plan), 200);
     expect(answer.body).to.include({
-      ...{ plan: before.plan, status: before.status, currentPeriodEnd: before.currentPeriodEnd },
-      ...{ pendingPlan: plan, planChangeEffectiveAt: before.currentPeriodEnd },
+      plan: before.plan,
+      status: before.status,
+      currentPeriodEnd: before.currentPeriodEnd,
+      pendingPlan: plan,
+      planChangeEffectiveAt: before.currentPeriodEnd,
     });
     return answer.body as unknown as Shown;
   }
@@ -121,7 +124,10 @@ eachStore("a scheduled plan change", (store) => {
     expect(await shown()).to.include({ plan: "growth", status: "trialing" });
     await endTrial();
     expect(await shown()).to.include({
-      ...{ plan: "scale", status: "active", pendingPlan: null, planChangeEffectiveAt: null },
+      plan: "scale",
+      status: "active",
+      pendingPlan: null,
+      planChangeEffectiveAt: null,
       openInvoice: null,
     });
     expect(await list("adjustments")).to.deep.equal([]);
@@ -149,7 +155,10 @@ eachStore("a scheduled plan change", (store) => {
     expect((await shown()).openInvoice).to.equal(null);
     const back = await expectStatus(estate.change(shop, "growth"), 200);
     expect(back.body).to.include({
-      ...{ plan: "growth", status: "trialing", pendingPlan: null, planChangeEffectiveAt: null },
+      plan: "growth",
+      status: "trialing",
+      pendingPlan: null,
+      planChangeEffectiveAt: null,
     });
     expect(back.body["openInvoice"]).to.include({ status: "open", total: "49.00" });
     expect(await invoices()).to.deep.equal([
@@ -398,7 +407,9 @@ eachStore("a scheduled plan change", (store) => {
     await endTrial();
     await schedule("scale");
     const other = await startApp({
-      ...{ place, clock: estate.clock, background: false },
+      place,
+      clock: estate.clock,
+      background: false,
       settings: {
         TILL_BILLING: "on",
         TILL_SANDBOX_BLOCK_MS: "0",
@@ -408,7 +419,8 @@ eachStore("a scheduled plan change", (store) => {
     try {
       const ask = async (plan: string) =>
         other.request("PATCH", `${shop.path}/billing/subscription`, {
-          ...{ token: await estate.tokenOf(shop), body: { plan } },
+          token: await estate.tokenOf(shop),
+          body: { plan },
         });
       const again = await expectStatus(ask("scale"), 200);
       expect(again.body).to.include({ plan: "growth", pendingPlan: "scale" });
@@ -505,8 +517,10 @@ eachStore("a scheduled plan change", (store) => {
         (await dying.all<{ id: string }>(...query)).filter(({ id }) => id === mine);
       const run = makeBillingRun({
         db: { ...dying, all: onlyMine as typeof dying.all },
-        ...{ clock: app.clock, logger: silentLogger },
-        ...{ managed: app.managed, steps: app.steps },
+        clock: app.clock,
+        logger: silentLogger,
+        managed: app.managed,
+        steps: app.steps,
       });
       let deaths = 0;
       for (let statement = 1; (await shown()).plan === "growth"; statement += 3) {

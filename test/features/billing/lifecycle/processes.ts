@@ -42,8 +42,12 @@ async function runProcess(
     "url" in place ? { DATABASE_URL: place.url } : { TILL_DATA_DIR: dirname(place.sqliteFile) };
   const child = spawn(process.execPath, [compiledProgram(program)], {
     env: {
-      ...{ PATH: process.env["PATH"] ?? "", TILL_SECRET: secret, TILL_NETWORKS: "sandbox" },
-      ...{ TILL_BILLING: "on", TILL_SANDBOX_BLOCK_MS: "0", ...where },
+      PATH: process.env["PATH"] ?? "",
+      TILL_SECRET: secret,
+      TILL_NETWORKS: "sandbox",
+      TILL_BILLING: "on",
+      TILL_SANDBOX_BLOCK_MS: "0",
+      ...where,
       ...settings,
       KILL_AT: String(killAt),
       CLOCK_ADDED: String(now - Date.now()),

@@ -125,10 +125,14 @@ describe("a subscription's next transition", () => {
       [[trialInvoice], "trial_unpaid"],
     ] as const) {
       expect(ends(invoices, monthlyTerms)).to.deep.include({
-        ...{ kind, change: "applied", period: period(0, trialEnd) },
+        kind,
+        change: "applied",
+        period: period(0, trialEnd),
       });
       expect(ends(invoices, yearly)).to.deep.include({
-        ...{ kind, change: "applied", period: period(0, trialEnd, "year") },
+        kind,
+        change: "applied",
+        period: period(0, trialEnd, "year"),
       });
       expect(ends(invoices, null)).to.deep.include({ kind, change: "dropped" });
     }

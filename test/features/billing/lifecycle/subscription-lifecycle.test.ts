@@ -52,7 +52,8 @@ eachStore("the life of a subscription", (store) => {
     await expectStatus(estate.app.request("POST", `${path}/kyb/submit`, { token }), 200);
     await approve(estate.app, estate.platformKey, person.organizationId);
     const made = estate.app.request("POST", `${path}/api-keys`, {
-      ...{ token, body: { name: "shop", scopes: ["read", "write"] } },
+      token,
+      body: { name: "shop", scopes: ["read", "write"] },
     });
     return { ...person, path, key: (await expectStatus(made, 201)).body["secret"] as string };
   }
@@ -61,7 +62,10 @@ eachStore("the life of a subscription", (store) => {
     estate.app.request("POST", `${shop.path}/invoices`, {
       key: shop.key,
       body: {
-        ...{ amount: "5", settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+        amount: "5",
+        settlementCurrency: "USD",
+        tokenSymbol: "USDT",
+        network: "sandbox",
         expiresInSeconds: 2_592_000,
       },
     });

@@ -130,7 +130,9 @@ eachStore("the billing run", (store) => {
     await estate.live(7);
     await estate.live(8);
     expect(await estate.subscription(shop)).to.include({
-      ...{ status: "suspended", plan: "growth", pendingPlan: "scale" },
+      status: "suspended",
+      plan: "growth",
+      pendingPlan: "scale",
     });
     await estate.live(20);
     await estate.pay((await estate.subscription(shop)).openInvoice?.id ?? "");
@@ -231,8 +233,11 @@ eachStore("the billing run", (store) => {
       throw new Error(`died at ${name}`);
     };
     const run = makeBillingRun({
-      ...{ db: withStatements(estate.db, dies), clock: app.clock },
-      ...{ logger: silentLogger, managed: app.managed, steps: app.steps },
+      db: withStatements(estate.db, dies),
+      clock: app.clock,
+      logger: silentLogger,
+      managed: app.managed,
+      steps: app.steps,
     });
     let deaths = 0;
     for (let place = 1; (await estate.invoices(shop)).length === 1; place += 1) {

@@ -62,15 +62,25 @@ eachStore("plans and platform invoices", (store) => {
   it("shows an organization its invoices with lines and checkout URLs", async () => {
     const { body } = await expectStatus(own(`/${open.id}`), 200);
     expect(body).to.deep.include({
-      ...{ id: open.id, number: open.number, status: "open", total: "49.00", currency: "USD" },
-      ...{ subtotal: "49.00", discountTotal: "0.00", creditTotal: "0.00", paidAt: null },
+      id: open.id,
+      number: open.number,
+      status: "open",
+      total: "49.00",
+      currency: "USD",
+      subtotal: "49.00",
+      discountTotal: "0.00",
+      creditTotal: "0.00",
+      paidAt: null,
       merchantInvoicePublicId: "INV-1",
       checkoutUrl: `${app.url}/pay/chk_secret`,
       lines: [
         {
           id: `${open.id}_0`,
-          ...{ kind: "plan", description: "Growth plan", quantity: 1 },
-          ...{ unitAmount: "49.00", amount: "49.00" },
+          kind: "plan",
+          description: "Growth plan",
+          quantity: 1,
+          unitAmount: "49.00",
+          amount: "49.00",
         },
       ],
     });

@@ -68,7 +68,8 @@ eachStore("a rehearsal of billing", (store) => {
   const give = ({ organizationId }: Merchant, noun: string, body: object) =>
     expectStatus(
       estate.app.request("POST", `/v1/admin/organizations/${organizationId}/${noun}`, {
-        ...{ key: estate.platformKey, body },
+        key: estate.platformKey,
+        body,
       }),
       201,
     );
@@ -95,7 +96,10 @@ eachStore("a rehearsal of billing", (store) => {
     await give(trial, "credits", { ...usd, amount: "30.00", expiresAt: soon });
     await give(trial, "credits", { ...usd, amount: "25.00" });
     await give(trial, "discounts", {
-      ...{ kind: "percent", value: "12.5", periods: 2, reason: "Welcome" },
+      kind: "percent",
+      value: "12.5",
+      periods: 2,
+      reason: "Welcome",
     });
     await give(trial, "adjustments", { amount: "5.10", currency: "USD", description: "Setup" });
     const growing = await subscriber("plain");
@@ -123,7 +127,8 @@ eachStore("a rehearsal of billing", (store) => {
     for (let made = 0; made < 4; made += 1) {
       await expectStatus(
         estate.app.request("POST", `${busy.path}/invoices`, {
-          ...{ key: busy.key, body: { ...body, network: "sandbox" } },
+          key: busy.key,
+          body: { ...body, network: "sandbox" },
         }),
         201,
       );
@@ -237,7 +242,11 @@ eachStore("a rehearsal of billing", (store) => {
 
   it("rehearses one organization alone, and a store without subscriptions", async () => {
     expect(await rehearse("on-time")).to.deep.equal({
-      ...{ invoices: [], events: [], failures: [], subscriptions: 0, sums: [[], []] },
+      invoices: [],
+      events: [],
+      failures: [],
+      subscriptions: 0,
+      sums: [[], []],
     });
     const shop = await subscriber("plain");
     await subscriber("big");

@@ -15,7 +15,10 @@ const file = plansFile({
   open: { price: "5.00" },
 });
 const asked = {
-  ...{ amount: "5", settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+  amount: "5",
+  settlementCurrency: "USD",
+  tokenSymbol: "USDT",
+  network: "sandbox",
 };
 
 eachStore("the gates on issuing", (store) => {
@@ -97,7 +100,9 @@ eachStore("the gates on issuing", (store) => {
       const batches = await Promise.all(
         Array.from({ length: 3 }, (_, turn) => {
           const invoices = Array.from({ length: 4 }, (_each, place) => ({
-            ...{ ...asked, externalId: `${String(turn)}-${String(place)}`, draft: place === 1 },
+            ...asked,
+            externalId: `${String(turn)}-${String(place)}`,
+            draft: place === 1,
           }));
           return expectStatus(post("/invoices/batch", { invoices }), 200);
         }),
@@ -201,7 +206,8 @@ eachStore("the gates on issuing", (store) => {
       const write = db.write.bind(db);
       const writable = db as { write: typeof db.write };
       const items = ["a", "b"].map((externalId) => ({
-        ...{ externalId, input: { ...asked, externalId } },
+        externalId,
+        input: { ...asked, externalId },
       }));
       let lock: () => void = () => undefined;
       let release: () => void = () => undefined;

@@ -27,12 +27,22 @@ interface Refusal {
 }
 
 const select = (of: Who, body: Body, status: number, told: string, title: string): Refusal => ({
-  ...{ title, of, body, status, told },
-  ...{ method: "POST", path: "subscription/select" },
+  title,
+  of,
+  body,
+  status,
+  told,
+  method: "POST",
+  path: "subscription/select",
 });
 const change = (of: Who, body: Body, status: number, told: string, title: string): Refusal => ({
-  ...{ title, of, body, status, told },
-  ...{ method: "PATCH", path: "subscription" },
+  title,
+  of,
+  body,
+  status,
+  told,
+  method: "PATCH",
+  path: "subscription",
 });
 
 const subscriptionRefusals: readonly Refusal[] = [
@@ -237,7 +247,8 @@ eachStore("billing refuses", (store) => {
       refuse(
         () =>
           ask("POST", `/v1/admin/organizations/${shop("active").organizationId}/${noun}`, {
-            ...{ key: estate.platformKey, body },
+            key: estate.platformKey,
+            body,
           }),
         status,
         told,
@@ -249,7 +260,8 @@ eachStore("billing refuses", (store) => {
     refuse(
       () =>
         ask("POST", `/v1/admin/organizations/${shop("nobody yet").organizationId}/credits`, {
-          ...{ key: estate.platformKey, body: { ...credit, currency: "EUR" } },
+          key: estate.platformKey,
+          body: { ...credit, currency: "EUR" },
         }),
       422,
       "currency_not_billed",

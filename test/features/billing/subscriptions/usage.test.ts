@@ -39,7 +39,10 @@ eachStore("the usage of a plan", (store) => {
     estate.app.request("POST", `${shop.path}${path}`, { key: shop.key, ...(body && { body }) });
   const issue = (more: object = {}) =>
     post("/invoices", {
-      ...{ amount: "5", settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+      amount: "5",
+      settlementCurrency: "USD",
+      tokenSymbol: "USDT",
+      network: "sandbox",
       ...more,
     });
   async function issued(count: number): Promise<string[]> {
@@ -91,8 +94,11 @@ eachStore("the usage of a plan", (store) => {
     await expectStatus(opened, 200);
     await expectStatus(post(`/invoices/${String(first)}/cancel`), 200);
     expect(await usage()).to.include({
-      ...{ plan: "shop", invoicesIncluded: 5, invoicesCreated: 7 },
-      ...{ overageAmount: "0.70", currency: "USD" },
+      plan: "shop",
+      invoicesIncluded: 5,
+      invoicesCreated: 7,
+      overageAmount: "0.70",
+      currency: "USD",
     });
     await expectStatus(estate.change(shop, "busy"), 200);
     await rollUpAll(estate.db, testContext);
@@ -108,7 +114,8 @@ eachStore("the usage of a plan", (store) => {
     expect(shown).to.include({ invoicesCreated: 8, overageAmount: "1.05" });
     const second = await bill();
     expect(usageLine(second)).to.include({
-      ...{ quantity: 8 - 5, unitAmount: "0.35" },
+      quantity: 8 - 5,
+      unitAmount: "0.35",
       amount: shown["overageAmount"],
     });
     expect(second["total"]).to.equal("21.05");
@@ -117,8 +124,12 @@ eachStore("the usage of a plan", (store) => {
     await rollUpAll(estate.db, testContext);
     const next = await usage();
     expect(next).to.include({
-      ...{ plan: "busy", periodStart: second["periodStart"], periodEnd: second["periodEnd"] },
-      ...{ invoicesCreated: 3, invoicesIncluded: 2, overageAmount: "1.25" },
+      plan: "busy",
+      periodStart: second["periodStart"],
+      periodEnd: second["periodEnd"],
+      invoicesCreated: 3,
+      invoicesIncluded: 2,
+      overageAmount: "1.25",
     });
     expect(usageLine(await bill())).to.include({ quantity: 1, amount: next["overageAmount"] });
     expect(await usage()).to.include({ invoicesCreated: 0, overageAmount: "0.00" });
@@ -129,7 +140,10 @@ eachStore("the usage of a plan", (store) => {
     await begin("shop");
     const { app } = estate.app;
     const relay = createRelay({
-      ...{ db: estate.db, leases: app.leases, subscribers: [app.usageWatch], context: testContext },
+      db: estate.db,
+      leases: app.leases,
+      subscribers: [app.usageWatch],
+      context: testContext,
     });
     const told = async () => {
       const { signal } = new AbortController();
@@ -167,7 +181,10 @@ eachStore("the usage of a plan", (store) => {
     await bill();
     const { app } = estate.app;
     const relay = createRelay({
-      ...{ db: estate.db, leases: app.leases, subscribers: [app.usageWatch], context: testContext },
+      db: estate.db,
+      leases: app.leases,
+      subscribers: [app.usageWatch],
+      context: testContext,
     });
     while (await relay.run(new AbortController().signal));
     const rows = await estate.db.find(

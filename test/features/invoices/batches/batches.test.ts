@@ -28,7 +28,9 @@ type Merchant = Awaited<ReturnType<typeof approvedMerchant>>;
 
 let made = 0;
 const order = (externalId: string, more: object = {}) => ({
-  ...{ amount: "25.00", ...priced, externalId },
+  amount: "25.00",
+  ...priced,
+  externalId,
   ...more,
 });
 const orders = (count: number, name = "order", more: object = {}) =>
@@ -61,7 +63,9 @@ eachServed("batches of invoices", (served) => {
     served.app.request("POST", `${path}/invoices`, { key: shop.key, body });
   const post = (invoices: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
     served.app.request("POST", `${path}/invoices/batch`, {
-      ...{ key: shop.key, headers, body: { invoices } },
+      key: shop.key,
+      headers,
+      body: { invoices },
     });
   async function batch(invoices: unknown, headers?: Record<string, string>): Promise<Result[]> {
     const { body } = await expectStatus(post(invoices, headers), 200);
@@ -163,7 +167,8 @@ eachServed("batches of invoices", (served) => {
     expect(await batch(asked, headers)).to.deep.equal(results);
     expect(Object.keys(Object.prototype)).to.deep.equal([]);
     const outside = await served.app.request("POST", `${path}/invoices/batch`, {
-      ...{ key: shop.key, body: named('{"invoices": [], "__proto__": {}}') },
+      key: shop.key,
+      body: named('{"invoices": [], "__proto__": {}}'),
     });
     expect(outside).to.have.nested.property("body.errors[0].pointer", "/__proto__");
     let deep: unknown = "x";
@@ -281,7 +286,8 @@ eachServed("batches of invoices", (served) => {
     const answers = await Promise.all([
       ...Array.from({ length: 20 }, (_, place) => post(orders(1, `crowd-${String(place)}`))),
       served.app.request("POST", `/v1/organizations/${others.organizationId}/invoices/batch`, {
-        ...{ key: others.key, body: { invoices: [order("a", { draft: true })] } },
+        key: others.key,
+        body: { invoices: [order("a", { draft: true })] },
       }),
     ]);
     expect(answers.pop()).to.have.property("status", 200);

@@ -91,9 +91,13 @@ describe("till invoice import", () => {
       Promise.all(ids.map((id) => app.invoices.find(id as Id<"invoice">))),
     );
     expect(first).to.deep.include({
-      ...{ externalId: "b,1", description: 'Tea, "green"\nand more', expiresInSeconds: 600 },
-      ...{ underpaymentTolerance: "0.5", redirectUrl: "https://shop.example/" },
-      ...{ metadata: { order: "77" }, status: "open" },
+      externalId: "b,1",
+      description: 'Tea, "green"\nand more',
+      expiresInSeconds: 600,
+      underpaymentTolerance: "0.5",
+      redirectUrl: "https://shop.example/",
+      metadata: { order: "77" },
+      status: "open",
     });
     expect(second).to.deep.include({ status: "draft", metadata: {}, description: null });
   });
@@ -156,7 +160,9 @@ describe("till invoice import", () => {
         batches += 1;
         before(batches);
         const results = items.map(({ externalId }) => ({
-          ...{ externalId, outcome: "created", invoice: { id: externalId } },
+          externalId,
+          outcome: "created",
+          invoice: { id: externalId },
         }));
         return Promise.resolve({ results, requestId: null, baseUrl: "" } as never);
       },

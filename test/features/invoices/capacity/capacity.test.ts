@@ -44,7 +44,11 @@ eachStore("The capacity of a wallet", (store) => {
     const wallet = await shop.addWallet("ethereum", { address });
     const empty = await shownOf(wallet.id);
     expect(empty.tokens.find(({ tokenSymbol }) => tokenSymbol === "USDT")).to.deep.equal({
-      ...{ tokenSymbol: "USDT", price: null, used: 0, free: null, usedPercent: 0 },
+      tokenSymbol: "USDT",
+      price: null,
+      used: 0,
+      free: null,
+      usedPercent: 0,
     });
     for (let count = 0; count < 6; count += 1) await issue("25.00");
     await issue("70.00");
@@ -125,8 +129,11 @@ eachStore("The capacity of a wallet", (store) => {
       kind: "xpub",
       tokens: [],
       addresses: {
-        ...{ nextIndex: 20, highestPaidIndex: null, unpaidInARow: 20 },
-        ...{ gapLimit: 20, gapWarning: true },
+        nextIndex: 20,
+        highestPaidIndex: null,
+        unpaidInARow: 20,
+        gapLimit: 20,
+        gapWarning: true,
       },
     });
   });

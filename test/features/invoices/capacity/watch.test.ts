@@ -78,7 +78,10 @@ eachStore("The amounts of one price at an address", (store) => {
       expect(more).to.deep.equal([]);
       const [wallet] = await shop.counter.list(shop.merchant, "/wallets");
       expect(told?.["data"]).to.deep.include({
-        ...{ walletId: wallet?.["id"], network: "sandbox", kind: "address", addresses: null },
+        walletId: wallet?.["id"],
+        network: "sandbox",
+        kind: "address",
+        addresses: null,
         tokens: [{ tokenSymbol: "USDT", price: "0.01", used: 51, free: 50, usedPercent: 50 }],
       });
       await issue(5, lasting);

@@ -69,7 +69,9 @@ anyStore("An invoice with options on two networks", (store) => {
     hash: string,
   ): Promise<void> {
     const claims = makeHashClaims({
-      ...{ ids: shop.ids, clock: { now: shop.now }, wake: () => undefined },
+      ids: shop.ids,
+      clock: { now: shop.now },
+      wake: () => undefined,
       journal: createJournal({ ids: shop.ids, wake: () => undefined }),
       invoices: shop.settlement,
     });
@@ -87,12 +89,17 @@ anyStore("An invoice with options on two networks", (store) => {
     await pay("ethereum", ethereum ?? null, 10_000_001n, "first");
     // The money came on Ethereum, so that is in force now.
     expect(await shown(invoice)).to.include({
-      ...{ status: "partially_paid", network: "ethereum", paidTokenAmount: "10.000001" },
-      ...{ paidAmount: "10.00", remainingAmount: "14.999999" },
+      status: "partially_paid",
+      network: "ethereum",
+      paidTokenAmount: "10.000001",
+      paidAmount: "10.00",
+      remainingAmount: "14.999999",
     });
     await shop.choose(invoice.checkoutId, "bsc", "USDT");
     expect(await shown(invoice)).to.include({
-      ...{ network: "bsc", remainingAmount: "14.999999", paidAmount: "10.00" },
+      network: "bsc",
+      remainingAmount: "14.999999",
+      paidAmount: "10.00",
     });
     await pay("bsc", bsc ?? null, 14_999_999n * 10n ** 12n, "second");
     const paid = await shown(invoice);
@@ -178,7 +185,10 @@ anyStore("An invoice with options on two networks", (store) => {
     shop.advance(blockMs);
     await market.look();
     expect(await shown(invoice)).to.include({
-      ...{ status: "open", exception: "reverted", paidAmount: "0.00", network: "ethereum" },
+      status: "open",
+      exception: "reverted",
+      paidAmount: "0.00",
+      network: "ethereum",
     });
   });
 });

@@ -29,7 +29,8 @@ eachStore("An invoice with several payment options", (store) => {
 
   const create = (input: Json): Promise<Answer> =>
     counter.post(merchant, "/invoices", {
-      ...{ amount: "25.00", settlementCurrency: "USD" },
+      amount: "25.00",
+      settlementCurrency: "USD",
       ...input,
     });
   async function issue(...symbols: readonly string[]): Promise<Json> {
@@ -56,7 +57,10 @@ eachStore("An invoice with several payment options", (store) => {
   it("is issued in the first, and takes no hold for the others", async () => {
     const invoice = await issue("USDC", "EURT", "WBTC");
     expect(invoice).to.include({
-      ...{ tokenSymbol: "USDC", network: "sandbox", payableAmount: "25.00", status: "open" },
+      tokenSymbol: "USDC",
+      network: "sandbox",
+      payableAmount: "25.00",
+      status: "open",
     });
     const options = invoice["paymentOptions"] as Json[];
     expect(options.map((option) => [option["tokenSymbol"], option["isInForce"]])).to.deep.equal([
@@ -87,14 +91,22 @@ eachStore("An invoice with several payment options", (store) => {
     await pay("20", "EURT", 6);
     const paid = await read(invoice);
     expect(paid).to.include({
-      ...{ status: "paid", exception: "none", paidAmount: "25.00", paidTokenAmount: "20.00" },
-      ...{ tokenSymbol: "EURT", remainingAmount: "0.00", exchangeRate: "0.8" },
+      status: "paid",
+      exception: "none",
+      paidAmount: "25.00",
+      paidTokenAmount: "20.00",
+      tokenSymbol: "EURT",
+      remainingAmount: "0.00",
+      exchangeRate: "0.8",
     });
     const payments = await paymentsOf(invoice);
     expect(payments).to.have.length(1);
     expect(payments[0]).to.include({
-      ...{ tokenSymbol: "EURT", amount: "20.00", settlementAmount: "25.00" },
-      ...{ exchangeRate: "0.8", status: "confirmed" },
+      tokenSymbol: "EURT",
+      amount: "20.00",
+      settlementAmount: "25.00",
+      exchangeRate: "0.8",
+      status: "confirmed",
     });
     expect(await counter.list(merchant, "/transfers?status=unmatched")).to.deep.equal([]);
   });
@@ -118,7 +130,10 @@ eachStore("An invoice with several payment options", (store) => {
     expect(rest["remainingAmount"]).to.equal("12.50");
     await pay(rest["remainingAmount"], "USDT", 6);
     expect(await read(invoice)).to.include({
-      ...{ status: "paid", exception: "none", paidAmount: "25.00", tokenSymbol: "USDT" },
+      status: "paid",
+      exception: "none",
+      paidAmount: "25.00",
+      tokenSymbol: "USDT",
     });
     const payments = await paymentsOf(invoice);
     expect(payments.map((payment) => payment["settlementAmount"])).to.deep.equal([
@@ -326,7 +341,8 @@ eachStore("An invoice with several payment options", (store) => {
       (await expectStatus(create({ ...offered("USDT")[0], walletId: first?.["id"] }), 201)).body;
     const plain = await issueOne();
     const paymentOptions = offered("USDT", "USDC", "EURT").map((option, place) => ({
-      ...{ ...option, walletId: place === 1 ? second?.["id"] : first?.["id"] },
+      ...option,
+      walletId: place === 1 ? second?.["id"] : first?.["id"],
     }));
     const moved = (await expectStatus(create({ paymentOptions, amount: "40.00" }), 201)).body;
     counter.app.clock.advance(10);
@@ -484,8 +500,11 @@ eachStore("An invoice with several payment options", (store) => {
     await counter.reorganize(1, { drop: true });
     const reverted = await read(invoice);
     expect(reverted).to.include({
-      ...{ status: "open", exception: "reverted", paidAmount: "0.00", tokenSymbol: "EURT" },
-      ...{ remainingAmount: "20.00" },
+      status: "open",
+      exception: "reverted",
+      paidAmount: "0.00",
+      tokenSymbol: "EURT",
+      remainingAmount: "20.00",
     });
     await pay("25", "USDT", 6);
     expect(await read(invoice)).to.include({ status: "paid", tokenSymbol: "USDT" });

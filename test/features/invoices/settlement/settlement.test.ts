@@ -288,8 +288,12 @@ eachStore("an invoice's payments", (store) => {
     });
     expect(terms.get(invoice.id)?.quotes).to.have.length(1);
     expect(terms.get(invoice.id)?.quotes[0]).to.include({
-      ...{ network: "tron", tokenSymbol: "USDT", tokenDecimals: 6, requiredConfirmations: 19 },
-      ...{ payableAmount: tokens(25), exchangeRate: "1" },
+      network: "tron",
+      tokenSymbol: "USDT",
+      tokenDecimals: 6,
+      requiredConfirmations: 19,
+      payableAmount: tokens(25),
+      exchangeRate: "1",
     });
   });
 });

@@ -11,18 +11,34 @@ const hash = "ab".repeat(32);
 
 const row = (changes: Partial<InvoiceRow> = {}): InvoiceRow =>
   ({
-    ...{ id: "inv_1", status: "open", payableAmount: 1_000n, issuedAt: 1, expiresAt: 2 },
-    ...{ remainingAmount: 400n, canceledAt: null, underpaymentTolerance: "2.5" },
-    ...{ seenAmount: 600n, confirmedAmount: 500n, isLate: false, isReverted: true },
-    ...{ latestBlock: 7, completedAt: 8, transactionHashes: [hash] },
+    id: "inv_1",
+    status: "open",
+    payableAmount: 1_000n,
+    issuedAt: 1,
+    expiresAt: 2,
+    remainingAmount: 400n,
+    canceledAt: null,
+    underpaymentTolerance: "2.5",
+    seenAmount: 600n,
+    confirmedAmount: 500n,
+    isLate: false,
+    isReverted: true,
+    latestBlock: 7,
+    completedAt: 8,
+    transactionHashes: [hash],
     ...changes,
   }) as InvoiceRow;
 
 describe("The terms of an invoice's payments", () => {
   it("are known once it is issued", () => {
     expect(payableTerms(row())).to.include({
-      ...{ payableAmount: 1_000n, dueAmount: 975n, remainingAmount: 400n, isCanceled: false },
-      ...{ issuedAt: 1, expiresAt: 2, latePolicy: "accept" },
+      payableAmount: 1_000n,
+      dueAmount: 975n,
+      remainingAmount: 400n,
+      isCanceled: false,
+      issuedAt: 1,
+      expiresAt: 2,
+      latePolicy: "accept",
     });
     expect(payableTerms(row({ canceledAt: 3 }))).to.include({ isCanceled: true });
     expect(payableTerms(row({ remainingAmount: null }))).to.include({ remainingAmount: 0n });
@@ -30,7 +46,9 @@ describe("The terms of an invoice's payments", () => {
       expect(payableTerms(row({ [missing]: null })), missing).to.equal(null);
     }
     expect(statusTerms(row({ issuedAt: null, canceledAt: 3 }))).to.deep.equal({
-      ...{ status: "open", issued: null, canceledAt: 3 },
+      status: "open",
+      issued: null,
+      canceledAt: 3,
     });
   });
 
@@ -38,8 +56,13 @@ describe("The terms of an invoice's payments", () => {
     expect(() => payableTerms(row({ underpaymentTolerance: "2,5" }))).to.throw(Defect);
     expect(() => storedTotals(row({ transactionHashes: ["junk"] }))).to.throw(Defect);
     expect(storedTotals(row())).to.deep.equal({
-      ...{ seen: 600n, confirmed: 500n, isLate: false, isReverted: true, latestBlock: 7 },
-      ...{ completedAt: 8, transactionHashes: [hash] },
+      seen: 600n,
+      confirmed: 500n,
+      isLate: false,
+      isReverted: true,
+      latestBlock: 7,
+      completedAt: 8,
+      transactionHashes: [hash],
     });
   });
 });

@@ -29,7 +29,10 @@ anyServed("the allowed origins of an organization", (served) => {
     served.app.request("POST", `${pathOf(person)}/invoices`, {
       key: person.key,
       body: {
-        ...{ amount: "25", settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
+        amount: "25",
+        settlementCurrency: "USD",
+        tokenSymbol: "USDT",
+        network: "sandbox",
         ...(redirectUrl === undefined ? {} : { redirectUrl }),
       },
     });

@@ -88,10 +88,20 @@ describe("A submitted transaction", () => {
     const row = (changes: Partial<TransferRow> = {}): TransferRow => {
       const { from: fromAddress, to: toAddress, ...fields } = log();
       return {
-        ...{ id: "trf_1", network: "ethereum", token: "USDT", status: "seen", isFinal: false },
-        ...{ organizationId: null, invoiceId: null, createdAt: 0 },
-        ...{ tokenDecimals: 6, disposition: "unmatched", verification: "open" },
-        ...{ ...fields, fromAddress, toAddress },
+        id: "trf_1",
+        network: "ethereum",
+        token: "USDT",
+        status: "seen",
+        isFinal: false,
+        organizationId: null,
+        invoiceId: null,
+        createdAt: 0,
+        tokenDecimals: 6,
+        disposition: "unmatched",
+        verification: "open",
+        ...fields,
+        fromAddress,
+        toAddress,
         ...changes,
       };
     };

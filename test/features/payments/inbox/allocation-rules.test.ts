@@ -18,18 +18,37 @@ import type { PaymentRow, TransferRow } from "../../../../src/features/payments/
 import { testNetworks } from "../../../support/merchants.ts";
 
 const transfer: TransferRow = {
-  ...{ id: "trf_1", network: "ethereum", transactionHash: "aa".repeat(32), logIndex: 0 },
-  ...{ blockHeight: 10, blockHash: "b1", blockTime: 0, contract: "cc".repeat(20) },
-  ...{ token: "USDT", tokenDecimals: 6, amount: 25_000_000n },
-  ...{ fromAddress: "a1".repeat(20), toAddress: "b2".repeat(20) },
-  ...{ status: "seen", isFinal: false, organizationId: "org_1", invoiceId: null },
-  ...{ disposition: "unmatched", verification: "open", createdAt: 0 },
+  id: "trf_1",
+  network: "ethereum",
+  transactionHash: "aa".repeat(32),
+  logIndex: 0,
+  blockHeight: 10,
+  blockHash: "b1",
+  blockTime: 0,
+  contract: "cc".repeat(20),
+  token: "USDT",
+  tokenDecimals: 6,
+  amount: 25_000_000n,
+  fromAddress: "a1".repeat(20),
+  toAddress: "b2".repeat(20),
+  status: "seen",
+  isFinal: false,
+  organizationId: "org_1",
+  invoiceId: null,
+  disposition: "unmatched",
+  verification: "open",
+  createdAt: 0,
 };
 
 const payment = (invoice: string, amount: bigint): PaymentRow =>
   ({
-    ...{ id: `pay_${invoice}`, invoiceId: `inv_${invoice}`, amount },
-    ...{ status: "confirming", statusWhenBack: null, refundRequested: 0n, refunded: 0n },
+    id: `pay_${invoice}`,
+    invoiceId: `inv_${invoice}`,
+    amount,
+    status: "confirming",
+    statusWhenBack: null,
+    refundRequested: 0n,
+    refunded: 0n,
   }) as PaymentRow;
 
 /** Returns the code of the refusal; null if nothing is refused. */

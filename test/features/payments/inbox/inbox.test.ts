@@ -126,11 +126,17 @@ eachStore("A transfer that matches no invoice", (store) => {
     expect(answer.body).to.deep.include({ status: "matched", unallocatedAmount: "0.00" });
     const [allocation] = answer.body["allocations"] as Json[];
     expect(allocation).to.include({
-      ...{ invoiceId: one["id"], amount: "24.00", rule: "manual" },
-      ...{ source: "operator", status: "confirming" },
+      invoiceId: one["id"],
+      amount: "24.00",
+      rule: "manual",
+      source: "operator",
+      status: "confirming",
     });
     expect((answer.body["decisions"] as Json[])[0]).to.include({
-      ...{ decision: "allocated", amount: "24.00", actorType: "api_key", actorLabel: "shop" },
+      decision: "allocated",
+      amount: "24.00",
+      actorType: "api_key",
+      actorLabel: "shop",
       paymentId: allocation?.["paymentId"],
     });
     expect(await invoice(one)).to.include({ status: "partially_paid", paidAmount: "24.00" });
@@ -213,7 +219,10 @@ eachStore("A transfer that matches no invoice", (store) => {
     await expectStatus(as("POST", "/ignore", viewer.token), 403);
     const ignored = await expectStatus(as("POST", "/ignore", member.token), 200);
     expect((ignored.body["decisions"] as Json[])[0]).to.include({
-      ...{ decision: "ignored", actorType: "user", actorId: member.userId, amount: "5.50" },
+      decision: "ignored",
+      actorType: "user",
+      actorId: member.userId,
+      amount: "5.50",
       actorLabel: member.email,
     });
   });

@@ -18,11 +18,26 @@ const [issuedAt, expiresAt] = [10 * minute, 70 * minute];
 const [shop, elsewhere] = ["a1".repeat(20), "b2".repeat(20)];
 
 const transfer: TransferRow = {
-  ...{ id: "trf_1", network: "ethereum", transactionHash: "aa".repeat(32), logIndex: 0 },
-  ...{ blockHeight: 10, blockHash: "b1", blockTime: expiresAt, contract: "cc".repeat(20) },
-  ...{ token: "USDT", tokenDecimals: 6, fromAddress: elsewhere, toAddress: shop, amount: 1_000n },
-  ...{ status: "seen", isFinal: false, organizationId: "org_1", invoiceId: null },
-  ...{ disposition: "unmatched", verification: "open", createdAt: 0 },
+  id: "trf_1",
+  network: "ethereum",
+  transactionHash: "aa".repeat(32),
+  logIndex: 0,
+  blockHeight: 10,
+  blockHash: "b1",
+  blockTime: expiresAt,
+  contract: "cc".repeat(20),
+  token: "USDT",
+  tokenDecimals: 6,
+  fromAddress: elsewhere,
+  toAddress: shop,
+  amount: 1_000n,
+  status: "seen",
+  isFinal: false,
+  organizationId: "org_1",
+  invoiceId: null,
+  disposition: "unmatched",
+  verification: "open",
+  createdAt: 0,
 };
 
 type Changes = Partial<InvoiceCandidate["invoice"]>;
@@ -30,9 +45,17 @@ type Changes = Partial<InvoiceCandidate["invoice"]>;
 /** An invoice that asks for 1,000 units at the transfer's address. */
 function candidate(id: string, changes: Changes = {}, ...heldAmounts: bigint[]): InvoiceCandidate {
   const invoice = {
-    ...{ id: `inv_${id}`, network: "ethereum", tokenSymbol: "USDT", status: "open" },
-    ...{ payableAmount: 1_000n, seenAmount: 0n, remainingAmount: null, customerId: null },
-    ...{ walletAddress: formatAddress(shop), issuedAt, expiresAt },
+    id: `inv_${id}`,
+    network: "ethereum",
+    tokenSymbol: "USDT",
+    status: "open",
+    payableAmount: 1_000n,
+    seenAmount: 0n,
+    remainingAmount: null,
+    customerId: null,
+    walletAddress: formatAddress(shop),
+    issuedAt,
+    expiresAt,
     ...changes,
   };
   return { invoice: invoice as InvoiceCandidate["invoice"], heldAmounts };
@@ -43,16 +66,34 @@ const asking = (id: string, payableAmount: bigint, changes: Changes = {}) =>
 
 function payment(invoice: string, amount: bigint): PaymentRow {
   return openPayment({
-    ...{ id: "pay_1", transfer, amount, source: "operator", at: 0 },
+    id: "pay_1",
+    transfer,
+    amount,
+    source: "operator",
+    at: 0,
     match: { invoiceId: `inv_${invoice}`, organizationId: "org_1", rule: "manual" },
     terms: {
-      ...{ organizationId: "org_1", walletId: null, customerId: null, managedBy: null },
-      ...{ amount: 1n, settlementCurrency: "USD", settlementDecimals: 2, network: "ethereum" },
-      ...{ tokenSymbol: "USDT", payableAmount: 1n, askedAmount: 1n, roundingSlack: 0n },
+      organizationId: "org_1",
+      walletId: null,
+      customerId: null,
+      managedBy: null,
+      amount: 1n,
+      settlementCurrency: "USD",
+      settlementDecimals: 2,
+      network: "ethereum",
+      tokenSymbol: "USDT",
+      payableAmount: 1n,
+      askedAmount: 1n,
+      roundingSlack: 0n,
       quotes: [aQuote({ payableAmount: 1n })],
       tolerance: { numerator: 0n, denominator: 1n },
-      ...{ dueAmount: 1n, remainingAmount: 0n, seenAmount: 0n },
-      ...{ issuedAt, expiresAt, isCanceled: false, latePolicy: "accept" },
+      dueAmount: 1n,
+      remainingAmount: 0n,
+      seenAmount: 0n,
+      issuedAt,
+      expiresAt,
+      isCanceled: false,
+      latePolicy: "accept",
     },
   });
 }

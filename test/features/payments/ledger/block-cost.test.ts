@@ -40,13 +40,18 @@ eachStore("a block with many payments", (store) => {
   it("writes one row per record of each payment, and its figures once", async () => {
     const town = await openTown(await store.open(), paying);
     expectRows(await costOf(() => town.mine({ transfers: 2 * paying, paying })), {
-      ...{ transfers: 1, payments: 1, invoices: 1 },
+      transfers: 1,
+      payments: 1,
+      invoices: 1,
       // One for the payment and one for its invoice.
-      ...{ audit_logs: 2, events: 2 },
+      audit_logs: 2,
+      events: 2,
     });
     expectRows(await costOf(() => town.confirm()), {
-      ...{ payments: 1, invoices: 1 },
-      ...{ audit_logs: 2, events: 2 },
+      payments: 1,
+      invoices: 1,
+      audit_logs: 2,
+      events: 2,
     });
   });
 });

@@ -140,7 +140,10 @@ describe("Comparing a window of the chain", () => {
   it("finds every transfer of a transaction that is not on record", () => {
     const found = [logAt("a", 12, 0), logAt("a", 12, 1)];
     expect(compareWindow([], found, range)).to.deep.equal({
-      ...{ fresh: found, moved: [], orphaned: [], contradicting: [] },
+      fresh: found,
+      moved: [],
+      orphaned: [],
+      contradicting: [],
     });
   });
 });
@@ -237,8 +240,10 @@ describe("A difference", () => {
     const logs = [1, 2, 3, 4].map((place) => logAt("a", 12, place));
     const log = logAt("b", 12, 0);
     const whole = {
-      ...{ fresh: logs, moved: [{ transfer: stored(log), log }] },
-      ...{ orphaned: [stored(log)], contradicting: [log] },
+      fresh: logs,
+      moved: [{ transfer: stored(log), log }],
+      orphaned: [stored(log)],
+      contradicting: [log],
     };
     const rest = { moved: [], orphaned: [], contradicting: [] };
     expect(batchesOf(whole, 3)).to.deep.equal([

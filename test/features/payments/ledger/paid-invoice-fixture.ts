@@ -73,7 +73,13 @@ export function openMarket(
   };
   const journal = createJournal({ ids, wake: () => undefined });
   const reading = {
-    ...{ db, clock, ids, network, invoices, client, journal },
+    db,
+    clock,
+    ids,
+    network,
+    invoices,
+    client,
+    journal,
     refunds: makeRefundRequests({ journal, networks }),
     logger: silentLogger,
   };
@@ -81,14 +87,22 @@ export function openMarket(
   const times = makeBlockTimes({ clock, providers, alarms });
   const watcher = makeWatcher({ ...reading, providers, times });
   const examiner = makeClaimExaminer({
-    ...{ ...reading, providers, claimableTerms, claimableNetworks, times },
+    ...reading,
+    providers,
+    claimableTerms,
+    claimableNetworks,
+    times,
     examined: new Set([...networks.keys()].filter((id) => !unread.includes(id))),
-    ...{ unread, wake: () => undefined },
+    unread,
+    wake: () => undefined,
   });
   const refunding = { networks, payments: makeRefundLedger({ ...reading, networks }) };
   const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
   const [worker] = makeWatchWorkers({
-    ...{ db, clock, leases, invoices },
+    db,
+    clock,
+    leases,
+    invoices,
     watchers: [watcher],
     examiners: [examiner, makeRefundExaminer({ ...reading, ...refunding, providers })],
   });

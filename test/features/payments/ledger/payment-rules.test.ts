@@ -27,27 +27,50 @@ const expiresAt = 9_000;
 
 const quote = aQuote({ payableAmount: 25_000_100n });
 const terms: PayableTerms = {
-  ...{ organizationId: "org_1", walletId: null, customerId: null, managedBy: null },
-  ...{ amount: 2_500n, settlementCurrency: "USD", settlementDecimals: 2 },
-  ...{ network: "ethereum", tokenSymbol: "USDT", quotes: [quote] },
-  ...{
-    payableAmount: 25_000_100n,
-    askedAmount: 25_000_100n,
-    roundingSlack: 0n,
-    dueAmount: 24_750_099n,
-  },
+  organizationId: "org_1",
+  walletId: null,
+  customerId: null,
+  managedBy: null,
+  amount: 2_500n,
+  settlementCurrency: "USD",
+  settlementDecimals: 2,
+  network: "ethereum",
+  tokenSymbol: "USDT",
+  quotes: [quote],
+  payableAmount: 25_000_100n,
+  askedAmount: 25_000_100n,
+  roundingSlack: 0n,
+  dueAmount: 24_750_099n,
   tolerance: { numerator: 1n, denominator: 100n },
   remainingAmount: 25_000_100n,
-  ...{ seenAmount: 0n, issuedAt, expiresAt },
-  ...{ isCanceled: false, latePolicy: "accept" },
+  seenAmount: 0n,
+  issuedAt,
+  expiresAt,
+  isCanceled: false,
+  latePolicy: "accept",
 };
 
 const transfer: TransferRow = {
-  ...{ id: "trf_1", network: "ethereum", transactionHash: "aa".repeat(32), logIndex: 0 },
-  ...{ blockHeight: 10, blockHash: "b1", blockTime: 5_000, contract: "cc".repeat(20) },
-  ...{ token: "USDT", tokenDecimals: 6, fromAddress: "f", toAddress: "t", amount: 30_000_000n },
-  ...{ status: "seen", isFinal: false, organizationId: "org_1", invoiceId: null },
-  ...{ disposition: "unmatched", verification: "open", createdAt: 5_000 },
+  id: "trf_1",
+  network: "ethereum",
+  transactionHash: "aa".repeat(32),
+  logIndex: 0,
+  blockHeight: 10,
+  blockHash: "b1",
+  blockTime: 5_000,
+  contract: "cc".repeat(20),
+  token: "USDT",
+  tokenDecimals: 6,
+  fromAddress: "f",
+  toAddress: "t",
+  amount: 30_000_000n,
+  status: "seen",
+  isFinal: false,
+  organizationId: "org_1",
+  invoiceId: null,
+  disposition: "unmatched",
+  verification: "open",
+  createdAt: 5_000,
 };
 
 function payment(
@@ -60,7 +83,10 @@ function payment(
     id: `pay_${number}`,
     transfer: { ...transfer, ...placed },
     match: { invoiceId: `inv_${invoice}`, organizationId: "org_1", rule },
-    ...{ terms, source: rule === "manual" ? "operator" : "detected", amount, at: 6_000 },
+    terms,
+    source: rule === "manual" ? "operator" : "detected",
+    amount,
+    at: 6_000,
   });
 }
 const review = (one: PaymentRow): PaymentRow => ({ ...one, status: "review" });
@@ -74,7 +100,9 @@ describe("The rules of payments", () => {
         expect(totals(counted)).to.include({ isReverted: false, seen: 10_000_000n });
         const lost = revertPayment(counted);
         expect(lost).to.include({
-          ...{ status: "reverted", statusWhenBack: "confirming", confirmedAt: null },
+          status: "reverted",
+          statusWhenBack: "confirming",
+          confirmedAt: null,
         });
         expect(totals(lost)).to.include({ isReverted: true, seen: 0n, confirmed: 0n });
       }
@@ -99,12 +127,14 @@ describe("The rules of payments", () => {
       const moved = { ...block, confirmsAtHeight: 22, confirmedAt: null, statusWhenBack: null };
       const counted = confirmPayment(payment("exact_amount"), 7_000);
       expect(movePayment(revertPayment(counted), block)).to.include({
-        ...{ ...moved, status: "confirming" },
+        ...moved,
+        status: "confirming",
       });
       expect(movePayment(counted, block)).to.include({ ...moved, status: "confirming" });
       const waiting = review(payment("submitted_hash"));
       expect(movePayment(revertPayment(waiting), block)).to.include({
-        ...{ ...moved, status: "review" },
+        ...moved,
+        status: "review",
       });
       expect(movePayment(waiting, block)).to.include({ ...moved, status: "review" });
     });
@@ -157,7 +187,9 @@ describe("The rules of payments", () => {
       const confirmed = confirmPayment(payment("manual", 10n), 7_000);
       const confirming = payment("manual", 5n, { payment: "2", blockHeight: 14 });
       expect(totals(confirmed, confirming)).to.include({
-        ...{ seen: 15n, confirmed: 10n, latestBlock: 14 },
+        seen: 15n,
+        confirmed: 10n,
+        latestBlock: 14,
       });
       expect(totals(rejectPayment(confirmed))).to.include({ seen: 0n, latestBlock: null });
     });
@@ -197,7 +229,9 @@ describe("The rules of payments", () => {
       const block = { blockHeight: 10, blockHash: "b1", blockTime: 4_999 };
       expect(movePayment(confirmed, block)).to.deep.equal({ ...confirmed, blockTime: 4_999 });
       expect(movePayment(revertPayment(confirmed), block)).to.include({
-        ...{ status: "confirming", statusWhenBack: null, blockTime: 4_999 },
+        status: "confirming",
+        statusWhenBack: null,
+        blockTime: 4_999,
       });
     });
   });
@@ -227,7 +261,8 @@ describe("The rules of payments", () => {
         payment("manual", 10_000_000n, { payment: "2", invoice: "2" }),
       ];
       expect(dispositionAfter(transfer, [half], "unmatched")).to.deep.equal({
-        ...{ invoiceId: "inv_1", disposition: "unmatched" },
+        invoiceId: "inv_1",
+        disposition: "unmatched",
       });
       for (const all of [
         [half, rest],
@@ -235,14 +270,17 @@ describe("The rules of payments", () => {
         [half, revertPayment(rest)],
       ]) {
         expect(dispositionAfter(transfer, all, "unmatched")).to.deep.equal({
-          ...{ invoiceId: "inv_1", disposition: "matched" },
+          invoiceId: "inv_1",
+          disposition: "matched",
         });
       }
       expect(dispositionAfter(transfer, [rejectPayment(half), rest], "ignored")).to.deep.equal({
-        ...{ invoiceId: "inv_2", disposition: "ignored" },
+        invoiceId: "inv_2",
+        disposition: "ignored",
       });
       expect(dispositionAfter(transfer, [rejectPayment(half)], "unmatched")).to.deep.equal({
-        ...{ invoiceId: null, disposition: "unmatched" },
+        invoiceId: null,
+        disposition: "unmatched",
       });
     });
   });
@@ -299,7 +337,11 @@ describe("The rules of payments", () => {
 
     it("match only the first on the chain of equal transfers in one scan, whatever their order in the input", () => {
       const row = (id: string, blockHeight: number, logIndex: number): TransferRow => ({
-        ...{ ...transfer, id: id as Id<"transfer">, blockHeight, logIndex, amount: 25_000_100n },
+        ...transfer,
+        id: id as Id<"transfer">,
+        blockHeight,
+        logIndex,
+        amount: 25_000_100n,
       });
       const fresh = [row("trf_3", 12, 0), row("trf_2", 11, 5)];
       const moved = [row("trf_4", 11, 6)];

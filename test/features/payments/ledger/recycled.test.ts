@@ -48,7 +48,8 @@ eachStore("A price whose amounts are all held", (store) => {
         holds,
         free.map((amount) => ({
           ...held,
-          ...{ id: shop.counter.app.app.ids.next("hold", shop.counter.app.clock.now()), amount },
+          id: shop.counter.app.app.ids.next("hold", shop.counter.app.clock.now()),
+          amount,
         })),
       ),
     );
@@ -123,7 +124,9 @@ eachStore("A price whose amounts are all held", (store) => {
     const allocations = [{ invoiceId: next["id"], amount }];
     await expectStatus(post(`/transfers/${String(found?.["id"])}/allocate`, { allocations }), 200);
     expect(await read(next)).to.include({
-      ...{ status: "confirming", tokenSymbol: "USDT", paidAmount: "0.01" },
+      status: "confirming",
+      tokenSymbol: "USDT",
+      paidAmount: "0.01",
     });
   });
 

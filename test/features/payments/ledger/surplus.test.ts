@@ -7,14 +7,24 @@ import {
 
 describe("the surplus of an invoice that is paid on two networks", () => {
   const quotes = ["one", "two"].map((network) => ({
-    ...{ network, tokenSymbol: "USDT", payableAmount: 10n },
+    network,
+    tokenSymbol: "USDT",
+    payableAmount: 10n,
   })) as unknown as PayableTerms["quotes"];
   const asked = { askedAmount: 10n, roundingSlack: 0n, payableAmount: 10n };
   const terms = { ...asked, quotes, managedBy: null };
   const payment = (place: number, network: string, blockHeight: number, blockTime: number) =>
     ({
-      ...{ id: `pay_${String(place)}`, network, token: "USDT", amount: 10n, status: "confirmed" },
-      ...{ statusWhenBack: null, refundRequested: 0n, refunded: 0n, blockHeight, blockTime },
+      id: `pay_${String(place)}`,
+      network,
+      token: "USDT",
+      amount: 10n,
+      status: "confirmed",
+      statusWhenBack: null,
+      refundRequested: 0n,
+      refunded: 0n,
+      blockHeight,
+      blockTime,
     }) as SurplusPayment;
 
   it("is the excess, although a block time that nobody confirmed contradicts the heights", () => {

@@ -101,7 +101,8 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   if (configured === undefined || contract === undefined) throw new Error("no network");
   const { blocks = 60, finalityLag = 10, timeoutMs = 10_000, maxLogRange = 1_000 } = options;
   const network: Network = {
-    ...{ ...configured, maxLogRange },
+    ...configured,
+    maxLogRange,
     tokens: configured.tokens.slice(0, 1),
   };
   const chain = makeFakeChain({ chainId: 1, contract, startAt, blockMs: poolBlockMs });
@@ -117,7 +118,8 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const members = nodes.map(({ url }) => {
     const budget = makeBudget({
       limits: options.limits ?? { requestsPerSecond: 1_000, requestsPerDay: null },
-      ...{ clock, provider: new URL(url).origin },
+      clock,
+      provider: new URL(url).origin,
       delay(milliseconds) {
         now += milliseconds;
         return Promise.resolve();
@@ -133,7 +135,16 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const { client, providers } = pool;
   const times = makeBlockTimes({ clock, providers, alarms, pool });
   const reading = {
-    ...{ db, clock, ids, network, invoices, pool, alarms, client, providers, times },
+    db,
+    clock,
+    ids,
+    network,
+    invoices,
+    pool,
+    alarms,
+    client,
+    providers,
+    times,
     refunds: noRefunds,
     journal: createJournal({ ids, wake: () => undefined }),
     logger: silentLogger,
@@ -147,12 +158,19 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
   const claimableTerms = () => Promise.resolve(null);
   const [worker] = makeWatchWorkers({
-    ...{ db, clock, leases, invoices },
+    db,
+    clock,
+    leases,
+    invoices,
     watchers: [watcher],
     examiners: [
       makeClaimExaminer({
-        ...{ ...reading, claimableTerms, claimableNetworks: () => Promise.resolve([]) },
-        ...{ examined: new Set<string>(), unread: [], wake: () => undefined },
+        ...reading,
+        claimableTerms,
+        claimableNetworks: () => Promise.resolve([]),
+        examined: new Set<string>(),
+        unread: [],
+        wake: () => undefined,
       }),
     ],
     monitors: new Map([[network.id, monitor]]),
@@ -169,20 +187,18 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   }
 
   const harness: PooledNetwork = {
-    ...{
-      db,
-      chain,
-      nodes,
-      network,
-      invoices,
-      pool,
-      alarms,
-      watcher,
-      service,
-      scanner,
-      budgets,
-      look,
-    },
+    db,
+    chain,
+    nodes,
+    network,
+    invoices,
+    pool,
+    alarms,
+    watcher,
+    service,
+    scanner,
+    budgets,
+    look,
     advance(milliseconds) {
       now += milliseconds;
     },

@@ -62,7 +62,16 @@ anyStore("Reading final blocks again", (store) => {
     const pool = { client, providers, health: () => health, distrust: () => undefined };
     const times = makeBlockTimes({ clock, providers, alarms });
     const reading = {
-      ...{ db, clock, ids, network, invoices, pool, alarms, client, providers, times },
+      db,
+      clock,
+      ids,
+      network,
+      invoices,
+      pool,
+      alarms,
+      client,
+      providers,
+      times,
       refunds: noRefunds,
       journal: createJournal({ ids, wake: () => undefined }),
       logger: silentLogger,
@@ -78,10 +87,16 @@ anyStore("Reading final blocks again", (store) => {
       const state = await networkState(db, network.id);
       const [finalBlock] = await client.blocks([final]);
       const seen = {
-        ...{ chainId: 1, cursorHeight: final, cursorHash: finalBlock?.hash ?? "" },
+        chainId: 1,
+        cursorHeight: final,
+        cursorHash: finalBlock?.hash ?? "",
         cursorTime: finalBlock?.time ?? 0,
-        ...{ tipHeight: tip.height, tipHash: tip.hash, tipTime: tip.time },
-        ...{ headHeight: tip.height, scannedAt: now, disabledTokens: [] },
+        tipHeight: tip.height,
+        tipHash: tip.hash,
+        tipTime: tip.time,
+        headHeight: tip.height,
+        scannedAt: now,
+        disabledTokens: [],
       };
       await db.write(testContext, async (tx) => {
         if (state === null) {

@@ -47,7 +47,10 @@ async function open(lab: ChainLab, shop: Shop, providerUrls = [lab.providerUrl])
   await market.look();
   await shop.addWallet(lab.network, { xpub: xpubs.first });
   return {
-    ...{ lab, shop, market, mine },
+    lab,
+    shop,
+    market,
+    mine,
     issue: () => shop.create({ network: lab.network }),
     addressOf(invoice) {
       const parsed = network.kind.parseAddress(invoice.walletAddress ?? "");

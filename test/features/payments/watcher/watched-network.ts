@@ -244,7 +244,10 @@ export async function watchNetwork(
   const times = makeBlockTimes({ clock, providers, alarms: createAlarms({ clock, logger }) });
   const another = () =>
     makeWatcher({
-      ...{ db, clock, providers, times },
+      db,
+      clock,
+      providers,
+      times,
       ids,
       journal: createJournal({ ids, wake: () => undefined }),
       invoices,

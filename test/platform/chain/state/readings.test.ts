@@ -211,8 +211,13 @@ eachStore("A store of the previous version", (store) => {
     await migrate(db, clock);
     expect(await readingsOf(db, "tron")).to.deep.equal([
       {
-        ...{ network: "tron", fromHeight: 5, parentHash: "p", toHeight: 90, toHash: "t" },
-        ...{ readings: [{ provider: unknownProvider, at: 3 }], openedAt: 3 },
+        network: "tron",
+        fromHeight: 5,
+        parentHash: "p",
+        toHeight: 90,
+        toHash: "t",
+        readings: [{ provider: unknownProvider, at: 3 }],
+        openedAt: 3,
       },
     ]);
   });
