@@ -76,9 +76,12 @@ export function writePackage(root, folder) {
   restrictModes(folder, join(folder, "bin"));
 }
 
-/** The digest of the sources, with which `npm test` decides whether to build, is of no use in a release. */
+/**
+ * Leaves out the digest of the sources, with which `npm test` decides whether to build, and V8's code, which is of one
+ * version of Node and has other bytes after each build; the program works without it.
+ */
 function isReleased(path) {
-  return !path.endsWith("/dist/.sources");
+  return !path.endsWith("/dist/.sources") && !/\/dist\/light-[^/]+\.code$/.test(path);
 }
 
 /** Returns the entries of a lock file that the packages need, with their paths, in the order of the lock file. */
