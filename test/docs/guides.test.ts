@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import type { Till } from "../../src/client/index.ts";
 import { issueInvoice } from "../scenarios/way.ts";
-import { openClient } from "../support/client.ts";
+import { openClient } from "../scenarios/client.ts";
 import { xpubs } from "../support/merchants.ts";
 import {
   makeInstallation,

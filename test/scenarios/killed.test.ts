@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { xpubs } from "../support/merchants.ts";
 import type { Invoice, InvoiceBatch, Till } from "../../src/client/index.ts";
-import { openClient } from "../support/client.ts";
+import { openClient } from "./client.ts";
 import {
   makeInstallation,
   type Installation,

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { second } from "../../src/kernel/clock.ts";
 import { parseAddress } from "../../src/platform/chain/evm/address.ts";
 import type { Till } from "../../src/client/index.ts";
-import { openClient } from "../support/client.ts";
+import { openClient } from "./client.ts";
 import { describeOnPostgres } from "../support/store/describe-on-postgres.ts";
 import {
   makeFakeChain,

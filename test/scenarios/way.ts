@@ -10,7 +10,7 @@ import {
   type WebhookEventType,
 } from "../../src/client/index.ts";
 import { legalFields, register, type Person, type TestApp } from "../support/app.ts";
-import { openClient } from "../support/client.ts";
+import { openClient } from "./client.ts";
 import { approve, platformKey } from "../support/platform.ts";
 import type { Receiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";

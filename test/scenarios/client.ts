@@ -1,8 +1,8 @@
 import { openTill, type Till } from "../../src/client/index.ts";
 import type { TillOptions } from "../../src/client/index.ts";
 import { allOperations } from "../../src/features/index.ts";
-import { expectDeclared } from "./declared.ts";
-import { noteProblem } from "./problems-seen.ts";
+import { expectDeclared } from "../support/declared.ts";
+import { noteProblem } from "../support/problems-seen.ts";
 
 /**
  * Opens Till's client, as a merchant's developer does. Responses that the OpenAPI document does not declare fail the
