@@ -1,4 +1,5 @@
-import type { Command as Program } from "commander";
+import { Argument, Option, type Command as Program } from "commander";
+import type { CommandArgument, CommandFlag } from "../api/declare/command.ts";
 import type { GlobalFlags, Terminal } from "./terminal/terminal.ts";
 
 /** Creates the terminal for an action from its flags. */
@@ -6,6 +7,9 @@ export type OpenTerminal = (flags: GlobalFlags) => Promise<Terminal>;
 
 /** The part of the program that a command may use: the `light` one only reads. */
 export type Scope = "light" | "whole";
+
+/** The hidden command by which the script of a shell asks for completions. */
+export const completionWord = "__complete";
 
 /** Flags and arguments as commander stores them. */
 export type Options = Record<string, string | boolean | undefined>;
@@ -66,6 +70,43 @@ function nounOf(program: Program, noun: string): Program {
 /** Creates all groups first, so that the help lists them in a fixed order. */
 export function addNouns(program: Program): void {
   for (const noun of Object.keys(nouns)) nounOf(program, noun);
+}
+
+/** The declarations of arguments and flags, which the argument parser does not keep. */
+const declarations = new WeakMap<Argument | Option, CommandArgument | CommandFlag>();
+
+/** Returns the declaration of an argument or flag; undefined for the flags that every command takes, and settings. */
+export function declarationOf(
+  parsed: Argument | Option,
+): CommandArgument | CommandFlag | undefined {
+  return declarations.get(parsed);
+}
+
+/** Adds the arguments and flags of a command. */
+export function addDeclared(
+  program: Program,
+  words: readonly CommandArgument[],
+  flags: readonly CommandFlag[],
+): void {
+  for (const declared of words) {
+    const { name, description, isOptional, isMany } = declared;
+    const written = isMany === true ? `${name}...` : name;
+    const argument = new Argument(
+      isOptional === true ? `[${written}]` : `<${written}>`,
+      description,
+    );
+    declarations.set(argument, declared);
+    program.addArgument(argument);
+  }
+  for (const declared of flags) {
+    const { flags: written, description, ask } = declared;
+    const option = new Option(
+      written,
+      ask === undefined ? description : `${description} (required)`,
+    );
+    declarations.set(option, declared);
+    program.addOption(option);
+  }
 }
 
 export function examples(lines: readonly string[]): string {

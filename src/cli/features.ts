@@ -1,5 +1,5 @@
-import { Option, type Command as Program } from "commander";
-import type { Command, CommandFlag } from "../api/declare/command.ts";
+import type { Command as Program } from "commander";
+import type { Command } from "../api/declare/command.ts";
 import type { ServiceName, ServiceOf } from "../compose/features/readers.ts";
 import { adminCommands } from "../features/admin/commands.ts";
 import { paymentCommands } from "../features/admin/cross-organization/commands.ts";
@@ -34,7 +34,7 @@ import { paymentLinkCommands } from "../features/payment-links/commands.ts";
 import { walletCommands } from "../features/wallets/commands.ts";
 import { webhookCommands } from "../features/webhooks/commands.ts";
 import type { CommandArguments } from "./feature-command.ts";
-import { add, type OpenTerminal, type Options, type Scope } from "./command-words.ts";
+import { add, addDeclared, type OpenTerminal, type Options, type Scope } from "./command-words.ts";
 
 /** Calls a function with the commands of each service. Their declarations make up most of the startup time. */
 export function forEachService(
@@ -92,11 +92,7 @@ function addFeature<Name extends ServiceName>(
   scope: Scope,
 ): void {
   const added = add(program, declared.name, declared.summary, declared.examples);
-  for (const { name, description, isOptional, isMany } of declared.arguments) {
-    const words = isMany === true ? `${name}...` : name;
-    added.argument(isOptional === true ? `[${words}]` : `<${words}>`, description);
-  }
-  for (const flag of declared.flags) added.addOption(optionOf(flag));
+  addDeclared(added, declared.arguments, declared.flags);
   if (declared.password !== null) {
     added.option("--password-stdin", "read the password from standard input");
     added.option("--password-file <path>", "read the password from a file");
@@ -118,8 +114,4 @@ function addFeature<Name extends ServiceName>(
     };
     await runFeatureCommand(await openTerminal(options), declared, service, call, scope);
   });
-}
-
-function optionOf({ flags, description, ask }: CommandFlag): Option {
-  return new Option(flags, ask === undefined ? description : `${description} (required)`);
 }

@@ -2,8 +2,10 @@ import { Command as Program } from "commander";
 import type { SettingOption } from "../platform/config/index.ts";
 import { programVersion } from "../platform/version.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+import type { CommandArgument, CommandFlag } from "../api/declare/command.ts";
 import {
   add,
+  addDeclared,
   addNouns,
   examples,
   type OpenTerminal,
@@ -58,9 +60,12 @@ interface OwnCommand {
   readonly name: string;
   readonly summary: string;
   readonly examples: readonly [string, string, ...string[]];
-  readonly flags?: readonly (readonly [flags: string, description: string])[];
-  /** Its argument, such as `<file>`, or `[file]` if it is optional. */
-  readonly argument?: readonly [name: string, description: string];
+  readonly flags?: readonly (readonly [
+    flags: string,
+    description: string,
+    values?: Omit<CommandFlag, "flags" | "description">,
+  ])[];
+  readonly argument?: CommandArgument;
   /** Accepts every setting as a flag. */
   readonly takesSettings?: true;
   readonly run: (terminal: Terminal, flags: Options, argument?: string) => Promise<void>;
@@ -131,7 +136,11 @@ const ownCommands: readonly OwnCommand[] = [
     name: "backup",
     summary: "Back up the store while servers run, and verify the backup",
     examples: ["till backup", "till backup /mnt/backups/ --with-secret"],
-    argument: ["[target]", "a new file, or a folder (default: TILL_BACKUP_FOLDER)"],
+    argument: {
+      name: "file",
+      description: "a new file, or a folder (default: TILL_BACKUP_FOLDER)",
+      isOptional: true,
+    },
     flags: [
       ["--with-secret", "include the server's secret, from which all keys are derived"],
       ["--no-verify", "do not read the backup again and verify it"],
@@ -146,7 +155,7 @@ const ownCommands: readonly OwnCommand[] = [
       "till restore till-backup-5k2m9x1c-20261122T031500000Z.tar",
       "till restore /mnt/backups/b.tar --yes",
     ],
-    argument: ["<file>", "the backup"],
+    argument: { name: "file", description: "the backup" },
     flags: [
       ["--force-other-instance", "replace the store of another instance"],
       ["--no-migrate", "keep the backup's migration level, for an earlier version of the program"],
@@ -198,7 +207,14 @@ const ownCommands: readonly OwnCommand[] = [
         "its id or name (default: TILL_ORGANIZATION, or the only organization)",
       ],
       ["--port <number>", "the port on 127.0.0.1 (default: a free one)"],
-      ["--event-types <list>", "such as invoice.paid,refund.requested (default: all)"],
+      [
+        "--event-types <list>",
+        "such as invoice.paid,refund.requested (default: all)",
+        {
+          choices: async () => (await import("../platform/events/catalogue.ts")).eventTypes,
+          isList: true,
+        },
+      ],
       ["--url <url>", "a public URL that leads here, such as that of a tunnel"],
       ["--secret-file <path>", "file with the secret of an endpoint that exists: adds none"],
     ],
@@ -240,6 +256,23 @@ const ownCommands: readonly OwnCommand[] = [
     ],
     run: async (terminal, flags) =>
       (await import("./commands/billing-rehearse.ts")).rehearseCommand(terminal, flags),
+  },
+  {
+    name: "completion",
+    summary: "Print a script with which a shell completes commands, flags, ids and names",
+    examples: [
+      "till completion bash > ~/.local/share/bash-completion/completions/till",
+      'till completion zsh > "${fpath[1]}/_till"',
+      "till completion fish > ~/.config/fish/completions/till.fish",
+    ],
+    argument: {
+      name: "shell",
+      description: "bash, zsh or fish",
+      choices: async () => (await import("./completion/scripts.ts")).shells,
+    },
+    run: async (terminal, _flags, shell) => {
+      (await import("./completion/scripts.ts")).printScript(terminal, shell ?? "");
+    },
   },
   {
     name: "version",
@@ -316,8 +349,11 @@ function addOwnCommand(
   { name, summary, examples: shown, argument, flags = [], takesSettings, run }: OwnCommand,
 ): void {
   const added = add(program, name, summary, shown);
-  if (argument !== undefined) added.argument(...argument);
-  for (const [names, description] of flags) added.option(names, description);
+  addDeclared(
+    added,
+    argument === undefined ? [] : [argument],
+    flags.map(([names, description, values]) => ({ flags: names, description, ...values })),
+  );
   if (takesSettings === true) addSettings(added, settingsFlags);
   added.action(async (given: unknown) => {
     const options = added.optsWithGlobals<Options>();

@@ -1,5 +1,5 @@
 import { makeProgram } from "./program.ts";
-import type { Scope } from "./command-words.ts";
+import { completionWord, type Scope } from "./command-words.ts";
 import type { GlobalFlags, TerminalEnvironment, Terminal } from "./terminal/terminal.ts";
 
 /** Commands that accept every setting as a flag; for others these flags are not created, to save time. */
@@ -22,6 +22,7 @@ export async function runCommandLine(
   scope: Scope = "light",
   wholeProgram: RunCommandLine = runCommandLine,
 ): Promise<number> {
+  if (words[0] === completionWord) return completeWords(words.slice(1), surroundings);
   const opened: { terminal?: Terminal } = {};
   async function openTerminal(flags: GlobalFlags): Promise<Terminal> {
     const { makeTerminal } = await import("./terminal/terminal.ts");
@@ -50,6 +51,23 @@ export async function runCommandLine(
     const flags = { json: words.includes("--json"), verbose: words.includes("--verbose") };
     return printError(error, opened.terminal ?? (await openTerminal(flags)));
   }
+}
+
+/** Answers the script of a shell. It always succeeds, and never writes to standard error. */
+async function completeWords(
+  given: readonly string[],
+  surroundings: TerminalEnvironment,
+): Promise<number> {
+  const unused = () => Promise.reject(new Error("a completion runs no command"));
+  try {
+    const { complete } = await import("./completion/complete.ts");
+    await complete(given, surroundings, async (words) =>
+      makeProgram(words, unused, await settingsFlags(words)),
+    );
+  } catch {
+    // There is nobody to tell.
+  }
+  return 0;
 }
 
 async function settingsFlags(words: readonly string[]) {

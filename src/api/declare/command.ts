@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { IdKind } from "../../kernel/id.ts";
 import type { Progress } from "../../platform/progress.ts";
 import type { WriteContext } from "../../platform/database/index.ts";
 
@@ -8,8 +9,23 @@ import type { WriteContext } from "../../platform/database/index.ts";
  * imports what it needs when it runs.
  */
 
+/** Values that exist: objects of the store by their id, users by e-mail address, and entries of the networks' table. */
+export type ValueSource = IdKind | "email" | "network" | "token";
+
+/** The values of an argument or a flag, which shells complete and messages about a wrong value suggest. */
+interface TakenValue {
+  /** By default from the name: an argument `walletId` and a flag `--wallet-id` take wallets. */
+  readonly takes?: readonly ValueSource[];
+  /** Returns all values if they are few. */
+  choices?(): Promise<readonly string[]>;
+  /** The value is a list of choices, with commas between them. */
+  readonly isList?: true;
+  /** The field of the API in which the value is sent, if its name differs: messages then name the flag instead. */
+  readonly field?: string;
+}
+
 /** A positional argument: `<organizationId>` in `till org approve <organizationId>`. */
-export interface CommandArgument {
+export interface CommandArgument extends TakenValue {
   readonly name: string;
   readonly description: string;
   readonly isOptional?: true;
@@ -19,7 +35,7 @@ export interface CommandArgument {
   readonly isOrganization?: true;
 }
 
-export interface CommandFlag {
+export interface CommandFlag extends TakenValue {
   /** Syntax as the argument parser takes it: `--name <text>`, or `--drop` for a flag without a value. */
   readonly flags: string;
   readonly description: string;
@@ -296,6 +312,8 @@ export const organizationArgument: CommandArgument = {
 export const organizationFlag: CommandFlag = {
   flags: "--organization <id|name>",
   description: "an organization's id, or its name",
+  takes: ["organization"],
+  field: "organizationId",
 };
 
 /** `organizationFlag` for a command that works on one organization. */

@@ -38,6 +38,11 @@ export const adminCommands = [
     flags: [
       {
         flags: "--verification <status>",
+        field: "verificationStatus",
+        async choices() {
+          const { verificationStatuses } = await import("../organizations/index.ts");
+          return verificationStatuses;
+        },
         description:
           "only organizations with this status: unverified, pending_review, changes_requested, approved or rejected",
       },

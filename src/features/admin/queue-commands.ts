@@ -10,7 +10,11 @@ import type { QueueService } from "./queues.ts";
 const ofQueues = commandsOf<QueueService>();
 const ofOversight = commandsOf<OversightService>();
 
-const job: CommandArgument = { name: "job", description: "its id, such as job_01h…" };
+const job: CommandArgument = {
+  name: "job",
+  description: "its id, such as job_01h…",
+  takes: ["job"],
+};
 
 export const queueCommands = [
   ofQueues({
@@ -61,6 +65,7 @@ export const failureCommands = [
         name: "queue",
         description: "webhooks, chain, billing or maintenance (default: all)",
         isOptional: true,
+        choices: async () => (await import("../../platform/jobs/queue.ts")).queues,
       },
     ],
     flags: [...pageFlags],
@@ -92,14 +97,21 @@ export const failureCommands = [
         flags: "--status <status>",
         description:
           "only deliveries with this status: pending, in_progress, succeeded, failed or dead_letter",
+        async choices() {
+          const { deliveryStatuses } = await import("../webhooks/index.ts");
+          return deliveryStatuses;
+        },
       },
       {
         flags: "--endpoint <id>",
         description: "only deliveries to this endpoint; requires --organization",
+        takes: ["webhookEndpoint"],
+        field: "webhookEndpointId",
       },
       {
         flags: "--event-type <type>",
         description: "only events of this type; requires --organization",
+        choices: async () => (await import("../../platform/events/catalogue.ts")).eventTypes,
       },
       ...pageFlags,
     ],

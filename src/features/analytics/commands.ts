@@ -80,7 +80,11 @@ export const analyticsCommands = [
     flags: [
       scope,
       ...periodFlags,
-      { flags: "--interval <length>", description: "day, week or month (default day)" },
+      {
+        flags: "--interval <length>",
+        description: "day, week or month (default day)",
+        choices: async () => (await import("./buckets.ts")).intervals,
+      },
     ],
     examples: [
       "till analytics charts --interval week",
@@ -109,7 +113,9 @@ export const analyticsCommands = [
   command({
     name: "analytics top",
     summary: "Rank customers, wallets or organizations by payment volume",
-    arguments: [{ name: "of", description: rankings.join(", ") }],
+    arguments: [
+      { name: "of", description: rankings.join(", "), choices: () => Promise.resolve(rankings) },
+    ],
     flags: [
       { ...organizationFlag, description: "the organization of the customers or wallets" },
       ...periodFlags,

@@ -40,6 +40,8 @@ export const apiKeyCommands = [
       {
         flags: "--scopes <list>",
         description: "read, write, billing, platform; separated by commas",
+        choices: async () => (await import("../../api/declare/permissions.ts")).scopes,
+        isList: true,
         ask: "Scopes (read, write, billing, platform)",
       },
       {

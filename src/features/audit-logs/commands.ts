@@ -10,7 +10,11 @@ export const auditCommands = [
     flags: [
       organizationFlag,
       { flags: "--action <name>", description: "only this action, such as invoice.created" },
-      { flags: "--actor-id <id>", description: "only actions of this user or API key" },
+      {
+        flags: "--actor-id <id>",
+        description: "only actions of this user or API key",
+        takes: ["user", "apiKey"],
+      },
       {
         flags: "--created-from <time>",
         description: "at or after this time, such as 2031-01-31T00:00:00.000Z",

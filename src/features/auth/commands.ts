@@ -35,6 +35,7 @@ export const userCommands = [
       organizationFlag,
       {
         flags: "--role <role>",
+        choices: async () => (await import("../../api/declare/permissions.ts")).roles,
         description: "role in that organization: viewer, member, admin or owner (default member)",
       },
     ],
@@ -87,7 +88,7 @@ export const passwordCommands = [
   passwordCommand({
     name: "user reset-password",
     summary: "Create a token for setting a new password, and show it once",
-    arguments: [{ name: "email", description: "e-mail address of the account" }],
+    arguments: [{ name: "email", description: "e-mail address of the account", takes: ["email"] }],
     examples: [
       "till user reset-password bo@example.com",
       "till user reset-password bo@example.com --yes --json",

@@ -40,6 +40,7 @@ export const billingCommands = [
       {
         flags: "--status <status>",
         description: "only invoices that are open, paid, past_due or void",
+        choices: async () => (await import("./records.ts")).platformInvoiceStatuses,
       },
       ...pageFlags,
     ],
@@ -79,12 +80,15 @@ const receive = commandsOf<ReceiveWalletService>();
 
 const walletFlag: CommandFlag = {
   flags: "--wallet <id>",
+  takes: ["wallet"],
+  field: "walletId",
   description:
     "one of the platform organization's wallets; without it the current setting is shown",
 };
 const tokenFlag: CommandFlag = {
   flags: "--token <symbol>",
   description: "the token to receive, such as USDT",
+  field: "tokenSymbol",
 };
 
 export const receiveWalletCommands = [

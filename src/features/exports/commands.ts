@@ -17,9 +17,14 @@ const flags: readonly CommandFlag[] = [
   },
   {
     flags: "--from <time>",
+    field: "createdFrom",
     description: "created at or after this time, such as 2031-01-31T00:00:00.000Z",
   },
-  { flags: "--to <time>", description: "created before this time (default: now)" },
+  {
+    flags: "--to <time>",
+    description: "created before this time (default: now)",
+    field: "createdTo",
+  },
   {
     flags: "--output <file>",
     description:

@@ -50,6 +50,8 @@ export const invoiceCommands = [
       {
         flags: "--status <status>",
         description: "with this status, or one of several: open,partially_paid",
+        choices: async () => (await import("./rules.ts")).invoiceStatuses,
+        isList: true,
       },
       { flags: "--network <id>", description: "on this network, such as tron" },
       { flags: "--token-symbol <symbol>", description: "payable in this token, such as USDT" },
@@ -84,6 +86,7 @@ export const invoiceCommands = [
       {
         flags: "--sort <order>",
         description: "createdAt, paidAt or amount; a leading - means descending",
+        choices: async () => (await import("./search/filters.ts")).invoiceSorts,
       },
       ...pageFlags,
     ],

@@ -47,6 +47,7 @@ export const paymentPolicyCommands = [
       neededOrganization,
       {
         flags: "--late-payments <rule>",
+        choices: async () => (await import("./rules.ts")).latePaymentRules,
         description:
           "payments after the invoice's deadline: accept counts them, review leaves the decision to the merchant",
       },
@@ -177,6 +178,7 @@ export const originCommands = [
     flags: [
       {
         flags: "--origins <list>",
+        field: "allowedOrigins",
         description: "all allowed origins with commas between them, such as https://shop.example",
       },
       { flags: "--none", description: "allow no origin: nobody may embed the checkout" },

@@ -64,6 +64,7 @@ export const paymentLinkCommands = [
       {
         flags: "--status <status>",
         description: "only links with this status: active or disabled",
+        choices: async () => (await import("./records.ts")).linkStatuses,
       },
       ...pageFlags,
     ],

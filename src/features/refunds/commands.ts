@@ -43,6 +43,7 @@ export const refundCommands = [
       {
         flags: "--status <status>",
         description: "only those that are requested, sent, confirmed or rejected",
+        choices: async () => (await import("./status.ts")).refundStatuses,
       },
       { flags: "--invoice-id <id>", description: "of this invoice" },
       ...pageFlags,

@@ -14,6 +14,7 @@ export const walletCommands = [
       {
         flags: "--status <status>",
         description: "only wallets with this status: active or archived",
+        choices: async () => (await import("./records.ts")).walletStatuses,
       },
       ...pageFlags,
     ],

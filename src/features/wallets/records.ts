@@ -14,7 +14,7 @@ const labelLengthMax = 120;
 /** Longer than any address or key, so that text pasted by mistake gets a specific error. */
 const pastedLengthMax = 2_000;
 
-const walletStatuses = ["active", "archived"] as const;
+export const walletStatuses = ["active", "archived"] as const;
 
 export const WalletRecord = responseRecord("Wallet", {
   id: id("wallet"),

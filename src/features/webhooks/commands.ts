@@ -4,6 +4,7 @@ import {
   organizationFlag,
   pageFlags,
   section,
+  type CommandArgument,
   type CommandCall,
 } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
@@ -13,6 +14,12 @@ import type { WebhookService } from "./service.ts";
 
 const command = commandsOf<WebhookService>();
 
+const deliveryArgument: CommandArgument = {
+  name: "delivery",
+  description: "its id, such as whd_01h…",
+  takes: ["webhookDelivery"],
+};
+
 /** Maximum number of response characters shown in the table. */
 const shownLength = 60;
 
@@ -20,7 +27,7 @@ export const webhookCommands = [
   command({
     name: "webhook show",
     summary: "Show a delivery of any organization with its payload and attempts",
-    arguments: [{ name: "delivery", description: "its id, such as whd_01h…" }],
+    arguments: [deliveryArgument],
     examples: [
       "till webhook show whd_01kq3v5m8w2f6n9r4t7x0z1c3e",
       "till webhook show whd_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
@@ -65,7 +72,7 @@ export const webhookCommands = [
   command({
     name: "webhook attempts",
     summary: "List the attempts of a delivery with the beginning of each response",
-    arguments: [{ name: "delivery", description: "its id, such as whd_01h…" }],
+    arguments: [deliveryArgument],
     examples: [
       "till webhook attempts whd_01kq3v5m8w2f6n9r4t7x0z1c3e",
       "till webhook attempts whd_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
@@ -93,7 +100,7 @@ export const webhookCommands = [
   command({
     name: "webhook replay",
     summary: "Send a completed delivery again, or all undelivered ones of a period",
-    arguments: [{ name: "delivery", description: "its id, such as whd_01h…", isOptional: true }],
+    arguments: [{ ...deliveryArgument, isOptional: true }],
     flags: [
       { ...organizationFlag, description: "with --from: the organization's id or name" },
       {
@@ -104,8 +111,14 @@ export const webhookCommands = [
       {
         flags: "--status <status>",
         description: "with --from: dead_letter (the default) or succeeded",
+        choices: async () => (await import("./replay-period.ts")).replayedStatuses,
       },
-      { flags: "--endpoint <id>", description: "with --from: only deliveries to this endpoint" },
+      {
+        flags: "--endpoint <id>",
+        description: "with --from: only deliveries to this endpoint",
+        takes: ["webhookEndpoint"],
+        field: "webhookEndpointId",
+      },
     ],
     examples: [
       "till webhook replay whd_01kq3v5m8w2f6n9r4t7x0z1c3e",
@@ -167,7 +180,11 @@ export const webhookCommands = [
     summary: "List the endpoints that receive an organization's events, newest first",
     flags: [
       neededOrganization,
-      { flags: "--status <status>", description: "only those that are enabled or disabled" },
+      {
+        flags: "--status <status>",
+        description: "only those that are enabled or disabled",
+        choices: async () => (await import("./status.ts")).endpointStatuses,
+      },
       ...pageFlags,
     ],
     examples: [
@@ -201,6 +218,8 @@ export const webhookCommands = [
       {
         flags: "--event-types <list>",
         description: "such as invoice.paid,refund.requested (default: all)",
+        choices: async () => (await import("../../platform/events/catalogue.ts")).eventTypes,
+        isList: true,
       },
       { flags: "--description <text>", description: "your note about the endpoint" },
     ],
@@ -234,7 +253,9 @@ export const webhookCommands = [
   command({
     name: "webhook trigger",
     summary: "Send a test event, webhook.ping, to an endpoint",
-    arguments: [{ name: "endpoint", description: "its id, such as wep_01h…" }],
+    arguments: [
+      { name: "endpoint", description: "its id, such as wep_01h…", takes: ["webhookEndpoint"] },
+    ],
     flags: [neededOrganization],
     examples: [
       "till webhook trigger wep_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",

@@ -25,11 +25,14 @@ export interface PeriodReplay {
   readonly isInterrupted: boolean;
 }
 
+/** The statuses of deliveries that can be replayed. */
+export const replayedStatuses = ["dead_letter", "succeeded"] as const;
+
 /** The flags that select a period. */
 const PeriodQuery = z.strictObject({
   from: instant(),
   to: instant().optional(),
-  status: z.enum(["dead_letter", "succeeded"]).default("dead_letter"),
+  status: z.enum(replayedStatuses).default("dead_letter"),
   endpoint: id("webhookEndpoint").optional(),
 });
 

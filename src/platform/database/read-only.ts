@@ -12,20 +12,24 @@ export interface ReadOnlyDatabase extends Reader {
   close(): Promise<void>;
 }
 
-/** How long to wait for a lock of another process, or for the server, in milliseconds. */
+/** How long to wait for a lock of another process, or for the server, in milliseconds, by default. */
 const patienceMilliseconds = 4_000;
 
 /**
  * Opens a store for a few reads on one connection. This takes a fraction of the time of opening it for writing, for
  * commands that must answer at once.
+ * @param waitMs how long to wait for a lock of another process, or for the server
  * @throws StoreTooNew if a newer program migrated the store
  * @throws StoreUnavailable if it is missing or does not answer
  */
 export async function openForReading(
   place: { readonly url: string } | { readonly sqliteFile: string },
+  waitMs = patienceMilliseconds,
 ): Promise<ReadOnlyDatabase> {
   const opened =
-    "url" in place ? await openPostgresReadOnly(place.url) : await openSqliteReadOnly(place);
+    "url" in place
+      ? await openPostgresReadOnly(place.url, waitMs)
+      : await openSqliteReadOnly(place, waitMs);
   try {
     return { ...opened, pending: await pendingMigrations(opened) };
   } catch (error) {
@@ -36,17 +40,16 @@ export async function openForReading(
 
 type Opened = Omit<ReadOnlyDatabase, "pending">;
 
-async function openSqliteReadOnly({
-  sqliteFile,
-}: {
-  readonly sqliteFile: string;
-}): Promise<Opened> {
+async function openSqliteReadOnly(
+  { sqliteFile }: { readonly sqliteFile: string },
+  waitMs: number,
+): Promise<Opened> {
   const { openExisting } = await import("./sqlite/standalone.ts");
   const { translate } = await import("./sqlite/errors.ts");
   const connection = await openExisting(sqliteFile).catch((error: unknown) => {
     throw unavailable(`The store's file ${sqliteFile} cannot be opened`, error);
   });
-  await connection.exec(`PRAGMA busy_timeout = ${String(patienceMilliseconds)}`);
+  await connection.exec(`PRAGMA busy_timeout = ${String(waitMs)}`);
   await connection.exec("PRAGMA query_only = ON");
   return {
     ...makeReader("sqlite", async (sql, values) => {
@@ -60,9 +63,9 @@ async function openSqliteReadOnly({
   };
 }
 
-async function openPostgresReadOnly(url: string): Promise<Opened> {
+async function openPostgresReadOnly(url: string, waitMs: number): Promise<Opened> {
   const { connectAlone } = await import("./postgres/standalone.ts");
-  const alone = await connectAlone(url, patienceMilliseconds).catch((error: unknown) => {
+  const alone = await connectAlone(url, waitMs).catch((error: unknown) => {
     throw error instanceof Defect ? error : unavailable("The database cannot be reached", error);
   });
   return {

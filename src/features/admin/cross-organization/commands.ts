@@ -13,6 +13,11 @@ export const paymentCommands = [
       {
         flags: "--status <status>",
         description: "only payments with this status, or several: confirming,review",
+        async choices() {
+          const { paymentStatuses } = await import("../../payments/index.ts");
+          return paymentStatuses;
+        },
+        isList: true,
       },
       { flags: "--invoice-id <id>", description: "only payments of this invoice" },
       { flags: "--network <id>", description: "only payments on this network" },
@@ -36,6 +41,10 @@ export const paymentCommands = [
         flags: "--sort <order>",
         description:
           "createdAt, blockTime or amount, with a leading - for descending order; all but createdAt require --organization",
+        async choices() {
+          const { paymentSorts } = await import("../../payments/index.ts");
+          return paymentSorts;
+        },
       },
       ...pageFlags,
     ],

@@ -8,7 +8,10 @@ export const sessionCommands = [
   command({
     name: "session list",
     summary: "List the logins of dashboard users that are still valid, newest first",
-    flags: [{ flags: "--email <address>", description: "only those of this user" }, ...pageFlags],
+    flags: [
+      { flags: "--email <address>", description: "only those of this user", takes: ["email"] },
+      ...pageFlags,
+    ],
     examples: ["till session list", "till session list --email bo@example.com --json"],
     effect: "read",
     handle: (service, call) =>

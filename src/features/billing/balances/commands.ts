@@ -197,7 +197,7 @@ export const balanceCommands = [
         ask: "The amount; a negative one is deducted",
       },
       { ...currencyFlag, ask: "The currency, such as USD" },
-      reasonFlag,
+      { ...reasonFlag, field: "description" },
     ],
     examples: [
       `till billing adjust ${example} --amount 15.00 --currency USD --reason Onboarding`,

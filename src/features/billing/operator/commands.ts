@@ -13,6 +13,7 @@ const command = commandsOf<BillingOperator>();
 
 const statusFlag: CommandFlag = {
   flags: "--status <status>",
+  choices: async () => (await import("../status.ts")).subscriptionStatuses,
   description: "only subscriptions that are trialing, active, past_due, suspended or canceled",
 };
 
@@ -60,6 +61,7 @@ export const billingOperatorCommands = [
       neededOrganization,
       {
         flags: "--when <time>",
+        choices: async () => (await import("../lifecycle/cancel.ts")).cancelTimes,
         description:
           "now, period_end, or never, which withdraws a scheduled cancellation (default: now)",
       },

@@ -75,6 +75,7 @@ export const transferCommands = [
       {
         flags: "--status <status>",
         description: "unmatched (the default), matched, ignored, reverted, or all",
+        choices: async () => [...(await import("./status.ts")).transferStatuses, "all"],
       },
       { flags: "--list", description: "only list them, without asking about each at a terminal" },
       ...pageFlags,
@@ -143,6 +144,7 @@ export const transferCommands = [
         name: "allocations",
         description: "<invoiceId>=<amount>; one may omit the amount and gets the rest",
         isMany: true,
+        takes: ["invoice"],
       },
     ],
     examples: [
@@ -206,6 +208,7 @@ export const transferCommands = [
       {
         flags: "--state <state>",
         description: "only those that are waiting, credited, review or refused",
+        choices: async () => (await import("../hash-claims/status.ts")).claimStates,
       },
       ...pageFlags,
     ],

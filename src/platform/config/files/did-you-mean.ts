@@ -1,13 +1,24 @@
 /** Returns the known name that is closest to a mistyped one; null if none is close enough. */
 export function didYouMean(typed: string, known: readonly string[]): string | null {
+  return nearest(typed, known, (name) => name, 1)[0] ?? null;
+}
+
+/** Returns up to `max` known things whose name is close enough to a mistyped one, the closest first. */
+export function nearest<Known>(
+  typed: string,
+  known: readonly Known[],
+  nameOf: (one: Known) => string,
+  max: number,
+): Known[] {
   const wanted = bare(typed);
-  let nearest: string | null = null;
-  let least = Math.max(1, Math.floor(wanted.length / 4)) + 1;
-  for (const name of known) {
-    const distance = editDistance(wanted, bare(name));
-    if (distance < least) [nearest, least] = [name, distance];
-  }
-  return nearest;
+  if (wanted === "") return [];
+  const distanceMax = Math.max(1, Math.floor(wanted.length / 4));
+  return known
+    .map((one) => ({ one, distance: editDistance(wanted, bare(nameOf(one))) }))
+    .filter(({ distance }) => distance <= distanceMax)
+    .sort((one, other) => one.distance - other.distance)
+    .slice(0, max)
+    .map(({ one }) => one);
 }
 
 /** Returns "; did you mean …?" for the end of a message, or nothing. */
