@@ -2,6 +2,8 @@ import type { CommandFlag } from "../api/declare/command.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/index.ts";
+import { articled, kindOf } from "./known/kinds.ts";
+import { similar as similarTo } from "./known/known-values.ts";
 
 const OrganizationNeeded = defineProblem({
   code: "organization_needed",
@@ -69,13 +71,26 @@ export async function findNamed(reader: Reader, given: string): Promise<NamedOrg
     );
   }
   const page = { after: null, fetch: listedMax + 1 };
-  const similar = text === "" ? [] : await searchOrganizations(reader, { search: text }, page);
+  const found = text === "" ? [] : await searchOrganizations(reader, { search: text }, page);
   const none = `No organization has the id or the name ${JSON.stringify(text)}.`;
+  const other = kindOf(text);
+  if (other !== null && other !== "organization") {
+    throw new UnknownOrganization(`${none} It is the id of ${articled(other)}.`);
+  }
+  const similar = found.length > 0 ? found : await spelledSimilarly(reader, text);
   throw new UnknownOrganization(
     similar.length === 0
       ? `${none} Ids are case-sensitive; till org list shows all.`
       : `${none} Did you mean one of these?\n${listing(similar)}`,
   );
+}
+
+/** Returns the organizations whose id or name is spelled almost so. */
+async function spelledSimilarly(reader: Reader, text: string): Promise<NamedOrganization[]> {
+  const { organizationsById } = await import("../features/organizations/index.ts");
+  const near = await similarTo(reader, "organization", text, null);
+  const ids = near.map(({ value }) => value as Id<"organization">);
+  return organizationsById(reader, ids);
 }
 
 /** Lists up to ten organizations, one a line. */

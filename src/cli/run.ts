@@ -1,3 +1,4 @@
+import type { Command as Program } from "commander";
 import { makeProgram } from "./program.ts";
 import { completionWord, type Scope } from "./command-words.ts";
 import type { GlobalFlags, TerminalEnvironment, Terminal } from "./terminal/terminal.ts";
@@ -23,7 +24,7 @@ export async function runCommandLine(
   wholeProgram: RunCommandLine = runCommandLine,
 ): Promise<number> {
   if (words[0] === completionWord) return completeWords(words.slice(1), surroundings);
-  const opened: { terminal?: Terminal } = {};
+  const opened: { terminal?: Terminal; command?: Program } = {};
   async function openTerminal(flags: GlobalFlags): Promise<Terminal> {
     const { makeTerminal } = await import("./terminal/terminal.ts");
     opened.terminal = makeTerminal(flags, surroundings);
@@ -40,6 +41,9 @@ export async function runCommandLine(
       outputError: () => undefined,
     });
   }
+  program.hook("preAction", (_program, command) => {
+    opened.command = command;
+  });
   try {
     await program.parseAsync([...words], { from: "user" });
     return 0;
@@ -49,8 +53,19 @@ export async function runCommandLine(
     const { printError } = await import("./failures/failure.ts");
     // Parsing may have failed, so these flags are found without it.
     const flags = { json: words.includes("--json"), verbose: words.includes("--verbose") };
-    return printError(error, opened.terminal ?? (await openTerminal(flags)));
+    const { command = null } = opened;
+    return printError(
+      command === null ? error : await explained(error, command, surroundings),
+      opened.terminal ?? (await openTerminal(flags)),
+      command,
+    );
   }
+}
+
+/** Adds similar ids to an error about an unknown one. */
+async function explained(error: unknown, command: Program, { env }: TerminalEnvironment) {
+  const { explainIds } = await import("./failures/unknown-ids.ts");
+  return explainIds(error, command, env);
 }
 
 /** Answers the script of a shell. It always succeeds, and never writes to standard error. */

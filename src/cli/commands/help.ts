@@ -1,5 +1,6 @@
 import type { Command as Program } from "commander";
 import type { Column } from "../../api/declare/command.ts";
+import { didYouMean } from "../../platform/config/files/did-you-mean.ts";
 import { programVersion } from "../../platform/version.ts";
 import { exitCodes, type ExitReason } from "../failures/exit-codes.ts";
 import { printRecord } from "../terminal/output.ts";
@@ -24,9 +25,9 @@ export async function printHelp(
     if (next === undefined) {
       const known = command.commands.map((one) => one.name());
       const topics = command === program ? [...known, exitCodesTopic] : known;
-      throw new UsageError(
-        `Unknown help topic "${words.join(" ")}". Topics: ${topics.join(", ")}.`,
-      );
+      const meant = didYouMean(word, topics);
+      const hint = meant === null ? `Topics: ${topics.join(", ")}.` : `Did you mean ${meant}?`;
+      throw new UsageError(`Unknown help topic "${words.join(" ")}". ${hint}`);
     }
     command = next;
   }

@@ -1,6 +1,8 @@
-import { notFound, Problem, type FieldPlace } from "../../kernel/errors.ts";
+import type { Command as Program } from "commander";
+import { notFound, Problem } from "../../kernel/errors.ts";
 import { exitCodes, exitReasonOf, type ExitReason } from "./exit-codes.ts";
 import { UsageError } from "./refusals.ts";
+import { fieldOf, inWordsOf, wordOf } from "./words.ts";
 import { printable, type Terminal } from "../terminal/terminal.ts";
 
 /** A failed command as it is reported. */
@@ -21,11 +23,14 @@ interface SettingError {
   readonly message: string;
 }
 
-/** Reports a failure on standard error and returns the exit code. */
-export function printError(error: unknown, terminal: Terminal): number {
+/**
+ * Reports a failure on standard error and returns the exit code.
+ * @param command the command that failed, in whose words the fields of the API are named; null if none was recognized
+ */
+export function printError(error: unknown, terminal: Terminal, command: Program | null): number {
   const { form, isVerbose, requestId, surroundings } = terminal;
   const { stderr } = surroundings;
-  const failure = understand(isParserError(error) ? asUsageError(error) : error);
+  const failure = understand(isParserError(error) ? asUsageError(error) : error, command);
   const { outcome, code, status, title, detail, errors } = failure;
   if (form === "json") {
     const type = `/docs/problems#${code}`;
@@ -57,8 +62,8 @@ function textOf({ outcome, code, title, detail }: Failure): string {
   return `${title}. ${detail}`;
 }
 
-function understand(error: unknown): Failure {
-  if (error instanceof Problem) return understandProblem(error);
+function understand(error: unknown, command: Program | null): Failure {
+  if (error instanceof Problem) return understandProblem(error, command);
   const { name, message, code } = describe(error);
   const none = { errors: [] };
   switch (name) {
@@ -112,8 +117,10 @@ const systemErrors: Readonly<Record<string, readonly [ExitReason, string]>> = {
   ENOTDIR: ["failed", "Part of the path is not a folder"],
 };
 
-function understandProblem(problem: Problem): Failure {
-  const { code, status, title, errors } = problem;
+function understandProblem(problem: Problem, command: Program | null): Failure {
+  const { code, status, title } = problem;
+  const inWords = (text: string) => (command === null ? text : inWordsOf(command, text));
+  const errors = problem.errors.map((one) => ({ ...one, message: inWords(one.message) }));
   const shared = { outcome: exitReasonOf(problem), code, status, title, errors };
   // Repeats errors that already name what is missing. Rewords the API's generic 404, which mentions credentials.
   if (code === "not_found" && problem.message === notFound().message) {
@@ -123,17 +130,27 @@ function understandProblem(problem: Problem): Failure {
     };
   }
   if (code === "invalid_request" && errors.length > 0) {
-    const lines = errors.map((error) => `  ${flagOf(error)} ${error.message}`);
+    const lines = linesOf(errors, command).map((line) => `  ${line}`);
     const title = errors.length === 1 ? "Invalid value" : "Invalid values";
     return { ...shared, title, detail: `Correct the input and try again:\n${lines.join("\n")}` };
   }
-  return { ...shared, detail: problem.message };
+  return { ...shared, detail: inWords(problem.message) };
 }
 
-/** Returns the flag of a body field or query parameter: /expiresAt → --expires-at */
-function flagOf({ pointer, parameter }: FieldPlace): string {
-  const name = parameter ?? pointer?.split("/")[1] ?? "";
-  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+/** Returns a line for each message: the flags that it is about, and the message. */
+function linesOf(errors: Problem["errors"], command: Program | null): string[] {
+  const wordsOf = (field: string) => (command === null ? null : wordOf(command, field)) ?? field;
+  const about = new Map<string, string[]>();
+  for (const error of errors) {
+    about.set(error.message, [...(about.get(error.message) ?? []), fieldOf(error)]);
+  }
+  return Array.from(about, ([message, fields]) => {
+    const named = fields.map(wordsOf);
+    if (fields.length === 1) return `${named.join("")} ${message}`;
+    // A message about several fields names them: "give either address or xpub".
+    const words = message.replaceAll(/\w+/g, (word) => (fields.includes(word) ? wordsOf(word) : word));
+    return `${named.join(", ")}: ${words}`;
+  });
 }
 
 /** Reads a ConfigError by its shape, so that this module need not load the settings. */

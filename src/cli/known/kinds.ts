@@ -65,10 +65,9 @@ function hostOf(url: string): string {
   return /^https?:\/\/(?:[^/?#]*@)?([^/?#]+)/.exec(url)?.[1] ?? "";
 }
 
-/** Returns the kind whose prefix an id has; null if it has none. */
-export function kindOf(id: string): IdKind | null {
-  const [prefix = "", rest] = id.split("_");
-  if (rest === undefined) return null;
+/** Returns the kind whose prefix an id has, even if only the beginning was copied; null for any other text. */
+export function kindOf(text: string): IdKind | null {
+  const prefix = /^([a-z]{3})_\d[0-9a-hjkmnp-tv-z]*$/.exec(text)?.[1];
   const kinds = Object.entries(idPrefixes) as [IdKind, string][];
   return kinds.find(([, one]) => one === prefix)?.[0] ?? null;
 }

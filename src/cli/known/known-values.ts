@@ -17,7 +17,7 @@ export interface Known {
 }
 
 /** An object of the store with its id, and the name that people gave it; empty if it has none. */
-interface Stored extends Known {
+export interface Stored extends Known {
   readonly name: string;
 }
 
@@ -73,7 +73,7 @@ export async function similar(
   kind: IdKind,
   wrong: string,
   organizationId: string | null,
-): Promise<readonly Known[]> {
+): Promise<readonly Stored[]> {
   const stored = storedKinds[kind];
   if (stored === undefined || wrong === "") return [];
   const prefix = `${idPrefixes[kind]}_`;
