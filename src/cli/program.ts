@@ -246,10 +246,25 @@ const ownCommands: readonly OwnCommand[] = [
     flags: [
       ["--organization <id|name>", "an organization's id, or its name (default: all)"],
       ["--months <number>", "run billing through 1 to 36 months from now, on a copy of the store"],
-      ["--payments <when>", "with --months: merchants pay on-time (default), late or never"],
+      [
+        "--payments <when>",
+        "with --months: merchants pay on-time (default), late or never",
+        {
+          async choices() {
+            const { paymentHabits } = await import("../features/billing/index.ts");
+            return paymentHabits;
+          },
+        },
+      ],
       [
         "--status <status>",
         "without --months: only subscriptions that are trialing, active, past_due, suspended or canceled",
+        {
+          async choices() {
+            const { subscriptionStatuses } = await import("../features/billing/index.ts");
+            return subscriptionStatuses;
+          },
+        },
       ],
       ["--limit <number>", "without --months: number of items to show, 1 to 100 (default 20)"],
       ["--cursor <text>", "without --months: continue after the previous list: its nextCursor"],

@@ -162,7 +162,7 @@ async function fill(store: DeskStore): Promise<Samples> {
       url: "http://127.0.0.1:9/more",
       file: join(store.folder, "invoices.csv"),
       "--html": join(store.folder, "report.html"),
-      "backup target": store.folder,
+      "backup file": store.folder,
       pair: "EUR/USD",
       of: "customers",
       "help words": "exit-codes",

@@ -139,6 +139,6 @@ describe("till user", () => {
     expect(JSON.stringify(entry)).not.to.include(resetToken);
     const unknown = await store.till(["user", "reset-password", "who@example.com", "--yes"]);
     expect(unknown.code).to.equal(5);
-    expect(unknown.stderr).to.include("No account has this e-mail address");
+    expect(unknown.stderr).to.include("No user has the e-mail address");
   });
 });

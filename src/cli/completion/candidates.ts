@@ -7,7 +7,7 @@ import type { Place } from "./place.ts";
 import { isTypable } from "./shell-line.ts";
 import { readSources } from "./store-values.ts";
 
-/** What a shell offers for the word at the cursor. */
+/** The offer of a shell for the word at the cursor. */
 export interface Candidates {
   /** Whether the shell offers its own files. */
   readonly isFile: boolean;

@@ -84,7 +84,7 @@ function withDescriptions(known: readonly Known[]): readonly string[] {
 
 function shortened(description: string): string {
   const line = printable(description).replaceAll("\n", " ");
-  const letters = [...line];
+  const letters = Array.from(line);
   if (letters.length <= descriptionMax) return line;
   return `${letters.slice(0, descriptionMax - 1).join("")}…`;
 }

@@ -1,7 +1,7 @@
 import type { Argument, Command as Program, Option } from "commander";
 import { optionNamed } from "../known/takes.ts";
 
-/** What the word at the cursor is. */
+/** The part of a command line at the cursor. */
 export interface Place {
   /** The command that the words before the cursor name. */
   readonly command: Program;
@@ -17,8 +17,15 @@ export interface Place {
   readonly given: ReadonlyMap<string, string>;
 }
 
-/** Finds what the word at the cursor is; null if the words before it are no command line. */
+/** Finds the part of a command line at the cursor; null if the words before it do not begin one. */
 export function placeOf(program: Program, words: readonly string[], current: string): Place | null {
+  const [first, ...others] = words;
+  if (first !== "help") return commandPlace(program, words, current);
+  const described = commandPlace(program, others, current);
+  return described === null ? null : { ...described, valueOf: null, takesFlags: false };
+}
+
+function commandPlace(program: Program, words: readonly string[], current: string): Place | null {
   const given = new Map<string, string>();
   let command = program;
   let position = 0;
@@ -31,7 +38,7 @@ export function placeOf(program: Program, words: readonly string[], current: str
     } else if (takesFlags && word === "--") {
       takesFlags = false;
     } else if (takesFlags && word.startsWith("-") && word !== "-") {
-      const [name = "", value] = splitFlag(word);
+      const [name, value] = splitFlag(word);
       const option = optionNamed(command, name);
       if (option === null) continue;
       given.set(option.attributeName(), value ?? "");
@@ -47,7 +54,7 @@ export function placeOf(program: Program, words: readonly string[], current: str
   const shared = { command, takesFlags, given };
   if (awaited !== null) return { ...shared, valueOf: awaited, before: "", typed: current };
   if (takesFlags && current.startsWith("-")) {
-    const [name = "", typed] = splitFlag(current);
+    const [name, typed] = splitFlag(current);
     const option = typed === undefined ? null : optionNamed(command, name);
     if (typed === undefined || option?.required !== true) {
       return { ...shared, valueOf: null, before: "", typed: current };

@@ -7,7 +7,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 
 // Bash 3.2 of macOS has no mapfile, and no compopt.
 const bash = `# Completion of till for Bash. Add to ~/.bashrc:
-#   source <(till completion bash)
+# source <(till completion bash)
 _till_complete() {
   local line kind= till=\${1/#\\~\\//$HOME/}
   COMPREPLY=()
@@ -26,7 +26,7 @@ complete -F _till_complete till
 
 const zsh = `#compdef till
 # Completion of till for Zsh. Add to ~/.zshrc, after compinit:
-#   source <(till completion zsh)
+# source <(till completion zsh)
 _till() {
   local line till=\${(Q)words[1]}
   local -a lines values shown before
@@ -52,7 +52,7 @@ fi
 `;
 
 const fish = `# Completion of till for fish. Save it as a file:
-#   till completion fish > ~/.config/fish/completions/till.fish
+# till completion fish > ~/.config/fish/completions/till.fish
 function __till_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)

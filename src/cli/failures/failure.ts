@@ -148,7 +148,9 @@ function linesOf(errors: Problem["errors"], command: Program | null): string[] {
     const named = fields.map(wordsOf);
     if (fields.length === 1) return `${named.join("")} ${message}`;
     // A message about several fields names them: "give either address or xpub".
-    const words = message.replaceAll(/\w+/g, (word) => (fields.includes(word) ? wordsOf(word) : word));
+    const words = message.replaceAll(/\w+/g, (word) =>
+      fields.includes(word) ? wordsOf(word) : word,
+    );
     return `${named.join(", ")}: ${words}`;
   });
 }

@@ -55,10 +55,16 @@ export async function explainIds(
 
 function givenIds(command: Program): readonly GivenId[] {
   const values = [
-    ...command.registeredArguments.map((one, place) => [one, command.processedArgs[place]]),
-    ...command.options.map((one) => [one, command.getOptionValue(one.attributeName())]),
-  ] as [Argument | Option, unknown][];
-  return values.flatMap(([takenBy, given]) => {
+    ...command.registeredArguments.map((one, place) => ({
+      takenBy: one,
+      given: command.processedArgs[place] as unknown,
+    })),
+    ...command.options.map((one) => ({
+      takenBy: one,
+      given: command.getOptionValue(one.attributeName()) as unknown,
+    })),
+  ];
+  return values.flatMap(({ takenBy, given }) => {
     // An unknown organization has an error of its own.
     const { sources } = takesOf(takenBy);
     const isEmail = sources.includes("email");

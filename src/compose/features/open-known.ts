@@ -14,7 +14,7 @@ export async function readKnown<Result>(
   options: LoadOptions,
   read: (reader: Reader, organization: string | null) => Promise<Result>,
 ): Promise<Result | null> {
-  const settings = await loadPlainSettings(options);
+  const { settings } = await loadPlainSettings(options);
   await requireStoreFile(settings);
   const { databaseUrl, organization } = settings;
   const place = databaseUrl === null ? { sqliteFile: storeFile(settings) } : { url: databaseUrl };

@@ -22,6 +22,7 @@ export { platformRevenue, recurringRevenue } from "./operator/revenue.ts";
 export { billingChecks } from "./checks.ts";
 export { makeBillingOperator, type BillingOperator } from "./operator/service.ts";
 export { paymentHabits, type PaymentHabit } from "./rehearsal/payers.ts";
+export { subscriptionStatuses } from "./status.ts";
 export {
   rehearsalEnd,
   rehearsalMonthsMax,
