@@ -245,7 +245,9 @@ eachStore("completion", (store) => {
         const isLight = !verb.options.some(({ long, description }) =>
           `${long ?? ""}${description}`.match(/^--dry-run|\(required\)$/),
         );
-        if (choices === null || !isLight || noun === "webhook") continue;
+        // Webhooks have choices that need other flags, and so has the rehearsal of payments.
+        const needsMore = noun === "webhook" || option.long === "--payments";
+        if (choices === null || !isLight || needsMore) continue;
         const named = verb.options.some(({ long }) => long === "--organization");
         const shop = named ? ["--organization", "Shop"] : [];
         const message = await refused([noun, verb.name(), ...shop, `${words[2] ?? ""}=none`], 2);
