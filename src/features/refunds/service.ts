@@ -6,7 +6,12 @@ import { tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money, parseMoneyField } from "../../kernel/money/money.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Address } from "../../platform/chain/client.ts";
-import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import {
+  UniqueViolation,
+  type Database,
+  type Tx,
+  type WriteContext,
+} from "../../platform/database/index.ts";
 import type { RefundablePayment, RefundLedger } from "../payments/index.ts";
 import { readRefundAddress } from "./payer/address-rules.ts";
 import { writeRefund, type RefundJournal } from "./changes.ts";
@@ -176,7 +181,25 @@ export async function add(
  * until that is found in a block, as when its fee is raised. 409 `refund_not_requested`,
  * `transaction_used`, `not_refundable` if the surplus is gone, 400 if the text contains no hash.
  */
-function send(
+async function send(
+  deps: RefundDependencies,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  refundId: Id<"refund">,
+  transactionHash: string,
+): Promise<RefundView> {
+  try {
+    return await nameTransaction(deps, context, organizationId, refundId, transactionHash);
+  } catch (error) {
+    // Two refunds of different payments have no lock in common.
+    if (!(error instanceof UniqueViolation && error.index === "refunds_hash")) throw error;
+    throw new TransactionUsed(
+      "The transaction pays another refund. Each refund needs a transaction of its own.",
+    );
+  }
+}
+
+function nameTransaction(
   deps: RefundDependencies,
   context: WriteContext,
   organizationId: Id<"organization">,

@@ -308,6 +308,27 @@ eachStore("refunds", (store) => {
     });
   });
 
+  it("take one transaction once, however many refunds name it at once", async () => {
+    const refunds: Json[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const { invoice, hash } = await canceledWith();
+      await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
+      refunds.push(await desk.refundOf(invoice));
+    }
+    for (const digit of ["a1", "a2", "a3"]) {
+      const answers = await Promise.all(
+        refunds.map((refund) => desk.name(refund, digit.repeat(32))),
+      );
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
+      expect(answers.map(({ body }) => body["code"])).to.include("transaction_used");
+      for (const [place, { status }] of answers.entries()) {
+        if (status !== 200) continue;
+        const free = await desk.name(refunds[place] ?? {}, digit.replace("a", "b").repeat(32));
+        expect(free.status).to.equal(200);
+      }
+    }
+  });
+
   it("prove one refund with each transaction", async () => {
     const payer = desk.newAddress();
     const made: Json[] = [];
