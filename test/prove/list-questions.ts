@@ -203,7 +203,8 @@ async function questionsOf(
     where: "status = 'paid'",
   });
   const deepHeld = await deepIn("invoices?network=bsc", {
-    ...{ table: "invoices", where: "paid_amount IS NOT NULL" },
+    table: "invoices",
+    where: "paid_amount IS NOT NULL",
   });
   const deepPayment = await deepIn("payments", { table: "payments" });
   const events = await expectStatus(app.request("GET", `${home}/events`, { key }), 200);

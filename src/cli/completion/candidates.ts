@@ -68,7 +68,9 @@ async function valuesOf(
   const options: LoadOptions = { mode: "cli", flags: { dataDir, config }, env };
   const declared = command.options.map(declarationOf);
   return readSources(options, {
-    ...{ sources, typed, organization: given.get("organization") ?? null },
+    sources,
+    typed,
+    organization: given.get("organization") ?? null,
     needsOrganization: declared.some((one) => one !== undefined && "isNeededOrganization" in one),
   });
 }

@@ -24,19 +24,25 @@ const owner = "organization_id";
 /** The kinds of objects that commands take. */
 export const storedKinds: Readonly<Partial<Record<IdKind, StoredKind>>> = {
   organization: {
-    ...{ table: "organizations", name: "name", owner: "id" },
+    table: "organizations",
+    name: "name",
+    owner: "id",
     columns: ["verification_status"],
   },
   user: { table: "users", name: "email", columns: [], owner: null },
   session: {
-    ...{ table: "sessions", name: null, owner: null },
+    table: "sessions",
+    name: null,
+    owner: null,
     columns: ["(SELECT email FROM users WHERE users.id = sessions.user_id) AS email"],
   },
   apiKey: { table: "api_keys", name: "name", columns: [], owner },
   customer: { table: "customers", name: "name", columns: ["email"], owner },
   wallet: { table: "wallets", name: "label", columns: ["network", "status"], owner },
   invoice: {
-    ...{ table: "invoices", name: "external_id", owner },
+    table: "invoices",
+    name: "external_id",
+    owner,
     columns: ["status", "amount", "settlement_currency", "settlement_decimals", "description"],
     show: (row) => [row["status"], priceOf(row), row["external_id"], row["description"]],
   },
@@ -45,12 +51,18 @@ export const storedKinds: Readonly<Partial<Record<IdKind, StoredKind>>> = {
   payment: { table: "payments", name: null, columns: ["token", "network", "invoice_id"], owner },
   refund: { table: "refunds", name: null, columns: ["status", "token", "network"], owner },
   webhookEndpoint: {
-    ...{ table: "webhook_endpoints", name: "url", columns: ["description", "status"], owner },
+    table: "webhook_endpoints",
+    name: "url",
+    columns: ["description", "status"],
+    owner,
     // The path and the query of a URL may contain a secret of the receiver.
     show: ({ url, description, status }) => [hostOf(String(url)), description, status],
   },
   webhookDelivery: {
-    ...{ table: "webhook_deliveries", name: null, columns: ["event_type", "status"], owner },
+    table: "webhook_deliveries",
+    name: null,
+    columns: ["event_type", "status"],
+    owner,
   },
   job: { table: "jobs", name: null, columns: ["queue", "name", "state"], owner: null },
 };

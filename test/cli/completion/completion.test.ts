@@ -167,7 +167,8 @@ eachStore("completion", (store) => {
       "bash",
       ["--noprofile", "--norc", "-c", harness, "bash", builtProgram(), script, ...begun],
       {
-        ...{ cwd: folder, encoding: "utf8" },
+        cwd: folder,
+        encoding: "utf8",
         env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...installation.env },
       },
     );
