@@ -119,7 +119,7 @@ export async function bundleProgram(build, folder) {
   const options = { ...bundleOptions(urlOf), ...shared };
   await Promise.all([
     build({ ...options, splitting: true, chunkNames: "[hash]", entryPoints: { main } }),
-    // One file, of which V8's code can be kept: see bin/light.cjs. What is imported later runs only then.
+    // One file, of which V8's code can be kept: see bin/light.cjs. Later imports run only when they are needed.
     build({
       ...options,
       entryPoints: { light: main },

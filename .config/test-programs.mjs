@@ -17,8 +17,8 @@ const programs = [
   "test/platform/secrets/print-fingerprint.ts",
   "test/prove/pages-streams.ts",
   "test/prove/queue-process.ts",
-  "test/prove/rates-server.ts",
-  "test/prove/rates-sink.ts",
+  "test/prove/rates/rates-server.ts",
+  "test/prove/rates/rates-sink.ts",
   "test/support/chain/anvil.ts",
   "test/support/store/postgres.ts",
 ];

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { StoreOptions } from "../../src/platform/database/index.ts";
-import { openLibrary } from "../prove/list-questions.ts";
+import { openLibrary } from "../prove/lists/list-questions.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startPostgres } from "../support/store/postgres.ts";
 import {

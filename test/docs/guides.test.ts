@@ -121,7 +121,7 @@ describe("the guides of the sandbox", () => {
     for (const [, name = ""] of reference.matchAll(/^### (till sandbox [a-z]+)$/gm)) {
       expect(guide).to.contain(`\`${name} `);
     }
-    // Those of payers are done for the odd payments.
+    // The test of the odd payments runs the commands of payers.
     const { id } = await issueInvoice(shop, "sandbox");
     for (const { commands } of rowsOf(guide)) {
       for (const words of commands) await command(words.replace("inv_…", id).split(" "));

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { migrate, openDatabase, type StoreOptions } from "../../src/platform/database/index.ts";
 import { startPostgres, type PostgresServer } from "../support/store/postgres.ts";
-import { openTown, type Cost } from "./town.ts";
+import { openTown, type Cost } from "./lists/town.ts";
 
 const transfers = 10_000;
 const paying = 1_000;

@@ -31,7 +31,7 @@ export { matchRules, paymentStatuses, type MatchRule } from "./payment-status.ts
 export { makePaymentService, type PaymentService } from "./service.ts";
 export { paymentSorts, type PaymentFilters } from "./filters.ts";
 export { invoicesOfTransaction } from "./listing.ts";
-export { makeScanner } from "./watcher/rescanner.ts";
+export { makeScanner } from "./watcher/readings/rescanner.ts";
 export { makeTransferService } from "./inbox/service.ts";
 export { makeWatcher, type Watcher } from "./watcher/watcher.ts";
 export { makeProviderCrossCheck } from "./watcher/provider-cross-check.ts";

@@ -6,7 +6,7 @@ import { formatMoney } from "../../../kernel/money/money.ts";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { findTokenByContract } from "../../../platform/chain/networks.ts";
 import type { AuditReport, NetworkStatus } from "./service.ts";
-import type { ScanReport } from "../watcher/rescanner.ts";
+import type { ScanReport } from "../watcher/readings/rescanner.ts";
 import type { BlockRange, TimedLog } from "../ledger/chain-diff.ts";
 
 /** The status of networks as `till chain status --json` prints it. */

@@ -41,8 +41,8 @@ import {
   ProviderUnusable,
 } from "../errors.ts";
 import { watchWorkerName } from "../worker.ts";
-import { summarize, type ReadingSummary } from "../watcher/reading-plan.ts";
-import type { Scanner, ScanReport } from "../watcher/rescanner.ts";
+import { summarize, type ReadingSummary } from "../watcher/readings/reading-plan.ts";
+import type { Scanner, ScanReport } from "../watcher/readings/rescanner.ts";
 import type { BlockRange } from "../ledger/chain-diff.ts";
 
 export interface NetworkStatus {

@@ -3,7 +3,7 @@ import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient, TransferLog } from "../../../platform/chain/client.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import { makeRangeSize } from "./chain-reader.ts";
-import type { RangeReading, Scanner } from "./rescanner.ts";
+import type { RangeReading, Scanner } from "./readings/rescanner.ts";
 import type { BlockRange, TimedLog, WindowDifference } from "../ledger/chain-diff.ts";
 
 /** The transfers of a reading that may be entered. */

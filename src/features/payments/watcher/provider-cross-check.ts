@@ -25,9 +25,9 @@ import {
   type DueRange,
   type Pace,
   type ReadingCandidates,
-} from "./reading-plan.ts";
+} from "./readings/reading-plan.ts";
 import { watcherContext, type Guard } from "./recorder.ts";
-import type { RangeReading, Scanner } from "./rescanner.ts";
+import type { RangeReading, Scanner } from "./readings/rescanner.ts";
 import type { BlockRange, TimedLog } from "../ledger/chain-diff.ts";
 
 /**

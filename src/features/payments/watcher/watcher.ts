@@ -23,7 +23,7 @@ import { ancestorTime, isBehind, isWorthWriting, nextState } from "./cursor.ts";
 import { makeFinalityCheck } from "./finality.ts";
 import { checkSameChain, makeTipCheck, makeTokenCheck, NetworkStopped } from "./network-checks.ts";
 import { findChanges, type ChainChanges } from "./read-changes.ts";
-import { lowestUnsettled } from "./reading-plan.ts";
+import { lowestUnsettled } from "./readings/reading-plan.ts";
 import { makeVerifier } from "./receipt-verifier.ts";
 import { makeRecorder, watcherContext, type Guard, type Recorder } from "./recorder.ts";
 import { makeTransferChecks } from "./transfer-checks.ts";

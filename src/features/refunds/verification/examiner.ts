@@ -221,7 +221,7 @@ function postponed(refund: RefundRow, verdict: Verdict, at: Instant): Partial<Re
   return { nextAt: at + waitMs };
 }
 
-/** Returns the attempts after an examination in which no provider had a receipt. One that is away denies nothing. */
+/** Returns the attempts after an examination in which no provider had a receipt. A provider that is away denies nothing. */
 function afterUnknown(
   { attempts, denials }: RefundRow,
   { isAway }: { readonly isAway: boolean },

@@ -10,7 +10,7 @@ import {
   type Watcher,
 } from "../../../../src/features/payments/index.ts";
 import { makeWatchWorkers } from "../../../../src/features/payments/worker.ts";
-import type { Scanner } from "../../../../src/features/payments/watcher/rescanner.ts";
+import type { Scanner } from "../../../../src/features/payments/watcher/readings/rescanner.ts";
 import {
   payments,
   transfers,

@@ -7,7 +7,7 @@ import {
   nextDueRange,
   requestsPerMinute,
   summarize,
-} from "../../../../src/features/payments/watcher/reading-plan.ts";
+} from "../../../../src/features/payments/watcher/readings/reading-plan.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ranges.ts";
 import { unknownProvider } from "../../../../src/platform/chain/state/readings.ts";

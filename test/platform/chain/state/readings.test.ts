@@ -3,7 +3,7 @@ import fc from "fast-check";
 import {
   nextDueRange,
   chooseReader,
-} from "../../../../src/features/payments/watcher/reading-plan.ts";
+} from "../../../../src/features/payments/watcher/readings/reading-plan.ts";
 import { day, hour, minute } from "../../../../src/kernel/clock.ts";
 import {
   contiguousRanges,

@@ -1,23 +1,23 @@
-import { rehearseBilling, requireStoreFile, secretFor } from "../../compose/index.ts";
-import { openReadOnlyStore } from "../../compose/read-only-store.ts";
+import { rehearseBilling, requireStoreFile, secretFor } from "../../../compose/index.ts";
+import { openReadOnlyStore } from "../../../compose/read-only-store.ts";
 import {
   paymentHabits,
   rehearsalMonthsMax,
   type PaymentHabit,
-} from "../../features/billing/index.ts";
-import { nextInvoicesCommand } from "../../features/billing/commands.ts";
-import { systemClock } from "../../kernel/clock.ts";
-import type { Config } from "../../platform/config/index.ts";
-import { createLogger } from "../../platform/logger/index.ts";
-import { systemRandom } from "../../platform/secrets/random.ts";
-import type { Options } from "../command-words.ts";
-import { UsageError } from "../failures/refusals.ts";
-import { runFeatureCommand } from "../feature-command.ts";
-import { interruptibly } from "../interrupt.ts";
-import { findNamed } from "../organization.ts";
-import { loadStoreSettings, logLevelOf } from "../settings.ts";
-import { startProgress } from "../terminal/progress.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+} from "../../../features/billing/index.ts";
+import { nextInvoicesCommand } from "../../../features/billing/commands.ts";
+import { systemClock } from "../../../kernel/clock.ts";
+import type { Config } from "../../../platform/config/index.ts";
+import { createLogger } from "../../../platform/logger/index.ts";
+import { systemRandom } from "../../../platform/secrets/random.ts";
+import type { Options } from "../../command-words.ts";
+import { UsageError } from "../../failures/refusals.ts";
+import { runFeatureCommand } from "../../feature-command.ts";
+import { interruptibly } from "../../interrupt.ts";
+import { findNamed } from "../../organization.ts";
+import { loadStoreSettings, logLevelOf } from "../../settings.ts";
+import { startProgress } from "../../terminal/progress.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
 import { printRehearsal } from "./billing-rehearsal-output.ts";
 
 /** The flags of the preview, which is a page of subscriptions. */

@@ -1,17 +1,17 @@
-import { holds, invoices } from "../../src/features/invoices/table.ts";
-import { makeMeter } from "../../src/features/usage/index.ts";
-import { second } from "../../src/kernel/clock.ts";
-import type { Id, IdSource } from "../../src/kernel/id.ts";
-import type { ChainClient, Receipt } from "../../src/platform/chain/client.ts";
-import type { Database, RowOf } from "../../src/platform/database/index.ts";
-import { openMarket } from "../features/payments/ledger/paid-invoice-fixture.ts";
+import { holds, invoices } from "../../../src/features/invoices/table.ts";
+import { makeMeter } from "../../../src/features/usage/index.ts";
+import { second } from "../../../src/kernel/clock.ts";
+import type { Id, IdSource } from "../../../src/kernel/id.ts";
+import type { ChainClient, Receipt } from "../../../src/platform/chain/client.ts";
+import type { Database, RowOf } from "../../../src/platform/database/index.ts";
+import { openMarket } from "../../features/payments/ledger/paid-invoice-fixture.ts";
 import {
   addressOf,
   scriptChain,
   type ScriptedTransfer,
-} from "../features/payments/watcher/scripted-chain.ts";
-import { openShop } from "../support/invoice-services-fixture.ts";
-import { testContext } from "../support/store/stores.ts";
+} from "../../features/payments/watcher/scripted-chain.ts";
+import { openShop } from "../../support/invoice-services-fixture.ts";
+import { testContext } from "../../support/store/stores.ts";
 
 const blockMs = 12 * second;
 const batchRows = 5_000;

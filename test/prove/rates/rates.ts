@@ -8,9 +8,9 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { send, type AppOptions } from "../support/app.ts";
-import { compiledProgram } from "../support/programs/built.ts";
-import { startPostgres } from "../support/store/postgres.ts";
+import { send, type AppOptions } from "../../support/app.ts";
+import { compiledProgram } from "../../support/programs/built.ts";
+import { startPostgres } from "../../support/store/postgres.ts";
 import type { Done, Order } from "./rates-server.ts";
 import type { Seen } from "./rates-sink.ts";
 

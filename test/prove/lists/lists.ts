@@ -4,8 +4,8 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { StoreOptions } from "../../src/platform/database/index.ts";
-import { startPostgres } from "../support/store/postgres.ts";
+import type { StoreOptions } from "../../../src/platform/database/index.ts";
+import { startPostgres } from "../../support/store/postgres.ts";
 import { openLibrary, timesOf } from "./list-questions.ts";
 
 const rows = Number(process.env["PROVE_ROWS"] ?? "1000000");

@@ -1,10 +1,10 @@
-import { hour, minute, type Clock, type Instant } from "../../../kernel/clock.ts";
-import type { ChainClient } from "../../../platform/chain/client.ts";
-import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
-import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
-import { lastReadAt, type ReadingRow } from "../../../platform/chain/state/reading-ranges.ts";
-import { unknownProvider } from "../../../platform/chain/state/readings.ts";
-import type { BlockRange } from "../ledger/chain-diff.ts";
+import { hour, minute, type Clock, type Instant } from "../../../../kernel/clock.ts";
+import type { ChainClient } from "../../../../platform/chain/client.ts";
+import type { ProviderPool } from "../../../../platform/chain/providers/pool.ts";
+import type { ProviderHealth } from "../../../../platform/chain/state/provider-health.ts";
+import { lastReadAt, type ReadingRow } from "../../../../platform/chain/state/reading-ranges.ts";
+import { unknownProvider } from "../../../../platform/chain/state/readings.ts";
+import type { BlockRange } from "../../ledger/chain-diff.ts";
 
 /**
  * How long after each reading of a range the next one is due, in milliseconds: the first delay catches an index that is

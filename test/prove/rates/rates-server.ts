@@ -1,14 +1,14 @@
 // The whole program in a separate process, with merchants whose events go to receivers. Its argument is the options of
 // `startApp` as JSON. Messages control it, and it answers each when it is done.
-import { createIds, type Id } from "../../src/kernel/id.ts";
-import type { EventType } from "../../src/platform/events/catalogue.ts";
-import { createJournal } from "../../src/platform/journal/index.ts";
-import { createPrometheus } from "../../src/platform/metrics/prometheus.ts";
-import { silentLogger } from "../../src/platform/logger/index.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
-import { approvedMerchant, startApp, type AppOptions } from "../support/app.ts";
-import { addOrganization } from "../support/merchants.ts";
-import { testContext } from "../support/store/stores.ts";
+import { createIds, type Id } from "../../../src/kernel/id.ts";
+import type { EventType } from "../../../src/platform/events/catalogue.ts";
+import { createJournal } from "../../../src/platform/journal/index.ts";
+import { createPrometheus } from "../../../src/platform/metrics/prometheus.ts";
+import { silentLogger } from "../../../src/platform/logger/index.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { approvedMerchant, startApp, type AppOptions } from "../../support/app.ts";
+import { addOrganization } from "../../support/merchants.ts";
+import { testContext } from "../../support/store/stores.ts";
 
 /** The messages to the server; `Done` is its answers. */
 export type Order =

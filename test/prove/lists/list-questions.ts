@@ -6,11 +6,11 @@ import {
   startApp,
   type Person,
   type TestApp,
-} from "../support/app.ts";
-import { day, toIso } from "../../src/kernel/clock.ts";
-import { keyOf } from "../support/roles-fixture.ts";
-import { platformKey } from "../support/platform.ts";
-import type { StoreOptions } from "../../src/platform/database/index.ts";
+} from "../../support/app.ts";
+import { day, toIso } from "../../../src/kernel/clock.ts";
+import { keyOf } from "../../support/roles-fixture.ts";
+import { platformKey } from "../../support/platform.ts";
+import type { StoreOptions } from "../../../src/platform/database/index.ts";
 import {
   addUpSeeded,
   auditActors,

@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { section, type Section } from "../../api/declare/command.ts";
-import type { Rehearsal } from "../../compose/index.ts";
+import { section, type Section } from "../../../api/declare/command.ts";
+import type { Rehearsal } from "../../../compose/index.ts";
 import {
   makeMonthlySums,
   type MonthlySum,
@@ -8,10 +8,10 @@ import {
   type RehearsedEvent,
   type RehearsedFailure,
   type RehearsedInvoice,
-} from "../../features/billing/index.ts";
-import { toIso } from "../../kernel/clock.ts";
-import { printSection } from "../terminal/output.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+} from "../../../features/billing/index.ts";
+import { toIso } from "../../../kernel/clock.ts";
+import { printSection } from "../../terminal/output.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
 
 /** Rows of one table. Further rows are in further tables, so that a table of any length needs little memory. */
 const tableRowsMax = 1_000;

@@ -3,21 +3,21 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { searchAmount } from "../../src/features/invoices/holds/amount-search.ts";
-import { holdAmounts } from "../../src/features/invoices/holds/holds.ts";
-import { invoices } from "../../src/features/invoices/table.ts";
-import { hour, systemClock } from "../../src/kernel/clock.ts";
-import type { Id } from "../../src/kernel/id.ts";
+import { searchAmount } from "../../../src/features/invoices/holds/amount-search.ts";
+import { holdAmounts } from "../../../src/features/invoices/holds/holds.ts";
+import { invoices } from "../../../src/features/invoices/table.ts";
+import { hour, systemClock } from "../../../src/kernel/clock.ts";
+import type { Id } from "../../../src/kernel/id.ts";
 import {
   migrate,
   openDatabase,
   type Database,
   type StoreOptions,
-} from "../../src/platform/database/index.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
-import { startPostgres } from "../support/store/postgres.ts";
-import { openShop, type Shop } from "../support/invoice-services-fixture.ts";
-import { testContext } from "../support/store/stores.ts";
+} from "../../../src/platform/database/index.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { startPostgres } from "../../support/store/postgres.ts";
+import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
+import { testContext } from "../../support/store/stores.ts";
 
 const live = Number(process.env["PROVE_LIVE"] ?? "100000");
 const stores = (process.env["PROVE_STORES"] ?? "sqlite,postgres").split(",");

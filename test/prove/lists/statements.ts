@@ -1,6 +1,10 @@
-import { declaredTables, type Database, type SqlValue } from "../../src/platform/database/index.ts";
-import { selectStatement } from "../../src/platform/database/schema/statements.ts";
-import { testContext } from "../support/store/stores.ts";
+import {
+  declaredTables,
+  type Database,
+  type SqlValue,
+} from "../../../src/platform/database/index.ts";
+import { selectStatement } from "../../../src/platform/database/schema/statements.ts";
+import { testContext } from "../../support/store/stores.ts";
 
 export interface SeenStatement {
   readonly sql: string;

@@ -1,26 +1,32 @@
-import { bind, type Bound } from "../../../kernel/bind.ts";
-import type { Clock } from "../../../kernel/clock.ts";
-import { unwatched, type Progress } from "../../../platform/progress.ts";
-import type { ChainClient, Head } from "../../../platform/chain/client.ts";
-import type { Network } from "../../../platform/chain/networks.ts";
-import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
-import { addReading } from "../../../platform/chain/state/readings.ts";
+import { bind, type Bound } from "../../../../kernel/bind.ts";
+import type { Clock } from "../../../../kernel/clock.ts";
+import { unwatched, type Progress } from "../../../../platform/progress.ts";
+import type { ChainClient, Head } from "../../../../platform/chain/client.ts";
+import type { Network } from "../../../../platform/chain/networks.ts";
+import type { ProviderPool } from "../../../../platform/chain/providers/pool.ts";
+import { addReading } from "../../../../platform/chain/state/readings.ts";
 import {
   knownOf,
   networkState,
   replaceState,
   stateTable,
   type NetworkStateRow,
-} from "../../../platform/chain/state/network-state.ts";
-import type { Database, Tx, WriteContext } from "../../../platform/database/index.ts";
-import type { BlockTimes } from "./block-times.ts";
-import type { LedgerDeps } from "../ledger/types.ts";
-import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
-import { AnswerDropped, blockAt, makeRangeSize, readLogs, type RangeSize } from "./chain-reader.ts";
-import { recipientsOf, withTimes } from "./read-changes.ts";
-import { ScanInterrupted } from "../errors.ts";
-import type { Guard } from "./recorder.ts";
-import { revocableTransfers, transfersOfTransactions } from "../ledger/store.ts";
+} from "../../../../platform/chain/state/network-state.ts";
+import type { Database, Tx, WriteContext } from "../../../../platform/database/index.ts";
+import type { BlockTimes } from "../block-times.ts";
+import type { LedgerDeps } from "../../ledger/types.ts";
+import { applyChainDiff } from "../../ledger/apply-chain-diff.ts";
+import {
+  AnswerDropped,
+  blockAt,
+  makeRangeSize,
+  readLogs,
+  type RangeSize,
+} from "../chain-reader.ts";
+import { recipientsOf, withTimes } from "../read-changes.ts";
+import { ScanInterrupted } from "../../errors.ts";
+import type { Guard } from "../recorder.ts";
+import { revocableTransfers, transfersOfTransactions } from "../../ledger/store.ts";
 import {
   batchesOf,
   compareAgain,
@@ -28,7 +34,7 @@ import {
   type BlockRange,
   type TimedLog,
   type WindowDifference,
-} from "../ledger/chain-diff.ts";
+} from "../../ledger/chain-diff.ts";
 
 export interface ScanReport extends BlockRange {
   /** Transfers to watched addresses in the range. */
