@@ -26,7 +26,7 @@ import { findChanges, type ChainChanges } from "./read-changes.ts";
 import { lowestUnsettled } from "./readings/reading-plan.ts";
 import { makeVerifier } from "./receipt-verifier.ts";
 import { makeRecorder, watcherContext, type Guard, type Recorder } from "./recorder.ts";
-import { makeTransferChecks } from "./transfer-checks.ts";
+import { makeTransferVerifier } from "./transfer-verifier.ts";
 
 export interface WatcherDeps extends LedgerDeps {
   readonly db: Database;
@@ -82,7 +82,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   const alarms = deps.alarms ?? createAlarms({ clock, logger });
   const own: ScanDeps = { ...deps, logger, alarms };
   const verifier = makeVerifier({ ...own, subject: "payment" });
-  const checks = makeTransferChecks({
+  const transfers = makeTransferVerifier({
     ...deps,
     verifier: makeVerifier({ ...own, subject: "transfer" }),
   });
@@ -133,7 +133,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     async look(guard) {
       try {
         const isMore = await lookOnce(guard);
-        const hasUnverified = await checks.run(guard);
+        const hasUnverified = await transfers.run(guard);
         problems.over();
         // Retries a confirmation of block times while no payment or hold requires one.
         if (alarms.holds("block_time_unconfirmed", network.id)) await finalTime();

@@ -14,17 +14,17 @@ const releaseEveryMs = 15 * second;
  * Verifies the final transfers of one network that count for no invoice, such as those of payments in review. Nothing
  * else compares them with a second provider, and their money may be refunded.
  */
-export interface TransferChecks {
+export interface TransferVerifier {
   /** Verifies a bounded number; returns true if more are due. */
   run(guard: Guard): Promise<boolean>;
 }
 
-export function makeTransferChecks(deps: {
+export function makeTransferVerifier(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly network: Network;
   readonly verifier: Verifier;
-}): TransferChecks {
+}): TransferVerifier {
   const { db, clock, network, verifier } = deps;
   let checkedUpTo = "";
   let releasedAt: Instant = 0;
