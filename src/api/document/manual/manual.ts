@@ -40,7 +40,7 @@ function roomsOf(files: readonly MarkdownFile[]): readonly Room[] {
   const guides = below("guides").filter((file) => !start.includes(file));
   return [
     { title: "Start", links: start },
-    { title: "Build", links: [...guides, ...named("docs/events")] },
+    { title: "Build", links: [...guides, ...below("integrations"), ...named("docs/events")] },
     {
       title: "API reference",
       links: [...named("docs/api"), ...below("api"), ...named("docs/problems", "docs/permissions")],
