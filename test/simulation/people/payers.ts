@@ -58,7 +58,7 @@ export function makePayers(ground: Ground): Payers {
         if (price !== null && held.length === 1) {
           const transfer = send(price);
           sent.push(transfer);
-          await noteBare(invoice, transfer);
+          await noteBare(invoice, transfer, paying.symbol);
         }
         break;
       case "part":
@@ -130,21 +130,33 @@ export function makePayers(ground: Ground): Payers {
     );
   }
 
-  /** The price without what tells it from others is just what an unpaid invoice may ask for: that one may be credited. */
-  async function noteBare(invoice: Invoice, { transactionHash, amount }: Sending): Promise<void> {
+  /**
+   * The price without what tells it from others is just what an unpaid invoice may ask for, in whichever of its options:
+   * that one may be credited.
+   */
+  async function noteBare(
+    { id: own }: Invoice,
+    { transactionHash, amount, to }: Sending,
+    token: string,
+  ): Promise<void> {
     const asking = await db.find(
       invoices,
-      "WHERE wallet_address = $1 AND token_symbol = $2 AND payable_amount = $3 AND id <> $4",
-      [invoice.walletAddress ?? "", invoice.tokenSymbol, encodeAmount(amount), invoice.id],
+      `WHERE id <> $1 AND id IN (
+         SELECT invoice_id FROM holds WHERE address = $2 AND token = $3 AND amount = $4
+       )`,
+      [own, to, token, encodeAmount(amount)],
     );
     rounded.set(transactionHash, new Set(asking.map(({ id }) => id)));
-    for (const { id } of asked(asking, amount)) {
+    for (const { id } of asked(asking, token, amount)) {
       given.set(transactionHash, (given.get(transactionHash) ?? new Set()).add(id));
     }
   }
 
-  const asked = (rows: readonly Invoice[], amount: bigint) =>
-    rows.filter((row) => sentShare(row) < whole && (row.payableAmount ?? 0n) === amount);
+  const asked = (rows: readonly Invoice[], token: string, amount: bigint) =>
+    rows.filter((row) => {
+      const isShown = heldIn(row).some((one) => one.symbol === token && one.payable === amount);
+      return isShown && sentShare(row) < whole;
+    });
 
   async function isAnnounced(invoice: Invoice, sent: readonly Sending[]): Promise<boolean> {
     const others = await db.find(holds, "WHERE address = $1 AND invoice_id <> $2", [
