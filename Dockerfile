@@ -26,7 +26,8 @@ ENV NODE_ENV=production \
     TILL_PORT=8080
 WORKDIR /till
 COPY --from=build --chown=root:root /release ./
-RUN mkdir -m 0700 /data && chown node:node /data && ln -s /till/bin/till /usr/local/bin/till
+# A new volume gets the owner of the folder at which it is mounted.
+RUN mkdir -m 0700 /data /backups && chown node:node /data /backups && ln -s /till/bin/till /usr/local/bin/till
 USER node
 VOLUME /data
 EXPOSE 8080

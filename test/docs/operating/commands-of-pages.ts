@@ -62,7 +62,7 @@ function callsIn(line: string): string[][] {
 
 /** Programs that run another one, by its name, its image or its service. */
 const runners = ["sudo", "docker", "kubectl"];
-const program = /^(.*\/)?till(-\d)?(:[\d.]+)?$/;
+const program = /^(.*\/)?till(-\d|-admin)?(:[\d.]+)?$/;
 
 /** Returns the place of the program's name in a command, or -1. */
 function programIn(words: readonly string[]): number {

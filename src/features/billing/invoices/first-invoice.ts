@@ -145,10 +145,10 @@ export function makeFirstInvoices(deps: {
 
     async chargeDifference(tx, at, subscription) {
       const first = await findFirstInvoice(tx, subscription);
-      const settlement = first === null ? null : planDifferenceOf(first, subscription.terms);
-      if (first === null || settlement === null) return null;
+      const difference = first === null ? null : planDifferenceOf(first, subscription.terms);
+      if (first === null || difference === null) return null;
       const { organizationId, currency, decimals } = first;
-      const { amount, description, rest } = settlement;
+      const { amount, description, rest } = difference;
       const given = { organizationId, currency, decimals, createdBy: "system" };
       if (amount > 0n) await balances.addAdjustment(tx, at, { ...given, amount, description });
       if (amount < 0n) {

@@ -17,7 +17,7 @@ export interface PeriodStepDependencies {
 }
 
 /**
- * Begins the period that the first invoice billed, under the plan that applies to it, and settles the plan difference
+ * Begins the period that the first invoice billed, under the plan that applies to it, and charges the plan difference
  * if that invoice is for another plan.
  */
 export async function endTrial(

@@ -171,7 +171,7 @@ async function orderOf(
   { catalog }: Deps,
   reader: Reader,
   subscription: SubscriptionRow,
-): Promise<{ readonly order: InvoiceOrder; readonly settlement: PlanDifference | null }> {
+): Promise<{ readonly order: InvoiceOrder; readonly difference: PlanDifference | null }> {
   const { terms: before, anchorAt, periodIndex } = subscription;
   const { currentPeriodStart: start, currentPeriodEnd: end } = subscription;
   const terms = pendingTermsOf(catalog, subscription) ?? before;
@@ -179,16 +179,16 @@ async function orderOf(
   if (periodIndex < 0) {
     // The first paid period is already invoiced, for another plan if the invoice was paid before a plan change.
     const first = await findFirstInvoice(reader, subscription);
-    const settlement = first === null ? null : planDifferenceOf(first, terms);
-    const period = settlement?.rest ?? periodAt(anchorAt, terms.interval, 1);
-    return { order: { ...common, period, elapsed: null }, settlement };
+    const difference = first === null ? null : planDifferenceOf(first, terms);
+    const period = difference?.rest ?? periodAt(anchorAt, terms.interval, 1);
+    return { order: { ...common, period, elapsed: null }, difference };
   }
   const period =
     terms.interval === before.interval
       ? periodAt(anchorAt, terms.interval, periodIndex + 1)
       : periodAt(end, terms.interval, 0);
   const elapsed = { terms: before, start, end };
-  return { order: { ...common, period, elapsed }, settlement: null };
+  return { order: { ...common, period, elapsed }, difference: null };
 }
 
 async function rehearseOne(
@@ -198,9 +198,9 @@ async function rehearseOne(
   organizationName: string,
 ): Promise<Rehearsal> {
   const { clock, issuer } = deps;
-  const { order, settlement } = await orderOf(deps, tx, subscription);
+  const { order, difference } = await orderOf(deps, tx, subscription);
   const { inputs, usageCount } = await issuer.draft(tx, clock.now(), order);
-  const charges = computeCharges(settlement === null ? inputs : settled(inputs, settlement));
+  const charges = computeCharges(difference === null ? inputs : withDifference(inputs, difference));
   const { period, terms } = order;
   const { currency, decimals } = inputs;
   return {
@@ -216,7 +216,7 @@ async function rehearseOne(
 }
 
 /** Adds a pending plan difference to the inputs of an invoice. */
-function settled(
+function withDifference(
   { credits, adjustments, ...inputs }: ChargeInputs,
   { amount, description }: PlanDifference,
 ): ChargeInputs {

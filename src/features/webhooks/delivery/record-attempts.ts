@@ -18,7 +18,7 @@ export interface RecordingDependencies {
 
 export interface AttemptsRecorded {
   readonly attempts: readonly Attempt[];
-  /** Postponed endpoints; their deliveries that have waited too long are given up. */
+  /** Endpoints whose postponement began or was extended; their deliveries that have waited too long are given up. */
   readonly postponed: ReadonlySet<Id<"webhookEndpoint">>;
   /** True while the process stops; connections that it has reset itself are not attempts. */
   readonly isClosing: boolean;
