@@ -50,7 +50,11 @@ export function makeEncounters(
     const { moment, offsetMs, silenceMs } = step;
     const order = { price: "12.00", token: "USDT", lifeMs: 20 * minute } as const;
     if (moment === "issue") {
-      mine(1);
+      // Slow blocks, so that times between the final block and the newest one differ by minutes.
+      for (let block = 0; block <= finalityLag; block += 1) {
+        ground.pass(minute);
+        mine(1);
+      }
       await look();
       beSilent(silenceMs);
     }

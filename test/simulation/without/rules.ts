@@ -19,13 +19,10 @@ export interface Rule {
   readonly rule: string;
   /** The behavior of the product. */
   readonly meaning: string;
-  /** Other rules notice most of what this one does: it is taken out alone only by its name. */
-  readonly isGuarded: boolean;
   readonly changes: readonly Change[];
 }
 
-interface WrittenRule extends Omit<Rule, "changes" | "isGuarded"> {
-  readonly isGuarded?: boolean;
+interface WrittenRule extends Omit<Rule, "changes"> {
   readonly changes?: readonly Change[];
   /** Other rules, which are taken out together. */
   readonly includes?: readonly string[];
@@ -36,10 +33,9 @@ export function readRules(): readonly Rule[] {
   const text = readFileSync(join(root, "test/simulation/without/rules.yaml"), "utf8");
   const written = parse(text) as readonly WrittenRule[];
   const changesOf = (name: string) => written.find(({ rule }) => rule === name)?.changes ?? [];
-  return written.map(({ rule, meaning, isGuarded = false, changes = [], includes = [] }) => ({
+  return written.map(({ rule, meaning, changes = [], includes = [] }) => ({
     rule,
     meaning,
-    isGuarded,
     changes: [...changes, ...includes.flatMap(changesOf)],
   }));
 }

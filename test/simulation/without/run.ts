@@ -20,7 +20,7 @@ for (const name of ["src", "test", "config", "docs", "package.json"]) {
 symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
 
 for (const rule of readRules()) {
-  if (wanted.length === 0 ? !rule.isGuarded : wanted.includes(rule.rule)) tryWithout(rule);
+  if (wanted.length === 0 || wanted.includes(rule.rule)) tryWithout(rule);
 }
 
 function tryWithout({ rule, changes }: Rule): void {
