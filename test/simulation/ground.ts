@@ -102,13 +102,14 @@ export async function openGround(stage: Stage, store: Database, seed: number): P
     const above = isSameChain && scanned !== null ? scanned.height + 1 : Infinity;
     const state = await networkState(db, networkId);
     const final = chain.blocks[state?.cursorHeight ?? 0]?.time ?? 0;
-    for (const { logs, time, height } of chain.blocks.slice(timesFrom, timesTo + 1)) {
-      const at = time + shiftMs;
-      if (shiftsLogsAlone && (at < final || at > tip.time)) continue;
-      if (height >= above && at < least) continue;
-      for (const { transactionHash } of logs) deeds.mistimed.add(transactionHash);
-    }
-    return true;
+    const shifted = chain.blocks.slice(timesFrom, timesTo + 1).flatMap((block) => block.logs);
+    const [refused, believed] = partition(shifted, ({ blockTime, blockHeight }) => {
+      const at = (blockTime ?? 0) + shiftMs;
+      const isOutside = shiftsLogsAlone && (at < final || at > tip.time);
+      return isOutside || (blockHeight >= above && at < least);
+    });
+    for (const { transactionHash } of believed) deeds.mistimed.add(transactionHash);
+    return !refused.some(({ transactionHash }) => deeds.payments.has(transactionHash));
   }
 
   /** Notes what was scanned, after answers that could be believed. */
@@ -214,6 +215,11 @@ function partsOf(ms: number): readonly number[] {
   const firstHour = [6, 0.5, 6, 0.5, 62, 0.5].map((count) => count * minute);
   const rest = (ms - firstHour.reduce((sum, part) => sum + part, 0)) / 4;
   return [...firstHour, rest, rest, rest, rest];
+}
+
+/** Returns the items that a condition holds for, and the others. */
+function partition<T>(items: readonly T[], holds: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(holds), items.filter((item) => !holds(item))];
 }
 
 function isKilled(error: unknown): boolean {
