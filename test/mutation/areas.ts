@@ -39,7 +39,7 @@ export const areas: readonly Area[] = [
       "ledger/chain-diff.ts",
       "ledger/payment-rules.ts",
       "ledger/transfer-rules.ts",
-      "watcher/reading-plan.ts",
+      "watcher/readings/reading-plan.ts",
     ].map((file) => `src/features/payments/${file}`),
     stages: [
       [
