@@ -223,11 +223,11 @@ async function rankingOf(
     throw new InvalidRequest(`Choose what to rank: ${rankings.join(", ")}.`);
   }
   if (ranking !== "organizations" && organizationId === undefined) {
-    throw invalidField("/organization", "required", `is required to rank ${ranking}`);
+    throw invalidField("/organizationId", "required", `is required to rank ${ranking}`);
   }
   if (ranking === "organizations" && organizationId !== undefined) {
     throw invalidField(
-      "/organization",
+      "/organizationId",
       "not_allowed",
       "cannot be combined with the ranking of organizations",
     );

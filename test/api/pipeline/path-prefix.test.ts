@@ -60,7 +60,7 @@ describe("an instance below a path prefix", () => {
       .filter((url) => url.origin === origin);
     expect(own.map(({ pathname }) => pathname)).to.include.members([
       `${prefix}/docs/manual.css`,
-      `${prefix}/docs/search.js`,
+      `${prefix}/docs/manual.js`,
       `${prefix}/docs/guides/webhooks`,
     ]);
     for (const url of own) expect((await fetch(url, { method: "HEAD" })).status).to.equal(200);

@@ -163,7 +163,7 @@ anyServed(
       const query = Array.from({ length: 40 }, (_, n) => `nonsense${String(n)}=1`).join("&");
       for (const [target, status] of [
         [`${home}/customers?${query}`, 400],
-        ["/docs/search.js", 200],
+        ["/docs/manual.js", 200],
         ["/docs/manual.css", 200],
         ["/docs/problems", 200],
       ] as const) {
