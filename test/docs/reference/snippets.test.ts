@@ -1,5 +1,5 @@
 // The programs of the reference: those in curl and Python are run as printed, except for the ids of the recorded merchant.
-// Those in TypeScript are compiled by test/clients/packed.test.ts.
+// The TypeScript programs are compiled by test/clients/packed.test.ts.
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
