@@ -77,8 +77,15 @@ function isKnown(ifNoneMatch: string, tag: string): boolean {
  * overhead of zlib's thread pool.
  */
 function compress(body: string | Buffer, encoding: Encoding): Buffer {
-  if (encoding === "gzip") return gzipSync(body, { level: 1 });
-  return brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
+  if (encoding === "gzip") return exactly(gzipSync(body, { level: 1 }));
+  return exactly(brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }));
+}
+
+/** Copies what zlib returns, which is the beginning of a block of 16 KiB, so that a kept form takes only its own length. */
+function exactly(compressed: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(compressed.length);
+  compressed.copy(copy);
+  return copy;
 }
 
 /** A body that is created once and sent to all clients, with its tag and compressed forms. */

@@ -15,7 +15,14 @@ export function optimizeAgain(): void {
   setFlagsFromString("--opt");
 }
 
-/** Lets the space for new objects grow with the load; called once the server has started. */
+/**
+ * How far the heap grows above what is alive before it is collected, in percent. On a machine with much memory V8 would
+ * let it grow to four times as much: a server under load then takes up to 180 MiB more, for some 5 % less CPU time.
+ */
+const heapGrowthPercent = 25;
+
+/** Lets the space for new objects grow with the load, and the heap moderately; called once the server has started. */
 export function growAgain(): void {
+  setFlagsFromString(`--heap-growing-percent=${String(heapGrowthPercent)}`);
   setFlagsFromString("--semi-space-growth-factor=2");
 }

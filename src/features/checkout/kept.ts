@@ -13,8 +13,8 @@ import {
   type OfferedOption,
 } from "./present.ts";
 
-/** Maximum number of kept checkouts, about 25 KiB each with their response and page. */
-const keptMax = 4_000;
+/** Maximum number of kept checkouts, about 8 KiB each with their response. */
+const keptMax = 3_000;
 /** Maximum number of checkouts that one statement reads. */
 const batchMax = 200;
 

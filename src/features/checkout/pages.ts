@@ -128,14 +128,28 @@ async function showCheckout(service: CheckoutService, call: PageCall): Promise<P
   return { kind: "html", page, policy, at: service.now() };
 }
 
-/** The page of each session in the language in which it was last seen. A session changes with what its page shows. */
-const pages = new WeakMap<CheckoutSession, { readonly variant: string; readonly page: HtmlPage }>();
+/** Maximum number of kept pages, about 35 KiB each with a compressed form. */
+const keptPagesMax = 300;
+
+/**
+ * The pages that were last seen, each in one language, the longest unseen first. A session changes with what its page
+ * shows.
+ */
+const pages = new Map<CheckoutSession, { readonly variant: string; readonly page: HtmlPage }>();
 
 function keptPage(session: CheckoutSession, variant: string, render: () => HtmlPage): HtmlPage {
   const known = pages.get(session);
-  if (known?.variant === variant) return known.page;
+  pages.delete(session);
+  if (known?.variant === variant) {
+    pages.set(session, known);
+    return known.page;
+  }
   const { html, language } = render();
   const page = { html: typeof html === "string" ? keepHtml(html) : html, language };
+  for (const oldest of pages.keys()) {
+    if (pages.size < keptPagesMax) break;
+    pages.delete(oldest);
+  }
   pages.set(session, { variant, page });
   return page;
 }

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { request, type IncomingMessage } from "node:http";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { approvedMerchant, expectStatus, password, type Person } from "../../support/app.ts";
+import { representAnswers } from "../../../src/api/representation.ts";
 import { describedOperation, expectDeclared } from "../../support/declared.ts";
 import { anyServed } from "../../support/served.ts";
 
@@ -237,3 +238,29 @@ anyServed(
   },
   { background: false, settings: { TILL_RATE_LIMIT_SCALE: "10" } },
 );
+
+describe("a compressed form that is kept", () => {
+  for (const encoding of ["br", "gzip"] as const) {
+    it(`takes no more memory than its length, with ${encoding}`, async () => {
+      const forms: { br?: Buffer; gzip?: Buffer } = {};
+      const ctx = {
+        method: "GET",
+        status: 200,
+        type: "application/json",
+        length: 2_000,
+        body: "x".repeat(2_000) as unknown,
+        state: { forms },
+        res: { getHeader: () => undefined },
+        get: (name: string) => (name === "Accept-Encoding" ? encoding : ""),
+        acceptsEncodings: (of: string) => of === encoding,
+        set: () => undefined,
+        vary: () => undefined,
+      };
+      await representAnswers()(ctx as never, () => Promise.resolve());
+      const kept = forms[encoding];
+      expect(ctx.body).to.equal(kept);
+      expect(decoders[encoding](kept ?? Buffer.alloc(0))).to.equal("x".repeat(2_000));
+      expect(kept?.buffer.byteLength).to.equal(kept?.length);
+    });
+  }
+});

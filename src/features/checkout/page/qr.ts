@@ -30,18 +30,19 @@ function draw(text: string, ecc: ErrorCorrection): string {
   // Do not convert the text to upper case to save space: base58 addresses are case-sensitive.
   const rows = encodeQR(text, "raw", { ecc, border: quietZoneModules });
   const size = String(rows.length);
-  let path = "";
+  // Joined at the end: a text that grows by `+=` keeps all of its parts in memory.
+  const path: string[] = [];
   rows.forEach((modules, row) => {
     const line = modules.map(Number).join("");
     let end = 0;
     for (const { 0: run, index } of line.matchAll(/1+/g)) {
-      path += end === 0 ? `M${String(index)} ${String(row)}.5` : `m${String(index - end)} 0`;
-      path += `h${String(run.length)}`;
+      path.push(end === 0 ? `M${String(index)} ${String(row)}.5` : `m${String(index - end)} 0`);
+      path.push(`h${String(run.length)}`);
       end = index + run.length;
     }
   });
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges">` +
-    `<path fill="#ffffff" d="M0 0h${size}v${size}H0z"/><path stroke="#000000" d="${path}"/></svg>`
+    `<path fill="#ffffff" d="M0 0h${size}v${size}H0z"/><path stroke="#000000" d="${path.join("")}"/></svg>`
   );
 }
