@@ -49,10 +49,11 @@ export async function runFeatureCommand<Name extends ServiceName>(
   const named: Named = { organization: null };
   const values = { ...given.arguments };
   const readings = new Map<string, Promise<Buffer>>();
+  const output = { isTaken: false };
   const makeCall = (trial: Trial | null): CommandCall =>
     callOf(
       terminal,
-      { arguments: values, flags, password, named, readings, progress: bar.report },
+      { arguments: values, flags, password, named, readings, output, progress: bar.report },
       trial,
     );
   const call = makeCall(null);
@@ -61,6 +62,7 @@ export async function runFeatureCommand<Name extends ServiceName>(
   if (needsConsent) requireConsent(terminal);
 
   const opened = await (scope === "light" ? openLight : openWhole)(terminal, flags, name);
+  let startsOver = false;
   try {
     const { db, service } = opened;
     named.organization = await chooseOrganization(db, command.flags, flags, opened.organization);
@@ -86,7 +88,8 @@ export async function runFeatureCommand<Name extends ServiceName>(
       screen: Terminal,
       { result, shown }: { result: unknown; shown: unknown },
     ) => {
-      await printRecord(screen, shown, command);
+      // A file on standard output has no record beside it.
+      if (!output.isTaken) await printRecord(screen, shown, command);
       const code = command.code?.(shown) ?? null;
       if (code !== null && !isTrial) await printCode(screen, code);
       const fault = (await command.fault?.(shown, result)) ?? null;
@@ -114,7 +117,8 @@ export async function runFeatureCommand<Name extends ServiceName>(
       const result = await command.handle(service, call, looked);
       if (command.isCsv) {
         const { printCsv } = await import("./terminal/csv-output.ts");
-        await printCsv(screen, result as CsvContent, call.flag("output"), bar);
+        const file = call.flag("output");
+        await printCsv(screen, result as CsvContent, file === "-" ? undefined : file, bar);
         return result;
       }
       bar.end();
@@ -127,8 +131,6 @@ export async function runFeatureCommand<Name extends ServiceName>(
       return;
     }
     const shown = await act(terminal);
-    const note = opened.linkNote();
-    if (note !== null) terminal.talk(note);
     const isPersonThere =
       terminal.form === "people" &&
       terminal.isInteractive &&
@@ -139,8 +141,13 @@ export async function runFeatureCommand<Name extends ServiceName>(
     if (command.effect === "read") return;
     terminal.talk(`Done in ${opened.storeName}.`);
     if (command.next !== null) terminal.talk(`Next: ${command.next(shown)}`);
+  } catch (error) {
+    startsOver = error instanceof WholeProgramNeeded;
+    throw error;
   } finally {
     bar.end();
+    // After an error too, because another setting may be its reason.
+    if (!startsOver) for (const note of opened.notes()) terminal.talk(note);
     await opened.close();
   }
 }
@@ -197,11 +204,13 @@ interface GivenCall extends CommandArguments {
   readonly named: Named;
   /** Files that were read; standard input can be read only once. */
   readonly readings: Map<string, Promise<Buffer>>;
+  /** Whether standard output got a file. */
+  readonly output: { isTaken: boolean };
   readonly progress: CommandCall["progress"];
 }
 
 function callOf(terminal: Terminal, given: GivenCall, trial: Trial | null): CommandCall {
-  const { arguments: values, flags, password, named, readings, progress } = given;
+  const { arguments: values, flags, password, named, readings, output, progress } = given;
   const context: WriteContext = {
     actor: operator(),
     requestId: terminal.requestId,
@@ -237,8 +246,18 @@ function callOf(terminal: Terminal, given: GivenCall, trial: Trial | null): Comm
     },
     readFile,
     async writeFile(path, text) {
-      const { writeNewFile } = await import("./terminal/csv-output.ts");
-      await writeNewFile(terminal, path, [text]);
+      const { writeAll, writeNewFile } = await import("./terminal/csv-output.ts");
+      if (path !== "-") {
+        await writeNewFile(terminal, path, [text]);
+        return;
+      }
+      if (terminal.form !== "people") {
+        throw new UsageError(
+          "With - the file itself goes to standard output: leave out --json and --quiet, or name a file.",
+        );
+      }
+      output.isTaken = true;
+      await writeAll(terminal.surroundings.stdout, [text]);
     },
     readText: async (path) => decodeText(path, await readFile(path)),
     attempt: (write) => (trial === null ? write : (trial.resultOf(write) as typeof write)),

@@ -12,8 +12,8 @@ export interface OpenStore<Service> {
   readonly storeName: string;
   /** The setting TILL_ORGANIZATION. */
   readonly organization: string | null;
-  /** One line for the operator if a link was shown that does not begin with this process's own base URL. */
-  linkNote(): string | null;
+  /** Lines for the operator about settings in which the server differs from this command. */
+  notes(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export async function openWhole<Name extends ServiceName>(
     service,
     storeName: storeName(config),
     organization: config.organization,
-    linkNote: () => app.servers.linkNote(),
+    notes: () => app.servers.notes(),
     close: () => app.close(),
   };
 }

@@ -82,17 +82,17 @@ const schedulerSilenceMax = 15 * second;
  * line and the tests all use it.
  */
 export async function createApp(
-  config: Config,
+  own: Config,
   storeMode: StoreMode,
   outside: Partial<Externals> = {},
 ): Promise<App> {
   const clock = outside.clock ?? systemClock;
   const randomBytes = outside.randomBytes ?? systemRandom;
-  const logger = outside.logger ?? createLogger({ level: config.logLevel, clock });
+  const logger = outside.logger ?? createLogger({ level: own.logLevel, clock });
   const metrics = outside.metrics ?? noMetrics;
   const cost = outside.passwordCost ?? passwordCost;
   const ids = createIds(randomBytes);
-  const opened = await openStore(config, storeMode, {
+  const opened = await openStore(own, storeMode, {
     clock,
     logger,
     randomBytes,
@@ -101,9 +101,10 @@ export async function createApp(
   const { secret } = opened;
   const { db, isRefusing } = watchWrites(opened.db);
 
-  const serving = servingOf(config, db, { clock, name: ids.unguessable("prc") });
-  // Commands show the links of the server, which payers can reach.
+  const serving = servingOf(own, db, { clock, name: ids.unguessable("prc") });
+  // Commands show the links of the server, which payers can reach, and issue on the networks that it reads.
   if (storeMode === "use") await serving.follow();
+  const config = { ...own, networks: serving.networks(own) };
   const { baseUrl } = serving;
   const wakeUps = { wake: (_worker: string): void => undefined };
   const stop = new AbortController();

@@ -3,11 +3,12 @@ import {
   knownServers,
   recordEnd,
   recordServer,
+  type KnownServer,
   type SettingDifference,
   type ServerSettings,
 } from "../features/admin/read-only.ts";
 import type { Clock } from "../kernel/clock.ts";
-import type { Config } from "../platform/config/index.ts";
+import type { Config, ConfiguredNetwork } from "../platform/config/index.ts";
 import type { Database } from "../platform/database/index.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import { programVersion } from "../platform/version.ts";
@@ -21,16 +22,21 @@ export interface Serving {
   /** Returns the address on which this process listens. */
   readonly listening: () => string;
   readonly listensAt: (url: string) => void;
-  /** Takes the base URL of the running or last server, for the links of a command. */
+  /** Takes the base URL of the running or last server, and the networks of the running one, for a command. */
   follow(): Promise<void>;
+  /** Returns the networks that the followed server has enabled, with this process's settings of each; else its own. */
+  networks(own: Pick<Config, "networks" | "knownNetworks">): readonly ConfiguredNetwork[];
   /** Records this process as a server. */
   begin(): Promise<void>;
   /** Records the end of this server, if it began. */
   end(): Promise<void>;
   /** Returns the settings in which this process differs from other running servers. */
   differences(): Promise<readonly SettingDifference[]>;
-  /** One line for the operator if a link was shown that does not begin with this process's own base URL. */
-  linkNote(): string | null;
+  /**
+   * Lines for the operator, one for each of the server's settings that differs from this command's own and that it
+   * used: the base URL of a shown link, and the networks; and if the running server has another version.
+   */
+  notes(): readonly string[];
 }
 
 const context = systemContext("servers");
@@ -59,7 +65,8 @@ export function servingOf(
   { clock, name }: { readonly clock: Clock; readonly name: string },
 ): Serving {
   let listening = `http://${config.host}:${String(config.port)}`;
-  let followed: string | null = null;
+  let followed: KnownServer | null = null;
+  let ownNetworks: string | null = null;
   let hasBegun = false;
   let hasShownOther = false;
   const own = () => config.baseUrl ?? listening;
@@ -67,8 +74,9 @@ export function servingOf(
     name,
     baseUrl() {
       if (followed === null) return own();
-      hasShownOther ||= config.baseUrl !== null && config.baseUrl !== followed;
-      return followed;
+      const { baseUrl } = followed.settings;
+      hasShownOther ||= config.baseUrl !== null && config.baseUrl !== baseUrl;
+      return baseUrl;
     },
     listening: () => listening,
     listensAt(url) {
@@ -76,7 +84,17 @@ export function servingOf(
     },
     async follow() {
       const [server] = await knownServers(db, clock.now());
-      followed = server?.settings.baseUrl ?? null;
+      followed = server ?? null;
+    },
+    networks({ networks, knownNetworks }) {
+      // While no server runs, the next one will have the networks of the settings.
+      if (followed?.isRunning !== true) return networks;
+      const ids = namesOf(networks);
+      const theirs = followed.settings.networks;
+      if (ids === namesOf(theirs.map((id) => ({ id })))) return networks;
+      ownNetworks = ids;
+      const known = new Map(knownNetworks.map((network) => [network.id, network]));
+      return theirs.flatMap((id) => known.get(id) ?? []);
     },
     async begin() {
       const settings = { startedAt: clock.now(), ...comparedSettings(config, own()) };
@@ -96,9 +114,32 @@ export function servingOf(
         others.filter(({ server }) => server !== name),
       );
     },
-    linkNote: () =>
-      hasShownOther
-        ? `Links begin with ${followed ?? ""}, as those of the server do; this command's TILL_BASE_URL is ${own()}.`
-        : null,
+    notes() {
+      if (followed === null) return [];
+      const { isRunning, settings } = followed;
+      return [
+        ...(hasShownOther
+          ? [
+              `Links begin with ${settings.baseUrl}, as those of the server do; this command's TILL_BASE_URL is ${own()}.`,
+            ]
+          : []),
+        ...(ownNetworks === null
+          ? []
+          : [
+              `The running server's networks count: ${namesOf(settings.networks.map((id) => ({ id })))}; this command's TILL_NETWORKS is ${ownNetworks}.`,
+            ]),
+        ...(isRunning && settings.version !== programVersion()
+          ? [`The running server is Till ${settings.version}, this command ${programVersion()}.`]
+          : []),
+      ];
+    },
   };
+}
+
+/** Returns the ids of networks, sorted, as text. */
+function namesOf(networks: readonly { readonly id: string }[]): string {
+  return networks
+    .map(({ id }) => id)
+    .sort()
+    .join(",");
 }

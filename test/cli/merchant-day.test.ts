@@ -1,15 +1,18 @@
 // A merchant's day at the terminal: from a wallet to an invoice, its webhooks and who is logged in.
 import { createHmac } from "node:crypto";
 import { writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { expect } from "chai";
 import { listenForWebhooks } from "../../src/cli/commands/webhooks/listen.ts";
+import { startReceiver, type Receiver } from "../../src/cli/demo/receiver.ts";
 import { makeTerminal } from "../../src/cli/terminal/terminal.ts";
+import { webhookDeliveries } from "../../src/features/webhooks/table.ts";
 import { programVersion } from "../../src/platform/version.ts";
 import { password } from "../support/programs/till.ts";
 import { until } from "../support/until.ts";
-import { context, makeDesk } from "./billing-operator.ts";
+import { context, makeDesk, type DeskStore } from "./billing-operator.ts";
 
 const address = "0x52908400098527886E0F7030069857D2E4169EE7";
 const env = { TERM: "xterm" };
@@ -158,12 +161,10 @@ describe("a merchant's day at the terminal", function () {
     expect(listening.stderr()).to.include("Refused a request: its signature is");
   });
 
-  it("listens as an endpoint of its own, which it disables at the end", async () => {
+  it("listens as an endpoint of its own, which it removes at the end with its deliveries", async () => {
     const store = await desk.store();
     const listening = await listen({ dataDir: store.folder });
-    const endpoints = async () =>
-      ((await store.json(["webhook", "endpoints"])) as { data: Named[] }).data;
-    const [endpoint] = await endpoints();
+    const [endpoint] = await endpointsOf(store);
     expect(endpoint).to.include({ status: "enabled", url: listening.url });
     await store.json(["webhook", "trigger", endpoint?.id ?? ""]);
     await store.withApp(async (app) => {
@@ -176,7 +177,59 @@ describe("a merchant's day at the terminal", function () {
     });
     expect(listening.stdout()).to.match(/^webhook\.ping {2}wep_\w+ {2}evt_\w+ {2}\(signature/);
     await listening.end();
-    expect((await endpoints())[0]).to.include({ status: "disabled" });
+    expect(listening.stderr()).to.include(`Removed the endpoint ${endpoint?.id ?? ""}.`);
+    expect(await endpointsOf(store)).to.deep.equal([]);
+    expect(await store.json(["webhook", "deliveries"])).to.include({ nextCursor: null });
+    await store.withApp(async ({ db }) => {
+      for (const table of ["webhook_deliveries", "webhook_attempts"]) {
+        expect(await db.all(`SELECT * FROM ${table}`), table).to.deep.equal([]);
+      }
+    });
+    const [entry] = await store.audited("webhook_endpoint.removed");
+    expect(entry).to.include({ actor_type: "operator", target_id: endpoint?.id });
+  });
+
+  it("removes the endpoint of a killed run when it listens again, and no other", async () => {
+    const store = await desk.store();
+    const [gone, running] = [await receiver(), await receiver()];
+    await gone.close();
+    const organizationId = await store.platformId();
+    const ids = await store.withApp(async (app) => {
+      const add = async (description: string) => {
+        const { endpoint } = await app.webhooks.createEndpoint(context, organizationId, {
+          url: running.url,
+          description,
+        });
+        return endpoint.id;
+      };
+      const killed = await add(`till webhook listen (${hostname()}:${String(gone.port)})`);
+      const kept = [
+        await add(`till webhook listen (${hostname()}:${String(running.port)})`),
+        await add(`till webhook listen (elsewhere:${String(gone.port)})`),
+        await add("till webhook listen (by hand)"),
+        await add("The shop's"),
+      ];
+      // More than one transaction deletes.
+      const ping = await app.webhooks.sendTest(context, organizationId, killed);
+      const [row] = await app.db.find(webhookDeliveries, "WHERE id = $1", [ping.id]);
+      if (row === undefined) throw new Error("the ping has no delivery");
+      const rows = Array.from({ length: 1_000 }, (_none, place) => ({
+        ...row,
+        id: `${row.id}_${String(place)}` as typeof row.id,
+        replayOf: row.id,
+      }));
+      await app.db.write(context, (tx) => tx.insertMany(webhookDeliveries, rows));
+      return { killed, kept };
+    });
+    const listening = await listen({ dataDir: store.folder });
+    expect(listening.stderr()).to.include(
+      `Removed the endpoint ${ids.killed}, which an earlier run left behind.`,
+    );
+    await listening.end();
+    await running.close();
+    expect((await endpointsOf(store)).map(({ id }) => id)).to.have.members(ids.kept);
+    const { data } = (await store.json(["webhook", "deliveries"])) as { data: Named[] };
+    expect(data).to.deep.equal([]);
   });
 
   it("lists who is logged in, and ends a login at once", async () => {
@@ -209,6 +262,18 @@ describe("a merchant's day at the terminal", function () {
     expect((await store.till(["version", "-q"])).stdout).to.equal(`${programVersion()}\n`);
   });
 });
+
+async function endpointsOf(store: DeskStore): Promise<(Named & { readonly url: string })[]> {
+  const { data } = (await store.json(["webhook", "endpoints"])) as {
+    data: (Named & { readonly url: string })[];
+  };
+  return data;
+}
+
+/** Starts a receiver on a free port. */
+function receiver(): Promise<Receiver> {
+  return startReceiver(() => undefined);
+}
 
 /** Runs `till webhook listen` in this process until its output is closed. */
 async function listen(flags: Readonly<Record<string, string>>) {

@@ -77,6 +77,9 @@ describe("till receipt", () => {
       expect(code).to.equal(2);
       expect(stderr).to.contain(told);
     }
+    const both = await store.till(["receipt", "verify", "--keys", "-"], { stdin: "hello" });
+    expect(both.code).to.equal(2);
+    expect(both.stderr).to.contain("Only one of the text and the keys");
     const missing = await store.till(["receipt", "show", `chk_${"0".repeat(32)}`]);
     expect(missing.code).to.equal(5);
   });

@@ -126,7 +126,10 @@ export interface CommandCall {
   readText(path: string): Promise<string>;
   /** Reads any file, or standard input if the path is `-`. */
   readFile(path: string): Promise<Buffer>;
-  /** Writes a file, which appears under its name completely or not at all. Replaces another one only with --yes. */
+  /**
+   * Writes a file, which appears under its name completely or not at all. Replaces another one only with --yes. The path
+   * `-` is standard output, which then gets no record.
+   */
   writeFile(path: string, text: string): Promise<void>;
   /**
    * Awaits one of several writes of a command. In a dry run, the write is rolled back and its result returned; a command

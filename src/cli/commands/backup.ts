@@ -11,7 +11,7 @@ import { systemClock } from "../../kernel/clock.ts";
 import type { Config } from "../../platform/config/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { interruptibly } from "../interrupt.ts";
-import { Unhealthy } from "../failures/refusals.ts";
+import { refuseStream, Unhealthy } from "../failures/refusals.ts";
 import { loadStoreSettings, type Flags } from "../settings.ts";
 import { printLines } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
@@ -26,6 +26,7 @@ export async function backUpStore(
   flags: Flags,
   target: string | undefined,
 ): Promise<void> {
+  refuseStream("A backup", target);
   const { config } = await loadStoreSettings(terminal, "cli", flags);
   const secret = await secretFor(config, false, systemRandom);
   const now = systemClock.now();

@@ -6,6 +6,7 @@ import {
   type SettingDifference,
 } from "../../features/admin/read-only.ts";
 import { systemClock } from "../../kernel/clock.ts";
+import { defineProblem } from "../../kernel/errors.ts";
 import {
   ConfigError,
   networkSettings,
@@ -30,10 +31,16 @@ export async function showSettings(terminal: Terminal, flags: Flags): Promise<vo
   }
 }
 
+/** The settings are valid, but a server runs with others. */
+const SettingsDiffer = defineProblem({
+  code: "settings_differ",
+  status: 409,
+  title: "A running server has other settings",
+});
+
 /**
- * `till config check`: reports every error that would keep the server from starting, and its warnings; and in what the
- * running servers differ, which does not make it fail, because changed settings differ until the next start. Reads the
- * store if one is reachable.
+ * `till config check`: reports every error that would keep the server from starting, and its warnings. Reads the store
+ * if one is reachable, and exits with 6 if a running server has other settings.
  */
 export async function checkSettings(terminal: Terminal, flags: Flags): Promise<void> {
   const { config } = await loadSettings(terminal, "serve", flags);
@@ -43,13 +50,14 @@ export async function checkSettings(terminal: Terminal, flags: Flags): Promise<v
   if (terminal.form === "json") {
     const { configFile } = config;
     terminal.data(JSON.stringify({ ok: true, configFile, warnings, differences }));
-    return;
   }
   terminal.talk(`The settings are valid (${file}).`);
   for (const warning of warnings) terminal.talk(`Warning: ${warning}`);
-  for (const difference of differences) {
-    terminal.talk(wordDifference(difference, "these settings"));
-  }
+  if (differences.length === 0) return;
+  const worded = differences.map((difference) => wordDifference(difference, "these settings"));
+  throw new SettingsDiffer(
+    `${worded.join("\n")}\nStart the server again with these settings, or give the command those of the server.`,
+  );
 }
 
 /** Warns about networks with a single provider, whose data cannot be compared with another's. */

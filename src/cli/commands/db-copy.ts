@@ -5,7 +5,7 @@ import { databaseUrl } from "../../platform/config/index.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { interruptibly } from "../interrupt.ts";
-import { UsageError } from "../failures/refusals.ts";
+import { refuseStream, UsageError } from "../failures/refusals.ts";
 import { loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
 import { printLines } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
@@ -49,6 +49,7 @@ function parseTarget(given: unknown): Place {
   if (typeof given !== "string" || given === "") {
     throw new UsageError("Give --to: a URL such as postgres://host/till, or a data folder.");
   }
+  refuseStream("A store", given);
   if (!/^[a-z]+:\/\//i.test(given)) return { dataDir: resolve(given), databaseUrl: null };
   try {
     return { dataDir: "", databaseUrl: databaseUrl.read(given, "") };

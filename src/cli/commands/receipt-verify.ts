@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import type { Column } from "../../api/declare/command.ts";
 import { WholeProgramNeeded } from "../../compose/features/whole-program-needed.ts";
@@ -33,9 +32,14 @@ const KeySetFile = z.looseObject({
  * no requests.
  */
 export async function verifyReceipt(terminal: Terminal, flags: Flags): Promise<void> {
+  if (flags.keys === "-" && (flags.file ?? "-") === "-") {
+    throw new UsageError("Only one of the text and the keys can come from standard input.");
+  }
   // The keys first: if the command starts over in the whole program, standard input must not have been read.
   const keySet =
-    flags.keys === undefined ? await keysOfStore(terminal, flags) : await keysOfFile(flags.keys);
+    flags.keys === undefined
+      ? await keysOfStore(terminal, flags)
+      : await keysOfFile(terminal, flags.keys);
   const text = await readTextInput(terminal, flags.file ?? "-");
   const verified = await verifySigned(text, keySet);
   await printRecord(terminal, verified, {
@@ -104,15 +108,8 @@ async function keysOfStore(terminal: Terminal, flags: Flags): Promise<KeySet> {
   }
 }
 
-async function keysOfFile(path: string): Promise<KeySet> {
-  let content: string;
-  try {
-    content = await readFile(path, "utf8");
-  } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-    throw new UsageError(`--keys: ${path} cannot be read (${reason}).`);
-  }
-  const parsed = KeySetFile.safeParse(parseJson(content));
+async function keysOfFile(terminal: Terminal, path: string): Promise<KeySet> {
+  const parsed = KeySetFile.safeParse(parseJson(await readTextInput(terminal, path)));
   if (parsed.success) return parsed.data as unknown as KeySet;
   throw new UsageError(
     `--keys: ${path} is not a key set. Save https://<your host>/.well-known/jwks.json, or run till receipt keys --json.`,

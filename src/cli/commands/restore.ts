@@ -12,6 +12,7 @@ import type { Config } from "../../platform/config/index.ts";
 import { createLogger } from "../../platform/logger/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { interruptibly } from "../interrupt.ts";
+import { refuseStream } from "../failures/refusals.ts";
 import { operator } from "../operator.ts";
 import { lockDataFolder } from "../single-server.ts";
 import { loadStoreSettings, logLevelOf, type Flags } from "../settings.ts";
@@ -25,6 +26,7 @@ import type { Terminal } from "../terminal/terminal.ts";
  * runs. Everything is checked before the store changes.
  */
 export async function restoreStore(terminal: Terminal, flags: Flags, file: string): Promise<void> {
+  refuseStream("A backup", file);
   const loaded = await loadStoreSettings(terminal, "cli", flags);
   const { config } = loaded;
   const logger = createLogger({ level: logLevelOf(terminal, loaded) });

@@ -25,6 +25,7 @@ export interface ReceiverOptions {
 /** A merchant's webhook receiver on the loopback interface. */
 export interface Receiver {
   readonly url: string;
+  readonly port: number;
   /** Sets the endpoint's secret. Until then every webhook is refused. */
   trust(secret: string): void;
   close(): Promise<void>;
@@ -64,8 +65,10 @@ export async function startReceiver(
   server.listen(port, "127.0.0.1");
   // Fails if the port is in use.
   await once(server, "listening");
+  const listening = (server.address() as AddressInfo).port;
   return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/webhooks`,
+    url: `http://127.0.0.1:${String(listening)}/webhooks`,
+    port: listening,
     trust(given) {
       secret = given;
     },

@@ -37,3 +37,14 @@ export function missing(...flags: readonly string[]): Error {
   const named = flags.join(", ");
   return new UsageError(`Give ${named}. Without a terminal, the program cannot ask.`);
 }
+
+/**
+ * Refuses `-` for a file or folder that is read or checked more than once, which a stream cannot be.
+ * @param subject the thing that lies there, such as `A backup`
+ */
+export function refuseStream(subject: string, path: string | undefined): void {
+  if (path !== "-") return;
+  throw new UsageError(
+    `${subject} cannot be a stream, because it is read several times: give a name instead of -, or ./- for a file of this name.`,
+  );
+}

@@ -76,7 +76,10 @@ function formOf(terminal: Terminal, head: readonly string[], isOnScreen: boolean
 }
 
 /** Writes the parts as fast as the reader takes them. */
-async function writeAll(stream: Writable, parts: AsyncIterable<string>): Promise<void> {
+export async function writeAll(
+  stream: Writable,
+  parts: AsyncIterable<string> | Iterable<string>,
+): Promise<void> {
   for await (const part of parts) {
     if (!stream.write(part) && !stream.destroyed) {
       await Promise.race([once(stream, "drain"), once(stream, "close")]);

@@ -24,7 +24,8 @@ export async function readNewPassword(
   if (passwordStdin && passwordFile !== undefined) {
     throw new UsageError("Give either --password-stdin or --password-file, not both.");
   }
-  if (passwordStdin) return firstLine(await readAll(terminal.surroundings.stdin));
+  if (passwordStdin || passwordFile === "-")
+    return firstLine(await readAll(terminal.surroundings.stdin));
   if (passwordFile !== undefined) return firstLine(await readPasswordFile(passwordFile));
   if (!terminal.isInteractive) throw missing("--password-stdin or --password-file");
   return askSecret(terminal, question, "Repeat the password", fault);

@@ -23,7 +23,8 @@ export async function openStoreForReading<Name extends ServiceName>(
   readonly service: ServiceOf<Name>;
   readonly storeName: string;
   readonly organization: string | null;
-  linkNote(): string | null;
+  /** As for `Serving`. */
+  notes(): readonly string[];
   close(): Promise<void>;
 }> {
   const make = readers[name];
@@ -51,12 +52,16 @@ export async function openStoreForReading<Name extends ServiceName>(
     const serving = servingOf({ ...settings, networks: [] }, db, { clock, name: "command" });
     await serving.follow();
     const { baseUrl } = serving;
+    const networks = async () => {
+      const configured = await tables.networks();
+      return { ...configured, networks: serving.networks(configured) };
+    };
     return {
       db,
       storeName: storeName(settings),
       organization,
-      service: await make({ db, clock, secret, baseUrl, ...tables }),
-      linkNote: () => serving.linkNote(),
+      service: await make({ db, clock, secret, baseUrl, ...tables, networks }),
+      notes: () => serving.notes(),
       close: () => store.close(),
     };
   } catch (error) {

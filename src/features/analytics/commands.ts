@@ -159,7 +159,7 @@ export const analyticsCommands = [
       scope,
       {
         flags: "--html <file>",
-        description: "the new file",
+        description: "the new file, or - for standard output",
         ask: "The file to write",
       },
       { flags: "--month <month>", description: "such as 2031-01, in UTC (default: the last one)" },

@@ -28,7 +28,7 @@ const flags: readonly CommandFlag[] = [
   {
     flags: "--output <file>",
     description:
-      "write to a new file, which appears when it is complete (default: standard output)",
+      "write to a new file, which appears when it is complete (default, or -: standard output)",
   },
 ];
 

@@ -12,6 +12,7 @@ import { lockOrganization } from "../organizations/index.ts";
 import type { EndpointWriter } from "./endpoints/writer.ts";
 import { WebhookEndpointLimit, WebhookUrlRefused } from "./errors.ts";
 import { makeEndpointTest, type EndpointTest } from "./delivery/send-test.ts";
+import { makeEndpointRemoval, type EndpointRemoval } from "./endpoints/remove.ts";
 import { makeSecretRotation, type SecretRotation } from "./endpoints/rotate-secret.ts";
 import { notFailing } from "./endpoints/failure-policy.ts";
 import { sealSecret } from "./endpoints/secret.ts";
@@ -53,6 +54,7 @@ export interface CreatedEndpoint {
 
 /** Endpoints, their secrets and test events, and their deliveries. */
 export type WebhookService = SecretRotation &
+  EndpointRemoval &
   EndpointTest &
   WebhookDeliveries &
   Bound<typeof methods>;
@@ -84,6 +86,7 @@ const methods = {
 export function makeWebhookService(deps: WebhookDependencies): WebhookService {
   return {
     ...makeSecretRotation(deps),
+    ...makeEndpointRemoval(deps),
     ...makeEndpointTest(deps),
     ...makeWebhookDeliveries(deps),
     ...bind(deps, methods),

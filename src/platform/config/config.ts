@@ -23,10 +23,10 @@ export interface Config extends Omit<
   /** The enabled networks, in the order in which the setting names them. */
   readonly networks: readonly ConfiguredNetwork[];
   /**
-   * The whole network table: a network that is disabled now may have been enabled before, and records still refer to
-   * it.
+   * The whole network table with the settings of each: a network that is disabled now may have been enabled before, and
+   * records still refer to it.
    */
-  readonly knownNetworks: readonly Network[];
+  readonly knownNetworks: readonly ConfiguredNetwork[];
   readonly networksFile: string;
   readonly plansFile: string;
   readonly ratesFile: string;

@@ -65,14 +65,12 @@ export async function loadConfig(
   if (rates === null || plans === null || reading.problems.length > 0)
     throw new ConfigError(reading.problems, reading.settings);
   const configFile = sources.file?.path ?? null;
-  const knownNetworks = table ?? [];
   const config: Config = {
     ...values,
     mode,
     configFile,
     secret,
-    networks,
-    knownNetworks,
+    ...networks,
     ...files,
     rates,
     plans,
@@ -135,10 +133,10 @@ function makeTables(mode: Mode, values: SettingValues, sources: Sources): Tables
   const files = tableFiles(values, mode);
   const networks = once(() =>
     loadValid(async (reading) => {
-      const knownNetworks = await loadNetworkTable(files, reading);
-      const enabled = await configureNetworks(values, knownNetworks, sources, reading);
-      reading.problems.push(...findUnknown(settings, sources, knownNetworks));
-      return knownNetworks === null ? null : { knownNetworks, networks: enabled };
+      const table = await loadNetworkTable(files, reading);
+      const configured = await configureNetworks(values, table, sources, reading);
+      reading.problems.push(...findUnknown(settings, sources, table));
+      return table === null ? null : configured;
     }),
   );
   return {

@@ -39,10 +39,11 @@ const introduction = [
     "every problem, as does every start: with an invalid or misspelled setting nothing starts, and the exit code " +
     "is 78. It also warns of a network with a single provider, whose answers cannot be checked against another.",
   "Each server records its base URL, networks and version in the store when it starts. Links that a command shows begin " +
-    "with the base URL of the running server, or of the last one; a command whose own `TILL_BASE_URL` is another says so " +
-    "on standard error. `till config check` lists what differs from each running server; the exit code stays 0, because " +
-    "changed settings differ until the server starts again. A server that starts beside another one with different " +
-    "settings logs a warning.",
+    "with the base URL of the running server, or of the last one, and commands issue on the networks that the running " +
+    "server has enabled. A command whose own `TILL_BASE_URL`, `TILL_NETWORKS` or version is another says so on standard " +
+    "error. `till config check` lists what differs from each running server and then exits with 6, also after a change " +
+    "of the settings until the server starts again. A server that starts beside another one with different settings " +
+    "logs a warning.",
 ];
 
 function describe(setting: Setting<unknown>): string {

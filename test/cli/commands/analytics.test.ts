@@ -73,6 +73,18 @@ describe("till analytics", () => {
     expect(await readFile(file, "utf8")).to.include("<h1>All organizations</h1>");
     expect((await store.till([...report, "--month", "2031-13"])).stderr).to.include("--month");
 
+    // A dash is standard output, which then gets the page alone.
+    const dash = ["analytics", "report", "--html", "-", "--month", month.from.slice(0, 7), ...own];
+    const printed = await store.till(dash);
+    expect(printed.code, printed.stderr).to.equal(0);
+    const madeAt = /Made at [^<]+/;
+    expect(printed.stdout.replace(madeAt, "")).to.equal(page.replace(madeAt, ""));
+    for (const form of ["--json", "-q"]) {
+      const both = await store.till([...dash, form]);
+      expect(both).to.include({ code: 2, stdout: "" });
+      expect(both.stderr).to.include("leave out --json and --quiet");
+    }
+
     const quiet = await people("top", "organizations", "-q");
     expect(quiet.stdout).to.equal(`${organizationId}\n`);
   });

@@ -107,6 +107,9 @@ eachStore("backing up by commands", (store) => {
     const other = await install();
     const foreign = (await till(["backup", "-q", "--no-verify"], { env: other.env })).stdout.trim();
     await refuse(["restore", foreign], 6, "--force-other-instance");
+    await refuse(["restore", "-"], 2, "cannot be a stream");
+    await refuse(["backup", "-"], 2, "cannot be a stream");
+    await refuse(["db", "copy", "--to", "-"], 2, "cannot be a stream");
     await refuse(["restore"], 2, "issing required argument");
     await refuse(["db", "copy"], 2, "--to");
     await refuse(["db", "copy", "--to", "mysql://host/x"], 2, "postgres://");

@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import { createApp, type App } from "../../../src/compose/index.ts";
+import { comparedSettings } from "../../../src/compose/servers.ts";
+import { serverProbes } from "../../../src/features/admin/table.ts";
 import type { Clock } from "../../../src/kernel/clock.ts";
 import { loadConfig } from "../../../src/platform/config/index.ts";
+import { systemContext } from "../../../src/platform/database/system-context.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { makeInstallation, type Installation } from "../../support/programs/program.ts";
 import { till } from "../../support/programs/till.ts";
@@ -61,7 +64,7 @@ eachStore("the settings of running servers", (store) => {
 
   async function differences(more: Readonly<Record<string, string>> = {}) {
     const { code, stdout, stderr } = await run(["config", "check", "--json"], more);
-    expect(code, stderr).to.equal(0);
+    expect(code, stderr).to.equal(stdout.includes('"differences":[]') ? 0 : 6);
     const { differences } = JSON.parse(stdout) as {
       differences: { setting: string; own: string; server: string }[];
     };
@@ -81,6 +84,45 @@ eachStore("the settings of running servers", (store) => {
     expect(await link({ TILL_BASE_URL: one })).to.equal(other);
   });
 
+  it("decide on which networks commands issue, as long as the server runs", async () => {
+    const more = { TILL_NETWORKS: "tron,base" };
+    const terms = ["--settlement-currency", "USD", "--token-symbol", "USDT", "--amount", "5"];
+    const create = (network: string) =>
+      run(["link", "create", ...terms, "--network", network], more);
+    const refused = await create("sandbox");
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.include("tron, base").and.not.to.include("running server");
+    const app = await serve();
+    const made = await create("sandbox");
+    expect(made.code, made.stderr).to.equal(0);
+    const note =
+      "The running server's networks count: sandbox; this command's TILL_NETWORKS is base,tron.";
+    expect(made.stderr.split("\n").filter((line) => line === note)).to.have.length(1);
+    const other = await create("tron");
+    expect(other.code).to.equal(1);
+    expect(other.stderr).to.include("networks: sandbox").and.include(note);
+    // Lists of the light program follow too.
+    const shown = await run(["chain", "status"], more);
+    expect(shown.stdout + shown.stderr).to.include(note);
+    await app.close();
+    expect((await create("sandbox")).code).to.equal(1);
+  });
+
+  it("include the version, of which a command of another one speaks", async () => {
+    const app = await serve();
+    const settings = {
+      ...comparedSettings(app.config, one),
+      startedAt: Date.now(),
+      version: "0.0.9",
+    };
+    await app.db.write(systemContext("servers"), (tx) =>
+      tx.update(serverProbes, { settings }, "WHERE server = $1", [app.servers.name]),
+    );
+    const said = await run(["org", "list"]);
+    expect(said.code).to.equal(0);
+    expect(said.stderr).to.match(/^The running server is Till 0\.0\.9, this command \d\S+\.$/m);
+  });
+
   it("are compared by config check while they run, and not once they ended or were killed", async () => {
     const app = await serve({ TILL_BASE_URL: one });
     expect(await differences({ TILL_BASE_URL: one })).to.deep.equal([]);
@@ -91,6 +133,7 @@ eachStore("the settings of running servers", (store) => {
       ["TILL_NETWORKS", "base,tron", "sandbox"],
     ]);
     const said = await run(["config", "check"], more);
+    expect(said.code).to.equal(6);
     expect(said.stderr).to.match(/The server that has run since \S+ differs in TILL_NETWORKS: /);
     await app.close();
     expect(await differences(more)).to.deep.equal([]);

@@ -1,9 +1,12 @@
-import { readFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { hostname } from "node:os";
 import { neededOrganization } from "../../../api/declare/command.ts";
 import { createApp, type App } from "../../../compose/index.ts";
 import { CreateWebhookEndpointRequest } from "../../../features/webhooks/index.ts";
 import { parseBody } from "../../../api/declare/request.ts";
 import { Problem } from "../../../kernel/errors.ts";
+import type { Id } from "../../../kernel/id.ts";
+import type { WriteContext } from "../../../platform/database/index.ts";
 import { createLogger } from "../../../platform/logger/index.ts";
 import { isWebhookSecret } from "../../../platform/outbound/standard-webhooks.ts";
 import { startReceiver, type ReceivedWebhook, type Receiver } from "../../demo/receiver.ts";
@@ -12,22 +15,28 @@ import { operator } from "../../operator.ts";
 import { chooseOrganization } from "../../organization.ts";
 import { loadStoreSettings, logLevelOf } from "../../settings.ts";
 import { printable, type Terminal } from "../../terminal/terminal.ts";
+import { readTextInput } from "../../terminal/text-input.ts";
+
+const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 const portMax = 65_535;
+/** Time limit for a connection to this machine, in milliseconds. */
+const connectMs = 1_000;
 const notReachable =
   "Servers deliver only to the public internet and to TILL_WEBHOOK_ALLOW_CIDRS. Set it to 127.0.0.1/32 for the server and for this command, or give --url with the https URL of a tunnel.";
 
 /**
  * `till webhook listen`: receives webhooks on this machine and prints those with a valid signature, until Ctrl-C.
- * Without --secret-file, it adds an endpoint for itself to the organization, and disables it at the end.
+ * Without --secret-file, it adds an endpoint for itself to the organization, and removes it at the end. Endpoints that
+ * killed runs on this machine left behind are removed at the start.
  */
 export async function listenForWebhooks(terminal: Terminal, flags: Flags): Promise<void> {
   const stopped = untilStopped(terminal);
   const port = portOf(textOf(flags, "port"));
   const secretFile = textOf(flags, "secretFile");
-  const secret = secretFile === undefined ? null : await readSecret(secretFile);
+  const secret = secretFile === undefined ? null : await readSecret(terminal, secretFile);
   const receiver = await startReceiver(
     (webhook) => {
       print(terminal, webhook);
@@ -87,16 +96,17 @@ async function receiveFor(
   }: {
     readonly receiver: Receiver;
     readonly stopped: Promise<void>;
-    readonly organizationId: Parameters<App["webhooks"]["createEndpoint"]>[1];
+    readonly organizationId: Id<"organization">;
   },
 ): Promise<void> {
   const context = { actor: operator(), requestId: terminal.requestId, ip: null };
+  await removeAbandoned(webhooks, terminal, { context, organizationId, ownPort: receiver.port });
   const eventTypes = textOf(flags, "eventTypes")
     ?.split(",")
     .map((type) => type.trim());
   const input = parseBody(CreateWebhookEndpointRequest, {
     url: textOf(flags, "url") ?? receiver.url,
-    description: "till webhook listen",
+    description: `${markOfHost()}${String(receiver.port)})`,
     ...(eventTypes === undefined ? {} : { eventTypes }),
   }) as Parameters<App["webhooks"]["createEndpoint"]>[2];
   const { endpoint, secret } = await webhooks
@@ -110,9 +120,58 @@ async function receiveFor(
     terminal.talk(`A running server delivers. A test event: till webhook trigger ${endpoint.id}`);
     await stopped;
   } finally {
-    await webhooks.disableEndpoint(context, organizationId, endpoint.id);
-    terminal.talk(`Disabled the endpoint ${endpoint.id}.`);
+    await webhooks.removeEndpoint(context, organizationId, endpoint.id);
+    terminal.talk(`Removed the endpoint ${endpoint.id}.`);
   }
+}
+
+/** Returns how the descriptions of this machine's temporary endpoints begin; the receiver's port follows. */
+function markOfHost(): string {
+  return `till webhook listen (${hostname()}:`;
+}
+
+/** Removes the endpoints of runs on this machine that were killed: nothing listens on their ports any more. */
+async function removeAbandoned(
+  webhooks: App["webhooks"],
+  terminal: Terminal,
+  {
+    context,
+    organizationId,
+    ownPort,
+  }: {
+    readonly context: WriteContext;
+    readonly organizationId: Id<"organization">;
+    readonly ownPort: number;
+  },
+): Promise<void> {
+  const mark = markOfHost();
+  for (const { id, description } of await webhooks.endpointsMarked(organizationId, mark)) {
+    const port = /^(\d+)\)$/.exec(description?.slice(mark.length) ?? "")?.[1];
+    if (port === undefined) continue;
+    if (Number(port) !== ownPort && (await isListening(Number(port)))) continue;
+    await webhooks.removeEndpoint(context, organizationId, id);
+    terminal.talk(`Removed the endpoint ${id}, which an earlier run left behind.`);
+  }
+}
+
+/** Whether a program on this machine accepts connections to a port. Any answer but a refusal counts. */
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1", timeout: connectMs });
+    const end = (isOpen: boolean) => {
+      socket.destroy();
+      resolve(isOpen);
+    };
+    socket.once("connect", () => {
+      end(true);
+    });
+    socket.once("timeout", () => {
+      end(true);
+    });
+    socket.once("error", (error) => {
+      end(!("code" in error) || error.code !== "ECONNREFUSED");
+    });
+  });
 }
 
 /** Whether the settings allow no delivery to this machine. */
@@ -134,14 +193,14 @@ function print(terminal: Terminal, { id, type, objectId, body }: ReceivedWebhook
   }
 }
 
-/** Resolves on Ctrl-C, SIGTERM, and when the reader of a pipe closes it. */
+/** Resolves on Ctrl-C, SIGTERM, when the terminal is closed, and when the reader of a pipe closes it. */
 function untilStopped({ surroundings }: Terminal): Promise<void> {
   return new Promise((resolve) => {
     const stop = () => {
-      process.off("SIGINT", stop).off("SIGTERM", stop);
+      for (const signal of endingSignals) process.off(signal, stop);
       resolve();
     };
-    process.once("SIGINT", stop).once("SIGTERM", stop);
+    for (const signal of endingSignals) process.once(signal, stop);
     surroundings.stdout.once("close", stop);
   });
 }
@@ -152,14 +211,8 @@ function portOf(text: string | undefined): number {
   throw new UsageError(`--port must be a whole number from 0 to ${String(portMax)}.`);
 }
 
-async function readSecret(path: string): Promise<string> {
-  let text: string;
-  try {
-    text = (await readFile(path, "utf8")).trim();
-  } catch (error) {
-    const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-    throw new UsageError(`--secret-file: ${path} cannot be read (${reason}).`);
-  }
+async function readSecret(terminal: Terminal, path: string): Promise<string> {
+  const text = (await readTextInput(terminal, path)).trim();
   if (!isWebhookSecret(text)) {
     throw new UsageError("--secret-file must contain an endpoint's secret: whsec_….");
   }

@@ -57,7 +57,8 @@ export async function verifyWebhook(terminal: Terminal, flags: Flags): Promise<v
     return typeof value === "string" ? value : undefined;
   };
   const bodyFile = text("body") ?? "-";
-  if (flags["secretStdin"] === true && bodyFile === "-") {
+  const isSecretOnStdin = flags["secretStdin"] === true || flags["secretFile"] === "-";
+  if (isSecretOnStdin && bodyFile === "-") {
     throw new UsageError(
       "Pass the body with --body <file> if the secret comes from standard input.",
     );
@@ -112,7 +113,7 @@ function timeOf(text: string | undefined): number {
 async function readSecret({ surroundings }: Terminal, flags: Flags): Promise<string> {
   const file = flags["secretFile"];
   const given =
-    flags["secretStdin"] === true
+    flags["secretStdin"] === true || file === "-"
       ? await readAll(surroundings.stdin)
       : typeof file === "string"
         ? await readBytes("--secret-file", file)

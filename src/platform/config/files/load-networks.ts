@@ -1,5 +1,5 @@
 import type { Network } from "../../chain/networks.ts";
-import type { ConfiguredNetwork } from "../config.ts";
+import type { Config, ConfiguredNetwork } from "../config.ts";
 import { suggestion } from "./did-you-mean.ts";
 import type { NetworkSetting, ProviderHeaders } from "../network-settings.ts";
 import {
@@ -14,14 +14,14 @@ import { settings } from "../settings.ts";
 import type { RawSetting, Sources } from "../sources.ts";
 import { fromEnvironment, fromFile, nameOf } from "../sources.ts";
 
-/** Returns the enabled networks. Settings of disabled networks are validated too. */
+/** Returns the enabled networks, and all of the table with their settings, which are validated too. */
 export async function configureNetworks(
   values: SettingValues,
   table: readonly Network[] | null,
   sources: Sources,
   reading: Reading,
-): Promise<ConfiguredNetwork[]> {
-  if (table === null) return [];
+): Promise<Pick<Config, "networks" | "knownNetworks">> {
+  if (table === null) return { networks: [], knownNetworks: [] };
   const configured = new Map<string, ConfiguredNetwork>();
   for (const network of table) {
     const isOn = values.networks.includes(network.id);
@@ -37,7 +37,7 @@ export async function configureNetworks(
   }
   const networks = values.networks.flatMap((id) => configured.get(id) ?? []);
   checkMix(networks, values, sources, reading);
-  return networks;
+  return { networks, knownNetworks: [...configured.values()] };
 }
 
 function checkMix(
