@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { invoiceStatuses } from "../../src/features/invoices/index.ts";
+import { paymentStatuses } from "../../src/features/payments/index.ts";
 import { importDiagrams, withDiagrams } from "./import-graph.ts";
 
 describe("the architecture page", () => {
@@ -33,10 +34,16 @@ describe("the architecture page", () => {
     expect(() => withDiagrams("# A page\n", { layers: "" })).to.throw("the page lacks");
   });
 
-  it("shows every status of an invoice in the diagram of its life", () => {
-    const page = readFileSync(new URL("../../docs/architecture.md", import.meta.url), "utf8");
-    const diagram = page.split("stateDiagram-v2")[1]?.split("```")[0] ?? "";
-    const shown = [...diagram.matchAll(/\w+(?= -->)|(?<=--> )\w+/g)].map(([name]) => name);
-    expect(new Set(shown)).to.deep.equal(new Set(invoiceStatuses));
-  });
+  for (const [heading, statuses] of [
+    ["The life of an invoice", invoiceStatuses],
+    ["The life of a transfer", [...paymentStatuses, "unmatched", "ignored"]],
+  ] as const) {
+    it(`shows every status in the diagram "${heading}"`, () => {
+      const page = readFileSync(new URL("../../docs/architecture.md", import.meta.url), "utf8");
+      const section = page.split(`# ${heading}\n`)[1] ?? "";
+      const diagram = section.split("stateDiagram-v2")[1]?.split("```")[0] ?? "";
+      const shown = [...diagram.matchAll(/\w+(?= -->)|(?<=--> )\w+/g)].map(([name]) => name);
+      expect(new Set(shown)).to.deep.equal(new Set<string>(statuses));
+    });
+  }
 });

@@ -1,6 +1,6 @@
 // Writes the pages under docs/ that are generated from declarations, and the diagrams of the imports; with --check it
 // compares them and fails if they differ or if the OpenAPI document lacks a description.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { format } from "prettier";
 import { permissionsReference } from "../../src/api/declare/permissions.ts";
@@ -13,6 +13,7 @@ import {
 import { allOperations } from "../../src/features/index.ts";
 import { settingsReference } from "../../src/platform/config/index.ts";
 import { eventsReference } from "../../src/platform/events/reference.ts";
+import { drawDiagrams } from "./diagrams.ts";
 import { importDiagrams, withDiagrams } from "./import-graph.ts";
 import { eventTypes } from "../../src/platform/events/catalogue.ts";
 import { recordOf } from "../../src/platform/events/reference.ts";
@@ -61,6 +62,14 @@ const pages: Readonly<Record<string, string>> = {
   "docs/settings.md": settingsReference(),
 };
 
+const drawings = drawDiagrams(fileURLToPath(new URL("docs", root)), pages);
+const generated = { ...pages, ...drawings };
+const drawingsFolder = new URL("docs/diagrams/", root);
+/** Drawings of diagrams that are not there any more. */
+const unused = (existsSync(drawingsFolder) ? readdirSync(drawingsFolder) : [])
+  .map((name) => `docs/diagrams/${name}`)
+  .filter((path) => !Object.hasOwn(drawings, path));
+
 /** Aligns tables as `npm run format` would. */
 async function formatted(text: string): Promise<string> {
   return format(text, { parser: "markdown" });
@@ -89,7 +98,8 @@ function exampleEvents(): Readonly<Record<string, unknown>> {
 if (isChecking) {
   const stale = [
     ...(areEventsStale ? [eventExamples] : []),
-    ...Object.entries(pages).flatMap(([path, text]) => (current(path) === text ? [] : [path])),
+    ...Object.entries(generated).flatMap(([path, text]) => (current(path) === text ? [] : [path])),
+    ...unused,
   ];
   for (const path of stale) console.error(`${path} is stale: run npm run docs and commit it`);
   const missing = undescribed(document as unknown as Documented);
@@ -102,5 +112,7 @@ if (isChecking) {
   }
   process.exitCode = stale.length + missing.length + unshown.length === 0 ? 0 : 1;
 } else {
-  for (const [path, text] of Object.entries(pages)) writeFileSync(new URL(path, root), text);
+  mkdirSync(drawingsFolder, { recursive: true });
+  for (const [path, text] of Object.entries(generated)) writeFileSync(new URL(path, root), text);
+  for (const path of unused) rmSync(new URL(path, root));
 }

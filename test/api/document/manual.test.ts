@@ -46,6 +46,28 @@ anyServed(
       }
     });
 
+    it("draws every diagram without a script or a style of its own, and tells its source", () => {
+      const drawn = [...pages].filter(([, { text }]) => text.includes("The diagram as text"));
+      expect(drawn.map(([path]) => path)).to.include.members([
+        ...["/docs/architecture", "/docs/guides/webhooks", "/docs/operating/billing"],
+      ]);
+      for (const [path, { text }] of drawn) {
+        const figures = text.match(/<figure>.*?<\/figure>/gs) ?? [];
+        for (const figure of figures) {
+          expect(figure, path).to.match(/<svg .*<\/svg>.*(?:stateDiagram|flowchart)/s);
+          expect(figure, path).not.to.match(/<style| style=|<script|https?:/);
+        }
+        expect(text.split("<svg ").length, path).to.equal(figures.length + 1);
+      }
+      const isSource = /<pre tabindex="0"><code>(?:stateDiagram|flowchart|sequenceDiagram)/;
+      for (const [path, { text }] of pages) {
+        const outside = text.replaceAll(/<figure>.*?<\/figure>/gs, "");
+        expect(isSource.test(outside), `a diagram of ${path} is not drawn: npm run docs`).to.equal(
+          false,
+        );
+      }
+    });
+
     it("links every page and every section below any path, and names no missing one", () => {
       expect([...pages.keys()]).to.include.members([
         ...["/docs", "/docs/guides/first-order", "/docs/guides/webhooks", "/docs/events"],

@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { escapeHtml } from "../../../kernel/html.ts";
+import { readDrawing } from "./diagrams.ts";
 import { reference, type ManualPage } from "./layout.ts";
 
 /** The folder of the Markdown files; dist/ is as deep as src/. */
@@ -39,12 +40,15 @@ export async function renderMarkdown(
   const { Marked } = await import("marked");
   const names = new Set<string>();
   const isIndex = path === "docs";
+  const drawings = await readDrawings(path, text);
+  let heading = title;
   const marked = new Marked({
     gfm: true,
     renderer: {
-      heading({ tokens, depth, text: heading }) {
+      heading({ tokens, depth, text: words }) {
         const level = String(depth);
-        const id = uniqueId(heading, names);
+        const id = uniqueId(words, names);
+        heading = words.replaceAll("`", "");
         return `<h${level} id="${id}">${this.parser.parseInline(tokens)}</h${level}>\n`;
       },
       link({ href, tokens }) {
@@ -58,8 +62,10 @@ export async function renderMarkdown(
         if (!isPage(target)) return words;
         return `<a href="${escapeHtml(reference(path, target))}${fragment}">${words}</a>`;
       },
-      code({ text: code }) {
-        return `<pre tabindex="0"><code>${escapeHtml(code)}</code></pre>\n`;
+      code({ text: code, lang }) {
+        const drawing = lang === "mermaid" ? (drawings.shift() ?? null) : null;
+        const source = `<pre tabindex="0"><code>${escapeHtml(code)}</code></pre>\n`;
+        return drawing === null ? source : figure(drawing, source, heading);
       },
       table({ header, rows }) {
         const cell = (tag: string) => (each: { tokens: (typeof header)[number]["tokens"] }) =>
@@ -105,6 +111,23 @@ export function sectionsOf({ text }: MarkdownFile): readonly Section[] {
     if (line !== "") anchor = /^<a id="([^"]+)"><\/a>$/.exec(line)?.[1] ?? null;
   }
   return sections;
+}
+
+const diagramStart = /^```mermaid$/gm;
+
+/** Reads the drawings of a page's diagrams, in their order; null for one that is not drawn. */
+function readDrawings(path: string, text: string): Promise<(string | null)[]> {
+  const count = text.match(diagramStart)?.length ?? 0;
+  const page = path.replace(/^docs\/?/, "") || "index";
+  return Promise.all(
+    Array.from({ length: count }, (_, index) => readDrawing(folder, page, index + 1)),
+  );
+}
+
+/** Shows a drawing, which scrolls if it is wider than the page, above its source, which screen readers can read. */
+function figure(drawing: string, source: string, heading: string): string {
+  const name = escapeHtml(`Diagram: ${heading}`);
+  return `<figure><div class="wide" tabindex="0" role="group" aria-label="${name}">${drawing.replace("<svg", '<svg aria-hidden="true"')}</div><details><summary>The diagram as text</summary>${source}</details></figure>\n`;
 }
 
 /** Wraps what may be wider than a phone, so that it scrolls without the page, also with the keyboard. */
