@@ -8,7 +8,8 @@ import {
 } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { InvoiceView } from "./present.ts";
-import type { CreatedInvoice, InvoiceService } from "./service.ts";
+import type { CreatedInvoice } from "./issuing/create.ts";
+import type { InvoiceService } from "./service.ts";
 
 const command = commandsOf<InvoiceService>();
 

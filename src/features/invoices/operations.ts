@@ -28,7 +28,8 @@ import {
   UpdateInvoiceRequest,
   readInvoiceQuery,
 } from "./records.ts";
-import type { CreatedInvoice, InvoiceService } from "./service.ts";
+import type { CreatedInvoice } from "./issuing/create.ts";
+import type { InvoiceService } from "./service.ts";
 
 const operation = operationsOf<InvoiceService>();
 

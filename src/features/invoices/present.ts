@@ -3,6 +3,8 @@ import { presentRow } from "../../api/declare/present.ts";
 import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money } from "../../kernel/money/money.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
+import { networkState } from "../../platform/chain/state/network-state.ts";
+import type { Reader } from "../../platform/database/index.ts";
 import { InvoiceRecord, type InvoiceListRecord } from "./records.ts";
 import { isSameOption } from "../organizations/index.ts";
 import { optionsOf, quotesOf } from "./options/quotes.ts";
@@ -21,6 +23,16 @@ export interface InvoiceView extends InvoiceRow {
 export function viewOf(row: InvoiceRow, baseUrl: string, tipHeight: number | null): InvoiceView {
   const checkoutUrl = row.checkoutId === null ? null : `${baseUrl}/pay/${row.checkoutId}`;
   return { ...row, checkoutUrl, tipHeight };
+}
+
+/** Reads what the record shows in addition to the row. `baseUrl` has no trailing slash. */
+export async function shownInvoice(
+  reader: Reader,
+  row: InvoiceRow,
+  baseUrl: string,
+): Promise<InvoiceView> {
+  const state = row.latestBlock === null ? null : await networkState(reader, row.network);
+  return viewOf(row, baseUrl, state?.tipHeight ?? null);
 }
 
 const presented = new WeakMap<InvoiceView, z.input<typeof InvoiceRecord>>();

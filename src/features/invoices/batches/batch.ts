@@ -4,7 +4,7 @@ import { StoreUnavailable, type Database } from "../../../platform/database/inde
 import type { CustomersAmong, InsertDependencies } from "../issuing/insert.ts";
 import type { IssueDependencies } from "../issuing/plan.ts";
 import type { InvoiceView } from "../present.ts";
-import type { InvoiceInput } from "../service.ts";
+import type { InvoiceInput } from "../issuing/create.ts";
 
 /** Maximum number of invoices in a batch. */
 export const batchMax = 100;
