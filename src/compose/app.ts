@@ -10,14 +10,15 @@ import {
   linkPaymentsPerClient,
   linkPaymentsPerHour,
   verificationsPerMinute,
+  type RateLimiter,
 } from "../api/pipeline/rate-limits.ts";
 import { makeProblemPage } from "../features/checkout/index.ts";
 import type { OversightService } from "../features/admin/index.ts";
-import { systemActor } from "../kernel/actor.ts";
 import { second, systemClock, type Clock } from "../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../kernel/id.ts";
 import type { Config } from "../platform/config/index.ts";
-import { pendingMigrations, type WriteContext } from "../platform/database/index.ts";
+import { pendingMigrations } from "../platform/database/index.ts";
+import { systemContext } from "../platform/database/system-context.ts";
 import { watchWrites } from "../platform/database/watch-writes.ts";
 import { createBackground, type Background } from "../platform/jobs/background.ts";
 import { endJobLeases } from "../platform/jobs/job-leases.ts";
@@ -29,6 +30,7 @@ import { passwordCost, type PasswordCost } from "../platform/secrets/passwords.t
 import { systemRandom } from "../platform/secrets/random.ts";
 import { programVersion } from "../platform/version.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { servingOf, type Serving } from "./servers.ts";
 import { makeServices, type Services } from "./features/services.ts";
 import { modules, mountModules } from "./modules.ts";
@@ -86,18 +88,10 @@ export async function createApp(
   storeMode: StoreMode,
   outside: Partial<Externals> = {},
 ): Promise<App> {
-  const clock = outside.clock ?? systemClock;
-  const randomBytes = outside.randomBytes ?? systemRandom;
-  const logger = outside.logger ?? createLogger({ level: own.logLevel, clock });
-  const metrics = outside.metrics ?? noMetrics;
-  const cost = outside.passwordCost ?? passwordCost;
+  const external = externalsOf(own, outside);
+  const { clock, randomBytes, logger, metrics } = external;
   const ids = createIds(randomBytes);
-  const opened = await openStore(own, storeMode, {
-    clock,
-    logger,
-    randomBytes,
-    refusesNesting: outside.refusesNesting ?? false,
-  });
+  const opened = await openStore(own, storeMode, external);
   const { secret } = opened;
   const { db, isRefusing } = watchWrites(opened.db);
 
@@ -105,41 +99,113 @@ export async function createApp(
   // Commands show the links of the server, which payers can reach, and issue on the networks that it reads.
   if (storeMode === "use") await serving.follow();
   const config = { ...own, networks: serving.networks(own) };
-  const { baseUrl } = serving;
-  const wakeUps = { wake: (_worker: string): void => undefined };
+  const { baseUrl, listening } = serving;
   const stop = new AbortController();
-  const parts = {
+  const parts: Dependencies = {
+    ...external,
     config,
     db,
     secret,
-    clock,
     ids,
-    randomBytes,
-    logger,
-    metrics,
-    passwordCost: cost,
     baseUrl,
-    listening: serving.listening,
+    listening,
     stopping: stop.signal,
     lastTickAt: () => background.lastTickAt(),
-    wakeUps,
+    wakeUps: { wake: () => undefined },
   };
   const services = makeServices(parts);
   const wired = { ...services, config };
-  const { oversight } = services;
-  const prober = oversight.prober(serving.name, systemContext("probes"));
-  const workers = [...makeWorkers(parts, services), prober];
-  const background = createBackground({ workers, clock, logger });
+  const background = makeBackground(parts, services, serving.name);
   for (const group of modules.flatMap((module) => module.metrics?.(wired) ?? [])) {
     metrics.add(group);
   }
+
+  return {
+    ...services,
+    config,
+    version: programVersion(),
+    background,
+    metrics,
+    trustedProxies: config.trustProxy.map(parseRange),
+    noteForwarding: () => noteForwarding(db, clock),
+    baseUrl,
+    servers: serving,
+    listensAt: serving.listensAt,
+
+    problemPage: makeProblemPage(services.checkout),
+    mountables: mountModules(wired, {
+      gatekeeper: gatekeeperOf(services),
+      idempotency: createIdempotency({ db, clock, key: deriveKey(secret, "idempotency-keys") }),
+      rateLimiter: rateLimiterOf(config),
+      logger,
+      strictAnswers: external.strictAnswers,
+    }),
+
+    ...lifeOf(config, services, { background, serving, isRefusing, stop }),
+  };
+}
+
+function externalsOf(config: Config, outside: Partial<Externals>): Externals {
+  const clock = outside.clock ?? systemClock;
+  return {
+    clock,
+    randomBytes: outside.randomBytes ?? systemRandom,
+    logger: outside.logger ?? createLogger({ level: config.logLevel, clock }),
+    metrics: outside.metrics ?? noMetrics,
+    passwordCost: outside.passwordCost ?? passwordCost,
+    strictAnswers: outside.strictAnswers ?? false,
+    refusesNesting: outside.refusesNesting ?? false,
+  };
+}
+
+/** Returns how the program starts, how it is, and how it ends. */
+function lifeOf(
+  config: Config,
+  services: Services,
+  running: {
+    readonly background: Background;
+    readonly serving: Serving;
+    readonly isRefusing: () => boolean;
+    readonly stop: AbortController;
+  },
+): Pick<App, "start" | "readiness" | "close"> {
+  const { background, serving, isRefusing, stop } = running;
+  return {
+    async start() {
+      if (config.databaseUrl === null) await endLeases(services);
+      await serving.begin();
+      await services.sandbox?.open(systemContext("sandbox"), config.sandboxBlockMs);
+      background.start();
+    },
+
+    readiness: () => readinessOf(services, background, isRefusing),
+
+    async close() {
+      stop.abort();
+      await background.stop();
+      await services.close();
+      await serving.end();
+      await services.db.close();
+    },
+  };
+}
+
+/** Makes the background work, and lets the services wake it. */
+function makeBackground(parts: Dependencies, services: Services, serverName: string): Background {
+  const { clock, logger, wakeUps } = parts;
+  const prober = services.oversight.prober(serverName, systemContext("probes"));
+  const workers = [...makeWorkers(parts, services), prober];
+  const background = createBackground({ workers, clock, logger });
   wakeUps.wake = (worker) => {
     background.wake(worker);
     // Every commit that raises an event wakes the relay. The event may change a page that is open.
     if (worker === "relay") services.checkout.live.look();
   };
+  return background;
+}
 
-  const rateLimiter = createRateLimiter(
+function rateLimiterOf(config: Config): RateLimiter {
+  return createRateLimiter(
     {
       credential: config.rateLimitCredentialPerMinute,
       batch: batchesPerMinute,
@@ -155,65 +221,32 @@ export async function createApp(
     },
     config.rateLimitScale,
   );
+}
 
-  const api = {
-    gatekeeper: gatekeeperOf(services),
-    idempotency: createIdempotency({ db, clock, key: deriveKey(secret, "idempotency-keys") }),
-    rateLimiter,
-    logger,
-    strictAnswers: outside.strictAnswers ?? false,
-  };
+/** Releases everything that a dead server held: a SQLite store has only one server. */
+async function endLeases({ db, clock, leases, deliverer }: Services): Promise<void> {
+  await leases.endAll();
+  await deliverer.reclaim();
+  await db.write(systemContext("jobs"), (tx) => endJobLeases(tx, clock.now()));
+}
 
+async function readinessOf(
+  { db, clock, oversight }: Services,
+  background: Background,
+  isRefusing: () => boolean,
+): Promise<Readiness> {
+  // Either read may find that the store is down.
+  const providers = await pendingMigrations(db)
+    .then((pending) => (pending.length === 0 ? oversight.providers() : null))
+    .catch(() => null);
+  // The status check writes every ten seconds, so that a store that works again is noticed without requests.
+  const store = providers !== null && !isRefusing();
+  const lastTick = background.lastTickAt();
+  const scheduler = lastTick !== null && clock.now() - lastTick < schedulerSilenceMax;
   return {
-    ...services,
-    config,
-    version: programVersion(),
-    background,
-    metrics,
-    trustedProxies: config.trustProxy.map(parseRange),
-    noteForwarding: () => noteForwarding(db, clock),
-    baseUrl,
-    servers: serving,
-    listensAt: serving.listensAt,
-
-    problemPage: makeProblemPage(services.checkout),
-    mountables: mountModules(wired, api),
-
-    async start() {
-      if (config.databaseUrl === null) {
-        // A SQLite store has only one server, so everything that a dead one held can be released at once.
-        await services.leases.endAll();
-        await services.deliverer.reclaim();
-        await db.write(systemContext("jobs"), (tx) => endJobLeases(tx, clock.now()));
-      }
-      await serving.begin();
-      await services.sandbox?.open(systemContext("sandbox"), config.sandboxBlockMs);
-      background.start();
-    },
-
-    async readiness() {
-      // Either read may find that the store is down.
-      const providers = await pendingMigrations(db)
-        .then((pending) => (pending.length === 0 ? oversight.providers() : null))
-        .catch(() => null);
-      // The status check writes every ten seconds, so that a store that works again is noticed without requests.
-      const store = providers !== null && !isRefusing();
-      const lastTick = background.lastTickAt();
-      const scheduler = lastTick !== null && clock.now() - lastTick < schedulerSilenceMax;
-      return {
-        isReady: store && scheduler,
-        checks: { store: store ? "ok" : "down", scheduler: scheduler ? "ok" : "down" },
-        providers: numbered(store ? providers : []),
-      };
-    },
-
-    async close() {
-      stop.abort();
-      await background.stop();
-      await services.close();
-      await serving.end();
-      await db.close();
-    },
+    isReady: store && scheduler,
+    checks: { store: store ? "ok" : "down", scheduler: scheduler ? "ok" : "down" },
+    providers: numbered(store ? providers : []),
   };
 }
 
@@ -233,9 +266,4 @@ function gatekeeperOf(services: Services): Gatekeeper {
     apiKey: (secret) => services.apiKeys.authenticate(secret),
     membership: (userId, organizationId) => services.sessions.standing(userId, organizationId),
   };
-}
-
-/** Returns the context of actions that the program performs on its own. */
-function systemContext(label: string): WriteContext {
-  return { actor: systemActor(label), requestId: null, ip: null };
 }

@@ -1,5 +1,6 @@
 import type { Clock, Instant } from "../kernel/clock.ts";
 import type { IdSource, RandomBytes } from "../kernel/id.ts";
+import type { Network } from "../platform/chain/networks.ts";
 import type { PooledProvider } from "../platform/chain/providers/provider.ts";
 import type { Config, ConfiguredNetwork } from "../platform/config/index.ts";
 import type { Database } from "../platform/database/index.ts";
@@ -37,4 +38,21 @@ export interface Dependencies {
 /** Returns the function that gives the URL of a checkout. */
 export function checkoutUrlOf(baseUrl: () => string): (checkoutId: string) => string {
   return (checkoutId) => `${baseUrl()}/pay/${checkoutId}`;
+}
+
+/** The networks by their ids. */
+export interface Networks {
+  readonly enabled: ReadonlyMap<string, ConfiguredNetwork>;
+  /** Those of the table too: records may name a network that is disabled now. */
+  readonly known: ReadonlyMap<string, Network>;
+}
+
+/** Returns the networks; an enabled network's settings take precedence over the table. */
+export function networksOf({
+  networks,
+  knownNetworks,
+}: Pick<Config, "networks" | "knownNetworks">): Networks {
+  const enabled = new Map(networks.map((network) => [network.id, network]));
+  const table = knownNetworks.map((network): [string, Network] => [network.id, network]);
+  return { enabled, known: new Map([...table, ...enabled]) };
 }

@@ -1,15 +1,65 @@
-import type { CheckoutSandbox } from "../../features/checkout/index.ts";
-import type { InvoiceService } from "../../features/invoices/index.ts";
-import type { SandboxService } from "../../features/payments/index.ts";
+import {
+  makeCheckoutService,
+  makeCheckoutSources,
+  type CheckoutSandbox,
+} from "../../features/checkout/index.ts";
+import { chooseOption, type InvoiceService } from "../../features/invoices/index.ts";
+import { makePaymentLinkService } from "../../features/payment-links/index.ts";
+import { makeHashClaims, type SandboxService } from "../../features/payments/index.ts";
+import { makeReceiptKeys, makeReceiptService } from "../../features/receipts/index.ts";
+import { makePayerRefunds } from "../../features/refunds/index.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
+import type { Journal } from "../../platform/journal/index.ts";
+import type { Dependencies, Networks } from "../dependencies.ts";
+import type { makeInvoicing } from "./invoicing.ts";
+import type { makeLedger } from "./ledger.ts";
+
+type Invoicing = ReturnType<typeof makeInvoicing>;
+type Ledger = ReturnType<typeof makeLedger>;
 
 const payer = systemContext("checkout");
 
+/** Makes the services that payers use: the checkout, payment links and receipts. */
+export function makePayerServices(
+  parts: Dependencies,
+  journal: Journal,
+  { enabled, known }: Networks,
+  services: Pick<Invoicing, "issuing" | "invoices" | "settlement"> &
+    Pick<Ledger, "refunding" | "wakeExaminer"> & { readonly sandbox: SandboxService | null },
+) {
+  const { db, clock, ids, secret, baseUrl } = parts;
+  const { issuing, invoices, settlement, refunding, wakeExaminer, sandbox } = services;
+  const common = { db, clock, ids, journal };
+  const checkout = makeCheckoutService({
+    db,
+    clock,
+    networks: known,
+    enabled: new Set(enabled.keys()),
+    baseUrl,
+    sources: makeCheckoutSources({ db, baseUrl }),
+    claims: makeHashClaims({ ...common, invoices: settlement, wake: wakeExaminer }),
+    refunds: makePayerRefunds(refunding),
+    choose: (tx, checkoutId, chosen, at) => chooseOption(tx, issuing, checkoutId, chosen, at),
+    sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, sandbox }),
+  });
+  return {
+    checkout,
+    paymentLinks: makePaymentLinkService({ ...common, baseUrl, networks: known, invoices }),
+    receipts: makeReceiptService({
+      clock,
+      checkout,
+      networks: known,
+      baseUrl,
+      keys: makeReceiptKeys({ db, clock, journal, secret }),
+    }),
+  };
+}
+
 /** Creates the actions of the checkout's test panel. */
-export function makeCheckoutSandbox(deps: {
+function makeCheckoutSandbox(deps: {
   readonly db: Reader;
   readonly invoices: InvoiceService;
   readonly sandbox: SandboxService;

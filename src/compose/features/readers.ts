@@ -3,7 +3,7 @@ import type { Network } from "../../platform/chain/networks.ts";
 import type { Tables } from "../../platform/config/index.ts";
 import type { Database } from "../../platform/database/index.ts";
 import { deriveKey, type ServerSecret } from "../../platform/secrets/server-secret.ts";
-import { checkoutUrlOf } from "../dependencies.ts";
+import { checkoutUrlOf, networksOf } from "../dependencies.ts";
 import { WholeProgramNeeded } from "./whole-program-needed.ts";
 import type { Services } from "./services.ts";
 
@@ -121,15 +121,14 @@ export const readers: Readers = {
     const { makeCheckoutSources } = await import("../../features/checkout/index.ts");
     const { makeReceiptKeys } = await import("../../features/receipts/index.ts");
     const { makeReceiptService } = await import("../../features/receipts/index.ts");
-    const enabled = await parts.networks();
-    const networks = await knownNetworks(parts);
+    const { enabled, known: networks } = networksOf(await parts.networks());
     const checkout = readBy(makeCheckoutService, {
       db,
       clock,
       networks,
       baseUrl,
       sandbox: null,
-      enabled: new Set(enabled.networks.map(({ id }) => id)),
+      enabled: new Set(enabled.keys()),
       sources: makeCheckoutSources({ db, baseUrl }),
     });
     const keys = readBy(makeReceiptKeys, { db, clock, secret });
@@ -160,9 +159,7 @@ export const readers: Readers = {
   async receiveWallet(parts) {
     const { db, clock } = parts;
     const { makeReceiveWalletService } = await import("../../features/billing/index.ts");
-    const networks = new Map(
-      (await parts.networks()).networks.map((network) => [network.id, network]),
-    );
+    const networks = networksOf(await parts.networks()).enabled;
     return readBy(makeReceiveWalletService, { db, clock, networks });
   },
 
@@ -193,10 +190,8 @@ async function paymentsOf(parts: ReadingParts) {
   return makePaymentService({ db: parts.db, networks: await knownNetworks(parts) });
 }
 
-/** Every network in the table; the settings of enabled ones take precedence. */
 async function knownNetworks(parts: ReadingParts): Promise<ReadonlyMap<string, Network>> {
-  const { knownNetworks: table, networks } = await parts.networks();
-  return new Map([...table, ...networks].map((network) => [network.id, network]));
+  return networksOf(await parts.networks()).known;
 }
 
 /** Makes a service of some of its dependencies; the others are absent. */

@@ -1,0 +1,63 @@
+import { customersAmong } from "../../features/customers/index.ts";
+import {
+  makeInvoiceBatchService,
+  makeInvoiceService,
+  makeManagedInvoices,
+  makeSettlement,
+  type IssuingGate,
+} from "../../features/invoices/index.ts";
+import { keepIssuing, requireVerified } from "../../features/organizations/index.ts";
+import { invoicesOfTransaction } from "../../features/payments/index.ts";
+import { createQuotes } from "../../features/rates/index.ts";
+import { makeWalletService } from "../../features/wallets/index.ts";
+import { second } from "../../kernel/clock.ts";
+import { createRecentStates } from "../../platform/chain/state/network-state.ts";
+import type { Config } from "../../platform/config/index.ts";
+import type { Journal } from "../../platform/journal/index.ts";
+import type { Dependencies, Networks } from "../dependencies.ts";
+import type { BillingPorts } from "./billing-ports.ts";
+
+/** Makes wallets and invoices. `issuing` are the dependencies with which a payer's choice of an option issues again. */
+export function makeInvoicing(
+  parts: Dependencies,
+  journal: Journal,
+  { enabled, known }: Networks,
+  billing: BillingPorts,
+) {
+  const { config, db, clock, ids, randomBytes, baseUrl } = parts;
+  const common = { db, clock, ids, journal };
+  const withMoney = { ...common, randomBytes, networks: enabled, baseUrl };
+  const issuing = {
+    ...withMoney,
+    recentState: createRecentStates(clock, second),
+    quotes: createQuotes({ plan: config.rates, clock, ageMaxMs: second }),
+  };
+  const gated = { ...issuing, issuingGate: issuingGateOf(config, billing), customersAmong };
+  return {
+    issuing,
+    wallets: makeWalletService({ ...common, networks: enabled }),
+    invoices: makeInvoiceService({ ...gated, invoicesOfTransaction }),
+    invoiceBatches: makeInvoiceBatchService(gated),
+    managed: makeManagedInvoices(issuing),
+    settlement: makeSettlement({
+      ...withMoney,
+      networks: known,
+      invoicePaid: (tx, rows, at) => billing.invoicePaid(tx, rows, at),
+    }),
+  };
+}
+
+/** Requires that an organization is verified, if the settings want that, and then what billing requires. */
+function issuingGateOf({ verification }: Config, billing: BillingPorts): IssuingGate {
+  return async (reader, organizationId) => {
+    await requireVerified(reader, organizationId, verification);
+    const decision = await billing.requireSubscription(reader, organizationId);
+    return {
+      ...decision,
+      async grant(tx, at, count) {
+        await keepIssuing(tx, organizationId, verification);
+        return decision.grant(tx, at, count);
+      },
+    };
+  };
+}
