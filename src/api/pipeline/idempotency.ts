@@ -53,65 +53,19 @@ export interface Idempotency {
   ): Promise<{ answer: KeptAnswer; isReplayed: boolean }>;
 }
 
+export interface IdempotencyDependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly key: Uint8Array;
+}
+
 /**
  * Creates the idempotency store. `key` is 32 bytes used for nothing else: the store identifies a claim by an HMAC, so a
  * stolen store does not help to guess the Idempotency-Keys that open sealed responses.
  */
-export function createIdempotency(deps: {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly key: Uint8Array;
-}): Idempotency {
-  const { db, clock } = deps;
+export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   const inFlight = new Map<string, Promise<unknown>>();
-  /** Claims that this process has seen, oldest first. */
-  const recent = new Set<string>();
-
-  /** Returns whether the claim was seen before, and marks it as seen. */
-  function isRecent(claim: string): boolean {
-    const isKnown = recent.delete(claim);
-    recent.add(claim);
-    if (recent.size > recentMax) {
-      for (const oldest of recent) {
-        recent.delete(oldest);
-        break;
-      }
-    }
-    return isKnown;
-  }
-
-  async function kept(claim: string, request: IdempotentRequest): Promise<KeptAnswer | null> {
-    const row = await db.findOne(idempotencyKeys, "WHERE claim = $1", [claim]);
-    if (row === null) return null;
-    if (row.fingerprint !== request.fingerprint) {
-      throw new IdempotencyKeyReused(
-        "This Idempotency-Key was used for a different request. Use a new key, or send the same request again.",
-      );
-    }
-    const body = row.isSealed ? openWithPhrase(phrase(request), row.body, claim) : row.body;
-    return { status: row.status, body };
-  }
-
-  /**
-   * Derives the sealing phrase from the caller's and the server's key, so that short keys cannot be guessed from the
-   * store.
-   */
-  function phrase(request: IdempotentRequest): string {
-    return createHmac("sha256", deps.key)
-      .update(`phrase\n${request.key ?? ""}`)
-      .digest("hex");
-  }
-
-  function keep(tx: Tx, claim: string, request: IdempotentRequest, answer: KeptAnswer): void {
-    tx.append(idempotencyKeys, {
-      claim,
-      fingerprint: request.fingerprint,
-      status: answer.status,
-      body: request.isSecret ? sealWithPhrase(phrase(request), answer.body, claim) : answer.body,
-      isSealed: request.isSecret,
-      createdAt: clock.now(),
-    });
-  }
+  const isRecent = makeRecentClaims();
 
   async function once(
     claim: string,
@@ -122,14 +76,14 @@ export function createIdempotency(deps: {
   ): Promise<{ answer: KeptAnswer; isReplayed: boolean }> {
     // Most keys are new, and the unique index refuses a second response for the same claim. So the store is read first
     // only if this process has seen the claim.
-    const earlier = isRecent(claim) ? await kept(claim, request) : null;
+    const earlier = isRecent(claim) ? await kept(deps, claim, request) : null;
     if (earlier !== null) return { answer: earlier, isReplayed: true };
     let answer: KeptAnswer | undefined;
     const keeping: WriteContext = {
       ...context,
       finish: (tx, result) => {
         answer = present(result);
-        keep(tx, claim, request, answer);
+        keep(tx, deps, claim, request, answer);
       },
     };
     try {
@@ -139,7 +93,7 @@ export function createIdempotency(deps: {
       // Another process may have handled the same request first; then its response counts. That shows as a unique
       // violation, or as a refusal by the service, which found the object already changed.
       if (!(error instanceof UniqueViolation) && !isRefusal(error)) throw error;
-      const first = await kept(claim, request);
+      const first = await kept(deps, claim, request);
       if (first === null) throw error;
       return { answer: first, isReplayed: true };
     }
@@ -151,16 +105,9 @@ export function createIdempotency(deps: {
         return { answer: present(await effect(context)), isReplayed: false };
       }
       checkKey(request.key);
-      const claim = createHmac("sha256", deps.key)
-        .update(`claim\n${request.scope}\n${request.key}`)
-        .digest("hex");
+      const claim = hmac(deps.key, `claim\n${request.scope}\n${request.key}`);
       const other = inFlight.get(claim);
-      if (other !== undefined && !(await endsInTime(other))) {
-        throw new IdempotencyKeyInFlight(
-          "Wait until the first request has finished, then send this one again.",
-          { retryAfterSeconds: 1 },
-        );
-      }
+      if (other !== undefined) await waitFor(other);
       const running = once(claim, request, context, effect, present);
       if (!inFlight.has(claim)) inFlight.set(claim, running);
       try {
@@ -170,6 +117,70 @@ export function createIdempotency(deps: {
       }
     },
   };
+}
+
+/** Returns a function that says whether a claim was seen before, and marks it as seen. */
+function makeRecentClaims(): (claim: string) => boolean {
+  /** Claims that this process has seen, oldest first. */
+  const recent = new Set<string>();
+  return (claim) => {
+    const isKnown = recent.delete(claim);
+    recent.add(claim);
+    if (recent.size > recentMax) {
+      for (const oldest of recent) {
+        recent.delete(oldest);
+        break;
+      }
+    }
+    return isKnown;
+  };
+}
+
+/** Reads the response that is kept for a claim. Throws `idempotency_key_reused` if it is of another request. */
+async function kept(
+  { db, key }: IdempotencyDependencies,
+  claim: string,
+  request: IdempotentRequest,
+): Promise<KeptAnswer | null> {
+  const row = await db.findOne(idempotencyKeys, "WHERE claim = $1", [claim]);
+  if (row === null) return null;
+  if (row.fingerprint !== request.fingerprint) {
+    throw new IdempotencyKeyReused(
+      "This Idempotency-Key was used for a different request. Use a new key, or send the same request again.",
+    );
+  }
+  const body = row.isSealed ? openWithPhrase(phraseOf(key, request), row.body, claim) : row.body;
+  return { status: row.status, body };
+}
+
+function keep(
+  tx: Tx,
+  { clock, key }: IdempotencyDependencies,
+  claim: string,
+  request: IdempotentRequest,
+  answer: KeptAnswer,
+): void {
+  const { fingerprint, isSecret } = request;
+  tx.append(idempotencyKeys, {
+    claim,
+    fingerprint,
+    status: answer.status,
+    body: isSecret ? sealWithPhrase(phraseOf(key, request), answer.body, claim) : answer.body,
+    isSealed: isSecret,
+    createdAt: clock.now(),
+  });
+}
+
+/**
+ * Derives the sealing phrase from the caller's and the server's key, so that short keys cannot be guessed from the
+ * store.
+ */
+function phraseOf(key: Uint8Array, request: IdempotentRequest): string {
+  return hmac(key, `phrase\n${request.key ?? ""}`);
+}
+
+function hmac(key: Uint8Array, text: string): string {
+  return createHmac("sha256", key).update(text).digest("hex");
 }
 
 /** Deletes a batch of expired responses; returns true if more are left. */
@@ -210,8 +221,8 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Problem && error.status < 500;
 }
 
-/** Whether the identical request in flight ended, with or without an error, before the timeout. */
-async function endsInTime(other: Promise<unknown>): Promise<boolean> {
+/** Waits until the identical request in flight has ended, with or without an error. 409 after the timeout. */
+async function waitFor(other: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, twinWaitMs, false);
@@ -221,8 +232,12 @@ async function endsInTime(other: Promise<unknown>): Promise<boolean> {
     () => true,
   );
   try {
-    return await Promise.race([ended, tooLong]);
+    if (await Promise.race([ended, tooLong])) return;
   } finally {
     clearTimeout(timer);
   }
+  throw new IdempotencyKeyInFlight(
+    "Wait until the first request has finished, then send this one again.",
+    { retryAfterSeconds: 1 },
+  );
 }

@@ -51,29 +51,10 @@ export function createBackground(deps: {
 }): Background {
   const { clock, logger } = deps;
   const stopping = new AbortController();
-  const slots = new Map<string, Slot>(
-    deps.workers.map((worker) => [
-      worker.name,
-      { worker, running: null, isWanted: false, dueAt: 0 },
-    ]),
-  );
+  const slots = slotsOf(deps.workers);
   let task: ScheduledTask | null = null;
   let lastTick: Instant | null = null;
   let stopped: Promise<void> | null = null;
-
-  async function runOnce(slot: Slot): Promise<void> {
-    try {
-      let isMore = true;
-      while (isMore && !stopping.signal.aborted) isMore = await slot.worker.run(stopping.signal);
-    } catch (error) {
-      if (stopping.signal.aborted) return;
-      const level = error instanceof LeaseLost ? "warn" : "error";
-      logger[level](
-        { worker: slot.worker.name, err: error },
-        "background work failed and will be retried",
-      );
-    }
-  }
 
   function startRun(slot: Slot): void {
     if (stopping.signal.aborted || task === null) return;
@@ -82,7 +63,7 @@ export function createBackground(deps: {
       return;
     }
     slot.isWanted = false;
-    slot.running = runOnce(slot).finally(() => {
+    slot.running = runOnce(slot, logger, stopping.signal).finally(() => {
       slot.running = null;
       slot.dueAt = clock.now() + slot.worker.everyMs;
       if (slot.isWanted) startRun(slot);
@@ -127,4 +108,25 @@ export function createBackground(deps: {
     },
     lastTickAt: () => lastTick,
   };
+}
+
+function slotsOf(workers: readonly Worker[]): ReadonlyMap<string, Slot> {
+  return new Map(
+    workers.map((worker) => [worker.name, { worker, running: null, isWanted: false, dueAt: 0 }]),
+  );
+}
+
+/** Runs a worker until nothing is waiting for it. Logs its failure. */
+async function runOnce({ worker }: Slot, logger: Logger, stopping: AbortSignal): Promise<void> {
+  try {
+    let isMore = true;
+    while (isMore && !stopping.aborted) isMore = await worker.run(stopping);
+  } catch (error) {
+    if (stopping.aborted) return;
+    const level = error instanceof LeaseLost ? "warn" : "error";
+    logger[level](
+      { worker: worker.name, err: error },
+      "background work failed and will be retried",
+    );
+  }
 }

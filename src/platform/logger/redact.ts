@@ -44,84 +44,88 @@ export function redactText(text: string): string {
 
 /** Returns the fields as plain data, limited in depth and number, without secrets. Never throws. */
 export function redactFields(fields: object): Record<string, unknown> {
-  let left = valuesMax;
-
-  function redact(value: unknown, depth: number): unknown {
-    left -= 1;
-    switch (typeof value) {
-      case "string":
-        return redactText(value);
-      case "bigint":
-        return value.toString();
-      case "number":
-      case "boolean":
-      case "undefined":
-        return value;
-      case "object":
-        return value === null ? null : redactObject(value, depth);
-      case "function":
-      case "symbol":
-        return undefined;
-    }
-  }
-
-  function redactObject(value: object, depth: number): unknown {
-    if (depth >= depthMax) return "[deeper]";
-    try {
-      if (value instanceof Error) return redactError(value, depth);
-      if (value instanceof Date || value instanceof URL) return redactText(String(value));
-      if (ArrayBuffer.isView(value)) return `[${String(value.byteLength)} bytes]`;
-      if (value instanceof Map || value instanceof Set) return redactList([...value], depth);
-      if (Array.isArray(value)) return redactList(value, depth);
-      return redactEntries(Object.entries(value), depth);
-    } catch {
-      return "[unreadable]";
-    }
-  }
-
-  function redactList(items: readonly unknown[], depth: number): unknown[] {
-    const safe: unknown[] = [];
-    for (const item of items) {
-      if (left <= 0) return [...safe, "[more]"];
-      safe.push(redact(item, depth + 1));
-    }
-    return safe;
-  }
-
-  function redactEntries(
-    entries: readonly (readonly [string, unknown])[],
-    depth: number,
-  ): Record<string, unknown> {
-    const safe: Record<string, unknown> = {};
-    for (const [name, value] of entries) {
-      if (left <= 0) return { ...safe, more: "[more]" };
-      const isSecret = value !== null && value !== undefined && isSecretName(name);
-      safe[name] = isSecret ? redacted : redact(value, depth + 1);
-    }
-    return safe;
-  }
-
-  /** Returns an error with its type, code, message, stack and causes. */
-  function redactError(error: Error, depth: number): Record<string, unknown> {
-    const own = error as Error & Record<string, unknown>;
-    const shown = errorFields
-      .filter((name) => name in error)
-      .map((name) => [name, own[name]] as const);
-    const { cause, stack = "" } = error;
-    return {
-      type: error.name,
-      message: redactText(error.message),
-      stack: redactText(stack),
-      ...redactEntries(shown, depth),
-      ...(cause === undefined ? {} : { cause: redact(cause, depth + 1) }),
-    };
-  }
-
   try {
-    return redactEntries(Object.entries(fields), 0);
+    return redactEntries(Object.entries(fields), 0, { left: valuesMax });
   } catch {
     return { fields: "[unreadable]" };
   }
+}
+
+/** The number of values that one call may still return. */
+interface Budget {
+  left: number;
+}
+
+function redact(value: unknown, depth: number, budget: Budget): unknown {
+  budget.left -= 1;
+  switch (typeof value) {
+    case "string":
+      return redactText(value);
+    case "bigint":
+      return value.toString();
+    case "number":
+    case "boolean":
+    case "undefined":
+      return value;
+    case "object":
+      return value === null ? null : redactObject(value, depth, budget);
+    case "function":
+    case "symbol":
+      return undefined;
+  }
+}
+
+function redactObject(value: object, depth: number, budget: Budget): unknown {
+  if (depth >= depthMax) return "[deeper]";
+  try {
+    if (value instanceof Error) return redactError(value, depth, budget);
+    if (value instanceof Date || value instanceof URL) return redactText(String(value));
+    if (ArrayBuffer.isView(value)) return `[${String(value.byteLength)} bytes]`;
+    if (value instanceof Map || value instanceof Set) return redactList([...value], depth, budget);
+    if (Array.isArray(value)) return redactList(value, depth, budget);
+    return redactEntries(Object.entries(value), depth, budget);
+  } catch {
+    return "[unreadable]";
+  }
+}
+
+function redactList(items: readonly unknown[], depth: number, budget: Budget): unknown[] {
+  const safe: unknown[] = [];
+  for (const item of items) {
+    if (budget.left <= 0) return [...safe, "[more]"];
+    safe.push(redact(item, depth + 1, budget));
+  }
+  return safe;
+}
+
+function redactEntries(
+  entries: readonly (readonly [string, unknown])[],
+  depth: number,
+  budget: Budget,
+): Record<string, unknown> {
+  const safe: Record<string, unknown> = {};
+  for (const [name, value] of entries) {
+    if (budget.left <= 0) return { ...safe, more: "[more]" };
+    const isSecret = value !== null && value !== undefined && isSecretName(name);
+    safe[name] = isSecret ? redacted : redact(value, depth + 1, budget);
+  }
+  return safe;
+}
+
+/** Returns an error with its type, code, message, stack and causes. */
+function redactError(error: Error, depth: number, budget: Budget): Record<string, unknown> {
+  const own = error as Error & Record<string, unknown>;
+  const shown = errorFields
+    .filter((name) => name in error)
+    .map((name) => [name, own[name]] as const);
+  const { cause, stack = "" } = error;
+  return {
+    type: error.name,
+    message: redactText(error.message),
+    stack: redactText(stack),
+    ...redactEntries(shown, depth, budget),
+    ...(cause === undefined ? {} : { cause: redact(cause, depth + 1, budget) }),
+  };
 }
 
 function isSecretName(name: string): boolean {

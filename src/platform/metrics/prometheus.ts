@@ -15,37 +15,7 @@ export function createPrometheus(deps: {
   collectDefaultMetrics({ register: registry });
   const groups: { readonly group: MetricGroup; readonly set: (found: Found) => void }[] = [];
 
-  new Gauge({
-    name: "till_build_info",
-    help: "Always 1; the label is the program's version.",
-    labelNames: ["version"],
-    registers,
-  }).set({ version: deps.version }, 1);
-  const requests = new Histogram({
-    name: "till_http_request_duration_seconds",
-    help: "Time from receiving a request's headers to its response, by route and status.",
-    labelNames: ["method", "route", "status"],
-    buckets: requestSeconds,
-    registers,
-  });
-  const attempts = new Histogram({
-    name: "till_webhook_attempt_duration_seconds",
-    help: "Duration of webhook delivery attempts, by outcome.",
-    labelNames: ["outcome"],
-    buckets: attemptSeconds,
-    registers,
-  });
-  const jobs = new Counter({
-    name: "till_jobs_ended_total",
-    help: "Jobs that succeeded or failed in this process; a failed job may be retried.",
-    labelNames: ["queue", "outcome"],
-    registers,
-  });
-  const faults = new Counter({
-    name: "till_metrics_read_failures_total",
-    help: "Metric readings that failed; their metrics are missing from this response.",
-    registers,
-  });
+  const { requests, attempts, jobs, faults } = declareOwn(registers, deps.version);
 
   /** The series of requests by labels, which are slow to find in the histogram. */
   const answered = new Map<string, ReturnType<typeof requests.labels>>();
@@ -86,6 +56,42 @@ export function createPrometheus(deps: {
       return { contentType: registry.contentType, body: await registry.metrics() };
     },
   };
+}
+
+/** Declares the metrics that this process counts. */
+function declareOwn(registers: Registry[], version: string) {
+  new Gauge({
+    name: "till_build_info",
+    help: "Always 1; the label is the program's version.",
+    labelNames: ["version"],
+    registers,
+  }).set({ version }, 1);
+  const requests = new Histogram({
+    name: "till_http_request_duration_seconds",
+    help: "Time from receiving a request's headers to its response, by route and status.",
+    labelNames: ["method", "route", "status"],
+    buckets: requestSeconds,
+    registers,
+  });
+  const attempts = new Histogram({
+    name: "till_webhook_attempt_duration_seconds",
+    help: "Duration of webhook delivery attempts, by outcome.",
+    labelNames: ["outcome"],
+    buckets: attemptSeconds,
+    registers,
+  });
+  const jobs = new Counter({
+    name: "till_jobs_ended_total",
+    help: "Jobs that succeeded or failed in this process; a failed job may be retried.",
+    labelNames: ["queue", "outcome"],
+    registers,
+  });
+  const faults = new Counter({
+    name: "till_metrics_read_failures_total",
+    help: "Metric readings that failed; their metrics are missing from this response.",
+    registers,
+  });
+  return { requests, attempts, jobs, faults };
 }
 
 type Found = Readonly<Record<string, readonly Reading[]>>;

@@ -48,60 +48,7 @@ const errorTextLengthMax = 200;
 export function makeTransport(endpoint: Endpoint): Transport {
   const target = readTarget(endpoint);
   const { provider } = target;
-  const fail = (kind: ProviderFault, message: string, retryAfterMs: number | null = null) =>
-    new ProviderError(message, { kind, provider, retryAfterMs });
   let lastId = 0;
-
-  function refusal(
-    error: StatedError,
-    request: { status: number; isAboutLogs: boolean },
-    retryAfterMs: number | null,
-  ): ProviderError {
-    const kind = faultOf({ ...error, ...request });
-    const code =
-      error.code === null ? `HTTP ${String(request.status)}` : `code ${String(error.code)}`;
-    const said = target.masked(error.message).slice(0, errorTextLengthMax);
-    return fail(kind, said === "" ? code : `${said} (${code})`, retryAfterMs);
-  }
-
-  /** Returns the answers by id. Throws if the response as a whole is an error, or does not match these calls. */
-  async function send(requests: readonly Request[]): Promise<Map<number, Answer>> {
-    const [only] = requests;
-    const isAboutLogs = requests.some(({ method }) => method === "eth_getLogs");
-    const body = JSON.stringify(requests.length === 1 ? only : requests);
-    const { answer, text } = await exchange(endpoint, target, { body, isAboutLogs });
-    const { status } = answer;
-    const parsed = parseJson(text);
-    const error = wholeError(parsed);
-    if (status !== 200 || (error !== null && !isAnswerTo(parsed, requests))) {
-      const stated = error ?? { code: null, message: "" };
-      throw refusal(stated, { status, isAboutLogs }, retryAfter(answer));
-    }
-    if (parsed === undefined) throw fail("malformed", "the response is not JSON");
-    try {
-      return readAnswers(parsed, requests);
-    } catch (cause) {
-      throw malformed(cause);
-    }
-  }
-
-  function malformed(error: unknown): unknown {
-    return error instanceof MalformedAnswer ? fail(error.kind, error.message) : error;
-  }
-
-  function outcome<T>(call: Call<T>, answer: Answer): RpcResult<T> {
-    if ("error" in answer) {
-      const isAboutLogs = call.method === "eth_getLogs";
-      return { ok: false, error: refusal(answer.error, { status: 200, isAboutLogs }, null) };
-    }
-    try {
-      return { ok: true, value: call.read(answer.result) };
-    } catch (error) {
-      const thrown = malformed(error);
-      if (thrown instanceof ProviderError) return { ok: false, error: thrown };
-      throw thrown;
-    }
-  }
 
   async function batch<T>(calls: readonly Call<T>[]): Promise<RpcResult<T>[]> {
     const outcomes: RpcResult<T>[] = [];
@@ -111,11 +58,11 @@ export function makeTransport(endpoint: Endpoint): Transport {
         lastId += 1;
         return { jsonrpc: "2.0", id: lastId, method, params } as const;
       });
-      const answers = await send(requests);
+      const answers = await send(endpoint, target, requests);
       for (const [place, call] of part.entries()) {
         const answer = answers.get(requests[place]?.id ?? 0);
-        if (answer === undefined) throw fail("malformed", "a call has no response");
-        outcomes.push(outcome(call, answer));
+        if (answer === undefined) throw malformed(target, "a call has no response");
+        outcomes.push(outcome(target, call, answer));
       }
     }
     return outcomes;
@@ -127,9 +74,73 @@ export function makeTransport(endpoint: Endpoint): Transport {
     async call(call) {
       const [first] = await batch([call]);
       if (first?.ok === true) return first.value;
-      throw first?.error ?? fail("malformed", "a call has no response");
+      throw first?.error ?? malformed(target, "a call has no response");
     },
   };
+}
+
+/** Returns the answers by id. Throws if the response as a whole is an error, or does not match these calls. */
+async function send(
+  endpoint: Endpoint,
+  target: Target,
+  requests: readonly Request[],
+): Promise<Map<number, Answer>> {
+  const [only] = requests;
+  const isAboutLogs = requests.some(({ method }) => method === "eth_getLogs");
+  const body = JSON.stringify(requests.length === 1 ? only : requests);
+  const { answer, text } = await exchange(endpoint, target, { body, isAboutLogs });
+  const { status } = answer;
+  const parsed = parseJson(text);
+  const error = wholeError(parsed);
+  if (status !== 200 || (error !== null && !isAnswerTo(parsed, requests))) {
+    const stated = error ?? { code: null, message: "" };
+    throw refusal(target, stated, { status, isAboutLogs }, retryAfter(answer));
+  }
+  if (parsed === undefined) throw malformed(target, "the response is not JSON");
+  try {
+    return readAnswers(parsed, requests);
+  } catch (cause) {
+    throw ofProvider(target, cause);
+  }
+}
+
+function outcome<T>(target: Target, call: Call<T>, answer: Answer): RpcResult<T> {
+  if ("error" in answer) {
+    const request = { status: 200, isAboutLogs: call.method === "eth_getLogs" };
+    return { ok: false, error: refusal(target, answer.error, request, null) };
+  }
+  try {
+    return { ok: true, value: call.read(answer.result) };
+  } catch (cause) {
+    const error = ofProvider(target, cause);
+    if (error instanceof ProviderError) return { ok: false, error };
+    throw error;
+  }
+}
+
+/** Returns the error that the provider stated. */
+function refusal(
+  { provider, masked }: Target,
+  error: StatedError,
+  request: { status: number; isAboutLogs: boolean },
+  retryAfterMs: number | null,
+): ProviderError {
+  const kind = faultOf({ ...error, ...request });
+  const code =
+    error.code === null ? `HTTP ${String(request.status)}` : `code ${String(error.code)}`;
+  const said = masked(error.message).slice(0, errorTextLengthMax);
+  const message = said === "" ? code : `${said} (${code})`;
+  return new ProviderError(message, { kind, provider, retryAfterMs });
+}
+
+function malformed({ provider }: Target, message: string): ProviderError {
+  return new ProviderError(message, { kind: "malformed", provider });
+}
+
+/** Names the provider of a malformed answer; returns other errors as they are. */
+function ofProvider({ provider }: Target, error: unknown): unknown {
+  if (!(error instanceof MalformedAnswer)) return error;
+  return new ProviderError(error.message, { kind: error.kind, provider });
 }
 
 interface Request {

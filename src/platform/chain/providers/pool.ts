@@ -63,7 +63,7 @@ type Put = <T>(
   isAnswer?: IsAnswer,
 ) => Promise<T>;
 
-export function makeProviderPool(deps: {
+export interface PoolDependencies {
   readonly network: Network;
   /** In order of preference, at least one. */
   readonly members: readonly PooledProvider[];
@@ -71,7 +71,9 @@ export function makeProviderPool(deps: {
   /** Returns a number from 0 to below 1. Spreads the retries of several processes over time. */
   readonly random: () => number;
   readonly alarms: ChainAlarms;
-}): ProviderPool {
+}
+
+export function makeProviderPool(deps: PoolDependencies): ProviderPool {
   const { network, clock } = deps;
   let current: PoolMember | null = null;
   let checkedAt: Instant = 0;
@@ -83,42 +85,20 @@ export function makeProviderPool(deps: {
   );
 
   const memberOf = (provider: string) => members.find(({ client }) => client.provider === provider);
-  const bestTip = () => Math.max(0, ...members.map((member) => member.tipHeight()));
-
-  /** The providers that may be called, the most preferred first, and those that are behind or distrusted last. */
-  function inOrder(): PoolMember[] {
-    return members
-      .filter((member) => !member.isLeftAlone())
-      .sort((one, other) => one.rank() - other.rank());
-  }
-
-  function noneReady(): ProviderError {
-    const [first] = members;
-    const provider = first?.client.provider ?? network.id;
-    const unasked = new ProviderError("it is not ready", { kind: "unreachable", provider });
-    return first?.lastFailure() ?? unasked;
-  }
 
   /** Starts a round. */
   async function heads(known?: KnownChain): Promise<Heads> {
     current = null;
-    const knownHeight = known?.tipHeight ?? 0;
-    const wanted = Math.max(knownHeight, bestTip() - staleBlocksOf(network));
-    const chosen = await choose(inOrder(), wanted, async (member) => {
-      const reported = await member.heads(known);
-      const checks = { ...deps, members };
-      return (await isTooFarAhead(checks, member, reported, knownHeight)) ? null : reported;
-    });
-    if (chosen === null) throw noneReady();
+    const chosen = await chooseFor(deps, members, known);
     current = chosen.member;
     return chosen.heads;
   }
 
   /** Makes a call within the round. */
   const within: Put = async (question, work, isAnswer) => {
-    const [first] = inOrder();
+    const [first] = inOrder(members);
     const member = current ?? first;
-    if (member === undefined) throw noneReady();
+    if (member === undefined) throw noneReady(network, members);
     return member.ask(question, work, isAnswer);
   };
 
@@ -126,20 +106,15 @@ export function makeProviderPool(deps: {
     client: {
       network: network.id,
       get provider() {
-        return (current ?? inOrder()[0] ?? members[0])?.client.provider ?? "none";
+        return (current ?? inOrder(members)[0] ?? members[0])?.client.provider ?? "none";
       },
       heads,
       ...questions(within),
     },
-    providers: members.map((member) => ({
-      network: network.id,
-      provider: member.client.provider,
-      heads: (known) => member.heads(known),
-      ...questions((...put) => member.ask(...put)),
-    })),
+    providers: members.map((member) => clientOf(network, member)),
     unusableSince: (provider) => memberOf(provider)?.unusableSince() ?? null,
-    isReady: () => members.some((member) => !member.isLeftAlone()),
-    isAnotherReady: () => members.some((member) => !member.isLeftAlone() && member.rank() === 0),
+    isReady: () => inOrder(members).length > 0,
+    isAnotherReady: () => inOrder(members)[0]?.rank() === 0,
     distrust(reason, omitted) {
       current?.distrust(reason, omitted);
     },
@@ -156,33 +131,81 @@ export function makeProviderPool(deps: {
     async check() {
       if (Math.abs(clock.now() - checkedAt) < checkEveryMs) return;
       checkedAt = clock.now();
-      for (const member of members) {
-        if (member === current || member.isLeftAlone()) continue;
-        try {
-          await member.heads();
-        } catch (error) {
-          if (!(error instanceof ProviderError)) throw error;
-        }
-      }
+      await probe(members, (member) => member !== current && !member.isLeftAlone());
     },
     health() {
-      const best = bestTip();
+      const best = bestTip(members);
       return members.map((member) => member.health(best, member === current));
     },
     resume(stored) {
-      for (const [place, member] of members.entries()) {
-        const own = stored.filter(({ provider }) => provider === member.client.provider);
-        const before = own.find((each) => each.place === place) ?? own[0];
-        if (before !== undefined) member.resume(before);
-      }
+      resume(members, stored);
     },
     counts: () => members.map((member) => member.counts()),
   };
 }
 
+/** The providers that may be called, the most preferred first, and those that are behind or distrusted last. */
+function inOrder(members: readonly PoolMember[]): PoolMember[] {
+  return members
+    .filter((member) => !member.isLeftAlone())
+    .sort((one, other) => one.rank() - other.rank());
+}
+
+function bestTip(members: readonly PoolMember[]): number {
+  return Math.max(0, ...members.map((member) => member.tipHeight()));
+}
+
+/** Returns the last failure of the most preferred provider. */
+function noneReady(network: Network, [first]: readonly PoolMember[]): ProviderError {
+  const provider = first?.client.provider ?? network.id;
+  const unasked = new ProviderError("it is not ready", { kind: "unreachable", provider });
+  return first?.lastFailure() ?? unasked;
+}
+
+/** Reads the tips of those providers that may be called when it is their turn. */
+async function probe(
+  members: readonly PoolMember[],
+  mayBeCalled: (member: PoolMember) => boolean,
+): Promise<void> {
+  for (const member of members) {
+    if (!mayBeCalled(member)) continue;
+    try {
+      await member.heads();
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+    }
+  }
+}
+
+function resume(members: readonly PoolMember[], stored: readonly ProviderHealth[]): void {
+  for (const [place, member] of members.entries()) {
+    const own = stored.filter(({ provider }) => provider === member.client.provider);
+    const before = own.find((each) => each.place === place) ?? own[0];
+    if (before !== undefined) member.resume(before);
+  }
+}
+
 interface Chosen {
   readonly member: PoolMember;
   readonly heads: Heads;
+}
+
+/** Chooses the provider of a round that continues from the known chain. Throws ProviderError if none is ready. */
+async function chooseFor(
+  deps: PoolDependencies,
+  members: readonly PoolMember[],
+  known: KnownChain | undefined,
+): Promise<Chosen> {
+  const { network } = deps;
+  const knownHeight = known?.tipHeight ?? 0;
+  const wanted = Math.max(knownHeight, bestTip(members) - staleBlocksOf(network));
+  const chosen = await choose(inOrder(members), wanted, async (member) => {
+    const reported = await member.heads(known);
+    const checks = { ...deps, members };
+    return (await isTooFarAhead(checks, member, reported, knownHeight)) ? null : reported;
+  });
+  if (chosen === null) throw noneReady(network, members);
+  return chosen;
 }
 
 /**
@@ -213,6 +236,16 @@ async function choose(
     (one, other) => other.heads.latest.height - one.heads.latest.height,
   );
   return best;
+}
+
+/** Returns the client of one provider. */
+function clientOf(network: Network, member: PoolMember): ChainClient {
+  return {
+    network: network.id,
+    provider: member.client.provider,
+    heads: (known) => member.heads(known),
+    ...questions((...put) => member.ask(...put)),
+  };
 }
 
 /** Wraps every method except `heads`. */

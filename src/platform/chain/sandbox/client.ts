@@ -1,6 +1,6 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Reader } from "../../database/index.ts";
-import type { ChainClient, Head, TransferLog } from "../client.ts";
+import type { ChainClient, Head, Heads, KnownChain, Receipt, TransferLog } from "../client.ts";
 import { findTokenByContract, type Network } from "../networks.ts";
 import { ProviderError } from "../providers/error.ts";
 import * as store from "./store.ts";
@@ -27,28 +27,14 @@ const attemptsMax = 5;
 
 /** Creates a provider of the sandbox that reads the store, so that every process sees the same chain. */
 export function createSandboxClient(options: SandboxClientOptions): ChainClient {
-  const { reader, network, clock, provider = "sandbox" } = options;
+  const { network, provider = "sandbox" } = options;
   const source: Source = { ...options, provider, isLiar: provider === "sandbox" };
   return {
     network: network.id,
     provider,
     chainId: () => ofOneChain(source, () => Promise.resolve(network.chainId)),
 
-    heads: (known) =>
-      ofOneChain(source, async ({ newest, height }) => {
-        const settled = tipAt(newest, clock.now() - settleMs);
-        const final = Math.max(0, Math.min(height - network.finality.lagBlocks, settled));
-        const knownHeight = known?.final.height ?? final;
-        const { segments, forks } = await view(source, Math.min(final, knownHeight));
-        return {
-          latest: blockAt(segments, forks, height),
-          finalized: blockAt(segments, forks, final),
-          known:
-            known === undefined || knownHeight > height
-              ? null
-              : blockAt(segments, forks, knownHeight),
-        };
-      }),
+    heads: (known) => ofOneChain(source, (tip) => headsAt(source, tip, known)),
 
     transfers: ({ from, to, contracts, recipients }) =>
       ofOneChain(source, async ({ height }) => {
@@ -82,23 +68,7 @@ export function createSandboxClient(options: SandboxClientOptions): ChainClient 
       }),
 
     receipt: (transactionHash) =>
-      ofOneChain(source, async (tip) => {
-        const rows = await store.transfersOf(reader, transactionHash);
-        const [first] = rows;
-        if (first === undefined || first.blockHeight > tip.height || !isShown(source, first))
-          return null;
-        const { segments, forks } = await view(source, first.blockHeight);
-        const block = blockAt(segments, forks, first.blockHeight);
-        const isFailed = first.isFailed || (await tells(source, "contraryUntil"));
-        const moved = isFailed ? [] : rows.filter(({ amount }) => amount > 0n);
-        return {
-          transactionHash,
-          succeeded: !isFailed,
-          blockHeight: block.height,
-          blockHash: block.hash,
-          transfers: moved.map((row) => logOf(row, block)),
-        };
-      }),
+      ofOneChain(source, (tip) => receiptAt(source, tip, transactionHash)),
 
     decimals: (contract) =>
       ofOneChain(source, () => {
@@ -123,6 +93,46 @@ interface Tip {
 interface View {
   readonly segments: readonly SegmentRow[];
   readonly forks: readonly ForkRow[];
+}
+
+async function headsAt(
+  source: Source,
+  { newest, height }: Tip,
+  known: KnownChain | undefined,
+): Promise<Heads> {
+  const { network, clock } = source;
+  const settled = tipAt(newest, clock.now() - settleMs);
+  const final = Math.max(0, Math.min(height - network.finality.lagBlocks, settled));
+  const knownHeight = known?.final.height ?? final;
+  const { segments, forks } = await view(source, Math.min(final, knownHeight));
+  return {
+    latest: blockAt(segments, forks, height),
+    finalized: blockAt(segments, forks, final),
+    known:
+      known === undefined || knownHeight > height ? null : blockAt(segments, forks, knownHeight),
+  };
+}
+
+/** Returns the receipt of a transaction; null if the chain does not contain it. */
+async function receiptAt(
+  source: Source,
+  tip: Tip,
+  transactionHash: string,
+): Promise<Receipt | null> {
+  const rows = await store.transfersOf(source.reader, transactionHash);
+  const [first] = rows;
+  if (first === undefined || first.blockHeight > tip.height || !isShown(source, first)) return null;
+  const { segments, forks } = await view(source, first.blockHeight);
+  const block = blockAt(segments, forks, first.blockHeight);
+  const isFailed = first.isFailed || (await tells(source, "contraryUntil"));
+  const moved = isFailed ? [] : rows.filter(({ amount }) => amount > 0n);
+  return {
+    transactionHash,
+    succeeded: !isFailed,
+    blockHeight: block.height,
+    blockHash: block.hash,
+    transfers: moved.map((row) => logOf(row, block)),
+  };
 }
 
 function isShown({ isLiar }: Source, { isLie }: SandboxTransferRow): boolean {

@@ -86,52 +86,38 @@ export function createAlarms(deps: {
   readonly logger: Logger;
 }): ChainAlarms {
   const { clock, logger } = deps;
-  const open = new Map<string, Alarm>();
+  const open = makeOpenAlarms();
   const changed = new Map<string, Alarm>();
-  const zeros = () =>
-    Object.fromEntries(alarmKinds.map((kind) => [kind, 0])) as Record<AlarmKind, number>;
   const counts = zeros();
-  /** The number of separately open alarms of each kind. */
-  let openOf = zeros();
-
-  function put(alarm: Alarm): void {
-    const key = keyOf(alarm);
-    if (!open.has(key) && alarm.subject !== restSubject) openOf[alarm.kind] += 1;
-    open.set(key, alarm);
-  }
-
-  function drop(alarm: Alarm): void {
-    if (open.delete(keyOf(alarm)) && alarm.subject !== restSubject) openOf[alarm.kind] -= 1;
-  }
 
   function clear(kind: AlarmKind, subject: string): void {
-    const before = open.get(keyOf({ kind, subject }));
+    const before = open.get(kind, subject);
     if (before === undefined) return;
-    drop(before);
+    open.drop(before);
     changed.set(keyOf(before), { ...before, endedAt: clock.now() });
-    if (openOf[kind] === 0) clear(kind, restSubject);
+    if (open.separate(kind) === 0) clear(kind, restSubject);
   }
 
   return {
     raise(kind, subject, message, details = {}) {
-      const asked = open.get(keyOf({ kind, subject }));
+      const asked = open.get(kind, subject);
       if (asked?.message === message) return;
       counts[kind] += 1;
       logger.error({ alarm: kind, ...details }, message);
-      const isKept = asked !== undefined || openOf[kind] < openMax;
+      const isKept = asked !== undefined || open.separate(kind) < openMax;
       const shown = isKept
         ? { kind, subject, message }
         : { kind, subject: restSubject, message: restMessage };
-      const before = open.get(keyOf(shown));
+      const before = open.get(kind, shown.subject);
       if (before !== undefined && before.message === shown.message) return;
       const alarm = { ...shown, raisedAt: before?.raisedAt ?? clock.now(), endedAt: null };
-      put(alarm);
+      open.put(alarm);
       changed.set(keyOf(alarm), alarm);
     },
     clear,
     holds: (kind, subject) =>
-      open.has(keyOf({ kind, subject })) || open.has(keyOf({ kind, subject: restSubject })),
-    open: () => [...open.values()],
+      open.get(kind, subject) !== undefined || open.get(kind, restSubject) !== undefined,
+    open: () => open.all(),
     raised: () => ({ ...counts }),
     changes: () => [...changed.values()],
     written(changes) {
@@ -141,19 +127,41 @@ export function createAlarms(deps: {
       }
     },
     adopt(known) {
-      open.clear();
       changed.clear();
-      openOf = zeros();
-      for (const alarm of known) put(alarm);
+      for (const alarm of open.all()) open.drop(alarm);
+      for (const alarm of known) open.put(alarm);
     },
     keepOpen(stored) {
       const kept = new Set(stored.map(keyOf));
-      for (const alarm of open.values()) {
+      for (const alarm of open.all()) {
         const key = keyOf(alarm);
-        if (!kept.has(key) && !changed.has(key)) drop(alarm);
+        if (!kept.has(key) && !changed.has(key)) open.drop(alarm);
       }
     },
   };
+}
+
+/** The open alarms, and the number of separately open ones of each kind. */
+function makeOpenAlarms() {
+  const alarms = new Map<string, Alarm>();
+  const separate = zeros();
+  return {
+    get: (kind: AlarmKind, subject: string) => alarms.get(keyOf({ kind, subject })),
+    all: () => [...alarms.values()],
+    separate: (kind: AlarmKind) => separate[kind],
+    put(alarm: Alarm): void {
+      const key = keyOf(alarm);
+      if (!alarms.has(key) && alarm.subject !== restSubject) separate[alarm.kind] += 1;
+      alarms.set(key, alarm);
+    },
+    drop(alarm: Alarm): void {
+      if (alarms.delete(keyOf(alarm)) && alarm.subject !== restSubject) separate[alarm.kind] -= 1;
+    },
+  };
+}
+
+function zeros(): Record<AlarmKind, number> {
+  return Object.fromEntries(alarmKinds.map((kind) => [kind, 0])) as Record<AlarmKind, number>;
 }
 
 const restMessage = `more than ${String(openMax)} of these alarms are open; the log lists the others`;

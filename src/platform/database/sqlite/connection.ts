@@ -18,35 +18,8 @@ export interface Connection extends Session {
  * they were issued: node-sqlite3 guarantees no order between two prepared statements. Errors are those of the driver.
  */
 export function makeConnection(raw: RawConnection): Connection {
-  const prepared = new Map<string, Prepared>();
+  const statements = makeStatements(raw);
   const inOrder = makeSerial();
-
-  function withPrepared(
-    sql: string,
-    use: (error: Error | null, statement: Prepared) => void,
-  ): void {
-    const known = prepared.get(sql);
-    if (known !== undefined) {
-      prepared.delete(sql);
-      prepared.set(sql, known);
-      use(null, known);
-      return;
-    }
-    const statement = raw.prepare(sql, (error: Error | null) => {
-      if (error === null) keep(sql, statement);
-      use(error, statement);
-    });
-  }
-
-  function keep(sql: string, statement: Prepared): void {
-    prepared.set(sql, statement);
-    if (prepared.size <= preparedLimit) return;
-    for (const [oldest, unused] of prepared) {
-      prepared.delete(oldest);
-      unused.finalize();
-      return;
-    }
-  }
 
   function execute<T>(
     sql: string,
@@ -54,7 +27,7 @@ export function makeConnection(raw: RawConnection): Connection {
   ): Promise<T> {
     return new Promise((resolve, reject) => {
       inOrder((done) => {
-        withPrepared(sql, (prepareError, statement) => {
+        statements.use(sql, (prepareError, statement) => {
           if (prepareError !== null) {
             done();
             reject(prepareError);
@@ -98,8 +71,7 @@ export function makeConnection(raw: RawConnection): Connection {
     close: () =>
       new Promise((resolve, reject) => {
         inOrder((done) => {
-          for (const statement of prepared.values()) statement.finalize();
-          prepared.clear();
+          statements.end();
           raw.close((error) => {
             done();
             if (error === null) resolve();
@@ -107,5 +79,41 @@ export function makeConnection(raw: RawConnection): Connection {
           });
         });
       }),
+  };
+}
+
+/** The prepared statements of a connection; the least recently used come first. */
+function makeStatements(raw: RawConnection) {
+  const prepared = new Map<string, Prepared>();
+
+  function keep(sql: string, statement: Prepared): void {
+    prepared.set(sql, statement);
+    if (prepared.size <= preparedLimit) return;
+    for (const [oldest, unused] of prepared) {
+      prepared.delete(oldest);
+      unused.finalize();
+      return;
+    }
+  }
+
+  return {
+    /** Calls back with the prepared statement, or with the error of its preparation. */
+    use(sql: string, callback: (error: Error | null, statement: Prepared) => void): void {
+      const known = prepared.get(sql);
+      if (known !== undefined) {
+        prepared.delete(sql);
+        prepared.set(sql, known);
+        callback(null, known);
+        return;
+      }
+      const statement = raw.prepare(sql, (error: Error | null) => {
+        if (error === null) keep(sql, statement);
+        callback(error, statement);
+      });
+    },
+    end(): void {
+      for (const statement of prepared.values()) statement.finalize();
+      prepared.clear();
+    },
   };
 }

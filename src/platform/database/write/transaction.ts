@@ -173,10 +173,6 @@ function makeTx(
     async insert(table, row) {
       await session.run(insertStatement(table), encodeRow(table, row));
     },
-    async insertMany(table, rows) {
-      const encoded = rows.map((row) => encodeRow(table, row));
-      await insertRows(dialect, session, new Map([[table, encoded]]));
-    },
     async insertIfAbsent(table, row) {
       const added = await session.run(insertIfAbsentStatement(table), encodeRow(table, row));
       return added === 1;
@@ -184,6 +180,28 @@ function makeTx(
     async update(table, set, where, values = none) {
       const statement = updateStatement(table, set, where, values);
       return session.run(statement.sql, statement.values);
+    },
+    ...manyOf(dialect, session),
+    append(table, row) {
+      session.mustBeOpen();
+      addRows(appended, table, [encodeRow(table, row)]);
+    },
+    afterCommit(action) {
+      session.mustBeOpen();
+      afterCommit.push(action);
+    },
+  };
+}
+
+/** The writes of many rows with one statement. */
+function manyOf(
+  dialect: Dialect,
+  session: OpenSession,
+): Pick<Tx, "insertMany" | "updateMany" | "updateManyReturning" | "upsertMany" | "deleteMany"> {
+  return {
+    async insertMany(table, rows) {
+      const encoded = rows.map((row) => encodeRow(table, row));
+      await insertRows(dialect, session, new Map([[table, encoded]]));
     },
     async updateMany(table, changes) {
       if (changes.length === 0) return 0;
@@ -204,14 +222,6 @@ function makeTx(
       if (keys.length === 0) return [];
       const { sql, values } = deleteManyStatement(dialect, table, keys);
       return decodeRows(table, await session.all(sql, values));
-    },
-    append(table, row) {
-      session.mustBeOpen();
-      addRows(appended, table, [encodeRow(table, row)]);
-    },
-    afterCommit(action) {
-      session.mustBeOpen();
-      afterCommit.push(action);
     },
   };
 }
