@@ -154,16 +154,13 @@ export function keepCheckouts(
     return { versions, states };
   }, batchMax);
 
-  const viewOf = (stored: StoredCheckout, states: ReadonlyMap<string, NetworkState>) =>
-    viewCheckout(stored, states, deps);
-
   function keep(
     checkoutId: string,
     stored: StoredCheckout,
     states: ReadonlyMap<string, NetworkState>,
     at: Instant,
   ): Kept {
-    const view = viewOf(stored, states);
+    const view = viewCheckout(stored, states, deps);
     const edge = sessionEdge(view, at);
     const before = kept.get(checkoutId);
     const isSame = before?.stored === stored && before.edge === edge;

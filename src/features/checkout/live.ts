@@ -7,6 +7,7 @@ import type { CheckoutSession } from "./present.ts";
 
 /** Maximum numbers of open streams, in each process. A page that is refused polls instead. */
 export const streamLimits = { perCheckout: 50, perAddress: 500, total: 2_000 } as const;
+type StreamLimits = { readonly [Name in keyof typeof streamLimits]: number };
 
 /** Interval at which the sessions of open streams are compared, in milliseconds; a commit in this process is faster. */
 const lookMs = 500;
@@ -52,87 +53,37 @@ export function versionOf(session: CheckoutSession): string {
 /** Creates the registry of open pages. `read` returns a checkout's current session. */
 export function createLiveStreams(deps: {
   readonly read: (checkoutId: string) => Promise<CheckoutSession>;
-  readonly limits?: { readonly [Name in keyof typeof streamLimits]: number };
+  readonly limits?: StreamLimits;
 }): LiveStreams {
   const { read, limits = streamLimits } = deps;
   const watched = new Map<string, Watched>();
-  const perAddress = new Map<string, number>();
-  let total = 0;
+  const count = makeStreamCount(limits);
   let isEnded = false;
-  let timers: readonly NodeJS.Timeout[] = [];
-  let isLooking = false;
-  let isWanted = false;
 
-  async function update(checkoutId: string, entry: Watched): Promise<void> {
-    let session: CheckoutSession;
-    try {
-      session = await read(checkoutId);
-    } catch {
-      // The store is unavailable. The page learns of it when it reads its own session.
-      return;
-    }
-    if (session === entry.session) return;
-    entry.session = session;
-    const version = versionOf(session);
-    if (version === entry.version) return;
-    entry.version = version;
-    for (const sink of entry.sinks) sink.send("session", version);
-  }
-
-  /** Compares all sessions. Commits during it, or in the pause after it, cause another one after the pause. */
-  async function compare(): Promise<void> {
-    const startedAt = performance.now();
-    await Promise.all([...watched].map(([checkoutId, entry]) => update(checkoutId, entry)));
-    const lengthMs = performance.now() - startedAt;
-    const pauseMs = Math.min(lookMs, Math.max(pauseMsMin, pauseFactor * lengthMs));
-    setTimeout(() => {
-      isLooking = false;
-      if (isWanted) look();
-    }, pauseMs).unref();
-  }
+  const compareAll = withPauses(() => Promise.all([...watched.values()].map(updateTo(read))));
 
   function look(): void {
-    isWanted = isLooking && watched.size > 0;
-    if (isLooking || watched.size === 0) return;
-    isLooking = true;
-    void compare();
+    if (watched.size > 0) compareAll();
   }
 
   function beat(): void {
-    for (const { sinks } of watched.values()) {
-      for (const sink of sinks) sink.send("beat", "");
-    }
+    for (const entry of watched.values()) sendAll(entry, "beat", "");
   }
 
-  function startTimers(): void {
-    if (timers.length > 0) return;
-    timers = [setInterval(look, lookMs).unref(), setInterval(beat, beatMs).unref()];
-  }
-
-  function stopTimers(): void {
-    timers.forEach(clearInterval);
-    timers = [];
-  }
+  const timers = makeTimers([look, lookMs], [beat, beatMs]);
 
   function isFull(checkoutId: string, address: string): boolean {
-    return (
-      isEnded ||
-      total >= limits.total ||
-      (perAddress.get(address) ?? 0) >= limits.perAddress ||
-      (watched.get(checkoutId)?.sinks.size ?? 0) >= limits.perCheckout
-    );
-  }
-
-  function requireRoom(checkoutId: string, address: string): void {
-    if (isFull(checkoutId, address)) {
-      throw new RateLimited("Too many streams are open. Poll the checkout instead.", {
-        retryAfterSeconds,
-      });
-    }
+    const ofCheckout = watched.get(checkoutId)?.sinks.size ?? 0;
+    return isEnded || ofCheckout >= limits.perCheckout || count.isFull(address);
   }
 
   return {
-    requireRoom,
+    requireRoom(checkoutId, address) {
+      if (!isFull(checkoutId, address)) return;
+      throw new RateLimited("Too many streams are open. Poll the checkout instead.", {
+        retryAfterSeconds,
+      });
+    },
 
     watch(session, address, sink) {
       if (isFull(session.id, address)) {
@@ -143,18 +94,14 @@ export function createLiveStreams(deps: {
       const entry = watched.get(session.id) ?? { session, version, sinks: new Set() };
       watched.set(session.id, entry);
       entry.sinks.add(sink);
-      total += 1;
-      perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
+      count.add(address);
       sink.send("session", entry.version);
-      startTimers();
+      timers.start();
       return () => {
         if (!entry.sinks.delete(sink)) return;
         if (entry.sinks.size === 0) watched.delete(session.id);
-        total -= 1;
-        const left = (perAddress.get(address) ?? 1) - 1;
-        if (left > 0) perAddress.set(address, left);
-        else perAddress.delete(address);
-        if (total === 0) stopTimers();
+        count.remove(address);
+        if (count.total === 0) timers.stop();
       };
     },
 
@@ -162,14 +109,106 @@ export function createLiveStreams(deps: {
 
     end() {
       isEnded = true;
-      stopTimers();
+      timers.stop();
       for (const { sinks } of watched.values()) {
         for (const sink of sinks) sink.end();
       }
     },
 
     get size() {
+      return count.total;
+    },
+  };
+}
+
+/** Returns the function that reads the session of an open page again, and tells the page if it changed. */
+function updateTo(
+  read: (checkoutId: string) => Promise<CheckoutSession>,
+): (entry: Watched) => Promise<void> {
+  return async (entry) => {
+    let session: CheckoutSession;
+    try {
+      session = await read(entry.session.id);
+    } catch {
+      // The store is unavailable. The page learns of it when it reads its own session.
+      return;
+    }
+    if (session === entry.session) return;
+    entry.session = session;
+    const version = versionOf(session);
+    if (version === entry.version) return;
+    entry.version = version;
+    sendAll(entry, "session", version);
+  };
+}
+
+function sendAll({ sinks }: Watched, event: string, data: string): void {
+  for (const sink of sinks) sink.send(event, data);
+}
+
+/**
+ * Returns a function that compares, and pauses after it. If it is called during a comparison or its pause, it compares
+ * once more after the pause.
+ */
+function withPauses(compare: () => Promise<unknown>): () => void {
+  let isComparing = false;
+  let isWanted = false;
+
+  async function run(): Promise<void> {
+    const startedAt = performance.now();
+    await compare();
+    const lengthMs = performance.now() - startedAt;
+    const pauseMs = Math.min(lookMs, Math.max(pauseMsMin, pauseFactor * lengthMs));
+    setTimeout(() => {
+      isComparing = false;
+      if (isWanted) start();
+    }, pauseMs).unref();
+  }
+
+  function start(): void {
+    isWanted = isComparing;
+    if (isComparing) return;
+    isComparing = true;
+    void run();
+  }
+
+  return start;
+}
+
+/** Calls functions at intervals in milliseconds, from `start` to `stop`. */
+function makeTimers(...calls: readonly (readonly [() => void, number])[]) {
+  let timers: readonly NodeJS.Timeout[] = [];
+  return {
+    start(): void {
+      if (timers.length > 0) return;
+      timers = calls.map(([call, everyMs]) => setInterval(call, everyMs).unref());
+    },
+    stop(): void {
+      timers.forEach(clearInterval);
+      timers = [];
+    },
+  };
+}
+
+/** Counts the open streams, in all and of each client address. */
+function makeStreamCount(limits: StreamLimits) {
+  const perAddress = new Map<string, number>();
+  let total = 0;
+  return {
+    get total() {
       return total;
+    },
+    isFull: (address: string) =>
+      total >= limits.total || (perAddress.get(address) ?? 0) >= limits.perAddress,
+    add(address: string) {
+      total += 1;
+      perAddress.set(address, (perAddress.get(address) ?? 0) + 1);
+    },
+    remove(address: string) {
+      total -= 1;
+      const left = (perAddress.get(address) ?? 1) - 1;
+      if (left > 0) perAddress.set(address, left);
+      else perAddress.delete(address);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import type { Database, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import { keepCheckouts, viewCheckout, type FoundCheckout } from "./kept.ts";
 import { InvoiceNotOpen, type ChosenOption } from "../invoices/index.ts";
 import type { RefundInput, RefundOffer, RequestResult } from "../refunds/index.ts";
@@ -123,18 +123,9 @@ export interface CheckoutDependencies {
 }
 
 export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService {
-  const { clock, networks, sources } = deps;
+  const { clock, networks, sources, refunds } = deps;
   const kept = keepCheckouts(deps);
-  // Of all networks, because a page that stays open may show another one later.
-  const kinds = [...networks.values()].filter(({ id }) => deps.enabled.has(id));
-  const walletOrigins = [
-    ...new Set(kinds.flatMap(({ kind }) => kind.browserWallets?.origins ?? [])),
-  ];
-
-  /** The only access to the sandbox; null for an invoice on another network. */
-  function sandboxOf(network: Network): CheckoutSandbox | null {
-    return network.kind.isSimulated ? deps.sandbox : null;
-  }
+  const walletOrigins = walletOriginsOf(deps);
 
   async function found(checkoutId: string): Promise<FoundCheckout> {
     // Malformed ids are not looked up.
@@ -158,7 +149,7 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
 
     hasSandbox({ invoice }) {
       const network = networks.get(invoice.network);
-      return network !== undefined && sandboxOf(network) !== null;
+      return network !== undefined && sandboxOf(deps, network) !== null;
     },
 
     session,
@@ -177,67 +168,106 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
 
     logo: (name) => sources.logo(name),
 
-    async submitTransaction(context, checkoutId, transactionHash) {
-      const { view } = await found(checkoutId);
-      const hash = view.network.kind.parseTransactionHash(transactionHash);
-      if (hash === null) {
-        throw invalidField(
-          "/transactionHash",
-          "invalid_format",
-          "must be a transaction hash (64 digits and letters from a to f) or a block explorer's link to it",
-        );
-      }
-      return deps.db.write(context, async (tx) => {
-        await deps.claims.submit(tx, view.invoice, hash);
-        const ledger = await sources.ledgerIn(tx, view.invoice.id);
-        return presentSession({ ...view, ...ledger }, clock.now());
-      });
-    },
+    submitTransaction: async (context, checkoutId, transactionHash) =>
+      submitTransaction(deps, context, (await found(checkoutId)).view, transactionHash),
 
-    async offerRefund(context, checkoutId, input) {
-      const { view } = await found(checkoutId);
-      return deps.refunds.offer(context, view.invoice, input);
-    },
+    offerRefund: async (context, checkoutId, input) =>
+      refunds.offer(context, (await found(checkoutId)).view.invoice, input),
 
-    async requestRefund(context, checkoutId, input) {
-      const { view } = await found(checkoutId);
-      return deps.db.write(context, async (tx) => {
-        const result = await deps.refunds.request(tx, view.invoice, input);
-        const ledger = await sources.ledgerIn(tx, view.invoice.id);
-        return { session: presentSession({ ...view, ...ledger }, clock.now()), result };
-      });
-    },
+    requestRefund: async (context, checkoutId, input) =>
+      requestRefund(deps, context, (await found(checkoutId)).view, input),
 
-    async chooseOption(context, checkoutId, chosen) {
-      const { view, session } = await found(checkoutId);
-      const now = clock.now();
-      const isInForce = view.options.some(
-        ({ network, tokenSymbol, isInForce }) =>
-          isInForce && network.id === chosen.network && tokenSymbol === chosen.tokenSymbol,
-      );
-      // A payment may be on its way back to the chain: whoever is shown another amount now may pay twice.
-      if (!isInForce && !mayChooseOption(session.state, view, now)) {
-        throw new InvoiceNotOpen(
-          `Nothing should be sent now: the payment's state is ${session.state}. Read the checkout to see its next step.`,
-        );
-      }
-      return deps.db.write(context, async (tx) => {
-        await deps.choose(tx, checkoutId, chosen, clock.now());
-        const seen = await sources.checkoutIn(tx, checkoutId);
-        if (seen === null) throw notFound();
-        return presentSession(viewCheckout(seen.stored, seen.states, deps), clock.now());
-      });
-    },
+    chooseOption: async (context, checkoutId, chosen) =>
+      choose(deps, context, await found(checkoutId), chosen),
 
     async actOnSandbox(checkoutId, action) {
       const { view } = await found(checkoutId);
-      const sandbox = sandboxOf(view.network);
+      const sandbox = sandboxOf(deps, view.network);
       if (sandbox === null) throw notFound();
       const pressed = readAction(action);
       await act(sandbox, view, pressed);
       return pressed;
     },
   };
+}
+
+/** Returns the origins of all networks, because a page that stays open may show another one later. */
+function walletOriginsOf({ networks, enabled }: CheckoutDependencies): readonly string[] {
+  const read = [...networks.values()].filter(({ id }) => enabled.has(id));
+  return [...new Set(read.flatMap(({ kind }) => kind.browserWallets?.origins ?? []))];
+}
+
+/** The only access to the sandbox; null for an invoice on another network. */
+function sandboxOf({ sandbox }: CheckoutDependencies, { kind }: Network): CheckoutSandbox | null {
+  return kind.isSimulated ? sandbox : null;
+}
+
+async function submitTransaction(
+  deps: CheckoutDependencies,
+  context: WriteContext,
+  view: CheckoutView,
+  transactionHash: string,
+): Promise<CheckoutSession> {
+  const hash = view.network.kind.parseTransactionHash(transactionHash);
+  if (hash === null) {
+    throw invalidField(
+      "/transactionHash",
+      "invalid_format",
+      "must be a transaction hash (64 digits and letters from a to f) or a block explorer's link to it",
+    );
+  }
+  return deps.db.write(context, async (tx) => {
+    await deps.claims.submit(tx, view.invoice, hash);
+    return sessionIn(tx, deps, view);
+  });
+}
+
+function requestRefund(
+  deps: CheckoutDependencies,
+  context: WriteContext,
+  view: CheckoutView,
+  input: RefundInput,
+): ReturnType<CheckoutService["requestRefund"]> {
+  return deps.db.write(context, async (tx) => {
+    const result = await deps.refunds.request(tx, view.invoice, input);
+    return { session: await sessionIn(tx, deps, view), result };
+  });
+}
+
+/** Returns the session with the payments and claims that the transaction sees. */
+async function sessionIn(
+  tx: Tx,
+  { sources, clock }: CheckoutDependencies,
+  view: CheckoutView,
+): Promise<CheckoutSession> {
+  const ledger = await sources.ledgerIn(tx, view.invoice.id);
+  return presentSession({ ...view, ...ledger }, clock.now());
+}
+
+async function choose(
+  deps: CheckoutDependencies,
+  context: WriteContext,
+  { view, session }: FoundCheckout,
+  chosen: ChosenOption,
+): Promise<CheckoutSession> {
+  const { db, clock, sources } = deps;
+  const { checkoutId } = view.invoice;
+  const isInForce = view.options.some(
+    ({ network, tokenSymbol, isInForce }) =>
+      isInForce && network.id === chosen.network && tokenSymbol === chosen.tokenSymbol,
+  );
+  // A payment may be on its way back to the chain: whoever is shown another amount now may pay twice.
+  if (!isInForce && !mayChooseOption(session.state, view, clock.now())) {
+    throw new InvoiceNotOpen(
+      `Nothing should be sent now: the payment's state is ${session.state}. Read the checkout to see its next step.`,
+    );
+  }
+  return db.write(context, async (tx) => {
+    await deps.choose(tx, checkoutId, chosen, clock.now());
+    const seen = await sources.checkoutIn(tx, checkoutId);
+    if (seen === null) throw notFound();
+    return presentSession(viewCheckout(seen.stored, seen.states, deps), clock.now());
+  });
 }
 
 const checkoutIdPattern = /^chk_[0-9a-z]{26,64}$/;

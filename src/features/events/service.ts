@@ -66,75 +66,19 @@ export function makeEventService(deps: {
     });
   }
 
-  const sealed = (organizationId: Id<"organization">, position: number, current: CursorEpochs) =>
-    seal(cursorKey, current.format(position), placeOf(organizationId));
-
-  function positionOf(
-    organizationId: Id<"organization">,
-    cursor: string,
-    current: CursorEpochs,
-  ): number {
-    let text: string;
-    try {
-      text = open(cursorKey, cursor, placeOf(organizationId));
-    } catch (error) {
-      if (!(error instanceof SealBroken)) throw error;
-      throw invalidField(
-        { parameter: "after" },
-        "invalid_cursor",
-        "must be the nextCursor of this organization's events; omit it to start at the oldest event",
-      );
-    }
-    const { position, outdated } = current.parse(text);
-    if (outdated === null) return position;
-    const remedy =
-      outdated.shared === null
-        ? "omit it to start at the oldest event, and skip ids that you know"
-        : `continue with ${sealed(organizationId, outdated.shared, current)}, where the backup ends`;
-    throw invalidField(
-      { parameter: "after" },
-      "outdated_cursor",
-      `must be replaced, because the store was restored from a backup of ${outdated.backupCreatedAt} and later events are lost: ${remedy}`,
-    );
-  }
-
-  async function read(
-    organizationId: Id<"organization">,
-    after: number,
-    limit: number,
-    types: readonly EventType[] | null,
-  ): Promise<{ data: readonly RelayedEvent[]; last: number; hasMore: boolean }> {
-    const stretch = types && (await stretchAfter(db, organizationId, after, stretchMax));
-    const rows =
-      types === null
-        ? await eventsAfter(db, organizationId, after, limit + 1)
-        : await eventsBetween(
-            db,
-            organizationId,
-            { after, through: stretch?.last ?? after },
-            types,
-            limit + 1,
-          );
-    const data = rows.slice(0, limit);
-    const isFull = rows.length > limit;
-    // Scanned events of other types are not scanned again.
-    const end = isFull || stretch === null ? data.at(-1)?.position : stretch.last;
-    return { data, last: end ?? after, hasMore: isFull || stretch?.count === stretchMax };
-  }
-
   return {
     async list(organizationId, query) {
       const { limit } = parsePage({ limit: query.limit }, "events");
       const types = query.types === undefined ? null : readTypes(query.types);
       const current = await epochs();
       const after =
-        query.after === undefined ? 0 : positionOf(organizationId, query.after, current);
-      const { data, last, hasMore } = await read(organizationId, after, limit, types);
+        query.after === undefined ? 0 : positionOf(cursorKey, organizationId, query.after, current);
+      const { data, last, hasMore } = await read(db, organizationId, after, limit, types);
       // Returns the same cursor until an event arrives, so that pollers get 304.
       const nextCursor =
         query.after !== undefined && last === after
           ? query.after
-          : sealed(organizationId, last, current);
+          : sealed(cursorKey, organizationId, last, current);
       return { data, nextCursor, hasMore };
     },
 
@@ -146,6 +90,72 @@ export function makeEventService(deps: {
 
     types: () => Promise.resolve(everyType),
   };
+}
+
+/** Returns the cursor of a position. */
+function sealed(
+  cursorKey: Uint8Array,
+  organizationId: Id<"organization">,
+  position: number,
+  current: CursorEpochs,
+): string {
+  return seal(cursorKey, current.format(position), placeOf(organizationId));
+}
+
+/** Returns the position of a cursor; 400 if it is another organization's, or of the time before a restore. */
+function positionOf(
+  cursorKey: Uint8Array,
+  organizationId: Id<"organization">,
+  cursor: string,
+  current: CursorEpochs,
+): number {
+  let text: string;
+  try {
+    text = open(cursorKey, cursor, placeOf(organizationId));
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    throw invalidField(
+      { parameter: "after" },
+      "invalid_cursor",
+      "must be the nextCursor of this organization's events; omit it to start at the oldest event",
+    );
+  }
+  const { position, outdated } = current.parse(text);
+  if (outdated === null) return position;
+  const remedy =
+    outdated.shared === null
+      ? "omit it to start at the oldest event, and skip ids that you know"
+      : `continue with ${sealed(cursorKey, organizationId, outdated.shared, current)}, where the backup ends`;
+  throw invalidField(
+    { parameter: "after" },
+    "outdated_cursor",
+    `must be replaced, because the store was restored from a backup of ${outdated.backupCreatedAt} and later events are lost: ${remedy}`,
+  );
+}
+
+async function read(
+  db: Database,
+  organizationId: Id<"organization">,
+  after: number,
+  limit: number,
+  types: readonly EventType[] | null,
+): Promise<{ data: readonly RelayedEvent[]; last: number; hasMore: boolean }> {
+  const stretch = types && (await stretchAfter(db, organizationId, after, stretchMax));
+  const rows =
+    types === null
+      ? await eventsAfter(db, organizationId, after, limit + 1)
+      : await eventsBetween(
+          db,
+          organizationId,
+          { after, through: stretch?.last ?? after },
+          types,
+          limit + 1,
+        );
+  const data = rows.slice(0, limit);
+  const isFull = rows.length > limit;
+  // Scanned events of other types are not scanned again.
+  const end = isFull || stretch === null ? data.at(-1)?.position : stretch.last;
+  return { data, last: end ?? after, hasMore: isFull || stretch?.count === stretchMax };
 }
 
 const everyType = Object.values(eventCatalogue)

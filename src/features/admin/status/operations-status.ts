@@ -38,85 +38,84 @@ const bounds = {
 /** Runs the checks now. The context is that of the test write to the store. */
 export type StatusReader = (context: WriteContext) => Promise<Report>;
 
-export function makeStatusReader(
-  deps: { readonly db: Database; readonly clock: Clock } & StatusSources,
-): StatusReader {
+type StatusDependencies = { readonly db: Database; readonly clock: Clock } & StatusSources;
+
+export function makeStatusReader(deps: StatusDependencies): StatusReader {
   const { db, clock } = deps;
-  async function database(context: WriteContext): Promise<Check> {
-    try {
-      const took = await probeWrite(db, clock, context);
-      return graded(took, bounds.write, `A write took ${String(took)} ms.`);
-    } catch (error) {
-      if (error instanceof Problem) return down(error.message);
-      if (error instanceof StatementFailed) return down(`A write failed: ${error.code}.`);
-      throw error;
-    }
-  }
-
-  async function migrations(): Promise<Check> {
-    const { length } = await pendingMigrations(db);
-    if (length > 0) return down(`${String(length)} migrations are pending. Run till db migrate.`);
-    return { status: "ok", message: "The store is up to date." };
-  }
-
-  function scheduler(held: ReadonlySet<string>): Check {
-    const tick = deps.lastTickAt();
-    if (tick !== null) {
-      const silence = Math.max(0, clock.now() - tick);
-      return graded(silence, bounds.tick, `It last ran ${String(silence)} ms ago.`);
-    }
-    return held.size > 0
-      ? { status: "ok", message: "A server is running on this store." }
-      : { status: "unknown", message: "No server seems to be running on this store." };
-  }
-
-  async function outbox(): Promise<Check> {
-    const oldest = await oldestWaitingEvent(db);
-    if (oldest === null) return { status: "ok", message: "No event is waiting." };
-    const age = Math.max(0, clock.now() - oldest);
-    return graded(age, bounds.outbox, `The oldest event has waited ${String(age)} ms.`);
-  }
-
-  async function wallets(): Promise<Check> {
-    const uses = await deps.holdUse();
-    const [use] = uses.toSorted((one, other) => shareOf(other) - shareOf(one));
-    if (use === undefined) return { status: "ok", message: "No payment amounts are reserved." };
-    const percent = Math.floor(shareOf(use) * 100);
-    const price = formatMoney(money(use.price, tokenAsset(use.token.symbol, use.token.decimals)));
-    return graded(
-      percent,
-      bounds.wallets,
-      `The busiest address uses ${String(percent)} % of its payment amounts near ${price} ${use.token.symbol} on ${use.network}.`,
-    );
-  }
-
-  async function disk(): Promise<Readonly<Record<string, Check>>> {
-    const free = await deps.freeBytes();
-    if (free === null) return {};
-    const message = `${String(Math.floor(free / mebibyte))} MiB free.`;
-    return { disk: graded(-free, bounds.disk, message) };
-  }
-
   return async (context) => {
     const held = await heldLeases(db, clock.now());
+    const isRunning = deps.lastTickAt() !== null || held.size > 0;
     const checks = {
-      database: await database(context),
-      migrations: await migrations(),
-      scheduler: scheduler(held),
-      outbox: await outbox(),
+      database: await database(deps, context),
+      migrations: await migrations(deps),
+      scheduler: scheduler(deps, held),
+      outbox: await outbox(deps),
       audit: await auditCheck(db, deps.auditKey, clock.now()),
-      cron: await cronCheck(
-        ...([db, clock.now(), deps.schedule, deps.lastTickAt() !== null || held.size > 0] as const),
-      ),
-      wallets: await wallets(),
+      cron: await cronCheck(db, clock.now(), deps.schedule, isRunning),
+      wallets: await wallets(deps),
       backup: backupCheck(await readBackupRecord(db), deps.backupDueAt(clock.now()), clock.now()),
       ...(deps.rates === null ? {} : { rates: ratesCheck(await deps.rates()) }),
-      ...(await disk()),
+      ...(await disk(deps)),
       ...named("certificate", await deps.certificate()),
       ...named("clock", await clockCheck(db, deps.networks)),
     };
     return { checks, providers: await providerStatuses(deps) };
   };
+}
+
+async function database({ db, clock }: StatusDependencies, context: WriteContext): Promise<Check> {
+  try {
+    const took = await probeWrite(db, clock, context);
+    return graded(took, bounds.write, `A write took ${String(took)} ms.`);
+  } catch (error) {
+    if (error instanceof Problem) return down(error.message);
+    if (error instanceof StatementFailed) return down(`A write failed: ${error.code}.`);
+    throw error;
+  }
+}
+
+async function migrations({ db }: StatusDependencies): Promise<Check> {
+  const { length } = await pendingMigrations(db);
+  if (length > 0) return down(`${String(length)} migrations are pending. Run till db migrate.`);
+  return { status: "ok", message: "The store is up to date." };
+}
+
+function scheduler({ clock, lastTickAt }: StatusDependencies, held: ReadonlySet<string>): Check {
+  const tick = lastTickAt();
+  if (tick !== null) {
+    const silence = Math.max(0, clock.now() - tick);
+    return graded(silence, bounds.tick, `It last ran ${String(silence)} ms ago.`);
+  }
+  return held.size > 0
+    ? { status: "ok", message: "A server is running on this store." }
+    : { status: "unknown", message: "No server seems to be running on this store." };
+}
+
+async function outbox({ db, clock }: StatusDependencies): Promise<Check> {
+  const oldest = await oldestWaitingEvent(db);
+  if (oldest === null) return { status: "ok", message: "No event is waiting." };
+  const age = Math.max(0, clock.now() - oldest);
+  return graded(age, bounds.outbox, `The oldest event has waited ${String(age)} ms.`);
+}
+
+async function wallets({ holdUse }: StatusDependencies): Promise<Check> {
+  const uses = await holdUse();
+  const [use] = uses.toSorted((one, other) => shareOf(other) - shareOf(one));
+  if (use === undefined) return { status: "ok", message: "No payment amounts are reserved." };
+  const percent = Math.floor(shareOf(use) * 100);
+  const price = formatMoney(money(use.price, tokenAsset(use.token.symbol, use.token.decimals)));
+  return graded(
+    percent,
+    bounds.wallets,
+    `The busiest address uses ${String(percent)} % of its payment amounts near ${price} ${use.token.symbol} on ${use.network}.`,
+  );
+}
+
+async function disk({ freeBytes }: StatusDependencies): Promise<Readonly<Record<string, Check>>> {
+  const free = await freeBytes();
+  if (free === null) return {};
+  const message = `${String(Math.floor(free / mebibyte))} MiB free.`;
+  return { disk: graded(-free, bounds.disk, message) };
 }
 
 /** Returns a check under its name; an empty record without one. */

@@ -53,7 +53,7 @@ export function makePaymentApplication(deps: {
       const came = allCollected.get(invoice.id) ?? [];
       const { confirmed } = receivedAt(came);
       const lines = allLines.get(invoice.id) ?? [];
-      const stands = await settleStatus(tx, at, invoice, lines, confirmed);
+      const stands = await settleStatus(tx, announcer, at, invoice, lines, confirmed);
       await creditSurplus(tx, at, stands, rows, confirmed);
       // A reorganization may have reopened the checkout of a void invoice that was paid.
       if (stands.status === "void") {
@@ -70,36 +70,38 @@ export function makePaymentApplication(deps: {
     }
     tx.afterCommit(wake);
   };
+}
 
-  async function settleStatus(
-    tx: Tx,
-    at: Instant,
-    invoice: PlatformInvoiceRow,
-    lines: readonly PlatformInvoiceLineRow[],
-    confirmed: bigint,
-  ): Promise<PlatformInvoiceRow> {
-    const { status, total } = invoice;
-    const isOwed = status === "open" || status === "past_due";
-    if (isOwed && confirmed >= total) {
-      const row = await savePlatformInvoice(tx, at, invoice, {
-        status: "paid",
-        paidAt: at,
-        dunningFrom: null,
-      });
-      await announcer.invoice(tx, at, "platform_invoice.paid", { ...row, lines });
-      return row;
-    }
-    // An invoice that was paid without a collection invoice has no payment that could be removed.
-    if (status !== "paid" || confirmed >= total || invoice.twinId === null) return invoice;
+/** Marks an invoice as paid, or as open again, by the confirmed payments. */
+async function settleStatus(
+  tx: Tx,
+  announcer: BillingAnnouncer,
+  at: Instant,
+  invoice: PlatformInvoiceRow,
+  lines: readonly PlatformInvoiceLineRow[],
+  confirmed: bigint,
+): Promise<PlatformInvoiceRow> {
+  const { status, total } = invoice;
+  const isOwed = status === "open" || status === "past_due";
+  if (isOwed && confirmed >= total) {
     const row = await savePlatformInvoice(tx, at, invoice, {
-      status: "open",
-      paidAt: null,
-      pastDueAt: null,
-      dunningFrom: at + timeToPayAgain,
+      status: "paid",
+      paidAt: at,
+      dunningFrom: null,
     });
-    await announcer.invoice(tx, at, "platform_invoice.reverted", { ...row, lines });
+    await announcer.invoice(tx, at, "platform_invoice.paid", { ...row, lines });
     return row;
   }
+  // An invoice that was paid without a collection invoice has no payment that could be removed.
+  if (status !== "paid" || confirmed >= total || invoice.twinId === null) return invoice;
+  const row = await savePlatformInvoice(tx, at, invoice, {
+    status: "open",
+    paidAt: null,
+    pastDueAt: null,
+    dunningFrom: at + timeToPayAgain,
+  });
+  await announcer.invoice(tx, at, "platform_invoice.reverted", { ...row, lines });
+  return row;
 }
 
 /** Returns the ids of the platform invoices whose current or former collection invoices these are. */

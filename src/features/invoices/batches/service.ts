@@ -33,69 +33,7 @@ export interface InvoiceBatchService {
 }
 
 export function makeInvoiceBatchService(deps: BatchDependencies): InvoiceBatchService {
-  const { db, clock, ids, baseUrl } = deps;
   const turns = makeTurns();
-
-  /** Plans and writes a batch. Throws UniqueViolation if an externalId was taken in the meantime. */
-  async function attempt(
-    context: WriteContext,
-    organizationId: Id<"organization">,
-    items: readonly BatchItem[],
-  ): Promise<InvoiceBatch> {
-    const prepared = await prepareBatch(deps, organizationId, items, clock.now());
-    return db.write(context, async (tx) => {
-      // Two batches would otherwise wait for each other's held amounts, which PostgreSQL ends as a deadlock.
-      await holdLock(tx, `invoice batch ${organizationId}`);
-      const at = clock.now();
-      const created = await createReady(tx, at, organizationId, prepared.ready);
-      const outcomes = items.map((_, index): BatchOutcome => {
-        const { settled, sameAs } = prepared;
-        const known = sameAs.get(index) ?? index;
-        const outcome = settled.get(index) ?? created.get(known) ?? settled.get(known);
-        if (outcome === undefined) throw new Defect("an invoice of a batch has no result");
-        // The first of two identical items creates the invoice, and the second one finds it.
-        return known !== index && outcome.outcome === "created"
-          ? { ...outcome, outcome: "existing" }
-          : outcome;
-      });
-      return {
-        results: outcomes.map((outcome, index) => ({
-          ...outcome,
-          externalId: items[index]?.externalId ?? null,
-        })),
-        requestId: context.requestId,
-        baseUrl: baseUrl(),
-      };
-    });
-  }
-
-  async function createReady(
-    tx: Tx,
-    at: Instant,
-    organizationId: Id<"organization">,
-    ready: readonly ReadyItem[],
-  ): Promise<ReadonlyMap<number, BatchOutcome>> {
-    const drafts = ready.map((item) => {
-      const { input, terms, fingerprint, plan } = item;
-      return { item, plan, draft: draftRow(ids, at, organizationId, input, terms, fingerprint) };
-    });
-    const issued = await issueGranted(
-      tx,
-      deps,
-      at,
-      drafts.flatMap(({ draft, plan }) => (plan === null ? [] : [{ draft, plan }])),
-    );
-    const outcomes = drafts.map(({ item, draft }): [number, BatchOutcome] => {
-      const row = issued.get(draft.id) ?? draft;
-      return [
-        item.index,
-        row instanceof Problem
-          ? refusedFor(row)
-          : { outcome: "created", invoice: insertInvoice(deps, tx, at, row) },
-      ];
-    });
-    return new Map(outcomes);
-  }
 
   return {
     create(context, organizationId, items) {
@@ -103,7 +41,7 @@ export function makeInvoiceBatchService(deps: BatchDependencies): InvoiceBatchSe
       return turns.take(organizationId, async () => {
         for (let tries = 1; ; tries += 1) {
           try {
-            return await attempt(context, organizationId, items);
+            return await attempt(deps, context, organizationId, items);
           } catch (error) {
             // A concurrent request created one of the invoices; the next attempt finds it. There are not more of them.
             if (!isExternalIdTaken(error) || tries > batchMax) throw error;
@@ -112,6 +50,70 @@ export function makeInvoiceBatchService(deps: BatchDependencies): InvoiceBatchSe
       });
     },
   };
+}
+
+/** Plans and writes a batch. Throws UniqueViolation if an externalId was taken in the meantime. */
+async function attempt(
+  deps: BatchDependencies,
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  items: readonly BatchItem[],
+): Promise<InvoiceBatch> {
+  const { db, clock, baseUrl } = deps;
+  const prepared = await prepareBatch(deps, organizationId, items, clock.now());
+  return db.write(context, async (tx) => {
+    // Two batches would otherwise wait for each other's held amounts, which PostgreSQL ends as a deadlock.
+    await holdLock(tx, `invoice batch ${organizationId}`);
+    const at = clock.now();
+    const created = await createReady(tx, deps, at, organizationId, prepared.ready);
+    const outcomes = items.map((_, index): BatchOutcome => {
+      const { settled, sameAs } = prepared;
+      const known = sameAs.get(index) ?? index;
+      const outcome = settled.get(index) ?? created.get(known) ?? settled.get(known);
+      if (outcome === undefined) throw new Defect("an invoice of a batch has no result");
+      // The first of two identical items creates the invoice, and the second one finds it.
+      return known !== index && outcome.outcome === "created"
+        ? { ...outcome, outcome: "existing" }
+        : outcome;
+    });
+    return {
+      results: outcomes.map((outcome, index) => ({
+        ...outcome,
+        externalId: items[index]?.externalId ?? null,
+      })),
+      requestId: context.requestId,
+      baseUrl: baseUrl(),
+    };
+  });
+}
+
+async function createReady(
+  tx: Tx,
+  deps: BatchDependencies,
+  at: Instant,
+  organizationId: Id<"organization">,
+  ready: readonly ReadyItem[],
+): Promise<ReadonlyMap<number, BatchOutcome>> {
+  const drafts = ready.map((item) => {
+    const { input, terms, fingerprint, plan } = item;
+    return { item, plan, draft: draftRow(deps.ids, at, organizationId, input, terms, fingerprint) };
+  });
+  const issued = await issueGranted(
+    tx,
+    deps,
+    at,
+    drafts.flatMap(({ draft, plan }) => (plan === null ? [] : [{ draft, plan }])),
+  );
+  const outcomes = drafts.map(({ item, draft }): [number, BatchOutcome] => {
+    const row = issued.get(draft.id) ?? draft;
+    return [
+      item.index,
+      row instanceof Problem
+        ? refusedFor(row)
+        : { outcome: "created", invoice: insertInvoice(deps, tx, at, row) },
+    ];
+  });
+  return new Map(outcomes);
 }
 
 /**

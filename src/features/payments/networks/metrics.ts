@@ -38,46 +38,48 @@ export function networkMetrics({ db, clock }: ModuleParts): MetricGroup {
   };
 }
 
+const providerSeries = [
+  gauge(
+    "till_provider_usable",
+    "1 if the network can be read from the provider.",
+    "network",
+    "provider",
+  ),
+  gauge(
+    "till_provider_lag_blocks",
+    "Blocks that the provider is behind the best one.",
+    "network",
+    "provider",
+  ),
+  gauge(
+    "till_provider_latency_seconds",
+    "Smoothed response time of the provider.",
+    "network",
+    "provider",
+  ),
+  counter(
+    "till_provider_requests_total",
+    "Requests from this process to the provider.",
+    "network",
+    "provider",
+  ),
+  counter(
+    "till_provider_errors_total",
+    "Failed requests from this process, by kind.",
+    "network",
+    "provider",
+    "kind",
+  ),
+  gauge("till_chain_alarms", "Open alarms about a network.", "network", "kind"),
+];
+
 /** Metrics of the providers: their stored health, and the counts of this process. */
 export function providerMetrics({
   db,
   pools,
 }: ModuleParts & { readonly pools: ReadonlyMap<string, ProviderPool> }): MetricGroup {
   return {
-    metrics: [
-      gauge(
-        "till_provider_usable",
-        "1 if the network can be read from the provider.",
-        "network",
-        "provider",
-      ),
-      gauge(
-        "till_provider_lag_blocks",
-        "Blocks that the provider is behind the best one.",
-        "network",
-        "provider",
-      ),
-      gauge(
-        "till_provider_latency_seconds",
-        "Smoothed response time of the provider.",
-        "network",
-        "provider",
-      ),
-      counter(
-        "till_provider_requests_total",
-        "Requests from this process to the provider.",
-        "network",
-        "provider",
-      ),
-      counter(
-        "till_provider_errors_total",
-        "Failed requests from this process, by kind.",
-        "network",
-        "provider",
-        "kind",
-      ),
-      gauge("till_chain_alarms", "Open alarms about a network.", "network", "kind"),
-    ],
+    metrics: providerSeries,
     async read() {
       const [stored, alarms] = await Promise.all([storedProviders(db), openAlarms(db)]);
       const reported = stored.map(({ network, health }) => ({
