@@ -1,25 +1,21 @@
-import { parseBody } from "../api/declare/request.ts";
-import { Defect } from "../kernel/errors.ts";
-import type { Command, CommandCall } from "../api/declare/command.ts";
+import type { Command, CommandCall, Looked } from "../api/declare/command.ts";
 import type { CsvContent } from "../api/declare/csv.ts";
 import type { ServiceName, ServiceOf } from "../compose/features/readers.ts";
 import { WholeProgramNeeded } from "../compose/features/whole-program-needed.ts";
-import type { WriteContext } from "../platform/database/index.ts";
+import { callOf, propertyOf, type GivenCall } from "./command-call.ts";
 import type { Scope } from "./command-words.ts";
-import { openLight, openWhole } from "./open-store.ts";
-import { operator } from "./operator.ts";
-import { chooseOrganization, findNamed, type NamedOrganization } from "./organization.ts";
-import { printRecord } from "./terminal/output.ts";
-import { printCode } from "./terminal/qr-code.ts";
-import { readNewPassword } from "./terminal/password.ts";
+import { missing } from "./failures/refusals.ts";
 import { printPreview } from "./look-first/preview.ts";
-import { startProgress } from "./terminal/progress.ts";
+import { makeTrial } from "./look-first/trial.ts";
+import { openLight, openWhole, type OpenStore } from "./open-store.ts";
+import { chooseOrganization, findNamed } from "./organization.ts";
+import { printRecord } from "./terminal/output.ts";
+import { readNewPassword } from "./terminal/password.ts";
+import { startProgress, type ProgressBar } from "./terminal/progress.ts";
 import { askText, confirm, personAt, requireConsent } from "./terminal/prompts.ts";
-import { missing, UsageError } from "./failures/refusals.ts";
+import { printCode } from "./terminal/qr-code.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import { decodeText, readInput } from "./terminal/text-input.ts";
 import { watch } from "./terminal/watch.ts";
-import { makeTrial, type Trial } from "./look-first/trial.ts";
 
 /** The parsed arguments and flags of one command. */
 export interface CommandArguments {
@@ -46,17 +42,16 @@ export async function runFeatureCommand<Name extends ServiceName>(
   const password =
     command.password === null ? null : await readNewPassword(terminal, command.password, flags);
   const bar = startProgress(terminal);
-  const named: Named = { organization: null };
-  const values = { ...given.arguments };
-  const readings = new Map<string, Promise<Buffer>>();
-  const output = { isTaken: false };
-  const makeCall = (trial: Trial | null): CommandCall =>
-    callOf(
-      terminal,
-      { arguments: values, flags, password, named, readings, output, progress: bar.report },
-      trial,
-    );
-  const call = makeCall(null);
+  const givenCall: GivenCall = {
+    arguments: { ...given.arguments },
+    flags,
+    password,
+    named: { organization: null },
+    readings: new Map(),
+    output: { isTaken: false },
+    progress: bar.report,
+  };
+  const call = callOf(terminal, givenCall, null);
   const isTrial = command.effect === "write" && flags["dryRun"] === true;
   const needsConsent = !isTrial && (command.confirm?.(call, "") ?? null) !== null;
   if (needsConsent) requireConsent(terminal);
@@ -64,83 +59,25 @@ export async function runFeatureCommand<Name extends ServiceName>(
   const opened = await (scope === "light" ? openLight : openWhole)(terminal, flags, name);
   let startsOver = false;
   try {
-    const { db, service } = opened;
-    named.organization = await chooseOrganization(db, command.flags, flags, opened.organization);
-    if (named.organization !== null) flags["organization"] = named.organization.id;
-    for (const { name, isOrganization } of command.arguments) {
-      const text = values[name];
-      if (isOrganization !== true || text === undefined) continue;
-      values[name] = (await findNamed(db, text)).id;
-    }
+    const run = { terminal, command, given: givenCall, call, bar, opened };
+    await findNames(run);
     const isAsked = needsConsent && !terminal.assumesYes;
-    const looked = isAsked || isTrial ? ((await command.look?.(service, call)) ?? null) : null;
-    if (named.organization !== null && looked === null && command.effect !== "read") {
-      const { id, name } = named.organization;
-      terminal.talk(`Organization: ${name} (${id})`);
+    const looked =
+      isAsked || isTrial ? ((await command.look?.(opened.service, call)) ?? null) : null;
+    const { organization } = givenCall.named;
+    if (organization !== null && looked === null && command.effect !== "read") {
+      terminal.talk(`Organization: ${organization.name} (${organization.id})`);
     }
-    const tryOut = async () => {
-      const trial = makeTrial();
-      const result = await trial.resultOf(command.handle(service, makeCall(trial), looked));
-      bar.end();
-      return { result, shown: await command.present(result) };
-    };
-    const print = async (
-      screen: Terminal,
-      { result, shown }: { result: unknown; shown: unknown },
-    ) => {
-      // A file on standard output has no record beside it.
-      if (!output.isTaken) await printRecord(screen, shown, command);
-      const code = command.code?.(shown) ?? null;
-      if (code !== null && !isTrial) await printCode(screen, code);
-      const fault = (await command.fault?.(shown, result)) ?? null;
-      if (fault !== null && !isTrial) throw fault;
-      return fault;
-    };
-
     if (isTrial) {
-      const tried = await tryOut();
-      if (looked !== null && terminal.form === "people") {
-        printPreview(terminal, command.columns, looked, tried.shown);
-      }
-      const fault = await print(terminal, tried);
-      terminal.talk(`Dry run: nothing was changed in ${opened.storeName}.`);
-      if (fault !== null) throw fault;
+      await runDry(run, looked);
       return;
     }
-    if (isAsked) {
-      const canBeShown = looked !== null && ("before" in looked || "changes" in looked);
-      const after = command.effect === "write" && canBeShown ? (await tryOut()).shown : null;
-      if (looked !== null) printPreview(terminal, command.columns, looked, after);
-      await confirm(terminal, command.confirm?.(call, looked?.subject ?? "") ?? "");
-    }
-    const act = async (screen: Terminal) => {
-      const result = await command.handle(service, call, looked);
-      if (command.isCsv) {
-        const { printCsv } = await import("./terminal/csv-output.ts");
-        const file = call.flag("output");
-        await printCsv(screen, result as CsvContent, file === "-" ? undefined : file, bar);
-        return result;
-      }
-      bar.end();
-      const shown = await command.present(result);
-      await print(screen, { result, shown });
-      return shown;
-    };
+    if (isAsked) await ask(run, looked);
     if (command.isWatched && flags["watch"] === true) {
-      await watch(terminal, act);
+      await watch(terminal, (screen) => act(run, looked, screen));
       return;
     }
-    const shown = await act(terminal);
-    const isPersonThere =
-      terminal.form === "people" &&
-      terminal.isInteractive &&
-      terminal.surroundings.stdout.isTTY === true;
-    if (command.interact !== null && isPersonThere && flags["list"] !== true) {
-      await command.interact(service, call, shown, personAt(terminal));
-    }
-    if (command.effect === "read") return;
-    terminal.talk(`Done in ${opened.storeName}.`);
-    if (command.next !== null) terminal.talk(`Next: ${command.next(shown)}`);
+    await goOn(run, await act(run, looked, terminal));
   } catch (error) {
     startsOver = error instanceof WholeProgramNeeded;
     throw error;
@@ -150,6 +87,102 @@ export async function runFeatureCommand<Name extends ServiceName>(
     if (!startsOver) for (const note of opened.notes()) terminal.talk(note);
     await opened.close();
   }
+}
+
+/** A command whose store is open. */
+interface Run<Service> {
+  readonly terminal: Terminal;
+  readonly command: Command<Service>;
+  readonly given: GivenCall;
+  readonly call: CommandCall;
+  readonly bar: ProgressBar;
+  readonly opened: OpenStore<Service>;
+}
+
+/** Finds the organizations that the command line names, and puts their ids in the place of their names. */
+async function findNames<Service>({ command, given, opened }: Run<Service>): Promise<void> {
+  const { arguments: values, flags, named } = given;
+  const { db, organization } = opened;
+  named.organization = await chooseOrganization(db, command.flags, flags, organization);
+  if (named.organization !== null) flags["organization"] = named.organization.id;
+  for (const { name, isOrganization } of command.arguments) {
+    const text = values[name];
+    if (isOrganization !== true || text === undefined) continue;
+    values[name] = (await findNamed(db, text)).id;
+  }
+}
+
+/** Runs the command's write, rolls it back and returns its result. */
+async function tryOut<Service>(
+  { terminal, command, given, bar, opened }: Run<Service>,
+  looked: Looked | null,
+): Promise<{ result: unknown; shown: unknown }> {
+  const trial = makeTrial();
+  const call = callOf(terminal, given, trial);
+  const result = await trial.resultOf(command.handle(opened.service, call, looked));
+  bar.end();
+  return { result, shown: await command.present(result) };
+}
+
+async function runDry<Service>(run: Run<Service>, looked: Looked | null): Promise<void> {
+  const { terminal, command, given, opened } = run;
+  const { result, shown } = await tryOut(run, looked);
+  if (looked !== null && terminal.form === "people") {
+    printPreview(terminal, command.columns, looked, shown);
+  }
+  // A file on standard output has no record beside it.
+  if (!given.output.isTaken) await printRecord(terminal, shown, command);
+  const fault = (await command.fault?.(shown, result)) ?? null;
+  terminal.talk(`Dry run: nothing was changed in ${opened.storeName}.`);
+  if (fault !== null) throw fault;
+}
+
+/** Shows what the command is about, and asks for consent. */
+async function ask<Service>(run: Run<Service>, looked: Looked | null): Promise<void> {
+  const { terminal, command, call } = run;
+  const canBeShown = looked !== null && ("before" in looked || "changes" in looked);
+  const after = command.effect === "write" && canBeShown ? (await tryOut(run, looked)).shown : null;
+  if (looked !== null) printPreview(terminal, command.columns, looked, after);
+  await confirm(terminal, command.confirm?.(call, looked?.subject ?? "") ?? "");
+}
+
+/** Runs the command and prints its record, which it returns. */
+async function act<Service>(
+  { command, given, call, bar, opened }: Run<Service>,
+  looked: Looked | null,
+  screen: Terminal,
+): Promise<unknown> {
+  const result = await command.handle(opened.service, call, looked);
+  if (command.isCsv) {
+    const { printCsv } = await import("./terminal/csv-output.ts");
+    const file = call.flag("output");
+    await printCsv(screen, result as CsvContent, file === "-" ? undefined : file, bar);
+    return result;
+  }
+  bar.end();
+  const shown = await command.present(result);
+  // A file on standard output has no record beside it.
+  if (!given.output.isTaken) await printRecord(screen, shown, command);
+  const code = command.code?.(shown) ?? null;
+  if (code !== null) await printCode(screen, code);
+  const fault = (await command.fault?.(shown, result)) ?? null;
+  if (fault !== null) throw fault;
+  return shown;
+}
+
+/** Continues with the person at the terminal, and names the next command. */
+async function goOn<Service>(run: Run<Service>, shown: unknown): Promise<void> {
+  const { terminal, command, given, call, opened } = run;
+  const isPersonThere =
+    terminal.form === "people" &&
+    terminal.isInteractive &&
+    terminal.surroundings.stdout.isTTY === true;
+  if (command.interact !== null && isPersonThere && given.flags["list"] !== true) {
+    await command.interact(opened.service, call, shown, personAt(terminal));
+  }
+  if (command.effect === "read") return;
+  terminal.talk(`Done in ${opened.storeName}.`);
+  if (command.next !== null) terminal.talk(`Next: ${command.next(shown)}`);
 }
 
 /** Whether a command only reads, and asks nothing now or after it. */
@@ -191,101 +224,4 @@ async function complete<Service>(
     completed[property] = await askText(terminal, name, ask);
   }
   return completed;
-}
-
-/** The organization of a call, once it was read from the store. */
-interface Named {
-  organization: NamedOrganization | null;
-}
-
-/** The parts of a command line from which its calls are made: the one that acts and the one that is tried out. */
-interface GivenCall extends CommandArguments {
-  readonly password: string | null;
-  readonly named: Named;
-  /** Files that were read; standard input can be read only once. */
-  readonly readings: Map<string, Promise<Buffer>>;
-  /** Whether standard output got a file. */
-  readonly output: { isTaken: boolean };
-  readonly progress: CommandCall["progress"];
-}
-
-function callOf(terminal: Terminal, given: GivenCall, trial: Trial | null): CommandCall {
-  const { arguments: values, flags, password, named, readings, output, progress } = given;
-  const context: WriteContext = {
-    actor: operator(),
-    requestId: terminal.requestId,
-    ip: null,
-    ...(trial === null ? {} : { finish: trial.finish }),
-  };
-  function readFile(path: string): Promise<Buffer> {
-    const reading = readings.get(path) ?? readInput(terminal, path);
-    readings.set(path, reading);
-    return reading;
-  }
-  return {
-    context,
-    argument(name) {
-      const value = values[name];
-      if (value === undefined) throw new UsageError(`Missing argument: ${name}.`);
-      return value;
-    },
-    optionalArgument: (name) => values[name],
-    flag(name) {
-      const value = flags[propertyOf(name)];
-      return typeof value === "string" ? value : undefined;
-    },
-    organization() {
-      if (named.organization === null) throw new Defect("the command names no organization");
-      const { id, name, status } = named.organization;
-      return `${name} (${id}), ${status}`;
-    },
-    isSet: (name) => flags[propertyOf(name)] === true,
-    password() {
-      if (password === null) throw new Defect("the command declares no password");
-      return password;
-    },
-    readFile,
-    async writeFile(path, text) {
-      const { writeAll, writeNewFile } = await import("./terminal/csv-output.ts");
-      if (path !== "-") {
-        await writeNewFile(terminal, path, [text]);
-        return;
-      }
-      if (terminal.form !== "people") {
-        throw new UsageError(
-          "With - the file itself goes to standard output: leave out --json and --quiet, or name a file.",
-        );
-      }
-      output.isTaken = true;
-      await writeAll(terminal.surroundings.stdout, [text]);
-    },
-    readText: async (path) => decodeText(path, await readFile(path)),
-    attempt: (write) => (trial === null ? write : (trial.resultOf(write) as typeof write)),
-    interruptible,
-    progress,
-    parse: (schema, input) => parseBody(schema, withoutMissing(input)) as never,
-  };
-}
-
-async function interruptible<T>(work: (isInterrupted: () => boolean) => Promise<T>): Promise<T> {
-  let isInterrupted = false;
-  const stop = () => {
-    isInterrupted = true;
-  };
-  process.once("SIGINT", stop);
-  try {
-    return await work(() => isInterrupted);
-  } finally {
-    process.off("SIGINT", stop);
-  }
-}
-
-/** Removes missing flags: the schema expects absent keys, not undefined. */
-function withoutMissing(input: unknown): unknown {
-  if (typeof input !== "object" || input === null) return input;
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-}
-
-function propertyOf(name: string): string {
-  return name.replaceAll(/-([a-z])/g, (_dash, letter: string) => letter.toUpperCase());
 }

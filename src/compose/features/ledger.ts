@@ -2,7 +2,7 @@ import {
   claimableNetworks,
   claimableTerms,
   findInvoice,
-  makeSettlement,
+  type makeSettlement,
   matchHolds,
   oldestHold,
   watchedAddresses,

@@ -3,7 +3,7 @@ import type { CheckoutService } from "../../features/checkout/index.ts";
 import {
   makeCapacityService,
   makeCapacityWatch,
-  makeSettlement,
+  type makeSettlement,
   type CapacityService,
   type InvoiceBatchService,
   type InvoiceService,

@@ -120,7 +120,7 @@ function outcome<T>(target: Target, call: Call<T>, answer: Answer): RpcResult<T>
 
 /** Returns the error that the provider stated. */
 function refusal(
-  { provider, masked }: Target,
+  target: Target,
   error: StatedError,
   request: { status: number; isAboutLogs: boolean },
   retryAfterMs: number | null,
@@ -128,9 +128,9 @@ function refusal(
   const kind = faultOf({ ...error, ...request });
   const code =
     error.code === null ? `HTTP ${String(request.status)}` : `code ${String(error.code)}`;
-  const said = masked(error.message).slice(0, errorTextLengthMax);
+  const said = target.masked(error.message).slice(0, errorTextLengthMax);
   const message = said === "" ? code : `${said} (${code})`;
-  return new ProviderError(message, { kind, provider, retryAfterMs });
+  return new ProviderError(message, { kind, provider: target.provider, retryAfterMs });
 }
 
 function malformed({ provider }: Target, message: string): ProviderError {
