@@ -73,7 +73,9 @@ show(
 );
 show(
   "Functions",
-  longFunctions.slice(0, process.argv.includes("--all") ? undefined : 10).map(({ lines, place }) => `${lines} ${place}`),
+  longFunctions
+    .slice(0, process.argv.includes("--all") ? undefined : 10)
+    .map(({ lines, place }) => `${lines} ${place}`),
 );
 show("Branches by database", dialectBranches);
 
