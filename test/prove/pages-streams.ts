@@ -26,12 +26,19 @@ function open(checkoutId: string, place: number): Promise<boolean> {
     asked.once("error", reject);
     asked.once("response", (answer) => {
       resolve(answer.statusCode === 200);
-      let isFirst = true;
-      answer.on("data", (chunk: Buffer) => {
-        if (!chunk.includes("event: session")) return;
-        // The first one is the state in which the stream began.
-        if (!isFirst) process.send?.({ checkoutId, at: Date.now() });
-        isFirst = false;
+      let rest = "";
+      let seen = 0;
+      answer.setEncoding("utf8");
+      answer.on("data", (chunk: string) => {
+        // An event may arrive in two chunks, and two events in one.
+        const events = (rest + chunk).split("\n\n");
+        rest = events.pop() ?? "";
+        for (const event of events) {
+          if (!event.includes("event: session")) continue;
+          seen += 1;
+          // The first one is the state in which the stream began.
+          if (seen > 1) process.send?.({ checkoutId, at: Date.now() });
+        }
       });
     });
     asked.end();

@@ -287,7 +287,11 @@ function refundNotice(
 ): PageNotice | null {
   if (result === null || !Object.hasOwn(refundResults, result)) return null;
   const { isError, text: words } = refundResults[result as RefundResult];
-  const values = { merchant: session.merchantDisplayName, network: networkText(session) };
+  const values = {
+    merchant: session.merchantDisplayName,
+    network: networkText(session),
+    reference: session.invoice.reference,
+  };
   return { form: "refund", isError, text: fill(text[words], values) };
 }
 

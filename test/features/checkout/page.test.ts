@@ -127,7 +127,7 @@ describe("the page of a checkout", () => {
     expect(text).to.contain("25.0001 USDT must arrive");
     expect(text).to.contain("Pay by 21 Nov 2026, 10:30 UTC");
     expect(text).to.contain("Price: $25.00");
-    expect(text).to.contain("The last digits tell us the payment is yours");
+    expect(text).to.contain("the last digits tell us the payment is yours");
     expect(text).to.contain("you also need a little TRX for the network fee.");
     // Elements that need a script are hidden without it.
     for (const [button] of page.matchAll(/<button type="button"[^>]*>/g)) {
@@ -193,7 +193,7 @@ describe("the page of a checkout", () => {
       const text = textOf(page);
       expect(text, scene.name).to.contain("Two coffees, with <milk>").and.to.contain("R-1007");
       expect(text).to.contain("Questions about this payment?");
-      expect(text).to.contain("Contact Café Zürich and quote this reference: P7K2-9QXD");
+      expect(text).to.contain("Contact Café Zürich and tell them this reference: P7K2-9QXD");
       expect(text, "the host without letters that look alike").to.contain(
         "xn--cafe-zrich-w8a.example",
       );
@@ -203,6 +203,52 @@ describe("the page of a checkout", () => {
       );
       if (scene !== scenes.at(-1)) await lab.close();
     }
+  });
+
+  it("says in its own sentence how to reach the merchant, with the reference, where the payer may have to", async () => {
+    const named =
+      "Contact Café Zürich ( hello@cafe.example ) and tell them this reference: P7K2-9QXD";
+    for (const [name, sentence] of [
+      ["expired unpaid", named],
+      ["canceled", named],
+      ["in review", named],
+      ["reverted", named.replace("Contact", "contact")],
+    ] as const) {
+      lab = await openLab("tron");
+      scenes.find((scene) => scene.name === name)?.set(lab, "tron");
+      lab.world.website = "https://cafe.example/";
+      lab.world.contactEmail = "hello@cafe.example";
+      lab.change({});
+      const [state = ""] = /<section class="state.*?<\/section>/s.exec(await html()) ?? [];
+      expect(textOf(state), name).to.contain(sentence);
+      expect(state).to.contain('href="mailto:hello@cafe.example?subject=Payment%20P7K2-9QXD"');
+      lab.world.contactEmail = null;
+      lab.change({});
+      expect(textOf(await html()), name).to.contain("ontact Café Zürich ( cafe.example ) and tell");
+      lab.world.website = "javascript:alert(1)";
+      lab.change({});
+      expect(textOf(await html()), name).to.contain("ontact Café Zürich and tell them");
+      if (name !== "reverted") await lab.close();
+    }
+  });
+
+  it("says what became of the transaction that the payer entered last, above the amount", async () => {
+    lab = await openLab("tron");
+    for (const [result, said] of [
+      ["looking", "We're looking for the transaction that you entered."],
+      ["unknown", "We're looking for the transaction that you entered."],
+      ["other_address", "You entered a transaction. This transaction didn't send anything to"],
+      ["token_disabled", "Contact Café Zürich and tell them this reference: P7K2-9QXD ."],
+      ["failed", "If your wallet shows it as failed too, you can pay again."],
+    ] as const) {
+      lab.world.claims = [{ transactionHash: aHash("b"), result }];
+      lab.change({});
+      const [above = ""] = (await html()).split('id="amount"');
+      expect(textOf(above), result).to.contain(said).and.not.to.contain("Already sent it?");
+    }
+    lab.world.claims = [];
+    lab.change({});
+    expect(textOf(await html())).to.contain("Already sent it? Keep this page open");
   });
 
   it("never links a merchant's site to a script", async () => {
@@ -221,7 +267,7 @@ describe("the page of a checkout", () => {
   it("shows the deadline only where it concerns the payer", async () => {
     for (const scene of scenes) {
       const text = textOf(await inScene(scene.name));
-      const isShown = / (?:Expires|Expired|Pay by) \d/.test(text);
+      const isShown = / (?:Time to pay ended|Pay by) \d/.test(text);
       expect(isShown, scene.name).to.equal(withDeadline.includes(scene.name));
       if (scene !== scenes.at(-1)) await lab.close();
     }
@@ -249,9 +295,9 @@ describe("the page of a checkout", () => {
   it("explains extra digits only where they tell payments apart", async () => {
     lab = await openLab("tron");
     lab.change({ isAddressShared: false });
-    expect(textOf(await html())).not.to.contain("The last digits");
+    expect(textOf(await html())).not.to.contain("last digits");
     lab.change({ isAddressShared: true, remaining: inUsdt("25.00") });
-    expect(textOf(await html())).not.to.contain("The last digits");
+    expect(textOf(await html())).not.to.contain("last digits");
   });
 
   it("shows a receipt with every transaction that counts, linked to the explorer", async () => {
@@ -265,22 +311,27 @@ describe("the page of a checkout", () => {
   });
 
   it("states the excess and the missing amount to the last unit", async () => {
-    expect(textOf(await inScene("overpaid"))).to.contain("4.9999 USDT too much");
+    expect(textOf(await inScene("overpaid"))).to.contain(
+      "You paid 30.00 USDT Order total 25.0001 USDT Too much 4.9999 USDT",
+    );
+    // The rest of a payment was asked for with a surcharge: the sums agree with what was asked for.
+    lab.change({ asked: inUsdt("25.0003") });
+    expect(textOf(await html())).to.contain("Order total 25.0003 USDT Too much 4.9997 USDT");
     await lab.close();
     const partly = textOf(await inScene("partly paid"));
     expect(partly).to.contain("We received 10.00 USDT of 25.0001");
-    expect(partly).to.contain("Already sent the rest? Please wait");
+    expect(partly).to.contain("Already sent the rest? Please don't send it twice");
     await lab.close();
     expect(textOf(await inScene("expired partly paid"))).to.contain(
-      "We received 10.00 USDT of 25.0001 USDT, and the deadline has passed. Please don't send the rest anymore.",
+      "Please don't send the rest anymore: the time to pay is over. We received 10.00 USDT of 25.0001 USDT.",
     );
   });
 
   it("has one instruction about money that is not needed: to ask for its refund here", async () => {
-    for (const [name, withoutForm] of [
-      ["overpaid", "For a refund of the difference, contact Café Zürich"],
-      ["expired partly paid", "happens with the 10.00 USDT"],
-      ["canceled", "Contact Café Zürich and quote the reference below."],
+    for (const [name, withoutForm, button] of [
+      ["overpaid", "To get 4.9999 USDT back, contact Café Zürich", "Ask for 4.9999 USDT back"],
+      ["expired partly paid", "about the 10.00 USDT", "Ask for 10.00 USDT back"],
+      ["canceled", "Already sent something? Contact Café Zürich", "Ask for a refund"],
     ] as const) {
       lab = await openLab("tron");
       scenes.find((scene) => scene.name === name)?.set(lab, "tron");
@@ -290,8 +341,10 @@ describe("the page of a checkout", () => {
       for (const refunded of [0n, payment.amount]) {
         lab.world.payments = [{ ...payment, refunded }];
         lab.change({});
-        const text = textOf(await html());
-        expect(text.includes("Ask for a refund"), `${name}, the form`).to.equal(refunded === 0n);
+        const [state = ""] = /<section class="state.*?<\/section>/s.exec(await html()) ?? [];
+        const text = textOf(state);
+        expect(text.includes(button), `${name}, the form`).to.equal(refunded === 0n);
+        expect(text.includes("sends the money by hand"), name).to.equal(refunded === 0n);
         expect(text.includes(withoutForm), `${name}, the merchant`).to.equal(refunded > 0n);
       }
       if (name !== "canceled") await lab.close();
@@ -303,8 +356,8 @@ describe("the page of a checkout", () => {
     scenes.find(({ name }) => name === "paid late")?.set(lab, "tron");
     lab.change({ received: inUsdt("30.00") });
     const text = textOf(await html());
-    expect(text).to.contain("which is 4.9999 USDT too much");
-    expect(text).to.contain("For a refund of the difference, contact Café Zürich");
+    expect(text).to.contain("Too much 4.9999 USDT");
+    expect(text).to.contain("To get 4.9999 USDT back, contact Café Zürich");
     expect(text).not.to.contain("You don't have to do anything else");
   });
 
@@ -313,7 +366,7 @@ describe("the page of a checkout", () => {
     lab.change({ exception: "reverted" });
     lab.world.payments = [aPayment({ status: "review" })];
     const text = textOf(await html());
-    expect(text).to.contain("The network has reversed a payment");
+    expect(text).to.contain("the network didn't keep a payment that was shown here before");
     expect(text).to.contain("Café Zürich decides whether to accept it");
     expect(text, "its hash is not the payer's before").not.to.contain(aHash("a"));
     expect(text, "asks for nothing meanwhile").not.to.contain("Amount to pay");
@@ -339,7 +392,7 @@ describe("the page of a checkout", () => {
       expect(page.includes('id="amount"'), "asks").to.equal(state === "awaiting");
       expect(page.includes(aHash("a")), "shows the transaction").to.equal(state === "reverted");
     }
-    expect(textOf(await html())).to.contain("Look it up in your wallet before you send anything:");
+    expect(textOf(await html())).to.contain("Look in your wallet before you send anything:");
   });
 
   for (const [what, payment] of [
@@ -395,7 +448,8 @@ describe("the page of a checkout", () => {
       const page = await html();
       expect(page).to.contain('data-state="cannot_check"');
       expect(page).not.to.contain('id="amount"');
-      expect(textOf(page)).to.contain("so please don't send anything");
+      expect(textOf(page)).to.contain("You can't pay this way right now");
+      expect(textOf(page)).to.contain("Please don't send anything");
       expect(textOf(page)).not.to.contain("You can still pay");
     });
   }
@@ -555,13 +609,13 @@ describe("the page of a checkout", () => {
     }
   });
 
-  it("says that a payment is safe while the store is unavailable", async () => {
+  it("tells payers who have paid not to pay again while the store is unavailable", async () => {
     lab = await openLab("tron");
     lab.world.fault = new StoreUnavailable("the disk is full");
     const answer = await fetch(lab.page);
     expect(answer.status).to.equal(503);
     const page = await answer.text();
-    expect(textOf(page)).to.contain("If you have already paid, your payment is safe");
+    expect(textOf(page)).to.contain("Already paid? Please don't pay again");
     expect(page).to.contain(`href="/pay/${checkoutId}"`);
     expect(page).not.to.contain("disk");
   });
@@ -574,7 +628,7 @@ describe("the page of a checkout", () => {
     lab.world.at = startOfTime + hour;
     const page = await html();
     expect(page).not.to.contain('id="address"');
-    expect(page).to.contain("the time to pay is over, or almost over");
+    expect(page).to.contain("The time to pay is over. We&#39;re still checking");
   });
 });
 

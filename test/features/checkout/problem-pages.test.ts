@@ -74,7 +74,7 @@ describe("problems of the payer's pages", () => {
     lab.world.fault = new StoreUnavailable("the disk is full", { retryAfterSeconds: 3 });
     const answer = await fetch(lab.page);
     expect(answer.headers.get("retry-after")).to.equal("3");
-    const page = await pageOf(answer, 503, "your payment is safe");
+    const page = await pageOf(answer, 503, "Please don't pay again");
     expect(retry.exec(page)?.slice(1)).to.deep.equal([`/shop/pay/${checkoutId}`, "3"]);
     expect(page).not.to.contain("disk");
     lab.world.fault = null;

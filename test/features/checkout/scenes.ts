@@ -70,7 +70,7 @@ export const scenes: readonly Scene[] = [
     name: "reverted",
     state: "reverted",
     nextAction: "wait",
-    headline: "The network took your payment back for now",
+    headline: "The network must confirm your payment again",
     set(lab) {
       lab.world.payments = [aPayment({ status: "reverted", isExpectedBack: true })];
       lab.change({ exception: "reverted" });
@@ -111,7 +111,7 @@ export const scenes: readonly Scene[] = [
     name: "expired unpaid",
     state: "expired_unpaid",
     nextAction: "request_new_link",
-    headline: "This payment has expired",
+    headline: "The time to pay is over",
     set(lab, network) {
       later(lab, network);
       lab.change({ status: "expired" });
@@ -121,7 +121,7 @@ export const scenes: readonly Scene[] = [
     name: "expired partly paid",
     state: "expired_partly_paid",
     nextAction: "contact_merchant",
-    headline: "Expired with only part of the payment",
+    headline: "Only part was paid in time",
     set(lab, network) {
       later(lab, network);
       lab.world.payments = [aPayment({ amount: inUsdt("10.00").units })];
@@ -136,7 +136,7 @@ export const scenes: readonly Scene[] = [
     name: "paid late",
     state: "paid_late",
     nextAction: "none",
-    headline: "Paid late",
+    headline: "Paid and accepted",
     set(lab, network) {
       later(lab, network);
       lab.world.payments = [aPayment({ blockTime: afterEnd - minute })];
@@ -152,7 +152,7 @@ export const scenes: readonly Scene[] = [
     name: "late and not accepted yet",
     state: "late_review",
     nextAction: "wait",
-    headline: "Your payment arrived late",
+    headline: "Payment found, but after the deadline",
     set(lab, network) {
       later(lab, network);
       lab.world.payments = [aPayment({ status: "review", blockTime: afterEnd - minute })];
@@ -172,7 +172,7 @@ export const scenes: readonly Scene[] = [
     name: "canceled, and money came",
     state: "canceled_review",
     nextAction: "wait",
-    headline: "Canceled, and a payment has arrived",
+    headline: "Canceled, but your payment has arrived",
     set(lab) {
       lab.world.payments = [aPayment({ status: "review" })];
       lab.change({ status: "canceled" });
@@ -193,7 +193,7 @@ export const scenes: readonly Scene[] = [
     name: "cannot check, and the time is over",
     state: "cannot_check",
     nextAction: "check_again",
-    headline: "We can't check the network right now",
+    headline: "The time to pay is over. We're still checking",
     set(lab) {
       lab.change({});
       lab.world.at = startOfTime + hour;

@@ -1,3 +1,5 @@
+import { maxAssetDecimals, tokenAsset } from "../../../kernel/money/asset.ts";
+import { formatMoney, parseMoney, subtract } from "../../../kernel/money/money.ts";
 import { formatPrice, formatTime, type Catalogue } from "./catalogue.ts";
 import { networkText, tokenText } from "./page-words.ts";
 import type { CheckoutSession } from "../present.ts";
@@ -91,6 +93,28 @@ export function receiptFacts(session: CheckoutSession, text: Catalogue): Fact[] 
     ...(receipt === null ? [] : [timeFact(text.paidAt, receipt.paidAt, text)]),
     fact(text.reference, invoice.reference),
   ];
+}
+
+/** Returns the sums of a payment that is complete and too much; none for any other. */
+export function sumFacts(session: CheckoutSession, text: Catalogue): Fact[] {
+  const { invoice, receipt } = session;
+  if (receipt === null || isZero(invoice.excessAmount)) return [];
+  return [
+    fact(text.sumPaid, tokenText(session, invoice.receivedAmount)),
+    fact(text.sumAsked, tokenText(session, askedOf(invoice))),
+    fact(text.sumExcess, tokenText(session, invoice.excessAmount)),
+  ];
+}
+
+/** Returns the most that was asked for, which may be above `payableAmount`: the rest of a payment may carry a surcharge. */
+function askedOf({
+  receivedAmount,
+  excessAmount,
+  tokenSymbol,
+}: CheckoutSession["invoice"]): string {
+  const places = [receivedAmount, excessAmount].map((text) => text.split(".")[1]?.length ?? 0);
+  const asset = tokenAsset(tokenSymbol, maxAssetDecimals, Math.min(...places));
+  return formatMoney(subtract(parseMoney(receivedAmount, asset), parseMoney(excessAmount, asset)));
 }
 
 /** Whether an amount of the session is zero, however many decimals it has. */

@@ -1,25 +1,25 @@
 import { second } from "../../../kernel/clock.ts";
-import { parseUrl } from "../../../kernel/url.ts";
-import type { ClaimResult } from "../../payments/index.ts";
 import { fill, type Catalogue } from "./catalogue.ts";
 import { testWords } from "./english-only.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
 import { styleSheetFor } from "./assets.ts";
-import { progressFacts, receiptFacts, type Fact } from "./facts.ts";
+import { progressFacts, receiptFacts, sumFacts, type Fact } from "./facts.ts";
 import {
   makeRefund,
   makeRefundForm,
   type RefundFormModel,
   type RefundModel,
 } from "./refund/refund-model.ts";
-import { describeState, networkText, tokenText, type StateWords } from "./page-words.ts";
+import { networkText, tokenText } from "./page-words.ts";
 import { makeOptions, makePayment, type OptionsModel, type PaymentModel } from "./payment-model.ts";
+import { isWebLink, makeHelp, type HelpModel, type Link } from "./state/contact.ts";
+import { describeState, hashResults, type CheckoutWords } from "./state/state-words.ts";
 import { versionOf } from "../live.ts";
 import type { CheckoutSession } from "../present.ts";
 import type { CheckoutState } from "../rules.ts";
 
 /** The data of the templates. Everything except the QR codes is text, which they escape. */
-export interface PageModel extends StateWords {
+export interface PageModel extends CheckoutWords {
   readonly text: Catalogue;
   readonly basePath: string;
   readonly title: string;
@@ -54,8 +54,10 @@ export interface PageModel extends StateWords {
   /** Other tokens and networks to pay with, while nothing should be sent in that in force; otherwise null. */
   readonly options: OptionsModel | null;
   readonly progress: ProgressModel | null;
-  /** The amount that arrived, once the payment is complete. */
+  /** The amount that arrived, once the payment is complete; null if it was too much. */
   readonly total: string | null;
+  /** What was paid, what was to be paid, and what was too much; empty otherwise. */
+  readonly sums: readonly Fact[];
   readonly receipt: ReceiptModel | null;
   readonly facts: readonly Fact[];
   readonly transactions: CheckoutSession["transactions"];
@@ -71,19 +73,6 @@ export interface PageModel extends StateWords {
   readonly back: Link | null;
   /** Link that reads the page again; null if its state is final. */
   readonly again: string | null;
-}
-
-interface Link {
-  readonly href: string;
-  readonly label: string;
-}
-
-/** Whom to ask about a payment, and what to quote. */
-interface HelpModel {
-  readonly ask: string;
-  readonly reference: string;
-  readonly mail: Link | null;
-  readonly site: Link | null;
 }
 
 export interface PageNotice {
@@ -161,6 +150,8 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
   const page = `${basePath}/pay/${session.id}`;
   const { state, invoice, merchantDisplayName: merchant } = session;
   const words = describeState(session, text);
+  const help = makeHelp(session, text);
+  const sums = sumFacts(session, text);
   const isAsking = session.nextAction === "pay";
   const choosing = `${page}/option${languageQuery}`;
   const title = isAsking
@@ -184,10 +175,10 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     eventsPath: `${page}/events`,
     version: versionOf(session),
     embedders: context.allowedOrigins.join(" "),
-    site: siteOf(session),
+    site: help.site,
     purpose: session.invoice.description,
     order: session.invoice.externalId,
-    help: makeHelp(session, text),
+    help,
     languages: languageLinks(page, text),
     sandbox: context.hasSandbox
       ? { words: testWords, action: `${page}/sandbox${languageQuery}` }
@@ -198,7 +189,11 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     payment: isAsking ? makePayment(session, text, choosing) : null,
     options: isAsking ? null : makeOptions(session, choosing),
     progress: state === "confirming" ? makeProgress(session, text) : null,
-    total: session.receipt === null ? null : tokenText(session, invoice.receivedAmount),
+    total:
+      session.receipt === null || sums.length > 0
+        ? null
+        : tokenText(session, invoice.receivedAmount),
+    sums,
     receipt:
       session.receipt === null
         ? null
@@ -235,65 +230,18 @@ function makeProgress({ confirmationProgress }: CheckoutSession, text: Catalogue
   return { current, required, label: fill(text.confirmationCount, counted) };
 }
 
-/** The payer's text for each result. */
-const hashResults = {
-  looking: "hashLooking",
-  unknown: "hashUnknown",
-  given_up: "hashGivenUp",
-  displaced: "hashDisplaced",
-  counted: "hashCounted",
-  in_review: "hashInReview",
-  reverted: "hashReverted",
-  failed: "hashFailed",
-  other_address: "hashOtherAddress",
-  other_token: "hashOtherToken",
-  token_disabled: "hashTokenDisabled",
-  too_small: "hashTooSmall",
-  too_early: "hashTooEarly",
-  too_late: "hashTooLate",
-  not_for_this: "hashNotForThis",
-} as const satisfies Record<ClaimResult, keyof Catalogue>;
-
 function resultValues(session: CheckoutSession): Readonly<Record<string, string>> {
   return {
+    reference: session.invoice.reference,
     merchant: session.merchantDisplayName,
     network: networkText(session),
     token: session.invoice.tokenSymbol,
   };
 }
 
-function makeHelp(session: CheckoutSession, text: Catalogue): HelpModel {
-  const { merchantDisplayName: merchant, merchantContactEmail: email, invoice } = session;
-  const { reference } = invoice;
-  const subject = encodeURIComponent(fill(text.mailSubject, { reference }));
-  // An address may contain ? and &, which would begin further fields of the mail.
-  const to = email === null ? null : encodeURIComponent(email).replace("%40", "@");
-  return {
-    ask: fill(text.askMerchant, { merchant }),
-    reference,
-    mail:
-      email === null || to === null
-        ? null
-        : { href: `mailto:${to}?subject=${subject}`, label: email },
-    site: siteOf(session),
-  };
-}
-
-/** Returns the merchant's site with its host as the label: in punycode, so that no letter looks like another. */
-function siteOf({ merchantWebsite }: CheckoutSession): Link | null {
-  const url = merchantWebsite === null ? null : parseUrl(merchantWebsite);
-  if (url === null || !isWebLink(url.href)) return null;
-  return { href: url.href, label: url.host.replace(/^www\./, "") };
-}
-
 /** Returns the first letter or digit of a name; null if it has neither. */
 export function monogramOf(merchant: string): string | null {
   return /[\p{L}\p{N}]/u.exec(merchant)?.[0].toUpperCase() ?? null;
-}
-
-/** A defense in depth: whatever is stored, a link never runs a script. */
-function isWebLink(href: string): boolean {
-  return /^https?:\/\//i.test(href);
 }
 
 function makeBack(session: CheckoutSession, text: Catalogue): PageModel["back"] {

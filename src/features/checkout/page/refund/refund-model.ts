@@ -1,9 +1,14 @@
 import { fill, type Catalogue } from "../catalogue.ts";
-import { networkText } from "../page-words.ts";
+import { networkText, tokenText } from "../page-words.ts";
+import { isRefundNext } from "../state/state-words.ts";
 import type { CheckoutSession } from "../../present.ts";
 
 /** The form in which a payer asks for a refund. */
 export interface RefundFormModel {
+  /** True if it is what the payer does next. */
+  readonly isNext: boolean;
+  /** The words that open the form. */
+  readonly question: string;
   readonly action: string;
   readonly lead: string;
   readonly addressLabel: string;
@@ -24,12 +29,26 @@ export function makeRefundForm(
   isOpen: boolean,
 ): RefundFormModel {
   const values = { merchant: session.merchantDisplayName, network: networkText(session) };
+  const amount = refundableAmount(session);
   return {
+    isNext: isRefundNext(session),
+    question: amount === null ? text.refundQuestion : fill(text.refundAmount, { amount }),
     action,
     lead: fill(text.refundLead, values),
     addressLabel: fill(text.refundAddressLabel, values),
     isOpen,
   };
+}
+
+/**
+ * Returns what the payer can ask for, if that is certain: a request is for one payment, and less than the surplus is
+ * left after a refund.
+ */
+function refundableAmount(session: CheckoutSession): string | null {
+  const { invoice, receipt, refunds, transactions, state } = session;
+  if (transactions.length !== 1 || refunds.length > 0) return null;
+  if (receipt !== null) return tokenText(session, invoice.excessAmount);
+  return state === "expired_partly_paid" ? tokenText(session, invoice.receivedAmount) : null;
 }
 
 /** An ellipsis at which no line breaks. */

@@ -80,74 +80,83 @@ export const de: Catalogue = {
   walletOffline:
     "Wir konnten den aktuellen Betrag nicht abrufen. Deshalb haben wir Ihre Wallet nicht um eine Zahlung gebeten. Bitte versuchen Sie es gleich noch einmal.",
   awaitingHeadline: "Wir warten auf Ihre Zahlung",
-  awaitingLead: "Ihre Zahlung erscheint hier, sobald das Netzwerk sie hat.",
+  awaitingLead:
+    "Schon gesendet? Lassen Sie diese Seite offen und senden Sie nicht zweimal: Ihre Zahlung erscheint hier.",
+  payAgain: "Wenn auch Ihre Wallet sie als fehlgeschlagen anzeigt, können Sie noch einmal zahlen.",
+  lookingLead:
+    "Wir suchen die Transaktion, die Sie eingegeben haben. Lassen Sie diese Seite offen und senden Sie nicht zweimal.",
+  lastEntered: "Sie haben eine Transaktion eingegeben.",
   partlyPaidHeadline: "Ein Teil Ihrer Zahlung ist angekommen",
   partlyPaidLead:
-    "Wir haben {received} von {payable} erhalten. Senden Sie die übrigen {remaining}, um die Zahlung abzuschließen.",
-  partlyPaidSent: "Den Rest schon gesendet? Bitte warten Sie: Er erscheint hier von selbst.",
+    "Senden Sie die übrigen {remaining}, um die Zahlung abzuschließen. Wir haben {received} von {payable} erhalten.",
+  partlyPaidSent: "Den Rest schon gesendet? Bitte senden Sie ihn nicht zweimal: Er erscheint hier.",
   confirmingHeadline: "Zahlung gefunden",
   confirmingLead:
-    "Das Netzwerk bestätigt sie gerade. Voraussichtliche Dauer: {wait}. Sie müssen nichts weiter tun und können diese Seite schließen.",
+    "Sie müssen nichts weiter tun und können diese Seite schließen. Das Netzwerk bestätigt Ihre Zahlung gerade. Voraussichtliche Dauer: {wait}.",
   confirmationCount: "Bestätigungen: {current} von {required}",
   waitUnderMinute: "weniger als eine Minute",
   waitAbout: "etwa {time}",
   inReviewHeadline: "Zahlung gefunden, der Händler prüft sie",
   inReviewLead:
-    "Ihre Zahlung wurde gefunden, konnte aber nicht automatisch zugeordnet werden. Deshalb entscheidet {merchant}, ob sie angenommen wird. Sie müssen jetzt nichts tun: Diese Seite zeigt die Entscheidung. Bitte senden Sie die Zahlung nicht noch einmal.",
+    "Bitte warten Sie und senden Sie nicht noch einmal. Ihre Zahlung konnte nicht automatisch zugeordnet werden. Deshalb entscheidet {merchant}, ob sie angenommen wird. Diese Seite zeigt die Entscheidung.",
   paidHeadline: "Bezahlt",
   paidLead: "Danke! {merchant} hat Ihre Zahlung.",
   overpaidHeadline: "Bezahlt, aber Sie haben zu viel gesendet",
-  overpaidLead:
-    "Wir haben {received} erhalten, das sind {excess} zu viel. {merchant} hat Ihre Zahlung.",
+  overpaidLead: "{merchant} hat Ihre Zahlung.",
+  sumPaid: "Sie haben bezahlt",
+  sumAsked: "Gesamtbetrag",
+  sumExcess: "Zu viel",
   overpaidAction:
-    "Wenn Sie die Differenz zurückhaben möchten, wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
-  paidLateHeadline: "Verspätet bezahlt",
+    "Wenn Sie {excess} zurückhaben möchten, wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+  paidLateHeadline: "Bezahlt und angenommen",
   paidLateLead:
-    "Ihre Zahlung kam nach Ablauf der Frist an, und {merchant} hat sie angenommen. Sie müssen nichts weiter tun.",
-  paidLateOverpaidLead:
-    "Ihre Zahlung kam nach Ablauf der Frist an, und {merchant} hat sie angenommen. Wir haben {received} erhalten, das sind {excess} zu viel.",
-  lateHeadline: "Ihre Zahlung kam zu spät an",
+    "Danke! {merchant} hat Ihre Zahlung angenommen, die nach Ablauf der Frist ankam. Sie müssen nichts weiter tun.",
+  paidLateOverpaidLead: "{merchant} hat Ihre Zahlung angenommen, die nach Ablauf der Frist ankam.",
+  lateHeadline: "Zahlung gefunden, aber nach Ablauf der Frist",
   lateLead:
-    "Sie kam nach Ablauf der Frist an. Deshalb entscheidet {merchant}, ob sie angenommen oder zurückgesendet wird. Bitte senden Sie nichts weiter.",
-  expiredHeadline: "Diese Zahlung ist abgelaufen",
+    "Bitte warten Sie und senden Sie nichts weiter. {merchant} entscheidet, ob Ihre Zahlung angenommen oder zurückgesendet wird. Diese Seite zeigt die Entscheidung.",
+  expiredHeadline: "Die Zeit zum Bezahlen ist vorbei",
   expiredLead:
     "Noch nicht gesendet? Bitte senden Sie jetzt nichts mehr. Bitten Sie {merchant} um einen neuen Link.",
   expiredSent:
-    "Schon gesendet? Bitte senden Sie nicht noch einmal: Die Zahlung wird trotzdem gefunden. Bewahren Sie den Link zu dieser Seite auf. Wenn Ihre Zahlung nicht bald erscheint, wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
-  expiredPartlyHeadline: "Abgelaufen, nur ein Teil wurde bezahlt",
+    "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung kann hier noch erscheinen. Bewahren Sie deshalb den Link zu dieser Seite auf. Nach einer Stunde noch nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+  expiredPartlyHeadline: "Nur ein Teil wurde rechtzeitig bezahlt",
   expiredPartlyLead:
-    "Wir haben {received} von {payable} erhalten, und die Frist ist abgelaufen. Bitte senden Sie den Rest nicht mehr.",
+    "Bitte senden Sie den Rest nicht mehr: Die Zeit zum Bezahlen ist vorbei. Wir haben {received} von {payable} erhalten.",
   expiredPartlyNext:
-    "Fragen Sie {merchant}, was mit den {received} geschieht, und nennen Sie die Referenz unten.",
+    "Wenden Sie sich wegen der {received} an {contact} und nennen Sie diese Referenz: {reference}.",
   canceledHeadline: "Vom Händler storniert",
-  canceledLead:
-    "{merchant} hat diese Zahlung storniert. Bitte senden Sie nichts an die Adresse dieser Zahlung.",
-  canceledPaidHeadline: "Storniert, aber eine Zahlung ist angekommen",
+  canceledLead: "Bitte senden Sie nichts: {merchant} hat diese Zahlung storniert.",
+  canceledPaidHeadline: "Storniert, aber Ihre Zahlung ist angekommen",
   canceledPaidLead:
-    "Eine Zahlung ist angekommen, obwohl {merchant} die Anforderung storniert hat. {merchant} entscheidet, ob sie angenommen oder zurückgesendet wird. Bitte senden Sie nichts weiter.",
+    "Bitte warten Sie und senden Sie nichts weiter. {merchant} hatte diese Zahlung storniert und entscheidet nun, ob Ihr Geld angenommen oder zurückgesendet wird. Diese Seite zeigt die Entscheidung.",
   cannotCheckHeadline: "Wir können das Netzwerk gerade nicht prüfen",
   cannotCheckLead:
-    "Schon gesendet? Ihre Zahlung ist sicher: Sie wird gefunden, sobald {network} wieder gelesen werden kann. Bitte senden Sie sie nicht zweimal.",
+    "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung wird gefunden, sobald {network} wieder gelesen werden kann.",
   cannotCheckOpen:
     "Noch nicht bezahlt? Sie können weiterhin zahlen: Ihre Zahlung gilt ab dem Zeitpunkt, zu dem das Netzwerk sie verzeichnet, auch wenn diese Seite sie erst später zeigt.",
   cannotCheckOver:
-    "Noch nicht bezahlt? Bitte zahlen Sie jetzt nicht: Die Zeit zum Bezahlen ist vorbei oder fast vorbei. Sehen Sie in einer Minute noch einmal nach.",
+    "Noch nicht bezahlt? Bitte zahlen Sie jetzt nicht: Die Zeit zum Bezahlen ist vorbei. Sehen Sie in einer Minute noch einmal nach.",
+  stillCheckingHeadline: "Die Zeit ist vorbei. Wir prüfen noch",
+  notAcceptedHeadline: "So können Sie gerade nicht bezahlen",
   notAccepted:
-    "{merchant} nimmt im Moment keine Zahlungen in diesem Token über {network} an. Bitte senden Sie also nichts. Schon gesendet? Wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
+    "Bitte senden Sie nichts: {merchant} nimmt im Moment keine Zahlungen in diesem Token über {network} an. Schon gesendet? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   cannotConfirmNow:
-    "{network} kann im Moment nicht gelesen werden, deshalb kann die Anzahl veraltet sein. Ihre Zahlung ist sicher.",
-  revertedHeadline: "Das Netzwerk nahm Ihre Zahlung vorerst zurück",
+    "{network} kann im Moment nicht gelesen werden, deshalb kann die Anzahl veraltet sein. Ihre Zahlung wurde gefunden, bitte senden Sie sie also nicht noch einmal.",
+  revertedHeadline: "Das Netzwerk muss Ihre Zahlung neu bestätigen",
   revertedLead:
-    "{network} hat Ihre Zahlung vorübergehend zurückgenommen. Normalerweise kommt sie innerhalb von Minuten wieder. Bitte senden Sie sie nicht noch einmal.",
+    "Bitte warten Sie und senden Sie nicht noch einmal. {network} hatte Ihre Zahlung schon verzeichnet, aber noch nicht endgültig: Normalerweise dauert das noch einige Minuten. Sie können diese Seite schließen und später wieder nachsehen.",
   revertedNext:
-    "Sie können diese Seite schließen und später wieder nachsehen. Wenn Ihre Zahlung nicht wiederkommt, hat das Geld Ihre Wallet normalerweise nicht verlassen. Bevor Sie noch einmal zahlen, wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
+    "Das Geld ist dadurch nicht verloren: Wenn die Zahlung nicht wiederkommt, hat es Ihre Wallet normalerweise nicht verlassen. Bevor Sie noch einmal zahlen, wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   reverted:
-    "Das Netzwerk hat eine Zahlung rückgängig gemacht, die hier schon zu sehen war, und sie ist nicht zurückgekehrt. Sehen Sie in Ihrer Wallet nach, bevor Sie etwas senden: Solange sie dort als gesendet oder ausstehend angezeigt wird, senden Sie keine weitere.",
+    "Sehen Sie in Ihrer Wallet nach, bevor Sie etwas senden: Das Netzwerk hat eine Zahlung nicht behalten, die hier schon zu sehen war. Solange Ihre Wallet sie als gesendet oder ausstehend anzeigt, senden Sie bitte keine weitere.",
   transactionFailed:
-    "Die zuletzt gemeldete Transaktion ist im Netzwerk fehlgeschlagen und hat kein Geld bewegt. Auch Ihre Wallet sollte sie als fehlgeschlagen anzeigen.",
-  contact: "Wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
+    "Die Transaktion, die Sie zuletzt eingegeben haben, ist im Netzwerk fehlgeschlagen und hat kein Geld bewegt.",
+  contact:
+    "Schon etwas gesendet? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   contactIfLong:
-    "Wenn es lange dauert, wenden Sie sich an {merchant} und nennen Sie die Referenz unten.",
+    "Nach einem Tag noch keine Entscheidung? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+  waitOrRefund: "Sie möchten nicht warten? Sie können stattdessen Ihr Geld zurückverlangen.",
   lastChecked: "Zuletzt geprüft",
   never: "Noch nicht",
 
@@ -174,24 +183,27 @@ export const de: Catalogue = {
   hashCounted: "Gefunden. Sie zählt für diese Zahlung.",
   hashInReview: "Gefunden. {merchant} entscheidet, ob sie zu dieser Zahlung gehört.",
   hashReverted:
-    "Das Netzwerk hat diese Transaktion vorerst zurückgenommen. Solange Ihre Wallet sie als gesendet oder ausstehend anzeigt, senden Sie bitte keine weitere.",
+    "Das Netzwerk hat diese Transaktion noch nicht endgültig. Solange Ihre Wallet sie als gesendet oder ausstehend anzeigt, senden Sie bitte keine weitere.",
   hashFailed:
     "Diese Transaktion ist im Netzwerk fehlgeschlagen, deshalb wurden keine {token} gesendet.",
   hashOtherAddress:
     "Diese Transaktion hat nichts an die Adresse dieser Zahlung gesendet. Sehen Sie in Ihrer Wallet nach, wohin sie ging.",
   hashOtherToken:
-    "Diese Transaktion hat etwas anderes als {token} über {network} gesendet und zählt deshalb nicht. Wenden Sie sich an {merchant} und nennen Sie die Referenz.",
+    "Diese Transaktion hat etwas anderes als {token} über {network} gesendet und zählt deshalb nicht. Wenden Sie sich an {merchant} und nennen Sie diese Referenz: {reference}.",
   hashTokenDisabled:
-    "Wir können {token} über {network} im Moment nicht annehmen. Wenden Sie sich an {merchant} und nennen Sie die Referenz.",
+    "Wir können {token} über {network} im Moment nicht annehmen. Wenden Sie sich an {merchant} und nennen Sie diese Referenz: {reference}.",
   hashTooSmall: "Diese Transaktion hat zu wenig gesendet, um als Zahlung zu zählen.",
   hashTooEarly:
     "Diese Transaktion ist älter als diese Zahlung und kann deshalb nicht zu ihr gehören.",
   hashTooLate:
-    "Die Frist ist schon zu lange abgelaufen, um diese Transaktion zuzuordnen. Wenden Sie sich an {merchant} und nennen Sie die Referenz.",
+    "Die Frist ist schon zu lange abgelaufen, um diese Transaktion zuzuordnen. Wenden Sie sich an {merchant} und nennen Sie diese Referenz: {reference}.",
   hashNotForThis:
-    "Diese Transaktion ist keine Zahlung für diese Rechnung. Wenn Sie anderer Meinung sind, wenden Sie sich an {merchant} und nennen Sie die Referenz.",
+    "Diese Transaktion ist keine Zahlung für diese Rechnung. Wenn Sie anderer Meinung sind, wenden Sie sich an {merchant} und nennen Sie diese Referenz: {reference}.",
 
   refundQuestion: "Rückerstattung anfordern",
+  refundAmount: "{amount} zurückverlangen",
+  refundNext:
+    "Fordern Sie hier eine Rückerstattung an: {merchant} entscheidet darüber und sendet das Geld von Hand an die Adresse, die Sie angeben.",
   refundLead:
     "{merchant} kann zurücksenden, was für diese Zahlung nicht gebraucht wird. Geben Sie den Hash der Transaktion an, mit der Sie bezahlt haben, und eine Adresse Ihrer eigenen Wallet. Geben Sie nicht die Adresse der Börse an, von der Sie bezahlt haben: Was dorthin gesendet wird, kann verloren gehen.",
   refundAddressLabel: "Ihre eigene Adresse im Netzwerk {network}",
@@ -204,7 +216,7 @@ export const de: Catalogue = {
   refundReceived:
     "Danke. {merchant} hat Ihre Anfrage und entscheidet darüber. Diese Seite zeigt, wenn die Rückerstattung unterwegs ist.",
   refundAlready:
-    "Für diese Zahlung wurde bereits eine Rückerstattung angefordert, und wir haben sie nicht geändert. Wenn Sie das nicht waren, wenden Sie sich jetzt an {merchant} und nennen Sie die Referenz unten.",
+    "Für diese Zahlung wurde bereits eine Rückerstattung angefordert, und wir haben sie nicht geändert. Wenn Sie das nicht waren, wenden Sie sich jetzt an {merchant} und nennen Sie diese Referenz: {reference}.",
   refundNothing:
     "Wir finden in dieser Transaktion nichts, was zurückerstattet werden kann. Geben Sie den Hash Ihrer bestätigten Zahlung auf dieser Seite an oder wenden Sie sich an {merchant}.",
   refundBadAddress:
@@ -229,8 +241,8 @@ export const de: Catalogue = {
   network: "Netzwerk",
   reference: "Referenz",
   paidAt: "Bezahlt am",
-  expires: "Läuft ab",
-  expired: "Abgelaufen",
+  expires: "Zahlbar bis",
+  expired: "Zahlbar war bis",
   transaction: "Transaktion",
   print: "Beleg drucken",
   questions: "Fragen zu dieser Zahlung?",
@@ -282,16 +294,16 @@ export const de: Catalogue = {
     "Prüfen Sie, ob der Link vollständig ist, oder fragen Sie den Shop, von dem Sie ihn haben. Wenn Sie schon bezahlt haben, zahlen Sie bitte nicht noch einmal: Fragen Sie den Shop.",
   unavailableHeadline: "Wir können gerade nicht nachsehen",
   unavailableLead:
-    "Wenn Sie schon bezahlt haben, ist Ihre Zahlung sicher: Bitte zahlen Sie nicht noch einmal. Warten Sie einen Moment und sehen Sie dann noch einmal nach. Wenn es lange dauert, fragen Sie den Shop.",
+    "Schon bezahlt? Bitte zahlen Sie nicht noch einmal: Ihre Zahlung wird gesucht, sobald hier alles wieder funktioniert. Sehen Sie in einer Minute noch einmal nach. Wenn diese Seite nach einer Stunde nicht wieder da ist, fragen Sie den Shop.",
   busyHeadline: "Einen Moment, bitte",
   busyLead:
-    "Diese Seite wurde gerade sehr oft aufgerufen, deshalb machen wir eine kurze Pause. Wenn Sie schon bezahlt haben, ist Ihre Zahlung sicher: Bitte zahlen Sie nicht noch einmal. Wartezeit: {time}. Sehen Sie danach noch einmal nach. Wenn Sie gerade einen Transaktions-Hash eingegeben haben, geben Sie den Hash dann erneut ein.",
+    "Diese Seite wurde gerade sehr oft aufgerufen, deshalb machen wir eine kurze Pause. Schon bezahlt? Bitte zahlen Sie nicht noch einmal: Ihre Zahlung wird weiter gesucht. Wartezeit: {time}. Sehen Sie danach noch einmal nach. Wenn Sie gerade einen Transaktions-Hash eingegeben haben, geben Sie den Hash dann erneut ein.",
   refusedHeadline: "Das hat nicht geklappt",
   refusedLead:
     "Wir konnten nicht lesen, was Ihr Browser gesendet hat. Es hat sich nichts geändert. Gehen Sie zurück zu Ihrer Zahlung und versuchen Sie es noch einmal.",
   failedHeadline: "Bei uns ist etwas schiefgegangen",
   failedLead:
-    "Wenn Sie schon bezahlt haben, ist Ihre Zahlung sicher: Wir finden sie im Netzwerk. Sehen Sie in einer Minute noch einmal nach, und senden Sie sie bitte nicht zweimal.",
+    "Schon bezahlt? Bitte zahlen Sie nicht noch einmal: Wir suchen Ihre Zahlung weiter im Netzwerk. Sehen Sie in einer Minute noch einmal nach.",
   formNotReceived:
     "Wenn Sie einen Transaktions-Hash eingegeben haben, ist er vielleicht nicht bei uns angekommen. Bitte gehen Sie zurück zur Zahlung, und geben Sie den Hash erneut ein, wenn die Transaktion dort nicht aufgeführt ist.",
   failedReference:

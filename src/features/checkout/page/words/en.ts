@@ -20,7 +20,7 @@ export const en = {
   stillToPay: "Still to pay",
   onNetwork: "on {network}",
   price: "Price: {amount}",
-  lastDigits: "The last digits tell us the payment is yours, so please don't round the amount.",
+  lastDigits: "Please don't round it: the last digits tell us the payment is yours.",
   arrives:
     "Exactly {amount} must arrive. From an exchange? Look at “You will receive”: after its fee, it must show exactly this amount.",
   onlyHere:
@@ -88,70 +88,85 @@ export const en = {
 
   // --- the states ---
   awaitingHeadline: "Waiting for your payment",
-  awaitingLead: "Your payment appears here as soon as the network has it.",
+  awaitingLead:
+    "Already sent it? Keep this page open, and don't send it twice: it will appear here.",
+  /** Instead, if the last transaction failed. */
+  payAgain: "If your wallet shows it as failed too, you can pay again.",
+  /** Instead, while a transaction that was entered is looked for. */
+  lookingLead:
+    "We're looking for the transaction that you entered. Keep this page open, and don't send it twice.",
+  /** Before the result of the transaction that was entered last. */
+  lastEntered: "You entered a transaction.",
   partlyPaidHeadline: "Part of your payment has arrived",
   partlyPaidLead:
-    "We received {received} of {payable}. Send the remaining {remaining} to complete the payment.",
-  partlyPaidSent: "Already sent the rest? Please wait: it will appear here.",
+    "Send the remaining {remaining} to complete the payment. We received {received} of {payable}.",
+  partlyPaidSent: "Already sent the rest? Please don't send it twice: it will appear here.",
   confirmingHeadline: "Payment detected",
   confirmingLead:
-    "The network is confirming it, which takes {wait}. You don't have to do anything else and can close this page.",
+    "You don't have to do anything else and can close this page. The network is confirming your payment, which takes {wait}.",
   confirmationCount: "Confirmations: {current} of {required}",
   waitUnderMinute: "less than a minute",
   waitAbout: "about {time}",
   inReviewHeadline: "Payment found, waiting for the merchant",
   inReviewLead:
-    "Your payment was found, but it could not be matched automatically, so {merchant} decides whether to accept it. There is nothing for you to do now: this page shows the decision. Please don't send it again.",
+    "Please wait, and don't send it again. Your payment could not be matched automatically, so {merchant} decides whether to accept it. This page shows the decision.",
   paidHeadline: "Paid",
   paidLead: "Thank you. {merchant} has your payment.",
   overpaidHeadline: "Paid, and you sent too much",
-  overpaidLead: "We received {received}, which is {excess} too much. {merchant} has your payment.",
+  overpaidLead: "{merchant} has your payment.",
+  sumPaid: "You paid",
+  sumAsked: "Order total",
+  sumExcess: "Too much",
   overpaidAction:
-    "For a refund of the difference, contact {merchant} and quote the reference below.",
-  paidLateHeadline: "Paid late",
+    "To get {excess} back, contact {contact} and tell them this reference: {reference}.",
+  paidLateHeadline: "Paid and accepted",
   paidLateLead:
-    "Your payment arrived after the deadline, and {merchant} has accepted it. You don't have to do anything else.",
-  paidLateOverpaidLead:
-    "Your payment arrived after the deadline, and {merchant} has accepted it. We received {received}, which is {excess} too much.",
-  lateHeadline: "Your payment arrived late",
+    "Thank you. {merchant} has accepted your payment, which arrived after the deadline. You don't have to do anything else.",
+  paidLateOverpaidLead: "{merchant} has accepted your payment, which arrived after the deadline.",
+  lateHeadline: "Payment found, but after the deadline",
   lateLead:
-    "It arrived after the deadline, so {merchant} decides whether to accept it or send it back. Please don't send anything else.",
-  expiredHeadline: "This payment has expired",
+    "Please wait, and don't send anything else. {merchant} decides whether to accept your payment or send it back. This page shows the decision.",
+  expiredHeadline: "The time to pay is over",
   expiredLead: "Not sent yet? Please don't send anything now. Ask {merchant} for a new link.",
   expiredSent:
-    "Already sent it? Please don't send it again: it will still be found. Keep the link to this page, and if your payment doesn't appear soon, contact {merchant} and quote the reference below.",
-  expiredPartlyHeadline: "Expired with only part of the payment",
+    "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Not here within an hour? Contact {contact} and tell them this reference: {reference}.",
+  expiredPartlyHeadline: "Only part was paid in time",
   expiredPartlyLead:
-    "We received {received} of {payable}, and the deadline has passed. Please don't send the rest anymore.",
+    "Please don't send the rest anymore: the time to pay is over. We received {received} of {payable}.",
   expiredPartlyNext:
-    "Ask {merchant} what happens with the {received}, and quote the reference below.",
+    "Contact {contact} about the {received} and tell them this reference: {reference}.",
   canceledHeadline: "Canceled by the merchant",
-  canceledLead: "{merchant} has canceled this payment. Please don't send anything to its address.",
-  canceledPaidHeadline: "Canceled, and a payment has arrived",
+  canceledLead: "Please don't send anything: {merchant} has canceled this payment.",
+  canceledPaidHeadline: "Canceled, but your payment has arrived",
   canceledPaidLead:
-    "A payment arrived although {merchant} has canceled the request. {merchant} decides whether to accept it or send it back. Please don't send anything else.",
+    "Please wait, and don't send anything else. {merchant} had canceled this payment, and now decides whether to accept your money or send it back. This page shows the decision.",
   cannotCheckHeadline: "We can't check the network right now",
   cannotCheckLead:
-    "Already sent it? Your payment is safe: it will be found as soon as {network} can be read again. Please don't send it twice.",
+    "Already sent it? Please don't send it again: it will be found as soon as {network} can be read again.",
   cannotCheckOpen:
     "Not paid yet? You can still pay: your payment counts from when the network records it, even if this page shows it later.",
   cannotCheckOver:
-    "Not paid yet? Please don't pay now: the time to pay is over, or almost over. Check again in a minute.",
+    "Not paid yet? Please don't pay now: the time to pay is over. Check again in a minute.",
+  /** The headline after the deadline, until the blocks up to it have been read. */
+  stillCheckingHeadline: "The time to pay is over. We're still checking",
+  notAcceptedHeadline: "You can't pay this way right now",
   notAccepted:
-    "{merchant} doesn't take payments on {network} in this token at the moment, so please don't send anything. Already sent it? Contact {merchant} and quote the reference below.",
+    "Please don't send anything: {merchant} doesn't take payments on {network} in this token at the moment. Already sent it? Contact {contact} and tell them this reference: {reference}.",
   cannotConfirmNow:
-    "{network} can't be read at the moment, so the count may be behind. Your payment is safe.",
-  revertedHeadline: "The network took your payment back for now",
+    "{network} can't be read at the moment, so the count may be behind. Your payment was found, so please don't send it again.",
+  revertedHeadline: "The network must confirm your payment again",
   revertedLead:
-    "{network} has taken your payment back for the moment. Normally, it comes back within minutes. Please don't send it again.",
+    "Please wait, and don't send it again. {network} had recorded your payment, but hasn't settled it yet: normally, that takes a few more minutes. You can close this page and look again later.",
   revertedNext:
-    "You can close this page and look again later. If your payment doesn't come back, the money has normally not left your wallet. Before you pay again, contact {merchant} and quote the reference below.",
+    "The money isn't lost to anyone: if the payment doesn't come back, it has normally not left your wallet. Before you pay again, contact {contact} and tell them this reference: {reference}.",
   reverted:
-    "The network has reversed a payment that was shown here before, and it hasn't returned. Look it up in your wallet before you send anything: while it is shown as sent or pending there, don't send another.",
+    "Look in your wallet before you send anything: the network didn't keep a payment that was shown here before. While your wallet shows it as sent or pending, please don't send another.",
   transactionFailed:
-    "The transaction that was submitted last failed on the network, so it moved no money. Your wallet should show it as failed too.",
-  contact: "Contact {merchant} and quote the reference below.",
-  contactIfLong: "If this takes long, contact {merchant} and quote the reference below.",
+    "The transaction that you entered last failed on the network, so it moved no money.",
+  contact: "Already sent something? Contact {contact} and tell them this reference: {reference}.",
+  contactIfLong:
+    "No decision within a day? Contact {contact} and tell them this reference: {reference}.",
+  waitOrRefund: "Don't want to wait? You can ask for your money back instead.",
   lastChecked: "Last checked",
   never: "Not yet",
 
@@ -178,23 +193,27 @@ export const en = {
   hashCounted: "Found. It counts toward this payment.",
   hashInReview: "Found. {merchant} will decide whether it is for this payment.",
   hashReverted:
-    "The network has taken this transaction back for now. While your wallet shows it as sent or pending, please don't send another.",
+    "The network hasn't settled this transaction yet. While your wallet shows it as sent or pending, please don't send another.",
   hashFailed: "This transaction failed on the network, so no {token} was sent.",
   hashOtherAddress:
     "This transaction didn't send anything to the address of this payment. Check in your wallet where it went.",
   hashOtherToken:
-    "This transaction sent something other than {token} on {network}, so it doesn't count. Contact {merchant} and quote the reference.",
+    "This transaction sent something other than {token} on {network}, so it doesn't count. Contact {merchant} and tell them this reference: {reference}.",
   hashTokenDisabled:
-    "We can't accept {token} on {network} at the moment. Contact {merchant} and quote the reference.",
+    "We can't accept {token} on {network} at the moment. Contact {merchant} and tell them this reference: {reference}.",
   hashTooSmall: "This transaction sent too little to count as a payment.",
   hashTooEarly: "This transaction is older than this payment, so it can't be for it.",
   hashTooLate:
-    "The deadline passed too long ago for us to match this transaction. Contact {merchant} and quote the reference.",
+    "The deadline passed too long ago for us to match this transaction. Contact {merchant} and tell them this reference: {reference}.",
   hashNotForThis:
-    "This transaction is not a payment for this invoice. If you think it is, contact {merchant} and quote the reference.",
+    "This transaction is not a payment for this invoice. If you think it is, contact {merchant} and tell them this reference: {reference}.",
 
   // --- refunds ---
   refundQuestion: "Ask for a refund",
+  refundAmount: "Ask for {amount} back",
+  /** Above the button that opens the form. */
+  refundNext:
+    "Ask for a refund here: {merchant} decides about it, and sends the money by hand to the address that you enter.",
   refundLead:
     "{merchant} can send back what this payment doesn't need. Enter the transaction hash of your payment, and an address of your own wallet. Don't enter an exchange's address from which you paid: what is sent there may be lost.",
   refundAddressLabel: "Your own address on {network}",
@@ -207,7 +226,7 @@ export const en = {
   refundReceived:
     "Thank you. {merchant} has your request and will decide about it. This page shows when the refund is on its way.",
   refundAlready:
-    "A refund of this payment has already been requested, and we have not changed it. If it wasn't you, contact {merchant} now and quote the reference below.",
+    "A refund of this payment has already been requested, and we have not changed it. If it wasn't you, contact {merchant} now and tell them this reference: {reference}.",
   refundNothing:
     "We can't find anything to refund in this transaction. Enter the hash of your confirmed payment on this page, or contact {merchant}.",
   refundBadAddress:
@@ -235,12 +254,12 @@ export const en = {
   network: "Network",
   reference: "Reference",
   paidAt: "Paid on",
-  expires: "Expires",
-  expired: "Expired",
+  expires: "Pay by",
+  expired: "Time to pay ended",
   transaction: "Transaction",
   print: "Print the receipt",
   questions: "Questions about this payment?",
-  askMerchant: "Contact {merchant} and quote this reference:",
+  askMerchant: "Contact {merchant} and tell them this reference:",
   mailSubject: "Payment {reference}",
   neverAsks: "This page never asks for your wallet's private key or recovery phrase.",
 
@@ -288,16 +307,16 @@ export const en = {
     "Check that the link is complete, or ask the shop that gave it to you. If you have already paid, please don't pay again: ask the shop.",
   unavailableHeadline: "We can't check right now",
   unavailableLead:
-    "If you have already paid, your payment is safe: please don't pay again. Wait a moment, then check again. If this takes long, ask the shop.",
+    "Already paid? Please don't pay again: your payment is looked for as soon as this works again. Check again in a minute. If this page isn't back within an hour, ask the shop.",
   busyHeadline: "One moment, please",
   busyLead:
-    "This page was requested very often just now, so we are taking a short break. If you have already paid, your payment is safe: please don't pay again. Check again in {time}. If you were entering a transaction hash, enter it again then.",
+    "This page was requested very often just now, so we are taking a short break. Already paid? Please don't pay again: your payment is still looked for. Check again in {time}. If you were entering a transaction hash, enter it again then.",
   refusedHeadline: "That didn't work",
   refusedLead:
     "We couldn't read what your browser sent, so nothing has changed. Go back to your payment and try again.",
   failedHeadline: "Something went wrong on our side",
   failedLead:
-    "If you have already paid, your payment is safe: we find it on the network. Check again in a minute, and please don't send it twice.",
+    "Already paid? Please don't pay again: we still look for your payment on the network. Check again in a minute.",
   formNotReceived:
     "If you entered a transaction hash, we may not have received it. Please go back to the payment, and enter the hash again if the transaction is not listed there.",
   failedReference: "If this keeps happening, send the merchant this reference: {reference}",

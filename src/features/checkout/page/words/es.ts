@@ -81,72 +81,81 @@ export const es: Catalogue = {
   walletOffline:
     "No hemos podido leer el importe actual, así que no le hemos pedido a tu billetera que envíe nada. Vuelve a intentarlo en un momento.",
   awaitingHeadline: "Esperando tu pago",
-  awaitingLead: "Tu pago aparecerá aquí en cuanto la red lo reciba.",
+  awaitingLead:
+    "¿Ya lo enviaste? Deja esta página abierta y no lo envíes dos veces: aparecerá aquí.",
+  payAgain: "Si tu billetera también la muestra como fallida, puedes pagar de nuevo.",
+  lookingLead:
+    "Estamos buscando la transacción que introdujiste. Deja esta página abierta y no pagues dos veces.",
+  lastEntered: "Introdujiste una transacción.",
   partlyPaidHeadline: "Ha llegado una parte de tu pago",
   partlyPaidLead:
-    "Hemos recibido {received} de {payable}. Envía los {remaining} restantes para completar el pago.",
-  partlyPaidSent: "¿Ya enviaste el resto? Espera: aparecerá aquí por sí solo.",
+    "Envía los {remaining} restantes para completar el pago. Hemos recibido {received} de {payable}.",
+  partlyPaidSent: "¿Ya enviaste el resto? No lo envíes dos veces: aparecerá aquí.",
   confirmingHeadline: "Pago detectado",
   confirmingLead:
-    "La red lo está confirmando. Tiempo estimado: {wait}. No tienes que hacer nada más y puedes cerrar esta página.",
+    "No tienes que hacer nada más y puedes cerrar esta página. La red está confirmando tu pago. Tiempo estimado: {wait}.",
   confirmationCount: "Confirmaciones: {current} de {required}",
   waitUnderMinute: "menos de un minuto",
   waitAbout: "aproximadamente {time}",
   inReviewHeadline: "Pago encontrado, a la espera del comercio",
   inReviewLead:
-    "Hemos encontrado tu pago, pero no se ha podido asignar automáticamente, así que {merchant} decide si lo acepta. Ahora no tienes que hacer nada: la decisión aparecerá en esta página. No lo envíes otra vez.",
+    "Espera y no lo envíes otra vez. Tu pago no se ha podido asignar automáticamente, así que {merchant} decide si lo acepta. La decisión aparecerá en esta página.",
   paidHeadline: "Pagado",
   paidLead: "¡Gracias! {merchant} ha recibido tu pago.",
   overpaidHeadline: "Pagado, pero has enviado de más",
-  overpaidLead:
-    "Hemos recibido {received}, es decir, {excess} de más. {merchant} ha recibido tu pago.",
+  overpaidLead: "{merchant} ha recibido tu pago.",
+  sumPaid: "Has pagado",
+  sumAsked: "Total a pagar",
+  sumExcess: "De más",
   overpaidAction:
-    "Para que te devuelvan la diferencia, ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
-  paidLateHeadline: "Pagado fuera de plazo",
+    "Para recuperar {excess}, ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  paidLateHeadline: "Pagado y aceptado",
   paidLateLead:
-    "Tu pago llegó fuera de plazo y {merchant} lo ha aceptado. No tienes que hacer nada más.",
-  paidLateOverpaidLead:
-    "Tu pago llegó fuera de plazo y {merchant} lo ha aceptado. Hemos recibido {received}, es decir, {excess} de más.",
-  lateHeadline: "Tu pago llegó tarde",
+    "¡Gracias! {merchant} ha aceptado tu pago, que llegó fuera de plazo. No tienes que hacer nada más.",
+  paidLateOverpaidLead: "{merchant} ha aceptado tu pago, que llegó fuera de plazo.",
+  lateHeadline: "Pago encontrado, pero fuera de plazo",
   lateLead:
-    "Llegó fuera de plazo, así que {merchant} decide si lo acepta o lo devuelve. No envíes nada más.",
-  expiredHeadline: "Este pago ha vencido",
+    "Espera y no envíes nada más. {merchant} decide si acepta tu pago o lo devuelve. La decisión aparecerá en esta página.",
+  expiredHeadline: "El tiempo para pagar ha terminado",
   expiredLead: "¿Aún no lo enviaste? No envíes nada ahora. Pide a {merchant} un enlace nuevo.",
   expiredSent:
-    "¿Ya lo enviaste? No lo envíes otra vez: se encontrará de todos modos. Guarda el enlace de esta página y, si tu pago no aparece pronto, ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
-  expiredPartlyHeadline: "Vencido: solo se pagó una parte",
+    "¿Ya lo enviaste? No lo envíes otra vez: todavía puede aparecer aquí, así que guarda el enlace de esta página. ¿No está aquí después de una hora? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  expiredPartlyHeadline: "Solo se pagó una parte a tiempo",
   expiredPartlyLead:
-    "Hemos recibido {received} de {payable} y el plazo ha terminado. Ya no envíes el resto.",
+    "Ya no envíes el resto: el tiempo para pagar ha terminado. Hemos recibido {received} de {payable}.",
   expiredPartlyNext:
-    "Pregunta a {merchant} qué pasa con los {received} e indica la referencia que aparece abajo.",
+    "Ponte en contacto con {contact} por los {received} e indica esta referencia: {reference}.",
   canceledHeadline: "Cancelado por el comercio",
-  canceledLead: "{merchant} ha cancelado este pago. No envíes nada a su dirección.",
-  canceledPaidHeadline: "Cancelado, pero ha llegado un pago",
+  canceledLead: "No envíes nada: {merchant} ha cancelado este pago.",
+  canceledPaidHeadline: "Cancelado, pero tu pago ha llegado",
   canceledPaidLead:
-    "Ha llegado un pago aunque {merchant} había cancelado la solicitud. {merchant} decide si lo acepta o lo devuelve. No envíes nada más.",
+    "Espera y no envíes nada más. {merchant} había cancelado este pago y ahora decide si acepta tu dinero o lo devuelve. La decisión aparecerá en esta página.",
   cannotCheckHeadline: "Ahora mismo no podemos consultar la red",
   cannotCheckLead:
-    "¿Ya lo enviaste? Tu pago está a salvo: se encontrará en cuanto se pueda volver a leer la red {network}. No pagues dos veces.",
+    "¿Ya lo enviaste? No lo envíes otra vez: tu pago se encontrará en cuanto se pueda volver a leer la red {network}.",
   cannotCheckOpen:
     "¿Aún no has pagado? Todavía puedes hacerlo: tu pago cuenta desde que la red lo registra, aunque esta página lo muestre más tarde.",
   cannotCheckOver:
-    "¿Aún no has pagado? No pagues ahora: el tiempo para pagar ha terminado o está casi terminado. Vuelve a comprobarlo en un minuto.",
+    "¿Aún no has pagado? No pagues ahora: el tiempo para pagar ha terminado. Vuelve a comprobarlo en un minuto.",
+  stillCheckingHeadline: "El tiempo ha terminado. Seguimos comprobando",
+  notAcceptedHeadline: "Ahora no puedes pagar de esta forma",
   notAccepted:
-    "{merchant} no acepta por ahora pagos con este token en la red {network}, así que no envíes nada. ¿Ya lo enviaste? Ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
+    "No envíes nada: {merchant} no acepta por ahora pagos con este token en la red {network}. ¿Ya lo enviaste? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   cannotConfirmNow:
-    "Ahora mismo no se puede leer la red {network}, por lo que el número de confirmaciones puede no estar al día. Tu pago está a salvo.",
-  revertedHeadline: "La red ha retirado tu pago por ahora",
+    "Ahora mismo no se puede leer la red {network}, por lo que el número de confirmaciones puede no estar al día. Tu pago se ha encontrado, así que no lo envíes otra vez.",
+  revertedHeadline: "La red debe volver a confirmar tu pago",
   revertedLead:
-    "La red {network} ha retirado tu pago por el momento. Lo normal es que vuelva en unos minutos. No lo envíes otra vez.",
+    "Espera y no lo envíes otra vez. La red {network} ya había registrado tu pago, pero todavía no de forma definitiva: lo normal es que tarde unos minutos más. Puedes cerrar esta página y volver más tarde.",
   revertedNext:
-    "Puedes cerrar esta página y volver más tarde. Si tu pago no vuelve, lo normal es que el dinero no haya salido de tu billetera. Antes de pagar de nuevo, ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
+    "El dinero no se pierde por esto: si el pago no vuelve, lo normal es que no haya salido de tu billetera. Antes de pagar de nuevo, ponte en contacto con {contact} e indica esta referencia: {reference}.",
   reverted:
-    "La red ha revertido un pago que antes aparecía aquí y no ha vuelto. Búscalo en tu billetera antes de enviar nada: mientras figure allí como enviado o pendiente, no envíes otro.",
-  transactionFailed:
-    "La última transacción que se indicó falló en la red y no movió dinero. Tu billetera también debería mostrarla como fallida.",
-  contact: "Ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
+    "Mira en tu billetera antes de enviar nada: la red no ha conservado un pago que antes aparecía aquí. Mientras tu billetera lo muestre como enviado o pendiente, no envíes otro.",
+  transactionFailed: "La última transacción que introdujiste falló en la red y no movió dinero.",
+  contact:
+    "¿Ya enviaste algo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   contactIfLong:
-    "Si tarda mucho, ponte en contacto con {merchant} e indica la referencia que aparece abajo.",
+    "¿No hay decisión después de un día? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  waitOrRefund: "¿No quieres esperar? También puedes pedir que te devuelvan el dinero.",
   lastChecked: "Última comprobación",
   never: "Todavía no",
 
@@ -172,22 +181,25 @@ export const es: Catalogue = {
   hashCounted: "Encontrada. Cuenta para este pago.",
   hashInReview: "Encontrada. {merchant} decidirá si corresponde a este pago.",
   hashReverted:
-    "La red ha retirado esta transacción por ahora. Mientras tu billetera la muestre como enviada o pendiente, no envíes otra.",
+    "La red todavía no ha confirmado esta transacción de forma definitiva. Mientras tu billetera la muestre como enviada o pendiente, no envíes otra.",
   hashFailed: "Esta transacción falló en la red, así que no se envió ningún {token}.",
   hashOtherAddress:
     "Esta transacción no envió nada a la dirección de este pago. Comprueba en tu billetera adónde fue.",
   hashOtherToken:
-    "Esta transacción envió algo distinto de {token} en la red {network}, así que no cuenta. Ponte en contacto con {merchant} e indica la referencia.",
+    "Esta transacción envió algo distinto de {token} en la red {network}, así que no cuenta. Ponte en contacto con {merchant} e indica esta referencia: {reference}.",
   hashTokenDisabled:
-    "Por ahora no podemos aceptar {token} en la red {network}. Ponte en contacto con {merchant} e indica la referencia.",
+    "Por ahora no podemos aceptar {token} en la red {network}. Ponte en contacto con {merchant} e indica esta referencia: {reference}.",
   hashTooSmall: "Esta transacción envió demasiado poco para contar como pago.",
   hashTooEarly: "Esta transacción es anterior a este pago, así que no puede corresponder a él.",
   hashTooLate:
-    "El plazo terminó hace demasiado tiempo para que podamos asociar esta transacción. Ponte en contacto con {merchant} e indica la referencia.",
+    "El plazo terminó hace demasiado tiempo para que podamos asociar esta transacción. Ponte en contacto con {merchant} e indica esta referencia: {reference}.",
   hashNotForThis:
-    "Esta transacción no es un pago de esta factura. Si crees que lo es, ponte en contacto con {merchant} e indica la referencia.",
+    "Esta transacción no es un pago de esta factura. Si crees que lo es, ponte en contacto con {merchant} e indica esta referencia: {reference}.",
 
   refundQuestion: "Pedir un reembolso",
+  refundAmount: "Pedir que devuelvan {amount}",
+  refundNext:
+    "Pide aquí un reembolso: {merchant} decide sobre él y envía el dinero manualmente a la dirección que indiques.",
   refundLead:
     "{merchant} puede devolverte lo que este pago no necesita. Escribe el hash de la transacción con la que pagaste y una dirección de tu propia billetera. No escribas la dirección del exchange desde el que pagaste: lo que se envíe allí puede perderse.",
   refundAddressLabel: "Tu propia dirección en la red {network}",
@@ -200,7 +212,7 @@ export const es: Catalogue = {
   refundReceived:
     "Gracias. {merchant} tiene tu solicitud y decidirá sobre ella. Esta página mostrará cuándo el reembolso está en camino.",
   refundAlready:
-    "Ya se ha pedido un reembolso de este pago y no lo hemos cambiado. Si no fuiste tú, ponte en contacto ahora con {merchant} e indica la referencia que aparece abajo.",
+    "Ya se ha pedido un reembolso de este pago y no lo hemos cambiado. Si no fuiste tú, ponte en contacto ahora con {merchant} e indica esta referencia: {reference}.",
   refundNothing:
     "No encontramos nada que reembolsar en esta transacción. Escribe el hash de tu pago confirmado en esta página o ponte en contacto con {merchant}.",
   refundBadAddress:
@@ -225,8 +237,8 @@ export const es: Catalogue = {
   network: "Red",
   reference: "Referencia",
   paidAt: "Fecha de pago",
-  expires: "Vence",
-  expired: "Venció",
+  expires: "Fecha límite",
+  expired: "El plazo terminó",
   transaction: "Transacción",
   print: "Imprimir el recibo",
   questions: "¿Tienes preguntas sobre este pago?",
@@ -275,16 +287,16 @@ export const es: Catalogue = {
     "Comprueba que el enlace esté completo o pregunta a la tienda que te lo dio. Si ya has pagado, no pagues otra vez: pregunta a la tienda.",
   unavailableHeadline: "Ahora mismo no podemos comprobarlo",
   unavailableLead:
-    "Si ya has pagado, tu pago está a salvo: no pagues otra vez. Espera un momento y vuelve a comprobarlo. Si tarda mucho, pregunta a la tienda.",
+    "¿Ya has pagado? No pagues otra vez: tu pago se buscará en cuanto todo vuelva a funcionar. Vuelve a comprobarlo en un minuto. Si esta página no ha vuelto después de una hora, pregunta a la tienda.",
   busyHeadline: "Un momento, por favor",
   busyLead:
-    "Esta página ha recibido muchísimas solicitudes y hacemos una breve pausa. Si ya has pagado, tu pago está a salvo: no pagues otra vez. Tiempo de espera: {time}. Después, vuelve a comprobarlo. Si estabas introduciendo el hash de una transacción, introdúcelo entonces de nuevo.",
+    "Esta página ha recibido muchísimas solicitudes y hacemos una breve pausa. ¿Ya has pagado? No pagues otra vez: seguimos buscando tu pago. Tiempo de espera: {time}. Después, vuelve a comprobarlo. Si estabas introduciendo el hash de una transacción, introdúcelo entonces de nuevo.",
   refusedHeadline: "Eso no ha funcionado",
   refusedLead:
     "No pudimos leer lo que envió tu navegador y no ha cambiado nada. Vuelve a tu pago e inténtalo de nuevo.",
   failedHeadline: "Algo falló de nuestra parte",
   failedLead:
-    "Si ya pagaste, tu pago está a salvo: lo encontraremos en la red. Vuelve a comprobarlo en un minuto y no pagues dos veces.",
+    "¿Ya has pagado? No pagues otra vez: seguimos buscando tu pago en la red. Vuelve a comprobarlo en un minuto.",
   formNotReceived:
     "Si introdujiste el hash de una transacción, es posible que no lo hayamos recibido. Vuelve al pago e introduce el hash otra vez si la transacción no aparece allí.",
   failedReference: "Si sigue ocurriendo, envía esta referencia al comercio: {reference}",

@@ -82,72 +82,83 @@ export const fr: Catalogue = {
   walletOffline:
     "Nous n’avons pas pu lire le montant actuel. Nous n’avons donc rien demandé à votre portefeuille. Réessayez dans un instant.",
   awaitingHeadline: "En attente de votre paiement",
-  awaitingLead: "Votre paiement s’affichera ici dès que le réseau l’aura reçu.",
+  awaitingLead:
+    "Vous avez déjà payé\u00a0? Gardez cette page ouverte et ne payez pas deux fois\u00a0: votre paiement s’affichera ici.",
+  payAgain: "Si votre portefeuille l’affiche aussi comme échouée, vous pouvez payer de nouveau.",
+  lookingLead:
+    "Nous cherchons la transaction que vous avez saisie. Gardez cette page ouverte et ne payez pas deux fois.",
+  lastEntered: "Vous avez saisi une transaction.",
   partlyPaidHeadline: "Une partie de votre paiement est arrivée",
   partlyPaidLead:
-    "Nous avons reçu {received} sur {payable}. Envoyez les {remaining} restants pour terminer le paiement.",
+    "Envoyez les {remaining} restants pour terminer le paiement. Nous avons reçu {received} sur {payable}.",
   partlyPaidSent:
-    "Vous avez déjà envoyé le reste\u00a0? Patientez\u00a0: il s’affichera ici tout seul.",
+    "Vous avez déjà envoyé le reste\u00a0? Ne l’envoyez pas deux fois\u00a0: il s’affichera ici.",
   confirmingHeadline: "Paiement détecté",
   confirmingLead:
-    "Le réseau est en train de le confirmer. Durée estimée\u00a0: {wait}. Vous n’avez plus rien à faire et pouvez fermer cette page.",
+    "Vous n’avez plus rien à faire et pouvez fermer cette page. Le réseau est en train de confirmer votre paiement. Durée estimée\u00a0: {wait}.",
   confirmationCount: "Confirmations\u00a0: {current} sur {required}",
   waitUnderMinute: "moins d’une minute",
   waitAbout: "environ {time}",
   inReviewHeadline: "Paiement trouvé, en attente du marchand",
   inReviewLead:
-    "Votre paiement a été trouvé, mais n’a pas pu être attribué automatiquement\u00a0: {merchant} décide de l’accepter ou non. Vous n’avez rien à faire maintenant\u00a0: la décision s’affichera sur cette page. Ne l’envoyez pas une deuxième fois.",
+    "Patientez et n’envoyez pas le paiement une deuxième fois. Il n’a pas pu être attribué automatiquement\u00a0: {merchant} décide de l’accepter ou non. La décision s’affichera sur cette page.",
   paidHeadline: "Payé",
   paidLead: "Merci\u00a0! {merchant} a bien reçu votre paiement.",
   overpaidHeadline: "Payé, mais vous avez envoyé trop d’argent",
-  overpaidLead:
-    "Nous avons reçu {received}, soit {excess} de trop. {merchant} a bien reçu votre paiement.",
+  overpaidLead: "{merchant} a bien reçu votre paiement.",
+  sumPaid: "Vous avez payé",
+  sumAsked: "Total à payer",
+  sumExcess: "En trop",
   overpaidAction:
-    "Pour vous faire rembourser la différence, contactez {merchant} en indiquant la référence ci-dessous.",
-  paidLateHeadline: "Payé en retard",
+    "Pour récupérer {excess}, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+  paidLateHeadline: "Payé et accepté",
   paidLateLead:
-    "Votre paiement est arrivé après la date limite, mais {merchant} l’a accepté. Vous n’avez plus rien à faire.",
-  paidLateOverpaidLead:
-    "Votre paiement est arrivé après la date limite, mais {merchant} l’a accepté. Nous avons reçu {received}, soit {excess} de trop.",
-  lateHeadline: "Votre paiement est arrivé en retard",
+    "Merci\u00a0! {merchant} a accepté votre paiement, arrivé après la date limite. Vous n’avez plus rien à faire.",
+  paidLateOverpaidLead: "{merchant} a accepté votre paiement, arrivé après la date limite.",
+  lateHeadline: "Paiement trouvé, mais après la date limite",
   lateLead:
-    "Il est arrivé après la date limite\u00a0: {merchant} décide de l’accepter ou de le renvoyer. N’envoyez rien d’autre.",
-  expiredHeadline: "Ce paiement a expiré",
+    "Patientez et n’envoyez rien d’autre. {merchant} décide d’accepter votre paiement ou de le renvoyer. La décision s’affichera sur cette page.",
+  expiredHeadline: "Le délai de paiement est écoulé",
   expiredLead: "Pas encore payé\u00a0? N’envoyez plus rien. Demandez un nouveau lien à {merchant}.",
   expiredSent:
-    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement sera quand même retrouvé. Gardez le lien de cette page et, si le paiement ne s’affiche pas bientôt, contactez {merchant} en indiquant la référence ci-dessous.",
-  expiredPartlyHeadline: "Expiré, une partie seulement a été payée",
+    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement peut encore s’afficher ici, gardez donc le lien de cette page. Toujours rien après une heure\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+  expiredPartlyHeadline: "Une partie seulement a été payée à temps",
   expiredPartlyLead:
-    "Nous avons reçu {received} sur {payable} et la date limite est passée. N’envoyez plus le reste.",
+    "N’envoyez plus le reste\u00a0: le délai de paiement est écoulé. Nous avons reçu {received} sur {payable}.",
   expiredPartlyNext:
-    "Demandez à {merchant} ce qu’il advient des {received}, en indiquant la référence ci-dessous.",
+    "Contactez {contact} au sujet des {received} en indiquant cette référence\u00a0: {reference}.",
   canceledHeadline: "Annulé par le marchand",
-  canceledLead: "{merchant} a annulé ce paiement. N’envoyez rien à son adresse.",
-  canceledPaidHeadline: "Annulé, mais un paiement est arrivé",
+  canceledLead: "N’envoyez rien\u00a0: {merchant} a annulé ce paiement.",
+  canceledPaidHeadline: "Annulé, mais votre paiement est arrivé",
   canceledPaidLead:
-    "Un paiement est arrivé alors que {merchant} avait annulé la demande. {merchant} décide de l’accepter ou de le renvoyer. N’envoyez rien d’autre.",
+    "Patientez et n’envoyez rien d’autre. {merchant} avait annulé ce paiement et décide maintenant d’accepter votre argent ou de le renvoyer. La décision s’affichera sur cette page.",
   cannotCheckHeadline: "Impossible de consulter le réseau pour le moment",
   cannotCheckLead:
-    "Vous avez déjà payé\u00a0? Votre paiement est en sécurité\u00a0: il sera retrouvé dès que le réseau {network} sera de nouveau lisible. Ne payez pas deux fois.",
+    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement sera retrouvé dès que le réseau {network} sera de nouveau lisible.",
   cannotCheckOpen:
     "Pas encore payé\u00a0? Vous pouvez toujours payer\u00a0: votre paiement compte dès que le réseau l’enregistre, même si cette page ne l’affiche que plus tard.",
   cannotCheckOver:
-    "Pas encore payé\u00a0? Ne payez pas maintenant\u00a0: le délai de paiement est écoulé, ou presque. Vérifiez de nouveau dans une minute.",
+    "Pas encore payé\u00a0? Ne payez pas maintenant\u00a0: le délai de paiement est écoulé. Vérifiez de nouveau dans une minute.",
+  stillCheckingHeadline: "Délai écoulé. Nous vérifions encore",
+  notAcceptedHeadline: "Ce moyen de paiement est indisponible",
   notAccepted:
-    "{merchant} n’accepte pas ce jeton sur le réseau {network} pour le moment, n’envoyez donc rien. Vous avez déjà payé\u00a0? Contactez {merchant} en indiquant la référence ci-dessous.",
+    "N’envoyez rien\u00a0: {merchant} n’accepte pas ce jeton sur le réseau {network} pour le moment. Vous avez déjà payé\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   cannotConfirmNow:
-    "Le réseau {network} n’est pas lisible pour le moment\u00a0: le nombre de confirmations n’est peut-être pas à jour. Votre paiement est en sécurité.",
-  revertedHeadline: "Le réseau a repris votre paiement pour l’instant",
+    "Le réseau {network} n’est pas lisible pour le moment\u00a0: le nombre de confirmations n’est peut-être pas à jour. Votre paiement a été trouvé, ne l’envoyez donc pas une deuxième fois.",
+  revertedHeadline: "Le réseau doit reconfirmer votre paiement",
   revertedLead:
-    "Le réseau {network} a momentanément repris votre paiement. Il revient normalement en quelques minutes. Ne l’envoyez pas une deuxième fois.",
+    "Patientez et n’envoyez pas le paiement une deuxième fois. Le réseau {network} l’avait enregistré, mais pas encore de façon définitive\u00a0: cela prend normalement quelques minutes de plus. Vous pouvez fermer cette page et revenir plus tard.",
   revertedNext:
-    "Vous pouvez fermer cette page et revenir plus tard. Si votre paiement ne revient pas, l’argent n’a normalement pas quitté votre portefeuille. Avant de payer de nouveau, contactez {merchant} en indiquant la référence ci-dessous.",
+    "L’argent n’est pas perdu pour autant\u00a0: si le paiement ne revient pas, il n’a normalement pas quitté votre portefeuille. Avant de payer de nouveau, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   reverted:
-    "Le réseau a annulé un paiement qui s’affichait ici, et il n’est pas revenu. Cherchez-le dans votre portefeuille avant d’envoyer quoi que ce soit\u00a0: tant qu’il y apparaît comme envoyé ou en attente, n’en envoyez pas d’autre.",
+    "Regardez dans votre portefeuille avant d’envoyer quoi que ce soit\u00a0: le réseau n’a pas conservé un paiement qui s’affichait ici. Tant que votre portefeuille l’affiche comme envoyé ou en attente, n’en envoyez pas d’autre.",
   transactionFailed:
-    "La dernière transaction signalée a échoué sur le réseau et n’a déplacé aucun fonds. Votre portefeuille devrait aussi l’afficher comme échouée.",
-  contact: "Contactez {merchant} en indiquant la référence ci-dessous.",
-  contactIfLong: "Si cela dure, contactez {merchant} en indiquant la référence ci-dessous.",
+    "La dernière transaction que vous avez saisie a échoué sur le réseau et n’a déplacé aucun fonds.",
+  contact:
+    "Vous avez déjà envoyé quelque chose\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+  contactIfLong:
+    "Pas de décision après un jour\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+  waitOrRefund: "Vous ne voulez pas attendre\u00a0? Vous pouvez demander à être remboursé.",
   lastChecked: "Dernière vérification",
   never: "Pas encore",
 
@@ -174,24 +185,27 @@ export const fr: Catalogue = {
   hashCounted: "Trouvée. Elle est prise en compte pour ce paiement.",
   hashInReview: "Trouvée. {merchant} décidera si elle correspond à ce paiement.",
   hashReverted:
-    "Le réseau a repris cette transaction pour l’instant. Tant que votre portefeuille l’affiche comme envoyée ou en attente, n’en envoyez pas d’autre.",
+    "Le réseau n’a pas encore validé définitivement cette transaction. Tant que votre portefeuille l’affiche comme envoyée ou en attente, n’en envoyez pas d’autre.",
   hashFailed: "Cette transaction a échoué sur le réseau\u00a0: aucun {token} n’a été envoyé.",
   hashOtherAddress:
     "Cette transaction n’a rien envoyé à l’adresse de ce paiement. Vérifiez le destinataire dans votre portefeuille.",
   hashOtherToken:
-    "Cette transaction a envoyé autre chose que {token} sur le réseau {network}\u00a0: elle n’est donc pas prise en compte. Contactez {merchant} en indiquant la référence.",
+    "Cette transaction a envoyé autre chose que {token} sur le réseau {network}\u00a0: elle n’est donc pas prise en compte. Contactez {merchant} en indiquant cette référence\u00a0: {reference}.",
   hashTokenDisabled:
-    "Nous ne pouvons pas accepter {token} sur le réseau {network} pour le moment. Contactez {merchant} en indiquant la référence.",
+    "Nous ne pouvons pas accepter {token} sur le réseau {network} pour le moment. Contactez {merchant} en indiquant cette référence\u00a0: {reference}.",
   hashTooSmall:
     "Le montant de cette transaction est trop faible pour être pris en compte comme paiement.",
   hashTooEarly:
     "Cette transaction est antérieure à ce paiement\u00a0: elle ne peut donc pas y correspondre.",
   hashTooLate:
-    "La date limite est passée depuis trop longtemps pour que nous puissions associer cette transaction. Contactez {merchant} en indiquant la référence.",
+    "La date limite est passée depuis trop longtemps pour que nous puissions associer cette transaction. Contactez {merchant} en indiquant cette référence\u00a0: {reference}.",
   hashNotForThis:
-    "Cette transaction ne correspond pas à cette facture. Si vous pensez le contraire, contactez {merchant} en indiquant la référence.",
+    "Cette transaction ne correspond pas à cette facture. Si vous pensez le contraire, contactez {merchant} en indiquant cette référence\u00a0: {reference}.",
 
   refundQuestion: "Demander un remboursement",
+  refundAmount: "Demander le retour de {amount}",
+  refundNext:
+    "Demandez un remboursement ici\u00a0: {merchant} en décide et envoie l’argent manuellement à l’adresse que vous indiquez.",
   refundLead:
     "{merchant} peut vous renvoyer ce dont ce paiement n’a pas besoin. Saisissez le hash de la transaction de votre paiement et une adresse de votre propre portefeuille. Ne saisissez pas l’adresse de la plateforme d’échange depuis laquelle vous avez payé\u00a0: ce qui y est envoyé peut être perdu.",
   refundAddressLabel: "Votre propre adresse sur le réseau {network}",
@@ -204,7 +218,7 @@ export const fr: Catalogue = {
   refundReceived:
     "Merci. {merchant} a votre demande et va en décider. Cette page indiquera quand le remboursement est en route.",
   refundAlready:
-    "Un remboursement de ce paiement a déjà été demandé et nous ne l’avons pas modifié. Si ce n’était pas vous, contactez {merchant} dès maintenant en indiquant la référence ci-dessous.",
+    "Un remboursement de ce paiement a déjà été demandé et nous ne l’avons pas modifié. Si ce n’était pas vous, contactez {merchant} dès maintenant en indiquant cette référence\u00a0: {reference}.",
   refundNothing:
     "Nous ne trouvons rien à rembourser dans cette transaction. Saisissez le hash de votre paiement confirmé sur cette page ou contactez {merchant}.",
   refundBadAddress:
@@ -230,8 +244,8 @@ export const fr: Catalogue = {
   network: "Réseau",
   reference: "Référence",
   paidAt: "Payé le",
-  expires: "Expire le",
-  expired: "Expiré le",
+  expires: "Date limite",
+  expired: "Date limite passée",
   transaction: "Transaction",
   print: "Imprimer le reçu",
   questions: "Une question sur ce paiement\u00a0?",
@@ -282,16 +296,16 @@ export const fr: Catalogue = {
     "Vérifiez que le lien est complet, ou demandez à la boutique qui vous l’a donné. Si vous avez déjà payé, ne payez pas une deuxième fois\u00a0: demandez à la boutique.",
   unavailableHeadline: "Vérification impossible pour le moment",
   unavailableLead:
-    "Si vous avez déjà payé, votre paiement est en sécurité\u00a0: ne payez pas une deuxième fois. Patientez un instant, puis vérifiez de nouveau. Si cela dure, demandez à la boutique.",
+    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement sera recherché dès que tout fonctionnera de nouveau. Vérifiez dans une minute. Si cette page n’est pas revenue après une heure, demandez à la boutique.",
   busyHeadline: "Un instant, s’il vous plaît",
   busyLead:
-    "Cette page vient d’être demandée un très grand nombre de fois, nous faisons donc une courte pause. Si vous avez déjà payé, votre paiement est en sécurité\u00a0: ne payez pas une deuxième fois. Temps d’attente\u00a0: {time}. Vérifiez ensuite de nouveau. Si vous étiez en train de saisir un hash de transaction, saisissez-le à nouveau à ce moment-là.",
+    "Cette page vient d’être demandée un très grand nombre de fois, nous faisons donc une courte pause. Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement est toujours recherché. Temps d’attente\u00a0: {time}. Vérifiez ensuite de nouveau. Si vous étiez en train de saisir un hash de transaction, saisissez-le à nouveau à ce moment-là.",
   refusedHeadline: "Cela n’a pas fonctionné",
   refusedLead:
     "Nous n’avons pas pu lire ce que votre navigateur a envoyé, et rien n’a changé. Revenez à votre paiement et réessayez.",
   failedHeadline: "Une erreur s’est produite de notre côté",
   failedLead:
-    "Si vous avez déjà payé, votre paiement est en sécurité\u00a0: nous le retrouverons sur le réseau. Vérifiez de nouveau dans une minute et ne payez pas deux fois.",
+    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: nous recherchons toujours votre paiement sur le réseau. Vérifiez de nouveau dans une minute.",
   formNotReceived:
     "Si vous avez saisi un hash de transaction, il ne nous est peut-être pas parvenu. Revenez au paiement et saisissez à nouveau le hash si la transaction n’y figure pas.",
   failedReference:

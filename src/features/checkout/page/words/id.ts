@@ -80,73 +80,85 @@ export const id: Catalogue = {
   walletOffline:
     "Kami tidak dapat membaca jumlah terkini, jadi kami tidak meminta dompet Anda mengirim apa pun. Silakan coba lagi sebentar lagi.",
   awaitingHeadline: "Menunggu pembayaran Anda",
-  awaitingLead: "Pembayaran Anda muncul di sini begitu diterima jaringan.",
+  awaitingLead:
+    "Sudah mengirim? Biarkan halaman ini terbuka dan jangan kirim dua kali: pembayaran Anda akan muncul di sini.",
+  payAgain: "Jika dompet Anda juga menampilkannya sebagai gagal, Anda boleh membayar lagi.",
+  lookingLead:
+    "Kami sedang mencari transaksi yang Anda masukkan. Biarkan halaman ini terbuka dan jangan kirim dua kali.",
+  lastEntered: "Anda memasukkan sebuah transaksi.",
   partlyPaidHeadline: "Sebagian pembayaran Anda sudah masuk",
   partlyPaidLead:
-    "Kami menerima {received} dari {payable}. Kirim sisa {remaining} untuk menyelesaikan pembayaran.",
+    "Kirim sisa {remaining} untuk menyelesaikan pembayaran. Kami menerima {received} dari {payable}.",
   partlyPaidSent:
-    "Sudah mengirim sisanya? Mohon tunggu: sisanya akan muncul di sini dengan sendirinya.",
+    "Sudah mengirim sisanya? Mohon jangan kirim dua kali: sisanya akan muncul di sini.",
   confirmingHeadline: "Pembayaran terdeteksi",
   confirmingLead:
-    "Jaringan sedang mengonfirmasinya. Perkiraan waktu: {wait}. Anda tidak perlu melakukan apa pun lagi dan boleh menutup halaman ini.",
+    "Anda tidak perlu melakukan apa pun lagi dan boleh menutup halaman ini. Jaringan sedang mengonfirmasi pembayaran Anda. Perkiraan waktu: {wait}.",
   confirmationCount: "Konfirmasi: {current} dari {required}",
   waitUnderMinute: "kurang dari satu menit",
   waitAbout: "sekitar {time}",
   inReviewHeadline: "Pembayaran ditemukan, menunggu penjual",
   inReviewLead:
-    "Pembayaran Anda ditemukan, tetapi tidak dapat dicocokkan secara otomatis, jadi {merchant} yang memutuskan apakah akan menerimanya. Anda tidak perlu melakukan apa pun sekarang: keputusannya akan muncul di halaman ini. Mohon jangan kirim lagi.",
+    "Mohon tunggu dan jangan kirim lagi. Pembayaran Anda tidak dapat dicocokkan secara otomatis, jadi {merchant} yang memutuskan apakah akan menerimanya. Keputusannya akan muncul di halaman ini.",
   paidHeadline: "Lunas",
   paidLead: "Terima kasih. {merchant} sudah menerima pembayaran Anda.",
   overpaidHeadline: "Lunas, tetapi jumlah yang dikirim berlebih",
-  overpaidLead:
-    "Kami menerima {received}, kelebihannya {excess}. {merchant} sudah menerima pembayaran Anda.",
+  overpaidLead: "{merchant} sudah menerima pembayaran Anda.",
+  sumPaid: "Anda membayar",
+  sumAsked: "Total tagihan",
+  sumExcess: "Kelebihan",
   overpaidAction:
-    "Untuk pengembalian selisihnya, hubungi {merchant} dan sebutkan kode referensi di bawah.",
-  paidLateHeadline: "Dibayar terlambat",
+    "Untuk mendapatkan kembali {excess}, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+  paidLateHeadline: "Dibayar dan diterima",
   paidLateLead:
-    "Pembayaran Anda masuk setelah batas waktu, dan {merchant} sudah menyetujuinya. Anda tidak perlu melakukan apa pun lagi.",
+    "Terima kasih. {merchant} sudah menyetujui pembayaran Anda yang masuk setelah batas waktu. Anda tidak perlu melakukan apa pun lagi.",
   paidLateOverpaidLead:
-    "Pembayaran Anda masuk setelah batas waktu, dan {merchant} sudah menyetujuinya. Kami menerima {received}, kelebihannya {excess}.",
-  lateHeadline: "Pembayaran Anda masuk terlambat",
+    "{merchant} sudah menyetujui pembayaran Anda yang masuk setelah batas waktu.",
+  lateHeadline: "Pembayaran ditemukan, tetapi lewat batas waktu",
   lateLead:
-    "Pembayaran masuk setelah batas waktu, jadi {merchant} yang memutuskan apakah akan menerima atau mengembalikannya. Mohon jangan kirim apa pun lagi.",
-  expiredHeadline: "Pembayaran ini sudah kedaluwarsa",
+    "Mohon tunggu dan jangan kirim apa pun lagi. {merchant} yang memutuskan apakah akan menerima atau mengembalikan pembayaran Anda. Keputusannya akan muncul di halaman ini.",
+  expiredHeadline: "Waktu untuk membayar sudah habis",
   expiredLead:
     "Belum mengirim? Mohon jangan kirim apa pun sekarang. Mintalah tautan baru kepada {merchant}.",
   expiredSent:
-    "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda tetap akan ditemukan. Simpan tautan halaman ini, dan jika pembayaran Anda tidak segera muncul, hubungi {merchant} dan sebutkan kode referensi di bawah.",
-  expiredPartlyHeadline: "Kedaluwarsa, baru dibayar sebagian",
+    "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda masih dapat muncul di sini, jadi simpan tautan halaman ini. Belum ada setelah satu jam? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+  expiredPartlyHeadline: "Hanya sebagian yang dibayar tepat waktu",
   expiredPartlyLead:
-    "Kami menerima {received} dari {payable}, dan batas waktunya sudah lewat. Mohon jangan lagi mengirim sisanya.",
+    "Mohon jangan lagi mengirim sisanya: waktu untuk membayar sudah habis. Kami menerima {received} dari {payable}.",
   expiredPartlyNext:
-    "Tanyakan kepada {merchant} bagaimana dengan {received} yang sudah masuk, dan sebutkan kode referensi di bawah.",
+    "Hubungi {contact} tentang {received} yang sudah masuk dan sebutkan kode referensi ini: {reference}.",
   canceledHeadline: "Dibatalkan oleh penjual",
-  canceledLead: "{merchant} membatalkan pembayaran ini. Mohon jangan kirim apa pun ke alamatnya.",
-  canceledPaidHeadline: "Dibatalkan, tetapi ada pembayaran masuk",
+  canceledLead: "Mohon jangan kirim apa pun: {merchant} membatalkan pembayaran ini.",
+  canceledPaidHeadline: "Dibatalkan, tetapi pembayaran Anda masuk",
   canceledPaidLead:
-    "Ada pembayaran masuk meskipun {merchant} sudah membatalkan permintaannya. {merchant} yang memutuskan apakah akan menerima atau mengembalikannya. Mohon jangan kirim apa pun lagi.",
+    "Mohon tunggu dan jangan kirim apa pun lagi. {merchant} telah membatalkan pembayaran ini dan kini memutuskan apakah akan menerima atau mengembalikan uang Anda. Keputusannya akan muncul di halaman ini.",
   cannotCheckHeadline: "Kami tidak dapat memeriksa jaringan saat ini",
   cannotCheckLead:
-    "Sudah mengirim? Pembayaran Anda aman: pembayaran itu akan ditemukan begitu jaringan {network} dapat dibaca lagi. Mohon jangan kirim dua kali.",
+    "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda akan ditemukan begitu jaringan {network} dapat dibaca lagi.",
   cannotCheckOpen:
     "Belum membayar? Anda masih bisa membayar: pembayaran dihitung sejak jaringan mencatatnya, walaupun halaman ini baru menampilkannya nanti.",
   cannotCheckOver:
-    "Belum membayar? Mohon jangan membayar sekarang: waktu untuk membayar sudah habis atau hampir habis. Periksa lagi dalam satu menit.",
+    "Belum membayar? Mohon jangan membayar sekarang: waktu untuk membayar sudah habis. Periksa lagi dalam satu menit.",
+  stillCheckingHeadline: "Waktu sudah habis. Kami masih memeriksa",
+  notAcceptedHeadline: "Saat ini tidak dapat membayar dengan cara ini",
   notAccepted:
-    "Saat ini {merchant} tidak menerima pembayaran dengan token ini di jaringan {network}, jadi mohon jangan kirim apa pun. Sudah mengirim? Hubungi {merchant} dan sebutkan kode referensi di bawah.",
+    "Mohon jangan kirim apa pun: saat ini {merchant} tidak menerima pembayaran dengan token ini di jaringan {network}. Sudah mengirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   cannotConfirmNow:
-    "Jaringan {network} tidak dapat dibaca saat ini, jadi jumlah konfirmasi mungkin belum diperbarui. Pembayaran Anda aman.",
-  revertedHeadline: "Jaringan menarik kembali pembayaran Anda sementara",
+    "Jaringan {network} tidak dapat dibaca saat ini, jadi jumlah konfirmasi mungkin belum diperbarui. Pembayaran Anda sudah ditemukan, jadi mohon jangan kirim lagi.",
+  revertedHeadline: "Jaringan harus mengonfirmasi ulang pembayaran",
   revertedLead:
-    "Jaringan {network} menarik kembali pembayaran Anda untuk sementara. Biasanya pembayaran kembali dalam beberapa menit. Mohon jangan kirim lagi.",
+    "Mohon tunggu dan jangan kirim lagi. Jaringan {network} sudah mencatat pembayaran Anda, tetapi belum final: biasanya perlu beberapa menit lagi. Anda boleh menutup halaman ini dan melihatnya lagi nanti.",
   revertedNext:
-    "Anda boleh menutup halaman ini dan melihatnya lagi nanti. Jika pembayaran Anda tidak kembali, biasanya uangnya belum keluar dari dompet Anda. Sebelum membayar lagi, hubungi {merchant} dan sebutkan kode referensi di bawah.",
+    "Uangnya tidak hilang karena ini: jika pembayaran tidak kembali, biasanya uangnya belum keluar dari dompet Anda. Sebelum membayar lagi, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   reverted:
-    "Jaringan membatalkan pembayaran yang sebelumnya tampil di sini, dan pembayaran itu belum kembali. Periksa dompet Anda sebelum mengirim apa pun: selama di sana masih berstatus terkirim atau tertunda, jangan kirim yang lain.",
+    "Periksa dompet Anda sebelum mengirim apa pun: jaringan tidak mempertahankan pembayaran yang sebelumnya tampil di sini. Selama dompet Anda menampilkannya sebagai terkirim atau tertunda, mohon jangan kirim yang lain.",
   transactionFailed:
-    "Transaksi yang terakhir dikirimkan kepada kami gagal di jaringan, jadi tidak ada dana yang berpindah. Dompet Anda seharusnya juga menampilkannya sebagai gagal.",
-  contact: "Hubungi {merchant} dan sebutkan kode referensi di bawah.",
-  contactIfLong: "Jika terlalu lama, hubungi {merchant} dan sebutkan kode referensi di bawah.",
+    "Transaksi yang terakhir Anda masukkan gagal di jaringan, jadi tidak ada dana yang berpindah.",
+  contact:
+    "Sudah mengirim sesuatu? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+  contactIfLong:
+    "Belum ada keputusan setelah satu hari? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+  waitOrRefund: "Tidak ingin menunggu? Anda dapat meminta uang Anda kembali.",
   lastChecked: "Terakhir diperiksa",
   never: "Belum pernah",
 
@@ -173,23 +185,26 @@ export const id: Catalogue = {
   hashCounted: "Ditemukan. Transaksi ini dihitung untuk pembayaran ini.",
   hashInReview: "Ditemukan. {merchant} akan memutuskan apakah transaksi ini untuk pembayaran ini.",
   hashReverted:
-    "Jaringan menarik kembali transaksi ini untuk sementara. Selama dompet Anda masih menampilkannya sebagai terkirim atau tertunda, mohon jangan kirim yang lain.",
+    "Jaringan belum memfinalkan transaksi ini. Selama dompet Anda masih menampilkannya sebagai terkirim atau tertunda, mohon jangan kirim yang lain.",
   hashFailed: "Transaksi ini gagal di jaringan, jadi tidak ada {token} yang terkirim.",
   hashOtherAddress:
     "Transaksi ini tidak mengirim apa pun ke alamat pembayaran ini. Periksa di dompet Anda ke mana transaksi itu dikirim.",
   hashOtherToken:
-    "Transaksi ini mengirim sesuatu selain {token} di jaringan {network}, jadi tidak dihitung. Hubungi {merchant} dan sebutkan kode referensi.",
+    "Transaksi ini mengirim sesuatu selain {token} di jaringan {network}, jadi tidak dihitung. Hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
   hashTokenDisabled:
-    "Saat ini kami tidak dapat menerima {token} di jaringan {network}. Hubungi {merchant} dan sebutkan kode referensi.",
+    "Saat ini kami tidak dapat menerima {token} di jaringan {network}. Hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
   hashTooSmall: "Jumlah dalam transaksi ini terlalu kecil untuk dihitung sebagai pembayaran.",
   hashTooEarly:
     "Transaksi ini terjadi sebelum pembayaran ini dibuat, jadi tidak mungkin untuk pembayaran ini.",
   hashTooLate:
-    "Batas waktunya sudah terlalu lama lewat sehingga kami tidak dapat mencocokkan transaksi ini. Hubungi {merchant} dan sebutkan kode referensi.",
+    "Batas waktunya sudah terlalu lama lewat sehingga kami tidak dapat mencocokkan transaksi ini. Hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
   hashNotForThis:
-    "Transaksi ini bukan pembayaran untuk tagihan ini. Jika Anda berpendapat lain, hubungi {merchant} dan sebutkan kode referensi.",
+    "Transaksi ini bukan pembayaran untuk tagihan ini. Jika Anda berpendapat lain, hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
 
   refundQuestion: "Minta pengembalian dana",
+  refundAmount: "Minta {amount} dikembalikan",
+  refundNext:
+    "Minta pengembalian dana di sini: {merchant} yang memutuskan dan mengirim uangnya secara manual ke alamat yang Anda masukkan.",
   refundLead:
     "{merchant} dapat mengirim kembali yang tidak diperlukan untuk pembayaran ini. Masukkan hash transaksi pembayaran Anda dan alamat dompet Anda sendiri. Jangan masukkan alamat exchange yang Anda pakai untuk membayar: yang dikirim ke sana bisa hilang.",
   refundAddressLabel: "Alamat Anda sendiri di jaringan {network}",
@@ -202,7 +217,7 @@ export const id: Catalogue = {
   refundReceived:
     "Terima kasih. {merchant} sudah menerima permintaan Anda dan akan memutuskannya. Halaman ini akan menunjukkan saat pengembalian dikirim.",
   refundAlready:
-    "Pengembalian untuk pembayaran ini sudah diminta, dan kami tidak mengubahnya. Jika bukan Anda yang meminta, segera hubungi {merchant} dan sebutkan kode referensi di bawah.",
+    "Pengembalian untuk pembayaran ini sudah diminta, dan kami tidak mengubahnya. Jika bukan Anda yang meminta, segera hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
   refundNothing:
     "Kami tidak menemukan apa pun untuk dikembalikan dalam transaksi ini. Masukkan hash pembayaran Anda yang sudah dikonfirmasi di halaman ini, atau hubungi {merchant}.",
   refundBadAddress:
@@ -227,8 +242,8 @@ export const id: Catalogue = {
   network: "Jaringan",
   reference: "Kode referensi",
   paidAt: "Dibayar pada",
-  expires: "Batas waktu",
-  expired: "Kedaluwarsa",
+  expires: "Bayar sebelum",
+  expired: "Waktu habis",
   transaction: "Transaksi",
   print: "Cetak bukti pembayaran",
   questions: "Ada pertanyaan tentang pembayaran ini?",
@@ -277,16 +292,16 @@ export const id: Catalogue = {
     "Pastikan tautannya lengkap, atau tanyakan kepada toko yang memberikannya. Jika Anda sudah membayar, mohon jangan membayar lagi: tanyakan kepada toko.",
   unavailableHeadline: "Kami tidak dapat memeriksa saat ini",
   unavailableLead:
-    "Jika Anda sudah membayar, pembayaran Anda aman: mohon jangan membayar lagi. Tunggu sebentar, lalu periksa lagi. Jika terlalu lama, tanyakan kepada toko.",
+    "Sudah membayar? Mohon jangan membayar lagi: pembayaran Anda akan dicari begitu semuanya berfungsi lagi. Periksa lagi dalam satu menit. Jika halaman ini belum kembali dalam satu jam, tanyakan kepada toko.",
   busyHeadline: "Mohon tunggu sebentar",
   busyLead:
-    "Halaman ini baru saja dibuka terlalu sering, jadi kami berhenti sejenak. Jika Anda sudah membayar, pembayaran Anda aman: mohon jangan membayar lagi. Waktu tunggu: {time}. Setelah itu, periksa lagi. Jika tadi Anda sedang memasukkan hash transaksi, masukkan lagi hash itu setelahnya.",
+    "Halaman ini baru saja dibuka terlalu sering, jadi kami berhenti sejenak. Sudah membayar? Mohon jangan membayar lagi: kami masih mencari pembayaran Anda. Waktu tunggu: {time}. Setelah itu, periksa lagi. Jika tadi Anda sedang memasukkan hash transaksi, masukkan lagi hash itu setelahnya.",
   refusedHeadline: "Tidak berhasil",
   refusedLead:
     "Kami tidak dapat membaca yang dikirim browser Anda, dan tidak ada yang berubah. Kembali ke pembayaran Anda dan coba lagi.",
   failedHeadline: "Terjadi kesalahan di pihak kami",
   failedLead:
-    "Jika Anda sudah membayar, pembayaran Anda aman: kami akan menemukannya di jaringan. Periksa lagi dalam satu menit, dan mohon jangan kirim dua kali.",
+    "Sudah membayar? Mohon jangan membayar lagi: kami masih mencari pembayaran Anda di jaringan. Periksa lagi dalam satu menit.",
   formNotReceived:
     "Jika Anda tadi memasukkan hash transaksi, mungkin kami belum menerimanya. Kembalilah ke pembayaran, dan masukkan hash-nya lagi jika transaksi itu tidak tercantum di sana.",
   failedReference: "Jika hal ini terus terjadi, kirimkan kode ini kepada penjual: {reference}",

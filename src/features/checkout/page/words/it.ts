@@ -80,72 +80,82 @@ export const it: Catalogue = {
   walletOffline:
     "Non siamo riusciti a leggere l’importo attuale, quindi non abbiamo chiesto al tuo wallet di inviare nulla. Riprova tra un momento.",
   awaitingHeadline: "In attesa del tuo pagamento",
-  awaitingLead: "Il tuo pagamento apparirà qui appena la rete lo avrà ricevuto.",
+  awaitingLead:
+    "Hai già pagato? Tieni aperta questa pagina e non pagare due volte: il pagamento apparirà qui.",
+  payAgain: "Se anche il tuo wallet la mostra come non riuscita, puoi pagare di nuovo.",
+  lookingLead:
+    "Stiamo cercando la transazione che hai inserito. Tieni aperta questa pagina e non pagare due volte.",
+  lastEntered: "Hai inserito una transazione.",
   partlyPaidHeadline: "È arrivata una parte del tuo pagamento",
   partlyPaidLead:
-    "Abbiamo ricevuto {received} su {payable}. Invia i restanti {remaining} per completare il pagamento.",
-  partlyPaidSent: "Hai già inviato il resto? Attendi: apparirà qui da solo.",
+    "Invia i restanti {remaining} per completare il pagamento. Abbiamo ricevuto {received} su {payable}.",
+  partlyPaidSent: "Hai già inviato il resto? Non inviarlo due volte: apparirà qui.",
   confirmingHeadline: "Pagamento rilevato",
   confirmingLead:
-    "La rete lo sta confermando. Tempo previsto: {wait}. Non devi fare altro e puoi chiudere questa pagina.",
+    "Non devi fare altro e puoi chiudere questa pagina. La rete sta confermando il tuo pagamento. Tempo previsto: {wait}.",
   confirmationCount: "Conferme: {current} su {required}",
   waitUnderMinute: "meno di un minuto",
   waitAbout: "circa {time}",
   inReviewHeadline: "Pagamento trovato, in attesa del venditore",
   inReviewLead:
-    "Il tuo pagamento è stato trovato, ma non è stato possibile abbinarlo automaticamente, quindi {merchant} decide se accettarlo. Ora non devi fare nulla: la decisione apparirà in questa pagina. Non inviarlo di nuovo.",
+    "Attendi e non inviarlo di nuovo. Non è stato possibile abbinare automaticamente il tuo pagamento, quindi {merchant} decide se accettarlo. La decisione apparirà in questa pagina.",
   paidHeadline: "Pagato",
   paidLead: "Grazie! {merchant} ha ricevuto il tuo pagamento.",
   overpaidHeadline: "Pagato, ma hai inviato troppo",
-  overpaidLead:
-    "Abbiamo ricevuto {received}, cioè {excess} in più. {merchant} ha ricevuto il tuo pagamento.",
+  overpaidLead: "{merchant} ha ricevuto il tuo pagamento.",
+  sumPaid: "Hai pagato",
+  sumAsked: "Totale da pagare",
+  sumExcess: "In più",
   overpaidAction:
-    "Per il rimborso della differenza, contatta {merchant} e indica il riferimento qui sotto.",
-  paidLateHeadline: "Pagato in ritardo",
+    "Per riavere {excess}, contatta {contact} e indica questo riferimento: {reference}.",
+  paidLateHeadline: "Pagato e accettato",
   paidLateLead:
-    "Il tuo pagamento è arrivato dopo la scadenza e {merchant} lo ha accettato. Non devi fare altro.",
-  paidLateOverpaidLead:
-    "Il tuo pagamento è arrivato dopo la scadenza e {merchant} lo ha accettato. Abbiamo ricevuto {received}, cioè {excess} in più.",
-  lateHeadline: "Il tuo pagamento è arrivato in ritardo",
+    "Grazie! {merchant} ha accettato il tuo pagamento, arrivato dopo la scadenza. Non devi fare altro.",
+  paidLateOverpaidLead: "{merchant} ha accettato il tuo pagamento, arrivato dopo la scadenza.",
+  lateHeadline: "Pagamento trovato, ma dopo la scadenza",
   lateLead:
-    "È arrivato dopo la scadenza, quindi {merchant} decide se accettarlo o restituirlo. Non inviare altro.",
-  expiredHeadline: "Questo pagamento è scaduto",
+    "Attendi e non inviare altro. {merchant} decide se accettare il tuo pagamento o restituirlo. La decisione apparirà in questa pagina.",
+  expiredHeadline: "Il tempo per pagare è finito",
   expiredLead:
     "Non hai ancora pagato? Non inviare nulla adesso. Chiedi a {merchant} un nuovo link.",
   expiredSent:
-    "Hai già pagato? Non pagare di nuovo: il tuo pagamento verrà comunque trovato. Conserva il link a questa pagina e, se il pagamento non appare presto, contatta {merchant} e indica il riferimento qui sotto.",
-  expiredPartlyHeadline: "Scaduto, pagato solo in parte",
+    "Hai già pagato? Non pagare di nuovo: il pagamento può ancora apparire qui, quindi conserva il link a questa pagina. Non è qui dopo un’ora? Contatta {contact} e indica questo riferimento: {reference}.",
+  expiredPartlyHeadline: "Solo una parte è stata pagata in tempo",
   expiredPartlyLead:
-    "Abbiamo ricevuto {received} su {payable} e il termine è scaduto. Non inviare più il resto.",
+    "Non inviare più il resto: il tempo per pagare è finito. Abbiamo ricevuto {received} su {payable}.",
   expiredPartlyNext:
-    "Chiedi a {merchant} che cosa succede con i {received} e indica il riferimento qui sotto.",
+    "Contatta {contact} per i {received} e indica questo riferimento: {reference}.",
   canceledHeadline: "Annullato dal venditore",
-  canceledLead: "{merchant} ha annullato questo pagamento. Non inviare nulla al suo indirizzo.",
-  canceledPaidHeadline: "Annullato, ma è arrivato un pagamento",
+  canceledLead: "Non inviare nulla: {merchant} ha annullato questo pagamento.",
+  canceledPaidHeadline: "Annullato, ma il tuo pagamento è arrivato",
   canceledPaidLead:
-    "È arrivato un pagamento anche se {merchant} aveva annullato la richiesta. {merchant} decide se accettarlo o restituirlo. Non inviare altro.",
+    "Attendi e non inviare altro. {merchant} aveva annullato questo pagamento e ora decide se accettare il tuo denaro o restituirlo. La decisione apparirà in questa pagina.",
   cannotCheckHeadline: "Al momento non riusciamo a controllare la rete",
   cannotCheckLead:
-    "Hai già pagato? Il tuo pagamento è al sicuro: verrà trovato appena la rete {network} sarà di nuovo leggibile. Non pagare due volte.",
+    "Hai già pagato? Non pagare di nuovo: il tuo pagamento verrà trovato appena la rete {network} sarà di nuovo leggibile.",
   cannotCheckOpen:
     "Non hai ancora pagato? Puoi ancora farlo: il pagamento conta da quando la rete lo registra, anche se questa pagina lo mostra più tardi.",
   cannotCheckOver:
-    "Non hai ancora pagato? Non farlo adesso: il tempo per pagare è finito o sta per finire. Controlla di nuovo tra un minuto.",
+    "Non hai ancora pagato? Non farlo adesso: il tempo per pagare è finito. Controlla di nuovo tra un minuto.",
+  stillCheckingHeadline: "Tempo finito. Stiamo ancora controllando",
+  notAcceptedHeadline: "Al momento non puoi pagare in questo modo",
   notAccepted:
-    "Al momento {merchant} non accetta pagamenti con questo token sulla rete {network}, quindi non inviare nulla. Hai già pagato? Contatta {merchant} e indica il riferimento qui sotto.",
+    "Non inviare nulla: al momento {merchant} non accetta pagamenti con questo token sulla rete {network}. Hai già pagato? Contatta {contact} e indica questo riferimento: {reference}.",
   cannotConfirmNow:
-    "Al momento la rete {network} non è leggibile, quindi il numero di conferme potrebbe non essere aggiornato. Il tuo pagamento è al sicuro.",
-  revertedHeadline: "Per ora la rete ha ritirato il tuo pagamento",
+    "Al momento la rete {network} non è leggibile, quindi il numero di conferme potrebbe non essere aggiornato. Il tuo pagamento è stato trovato, quindi non inviarlo di nuovo.",
+  revertedHeadline: "La rete deve riconfermare il tuo pagamento",
   revertedLead:
-    "La rete {network} ha ritirato per il momento il tuo pagamento. Di solito torna entro pochi minuti. Non inviarlo di nuovo.",
+    "Attendi e non inviarlo di nuovo. La rete {network} aveva già registrato il tuo pagamento, ma non ancora in modo definitivo: di solito servono ancora alcuni minuti. Puoi chiudere questa pagina e ricontrollare più tardi.",
   revertedNext:
-    "Puoi chiudere questa pagina e ricontrollare più tardi. Se il pagamento non torna, di solito il denaro non è uscito dal tuo wallet. Prima di pagare di nuovo, contatta {merchant} e indica il riferimento qui sotto.",
+    "Il denaro non va perso per questo: se il pagamento non torna, di solito non è uscito dal tuo wallet. Prima di pagare di nuovo, contatta {contact} e indica questo riferimento: {reference}.",
   reverted:
-    "La rete ha annullato un pagamento che prima appariva qui, e non è tornato. Cercalo nel tuo wallet prima di inviare qualsiasi cosa: finché lì risulta inviato o in sospeso, non inviarne un altro.",
+    "Guarda nel tuo wallet prima di inviare qualsiasi cosa: la rete non ha conservato un pagamento che prima appariva qui. Finché il tuo wallet lo mostra come inviato o in sospeso, non inviarne un altro.",
   transactionFailed:
-    "L’ultima transazione segnalata non è riuscita sulla rete e non ha spostato denaro. Anche il tuo wallet dovrebbe mostrarla come non riuscita.",
-  contact: "Contatta {merchant} e indica il riferimento qui sotto.",
-  contactIfLong: "Se ci vuole molto, contatta {merchant} e indica il riferimento qui sotto.",
+    "L’ultima transazione che hai inserito non è riuscita sulla rete e non ha spostato denaro.",
+  contact: "Hai già inviato qualcosa? Contatta {contact} e indica questo riferimento: {reference}.",
+  contactIfLong:
+    "Nessuna decisione dopo un giorno? Contatta {contact} e indica questo riferimento: {reference}.",
+  waitOrRefund: "Non vuoi aspettare? Puoi invece chiedere indietro il tuo denaro.",
   lastChecked: "Ultimo controllo",
   never: "Non ancora",
 
@@ -171,23 +181,26 @@ export const it: Catalogue = {
   hashCounted: "Trovata. Vale per questo pagamento.",
   hashInReview: "Trovata. {merchant} deciderà se riguarda questo pagamento.",
   hashReverted:
-    "Per ora la rete ha ritirato questa transazione. Finché il tuo wallet la mostra come inviata o in sospeso, non inviarne un’altra.",
+    "La rete non ha ancora confermato in modo definitivo questa transazione. Finché il tuo wallet la mostra come inviata o in sospeso, non inviarne un’altra.",
   hashFailed:
     "Questa transazione non è riuscita sulla rete, quindi non è stato inviato alcun {token}.",
   hashOtherAddress:
     "Questa transazione non ha inviato nulla all’indirizzo di questo pagamento. Controlla nel tuo wallet dove è andata.",
   hashOtherToken:
-    "Questa transazione ha inviato qualcosa di diverso da {token} sulla rete {network}, quindi non vale. Contatta {merchant} e indica il riferimento.",
+    "Questa transazione ha inviato qualcosa di diverso da {token} sulla rete {network}, quindi non vale. Contatta {merchant} e indica questo riferimento: {reference}.",
   hashTokenDisabled:
-    "Al momento non possiamo accettare {token} sulla rete {network}. Contatta {merchant} e indica il riferimento.",
+    "Al momento non possiamo accettare {token} sulla rete {network}. Contatta {merchant} e indica questo riferimento: {reference}.",
   hashTooSmall: "Questa transazione ha inviato troppo poco per valere come pagamento.",
   hashTooEarly: "Questa transazione è precedente a questo pagamento, quindi non può riguardarlo.",
   hashTooLate:
-    "Il termine è scaduto da troppo tempo per poter abbinare questa transazione. Contatta {merchant} e indica il riferimento.",
+    "Il termine è scaduto da troppo tempo per poter abbinare questa transazione. Contatta {merchant} e indica questo riferimento: {reference}.",
   hashNotForThis:
-    "Questa transazione non è un pagamento di questa fattura. Se pensi che lo sia, contatta {merchant} e indica il riferimento.",
+    "Questa transazione non è un pagamento di questa fattura. Se pensi che lo sia, contatta {merchant} e indica questo riferimento: {reference}.",
 
   refundQuestion: "Chiedi un rimborso",
+  refundAmount: "Chiedi indietro {amount}",
+  refundNext:
+    "Chiedi qui un rimborso: {merchant} decide e invia il denaro manualmente all’indirizzo che indichi.",
   refundLead:
     "{merchant} può restituirti ciò che non serve a questo pagamento. Inserisci l’hash della transazione con cui hai pagato e un indirizzo del tuo wallet. Non inserire l’indirizzo dell’exchange da cui hai pagato: ciò che viene inviato lì può andare perso.",
   refundAddressLabel: "Un tuo indirizzo sulla rete {network}",
@@ -200,7 +213,7 @@ export const it: Catalogue = {
   refundReceived:
     "Grazie. {merchant} ha la tua richiesta e deciderà. Questa pagina mostrerà quando il rimborso è in arrivo.",
   refundAlready:
-    "Per questo pagamento è già stato chiesto un rimborso, e non lo abbiamo modificato. Se non sei stato tu, contatta subito {merchant} e indica il riferimento qui sotto.",
+    "Per questo pagamento è già stato chiesto un rimborso, e non lo abbiamo modificato. Se non sei stato tu, contatta subito {merchant} e indica questo riferimento: {reference}.",
   refundNothing:
     "In questa transazione non troviamo nulla da rimborsare. Inserisci l’hash del tuo pagamento confermato su questa pagina oppure contatta {merchant}.",
   refundBadAddress:
@@ -225,8 +238,8 @@ export const it: Catalogue = {
   network: "Rete",
   reference: "Riferimento",
   paidAt: "Pagato il",
-  expires: "Scadenza",
-  expired: "Scaduto",
+  expires: "Paga entro",
+  expired: "Tempo finito",
   transaction: "Transazione",
   print: "Stampa la ricevuta",
   questions: "Domande su questo pagamento?",
@@ -275,16 +288,16 @@ export const it: Catalogue = {
     "Controlla che il link sia completo o chiedi al negozio che te lo ha dato. Se hai già pagato, non pagare di nuovo: chiedi al negozio.",
   unavailableHeadline: "Al momento non possiamo controllare",
   unavailableLead:
-    "Se hai già pagato, il tuo pagamento è al sicuro: non pagare di nuovo. Attendi un momento, poi controlla di nuovo. Se ci vuole molto, chiedi al negozio.",
+    "Hai già pagato? Non pagare di nuovo: il tuo pagamento verrà cercato appena tutto funzionerà di nuovo. Controlla tra un minuto. Se questa pagina non torna entro un’ora, chiedi al negozio.",
   busyHeadline: "Un momento, per favore",
   busyLead:
-    "Questa pagina ha appena ricevuto moltissime richieste, quindi facciamo una breve pausa. Se hai già pagato, il tuo pagamento è al sicuro: non pagare di nuovo. Tempo di attesa: {time}. Poi controlla di nuovo. Se stavi inserendo l’hash di una transazione, inseriscilo di nuovo in quel momento.",
+    "Questa pagina ha appena ricevuto moltissime richieste, quindi facciamo una breve pausa. Hai già pagato? Non pagare di nuovo: stiamo ancora cercando il tuo pagamento. Tempo di attesa: {time}. Poi controlla di nuovo. Se stavi inserendo l’hash di una transazione, inseriscilo di nuovo in quel momento.",
   refusedHeadline: "Non ha funzionato",
   refusedLead:
     "Non siamo riusciti a leggere quello che ha inviato il tuo browser e nulla è cambiato. Torna al pagamento e riprova.",
   failedHeadline: "Qualcosa è andato storto da parte nostra",
   failedLead:
-    "Se hai già pagato, il tuo pagamento è al sicuro: lo troveremo sulla rete. Controlla di nuovo tra un minuto e non pagare due volte.",
+    "Hai già pagato? Non pagare di nuovo: stiamo ancora cercando il tuo pagamento sulla rete. Controlla di nuovo tra un minuto.",
   formNotReceived:
     "Se hai inserito l’hash di una transazione, forse non lo abbiamo ricevuto. Torna al pagamento e inserisci di nuovo l’hash se lì la transazione non compare.",
   failedReference: "Se continua a succedere, invia questo riferimento al venditore: {reference}",

@@ -81,71 +81,82 @@ export const ptBR: Catalogue = {
   walletOffline:
     "Não conseguimos ler o valor atual, então não pedimos que sua carteira enviasse nada. Tente de novo daqui a pouco.",
   awaitingHeadline: "Aguardando o seu pagamento",
-  awaitingLead: "O seu pagamento aparece aqui assim que a rede o receber.",
+  awaitingLead:
+    "Já enviou? Deixe esta página aberta e não envie duas vezes: o pagamento aparecerá aqui.",
+  payAgain: "Se a sua carteira também a mostrar como falha, você pode pagar de novo.",
+  lookingLead:
+    "Estamos procurando a transação que você informou. Deixe esta página aberta e não envie duas vezes.",
+  lastEntered: "Você informou uma transação.",
   partlyPaidHeadline: "Uma parte do seu pagamento chegou",
   partlyPaidLead:
-    "Recebemos {received} de {payable}. Envie os {remaining} restantes para concluir o pagamento.",
-  partlyPaidSent: "Já enviou o restante? Aguarde: ele aparecerá aqui sozinho.",
+    "Envie os {remaining} restantes para concluir o pagamento. Recebemos {received} de {payable}.",
+  partlyPaidSent: "Já enviou o restante? Não envie duas vezes: ele aparecerá aqui.",
   confirmingHeadline: "Pagamento detectado",
   confirmingLead:
-    "A rede está confirmando o pagamento. Tempo estimado: {wait}. Você não precisa fazer mais nada e pode fechar esta página.",
+    "Você não precisa fazer mais nada e pode fechar esta página. A rede está confirmando o seu pagamento. Tempo estimado: {wait}.",
   confirmationCount: "Confirmações: {current} de {required}",
   waitUnderMinute: "menos de um minuto",
   waitAbout: "cerca de {time}",
   inReviewHeadline: "Pagamento encontrado, aguardando o vendedor",
   inReviewLead:
-    "O seu pagamento foi encontrado, mas não pôde ser identificado automaticamente, por isso {merchant} decide se o aceita. Você não precisa fazer nada agora: a decisão aparecerá nesta página. Não envie de novo.",
+    "Aguarde e não envie de novo. O seu pagamento não pôde ser identificado automaticamente, por isso {merchant} decide se o aceita. A decisão aparecerá nesta página.",
   paidHeadline: "Pago",
   paidLead: "Obrigado! {merchant} recebeu o seu pagamento.",
   overpaidHeadline: "Pago, mas você enviou a mais",
-  overpaidLead:
-    "Recebemos {received}, ou seja, {excess} a mais. {merchant} recebeu o seu pagamento.",
+  overpaidLead: "{merchant} recebeu o seu pagamento.",
+  sumPaid: "Você pagou",
+  sumAsked: "Total a pagar",
+  sumExcess: "A mais",
   overpaidAction:
-    "Para receber a diferença de volta, fale com {merchant} e informe o código de referência abaixo.",
-  paidLateHeadline: "Pago com atraso",
+    "Para receber {excess} de volta, fale com {contact} e informe este código de referência: {reference}.",
+  paidLateHeadline: "Pago e aceito",
   paidLateLead:
-    "O seu pagamento chegou depois do prazo, e {merchant} o aceitou. Você não precisa fazer mais nada.",
-  paidLateOverpaidLead:
-    "O seu pagamento chegou depois do prazo, e {merchant} o aceitou. Recebemos {received}, ou seja, {excess} a mais.",
-  lateHeadline: "O seu pagamento chegou atrasado",
+    "Obrigado! {merchant} aceitou o seu pagamento, que chegou depois do prazo. Você não precisa fazer mais nada.",
+  paidLateOverpaidLead: "{merchant} aceitou o seu pagamento, que chegou depois do prazo.",
+  lateHeadline: "Pagamento encontrado, mas depois do prazo",
   lateLead:
-    "Ele chegou depois do prazo, por isso {merchant} decide se o aceita ou devolve. Não envie mais nada.",
-  expiredHeadline: "Este pagamento expirou",
+    "Aguarde e não envie mais nada. {merchant} decide se aceita o seu pagamento ou o devolve. A decisão aparecerá nesta página.",
+  expiredHeadline: "O tempo para pagar terminou",
   expiredLead: "Ainda não enviou? Não envie nada agora. Peça um novo link a {merchant}.",
   expiredSent:
-    "Já enviou? Não envie de novo: o pagamento será encontrado mesmo assim. Guarde o link desta página e, se ele não aparecer em breve, fale com {merchant} e informe o código de referência abaixo.",
-  expiredPartlyHeadline: "Expirado, só uma parte foi paga",
+    "Já enviou? Não envie de novo: o pagamento ainda pode aparecer aqui, por isso guarde o link desta página. Não apareceu depois de uma hora? Fale com {contact} e informe este código de referência: {reference}.",
+  expiredPartlyHeadline: "Só uma parte foi paga a tempo",
   expiredPartlyLead:
-    "Recebemos {received} de {payable}, e o prazo terminou. Não envie mais o restante.",
+    "Não envie mais o restante: o tempo para pagar terminou. Recebemos {received} de {payable}.",
   expiredPartlyNext:
-    "Pergunte a {merchant} o que acontece com os {received} e informe o código de referência abaixo.",
+    "Fale com {contact} sobre os {received} e informe este código de referência: {reference}.",
   canceledHeadline: "Cancelado pelo vendedor",
-  canceledLead: "{merchant} cancelou este pagamento. Não envie nada para o endereço dele.",
-  canceledPaidHeadline: "Cancelado, mas um pagamento chegou",
+  canceledLead: "Não envie nada: {merchant} cancelou este pagamento.",
+  canceledPaidHeadline: "Cancelado, mas o seu pagamento chegou",
   canceledPaidLead:
-    "Um pagamento chegou, embora {merchant} tenha cancelado o pedido de pagamento. {merchant} decide se o aceita ou devolve. Não envie mais nada.",
+    "Aguarde e não envie mais nada. {merchant} tinha cancelado este pagamento e agora decide se aceita o seu dinheiro ou o devolve. A decisão aparecerá nesta página.",
   cannotCheckHeadline: "Não conseguimos consultar a rede agora",
   cannotCheckLead:
-    "Já enviou? O seu pagamento está seguro: ele será encontrado assim que a rede {network} puder ser lida de novo. Não envie duas vezes.",
+    "Já enviou? Não envie de novo: o pagamento será encontrado assim que a rede {network} puder ser lida de novo.",
   cannotCheckOpen:
     "Ainda não pagou? Você ainda pode pagar: o pagamento conta a partir do momento em que a rede o registra, mesmo que esta página o mostre mais tarde.",
   cannotCheckOver:
-    "Ainda não pagou? Não pague agora: o tempo para pagar terminou ou está quase no fim. Verifique de novo em um minuto.",
+    "Ainda não pagou? Não pague agora: o tempo para pagar terminou. Verifique de novo em um minuto.",
+  stillCheckingHeadline: "O tempo terminou. Ainda estamos verificando",
+  notAcceptedHeadline: "Agora não é possível pagar desta forma",
   notAccepted:
-    "{merchant} não aceita pagamentos com este token na rede {network} no momento, por isso não envie nada. Já enviou? Fale com {merchant} e informe o código de referência abaixo.",
+    "Não envie nada: {merchant} não aceita pagamentos com este token na rede {network} no momento. Já enviou? Fale com {contact} e informe este código de referência: {reference}.",
   cannotConfirmNow:
-    "Não conseguimos ler a rede {network} no momento, por isso o número de confirmações pode estar desatualizado. O seu pagamento está seguro.",
-  revertedHeadline: "A rede retirou o seu pagamento por ora",
+    "Não conseguimos ler a rede {network} no momento, por isso o número de confirmações pode estar desatualizado. O seu pagamento foi encontrado, por isso não envie de novo.",
+  revertedHeadline: "A rede precisa reconfirmar o seu pagamento",
   revertedLead:
-    "A rede {network} retirou o seu pagamento por enquanto. Normalmente ele volta em alguns minutos. Não envie de novo.",
+    "Aguarde e não envie de novo. A rede {network} já tinha registrado o seu pagamento, mas ainda não de forma definitiva: normalmente isso leva mais alguns minutos. Você pode fechar esta página e voltar mais tarde.",
   revertedNext:
-    "Você pode fechar esta página e voltar mais tarde. Se o pagamento não voltar, normalmente o dinheiro não saiu da sua carteira. Antes de pagar de novo, fale com {merchant} e informe o código de referência abaixo.",
+    "O dinheiro não se perde com isso: se o pagamento não voltar, normalmente ele não saiu da sua carteira. Antes de pagar de novo, fale com {contact} e informe este código de referência: {reference}.",
   reverted:
-    "A rede desfez um pagamento que já tinha aparecido aqui, e ele não voltou. Procure-o na sua carteira antes de enviar qualquer coisa: enquanto ele aparecer lá como enviado ou pendente, não envie outro.",
+    "Olhe na sua carteira antes de enviar qualquer coisa: a rede não manteve um pagamento que já tinha aparecido aqui. Enquanto a sua carteira o mostrar como enviado ou pendente, não envie outro.",
   transactionFailed:
-    "A última transação informada falhou na rede e não movimentou dinheiro. A sua carteira também deve mostrá-la como falha.",
-  contact: "Fale com {merchant} e informe o código de referência abaixo.",
-  contactIfLong: "Se demorar muito, fale com {merchant} e informe o código de referência abaixo.",
+    "A última transação que você informou falhou na rede e não movimentou dinheiro.",
+  contact:
+    "Já enviou alguma coisa? Fale com {contact} e informe este código de referência: {reference}.",
+  contactIfLong:
+    "Nenhuma decisão depois de um dia? Fale com {contact} e informe este código de referência: {reference}.",
+  waitOrRefund: "Não quer esperar? Você também pode pedir o seu dinheiro de volta.",
   lastChecked: "Última verificação",
   never: "Ainda não",
 
@@ -172,22 +183,25 @@ export const ptBR: Catalogue = {
   hashCounted: "Encontrada. Ela conta para este pagamento.",
   hashInReview: "Encontrada. {merchant} vai decidir se ela é deste pagamento.",
   hashReverted:
-    "A rede retirou esta transação por ora. Enquanto a sua carteira a mostrar como enviada ou pendente, não envie outra.",
+    "A rede ainda não confirmou esta transação de forma definitiva. Enquanto a sua carteira a mostrar como enviada ou pendente, não envie outra.",
   hashFailed: "Esta transação falhou na rede, por isso nenhum {token} foi enviado.",
   hashOtherAddress:
     "Esta transação não enviou nada para o endereço deste pagamento. Verifique na sua carteira para onde ela foi.",
   hashOtherToken:
-    "Esta transação enviou algo diferente de {token} na rede {network}, por isso não conta. Fale com {merchant} e informe o código de referência.",
+    "Esta transação enviou algo diferente de {token} na rede {network}, por isso não conta. Fale com {merchant} e informe este código de referência: {reference}.",
   hashTokenDisabled:
-    "Não podemos aceitar {token} na rede {network} no momento. Fale com {merchant} e informe o código de referência.",
+    "Não podemos aceitar {token} na rede {network} no momento. Fale com {merchant} e informe este código de referência: {reference}.",
   hashTooSmall: "Esta transação enviou muito pouco para contar como pagamento.",
   hashTooEarly: "Esta transação é anterior a este pagamento, por isso não pode ser dele.",
   hashTooLate:
-    "O prazo terminou há tempo demais para associarmos esta transação. Fale com {merchant} e informe o código de referência.",
+    "O prazo terminou há tempo demais para associarmos esta transação. Fale com {merchant} e informe este código de referência: {reference}.",
   hashNotForThis:
-    "Esta transação não é um pagamento desta fatura. Se você acha que é, fale com {merchant} e informe o código de referência.",
+    "Esta transação não é um pagamento desta fatura. Se você acha que é, fale com {merchant} e informe este código de referência: {reference}.",
 
   refundQuestion: "Pedir um reembolso",
+  refundAmount: "Pedir {amount} de volta",
+  refundNext:
+    "Peça um reembolso aqui: {merchant} decide e envia o dinheiro manualmente para o endereço que você informar.",
   refundLead:
     "{merchant} pode devolver o que este pagamento não precisa. Informe o hash da transação do seu pagamento e um endereço da sua própria carteira. Não informe o endereço da corretora de onde você pagou: o que for enviado para lá pode se perder.",
   refundAddressLabel: "Seu próprio endereço na rede {network}",
@@ -200,7 +214,7 @@ export const ptBR: Catalogue = {
   refundReceived:
     "Obrigado. {merchant} recebeu o seu pedido e vai decidir. Esta página mostrará quando o reembolso estiver a caminho.",
   refundAlready:
-    "Já foi pedido um reembolso deste pagamento, e nós não o alteramos. Se não foi você, fale agora com {merchant} e informe o código de referência abaixo.",
+    "Já foi pedido um reembolso deste pagamento, e nós não o alteramos. Se não foi você, fale agora com {merchant} e informe este código de referência: {reference}.",
   refundNothing:
     "Não encontramos nada para reembolsar nesta transação. Informe o hash do seu pagamento confirmado nesta página ou fale com {merchant}.",
   refundBadAddress:
@@ -225,8 +239,8 @@ export const ptBR: Catalogue = {
   network: "Rede",
   reference: "Referência",
   paidAt: "Pago em",
-  expires: "Expira em",
-  expired: "Expirou em",
+  expires: "Pague até",
+  expired: "O prazo terminou em",
   transaction: "Transação",
   print: "Imprimir o comprovante",
   questions: "Dúvidas sobre este pagamento?",
@@ -274,16 +288,16 @@ export const ptBR: Catalogue = {
     "Confira se o link está completo ou pergunte à loja que o passou a você. Se você já pagou, não pague de novo: pergunte à loja.",
   unavailableHeadline: "Não conseguimos verificar agora",
   unavailableLead:
-    "Se você já pagou, o seu pagamento está seguro: não pague de novo. Aguarde um momento e verifique de novo. Se demorar muito, pergunte à loja.",
+    "Já pagou? Não pague de novo: o seu pagamento será procurado assim que tudo voltar a funcionar. Verifique de novo em um minuto. Se esta página não voltar em uma hora, pergunte à loja.",
   busyHeadline: "Um momento, por favor",
   busyLead:
-    "Esta página recebeu muitos acessos agora há pouco, por isso estamos fazendo uma breve pausa. Se você já pagou, o seu pagamento está seguro: não pague de novo. Tempo de espera: {time}. Depois disso, verifique de novo. Se você estava informando o hash de uma transação, informe o hash novamente nesse momento.",
+    "Esta página recebeu muitos acessos agora há pouco, por isso estamos fazendo uma breve pausa. Já pagou? Não pague de novo: continuamos procurando o seu pagamento. Tempo de espera: {time}. Depois disso, verifique de novo. Se você estava informando o hash de uma transação, informe o hash novamente nesse momento.",
   refusedHeadline: "Não deu certo",
   refusedLead:
     "Não conseguimos ler o que o seu navegador enviou, e nada mudou. Volte ao pagamento e tente de novo.",
   failedHeadline: "Algo deu errado do nosso lado",
   failedLead:
-    "Se você já pagou, o seu pagamento está seguro: vamos encontrá-lo na rede. Verifique de novo em um minuto e não envie duas vezes.",
+    "Já pagou? Não pague de novo: continuamos procurando o seu pagamento na rede. Verifique de novo em um minuto.",
   formNotReceived:
     "Se você informou o hash de uma transação, talvez não o tenhamos recebido. Volte ao pagamento e informe o hash novamente se a transação não aparecer lá.",
   failedReference: "Se isso continuar acontecendo, envie este código ao vendedor: {reference}",

@@ -81,73 +81,81 @@ export const tr: Catalogue = {
   walletOffline:
     "Güncel tutarı okuyamadık, bu yüzden cüzdanınızdan bir şey göndermesini istemedik. Lütfen birazdan yeniden deneyin.",
   awaitingHeadline: "Ödemenizi bekliyoruz",
-  awaitingLead: "Ödemeniz ağa ulaşır ulaşmaz burada görünür.",
+  awaitingLead:
+    "Zaten gönderdiniz mi? Bu sayfayı açık tutun ve iki kez göndermeyin: Ödemeniz burada görünecek.",
+  payAgain: "Cüzdanınız da işlemi başarısız gösteriyorsa yeniden ödeyebilirsiniz.",
+  lookingLead: "Girdiğiniz işlemi arıyoruz. Bu sayfayı açık tutun ve iki kez göndermeyin.",
+  lastEntered: "Bir işlem girdiniz.",
   partlyPaidHeadline: "Ödemenizin bir kısmı ulaştı",
   partlyPaidLead:
-    "Toplam: {payable}. Ulaşan: {received}. Ödemeyi tamamlamak için kalan {remaining} tutarını gönderin.",
-  partlyPaidSent: "Kalanını zaten gönderdiniz mi? Lütfen bekleyin: Burada kendiliğinden görünecek.",
+    "Ödemeyi tamamlamak için kalan {remaining} tutarını gönderin. Toplam: {payable}. Ulaşan: {received}.",
+  partlyPaidSent: "Kalanını zaten gönderdiniz mi? Lütfen iki kez göndermeyin: Burada görünecek.",
   confirmingHeadline: "Ödemeniz algılandı",
   confirmingLead:
-    "Ağ ödemenizi onaylıyor. Tahmini süre: {wait}. Başka bir şey yapmanız gerekmez, bu sayfayı kapatabilirsiniz.",
+    "Başka bir şey yapmanız gerekmez, bu sayfayı kapatabilirsiniz. Ağ ödemenizi onaylıyor. Tahmini süre: {wait}.",
   confirmationCount: "Onaylar: {current} / {required}",
   waitUnderMinute: "bir dakikadan az",
   waitAbout: "yaklaşık {time}",
   inReviewHeadline: "Ödeme bulundu, satıcının onayı bekleniyor",
   inReviewLead:
-    "Ödemeniz bulundu ancak otomatik olarak eşleştirilemedi. Kabul edilip edilmeyeceğine {merchant} karar verecek. Şimdi bir şey yapmanız gerekmiyor: Karar bu sayfada görünecek. Lütfen yeniden göndermeyin.",
+    "Lütfen bekleyin ve yeniden göndermeyin. Ödemeniz otomatik olarak eşleştirilemedi. Kabul edilip edilmeyeceğine {merchant} karar verecek. Karar bu sayfada görünecek.",
   paidHeadline: "Ödendi",
   paidLead: "Teşekkürler. {merchant} ödemenizi aldı.",
   overpaidHeadline: "Ödendi, ancak fazla gönderdiniz",
-  overpaidLead: "{received} ulaştı. Fazla gönderilen: {excess}. {merchant} ödemenizi aldı.",
+  overpaidLead: "{merchant} ödemenizi aldı.",
+  sumPaid: "Ödediğiniz",
+  sumAsked: "Toplam tutar",
+  sumExcess: "Fazlası",
   overpaidAction:
-    "Farkın iadesi için {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
-  paidLateHeadline: "Geç ödendi",
+    "{excess} tutarını geri almak için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+  paidLateHeadline: "Ödendi ve kabul edildi",
   paidLateLead:
-    "Ödemeniz süre dolduktan sonra ulaştı ve {merchant} tarafından kabul edildi. Başka bir şey yapmanız gerekmez.",
-  paidLateOverpaidLead:
-    "Ödemeniz süre dolduktan sonra ulaştı ve {merchant} tarafından kabul edildi. {received} ulaştı. Fazla gönderilen: {excess}.",
-  lateHeadline: "Ödemeniz geç ulaştı",
+    "Teşekkürler. Süre dolduktan sonra ulaşan ödemeniz {merchant} tarafından kabul edildi. Başka bir şey yapmanız gerekmez.",
+  paidLateOverpaidLead: "Süre dolduktan sonra ulaşan ödemeniz {merchant} tarafından kabul edildi.",
+  lateHeadline: "Ödeme bulundu, ancak süre dolduktan sonra",
   lateLead:
-    "Süre dolduktan sonra ulaştığı için kabul edilmesine veya iade edilmesine {merchant} karar verecek. Lütfen başka bir şey göndermeyin.",
-  expiredHeadline: "Bu ödemenin süresi doldu",
+    "Lütfen bekleyin ve başka bir şey göndermeyin. Ödemenizin kabul edilmesine veya iade edilmesine {merchant} karar verecek. Karar bu sayfada görünecek.",
+  expiredHeadline: "Ödeme süresi bitti",
   expiredLead:
     "Henüz göndermediniz mi? Lütfen artık bir şey göndermeyin. {merchant} adlı satıcıdan yeni bir bağlantı isteyin.",
   expiredSent:
-    "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz yine de bulunur. Bu sayfanın bağlantısını saklayın. Ödemeniz yakında görünmezse {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
-  expiredPartlyHeadline: "Süre doldu, yalnızca bir kısmı ödendi",
+    "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz burada hâlâ görünebilir, bu yüzden bu sayfanın bağlantısını saklayın. Bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+  expiredPartlyHeadline: "Yalnızca bir kısmı zamanında ödendi",
   expiredPartlyLead:
-    "Toplam: {payable}. Ulaşan: {received}. Süre doldu, lütfen kalanını artık göndermeyin.",
+    "Lütfen kalanını artık göndermeyin: Ödeme süresi bitti. Toplam: {payable}. Ulaşan: {received}.",
   expiredPartlyNext:
-    "Ulaşan {received} tutarına ne olacağını {merchant} adlı satıcıya sorun ve aşağıdaki referans kodunu belirtin.",
+    "Ulaşan {received} tutarı için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   canceledHeadline: "Satıcı tarafından iptal edildi",
-  canceledLead:
-    "{merchant} bu ödemeyi iptal etti. Lütfen bu ödemenin adresine bir şey göndermeyin.",
-  canceledPaidHeadline: "İptal edildi, ancak bir ödeme ulaştı",
+  canceledLead: "Lütfen bir şey göndermeyin: {merchant} bu ödemeyi iptal etti.",
+  canceledPaidHeadline: "İptal edildi, ancak ödemeniz ulaştı",
   canceledPaidLead:
-    "{merchant} isteği iptal ettiği hâlde bir ödeme ulaştı. Kabul edilmesine veya iade edilmesine {merchant} karar verecek. Lütfen başka bir şey göndermeyin.",
+    "Lütfen bekleyin ve başka bir şey göndermeyin. {merchant} bu ödemeyi iptal etmişti. Paranızın kabul edilmesine veya iade edilmesine şimdi {merchant} karar verecek. Karar bu sayfada görünecek.",
   cannotCheckHeadline: "Şu anda ağı kontrol edemiyoruz",
   cannotCheckLead:
-    "Zaten gönderdiniz mi? Ödemeniz güvende: {network} ağı yeniden okunabildiğinde bulunur. Lütfen iki kez göndermeyin.",
+    "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz, {network} ağı yeniden okunabildiğinde bulunur.",
   cannotCheckOpen:
     "Henüz ödemediniz mi? Hâlâ ödeyebilirsiniz: Bu sayfa daha sonra gösterse bile ödemeniz, ağın onu kaydettiği andan itibaren geçerlidir.",
   cannotCheckOver:
-    "Henüz ödemediniz mi? Lütfen şimdi ödemeyin: Ödeme süresi bitti veya bitmek üzere. Bir dakika sonra yeniden kontrol edin.",
+    "Henüz ödemediniz mi? Lütfen şimdi ödemeyin: Ödeme süresi bitti. Bir dakika sonra yeniden kontrol edin.",
+  stillCheckingHeadline: "Ödeme süresi bitti. Hâlâ kontrol ediyoruz",
+  notAcceptedHeadline: "Şu anda bu yolla ödeyemezsiniz",
   notAccepted:
-    "{merchant} şu anda {network} ağında bu token ile ödeme kabul etmiyor, lütfen bir şey göndermeyin. Zaten gönderdiniz mi? {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
+    "Lütfen bir şey göndermeyin: {merchant} şu anda {network} ağında bu token ile ödeme kabul etmiyor. Zaten gönderdiniz mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   cannotConfirmNow:
-    "{network} ağı şu anda okunamıyor, bu nedenle onay sayısı güncel olmayabilir. Ödemeniz güvende.",
-  revertedHeadline: "Ağ, ödemenizi şimdilik geri aldı",
+    "{network} ağı şu anda okunamıyor, bu nedenle onay sayısı güncel olmayabilir. Ödemeniz bulundu, lütfen yeniden göndermeyin.",
+  revertedHeadline: "Ağın ödemenizi yeniden onaylaması gerekiyor",
   revertedLead:
-    "{network} ağı ödemenizi şimdilik geri aldı. Normalde ödeme birkaç dakika içinde geri gelir. Lütfen yeniden göndermeyin.",
+    "Lütfen bekleyin ve yeniden göndermeyin. {network} ağı ödemenizi kaydetmişti, ancak henüz kesinleştirmedi: Bu normalde birkaç dakika daha sürer. Bu sayfayı kapatıp daha sonra yeniden bakabilirsiniz.",
   revertedNext:
-    "Bu sayfayı kapatıp daha sonra yeniden bakabilirsiniz. Ödemeniz geri gelmezse para normalde cüzdanınızdan çıkmamıştır. Yeniden ödemeden önce {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
+    "Para bu yüzden kaybolmaz: Ödeme geri gelmezse para normalde cüzdanınızdan çıkmamıştır. Yeniden ödemeden önce {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   reverted:
-    "Ağ, daha önce burada görünen bir ödemeyi geri aldı ve ödeme geri dönmedi. Bir şey göndermeden önce cüzdanınıza bakın: Ödeme orada gönderildi veya beklemede görünüyorsa yenisini göndermeyin.",
-  transactionFailed:
-    "Son bildirilen işlem ağda başarısız oldu ve hiçbir para aktarılmadı. Cüzdanınızda da başarısız olarak görünmelidir.",
-  contact: "{merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
+    "Bir şey göndermeden önce cüzdanınıza bakın: Ağ, daha önce burada görünen bir ödemeyi korumadı. Cüzdanınızda gönderildi veya beklemede göründüğü sürece lütfen yenisini göndermeyin.",
+  transactionFailed: "Son girdiğiniz işlem ağda başarısız oldu ve hiçbir para aktarılmadı.",
+  contact:
+    "Zaten bir şey gönderdiniz mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   contactIfLong:
-    "Uzun sürerse {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
+    "Bir gün sonra hâlâ karar yok mu? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+  waitOrRefund: "Beklemek istemiyor musunuz? Bunun yerine paranızı geri isteyebilirsiniz.",
   lastChecked: "Son kontrol",
   never: "Henüz yapılmadı",
 
@@ -173,22 +181,25 @@ export const tr: Catalogue = {
   hashCounted: "Bulundu ve bu ödemeye sayıldı.",
   hashInReview: "Bulundu. Bu ödemeye ait olup olmadığına {merchant} karar verecek.",
   hashReverted:
-    "Ağ bu işlemi şimdilik geri aldı. Cüzdanınızda gönderildi veya beklemede göründüğü sürece lütfen yenisini göndermeyin.",
+    "Ağ bu işlemi henüz kesinleştirmedi. Cüzdanınızda gönderildi veya beklemede göründüğü sürece lütfen yenisini göndermeyin.",
   hashFailed: "Bu işlem ağda başarısız oldu, bu nedenle hiç {token} gönderilmedi.",
   hashOtherAddress:
     "Bu işlem, bu ödemenin adresine bir şey göndermedi. Nereye gittiğini cüzdanınızdan kontrol edin.",
   hashOtherToken:
-    "Bu işlem {network} ağında {token} yerine başka bir şey gönderdi, bu nedenle sayılmaz. {merchant} ile iletişime geçin ve referans kodunu belirtin.",
+    "Bu işlem {network} ağında {token} yerine başka bir şey gönderdi, bu nedenle sayılmaz. {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   hashTokenDisabled:
-    "Şu anda {network} ağında {token} kabul edemiyoruz. {merchant} ile iletişime geçin ve referans kodunu belirtin.",
+    "Şu anda {network} ağında {token} kabul edemiyoruz. {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   hashTooSmall: "Bu işlemin tutarı, ödeme olarak sayılmak için çok küçük.",
   hashTooEarly: "Bu işlem bu ödemeden daha eski, bu nedenle bu ödemeye ait olamaz.",
   hashTooLate:
-    "Süre çok önce dolduğu için bu işlemi eşleştiremiyoruz. {merchant} ile iletişime geçin ve referans kodunu belirtin.",
+    "Süre çok önce dolduğu için bu işlemi eşleştiremiyoruz. {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   hashNotForThis:
-    "Bu işlem bu faturanın ödemesi değil. Aksini düşünüyorsanız {merchant} ile iletişime geçin ve referans kodunu belirtin.",
+    "Bu işlem bu faturanın ödemesi değil. Aksini düşünüyorsanız {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
 
   refundQuestion: "İade iste",
+  refundAmount: "{amount} tutarını geri iste",
+  refundNext:
+    "İadeyi buradan isteyin: {merchant} karar verir ve parayı, gireceğiniz adrese elle gönderir.",
   refundLead:
     "{merchant}, bu ödeme için gerekmeyen tutarı geri gönderebilir. Ödemenizin işlem kodunu ve kendi cüzdanınızın bir adresini girin. Ödemeyi yaptığınız borsanın adresini girmeyin: oraya gönderilenler kaybolabilir.",
   refundAddressLabel: "{network} ağındaki kendi adresiniz",
@@ -201,7 +212,7 @@ export const tr: Catalogue = {
   refundReceived:
     "Teşekkürler. {merchant} isteğinizi aldı ve karar verecek. İade yola çıkınca bu sayfada görünecek.",
   refundAlready:
-    "Bu ödeme için zaten iade istendi ve biz onu değiştirmedik. İsteyen siz değilseniz hemen {merchant} ile iletişime geçin ve aşağıdaki referans kodunu belirtin.",
+    "Bu ödeme için zaten iade istendi ve biz onu değiştirmedik. İsteyen siz değilseniz hemen {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   refundNothing:
     "Bu işlemde iade edilecek bir tutar bulamadık. Bu sayfadaki onaylanmış ödemenizin işlem kodunu girin veya {merchant} ile iletişime geçin.",
   refundBadAddress: "Bu, {network} ağında bir adrese benzemiyor. Cüzdanınızdan yeniden kopyalayın.",
@@ -226,7 +237,7 @@ export const tr: Catalogue = {
   reference: "Referans kodu",
   paidAt: "Ödeme tarihi",
   expires: "Son ödeme",
-  expired: "Süre dolumu",
+  expired: "Süre bitti",
   transaction: "İşlem",
   print: "Makbuzu yazdır",
   questions: "Bu ödemeyle ilgili sorunuz mu var?",
@@ -274,16 +285,16 @@ export const tr: Catalogue = {
     "Bağlantının tam olduğunu kontrol edin veya onu veren mağazaya sorun. Zaten ödediyseniz lütfen yeniden ödemeyin: Mağazaya sorun.",
   unavailableHeadline: "Şu anda kontrol edemiyoruz",
   unavailableLead:
-    "Zaten ödediyseniz ödemeniz güvende: Lütfen yeniden ödemeyin. Biraz bekleyip yeniden kontrol edin. Uzun sürerse mağazaya sorun.",
+    "Zaten ödediniz mi? Lütfen yeniden ödemeyin: Her şey yeniden çalışır çalışmaz ödemeniz aranır. Bir dakika sonra yeniden kontrol edin. Bu sayfa bir saat içinde geri gelmezse mağazaya sorun.",
   busyHeadline: "Bir dakika lütfen",
   busyLead:
-    "Bu sayfa az önce çok sık açıldı, bu nedenle kısa bir ara veriyoruz. Zaten ödediyseniz ödemeniz güvende: Lütfen yeniden ödemeyin. Bekleme süresi: {time}. Ardından yeniden kontrol edin. İşlem kodu giriyorduysanız kodu o zaman yeniden girin.",
+    "Bu sayfa az önce çok sık açıldı, bu nedenle kısa bir ara veriyoruz. Zaten ödediniz mi? Lütfen yeniden ödemeyin: Ödemenizi aramayı sürdürüyoruz. Bekleme süresi: {time}. Ardından yeniden kontrol edin. İşlem kodu giriyorduysanız kodu o zaman yeniden girin.",
   refusedHeadline: "İşe yaramadı",
   refusedLead:
     "Tarayıcınızın gönderdiğini okuyamadık, hiçbir şey değişmedi. Ödemenize geri dönüp yeniden deneyin.",
   failedHeadline: "Bizim tarafımızda bir sorun oluştu",
   failedLead:
-    "Ödediyseniz ödemeniz güvende: Onu ağda buluruz. Bir dakika sonra yeniden kontrol edin ve lütfen iki kez göndermeyin.",
+    "Zaten ödediniz mi? Lütfen yeniden ödemeyin: Ödemenizi ağda aramayı sürdürüyoruz. Bir dakika sonra yeniden kontrol edin.",
   formNotReceived:
     "Bir işlem kodu girdiyseniz kod bize ulaşmamış olabilir. Lütfen ödemeye geri dönün, işlem orada görünmüyorsa kodu yeniden girin.",
   failedReference: "Bu sorun sürerse şu kodu satıcıya gönderin: {reference}",

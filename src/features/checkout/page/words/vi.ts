@@ -79,72 +79,82 @@ export const vi: Catalogue = {
   walletOffline:
     "Chúng tôi không đọc được số tiền hiện tại, nên không yêu cầu ví gửi gì cả. Vui lòng thử lại sau giây lát.",
   awaitingHeadline: "Đang chờ bạn thanh toán",
-  awaitingLead: "Khoản thanh toán của bạn sẽ hiện ở đây ngay khi mạng ghi nhận.",
+  awaitingLead:
+    "Bạn đã gửi rồi? Hãy để trang này mở và đừng gửi hai lần: khoản thanh toán sẽ hiện ở đây.",
+  payAgain: "Nếu ví của bạn cũng hiển thị là thất bại, bạn có thể thanh toán lại.",
+  lookingLead:
+    "Chúng tôi đang tìm giao dịch mà bạn đã nhập. Hãy để trang này mở và đừng gửi hai lần.",
+  lastEntered: "Bạn đã nhập một giao dịch.",
   partlyPaidHeadline: "Đã nhận được một phần thanh toán",
   partlyPaidLead:
-    "Chúng tôi đã nhận {received} trên tổng số {payable}. Hãy gửi {remaining} còn lại để hoàn tất thanh toán.",
-  partlyPaidSent: "Bạn đã gửi phần còn lại? Vui lòng đợi: phần đó sẽ tự hiện ra ở đây.",
+    "Hãy gửi {remaining} còn lại để hoàn tất thanh toán. Chúng tôi đã nhận {received} trên tổng số {payable}.",
+  partlyPaidSent: "Bạn đã gửi phần còn lại? Vui lòng đừng gửi hai lần: phần đó sẽ hiện ở đây.",
   confirmingHeadline: "Đã phát hiện khoản thanh toán",
   confirmingLead:
-    "Mạng đang xác nhận. Thời gian dự kiến: {wait}. Bạn không cần làm gì thêm và có thể đóng trang này.",
+    "Bạn không cần làm gì thêm và có thể đóng trang này. Mạng đang xác nhận khoản thanh toán của bạn. Thời gian dự kiến: {wait}.",
   confirmationCount: "Số xác nhận: {current}/{required}",
   waitUnderMinute: "dưới một phút",
   waitAbout: "khoảng {time}",
   inReviewHeadline: "Đã tìm thấy thanh toán, đang chờ người bán",
   inReviewLead:
-    "Khoản thanh toán của bạn đã được tìm thấy, nhưng không thể tự động đối chiếu, vì vậy {merchant} sẽ quyết định có chấp nhận hay không. Hiện tại bạn không cần làm gì: kết quả sẽ hiện trên trang này. Vui lòng không gửi lại.",
+    "Vui lòng đợi và không gửi lại. Khoản thanh toán của bạn không thể tự động đối chiếu, vì vậy {merchant} sẽ quyết định có chấp nhận hay không. Kết quả sẽ hiện trên trang này.",
   paidHeadline: "Đã thanh toán",
   paidLead: "Cảm ơn bạn! {merchant} đã nhận được khoản thanh toán của bạn.",
   overpaidHeadline: "Đã thanh toán, nhưng bạn gửi dư",
-  overpaidLead:
-    "Chúng tôi đã nhận {received}, tức là dư {excess}. {merchant} đã nhận được khoản thanh toán của bạn.",
+  overpaidLead: "{merchant} đã nhận được khoản thanh toán của bạn.",
+  sumPaid: "Bạn đã trả",
+  sumAsked: "Tổng phải trả",
+  sumExcess: "Dư",
   overpaidAction:
-    "Để được hoàn lại phần dư, hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
-  paidLateHeadline: "Đã thanh toán trễ hạn",
+    "Để nhận lại {excess}, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  paidLateHeadline: "Đã thanh toán và được chấp nhận",
   paidLateLead:
-    "Khoản thanh toán của bạn đến sau thời hạn và {merchant} đã chấp nhận. Bạn không cần làm gì thêm.",
-  paidLateOverpaidLead:
-    "Khoản thanh toán của bạn đến sau thời hạn và {merchant} đã chấp nhận. Chúng tôi đã nhận {received}, tức là dư {excess}.",
-  lateHeadline: "Khoản thanh toán của bạn đến trễ",
+    "Cảm ơn bạn! {merchant} đã chấp nhận khoản thanh toán đến sau thời hạn của bạn. Bạn không cần làm gì thêm.",
+  paidLateOverpaidLead: "{merchant} đã chấp nhận khoản thanh toán đến sau thời hạn của bạn.",
+  lateHeadline: "Đã tìm thấy thanh toán, nhưng sau thời hạn",
   lateLead:
-    "Khoản này đến sau thời hạn, vì vậy {merchant} sẽ quyết định chấp nhận hay trả lại. Vui lòng không gửi thêm gì.",
-  expiredHeadline: "Khoản thanh toán này đã hết hạn",
+    "Vui lòng đợi và không gửi thêm gì. {merchant} sẽ quyết định chấp nhận khoản thanh toán của bạn hay trả lại. Kết quả sẽ hiện trên trang này.",
+  expiredHeadline: "Đã hết thời gian thanh toán",
   expiredLead:
     "Bạn chưa gửi? Vui lòng không gửi gì nữa. Hãy yêu cầu {merchant} cung cấp liên kết mới.",
   expiredSent:
-    "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán vẫn sẽ được tìm thấy. Hãy giữ lại liên kết đến trang này. Nếu khoản thanh toán không sớm hiện ra, hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
-  expiredPartlyHeadline: "Đã hết hạn, mới thanh toán một phần",
+    "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán vẫn có thể hiện ở đây, vì vậy hãy giữ lại liên kết đến trang này. Sau một giờ vẫn chưa thấy? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  expiredPartlyHeadline: "Chỉ một phần được trả đúng hạn",
   expiredPartlyLead:
-    "Chúng tôi đã nhận {received} trên tổng số {payable} và thời hạn đã qua. Vui lòng không gửi phần còn lại nữa.",
+    "Vui lòng không gửi phần còn lại nữa: đã hết thời gian thanh toán. Chúng tôi đã nhận {received} trên tổng số {payable}.",
   expiredPartlyNext:
-    "Hãy hỏi {merchant} về cách xử lý số tiền {received} đã nhận và cung cấp mã tham chiếu bên dưới.",
+    "Hãy liên hệ {contact} về số tiền {received} và cung cấp mã tham chiếu này: {reference}.",
   canceledHeadline: "Người bán đã hủy",
-  canceledLead: "{merchant} đã hủy khoản thanh toán này. Vui lòng không gửi gì đến địa chỉ đó.",
-  canceledPaidHeadline: "Đã hủy, nhưng có một khoản tiền đã đến",
+  canceledLead: "Vui lòng không gửi gì: {merchant} đã hủy khoản thanh toán này.",
+  canceledPaidHeadline: "Đã hủy, nhưng khoản tiền của bạn đã đến",
   canceledPaidLead:
-    "Có một khoản thanh toán đã đến dù {merchant} đã hủy yêu cầu. {merchant} sẽ quyết định chấp nhận hay trả lại. Vui lòng không gửi thêm gì.",
+    "Vui lòng đợi và không gửi thêm gì. {merchant} đã hủy khoản thanh toán này và nay sẽ quyết định chấp nhận tiền của bạn hay trả lại. Kết quả sẽ hiện trên trang này.",
   cannotCheckHeadline: "Hiện chúng tôi không kiểm tra được mạng",
   cannotCheckLead:
-    "Bạn đã gửi rồi? Khoản thanh toán của bạn vẫn an toàn: khoản đó sẽ được tìm thấy ngay khi đọc lại được mạng {network}. Vui lòng không gửi hai lần.",
+    "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán sẽ được tìm thấy ngay khi đọc lại được mạng {network}.",
   cannotCheckOpen:
     "Bạn chưa thanh toán? Bạn vẫn có thể thanh toán: khoản thanh toán được tính từ lúc mạng ghi nhận, dù trang này hiển thị muộn hơn.",
   cannotCheckOver:
-    "Bạn chưa thanh toán? Vui lòng đừng thanh toán lúc này: thời gian thanh toán đã hết hoặc sắp hết. Hãy kiểm tra lại sau một phút.",
+    "Bạn chưa thanh toán? Vui lòng đừng thanh toán lúc này: đã hết thời gian thanh toán. Hãy kiểm tra lại sau một phút.",
+  stillCheckingHeadline: "Đã hết giờ. Chúng tôi vẫn đang kiểm tra",
+  notAcceptedHeadline: "Hiện không thể thanh toán bằng cách này",
   notAccepted:
-    "{merchant} hiện không nhận thanh toán bằng token này trên mạng {network}, vì vậy vui lòng không gửi gì. Bạn đã gửi rồi? Hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
+    "Vui lòng không gửi gì: {merchant} hiện không nhận thanh toán bằng token này trên mạng {network}. Bạn đã gửi rồi? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   cannotConfirmNow:
-    "Hiện không đọc được mạng {network}, vì vậy số xác nhận có thể chưa cập nhật. Khoản thanh toán của bạn vẫn an toàn.",
-  revertedHeadline: "Mạng tạm thời rút lại khoản thanh toán của bạn",
+    "Hiện không đọc được mạng {network}, vì vậy số xác nhận có thể chưa cập nhật. Khoản thanh toán của bạn đã được tìm thấy, vì vậy vui lòng không gửi lại.",
+  revertedHeadline: "Mạng phải xác nhận lại khoản thanh toán",
   revertedLead:
-    "Mạng {network} tạm thời rút lại khoản thanh toán của bạn. Thông thường nó sẽ trở lại sau vài phút. Vui lòng không gửi lại.",
+    "Vui lòng đợi và không gửi lại. Mạng {network} đã ghi nhận khoản thanh toán của bạn, nhưng chưa chính thức: thông thường cần thêm vài phút. Bạn có thể đóng trang này và xem lại sau.",
   revertedNext:
-    "Bạn có thể đóng trang này và xem lại sau. Nếu khoản thanh toán không trở lại, thông thường tiền chưa rời khỏi ví của bạn. Trước khi thanh toán lại, hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
+    "Tiền không bị mất vì việc này: nếu khoản thanh toán không trở lại, thông thường tiền chưa rời khỏi ví của bạn. Trước khi thanh toán lại, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   reverted:
-    "Mạng đã đảo ngược một khoản thanh toán từng hiện ở đây, và nó chưa trở lại. Hãy kiểm tra trong ví trước khi gửi bất cứ thứ gì: khi ví còn hiển thị là đã gửi hoặc đang chờ, đừng gửi khoản khác.",
+    "Hãy xem trong ví trước khi gửi bất cứ thứ gì: mạng đã không giữ lại một khoản thanh toán từng hiện ở đây. Khi ví của bạn còn hiển thị là đã gửi hoặc đang chờ, vui lòng không gửi khoản khác.",
   transactionFailed:
-    "Giao dịch gần nhất được cung cấp đã thất bại trên mạng và không chuyển khoản tiền nào. Ví của bạn cũng sẽ hiển thị là thất bại.",
-  contact: "Hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
-  contactIfLong: "Nếu phải đợi lâu, hãy liên hệ {merchant} và cung cấp mã tham chiếu bên dưới.",
+    "Giao dịch bạn nhập gần nhất đã thất bại trên mạng và không chuyển khoản tiền nào.",
+  contact: "Bạn đã gửi gì rồi? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  contactIfLong:
+    "Sau một ngày vẫn chưa có quyết định? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  waitOrRefund: "Bạn không muốn đợi? Bạn có thể yêu cầu trả lại tiền.",
   lastChecked: "Lần kiểm tra cuối",
   never: "Chưa có",
 
@@ -172,22 +182,24 @@ export const vi: Catalogue = {
   hashInReview:
     "Đã tìm thấy. {merchant} sẽ quyết định giao dịch có thuộc khoản thanh toán này hay không.",
   hashReverted:
-    "Mạng tạm thời rút lại giao dịch này. Khi ví của bạn còn hiển thị là đã gửi hoặc đang chờ, vui lòng không gửi giao dịch khác.",
+    "Mạng chưa chính thức ghi nhận giao dịch này. Khi ví của bạn còn hiển thị là đã gửi hoặc đang chờ, vui lòng không gửi giao dịch khác.",
   hashFailed: "Giao dịch này đã thất bại trên mạng nên không có {token} nào được gửi.",
   hashOtherAddress:
     "Giao dịch này không gửi gì đến địa chỉ của khoản thanh toán này. Hãy kiểm tra trong ví xem nó đã đi đâu.",
   hashOtherToken:
-    "Giao dịch này không gửi {token} trên mạng {network} nên không được tính. Hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
+    "Giao dịch này không gửi {token} trên mạng {network} nên không được tính. Hãy liên hệ {merchant} và cung cấp mã tham chiếu này: {reference}.",
   hashTokenDisabled:
-    "Hiện chúng tôi không thể nhận {token} trên mạng {network}. Hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
+    "Hiện chúng tôi không thể nhận {token} trên mạng {network}. Hãy liên hệ {merchant} và cung cấp mã tham chiếu này: {reference}.",
   hashTooSmall: "Số tiền của giao dịch này quá nhỏ để được tính là thanh toán.",
   hashTooEarly: "Giao dịch này có trước khoản thanh toán này nên không thể thuộc về nó.",
   hashTooLate:
-    "Thời hạn đã qua từ lâu nên chúng tôi không thể đối chiếu giao dịch này. Hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
+    "Thời hạn đã qua từ lâu nên chúng tôi không thể đối chiếu giao dịch này. Hãy liên hệ {merchant} và cung cấp mã tham chiếu này: {reference}.",
   hashNotForThis:
-    "Giao dịch này không phải là thanh toán cho hóa đơn này. Nếu bạn nghĩ khác, hãy liên hệ {merchant} và cung cấp mã tham chiếu.",
+    "Giao dịch này không phải là thanh toán cho hóa đơn này. Nếu bạn nghĩ khác, hãy liên hệ {merchant} và cung cấp mã tham chiếu này: {reference}.",
 
   refundQuestion: "Yêu cầu hoàn tiền",
+  refundAmount: "Yêu cầu trả lại {amount}",
+  refundNext: "Hãy yêu cầu hoàn tiền tại đây: {merchant} sẽ quyết định và gửi tiền thủ công đến địa chỉ bạn nhập.",
   refundLead:
     "{merchant} có thể gửi lại phần mà khoản thanh toán này không cần. Hãy nhập mã giao dịch của khoản bạn đã trả và một địa chỉ ví của chính bạn. Đừng nhập địa chỉ của sàn giao dịch mà bạn đã dùng để trả: tiền gửi đến đó có thể bị mất.",
   refundAddressLabel: "Địa chỉ của chính bạn trên mạng {network}",
@@ -200,7 +212,7 @@ export const vi: Catalogue = {
   refundReceived:
     "Cảm ơn bạn. {merchant} đã nhận yêu cầu và sẽ quyết định. Trang này sẽ cho biết khi tiền hoàn được gửi đi.",
   refundAlready:
-    "Khoản thanh toán này đã có yêu cầu hoàn tiền, và chúng tôi không thay đổi yêu cầu đó. Nếu không phải bạn, hãy liên hệ ngay với {merchant} và cung cấp mã tham chiếu bên dưới.",
+    "Khoản thanh toán này đã có yêu cầu hoàn tiền, và chúng tôi không thay đổi yêu cầu đó. Nếu không phải bạn, hãy liên hệ ngay với {merchant} và cung cấp mã tham chiếu này: {reference}.",
   refundNothing:
     "Chúng tôi không tìm thấy gì để hoàn trong giao dịch này. Hãy nhập mã giao dịch của khoản thanh toán đã xác nhận trên trang này, hoặc liên hệ {merchant}.",
   refundBadAddress:
@@ -275,16 +287,16 @@ export const vi: Catalogue = {
     "Hãy kiểm tra xem liên kết có đầy đủ không, hoặc hỏi cửa hàng đã đưa liên kết cho bạn. Nếu bạn đã thanh toán, vui lòng không thanh toán lại: hãy hỏi cửa hàng.",
   unavailableHeadline: "Hiện chúng tôi không thể kiểm tra",
   unavailableLead:
-    "Nếu bạn đã thanh toán, khoản đó vẫn an toàn: vui lòng không thanh toán lại. Hãy đợi một lát rồi kiểm tra lại. Nếu phải đợi lâu, hãy hỏi cửa hàng.",
+    "Bạn đã thanh toán? Vui lòng không thanh toán lại: chúng tôi sẽ tìm khoản thanh toán ngay khi mọi thứ hoạt động trở lại. Hãy kiểm tra lại sau một phút. Nếu sau một giờ trang này vẫn chưa hoạt động, hãy hỏi cửa hàng.",
   busyHeadline: "Vui lòng đợi một chút",
   busyLead:
-    "Trang này vừa được truy cập quá nhiều lần nên chúng tôi tạm nghỉ một chút. Nếu bạn đã thanh toán, khoản đó vẫn an toàn: vui lòng không thanh toán lại. Thời gian chờ: {time}. Sau đó hãy kiểm tra lại. Nếu bạn đang nhập mã giao dịch, hãy nhập lại mã lúc đó.",
+    "Trang này vừa được truy cập quá nhiều lần nên chúng tôi tạm nghỉ một chút. Bạn đã thanh toán? Vui lòng không thanh toán lại: chúng tôi vẫn đang tìm khoản thanh toán của bạn. Thời gian chờ: {time}. Sau đó hãy kiểm tra lại. Nếu bạn đang nhập mã giao dịch, hãy nhập lại mã lúc đó.",
   refusedHeadline: "Thao tác không thành công",
   refusedLead:
     "Chúng tôi không đọc được nội dung trình duyệt của bạn gửi, và không có gì thay đổi. Hãy quay lại trang thanh toán và thử lại.",
   failedHeadline: "Đã xảy ra lỗi từ phía chúng tôi",
   failedLead:
-    "Nếu bạn đã thanh toán, khoản đó vẫn an toàn: chúng tôi sẽ tìm thấy trên mạng. Hãy kiểm tra lại sau một phút và vui lòng không gửi hai lần.",
+    "Bạn đã thanh toán? Vui lòng không thanh toán lại: chúng tôi vẫn đang tìm khoản thanh toán của bạn trên mạng. Hãy kiểm tra lại sau một phút.",
   formNotReceived:
     "Nếu bạn đã nhập mã giao dịch, có thể chúng tôi chưa nhận được mã. Vui lòng quay lại trang thanh toán và nhập lại mã nếu không thấy giao dịch ở đó.",
   failedReference: "Nếu lỗi này còn lặp lại, hãy gửi mã sau cho người bán: {reference}",
