@@ -88,7 +88,7 @@ describe("the form for a transaction hash", () => {
     ["displaced", "stopped looking to make room for a newer one"],
     ["counted", "Found. It counts toward this payment."],
     ["in_review", "Found. Café Zürich will decide whether it is for this payment."],
-    ["reverted", "The network has taken this transaction back for now."],
+    ["reverted", "The network hasn&#39;t settled this transaction yet."],
     ["failed", "This transaction failed on the network, so no USDT was sent."],
     ["other_address", "send anything to the address of this payment."],
     ["other_token", "sent something other than USDT on TRON (TRC-20), so it doesn&#39;t count."],

@@ -199,7 +199,8 @@ export const vi: Catalogue = {
 
   refundQuestion: "Yêu cầu hoàn tiền",
   refundAmount: "Yêu cầu trả lại {amount}",
-  refundNext: "Hãy yêu cầu hoàn tiền tại đây: {merchant} sẽ quyết định và gửi tiền thủ công đến địa chỉ bạn nhập.",
+  refundNext:
+    "Hãy yêu cầu hoàn tiền tại đây: {merchant} sẽ quyết định và gửi tiền thủ công đến địa chỉ bạn nhập.",
   refundLead:
     "{merchant} có thể gửi lại phần mà khoản thanh toán này không cần. Hãy nhập mã giao dịch của khoản bạn đã trả và một địa chỉ ví của chính bạn. Đừng nhập địa chỉ của sàn giao dịch mà bạn đã dùng để trả: tiền gửi đến đó có thể bị mất.",
   refundAddressLabel: "Địa chỉ của chính bạn trên mạng {network}",
