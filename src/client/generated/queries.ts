@@ -308,6 +308,46 @@ export interface ExportPlatformInvoicesQuery {
   readonly createdTo?: string | undefined;
 }
 
+/** Parameters of `adminExportInvoices`. */
+export interface AdminExportInvoicesQuery {
+  /** At or after this time. */
+  readonly createdFrom?: string | undefined;
+  /** Before this time. */
+  readonly createdTo?: string | undefined;
+  /** The organization's id. */
+  readonly organizationId?: string | undefined;
+}
+
+/** Parameters of `adminExportPayments`. */
+export interface AdminExportPaymentsQuery {
+  /** At or after this time. */
+  readonly createdFrom?: string | undefined;
+  /** Before this time. */
+  readonly createdTo?: string | undefined;
+  /** The organization's id. */
+  readonly organizationId?: string | undefined;
+}
+
+/** Parameters of `adminExportRefunds`. */
+export interface AdminExportRefundsQuery {
+  /** At or after this time. */
+  readonly createdFrom?: string | undefined;
+  /** Before this time. */
+  readonly createdTo?: string | undefined;
+  /** The organization's id. */
+  readonly organizationId?: string | undefined;
+}
+
+/** Parameters of `adminExportPlatformInvoices`. */
+export interface AdminExportPlatformInvoicesQuery {
+  /** At or after this time. */
+  readonly createdFrom?: string | undefined;
+  /** Before this time. */
+  readonly createdTo?: string | undefined;
+  /** The organization's id. */
+  readonly organizationId?: string | undefined;
+}
+
 /** Parameters of `getMerchantAnalyticsSummary`. */
 export interface GetMerchantAnalyticsSummaryQuery {
   /** Start of the period, inclusive. Default: 30 days before `to`. */

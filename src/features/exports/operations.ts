@@ -1,7 +1,7 @@
-import { organization } from "../../api/declare/access.ts";
+import { organization, platform } from "../../api/declare/access.ts";
 import type { CsvContent } from "../../api/declare/csv.ts";
 import { operationsOf, type Group } from "../../api/declare/operation.ts";
-import { exportQuery, readExportQuery } from "./query.ts";
+import { exportQuery, platformExportQuery, readExportQuery } from "./query.ts";
 import { tableExports, type ExportService } from "./service.ts";
 import type { ExportName } from "./table-export.ts";
 
@@ -35,6 +35,27 @@ function csvOf(
   });
 }
 
+/** Declares the CSV export of the list of all organizations. */
+function csvOfAll(
+  name: ExportName,
+  declared: { readonly id: string; readonly path: `/admin/${string}`; readonly summary: string },
+) {
+  return operation({
+    ...declared,
+    group: "Admin",
+    method: "GET",
+    description: `${words} \`organizationId\` selects one organization.`,
+    access: platform("platform:read"),
+    request: { query: platformExportQuery },
+    response: { status: 200, csv: tableExports[name].columns },
+    errors: [],
+    limit: "exports",
+    handle: (service, { context, query: { organizationId = null, ...times } }) =>
+      service.open(context, name, { organizationId, ...readExportQuery(times) }),
+    present: (content: CsvContent) => content,
+  });
+}
+
 export const exportOperations = [
   csvOf("invoices", {
     id: "exportInvoices",
@@ -59,5 +80,25 @@ export const exportOperations = [
     group: "Billing",
     path: "/organizations/{organizationId}/billing/invoices.csv",
     summary: "Export the organization's platform invoices as CSV",
+  }),
+  csvOfAll("invoices", {
+    id: "adminExportInvoices",
+    path: "/admin/invoices.csv",
+    summary: "Export the invoices of all organizations as CSV",
+  }),
+  csvOfAll("payments", {
+    id: "adminExportPayments",
+    path: "/admin/payments.csv",
+    summary: "Export the payments of all organizations as CSV",
+  }),
+  csvOfAll("refunds", {
+    id: "adminExportRefunds",
+    path: "/admin/refunds.csv",
+    summary: "Export the refunds of all organizations as CSV",
+  }),
+  csvOfAll("platform_invoices", {
+    id: "adminExportPlatformInvoices",
+    path: "/admin/billing/invoices.csv",
+    summary: "Export the platform invoices of all organizations as CSV",
   }),
 ];

@@ -139,6 +139,30 @@ eachStore("an export", (store) => {
     expectProblem(await get("/invoices.csv?status=paid"), 400, "invalid_request");
   });
 
+  it("of all organizations is for the platform only, and has the rows of each organization", async () => {
+    const all = (path: string, token: string) =>
+      estate.app.request("GET", `/v1/admin${path}`, { token });
+    for (const [name, path] of pairs) {
+      expectProblem(await all(`${path}.csv`, estate.owner.token), 403, "forbidden");
+      const { columns } = tableExports[name];
+      const times = `createdTo=${later}`;
+      const own = await expectStatus(get(`${path}.csv?${times}`), 200);
+      const every = await expectStatus(all(`${path}.csv?${times}`, estate.admin.token), 200);
+      const rows = rowsOf(every, columns);
+      expect(rows, name).to.deep.include.members([...rowsOf(own, columns)]);
+      const [counted] = await estate.app.app.db.all<{ total: number }>(
+        `SELECT COUNT(*) AS total FROM ${name}`,
+      );
+      expect(rows, name).to.have.length(Number(counted?.total));
+      const one = `organizationId=${estate.owner.organizationId}`;
+      const selected = await expectStatus(
+        all(`${path}.csv?${times}&${one}`, estate.admin.token),
+        200,
+      );
+      expect(selected.text, name).to.equal(own.text);
+    }
+  });
+
   it("is recorded in the audit log with its times", async () => {
     await get(
       "/payments.csv?createdFrom=2031-01-01T00:00:00.000Z&createdTo=2031-02-01T00:00:00.000Z",
