@@ -1,5 +1,5 @@
-// Runs commands that read, in this process, and keeps the code that V8 made of dist/light.cjs for them: see
-// bin/light.cjs. A command that is missing here compiles the rest of its functions each time that it runs.
+// Keeps the shipped tables as the built program parses them (src/platform/config/files/kept-tables.ts). Then runs
+// commands that read, in this process, and keeps the code that V8 made of dist/light.cjs for them: see bin/light.cjs. A command that is missing here compiles the rest of its functions each time that it runs.
 // Usage: node .config/record-code.cjs FOLDER
 const { mkdtempSync, renameSync, rmSync, writeFileSync } = require("node:fs");
 const { tmpdir } = require("node:os");
@@ -36,6 +36,7 @@ const wholeCode = 255;
 
 async function record() {
   const whole = await import(join(folder, "main.js"));
+  keep(join(folder, "tables.json"), await whole.keepShippedTables());
   const admin = ["--admin-email", "ada@example.com", "--admin-name", "Ada"];
   const wallet = ["--wallet", `sandbox:0x${"1".repeat(40)}`];
   const init = ["init", ...admin, ...wallet, "--organization", "Shop", "--password-stdin"];
@@ -49,8 +50,12 @@ async function record() {
   for (const words of commands) await run(light, words.split(" "));
   // Flags of V8 are part of the code's identity.
   setFlagsFromString("--flush-bytecode");
-  const file = codeFile(folder);
-  writeFileSync(`${file}.${process.pid}`, script.createCachedData());
+  keep(codeFile(folder), script.createCachedData());
+}
+
+/** Writes a file that appears at once: programs of the folder may run. */
+function keep(file, content) {
+  writeFileSync(`${file}.${process.pid}`, content);
   renameSync(`${file}.${process.pid}`, file);
 }
 

@@ -2,6 +2,12 @@ import { runCommandLine, type RunCommandLine } from "./run.ts";
 
 export { runCommandLine };
 
+/** Returns the text of the file in which the build keeps the shipped tables. */
+export async function keepShippedTables(): Promise<string> {
+  const tables = await import("../platform/config/files/load-tables.ts");
+  return tables.keepShippedTables();
+}
+
 /** Node's exit code for a program that ends while it still waits for something. */
 const unsettledCode = 13;
 

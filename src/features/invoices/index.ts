@@ -11,7 +11,8 @@ export {
 export { issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
 export { claimableNetworks, claimableTerms, type ClaimableTerms } from "./holds/claimable.ts";
 export { matchHolds, type HoldMatch } from "./holds/matching.ts";
-export { makeManagedInvoices, receivedBy, type ManagedInvoices } from "./managed/service.ts";
+export { receivedBy } from "./managed/received.ts";
+export { makeManagedInvoices, type ManagedInvoices } from "./managed/service.ts";
 export {
   AmountTooLarge,
   AmountTooSmall,

@@ -254,11 +254,6 @@ function isHttpUrl(text: string): boolean {
   return /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
 }
 
-/** Removes the pairs that have sources, for installations that fetch no rates. */
-export function withoutSources(plan: RatesPlan): RatesPlan {
-  return { ...plan, pairs: plan.pairs.filter(({ fixed }) => fixed !== null) };
-}
-
 /** A plan without pairs: only pegs are quoted. */
 export const noRates: RatesPlan = {
   refreshMs: 300 * second,

@@ -4,9 +4,9 @@ import { compareRatios, ratio, readRatio } from "../../../src/kernel/money/ratio
 import {
   noRates,
   parseRates,
-  withoutSources,
   type RatesPlan,
 } from "../../../src/platform/rates/plan.ts";
+import { withoutSources } from "../../../src/platform/rates/without-sources.ts";
 
 const symbols = new Set(["USDT", "WBTC"]);
 

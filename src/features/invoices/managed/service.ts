@@ -11,7 +11,7 @@ import { issue } from "../issuing/issue.ts";
 import { planIssue, type IssueDependencies, unlimited } from "../issuing/plan.ts";
 import { statusTerms, storedTotals } from "../settlement/terms-to-pay.ts";
 import { viewOf, type InvoiceView } from "../present.ts";
-import { invoiceStateOf, settlementOf } from "../rules.ts";
+import { invoiceStateOf } from "../rules.ts";
 import { appendInvoice } from "../search/search-terms.ts";
 import { lockInvoices, type InvoiceRow } from "../store.ts";
 import { invoices } from "../table.ts";
@@ -45,18 +45,6 @@ export interface ManagedInvoices {
    * and emits events like any other. Returns false if the invoice was already canceled or paid.
    */
   withdraw(tx: Tx, at: Instant, invoice: InvoiceRow): Promise<boolean>;
-}
-
-/** The payments received for an invoice, in the smallest unit of its settlement currency. */
-export interface Received {
-  /** On the chain, whether confirmed or not. */
-  readonly seen: bigint;
-  readonly confirmed: bigint;
-}
-
-export function receivedBy(row: InvoiceRow): Received {
-  const worth = (tokens: bigint) => settlementOf(tokens, row.amount, row.payableAmount);
-  return { seen: worth(row.seenAmount), confirmed: worth(row.confirmedAmount) };
 }
 
 /** Rejects changes to a managed invoice: 409 `managed_by_billing`. */

@@ -1,13 +1,15 @@
 import { fileURLToPath } from "node:url";
 import type { Network } from "../../chain/networks.ts";
 import type { RatesPlan } from "../../rates/plan.ts";
+import { withoutSources } from "../../rates/without-sources.ts";
 import type { Config } from "../config.ts";
 import type { PlanCatalog } from "../plans.ts";
 import type { Mode } from "../setting.ts";
 import { settings, type SettingValues } from "../settings.ts";
 import { nameOf, type Sources } from "../sources.ts";
 import type { Reading } from "./config-report.ts";
-import { loadTable } from "./load-table.ts";
+import { writeKept } from "./kept-tables.ts";
+import { loadTable, parseToKeep, type TableFile } from "./load-table.ts";
 
 /** The files of the tables: those that settings name, or those that are shipped with the program. */
 export type TableFiles = Pick<Config, "networksFile" | "plansFile" | "ratesFile">;
@@ -29,13 +31,7 @@ export function loadNetworkTable(
   { networksFile }: TableFiles,
   reading: Reading,
 ): Promise<readonly Network[] | null> {
-  return loadTable(
-    {
-      path: networksFile,
-      parse: async (text) => (await import("../../chain/network-table.ts")).parseNetworks(text),
-    },
-    reading,
-  );
+  return loadTable(networkTable(networksFile), reading);
 }
 
 /** Loads the plans; null if the file is invalid. */
@@ -46,26 +42,60 @@ export function loadPlans(
   reading: Reading,
 ): Promise<PlanCatalog | null> {
   const name = values.plansFile === null ? plansFile : nameOf(settings.plansFile, sources);
-  return loadTable(
-    {
-      path: plansFile,
-      name,
-      parse: async (text) => (await import("../plans.ts")).parsePlans(text),
-    },
-    reading,
-  );
+  return loadTable({ ...planTable(plansFile), name }, reading);
 }
 
 /** Loads the rates, without their sources if these are switched off; null if the file is invalid. */
 export async function loadRates(
-  { ratesFile: path }: TableFiles,
+  { ratesFile }: TableFiles,
   table: readonly Network[],
   sources: "on" | "off",
   reading: Reading,
 ): Promise<RatesPlan | null> {
-  const symbols = new Set(table.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)));
-  const { parseRates, withoutSources } = await import("../../rates/plan.ts");
-  const parse = (text: string) => Promise.resolve(parseRates(text, symbols));
-  const plan = await loadTable({ path, parse }, reading);
+  const plan = await loadTable(rateTable(ratesFile, table), reading);
   return plan === null || sources === "on" ? plan : withoutSources(plan);
+}
+
+/** Parses the shipped tables, and returns the text for the file from which built programs take them. */
+export async function keepShippedTables(): Promise<string> {
+  const [networks, networksKept, table] = await parseToKeep(networkTable(shipped("networks.yaml")));
+  const others = [
+    await parseToKeep(planTable(shipped("plans.yaml"))),
+    await parseToKeep(rateTable(shipped("rates.yaml"), table)),
+    await parseToKeep(rateTable(shipped("rates.demo.yaml"), table)),
+  ];
+  const kept = others.map(([key, value]) => [key, value] as const);
+  return writeKept(new Map([[networks, networksKept], ...kept]));
+}
+
+function networkTable(path: string): TableFile<readonly Network[]> {
+  return {
+    path,
+    kind: "networks",
+    parse: async (text) => (await import("../../chain/network-table.ts")).parseNetworks(text),
+    kept: {
+      pack: async (networks) =>
+        (await import("../../chain/kept-networks.ts")).packNetworks(networks),
+      unpack: async (kept) => (await import("../../chain/kept-networks.ts")).unpackNetworks(kept),
+    },
+  };
+}
+
+function planTable(path: string): TableFile<PlanCatalog> {
+  return {
+    path,
+    kind: "plans",
+    parse: async (text) => (await import("../plans.ts")).parsePlans(text),
+  };
+}
+
+/** @param table the networks, to whose tokens rates may refer besides currencies */
+function rateTable(path: string, table: readonly Network[]): TableFile<RatesPlan> {
+  const symbols = [...new Set(table.flatMap(({ tokens }) => tokens.map(({ symbol }) => symbol)))];
+  return {
+    path,
+    kind: "rates",
+    context: symbols.sort().join(" "),
+    parse: async (text) => (await import("../../rates/plan.ts")).parseRates(text, new Set(symbols)),
+  };
 }
