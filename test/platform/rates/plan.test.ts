@@ -1,11 +1,7 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import { compareRatios, ratio, readRatio } from "../../../src/kernel/money/ratio.ts";
-import {
-  noRates,
-  parseRates,
-  type RatesPlan,
-} from "../../../src/platform/rates/plan.ts";
+import { noRates, parseRates, type RatesPlan } from "../../../src/platform/rates/plan.ts";
 import { withoutSources } from "../../../src/platform/rates/without-sources.ts";
 
 const symbols = new Set(["USDT", "WBTC"]);
