@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import type { Instant } from "../../../kernel/clock.ts";
+import { second, type Instant } from "../../../kernel/clock.ts";
 import { Defect } from "../../../kernel/errors.ts";
 import type { Head } from "../client.ts";
 import type { ForkRow, SegmentRow } from "./table.ts";
@@ -19,11 +19,19 @@ export function blockTime(segment: SegmentRow, height: number): Instant {
 }
 
 /**
- * Makes a segment of blocks on command. The last one is as of now, and the others are evenly spaced after the tip. If
- * the clock was set back, all of them get the tip's time.
+ * The longest time over which blocks of one command are spread, in milliseconds. The first of them includes transactions
+ * that were sent just before. It must not be older than the invoices that these pay, less the tolerance for the clocks of
+ * chains, which is a minute.
+ */
+const minedSpanMaxMs = 30 * second;
+
+/**
+ * Makes a segment of blocks on command. The last one is as of now, and the others are evenly spaced before it, after the
+ * tip. If the clock was set back, all of them get the tip's time.
  */
 export function minedSegment(tip: Head, count: number, now: Instant): SegmentRow {
-  const stepMs = Math.floor(Math.max(0, now - tip.time) / count);
+  const spanMs = Math.min(Math.max(0, now - tip.time), minedSpanMaxMs);
+  const stepMs = Math.floor(spanMs / count);
   return {
     fromHeight: tip.height + 1,
     lastHeight: tip.height + count,
