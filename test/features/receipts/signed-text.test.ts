@@ -41,14 +41,15 @@ describe("signed receipts and payment requests", () => {
 
   it("are refused if a character is changed, wherever it is", async () => {
     const places = Array.from({ length: Math.floor(jws.length / 7) }, (_, count) => count * 7);
-    const changed = places.map((place) => {
+    for (const place of places) {
+      if (jws[place] === ".") continue;
       const other = jws[place] === "A" ? "B" : "A";
-      return jws[place] === "." ? null : jws.slice(0, place) + other + jws.slice(place + 1);
-    });
-    for (const text of changed) {
-      // The last letter of a part may encode bits that are not part of its bytes.
-      if (text === null || sameBytes(text, jws)) continue;
-      await refusal(text);
+      await refusal(jws.slice(0, place) + other + jws.slice(place + 1));
+    }
+    // The last letter has bits that are not part of the signature's bytes.
+    for (const last of "ABCDQRSTghijwxyz") {
+      if (jws.endsWith(last)) continue;
+      expect(await refusal(jws.slice(0, -1) + last)).to.contain("changed");
     }
   });
 
@@ -96,9 +97,3 @@ describe("signed receipts and payment requests", () => {
     await refusal(await signedWith({ typ: "till-receipt+jwt" }, "not JSON"));
   });
 });
-
-function sameBytes(one: string, other: string): boolean {
-  const bytesOf = (text: string) =>
-    text.split(".").map((part) => Buffer.from(part, "base64url").toString("hex"));
-  return bytesOf(one).join() === bytesOf(other).join();
-}

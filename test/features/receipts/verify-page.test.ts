@@ -43,6 +43,12 @@ const cases = [
   [request, "payment_request", "It may have been paid or canceled since"],
   [expiredRequest, "expired_request", "Its deadline has passed"],
   [receipt.slice(0, -4), "changed", "The text was changed"],
+  // Other bits in the last letter, which are not part of the signature's bytes.
+  [
+    receipt.replace(/.$/, (last) => String.fromCharCode(last.charCodeAt(0) + 1)),
+    "changed",
+    "The text was changed",
+  ],
   [receipt.replace(/\.(.)/, (_, letter) => (letter === "A" ? ".B" : ".A")), "changed", "changed"],
   [
     `${base64url.encode('{"alg":"EdDSA","kid":"other"}')}.${receipt.split(".").slice(1).join(".")}`,
