@@ -6,12 +6,14 @@ import { join } from "node:path";
 import { testContext, type TestStore } from "../../../support/store/stores.ts";
 import { openCounter, type Counter } from "../../payments/ledger/counter.ts";
 
-/** Tokens of the sandbox beside USDT and USDC; EURT has a rate that the test sets. */
+/** Tokens of the sandbox beside USDT and USDC. EURT has a rate that the test sets, and NONE has none. */
 const tokens = {
   EURT: { decimals: 6, pegs: "[EUR]", dust: "0.01" },
   WBTC: { decimals: 8, pegs: "[]", dust: "0.00000001" },
   GOLD: { decimals: 18, pegs: "[]", dust: "0.000001" },
   CENT: { decimals: 2, pegs: "[USD]", dust: "0.01" },
+  DAI: { decimals: 18, pegs: "[USD]", dust: "0.01" },
+  GUSD: { decimals: 2, pegs: "[USD]", dust: "0.01" },
   NONE: { decimals: 6, pegs: "[GBP]", dust: "0.01" },
 } as const;
 
@@ -20,7 +22,7 @@ export interface OptionsCounter extends Counter {
   setEuro(price: string): Promise<void>;
 }
 
-/** Opens a counter whose sandbox has seven tokens, at different rates. */
+/** Opens a counter whose sandbox has nine tokens, at different rates. */
 export async function openOptionsCounter(store: TestStore): Promise<OptionsCounter> {
   const folder = await mkdtemp(join(tmpdir(), "till options "));
   let euro = "1.25";
