@@ -187,6 +187,7 @@ async function fill(store: DeskStore): Promise<Samples> {
       "--token-symbol": "USDT",
       "invoice create --token-symbol": "USDT",
       "invoice create --network": "sandbox",
+      "link create --payment-options": "sandbox/USDT sandbox/USDC",
       "payments set-policy --late-payments": "review",
       "--currency": "USD",
       "--reason": "Reason",

@@ -2,11 +2,13 @@ import {
   commandsOf,
   neededOrganization,
   pageFlags,
+  section,
   type Column,
   type CommandArgument,
   type CommandCall,
 } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
+import { paymentOptionsFlag, readOptionFlag } from "../organizations/index.ts";
 import type { InvoiceView } from "./present.ts";
 import type { CreatedInvoice } from "./issuing/create.ts";
 import type { InvoiceService } from "./service.ts";
@@ -148,6 +150,7 @@ export const invoiceCommands = [
     handle: (service, call) => service.find(idOf(call)),
     present,
     columns,
+    sections: optionsOf,
   }),
   command({
     name: "invoice create",
@@ -162,6 +165,7 @@ export const invoiceCommands = [
       },
       { flags: "--token-symbol <symbol>", description: "such as USDT (default: payment policy)" },
       { flags: "--network <id>", description: "such as tron (default: payment policy)" },
+      paymentOptionsFlag,
       { flags: "--wallet-id <id>", description: "of the receiving wallet" },
       { flags: "--customer-id <id>", description: "of the customer who pays" },
       { flags: "--external-id <text>", description: "your own number, unique; the payer sees it" },
@@ -171,6 +175,7 @@ export const invoiceCommands = [
     ],
     examples: [
       "till invoice create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 25.00 --settlement-currency USD --token-symbol USDT --network tron",
+      "till invoice create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 25.00 --settlement-currency USD --payment-options 'tron/USDT ethereum/USDC'",
       "till invoice create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 9.50 --settlement-currency EUR --external-id A-7 --json",
     ],
     effect: "write",
@@ -184,6 +189,7 @@ export const invoiceCommands = [
           settlementCurrency: call.flag("settlement-currency"),
           tokenSymbol: call.flag("token-symbol"),
           network: call.flag("network"),
+          paymentOptions: readOptionFlag(call),
           walletId: call.flag("wallet-id"),
           customerId: call.flag("customer-id"),
           externalId: call.flag("external-id"),
@@ -228,6 +234,25 @@ export const invoiceCommands = [
     columns,
   }),
 ];
+
+/** Lists the options among which the payer may choose, with the amounts and rates of those that were chosen. */
+function optionsOf({ paymentOptions }: Shown) {
+  if (paymentOptions.length < 2) return [];
+  return [
+    section({
+      title: "Payment options",
+      items: paymentOptions,
+      columns: [
+        "network",
+        "tokenSymbol",
+        ["payableAmount", "Payable"],
+        ["exchangeRate", "Rate"],
+        ["walletAddress", "Address"],
+        ["isInForce", "In force"],
+      ],
+    }),
+  ];
+}
 
 function idOf(call: CommandCall): Id<"invoice"> {
   return call.argument("invoiceId") as Id<"invoice">;

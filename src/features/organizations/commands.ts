@@ -8,7 +8,7 @@ import {
 } from "../../api/declare/command.ts";
 import { InvalidRequest } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import { readOptionList } from "./checkout-policy/option-list.ts";
+import { readOptionFlag } from "./checkout-policy/option-list.ts";
 import type { OrganizationService } from "./service.ts";
 import type { OrganizationRow } from "./table.ts";
 
@@ -82,18 +82,13 @@ export const paymentPolicyCommands = [
       const { UpdatePaymentPolicyRequest } = await import("./records.ts");
       changesIn(call);
       const days = call.flag("late-window-days");
-      const options = call.flag("payment-options");
       return service.updatePaymentPolicy(
         call.context,
         call.flag("organization") as Id<"organization">,
         call.parse(UpdatePaymentPolicyRequest, {
           latePayments: call.flag("late-payments"),
           lateWindowDays: days === undefined ? undefined : Number(days),
-          paymentOptions: call.isSet("drop-payment-options")
-            ? null
-            : options === undefined
-              ? undefined
-              : readOptionList(options),
+          paymentOptions: call.isSet("drop-payment-options") ? null : readOptionFlag(call),
         }),
         () => undefined,
       );

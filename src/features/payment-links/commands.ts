@@ -1,5 +1,6 @@
 import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
+import { paymentOptionsFlag, readOptionFlag } from "../organizations/index.ts";
 import type { PaymentLinkView } from "./present.ts";
 import type { PaymentLinkService } from "./service.ts";
 
@@ -22,8 +23,9 @@ export const paymentLinkCommands = [
       { flags: "--min-amount <amount>", description: "smallest amount that a payer may enter" },
       { flags: "--max-amount <amount>", description: "largest amount that a payer may enter" },
       { flags: "--settlement-currency <code>", description: "such as USD", ask: "The currency" },
-      { flags: "--token-symbol <symbol>", description: "such as USDT", ask: "The token" },
-      { flags: "--network <id>", description: "such as tron", ask: "The network's id" },
+      { flags: "--token-symbol <symbol>", description: "such as USDT (default: payment policy)" },
+      { flags: "--network <id>", description: "such as tron (default: payment policy)" },
+      paymentOptionsFlag,
       { flags: "--wallet-id <id>", description: "of the receiving wallet" },
       { flags: "--description <text>", description: "of the purchase, for the payer" },
       { flags: "--redirect-url <url>", description: "to which payers can return" },
@@ -31,6 +33,7 @@ export const paymentLinkCommands = [
     examples: [
       "till link create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --settlement-currency USD --token-symbol USDT --network tron --min-amount 1 --max-amount 500",
       "till link create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --settlement-currency USD --token-symbol USDT --network tron --amount 25 --description Membership --json",
+      "till link create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --settlement-currency EUR --payment-options 'tron/USDT ethereum/USDC' --description Donation",
     ],
     effect: "write",
     async handle(service, call) {
@@ -45,6 +48,7 @@ export const paymentLinkCommands = [
           settlementCurrency: call.flag("settlement-currency"),
           tokenSymbol: call.flag("token-symbol"),
           network: call.flag("network"),
+          paymentOptions: readOptionFlag(call),
           walletId: call.flag("wallet-id"),
           description: call.flag("description"),
           redirectUrl: call.flag("redirect-url"),
@@ -52,7 +56,16 @@ export const paymentLinkCommands = [
       );
     },
     present,
-    columns: ["id", "status", "amount", "settlementCurrency", "url", ["posterUrl", "Poster"]],
+    columns: [
+      "id",
+      "status",
+      "amount",
+      "minAmount",
+      "maxAmount",
+      "settlementCurrency",
+      "url",
+      ["posterUrl", "Poster"],
+    ],
     identify: (link) => link.url,
     code: (link) => link.url,
   }),

@@ -23,15 +23,18 @@ const columns: readonly Column<Shown>[] = [
   "amount tokenSymbol",
   "network",
   "address",
-  "fromAddress",
+  ["fromAddress", "Payment from"],
   "invoiceId",
   "paymentId",
+  "paymentRule",
   "requestedBy",
   "transactionHash",
   "refusal",
   "refusedTransactionHash",
   "reason",
   "createdAt",
+  "sentAt",
+  "confirmedAt",
 ];
 
 export const refundCommands = [

@@ -79,6 +79,14 @@ describe("till link", () => {
     };
     expect(link).to.include({ amount: null, minAmount: "5.00", status: "active" });
     expect(link.url).to.match(/\/link\/lnk_\w+$/);
+    const currency = ["--settlement-currency", "USD"];
+    const choice = ["link", "create", ...named, ...currency, "--payment-options"];
+    const offering = await store.json([...choice, "sandbox/USDT sandbox/USDC", "--dry-run"]);
+    expect((offering as { paymentOptions: unknown[] }).paymentOptions).to.have.length(2);
+    const twice = await store.till([...choice, "sandbox/USDT sandbox/USDT"]);
+    expect([twice.code, twice.stderr.includes("--payment-options")]).to.deep.equal([2, true]);
+    const none = await store.till(["link", "create", ...named, ...currency]);
+    expect([none.code, none.stderr.includes("--network")]).to.deep.equal([2, true]);
     expect((await store.till([...create, "nowhere"])).stderr).to.include("enabled networks");
     const listed = (await store.json(["link", "list", ...named])) as { data: unknown[] };
     expect(listed.data, "the dry run changed nothing").to.have.length(1);
@@ -170,9 +178,28 @@ describe("till invoice and till payments", () => {
     const [payment] = all;
     const one = ["payments", "show", payment?.id ?? ""];
     expect(await store.json(one)).to.deep.equal(payment);
-    expect((await store.till(one)).stdout).to.include(payment?.transactionHash);
+    const record = (await store.till(one)).stdout;
+    expect(record).to.include(payment?.transactionHash).and.match(/^Rate +1 USDT per USD$/m);
     const table = await store.till(["payments", "list"]);
     expect(table.stdout).to.match(/^pay_\w+ +Shop +inv_\w+ +24\.00\d* USDT +sandbox +confirmed/m);
+  });
+
+  it("create an invoice with payment options, and show which of them were chosen at which rates", async () => {
+    const store = await desk.store();
+    const { organizationId } = await openMarket(store);
+    const terms = ["--amount", "7.00", "--settlement-currency", "USD"];
+    const words = ["invoice", "create", "--organization", organizationId, ...terms];
+    const made = InvoiceRecord.parse(
+      await store.json([...words, "--payment-options", "sandbox/USDT sandbox/USDC"]),
+    );
+    expect(made.paymentOptions.map(({ tokenSymbol }) => tokenSymbol)).to.deep.equal([
+      "USDT",
+      "USDC",
+    ]);
+    const { stdout } = await store.till(["invoice", "show", made.id]);
+    expect(stdout).to.match(/^Payment options$/m);
+    expect(stdout).to.match(/^sandbox +USDT +7\.00\d* +1 +0x\w{40} +yes$/m);
+    expect(stdout).to.match(/^sandbox +USDC +- +- +- +no$/m);
   });
 
   it("refuse an unknown id and a malformed filter", async () => {

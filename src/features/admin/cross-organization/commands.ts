@@ -88,6 +88,7 @@ export const paymentCommands = [
         title: "Confirmations",
         value: (one) => `${String(one.confirmations)}/${String(one.requiredConfirmations)}`,
       },
+      ["isVerified", "Verified"],
       "blockTime",
     ],
   }),
@@ -111,6 +112,11 @@ export const paymentCommands = [
       "status",
       "amount tokenSymbol",
       ["settlementAmount settlementCurrency", "Counts as"],
+      {
+        title: "Rate",
+        value: ({ exchangeRate, tokenSymbol, settlementCurrency }) =>
+          exchangeRate === null ? null : `${exchangeRate} ${tokenSymbol} per ${settlementCurrency}`,
+      },
       "network",
       "transactionHash",
       "fromAddress",
