@@ -189,7 +189,7 @@ eachStore("An invoice with several payment options", (store) => {
     expect(held).to.have.length(5);
     const tokens = new Set(held.map(({ token }) => token));
     expect(tokens.size).to.equal(5);
-    // Each caller either has one of the five, or is told to choose one of them.
+    // Each caller either has one of the five, or gets a problem that asks to choose one of them.
     for (const [place, { status, body }] of answers.entries()) {
       const isHeld = tokens.has(chosenBy(place));
       expect([status, body["code"]]).to.deep.equal(
