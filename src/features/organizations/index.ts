@@ -6,7 +6,11 @@ export {
   type OptionInput,
   type PaymentOption,
 } from "./checkout-policy/payment-options.ts";
-export { paymentOptionsFlag, readOptionFlag, readOptionList } from "./checkout-policy/option-list.ts";
+export {
+  paymentOptionsFlag,
+  readOptionFlag,
+  readOptionList,
+} from "./checkout-policy/option-list.ts";
 export { findLogo, logoPath } from "./branding/logos.ts";
 export { presentOrganization } from "./present.ts";
 export { OrganizationRecord, UsualPaymentOptionRecord } from "./records.ts";

@@ -179,7 +179,9 @@ describe("till invoice and till payments", () => {
     const one = ["payments", "show", payment?.id ?? ""];
     expect(await store.json(one)).to.deep.equal(payment);
     const record = (await store.till(one)).stdout;
-    expect(record).to.include(payment?.transactionHash).and.match(/^Rate +1 USDT per USD$/m);
+    expect(record)
+      .to.include(payment?.transactionHash)
+      .and.match(/^Rate +1 USDT per USD$/m);
     const table = await store.till(["payments", "list"]);
     expect(table.stdout).to.match(/^pay_\w+ +Shop +inv_\w+ +24\.00\d* USDT +sandbox +confirmed/m);
   });

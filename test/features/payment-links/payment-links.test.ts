@@ -224,7 +224,9 @@ eachStore("a payment link", (store) => {
       const [first] = refused;
       expect(first?.headers.get("content-type")).to.contain("text/html");
       expect(Number(first?.headers.get("retry-after"))).to.be.within(1, windowSeconds);
-      expect(await first?.text()).to.contain("One moment, please").and.to.contain("</html>");
+      expect(await first?.text())
+        .to.contain("One moment, please")
+        .and.to.contain("</html>");
       // Others are not affected: another visitor, or another link.
       const { body: other } = await create(shop, { minAmount: "5" });
       const next = await enter(String((one ? link : other)["url"]), "200");
