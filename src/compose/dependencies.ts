@@ -43,7 +43,7 @@ export function checkoutUrlOf(baseUrl: () => string): (checkoutId: string) => st
 /** The networks by their ids. */
 export interface Networks {
   readonly enabled: ReadonlyMap<string, ConfiguredNetwork>;
-  /** Those of the table too: records may name a network that is disabled now. */
+  /** The enabled networks and the rest of the table: records may name a network that is disabled now. */
   readonly known: ReadonlyMap<string, Network>;
 }
 

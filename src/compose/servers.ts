@@ -115,25 +115,34 @@ export function servingOf(
       );
     },
     notes() {
-      if (followed === null) return [];
-      const { isRunning, settings } = followed;
-      return [
-        ...(hasShownOther
-          ? [
-              `Links begin with ${settings.baseUrl}, as those of the server do; this command's TILL_BASE_URL is ${own()}.`,
-            ]
-          : []),
-        ...(ownNetworks === null
-          ? []
-          : [
-              `The running server's networks count: ${namesOf(settings.networks.map((id) => ({ id })))}; this command's TILL_NETWORKS is ${ownNetworks}.`,
-            ]),
-        ...(isRunning && settings.version !== programVersion()
-          ? [`The running server is Till ${settings.version}, this command ${programVersion()}.`]
-          : []),
-      ];
+      return followed === null ? [] : notesOn(followed, hasShownOther ? own() : null, ownNetworks);
     },
   };
+}
+
+/** Returns the notes about the server. `ownBaseUrl` and `ownNetworks` are null unless the server's were used instead. */
+function notesOn(
+  { isRunning, settings }: KnownServer,
+  ownBaseUrl: string | null,
+  ownNetworks: string | null,
+): readonly string[] {
+  const { baseUrl, version } = settings;
+  const networks = namesOf(settings.networks.map((id) => ({ id })));
+  const notes: string[] = [];
+  if (ownBaseUrl !== null) {
+    notes.push(
+      `Links begin with ${baseUrl}, as those of the server do; this command's TILL_BASE_URL is ${ownBaseUrl}.`,
+    );
+  }
+  if (ownNetworks !== null) {
+    notes.push(
+      `The running server's networks count: ${networks}; this command's TILL_NETWORKS is ${ownNetworks}.`,
+    );
+  }
+  if (isRunning && version !== programVersion()) {
+    notes.push(`The running server is Till ${version}, this command ${programVersion()}.`);
+  }
+  return notes;
 }
 
 /** Returns the ids of networks, sorted, as text. */

@@ -1,3 +1,4 @@
+import type { CsvColumns } from "../declare/csv.ts";
 import { groups, mayLackBody, type Group, type Operation } from "../declare/operation.ts";
 import { ProblemRecord, problemsOfAnyRequest } from "../declare/problems.ts";
 import { recordName, recordSchemas } from "../declare/record.ts";
@@ -10,7 +11,6 @@ import {
 } from "../declare/responses.ts";
 import { addFieldExamples, exampleOf, readExamples, type OperationExample } from "./examples.ts";
 import { headerParameters, parametersOf } from "./parameters.ts";
-import { csvContent } from "./csv.ts";
 import { webhooksSection, webhookSchemas } from "./webhooks.ts";
 
 type Json = Record<string, unknown>;
@@ -232,3 +232,11 @@ const securitySchemes = {
   accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
   serviceKey: { type: "apiKey", in: "header", name: "X-Service-Key" },
 };
+
+/** Describes the content of a CSV response. Its schema is that of the whole text, whose description has the columns. */
+function csvContent(columns: CsvColumns) {
+  const described = Object.entries(columns).map(([name, text]) => `- \`${name}\`: ${text}`);
+  const description = `CSV (RFC 4180) in UTF-8, with the columns:\n\n${described.join("\n")}`;
+  const example = `${Object.keys(columns).join(",")}\r\n`;
+  return { "text/csv": { schema: { type: "string", description }, example } };
+}

@@ -9,7 +9,7 @@ export function diagramFile(page: string, number: number): string {
   return `${page.replaceAll("/", "-")}-${String(number)}.svg`;
 }
 
-/** Reads the drawing of a diagram from the folder of the manual; null if there is none. */
+/** Reads the drawing of a diagram from the folder of the manual; null if the page has no such drawing. */
 export async function readDrawing(
   folder: string,
   page: string,

@@ -25,9 +25,9 @@ export interface RefundPageModel {
   readonly basePath: string;
   readonly title: string;
   readonly lead: string;
-  /** The whole address, which the payer has just entered. */
   /** The amount that the payer sees, as decimal text. */
   readonly amount: string;
+  /** The whole address, which the payer has just entered. */
   readonly address: string;
   readonly hash: string;
   /** Target of the form. */

@@ -77,7 +77,7 @@ const providerSeries = [
 export function providerMetrics({
   db,
   pools,
-}: ModuleParts & { readonly pools: ReadonlyMap<string, ProviderPool> }): MetricGroup {
+}: Pick<ModuleParts, "db"> & { readonly pools: ReadonlyMap<string, ProviderPool> }): MetricGroup {
   return {
     metrics: providerSeries,
     async read() {

@@ -15,10 +15,7 @@ import {
 } from "../../../platform/chain/state/provider-store.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
-import type {
-  ProviderCounts,
-  ProviderHealth,
-} from "../../../platform/chain/state/provider-health.ts";
+import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import {
   contiguousRanges,
@@ -73,15 +70,6 @@ export interface AuditReport extends Coverage, BlockRange {
   readonly witnessedTo: number | null;
 }
 
-/** Counters for metrics about a network, since the process started. */
-export interface ChainCounts {
-  readonly network: string;
-  readonly providers: readonly ProviderCounts[];
-  /** The number of raised alarms by kind. */
-  readonly alarmsRaised: ReturnType<ChainAlarms["raised"]>;
-  readonly alarmsOpen: number;
-}
-
 export type ChainService = Bound<typeof methods>;
 
 /** A network's providers and scanner. A network without a provider has no entry. */
@@ -101,7 +89,7 @@ interface Deps {
   readonly journal: Journal;
 }
 
-const methods = { status, scan, audit, acknowledge, counts };
+const methods = { status, scan, audit, acknowledge };
 
 export function makeChainService(deps: Deps): ChainService {
   return bind(deps, methods);
@@ -232,15 +220,6 @@ function acknowledge(
     }
     return { network, ended };
   });
-}
-
-function counts({ access }: Deps): readonly ChainCounts[] {
-  return access.map(({ network, pool, alarms }) => ({
-    network,
-    providers: pool.counts(),
-    alarmsRaised: alarms.raised(),
-    alarmsOpen: alarms.open().length,
-  }));
 }
 
 function find({ networks }: Deps, id: string): Network {

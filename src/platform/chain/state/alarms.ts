@@ -36,7 +36,11 @@ export interface Alarm {
   readonly endedAt: Instant | null;
 }
 
-/** The alarms of one network in this process. They are logged at once, and stored when they are flushed. */
+/**
+ * The alarms of one network in the process that reads it. Conditions are found inside network calls, outside of any
+ * transaction, and also while the store is down: so an alarm is logged at once, and stored by the next write of the
+ * network's monitor. Others read alarms from the store.
+ */
 export interface ChainAlarms {
   /**
    * Opens an alarm and logs it, once until it is cleared or its message changes. `details` are added to the log line.
@@ -51,8 +55,6 @@ export interface ChainAlarms {
   /** True if the alarm is open. Also true if it may be one of those that the alarm of `restSubject` represents. */
   holds(kind: AlarmKind, subject: string): boolean;
   open(): readonly Alarm[];
-  /** The number of alarms raised since the process started, by kind, for metrics. */
-  raised(): Readonly<Record<AlarmKind, number>>;
   /** The alarms that changed since they were last stored. */
   changes(): readonly Alarm[];
   written(changes: readonly Alarm[]): void;
@@ -88,7 +90,6 @@ export function createAlarms(deps: {
   const { clock, logger } = deps;
   const open = makeOpenAlarms();
   const changed = new Map<string, Alarm>();
-  const counts = zeros();
 
   function clear(kind: AlarmKind, subject: string): void {
     const before = open.get(kind, subject);
@@ -102,7 +103,6 @@ export function createAlarms(deps: {
     raise(kind, subject, message, details = {}) {
       const asked = open.get(kind, subject);
       if (asked?.message === message) return;
-      counts[kind] += 1;
       logger.error({ alarm: kind, ...details }, message);
       const isKept = asked !== undefined || open.separate(kind) < openMax;
       const shown = isKept
@@ -118,7 +118,6 @@ export function createAlarms(deps: {
     holds: (kind, subject) =>
       open.get(kind, subject) !== undefined || open.get(kind, restSubject) !== undefined,
     open: () => open.all(),
-    raised: () => ({ ...counts }),
     changes: () => [...changed.values()],
     written(changes) {
       for (const alarm of changes) {

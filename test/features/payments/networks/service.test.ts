@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { providerMetrics } from "../../../../src/features/payments/networks/metrics.ts";
 import { minute } from "../../../../src/kernel/clock.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
@@ -124,16 +125,18 @@ eachStore("The chain service", (store) => {
     node?.heal();
   });
 
-  it("counts requests and alarms for metrics", async () => {
+  it("counts requests, failures and open alarms for metrics", async () => {
     const [node] = till.nodes;
     node?.fail("rate-limited", 1);
     await till.mine(1);
     till.advance(minute);
     await till.mine(1);
-    const [counts] = till.service.counts();
-    expect(counts?.providers[0]?.failures).to.deep.equal({ rate_limited: 1 });
-    expect(counts?.providers[0]?.calls).to.be.greaterThan(2);
-    expect(counts).to.include({ network: "ethereum", alarmsOpen: 0 });
-    expect(counts?.alarmsRaised.network_not_read).to.equal(1);
+    const pools = new Map([["ethereum", till.pool]]);
+    const counts = await providerMetrics({ db: till.db, pools }).read();
+    const values = (name: string) => counts[name]?.map(({ value }) => value);
+    expect(counts["till_provider_errors_total"]?.[0]?.labels).to.include({ kind: "rate_limited" });
+    expect(values("till_provider_errors_total")).to.deep.equal([1]);
+    expect(values("till_provider_requests_total")?.[0]).to.be.greaterThan(2);
+    expect(counts["till_chain_alarms"]).to.deep.equal([]);
   });
 });

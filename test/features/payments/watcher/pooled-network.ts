@@ -21,7 +21,11 @@ import { systemActor } from "../../../../src/kernel/actor.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../src/kernel/id.ts";
 import { createJournal } from "../../../../src/platform/journal/index.ts";
-import { createAlarms, type ChainAlarms } from "../../../../src/platform/chain/state/alarms.ts";
+import {
+  createAlarms,
+  type AlarmKind,
+  type ChainAlarms,
+} from "../../../../src/platform/chain/state/alarms.ts";
 import { createJsonRpcClient } from "../../../../src/platform/chain/evm/client.ts";
 import type { Network } from "../../../../src/platform/chain/networks.ts";
 import {
@@ -39,7 +43,7 @@ import {
 } from "../../../../src/platform/chain/state/network-state.ts";
 import type { Database } from "../../../../src/platform/database/index.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
-import { silentLogger } from "../../../../src/platform/logger/index.ts";
+import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import {
   makeFakeChain,
@@ -59,6 +63,8 @@ export interface PooledNetwork {
   readonly invoices: AskingInvoices;
   readonly pool: ProviderPool;
   readonly alarms: ChainAlarms;
+  /** The kinds of the alarms in the log, in order. */
+  readonly loggedAlarms: readonly AlarmKind[];
   readonly watcher: Watcher;
   readonly service: ChainService;
   readonly scanner: Scanner;
@@ -113,7 +119,16 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     Array.from({ length: options.nodes ?? 2 }, () => startFakeNode(chain, {}, finalityLag)),
   );
   options.onNodes?.(nodes);
-  const alarms = createAlarms({ clock, logger: silentLogger });
+  const loggedAlarms: AlarmKind[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    error: (fields: object | string) => {
+      if (typeof fields === "object" && "alarm" in fields) {
+        loggedAlarms.push(fields.alarm as AlarmKind);
+      }
+    },
+  };
+  const alarms = createAlarms({ clock, logger });
   const budgets: ProviderBudget[] = [];
   const members = nodes.map(({ url }) => {
     const budget = makeBudget({
@@ -194,6 +209,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     invoices,
     pool,
     alarms,
+    loggedAlarms,
     watcher,
     service,
     scanner,
