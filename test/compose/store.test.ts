@@ -1,5 +1,5 @@
 import { readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { openStore } from "../../src/compose/store.ts";
@@ -9,6 +9,7 @@ import {
   currentVersion,
   newestVersion,
   openDatabase,
+  type Database,
   type StoreOptions,
 } from "../../src/platform/database/index.ts";
 import { applyMigrations } from "../../src/platform/database/schema/migrate.ts";
@@ -126,7 +127,77 @@ eachStore("upgrading a store", (store) => {
     await restore(join(folder, backup), copy, { migrates: false });
     expect(asBackedUp(await rowsOf(copy, level))).to.deep.equal(rows);
   });
+
+  it("keeps the migrations before the one in which it is killed, and nothing of that one", async function () {
+    this.timeout(240_000);
+    const place = await earlier();
+    const db = await openDatabase(place);
+    await addEvents(db);
+    // On PostgreSQL, an open write to the table holds up its new index. On SQLite, its many rows do.
+    const holdUp = holdingUp(db);
+    const running = processes.start(["db", "migrate"], {
+      TILL_DATA_DIR: "url" in place ? await places.folder() : dirname(place.sqliteFile),
+      TILL_SECRET: secret,
+      TILL_BACKUP_BEFORE_MIGRATION: "0",
+      ...("url" in place ? { DATABASE_URL: place.url } : {}),
+    });
+    const before = indexedAt - 1;
+    while (running.child.exitCode === null && (await currentVersion(db)) < before) await delay(1);
+    running.child.kill("SIGKILL");
+    await running.exit();
+    await holdUp.end();
+    const left = await currentVersion(db);
+    // On SQLite, a slow machine may let it go a little further.
+    expect(left).to.be.within(before, "url" in place ? before : newestVersion - 1);
+
+    const config = await configOf(place, { TILL_BACKUP_BEFORE_MIGRATION: "0" });
+    const { migrations: later } = await migrated(config, silentLogger);
+    expect(later.map(({ version }) => version)).to.deep.equal(
+      migrations.slice(left).map(({ version }) => version),
+    );
+    const [counted] = await db.all<{ total: number }>("SELECT COUNT(*) AS total FROM events");
+    expect(Number(counted?.total)).to.equal(eventCount);
+    expect(await currentVersion(db)).to.equal(newestVersion);
+    await db.close();
+  });
 });
+
+/** The migration that indexes all events that are heads of the audit log. */
+const indexedAt = 20;
+/** Enough that SQLite takes long for the index. */
+const eventCount = 300_000;
+
+/** Adds heads of the audit log. */
+async function addEvents(db: Database): Promise<void> {
+  await db.write({ ...testContext, writeMilliseconds: 120_000 }, (tx) =>
+    tx.run(
+      `INSERT INTO events (id, type, api_version, object_type, object_id, object_version, payload, occurred_at)
+       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${String(eventCount)})
+       SELECT 'evt_' || n, 'audit.head', '1', 'audit_log', 'none', 1, '{}', 1 FROM numbers`,
+    ),
+  );
+}
+
+/** Holds a row of the events in a transaction that is rolled back at the end; on PostgreSQL only. */
+function holdingUp(db: Database): { end(): Promise<void> } {
+  if (db.dialect === "sqlite") return { end: () => Promise.resolve() };
+  const ending = new AbortController();
+  const holding = db
+    .write({ ...testContext, writeMilliseconds: 120_000 }, async (tx) => {
+      await tx.run("UPDATE events SET object_version = 2 WHERE id = 'evt_1'");
+      await new Promise((resolve) => {
+        ending.signal.addEventListener("abort", resolve);
+      });
+      throw new Error("rolled back");
+    })
+    .catch(String);
+  return {
+    async end() {
+      ending.abort();
+      expect(await holding).to.include("rolled back");
+    },
+  };
+}
 
 /** Migrates a store as `till serve` does. */
 async function migrated(config: Config, logger: Logger) {

@@ -25,6 +25,8 @@ const shop = await openShop({
   TILL_RATE_LIMIT_REGISTRATION_PER_HOUR: "1000",
   TILL_RATE_LIMIT_SESSION_PER_MINUTE: "100000",
 });
+/** The times of all commands in milliseconds. */
+const commandTimes: number[] = [];
 /** Faults with their number. */
 const faults = new Map<string, number>();
 const fault = (text: string) => faults.set(text, (faults.get(text) ?? 0) + 1);
@@ -32,16 +34,16 @@ try {
   const begun = Date.now();
   const ending = new AbortController();
   const load = writeSteadily(shop, ending.signal);
-  const run = await Promise.all(Array.from({ length: shells }, (_none, shell) => runShell(shell)));
+  await Promise.all(Array.from({ length: shells }, (_none, shell) => runShell(shell)));
+  const times = commandTimes.toSorted((one, other) => one - other);
   const seconds = (Date.now() - begun) / 1_000;
   ending.abort();
   const { answered, failed } = await load;
   const held = await decideOverOrganizations(3);
 
-  const times = run.flat().sort((one, other) => one - other);
   console.log(`commands: ${String(times.length)}, of ${String(shells)} shells`);
   console.log(
-    `time of a command: ${String(quantile(times, 0.5))} ms median, ${String(quantile(times, 0.99))} ms p99`,
+    `time of a command: ${quantile(times, 0.5).toFixed(0)} ms median, ${quantile(times, 0.99).toFixed(0)} ms p99`,
   );
   console.log(
     `writes of the server: ${String(answered.length)} in ${seconds.toFixed(0)} s, ${(answered.length / seconds).toFixed(1)} each second, ${String(failed)} failed`,
@@ -96,18 +98,15 @@ async function writeSteadily(
   return { answered, failed };
 }
 
-/** Runs commands one after the other, as a script in a shell does. Returns their times in milliseconds. */
-async function runShell(shell: number): Promise<number[]> {
-  const times: number[] = [];
+/** Runs commands one after the other, as a script in a shell does. */
+async function runShell(shell: number): Promise<void> {
   for (let count = 0; count < commandsEach; count += 1) {
-    const asked = Date.now();
     const name = `Shell ${String(shell)}, ${String(count)}`;
     const isKey = count % revokeEvery === 0;
     const words = isKey
       ? ["key", "create", "--name", name, "--scopes", "read", "--json", "--yes"]
       : ["customer", "add", "--name", name];
     const { code, said, stdout } = await command(words);
-    times.push(Date.now() - asked);
     if (code !== 0 || /SQLITE_BUSY|is locked|lock/i.test(said)) {
       fault(`till ${words.join(" ")}: ${String(code)} ${said}`);
     } else if (isKey) {
@@ -115,7 +114,6 @@ async function runShell(shell: number): Promise<number[]> {
       count += 1;
     }
   }
-  return times;
 }
 
 /** Revokes a key that works, after which the server's next request refuses it. */
@@ -208,6 +206,7 @@ function command(
   words: readonly string[],
 ): Promise<{ code: number | null; said: string; stdout: string }> {
   return new Promise((resolve, reject) => {
+    const begun = performance.now();
     const child = spawn(process.execPath, [builtProgram(), ...words], {
       env: { PATH: process.env["PATH"] ?? "", ...shop.installation.env },
       stdio: ["ignore", "pipe", "pipe"],
@@ -217,6 +216,7 @@ function command(
     child.stderr.on("data", (chunk: Buffer) => (texts.stderr += chunk.toString("utf8")));
     child.once("error", reject);
     child.once("close", (code) => {
+      commandTimes.push(performance.now() - begun);
       resolve({ code, said: texts.stderr, stdout: texts.stdout });
     });
   });
