@@ -14,6 +14,7 @@ import { makeRefundPage } from "./page/refund/refund-page.ts";
 import { readLanguage } from "./page/languages.ts";
 import { makePageModel, type PageNotice } from "./page/page-model.ts";
 import { renderCheckout, renderHome } from "./page/render.ts";
+import { isLookedFor } from "./page/state/state-words.ts";
 import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./present.ts";
 import { sandboxActions, type CheckoutService } from "./service.ts";
@@ -116,7 +117,7 @@ async function showCheckout(service: CheckoutService, call: PageCall): Promise<P
   const hasSandbox = service.hasSandbox(session);
   const done = hasSandbox ? call.query.get("done") : null;
   const notice =
-    noticeOf(call.query.get("hash"), text) ??
+    noticeOf(call.query.get("hash"), session, text) ??
     refundNotice(call.query.get("refund"), session, text) ??
     choiceNotice(call.query.get("option"), text) ??
     pressedNotice(done);
@@ -266,9 +267,15 @@ async function resultOf(submitting: Promise<unknown>): Promise<HashResult> {
   }
 }
 
-function noticeOf(result: string | null, text: Catalogue): PageNotice | null {
+function noticeOf(
+  result: string | null,
+  session: CheckoutSession,
+  text: Catalogue,
+): PageNotice | null {
   switch (result) {
     case "received":
+      // The page says itself that the transaction is looked for.
+      if (session.state === "awaiting" && isLookedFor(session)) return null;
       return { form: "hash", isError: false, text: text.hashReceived };
     case "malformed":
       return { form: "hash", isError: true, text: text.hashMalformed };

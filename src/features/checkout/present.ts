@@ -13,7 +13,7 @@ import { hasFreeSurplus } from "../payments/index.ts";
 import { isLeftToMerchant, type PayerRefund } from "../refunds/index.ts";
 import { fill } from "./page/catalogue.ts";
 import { instructionWords } from "./page/english-only.ts";
-import type { StoredCheckout } from "./ports.ts";
+import type { CheckoutPayment, StoredCheckout } from "./ports.ts";
 import type {
   CheckoutAmountRecord,
   CheckoutReceiptRecord,
@@ -66,7 +66,7 @@ export function sessionEdge(view: CheckoutView, at: Instant): string {
   const offered = view.options.map(({ network, tokenSymbol }) => `${network.id}/${tokenSymbol}`);
   const parts = [
     ...[state, nextActionOf(state, view, at), noticesOf(view, state, at), current, required],
-    ...[canRequestRefund(view), lastCheckedAt(state, view)],
+    ...[refundablePayments(view).map(({ id }) => id), lastCheckedAt(state, view)],
     ...[mayChooseOption(state, view, at), ...offered],
   ];
   return parts.map(String).join(" ");
@@ -79,6 +79,10 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   const excess = invoice.received.units - invoice.asked.units;
   const state = stateOf(view, at);
   const nextAction = nextActionOf(state, view, at);
+  const refundable = refundablePayments(view);
+  const spare = new Set(
+    refundable.filter(({ status }) => status === "rejected").map(({ id }) => id),
+  );
   return {
     id: invoice.checkoutId,
     state,
@@ -120,8 +124,8 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     confirmationProgress: { ...invoice.confirmations },
     confirmationSeconds: state === "confirming" ? confirmationSeconds(view) : null,
     lastCheckedAt: lastCheckedAt(state, view),
-    arrivedAmounts: arrivedAmounts(view).map(presentAmount),
-    transactions: transactionsOf(view, state).map((payment) => ({
+    arrivedAmounts: arrivedAmounts(view, spare).map(presentAmount),
+    transactions: transactionsOf(view, state, spare).map((payment) => ({
       transactionHash: hashText(view, payment.network, payment.transactionHash),
       explorerUrl: transactionLink(networkOf(view, payment.network), payment.transactionHash),
       ...presentAmount(moneyOf(payment)),
@@ -130,7 +134,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
       transactionHash: hashText(view, id, transactionHash),
       result,
     })),
-    canRequestRefund: canRequestRefund(view),
+    canRequestRefund: refundable.length > 0,
     refunds: view.refunds.map((refund) => presentRefund(refund, view)),
     options: mayChooseOption(state, view, at) ? optionsOf(view) : [],
     redirectUrl: invoice.redirectUrl,
@@ -138,8 +142,8 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   };
 }
 
-/** Whether the payer can ask for a refund of something that the invoice does not need. */
-function canRequestRefund({ invoice, payments, refunds }: CheckoutView): boolean {
+/** Returns the payments with something that the invoice does not need and whose refund the payer can ask for. */
+function refundablePayments({ invoice, payments, refunds }: CheckoutView): CheckoutPayment[] {
   const { status, managedBy, asked, payable, quotes } = invoice;
   const terms = {
     // An excess by rounding is not above `asked` here.
@@ -150,7 +154,7 @@ function canRequestRefund({ invoice, payments, refunds }: CheckoutView): boolean
     managedBy,
   };
   const inputs = { status, terms, ledger: payments };
-  return payments.some(
+  return payments.filter(
     (payment) => !isLeftToMerchant(payment, refunds) && hasFreeSurplus(payment, inputs),
   );
 }
@@ -193,7 +197,7 @@ function presentReceipt(
     paidAt: toIso(invoice.paidAt),
     transactionHashes: [
       ...new Set(
-        transactionsOf(view, state).map(({ transactionHash, network: id }) =>
+        transactionsOf(view, state, new Set()).map(({ transactionHash, network: id }) =>
           hashText(view, id, transactionHash),
         ),
       ),

@@ -215,11 +215,11 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   }),
   arrivedAmounts: z.array(CheckoutAmountRecord).meta({
     description:
-      "The amounts that have arrived, by token: `receivedAmount` with the payments that wait for the merchant's decision. Empty if nothing has arrived.",
+      "The amounts that have arrived, by token: `receivedAmount` with the payments that wait for the merchant's decision and, of an expired or canceled invoice, those that the merchant rejected and the payer can ask back. Empty if nothing has arrived.",
   }),
   transactions: z.array(CheckoutTransactionRecord).meta({
     description:
-      "The transactions that count, each once for each token, and those of an expired or canceled invoice that wait for the merchant's decision; in the state `reverted`, those expected back too.",
+      "The transactions that count, each once for each token, and those of an expired or canceled invoice that wait for the merchant's decision or can be asked back; in the state `reverted`, those expected back too.",
   }),
   submittedTransactions: z.array(SubmittedTransactionRecord).meta({
     description: "The latest transactions that were submitted for this checkout, newest first.",

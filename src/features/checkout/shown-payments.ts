@@ -11,10 +11,18 @@ export function moneyOf({ amount, token, tokenDecimals }: CheckoutPayment): Mone
   return money(amount, tokenAsset(token, tokenDecimals));
 }
 
-/** Returns the amounts that have arrived, by token: what counts, and what waits for the merchant's decision. */
-export function arrivedAmounts({ invoice, payments }: Paid): Money[] {
+/** The ids of the payments that do not count and whose refund the payer can ask for. */
+type Spare = ReadonlySet<string>;
+
+/**
+ * Returns the amounts that have arrived, by token: what counts, what waits for the merchant's decision and, once the
+ * invoice is over, what the merchant has rejected and the payer can ask back.
+ */
+export function arrivedAmounts({ invoice, payments }: Paid, spare: Spare): Money[] {
   const sums = new Map([[invoice.received.asset.code, invoice.received]]);
-  for (const payment of payments.filter(({ status }) => status === "review")) {
+  for (const payment of payments.filter(
+    ({ id, status }) => status === "review" || (isOver(invoice) && spare.has(id)),
+  )) {
     const amount = moneyOf(payment);
     const before = sums.get(payment.token);
     sums.set(payment.token, before === undefined ? amount : addTokens(before, amount));
@@ -32,18 +40,19 @@ function addTokens(one: Money, other: Money): Money {
 
 /**
  * Returns the transactions shown to the payer, each as one payment for each token: those that count and, if the invoice
- * is expired or canceled, those that await the merchant's decision; after a reorganization, those expected back.
+ * is expired or canceled, those that await the merchant's decision or can be asked back; after a reorganization, those
+ * expected back.
  */
 export function transactionsOf(
   { invoice, payments }: Paid,
   state: CheckoutState,
+  spare: Spare,
 ): CheckoutPayment[] {
-  const isOver = invoice.status === "expired" || invoice.status === "canceled";
   const shown = payments.filter(
-    ({ status }) =>
+    ({ id, status }) =>
       status === "confirming" ||
       status === "confirmed" ||
-      (isOver && status === "review") ||
+      (isOver(invoice) && (status === "review" || spare.has(id))) ||
       (state === "reverted" && status === "reverted"),
   );
   const transactions = new Map<string, CheckoutPayment>();
@@ -53,4 +62,8 @@ export function transactionsOf(
     transactions.set(key, { ...payment, amount });
   }
   return [...transactions.values()];
+}
+
+function isOver({ status }: Paid["invoice"]): boolean {
+  return status === "expired" || status === "canceled";
 }

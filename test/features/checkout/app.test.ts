@@ -198,7 +198,9 @@ describe("a checkout of the whole program", () => {
     const open = await reaches(checkoutId, "open");
     expect(open.receipt).to.equal(null);
     const waiting = await pageOf(checkoutId);
-    expect(waiting).to.contain('data-state="reverted"').and.to.contain("don&#39;t send it again");
+    expect(waiting)
+      .to.contain('data-state="reverted"')
+      .and.to.contain("Please don&#39;t pay again");
     expect(waiting).not.to.contain('id="amount"');
     // The sandbox is final 32 blocks below its tip.
     await mine(checkoutId, 40);
@@ -209,7 +211,7 @@ describe("a checkout of the whole program", () => {
     );
     expect(asking)
       .to.contain('data-state="awaiting"')
-      .and.to.contain("the network didn&#39;t keep a payment");
+      .and.to.contain("Your payment is no longer on the network");
   });
 
   it("shows a payment again that returns after a reorganization", async () => {

@@ -47,7 +47,9 @@ describe("the form for a transaction hash", () => {
 
   it("has a label, and names the network", async () => {
     const page = await (await fetch(lab.page)).text();
-    expect(page).to.contain('<label for="transaction-hash">Transaction hash or link</label>');
+    expect(page).to.contain(
+      '<label for="transaction-hash">Transaction ID (TxID or hash) or link</label>',
+    );
     expect(page).to.contain("look it up on TRON (TRC-20).");
     expect(page).not.to.contain("aria-invalid");
   });
@@ -61,7 +63,10 @@ describe("the form for a transaction hash", () => {
   ]) {
     it(`accepts ${text}`, async () => {
       const page = await after(await lab.submit(text));
-      expect(page).to.match(/role="status">Thank you\. We&#39;re looking for your transaction/);
+      // The state says so, once.
+      expect(page)
+        .to.contain("<h1>Looking for your transaction</h1>")
+        .and.not.to.contain("Thank you");
       expect(lab.world.submitted).to.deep.equal([aHash("a")]);
     });
   }
@@ -75,7 +80,7 @@ describe("the form for a transaction hash", () => {
   ]) {
     it(`explains the format of a hash for ${text.slice(0, 30)}`, async () => {
       const page = await after(await lab.submit(text));
-      expect(page).to.match(/role="alert">That doesn&#39;t look like a transaction hash\./);
+      expect(page).to.match(/role="alert">That doesn&#39;t look like a transaction ID/);
       expect(page).to.contain('id="hash-form" open').and.to.contain('aria-invalid="true"');
       expect(lab.world.submitted).to.deep.equal([]);
     });
@@ -118,7 +123,7 @@ describe("the form for a transaction hash", () => {
   }
 
   it("says in the state itself that the last submitted transaction failed on the network", async () => {
-    const said = "failed on the network, so it moved no money.";
+    const said = "failed on the network: it moved no money.";
     lab.world.claims = [
       { transactionHash: aHash("b"), result: "failed" },
       { transactionHash: aHash("c"), result: "looking" },

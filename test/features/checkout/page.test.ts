@@ -212,7 +212,7 @@ describe("the page of a checkout", () => {
       ["expired unpaid", named],
       ["canceled", named],
       ["in review", named],
-      ["reverted", named.replace("Contact", "contact")],
+      ["reverted", named],
     ] as const) {
       lab = await openLab("tron");
       scenes.find((scene) => scene.name === name)?.set(lab, "tron");
@@ -235,11 +235,14 @@ describe("the page of a checkout", () => {
   it("says what became of the transaction that the payer entered last, above the amount", async () => {
     lab = await openLab("tron");
     for (const [result, said] of [
-      ["looking", "We're looking for the transaction that you entered."],
-      ["unknown", "We're looking for the transaction that you entered."],
-      ["other_address", "You entered a transaction. This transaction didn't send anything to"],
+      ["looking", "Looking for your transaction Please don't send it again."],
+      ["unknown", "Looking for your transaction Please don't send it again."],
+      ["other_address", "Did you pay with this one? Contact Café Zürich and tell them"],
       ["token_disabled", "Contact Café Zürich and tell them this reference: P7K2-9QXD ."],
-      ["failed", "If your wallet shows it as failed too, you can pay again."],
+      [
+        "failed",
+        "Your transaction failed The transaction that you entered failed on the network: it",
+      ],
     ] as const) {
       lab.world.claims = [{ transactionHash: aHash("b"), result }];
       lab.change({});
@@ -248,7 +251,7 @@ describe("the page of a checkout", () => {
     }
     lab.world.claims = [];
     lab.change({});
-    expect(textOf(await html())).to.contain("Already sent it? Keep this page open");
+    expect(textOf(await html())).to.contain("Already sent it? Please don't send it twice");
   });
 
   it("never links a merchant's site to a script", async () => {
@@ -331,7 +334,7 @@ describe("the page of a checkout", () => {
     for (const [name, withoutForm, button] of [
       ["overpaid", "To get 4.9999 USDT back, contact Café Zürich", "Ask for 4.9999 USDT back"],
       ["expired partly paid", "about the 10.00 USDT", "Ask for 10.00 USDT back"],
-      ["canceled", "Already sent something? Contact Café Zürich", "Ask for a refund"],
+      ["canceled", "Questions? Contact Café Zürich", "Ask for 25.0001 USDT back"],
     ] as const) {
       lab = await openLab("tron");
       scenes.find((scene) => scene.name === name)?.set(lab, "tron");
@@ -341,14 +344,50 @@ describe("the page of a checkout", () => {
       for (const refunded of [0n, payment.amount]) {
         lab.world.payments = [{ ...payment, refunded }];
         lab.change({});
-        const [state = ""] = /<section class="state.*?<\/section>/s.exec(await html()) ?? [];
+        const page = await html();
+        const [state = ""] = /<section class="state.*?<\/section>/s.exec(page) ?? [];
         const text = textOf(state);
         expect(text.includes(button), `${name}, the form`).to.equal(refunded === 0n);
-        expect(text.includes("sends the money by hand"), name).to.equal(refunded === 0n);
+        expect(
+          text.includes("they send the money to the wallet address that you enter"),
+          name,
+        ).to.equal(refunded === 0n);
         expect(text.includes(withoutForm), `${name}, the merchant`).to.equal(refunded > 0n);
+        if (name === "canceled") {
+          expect(text.includes("We received 25.0001 USDT."), "what arrived").to.equal(
+            refunded === 0n,
+          );
+          expect(page.includes('id="hash-form"'), "nothing is missing").to.equal(refunded > 0n);
+        }
       }
       if (name !== "canceled") await lab.close();
     }
+  });
+
+  it("says once a refund is requested that there is nothing more to do", async () => {
+    lab = await openLab("tron");
+    scenes.find(({ name }) => name === "overpaid")?.set(lab, "tron");
+    const amount = inUsdt("4.9999").units;
+    lab.world.payments = lab.world.payments.map((each) => ({ ...each, refundRequested: amount }));
+    lab.world.refunds = [
+      {
+        id: "rfd_01jd7v0000000000000000000a",
+        paymentId: "pay_01jd7v0000000000000000000a",
+        status: "requested",
+        network: "tron",
+        token: "USDT",
+        tokenDecimals: 6,
+        amount,
+        address: "5aaeb6053f3e94c9b9a09f33669435e7ef1beaed",
+        transactionHash: null,
+        refusal: null,
+        reason: null,
+      },
+    ];
+    lab.change({});
+    const text = textOf(await html());
+    expect(text).to.contain("You asked for 4.9999 USDT back.");
+    expect(text).not.to.contain("Ask for 4.9999 USDT back").and.not.to.contain("To get 4.9999");
   });
 
   it("says how much a late payment was too high, and whom to ask for it", async () => {
@@ -392,7 +431,9 @@ describe("the page of a checkout", () => {
       expect(page.includes('id="amount"'), "asks").to.equal(state === "awaiting");
       expect(page.includes(aHash("a")), "shows the transaction").to.equal(state === "reverted");
     }
-    expect(textOf(await html())).to.contain("Look in your wallet before you send anything:");
+    expect(textOf(await html())).to.contain(
+      "Look in your wallet. If it shows the payment as sent or pending, wait",
+    );
   });
 
   for (const [what, payment] of [
@@ -628,7 +669,7 @@ describe("the page of a checkout", () => {
     lab.world.at = startOfTime + hour;
     const page = await html();
     expect(page).not.to.contain('id="address"');
-    expect(page).to.contain("The time to pay is over. We&#39;re still checking");
+    expect(page).to.contain("we&#39;re still reading TRON (TRC-20) up to that time");
   });
 });
 

@@ -74,7 +74,7 @@ describe("the test panel of a checkout", () => {
     await html();
     await lab.press("pay");
     lab.world.invoice = anInvoice("sandbox", { status: "canceled" });
-    expect(await html()).to.contain("Canceled by the merchant");
+    expect(await html()).to.contain("Canceled by ");
   });
 
   it("refuses an unknown action", async () => {

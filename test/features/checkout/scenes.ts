@@ -96,7 +96,7 @@ export const scenes: readonly Scene[] = [
     name: "overpaid",
     state: "overpaid",
     nextAction: "contact_merchant",
-    headline: "Paid, and you sent too much",
+    headline: "Paid. You sent 4.9999 USDT too much",
     set(lab) {
       lab.world.payments = [aPayment({ amount: inUsdt("30.00").units })];
       lab.change({
@@ -152,7 +152,7 @@ export const scenes: readonly Scene[] = [
     name: "late and not accepted yet",
     state: "late_review",
     nextAction: "wait",
-    headline: "Payment found, but after the deadline",
+    headline: "Your payment came after the time to pay had ended",
     set(lab, network) {
       later(lab, network);
       lab.world.payments = [aPayment({ status: "review", blockTime: afterEnd - minute })];
@@ -163,7 +163,7 @@ export const scenes: readonly Scene[] = [
     name: "canceled",
     state: "canceled",
     nextAction: "contact_merchant",
-    headline: "Canceled by the merchant",
+    headline: "Canceled by Café Zürich",
     set(lab) {
       lab.change({ status: "canceled" });
     },
@@ -193,7 +193,7 @@ export const scenes: readonly Scene[] = [
     name: "cannot check, and the time is over",
     state: "cannot_check",
     nextAction: "check_again",
-    headline: "The time to pay is over. We're still checking",
+    headline: "The time to pay is over",
     set(lab) {
       lab.change({});
       lab.world.at = startOfTime + hour;

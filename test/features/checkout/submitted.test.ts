@@ -548,7 +548,7 @@ eachStore("A submitted transaction", (store) => {
       body: new URLSearchParams({ transactionHash: `0x${hash}` }),
     });
     expect(sent.status).to.equal(200);
-    expect(await sent.text()).to.contain("looking for your transaction");
+    expect(await sent.text()).to.contain("ooking for your transaction");
     await comesTo(invoice, hash, "review");
     const page = await until(
       "the page to tell",

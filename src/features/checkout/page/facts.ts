@@ -65,11 +65,16 @@ export function progressFacts(session: CheckoutSession, text: Catalogue): Fact[]
       fact(text.received, `${amount} ${tokenSymbol}`),
     ),
     fact(text.network, networkText(session)),
-    ...(withoutDeadline.has(state)
+    ...(withoutDeadline.has(state) || (state === "cannot_check" && !isTimed(session))
       ? []
       : [timeFact(isOver(session) ? text.expired : text.expires, invoice.expiresAt, text)]),
     fact(text.reference, invoice.reference),
   ];
+}
+
+/** Whether paying, or no longer paying, depends on the time: not where the token is not accepted. */
+function isTimed({ nextAction }: CheckoutSession): boolean {
+  return nextAction !== "contact_merchant";
 }
 
 /** Whether the deadline has passed; an invoice is marked as expired only once the blocks up to it were read. */

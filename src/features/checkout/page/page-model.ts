@@ -13,7 +13,12 @@ import {
 import { networkText, tokenText } from "./page-words.ts";
 import { makeOptions, makePayment, type OptionsModel, type PaymentModel } from "./payment-model.ts";
 import { isWebLink, makeHelp, type HelpModel, type Link } from "./state/contact.ts";
-import { describeState, hashResults, type CheckoutWords } from "./state/state-words.ts";
+import {
+  describeState,
+  hashResults,
+  isRefundNext,
+  type CheckoutWords,
+} from "./state/state-words.ts";
 import { versionOf } from "../live.ts";
 import type { CheckoutSession } from "../present.ts";
 import type { CheckoutState } from "../rules.ts";
@@ -132,7 +137,10 @@ const hashStates: ReadonlySet<CheckoutState> = new Set([
  * Whether a payment that the payer has sent may not have been found. The transaction that waits for the merchant may be
  * another one if somebody with the link submitted its hash.
  */
-function mayBeMissing({ state, submittedTransactions }: CheckoutSession): boolean {
+function mayBeMissing(session: CheckoutSession): boolean {
+  const { state, submittedTransactions } = session;
+  // A canceled invoice whose payment can be refunded has its payment.
+  if (state === "canceled" && isRefundNext(session)) return false;
   return (
     hashStates.has(state) || submittedTransactions.some(({ result }) => result === "in_review")
   );

@@ -45,10 +45,11 @@ export function makeRefundForm(
  * left after a refund.
  */
 function refundableAmount(session: CheckoutSession): string | null {
-  const { invoice, receipt, refunds, transactions, state } = session;
-  if (transactions.length !== 1 || refunds.length > 0) return null;
+  const { invoice, receipt, refunds, transactions } = session;
+  const [first] = transactions;
+  if (first === undefined || transactions.length > 1 || refunds.length > 0) return null;
   if (receipt !== null) return tokenText(session, invoice.excessAmount);
-  return state === "expired_partly_paid" ? tokenText(session, invoice.receivedAmount) : null;
+  return isRefundNext(session) ? `${first.amount} ${first.tokenSymbol}` : null;
 }
 
 /** An ellipsis at which no line breaks. */

@@ -4,7 +4,7 @@ import { fill, formatDuration, type Catalogue } from "../catalogue.ts";
 import { networkText, tokenText, type Tone } from "../page-words.ts";
 import { makeHelp } from "./contact.ts";
 import type { CheckoutSession } from "../../present.ts";
-import { unsettledResults, type CheckoutNotice, type CheckoutState } from "../../rules.ts";
+import { unsettledResults, type CheckoutNotice } from "../../rules.ts";
 
 /** A part of a paragraph. */
 export interface Part {
@@ -35,13 +35,18 @@ export function describeState(session: CheckoutSession, text: Catalogue): Checko
     received: tokenText(session, invoice.receivedAmount),
     remaining: tokenText(session, invoice.remainingAmount),
     excess: tokenText(session, invoice.excessAmount),
+    arrived: session.arrivedAmounts.map(amountText).join(" + "),
+    refund: session.refunds
+      .filter(({ status }) => status === "requested")
+      .map(amountText)
+      .join(" + "),
     wait: waitText((session.confirmationSeconds ?? 0) * second, text),
   };
   const [tone, headline, ...paragraphs] = draft(session, text);
   const contact = contactParts(session, text);
   return {
     tone,
-    headline,
+    headline: fill(headline, values),
     paragraphs: paragraphs.map((paragraph) =>
       paragraph.split(/(\{contact\}|\{reference\})/).flatMap((piece) => {
         if (piece === "{contact}") return contact;
@@ -50,6 +55,10 @@ export function describeState(session: CheckoutSession, text: Catalogue): Checko
       }),
     ),
   };
+}
+
+function amountText({ amount, tokenSymbol }: CheckoutSession["arrivedAmounts"][number]): string {
+  return `${amount} ${tokenSymbol}`;
 }
 
 function part(kind: Part["kind"], text: string, href = ""): Part {
@@ -66,25 +75,27 @@ function contactParts(session: CheckoutSession, text: Catalogue): Part[] {
 }
 
 function draft(session: CheckoutSession, text: Catalogue): Draft {
-  const notices = [
-    ...session.notices.map((notice) => text[noticeTexts[notice]]),
-    ...lastEntered(session, text),
-  ];
+  const notices = session.notices.map((notice) => text[noticeTexts[notice]]);
   const refundOr = (otherwise: string) => refundStep(session, text, otherwise);
-  const fallback = session.canRequestRefund ? text.waitOrRefund : text.contactIfLong;
+  const waiting = [
+    ...notices,
+    text.contactIfLong,
+    ...(session.canRequestRefund ? [text.waitOrRefund] : []),
+  ];
   switch (session.state) {
     case "awaiting":
-      return ["asking", text.awaitingHeadline, ...notices, ...sentStep(session, text)];
+      return enteredDraft(session, text) ?? ["asking", text.awaitingHeadline, text.awaitingLead];
     case "partly_paid": {
       const next = isLookedFor(session) ? text.lookingLead : text.partlyPaidSent;
-      return ["asking", text.partlyPaidHeadline, ...notices, text.partlyPaidLead, next];
+      const { partlyPaidHeadline, partlyPaidLead, partlyPaidElse } = text;
+      return ["asking", partlyPaidHeadline, ...notices, partlyPaidLead, next, partlyPaidElse];
     }
     case "confirming":
       return ["working", text.confirmingHeadline, text.confirmingLead, ...notices];
     case "in_review":
-      return ["working", text.inReviewHeadline, text.inReviewLead, ...notices, fallback];
+      return ["working", text.inReviewHeadline, text.inReviewLead, ...waiting];
     case "late_review":
-      return ["careful", text.lateHeadline, text.lateLead, ...notices, fallback];
+      return ["careful", text.lateHeadline, text.lateLead, ...waiting];
     case "reverted":
       return ["careful", text.revertedHeadline, text.revertedLead, ...notices, text.revertedNext];
     case "paid":
@@ -93,54 +104,55 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
       return ["done", text.overpaidHeadline, text.overpaidLead, ...refundOr(text.overpaidAction)];
     case "paid_late": {
       if (session.nextAction === "none") return ["done", text.paidLateHeadline, text.paidLateLead];
-      const { paidLateHeadline, paidLateOverpaidLead } = text;
-      return ["done", paidLateHeadline, paidLateOverpaidLead, ...refundOr(text.overpaidAction)];
+      const { overpaidHeadline, paidLateOverpaidLead } = text;
+      return ["done", overpaidHeadline, paidLateOverpaidLead, ...refundOr(text.overpaidAction)];
     }
-    case "expired_unpaid": {
-      // Payers who have already sent come first.
-      const first = refundOr(isLookedFor(session) ? text.lookingLead : text.expiredSent);
-      return ["over", text.expiredHeadline, ...notices, ...first, text.expiredLead];
-    }
+    case "expired_unpaid":
+      return ["over", text.expiredHeadline, ...notices, ...expiredSteps(session, text)];
     case "expired_partly_paid": {
       const next = refundOr(text.expiredPartlyNext);
       return ["careful", text.expiredPartlyHeadline, text.expiredPartlyLead, ...notices, ...next];
     }
     case "canceled": {
-      const next = refundOr(text.contact);
-      return ["over", text.canceledHeadline, text.canceledLead, ...notices, ...next];
+      const lead = isRefundNext(session) ? text.notNeededLead : text.canceledLead;
+      return ["over", text.canceledHeadline, lead, ...notices, ...refundOr(text.contact)];
     }
     case "canceled_review":
-      return ["careful", text.canceledPaidHeadline, text.canceledPaidLead, ...notices, fallback];
+      return ["careful", text.canceledPaidHeadline, text.canceledPaidLead, ...waiting];
     case "cannot_check":
       return cannotCheckDraft(session, text, notices);
   }
 }
 
-/** Returns the step of a payer who has already sent, before anything was found. */
-function sentStep(session: CheckoutSession, text: Catalogue): string[] {
-  if (isLookedFor(session)) return [text.lookingLead];
-  if (session.notices.includes("transaction_failed")) return [text.payAgain];
-  // Its own text says what to do, as the result of a transaction does.
-  if (session.notices.includes("payment_reverted")) return [];
-  return lastEntered(session, text).length > 0 ? [] : [text.awaitingLead];
+/** Returns the words while nothing was found and there is news of what the payer has sent; null without any. */
+function enteredDraft(session: CheckoutSession, text: Catalogue): Draft | null {
+  const { notices, submittedTransactions } = session;
+  const [last] = submittedTransactions;
+  if (isLookedFor(session)) return ["working", text.lookingHeadline, text.lookingLead];
+  if (notices.includes("payment_reverted")) return ["careful", text.goneHeadline, text.goneLead];
+  if (notices.includes("transaction_failed")) {
+    return ["careful", text.sentFailedHeadline, text.transactionFailed, text.payAgain];
+  }
+  if (last === undefined || toldElsewhere.has(last.result)) return null;
+  const result = text[hashResults[last.result]];
+  // Some results say themselves whom to contact.
+  return result.includes("{reference}")
+    ? ["careful", text.enteredHeadline, result.replace("{merchant}", "{contact}")]
+    : ["careful", text.enteredHeadline, result, text.enteredNext];
+}
+
+/** Returns the steps after the time to pay without a payment: payers who have already sent come first. */
+function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
+  if (isRefundNext(session)) return [text.notNeededLead, text.refundNext];
+  if (session.notices.includes("transaction_failed")) return [text.newLink];
+  const sent = isLookedFor(session) ? text.lookingLead : text.expiredSent;
+  return [...refundStep(session, text, sent), text.expiredLead];
 }
 
 /** Whether the transaction that was entered last is still being looked for. */
-function isLookedFor({ submittedTransactions: [last] }: CheckoutSession): boolean {
+export function isLookedFor({ submittedTransactions: [last] }: CheckoutSession): boolean {
   return last !== undefined && unsettledResults.has(last.result);
 }
-
-/** Returns why the transaction that was entered last is not the payment; nothing where the state says what became of it. */
-function lastEntered(
-  { state, submittedTransactions: [last] }: CheckoutSession,
-  text: Catalogue,
-): string[] {
-  if (last === undefined || !withEntered.has(state) || toldElsewhere.has(last.result)) return [];
-  return [`${text.lastEntered} ${text[hashResults[last.result]]}`];
-}
-
-/** States in which a transaction that was entered may be what the payer waits for. */
-const withEntered: ReadonlySet<CheckoutState> = new Set(["awaiting", "partly_paid"]);
 
 /** Results that the state's own words, its notices or its payments show. */
 const toldElsewhere: ReadonlySet<ClaimResult> = new Set([
@@ -181,14 +193,10 @@ function cannotCheckDraft(
       return ["careful", text.notAcceptedHeadline, ...notices, text.notAccepted];
     case "pay":
       return ["careful", cannotCheckHeadline, cannotCheckLead, ...notices, text.cannotCheckOpen];
-    default:
-      return [
-        "careful",
-        text.stillCheckingHeadline,
-        cannotCheckLead,
-        ...notices,
-        text.cannotCheckOver,
-      ];
+    default: {
+      const { expiredHeadline, cannotCheckOverSent, cannotCheckOver } = text;
+      return ["careful", expiredHeadline, cannotCheckOverSent, ...notices, cannotCheckOver];
+    }
   }
 }
 
@@ -204,6 +212,7 @@ export function isRefundNext({ canRequestRefund, nextAction, state }: CheckoutSe
 /** Returns the words of the refund's form; without one, another step, unless a refund has been requested. */
 function refundStep(session: CheckoutSession, text: Catalogue, otherwise: string): string[] {
   if (isRefundNext(session)) return [text.refundNext];
+  if (session.refunds.some(({ status }) => status === "requested")) return [text.refundAsked];
   const isAsked = session.refunds.some(({ status }) => status !== "rejected");
   return isAsked ? [] : [otherwise];
 }

@@ -81,15 +81,25 @@ export const de: Catalogue = {
     "Wir konnten den aktuellen Betrag nicht abrufen. Deshalb haben wir Ihre Wallet nicht um eine Zahlung gebeten. Bitte versuchen Sie es gleich noch einmal.",
   awaitingHeadline: "Wir warten auf Ihre Zahlung",
   awaitingLead:
-    "Schon gesendet? Lassen Sie diese Seite offen und senden Sie nicht zweimal: Ihre Zahlung erscheint hier.",
-  payAgain: "Wenn auch Ihre Wallet sie als fehlgeschlagen anzeigt, können Sie noch einmal zahlen.",
+    "Schon gesendet? Bitte senden Sie nicht zweimal: Ihre Zahlung erscheint hier. Sie können diese Seite schließen und wiederkommen.",
+  payAgain:
+    "Sie können unten noch einmal zahlen. Zeigt Ihre Wallet sie als abgeschlossen an? Dann zahlen Sie nicht, sondern wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   lookingLead:
-    "Wir suchen die Transaktion, die Sie eingegeben haben. Lassen Sie diese Seite offen und senden Sie nicht zweimal.",
-  lastEntered: "Sie haben eine Transaktion eingegeben.",
+    "Bitte senden Sie nicht noch einmal. Das dauert meist einige Minuten, und wir suchen eine Stunde lang. Sie können diese Seite schließen und wiederkommen.",
+  lookingHeadline: "Wir suchen Ihre Transaktion",
+  sentFailedHeadline: "Ihre Transaktion ist fehlgeschlagen",
+  enteredHeadline: "Die eingegebene Transaktion zählt nicht",
+  enteredNext:
+    "War es die falsche? Geben Sie unten die richtige ein. Haben Sie mit dieser bezahlt? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+  goneHeadline: "Ihre Zahlung ist nicht mehr im Netzwerk",
+  goneLead:
+    "Sehen Sie in Ihrer Wallet nach. Zeigt sie die Zahlung als gesendet oder ausstehend an, dann warten Sie und zahlen Sie nicht noch einmal. Ist sie fehlgeschlagen oder nicht mehr da, können Sie unten noch einmal zahlen. Eine Stunde nach dem Senden noch nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   partlyPaidHeadline: "Ein Teil Ihrer Zahlung ist angekommen",
   partlyPaidLead:
     "Senden Sie die übrigen {remaining}, um die Zahlung abzuschließen. Wir haben {received} von {payable} erhalten.",
   partlyPaidSent: "Den Rest schon gesendet? Bitte senden Sie ihn nicht zweimal: Er erscheint hier.",
+  partlyPaidElse:
+    "Sie senden den Rest nicht? Wenn die Zeit zum Bezahlen vorbei ist, können Sie hier Ihr Geld zurückverlangen.",
   confirmingHeadline: "Zahlung gefunden",
   confirmingLead:
     "Sie müssen nichts weiter tun und können diese Seite schließen. Das Netzwerk bestätigt Ihre Zahlung gerade. Voraussichtliche Dauer: {wait}.",
@@ -101,7 +111,7 @@ export const de: Catalogue = {
     "Bitte warten Sie und senden Sie nicht noch einmal. Ihre Zahlung konnte nicht automatisch zugeordnet werden. Deshalb entscheidet {merchant}, ob sie angenommen wird. Diese Seite zeigt die Entscheidung.",
   paidHeadline: "Bezahlt",
   paidLead: "Danke! {merchant} hat Ihre Zahlung.",
-  overpaidHeadline: "Bezahlt, aber Sie haben zu viel gesendet",
+  overpaidHeadline: "Bezahlt. Sie haben {excess} zu viel gesendet",
   overpaidLead: "{merchant} hat Ihre Zahlung.",
   sumPaid: "Sie haben bezahlt",
   sumAsked: "Gesamtbetrag",
@@ -109,15 +119,16 @@ export const de: Catalogue = {
   overpaidAction:
     "Wenn Sie {excess} zurückhaben möchten, wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   paidLateHeadline: "Bezahlt und angenommen",
-  paidLateLead:
-    "Danke! {merchant} hat Ihre Zahlung angenommen, die nach Ablauf der Frist ankam. Sie müssen nichts weiter tun.",
-  paidLateOverpaidLead: "{merchant} hat Ihre Zahlung angenommen, die nach Ablauf der Frist ankam.",
-  lateHeadline: "Zahlung gefunden, aber nach Ablauf der Frist",
+  paidLateLead: "Danke! {merchant} hat Ihre Zahlung angenommen. Sie müssen nichts weiter tun.",
+  paidLateOverpaidLead: "{merchant} hat Ihre Zahlung angenommen.",
+  lateHeadline: "Ihre Zahlung kam nach Ablauf der Zeit an",
   lateLead:
     "Bitte warten Sie und senden Sie nichts weiter. {merchant} entscheidet, ob Ihre Zahlung angenommen oder zurückgesendet wird. Diese Seite zeigt die Entscheidung.",
   expiredHeadline: "Die Zeit zum Bezahlen ist vorbei",
   expiredLead:
     "Noch nicht gesendet? Bitte senden Sie jetzt nichts mehr. Bitten Sie {merchant} um einen neuen Link.",
+  newLink:
+    "Bitte senden Sie jetzt nichts. Bitten Sie {contact} um einen neuen Link und nennen Sie diese Referenz: {reference}.",
   expiredSent:
     "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung kann hier noch erscheinen. Bewahren Sie deshalb den Link zu dieser Seite auf. Nach einer Stunde noch nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   expiredPartlyHeadline: "Nur ein Teil wurde rechtzeitig bezahlt",
@@ -125,8 +136,9 @@ export const de: Catalogue = {
     "Bitte senden Sie den Rest nicht mehr: Die Zeit zum Bezahlen ist vorbei. Wir haben {received} von {payable} erhalten.",
   expiredPartlyNext:
     "Wenden Sie sich wegen der {received} an {contact} und nennen Sie diese Referenz: {reference}.",
-  canceledHeadline: "Vom Händler storniert",
+  canceledHeadline: "Storniert von {merchant}",
   canceledLead: "Bitte senden Sie nichts: {merchant} hat diese Zahlung storniert.",
+  notNeededLead: "Wir haben {arrived} erhalten. Bitte senden Sie nichts weiter.",
   canceledPaidHeadline: "Storniert, aber Ihre Zahlung ist angekommen",
   canceledPaidLead:
     "Bitte warten Sie und senden Sie nichts weiter. {merchant} hatte diese Zahlung storniert und entscheidet nun, ob Ihr Geld angenommen oder zurückgesendet wird. Diese Seite zeigt die Entscheidung.",
@@ -134,29 +146,29 @@ export const de: Catalogue = {
   cannotCheckLead:
     "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung wird gefunden, sobald {network} wieder gelesen werden kann.",
   cannotCheckOpen:
-    "Noch nicht bezahlt? Sie können weiterhin zahlen: Ihre Zahlung gilt ab dem Zeitpunkt, zu dem das Netzwerk sie verzeichnet, auch wenn diese Seite sie erst später zeigt.",
+    "Noch nicht bezahlt? Am besten warten Sie. Wenn Sie jetzt zahlen, sehen wir es, sobald das Netzwerk wieder gelesen werden kann.",
   cannotCheckOver:
-    "Noch nicht bezahlt? Bitte zahlen Sie jetzt nicht: Die Zeit zum Bezahlen ist vorbei. Sehen Sie in einer Minute noch einmal nach.",
-  stillCheckingHeadline: "Die Zeit ist vorbei. Wir prüfen noch",
+    "Noch nicht bezahlt? Bitte zahlen Sie jetzt nicht. Bitten Sie {contact} um einen neuen Link.",
+  cannotCheckOverSent:
+    "Schon gesendet? Bitte senden Sie nicht noch einmal: Wir lesen {network} noch bis zu diesem Zeitpunkt, und diese Seite zeigt, was wir finden.",
   notAcceptedHeadline: "So können Sie gerade nicht bezahlen",
   notAccepted:
-    "Bitte senden Sie nichts: {merchant} nimmt im Moment keine Zahlungen in diesem Token über {network} an. Schon gesendet? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Bitte senden Sie nichts: {merchant} nimmt {token} über {network} im Moment nicht an. Schon gesendet, oder möchten Sie anders bezahlen? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   cannotConfirmNow:
     "{network} kann im Moment nicht gelesen werden, deshalb kann die Anzahl veraltet sein. Ihre Zahlung wurde gefunden, bitte senden Sie sie also nicht noch einmal.",
   revertedHeadline: "Das Netzwerk muss Ihre Zahlung neu bestätigen",
   revertedLead:
-    "Bitte warten Sie und senden Sie nicht noch einmal. {network} hatte Ihre Zahlung schon verzeichnet, aber noch nicht endgültig: Normalerweise dauert das noch einige Minuten. Sie können diese Seite schließen und später wieder nachsehen.",
+    "Bitte zahlen Sie nicht noch einmal. {network} hat Ihre Zahlung noch nicht bestätigt: Der Block, in dem sie stand, wurde ersetzt. Das kommt ab und zu vor, und meist erscheint die Zahlung innerhalb von Minuten wieder.",
   revertedNext:
-    "Das Geld ist dadurch nicht verloren: Wenn die Zahlung nicht wiederkommt, hat es Ihre Wallet normalerweise nicht verlassen. Bevor Sie noch einmal zahlen, wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Sie können diese Seite schließen und wiederkommen. Eine Stunde nach dem Senden noch nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   reverted:
     "Sehen Sie in Ihrer Wallet nach, bevor Sie etwas senden: Das Netzwerk hat eine Zahlung nicht behalten, die hier schon zu sehen war. Solange Ihre Wallet sie als gesendet oder ausstehend anzeigt, senden Sie bitte keine weitere.",
   transactionFailed:
-    "Die Transaktion, die Sie zuletzt eingegeben haben, ist im Netzwerk fehlgeschlagen und hat kein Geld bewegt.",
-  contact:
-    "Schon etwas gesendet? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Die Transaktion, die Sie eingegeben haben, ist im Netzwerk fehlgeschlagen: Sie hat kein Geld bewegt.",
+  contact: "Fragen? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   contactIfLong:
     "Nach einem Tag noch keine Entscheidung? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
-  waitOrRefund: "Sie möchten nicht warten? Sie können stattdessen Ihr Geld zurückverlangen.",
+  waitOrRefund: "Möchten Sie lieber Ihr Geld zurück? Geben Sie unten an, wohin es gehen soll.",
   lastChecked: "Zuletzt geprüft",
   never: "Noch nicht",
 
@@ -203,7 +215,9 @@ export const de: Catalogue = {
   refundQuestion: "Rückerstattung anfordern",
   refundAmount: "{amount} zurückverlangen",
   refundNext:
-    "Fordern Sie hier eine Rückerstattung an: {merchant} entscheidet darüber und sendet das Geld von Hand an die Adresse, die Sie angeben.",
+    "Fordern Sie hier eine Rückerstattung an. Wenn {merchant} zustimmt, wird das Geld an die Wallet-Adresse gesendet, die Sie angeben.",
+  refundAsked:
+    "Sie haben {refund} zurückverlangt. {merchant} entscheidet darüber, und diese Seite zeigt die Entscheidung. Sie müssen nichts weiter tun.",
   refundLead:
     "{merchant} kann zurücksenden, was für diese Zahlung nicht gebraucht wird. Geben Sie den Hash der Transaktion an, mit der Sie bezahlt haben, und eine Adresse Ihrer eigenen Wallet. Geben Sie nicht die Adresse der Börse an, von der Sie bezahlt haben: Was dorthin gesendet wird, kann verloren gehen.",
   refundAddressLabel: "Ihre eigene Adresse im Netzwerk {network}",

@@ -22,7 +22,7 @@ export const en = {
   price: "Price: {amount}",
   lastDigits: "Please don't round it: the last digits tell us the payment is yours.",
   arrives:
-    "Exactly {amount} must arrive. From an exchange? Look at “You will receive”: after its fee, it must show exactly this amount.",
+    "Exactly {amount} must arrive. From an exchange? It may take its fee out of what you send. What it says will arrive must be exactly {amount}.",
   onlyHere:
     "Send only {token} on {network}. Anything else will not reach the merchant and cannot be recovered.",
   ownCoin: "From your own wallet, you also need a little {coin} for the network fee.",
@@ -89,18 +89,29 @@ export const en = {
   // --- the states ---
   awaitingHeadline: "Waiting for your payment",
   awaitingLead:
-    "Already sent it? Keep this page open, and don't send it twice: it will appear here.",
+    "Already sent it? Please don't send it twice: it will appear here. You can close this page and come back.",
   /** Instead, if the last transaction failed. */
-  payAgain: "If your wallet shows it as failed too, you can pay again.",
-  /** Instead, while a transaction that was entered is looked for. */
+  payAgain:
+    "You can pay again below. Does your wallet show it as completed? Then don't pay: contact {contact} and tell them this reference: {reference}.",
+  /** The page while a transaction that was entered is looked for. */
   lookingLead:
-    "We're looking for the transaction that you entered. Keep this page open, and don't send it twice.",
-  /** Before the result of the transaction that was entered last. */
-  lastEntered: "You entered a transaction.",
+    "Please don't send it again. This usually takes a few minutes, and we keep looking for an hour. You can close this page and come back.",
+  lookingHeadline: "Looking for your transaction",
+  sentFailedHeadline: "Your transaction failed",
+  /** While the transaction that was entered last is not the payment; its result follows. */
+  enteredHeadline: "The transaction you entered doesn't count",
+  enteredNext:
+    "Did you enter the wrong one? Enter the right one below. Did you pay with this one? Contact {contact} and tell them this reference: {reference}.",
+  /** After a reorganization, once a payment is not expected back. */
+  goneHeadline: "Your payment is no longer on the network",
+  goneLead:
+    "Look in your wallet. If it shows the payment as sent or pending, wait and don't pay again. If it failed or is gone, you can pay again below. Not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   partlyPaidHeadline: "Part of your payment has arrived",
   partlyPaidLead:
     "Send the remaining {remaining} to complete the payment. We received {received} of {payable}.",
   partlyPaidSent: "Already sent the rest? Please don't send it twice: it will appear here.",
+  partlyPaidElse:
+    "Not sending the rest? Once the time to pay is over, you can ask here for your money back.",
   confirmingHeadline: "Payment detected",
   confirmingLead:
     "You don't have to do anything else and can close this page. The network is confirming your payment, which takes {wait}.",
@@ -109,10 +120,10 @@ export const en = {
   waitAbout: "about {time}",
   inReviewHeadline: "Payment found, waiting for the merchant",
   inReviewLead:
-    "Please wait, and don't send it again. Your payment could not be matched automatically, so {merchant} decides whether to accept it. This page shows the decision.",
+    "Please wait, and don't send it again. Your payment could not be matched automatically, so {merchant} decides whether to accept it or send it back. This page will show the decision.",
   paidHeadline: "Paid",
   paidLead: "Thank you. {merchant} has your payment.",
-  overpaidHeadline: "Paid, and you sent too much",
+  overpaidHeadline: "Paid. You sent {excess} too much",
   overpaidLead: "{merchant} has your payment.",
   sumPaid: "You paid",
   sumAsked: "Order total",
@@ -121,65 +132,66 @@ export const en = {
     "To get {excess} back, contact {contact} and tell them this reference: {reference}.",
   paidLateHeadline: "Paid and accepted",
   paidLateLead:
-    "Thank you. {merchant} has accepted your payment, which arrived after the deadline. You don't have to do anything else.",
-  paidLateOverpaidLead: "{merchant} has accepted your payment, which arrived after the deadline.",
-  lateHeadline: "Payment found, but after the deadline",
+    "Thank you. {merchant} has accepted your payment. You don't have to do anything else.",
+  paidLateOverpaidLead: "{merchant} has accepted your payment.",
+  lateHeadline: "Your payment came after the time to pay had ended",
   lateLead:
-    "Please wait, and don't send anything else. {merchant} decides whether to accept your payment or send it back. This page shows the decision.",
+    "Please wait, and don't send anything else. {merchant} decides whether to accept your payment or send it back. This page will show the decision.",
   expiredHeadline: "The time to pay is over",
   expiredLead: "Not sent yet? Please don't send anything now. Ask {merchant} for a new link.",
+  newLink:
+    "Please don't send anything now. Ask {contact} for a new link, and tell them this reference: {reference}.",
   expiredSent:
-    "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Not here within an hour? Contact {contact} and tell them this reference: {reference}.",
+    "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   expiredPartlyHeadline: "Only part was paid in time",
   expiredPartlyLead:
     "Please don't send the rest anymore: the time to pay is over. We received {received} of {payable}.",
   expiredPartlyNext:
     "Contact {contact} about the {received} and tell them this reference: {reference}.",
-  canceledHeadline: "Canceled by the merchant",
-  canceledLead: "Please don't send anything: {merchant} has canceled this payment.",
+  canceledHeadline: "Canceled by {merchant}",
+  canceledLead: "Please don't send anything: {merchant} has canceled this order.",
+  notNeededLead: "We received {arrived}. Please don't send anything else.",
   canceledPaidHeadline: "Canceled, but your payment has arrived",
   canceledPaidLead:
-    "Please wait, and don't send anything else. {merchant} had canceled this payment, and now decides whether to accept your money or send it back. This page shows the decision.",
+    "Please wait, and don't send anything else. {merchant} had canceled this order, and now decides whether to accept your payment or send it back. This page will show the decision.",
   cannotCheckHeadline: "We can't check the network right now",
   cannotCheckLead:
     "Already sent it? Please don't send it again: it will be found as soon as {network} can be read again.",
   cannotCheckOpen:
-    "Not paid yet? You can still pay: your payment counts from when the network records it, even if this page shows it later.",
-  cannotCheckOver:
-    "Not paid yet? Please don't pay now: the time to pay is over. Check again in a minute.",
-  /** The headline after the deadline, until the blocks up to it have been read. */
-  stillCheckingHeadline: "The time to pay is over. We're still checking",
+    "Not paid yet? It's best to wait. If you pay now, we'll see it when we can read the network again.",
+  cannotCheckOver: "Not paid yet? Please don't pay now. Ask {contact} for a new link.",
+  cannotCheckOverSent:
+    "Already sent it? Please don't send it again: we're still reading {network} up to that time, and this page will show what we find.",
   notAcceptedHeadline: "You can't pay this way right now",
   notAccepted:
-    "Please don't send anything: {merchant} doesn't take payments on {network} in this token at the moment. Already sent it? Contact {contact} and tell them this reference: {reference}.",
+    "Please don't send anything: {merchant} doesn't take {token} on {network} at the moment. Already sent it, or want to pay another way? Contact {contact} and tell them this reference: {reference}.",
   cannotConfirmNow:
-    "{network} can't be read at the moment, so the count may be behind. Your payment was found, so please don't send it again.",
+    "We can't reach {network} at the moment. The confirmations go on as soon as we can. Your payment was found, so please don't send it again.",
   revertedHeadline: "The network must confirm your payment again",
   revertedLead:
-    "Please wait, and don't send it again. {network} had recorded your payment, but hasn't settled it yet: normally, that takes a few more minutes. You can close this page and look again later.",
+    "Please don't pay again. {network} hasn't confirmed your payment: the block that it was in was replaced. This happens now and then, and the payment usually appears again within minutes.",
   revertedNext:
-    "The money isn't lost to anyone: if the payment doesn't come back, it has normally not left your wallet. Before you pay again, contact {contact} and tell them this reference: {reference}.",
+    "You can close this page and come back. Not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   reverted:
     "Look in your wallet before you send anything: the network didn't keep a payment that was shown here before. While your wallet shows it as sent or pending, please don't send another.",
-  transactionFailed:
-    "The transaction that you entered last failed on the network, so it moved no money.",
-  contact: "Already sent something? Contact {contact} and tell them this reference: {reference}.",
+  transactionFailed: "The transaction that you entered failed on the network: it moved no money.",
+  contact: "Questions? Contact {contact} and tell them this reference: {reference}.",
   contactIfLong:
     "No decision within a day? Contact {contact} and tell them this reference: {reference}.",
-  waitOrRefund: "Don't want to wait? You can ask for your money back instead.",
+  waitOrRefund: "Would you rather have your money back? Say below where it should go.",
   lastChecked: "Last checked",
   never: "Not yet",
 
   // --- a payment that does not appear ---
   hashQuestion: "Already paid, but don't see it here?",
   hashLead:
-    "Paste your transaction hash, or the block explorer's link to it. We'll look it up on {network}.",
-  hashLabel: "Transaction hash or link",
+    "Paste your transaction ID (TxID or hash), or the block explorer's link to it. We'll look it up on {network}.",
+  hashLabel: "Transaction ID (TxID or hash) or link",
   hashSend: "Find it",
   hashReceived:
     "Thank you. We're looking for your transaction, and this page will show it once we know it is for this payment. Please don't send it twice.",
   hashMalformed:
-    "That doesn't look like a transaction hash. A hash has 64 digits and letters from a to f, and may start with 0x. Copy it from your wallet or exchange and paste it again.",
+    "That doesn't look like a transaction ID (TxID or hash). It has 64 digits and letters from a to f, such as 3f5a…, and may start with 0x. Copy it from your wallet or exchange and paste it again.",
   hashTooMany:
     "We're still checking the transactions you entered. Wait for their results, or contact the merchant.",
 
@@ -204,7 +216,7 @@ export const en = {
   hashTooSmall: "This transaction sent too little to count as a payment.",
   hashTooEarly: "This transaction is older than this payment, so it can't be for it.",
   hashTooLate:
-    "The deadline passed too long ago for us to match this transaction. Contact {merchant} and tell them this reference: {reference}.",
+    "The time to pay ended too long ago for us to match this transaction. Contact {merchant} and tell them this reference: {reference}.",
   hashNotForThis:
     "This transaction is not a payment for this invoice. If you think it is, contact {merchant} and tell them this reference: {reference}.",
 
@@ -213,9 +225,11 @@ export const en = {
   refundAmount: "Ask for {amount} back",
   /** Above the button that opens the form. */
   refundNext:
-    "Ask for a refund here: {merchant} decides about it, and sends the money by hand to the address that you enter.",
+    "Ask for a refund here. If {merchant} agrees, they send the money to the wallet address that you enter.",
+  refundAsked:
+    "You asked for {refund} back. {merchant} decides about it, and this page will show the decision. You don't have to do anything.",
   refundLead:
-    "{merchant} can send back what this payment doesn't need. Enter the transaction hash of your payment, and an address of your own wallet. Don't enter an exchange's address from which you paid: what is sent there may be lost.",
+    "{merchant} can send back what this payment doesn't need. Enter the transaction ID (TxID or hash) of your payment, and an address of your own wallet. Don't enter an exchange's address from which you paid: what is sent there may be lost.",
   refundAddressLabel: "Your own address on {network}",
   refundContinue: "Continue",
   refundCheck: "Is this your address?",
@@ -253,7 +267,7 @@ export const en = {
   excess: "Overpaid by",
   network: "Network",
   reference: "Reference",
-  paidAt: "Paid on",
+  paidAt: "Paid",
   expires: "Pay by",
   expired: "Time to pay ended",
   transaction: "Transaction",

@@ -82,15 +82,25 @@ export const es: Catalogue = {
     "No hemos podido leer el importe actual, así que no le hemos pedido a tu billetera que envíe nada. Vuelve a intentarlo en un momento.",
   awaitingHeadline: "Esperando tu pago",
   awaitingLead:
-    "¿Ya lo enviaste? Deja esta página abierta y no lo envíes dos veces: aparecerá aquí.",
-  payAgain: "Si tu billetera también la muestra como fallida, puedes pagar de nuevo.",
+    "¿Ya lo enviaste? No lo envíes dos veces: aparecerá aquí. Puedes cerrar esta página y volver.",
+  payAgain:
+    "Puedes pagar de nuevo abajo. ¿Tu billetera la muestra como completada? Entonces no pagues: ponte en contacto con {contact} e indica esta referencia: {reference}.",
   lookingLead:
-    "Estamos buscando la transacción que introdujiste. Deja esta página abierta y no pagues dos veces.",
-  lastEntered: "Introdujiste una transacción.",
+    "No lo envíes otra vez. Suele tardar unos minutos, y seguimos buscando durante una hora. Puedes cerrar esta página y volver.",
+  lookingHeadline: "Buscando tu transacción",
+  sentFailedHeadline: "Tu transacción ha fallado",
+  enteredHeadline: "La transacción introducida no cuenta",
+  enteredNext:
+    "¿No era la correcta? Introduce abajo la correcta. ¿Pagaste con esta? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  goneHeadline: "Tu pago ya no está en la red",
+  goneLead:
+    "Mira en tu billetera. Si muestra el pago como enviado o pendiente, espera y no pagues otra vez. Si falló o ya no está, puedes pagar de nuevo abajo. ¿No está aquí una hora después de enviarlo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   partlyPaidHeadline: "Ha llegado una parte de tu pago",
   partlyPaidLead:
     "Envía los {remaining} restantes para completar el pago. Hemos recibido {received} de {payable}.",
   partlyPaidSent: "¿Ya enviaste el resto? No lo envíes dos veces: aparecerá aquí.",
+  partlyPaidElse:
+    "¿No envías el resto? Cuando termine el tiempo para pagar, podrás pedir aquí que te devuelvan el dinero.",
   confirmingHeadline: "Pago detectado",
   confirmingLead:
     "No tienes que hacer nada más y puedes cerrar esta página. La red está confirmando tu pago. Tiempo estimado: {wait}.",
@@ -102,7 +112,7 @@ export const es: Catalogue = {
     "Espera y no lo envíes otra vez. Tu pago no se ha podido asignar automáticamente, así que {merchant} decide si lo acepta. La decisión aparecerá en esta página.",
   paidHeadline: "Pagado",
   paidLead: "¡Gracias! {merchant} ha recibido tu pago.",
-  overpaidHeadline: "Pagado, pero has enviado de más",
+  overpaidHeadline: "Pagado. Enviaste {excess} de más",
   overpaidLead: "{merchant} ha recibido tu pago.",
   sumPaid: "Has pagado",
   sumAsked: "Total a pagar",
@@ -110,14 +120,15 @@ export const es: Catalogue = {
   overpaidAction:
     "Para recuperar {excess}, ponte en contacto con {contact} e indica esta referencia: {reference}.",
   paidLateHeadline: "Pagado y aceptado",
-  paidLateLead:
-    "¡Gracias! {merchant} ha aceptado tu pago, que llegó fuera de plazo. No tienes que hacer nada más.",
-  paidLateOverpaidLead: "{merchant} ha aceptado tu pago, que llegó fuera de plazo.",
-  lateHeadline: "Pago encontrado, pero fuera de plazo",
+  paidLateLead: "¡Gracias! {merchant} ha aceptado tu pago. No tienes que hacer nada más.",
+  paidLateOverpaidLead: "{merchant} ha aceptado tu pago.",
+  lateHeadline: "Tu pago llegó cuando el tiempo había terminado",
   lateLead:
     "Espera y no envíes nada más. {merchant} decide si acepta tu pago o lo devuelve. La decisión aparecerá en esta página.",
   expiredHeadline: "El tiempo para pagar ha terminado",
   expiredLead: "¿Aún no lo enviaste? No envíes nada ahora. Pide a {merchant} un enlace nuevo.",
+  newLink:
+    "No envíes nada ahora. Pide un enlace nuevo a {contact} e indica esta referencia: {reference}.",
   expiredSent:
     "¿Ya lo enviaste? No lo envíes otra vez: todavía puede aparecer aquí, así que guarda el enlace de esta página. ¿No está aquí después de una hora? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   expiredPartlyHeadline: "Solo se pagó una parte a tiempo",
@@ -125,8 +136,9 @@ export const es: Catalogue = {
     "Ya no envíes el resto: el tiempo para pagar ha terminado. Hemos recibido {received} de {payable}.",
   expiredPartlyNext:
     "Ponte en contacto con {contact} por los {received} e indica esta referencia: {reference}.",
-  canceledHeadline: "Cancelado por el comercio",
+  canceledHeadline: "Cancelado por {merchant}",
   canceledLead: "No envíes nada: {merchant} ha cancelado este pago.",
+  notNeededLead: "Hemos recibido {arrived}. No envíes nada más.",
   canceledPaidHeadline: "Cancelado, pero tu pago ha llegado",
   canceledPaidLead:
     "Espera y no envíes nada más. {merchant} había cancelado este pago y ahora decide si acepta tu dinero o lo devuelve. La decisión aparecerá en esta página.",
@@ -134,28 +146,27 @@ export const es: Catalogue = {
   cannotCheckLead:
     "¿Ya lo enviaste? No lo envíes otra vez: tu pago se encontrará en cuanto se pueda volver a leer la red {network}.",
   cannotCheckOpen:
-    "¿Aún no has pagado? Todavía puedes hacerlo: tu pago cuenta desde que la red lo registra, aunque esta página lo muestre más tarde.",
-  cannotCheckOver:
-    "¿Aún no has pagado? No pagues ahora: el tiempo para pagar ha terminado. Vuelve a comprobarlo en un minuto.",
-  stillCheckingHeadline: "El tiempo ha terminado. Seguimos comprobando",
+    "¿Aún no has pagado? Es mejor esperar. Si pagas ahora, lo veremos cuando se pueda volver a leer la red.",
+  cannotCheckOver: "¿Aún no has pagado? No pagues ahora. Pide un enlace nuevo a {contact}.",
+  cannotCheckOverSent:
+    "¿Ya lo enviaste? No lo envíes otra vez: todavía leemos la red {network} hasta ese momento, y esta página mostrará lo que encontremos.",
   notAcceptedHeadline: "Ahora no puedes pagar de esta forma",
   notAccepted:
-    "No envíes nada: {merchant} no acepta por ahora pagos con este token en la red {network}. ¿Ya lo enviaste? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "No envíes nada: {merchant} no acepta por ahora {token} en la red {network}. ¿Ya lo enviaste o quieres pagar de otra forma? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   cannotConfirmNow:
     "Ahora mismo no se puede leer la red {network}, por lo que el número de confirmaciones puede no estar al día. Tu pago se ha encontrado, así que no lo envíes otra vez.",
   revertedHeadline: "La red debe volver a confirmar tu pago",
   revertedLead:
-    "Espera y no lo envíes otra vez. La red {network} ya había registrado tu pago, pero todavía no de forma definitiva: lo normal es que tarde unos minutos más. Puedes cerrar esta página y volver más tarde.",
+    "No pagues otra vez. La red {network} no ha confirmado tu pago: el bloque en el que estaba fue sustituido. Esto pasa de vez en cuando, y el pago suele aparecer de nuevo en unos minutos.",
   revertedNext:
-    "El dinero no se pierde por esto: si el pago no vuelve, lo normal es que no haya salido de tu billetera. Antes de pagar de nuevo, ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "Puedes cerrar esta página y volver. ¿No está aquí una hora después de enviarlo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   reverted:
     "Mira en tu billetera antes de enviar nada: la red no ha conservado un pago que antes aparecía aquí. Mientras tu billetera lo muestre como enviado o pendiente, no envíes otro.",
-  transactionFailed: "La última transacción que introdujiste falló en la red y no movió dinero.",
-  contact:
-    "¿Ya enviaste algo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  transactionFailed: "La transacción que introdujiste falló en la red: no movió dinero.",
+  contact: "¿Preguntas? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   contactIfLong:
     "¿No hay decisión después de un día? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
-  waitOrRefund: "¿No quieres esperar? También puedes pedir que te devuelvan el dinero.",
+  waitOrRefund: "¿Prefieres que te devuelvan el dinero? Indica abajo adónde debe ir.",
   lastChecked: "Última comprobación",
   never: "Todavía no",
 
@@ -199,7 +210,9 @@ export const es: Catalogue = {
   refundQuestion: "Pedir un reembolso",
   refundAmount: "Pedir que devuelvan {amount}",
   refundNext:
-    "Pide aquí un reembolso: {merchant} decide sobre él y envía el dinero manualmente a la dirección que indiques.",
+    "Pide aquí un reembolso. Si {merchant} está de acuerdo, el dinero se envía a la dirección de billetera que indiques.",
+  refundAsked:
+    "Pediste que te devuelvan {refund}. {merchant} decide sobre ello, y esta página mostrará la decisión. No tienes que hacer nada más.",
   refundLead:
     "{merchant} puede devolverte lo que este pago no necesita. Escribe el hash de la transacción con la que pagaste y una dirección de tu propia billetera. No escribas la dirección del exchange desde el que pagaste: lo que se envíe allí puede perderse.",
   refundAddressLabel: "Tu propia dirección en la red {network}",

@@ -83,16 +83,26 @@ export const fr: Catalogue = {
     "Nous n’avons pas pu lire le montant actuel. Nous n’avons donc rien demandé à votre portefeuille. Réessayez dans un instant.",
   awaitingHeadline: "En attente de votre paiement",
   awaitingLead:
-    "Vous avez déjà payé\u00a0? Gardez cette page ouverte et ne payez pas deux fois\u00a0: votre paiement s’affichera ici.",
-  payAgain: "Si votre portefeuille l’affiche aussi comme échouée, vous pouvez payer de nouveau.",
+    "Vous avez déjà payé\u00a0? Ne payez pas deux fois\u00a0: votre paiement s’affichera ici. Vous pouvez fermer cette page et y revenir.",
+  payAgain:
+    "Vous pouvez payer de nouveau ci-dessous. Votre portefeuille l’affiche comme terminée\u00a0? Alors ne payez pas\u00a0: contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   lookingLead:
-    "Nous cherchons la transaction que vous avez saisie. Gardez cette page ouverte et ne payez pas deux fois.",
-  lastEntered: "Vous avez saisi une transaction.",
+    "Ne payez pas une deuxième fois. Cela prend en général quelques minutes, et nous cherchons pendant une heure. Vous pouvez fermer cette page et y revenir.",
+  lookingHeadline: "Nous cherchons votre transaction",
+  sentFailedHeadline: "Votre transaction a échoué",
+  enteredHeadline: "La transaction saisie ne compte pas",
+  enteredNext:
+    "Ce n’était pas la bonne\u00a0? Saisissez la bonne ci-dessous. C’est celle de votre paiement\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+  goneHeadline: "Votre paiement n’est plus sur le réseau",
+  goneLead:
+    "Regardez dans votre portefeuille. S’il affiche le paiement comme envoyé ou en attente, patientez et ne payez pas de nouveau. S’il a échoué ou disparu, vous pouvez payer de nouveau ci-dessous. Toujours pas ici une heure après l’envoi\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   partlyPaidHeadline: "Une partie de votre paiement est arrivée",
   partlyPaidLead:
     "Envoyez les {remaining} restants pour terminer le paiement. Nous avons reçu {received} sur {payable}.",
   partlyPaidSent:
     "Vous avez déjà envoyé le reste\u00a0? Ne l’envoyez pas deux fois\u00a0: il s’affichera ici.",
+  partlyPaidElse:
+    "Vous n’envoyez pas le reste\u00a0? Une fois le délai de paiement écoulé, vous pourrez demander ici à être remboursé.",
   confirmingHeadline: "Paiement détecté",
   confirmingLead:
     "Vous n’avez plus rien à faire et pouvez fermer cette page. Le réseau est en train de confirmer votre paiement. Durée estimée\u00a0: {wait}.",
@@ -104,7 +114,7 @@ export const fr: Catalogue = {
     "Patientez et n’envoyez pas le paiement une deuxième fois. Il n’a pas pu être attribué automatiquement\u00a0: {merchant} décide de l’accepter ou non. La décision s’affichera sur cette page.",
   paidHeadline: "Payé",
   paidLead: "Merci\u00a0! {merchant} a bien reçu votre paiement.",
-  overpaidHeadline: "Payé, mais vous avez envoyé trop d’argent",
+  overpaidHeadline: "Payé. Vous avez envoyé {excess} de trop",
   overpaidLead: "{merchant} a bien reçu votre paiement.",
   sumPaid: "Vous avez payé",
   sumAsked: "Total à payer",
@@ -112,14 +122,15 @@ export const fr: Catalogue = {
   overpaidAction:
     "Pour récupérer {excess}, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   paidLateHeadline: "Payé et accepté",
-  paidLateLead:
-    "Merci\u00a0! {merchant} a accepté votre paiement, arrivé après la date limite. Vous n’avez plus rien à faire.",
-  paidLateOverpaidLead: "{merchant} a accepté votre paiement, arrivé après la date limite.",
-  lateHeadline: "Paiement trouvé, mais après la date limite",
+  paidLateLead: "Merci\u00a0! {merchant} a accepté votre paiement. Vous n’avez plus rien à faire.",
+  paidLateOverpaidLead: "{merchant} a accepté votre paiement.",
+  lateHeadline: "Votre paiement est arrivé après le délai",
   lateLead:
     "Patientez et n’envoyez rien d’autre. {merchant} décide d’accepter votre paiement ou de le renvoyer. La décision s’affichera sur cette page.",
   expiredHeadline: "Le délai de paiement est écoulé",
   expiredLead: "Pas encore payé\u00a0? N’envoyez plus rien. Demandez un nouveau lien à {merchant}.",
+  newLink:
+    "N’envoyez rien maintenant. Demandez un nouveau lien à {contact} en indiquant cette référence\u00a0: {reference}.",
   expiredSent:
     "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement peut encore s’afficher ici, gardez donc le lien de cette page. Toujours rien après une heure\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   expiredPartlyHeadline: "Une partie seulement a été payée à temps",
@@ -127,8 +138,9 @@ export const fr: Catalogue = {
     "N’envoyez plus le reste\u00a0: le délai de paiement est écoulé. Nous avons reçu {received} sur {payable}.",
   expiredPartlyNext:
     "Contactez {contact} au sujet des {received} en indiquant cette référence\u00a0: {reference}.",
-  canceledHeadline: "Annulé par le marchand",
+  canceledHeadline: "Annulé par {merchant}",
   canceledLead: "N’envoyez rien\u00a0: {merchant} a annulé ce paiement.",
+  notNeededLead: "Nous avons reçu {arrived}. N’envoyez rien d’autre.",
   canceledPaidHeadline: "Annulé, mais votre paiement est arrivé",
   canceledPaidLead:
     "Patientez et n’envoyez rien d’autre. {merchant} avait annulé ce paiement et décide maintenant d’accepter votre argent ou de le renvoyer. La décision s’affichera sur cette page.",
@@ -136,29 +148,30 @@ export const fr: Catalogue = {
   cannotCheckLead:
     "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement sera retrouvé dès que le réseau {network} sera de nouveau lisible.",
   cannotCheckOpen:
-    "Pas encore payé\u00a0? Vous pouvez toujours payer\u00a0: votre paiement compte dès que le réseau l’enregistre, même si cette page ne l’affiche que plus tard.",
+    "Pas encore payé\u00a0? Il vaut mieux attendre. Si vous payez maintenant, nous le verrons dès que le réseau sera de nouveau lisible.",
   cannotCheckOver:
-    "Pas encore payé\u00a0? Ne payez pas maintenant\u00a0: le délai de paiement est écoulé. Vérifiez de nouveau dans une minute.",
-  stillCheckingHeadline: "Délai écoulé. Nous vérifions encore",
+    "Pas encore payé\u00a0? Ne payez pas maintenant. Demandez un nouveau lien à {contact}.",
+  cannotCheckOverSent:
+    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: nous lisons encore le réseau {network} jusqu’à ce moment, et cette page affichera ce que nous trouvons.",
   notAcceptedHeadline: "Ce moyen de paiement est indisponible",
   notAccepted:
-    "N’envoyez rien\u00a0: {merchant} n’accepte pas ce jeton sur le réseau {network} pour le moment. Vous avez déjà payé\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "N’envoyez rien\u00a0: {merchant} n’accepte pas {token} sur le réseau {network} pour le moment. Vous avez déjà payé ou voulez payer autrement\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   cannotConfirmNow:
     "Le réseau {network} n’est pas lisible pour le moment\u00a0: le nombre de confirmations n’est peut-être pas à jour. Votre paiement a été trouvé, ne l’envoyez donc pas une deuxième fois.",
   revertedHeadline: "Le réseau doit reconfirmer votre paiement",
   revertedLead:
-    "Patientez et n’envoyez pas le paiement une deuxième fois. Le réseau {network} l’avait enregistré, mais pas encore de façon définitive\u00a0: cela prend normalement quelques minutes de plus. Vous pouvez fermer cette page et revenir plus tard.",
+    "Ne payez pas de nouveau. Le réseau {network} n’a pas confirmé votre paiement\u00a0: le bloc qui le contenait a été remplacé. Cela arrive de temps en temps, et le paiement réapparaît en général en quelques minutes.",
   revertedNext:
-    "L’argent n’est pas perdu pour autant\u00a0: si le paiement ne revient pas, il n’a normalement pas quitté votre portefeuille. Avant de payer de nouveau, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Vous pouvez fermer cette page et y revenir. Toujours pas ici une heure après l’envoi\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   reverted:
     "Regardez dans votre portefeuille avant d’envoyer quoi que ce soit\u00a0: le réseau n’a pas conservé un paiement qui s’affichait ici. Tant que votre portefeuille l’affiche comme envoyé ou en attente, n’en envoyez pas d’autre.",
   transactionFailed:
-    "La dernière transaction que vous avez saisie a échoué sur le réseau et n’a déplacé aucun fonds.",
+    "La transaction que vous avez saisie a échoué sur le réseau\u00a0: elle n’a déplacé aucun fonds.",
   contact:
-    "Vous avez déjà envoyé quelque chose\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Des questions\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   contactIfLong:
     "Pas de décision après un jour\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
-  waitOrRefund: "Vous ne voulez pas attendre\u00a0? Vous pouvez demander à être remboursé.",
+  waitOrRefund: "Vous préférez récupérer votre argent\u00a0? Indiquez ci-dessous où il doit aller.",
   lastChecked: "Dernière vérification",
   never: "Pas encore",
 
@@ -205,7 +218,9 @@ export const fr: Catalogue = {
   refundQuestion: "Demander un remboursement",
   refundAmount: "Demander le retour de {amount}",
   refundNext:
-    "Demandez un remboursement ici\u00a0: {merchant} en décide et envoie l’argent manuellement à l’adresse que vous indiquez.",
+    "Demandez un remboursement ici. Si {merchant} est d’accord, l’argent est envoyé à l’adresse de portefeuille que vous indiquez.",
+  refundAsked:
+    "Vous avez demandé le retour de {refund}. {merchant} en décide, et cette page affichera la décision. Vous n’avez plus rien à faire.",
   refundLead:
     "{merchant} peut vous renvoyer ce dont ce paiement n’a pas besoin. Saisissez le hash de la transaction de votre paiement et une adresse de votre propre portefeuille. Ne saisissez pas l’adresse de la plateforme d’échange depuis laquelle vous avez payé\u00a0: ce qui y est envoyé peut être perdu.",
   refundAddressLabel: "Votre propre adresse sur le réseau {network}",

@@ -81,16 +81,26 @@ export const id: Catalogue = {
     "Kami tidak dapat membaca jumlah terkini, jadi kami tidak meminta dompet Anda mengirim apa pun. Silakan coba lagi sebentar lagi.",
   awaitingHeadline: "Menunggu pembayaran Anda",
   awaitingLead:
-    "Sudah mengirim? Biarkan halaman ini terbuka dan jangan kirim dua kali: pembayaran Anda akan muncul di sini.",
-  payAgain: "Jika dompet Anda juga menampilkannya sebagai gagal, Anda boleh membayar lagi.",
+    "Sudah mengirim? Mohon jangan kirim dua kali: pembayaran Anda akan muncul di sini. Anda boleh menutup halaman ini dan kembali lagi.",
+  payAgain:
+    "Anda boleh membayar lagi di bawah. Apakah dompet Anda menampilkannya sebagai selesai? Jangan membayar: hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   lookingLead:
-    "Kami sedang mencari transaksi yang Anda masukkan. Biarkan halaman ini terbuka dan jangan kirim dua kali.",
-  lastEntered: "Anda memasukkan sebuah transaksi.",
+    "Mohon jangan kirim lagi. Biasanya perlu beberapa menit, dan kami mencari selama satu jam. Anda boleh menutup halaman ini dan kembali lagi.",
+  lookingHeadline: "Mencari transaksi Anda",
+  sentFailedHeadline: "Transaksi Anda gagal",
+  enteredHeadline: "Transaksi yang dimasukkan tidak dihitung",
+  enteredNext:
+    "Salah memasukkan? Masukkan yang benar di bawah. Anda membayar dengan yang ini? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+  goneHeadline: "Pembayaran Anda tidak lagi ada di jaringan",
+  goneLead:
+    "Periksa dompet Anda. Jika pembayaran berstatus terkirim atau tertunda, tunggu dan jangan membayar lagi. Jika gagal atau hilang, Anda boleh membayar lagi di bawah. Belum ada di sini satu jam setelah dikirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   partlyPaidHeadline: "Sebagian pembayaran Anda sudah masuk",
   partlyPaidLead:
     "Kirim sisa {remaining} untuk menyelesaikan pembayaran. Kami menerima {received} dari {payable}.",
   partlyPaidSent:
     "Sudah mengirim sisanya? Mohon jangan kirim dua kali: sisanya akan muncul di sini.",
+  partlyPaidElse:
+    "Tidak mengirim sisanya? Setelah waktu untuk membayar habis, Anda dapat meminta uang Anda kembali di sini.",
   confirmingHeadline: "Pembayaran terdeteksi",
   confirmingLead:
     "Anda tidak perlu melakukan apa pun lagi dan boleh menutup halaman ini. Jaringan sedang mengonfirmasi pembayaran Anda. Perkiraan waktu: {wait}.",
@@ -102,7 +112,7 @@ export const id: Catalogue = {
     "Mohon tunggu dan jangan kirim lagi. Pembayaran Anda tidak dapat dicocokkan secara otomatis, jadi {merchant} yang memutuskan apakah akan menerimanya. Keputusannya akan muncul di halaman ini.",
   paidHeadline: "Lunas",
   paidLead: "Terima kasih. {merchant} sudah menerima pembayaran Anda.",
-  overpaidHeadline: "Lunas, tetapi jumlah yang dikirim berlebih",
+  overpaidHeadline: "Lunas. Anda mengirim {excess} terlalu banyak",
   overpaidLead: "{merchant} sudah menerima pembayaran Anda.",
   sumPaid: "Anda membayar",
   sumAsked: "Total tagihan",
@@ -111,15 +121,16 @@ export const id: Catalogue = {
     "Untuk mendapatkan kembali {excess}, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   paidLateHeadline: "Dibayar dan diterima",
   paidLateLead:
-    "Terima kasih. {merchant} sudah menyetujui pembayaran Anda yang masuk setelah batas waktu. Anda tidak perlu melakukan apa pun lagi.",
-  paidLateOverpaidLead:
-    "{merchant} sudah menyetujui pembayaran Anda yang masuk setelah batas waktu.",
-  lateHeadline: "Pembayaran ditemukan, tetapi lewat batas waktu",
+    "Terima kasih. {merchant} sudah menerima pembayaran Anda. Anda tidak perlu melakukan apa pun lagi.",
+  paidLateOverpaidLead: "{merchant} sudah menyetujui pembayaran Anda.",
+  lateHeadline: "Pembayaran Anda masuk setelah waktu habis",
   lateLead:
     "Mohon tunggu dan jangan kirim apa pun lagi. {merchant} yang memutuskan apakah akan menerima atau mengembalikan pembayaran Anda. Keputusannya akan muncul di halaman ini.",
   expiredHeadline: "Waktu untuk membayar sudah habis",
   expiredLead:
     "Belum mengirim? Mohon jangan kirim apa pun sekarang. Mintalah tautan baru kepada {merchant}.",
+  newLink:
+    "Mohon jangan kirim apa pun sekarang. Mintalah tautan baru kepada {contact} dan sebutkan kode referensi ini: {reference}.",
   expiredSent:
     "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda masih dapat muncul di sini, jadi simpan tautan halaman ini. Belum ada setelah satu jam? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   expiredPartlyHeadline: "Hanya sebagian yang dibayar tepat waktu",
@@ -127,8 +138,9 @@ export const id: Catalogue = {
     "Mohon jangan lagi mengirim sisanya: waktu untuk membayar sudah habis. Kami menerima {received} dari {payable}.",
   expiredPartlyNext:
     "Hubungi {contact} tentang {received} yang sudah masuk dan sebutkan kode referensi ini: {reference}.",
-  canceledHeadline: "Dibatalkan oleh penjual",
+  canceledHeadline: "Dibatalkan oleh {merchant}",
   canceledLead: "Mohon jangan kirim apa pun: {merchant} membatalkan pembayaran ini.",
+  notNeededLead: "Kami menerima {arrived}. Mohon jangan kirim apa pun lagi.",
   canceledPaidHeadline: "Dibatalkan, tetapi pembayaran Anda masuk",
   canceledPaidLead:
     "Mohon tunggu dan jangan kirim apa pun lagi. {merchant} telah membatalkan pembayaran ini dan kini memutuskan apakah akan menerima atau mengembalikan uang Anda. Keputusannya akan muncul di halaman ini.",
@@ -136,29 +148,29 @@ export const id: Catalogue = {
   cannotCheckLead:
     "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda akan ditemukan begitu jaringan {network} dapat dibaca lagi.",
   cannotCheckOpen:
-    "Belum membayar? Anda masih bisa membayar: pembayaran dihitung sejak jaringan mencatatnya, walaupun halaman ini baru menampilkannya nanti.",
+    "Belum membayar? Sebaiknya tunggu. Jika Anda membayar sekarang, kami akan melihatnya begitu jaringan dapat dibaca lagi.",
   cannotCheckOver:
-    "Belum membayar? Mohon jangan membayar sekarang: waktu untuk membayar sudah habis. Periksa lagi dalam satu menit.",
-  stillCheckingHeadline: "Waktu sudah habis. Kami masih memeriksa",
+    "Belum membayar? Mohon jangan membayar sekarang. Mintalah tautan baru kepada {contact}.",
+  cannotCheckOverSent:
+    "Sudah mengirim? Mohon jangan kirim lagi: kami masih membaca jaringan {network} sampai saat itu, dan halaman ini akan menampilkan apa yang kami temukan.",
   notAcceptedHeadline: "Saat ini tidak dapat membayar dengan cara ini",
   notAccepted:
-    "Mohon jangan kirim apa pun: saat ini {merchant} tidak menerima pembayaran dengan token ini di jaringan {network}. Sudah mengirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Mohon jangan kirim apa pun: saat ini {merchant} tidak menerima {token} di jaringan {network}. Sudah mengirim, atau ingin membayar dengan cara lain? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   cannotConfirmNow:
     "Jaringan {network} tidak dapat dibaca saat ini, jadi jumlah konfirmasi mungkin belum diperbarui. Pembayaran Anda sudah ditemukan, jadi mohon jangan kirim lagi.",
   revertedHeadline: "Jaringan harus mengonfirmasi ulang pembayaran",
   revertedLead:
-    "Mohon tunggu dan jangan kirim lagi. Jaringan {network} sudah mencatat pembayaran Anda, tetapi belum final: biasanya perlu beberapa menit lagi. Anda boleh menutup halaman ini dan melihatnya lagi nanti.",
+    "Mohon jangan membayar lagi. Jaringan {network} belum mengonfirmasi pembayaran Anda: blok yang memuatnya diganti. Ini kadang terjadi, dan biasanya pembayaran muncul lagi dalam beberapa menit.",
   revertedNext:
-    "Uangnya tidak hilang karena ini: jika pembayaran tidak kembali, biasanya uangnya belum keluar dari dompet Anda. Sebelum membayar lagi, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Anda boleh menutup halaman ini dan kembali lagi. Belum ada di sini satu jam setelah dikirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   reverted:
     "Periksa dompet Anda sebelum mengirim apa pun: jaringan tidak mempertahankan pembayaran yang sebelumnya tampil di sini. Selama dompet Anda menampilkannya sebagai terkirim atau tertunda, mohon jangan kirim yang lain.",
   transactionFailed:
-    "Transaksi yang terakhir Anda masukkan gagal di jaringan, jadi tidak ada dana yang berpindah.",
-  contact:
-    "Sudah mengirim sesuatu? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Transaksi yang Anda masukkan gagal di jaringan: tidak ada dana yang berpindah.",
+  contact: "Ada pertanyaan? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   contactIfLong:
     "Belum ada keputusan setelah satu hari? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
-  waitOrRefund: "Tidak ingin menunggu? Anda dapat meminta uang Anda kembali.",
+  waitOrRefund: "Lebih suka uang Anda kembali? Sebutkan di bawah ke mana uang itu harus dikirim.",
   lastChecked: "Terakhir diperiksa",
   never: "Belum pernah",
 
@@ -204,7 +216,9 @@ export const id: Catalogue = {
   refundQuestion: "Minta pengembalian dana",
   refundAmount: "Minta {amount} dikembalikan",
   refundNext:
-    "Minta pengembalian dana di sini: {merchant} yang memutuskan dan mengirim uangnya secara manual ke alamat yang Anda masukkan.",
+    "Minta pengembalian dana di sini. Jika {merchant} setuju, uangnya dikirim ke alamat dompet yang Anda masukkan.",
+  refundAsked:
+    "Anda meminta {refund} dikembalikan. {merchant} yang memutuskan, dan keputusannya akan muncul di halaman ini. Anda tidak perlu melakukan apa pun lagi.",
   refundLead:
     "{merchant} dapat mengirim kembali yang tidak diperlukan untuk pembayaran ini. Masukkan hash transaksi pembayaran Anda dan alamat dompet Anda sendiri. Jangan masukkan alamat exchange yang Anda pakai untuk membayar: yang dikirim ke sana bisa hilang.",
   refundAddressLabel: "Alamat Anda sendiri di jaringan {network}",

@@ -81,15 +81,25 @@ export const it: Catalogue = {
     "Non siamo riusciti a leggere l’importo attuale, quindi non abbiamo chiesto al tuo wallet di inviare nulla. Riprova tra un momento.",
   awaitingHeadline: "In attesa del tuo pagamento",
   awaitingLead:
-    "Hai già pagato? Tieni aperta questa pagina e non pagare due volte: il pagamento apparirà qui.",
-  payAgain: "Se anche il tuo wallet la mostra come non riuscita, puoi pagare di nuovo.",
+    "Hai già pagato? Non pagare due volte: il pagamento apparirà qui. Puoi chiudere questa pagina e tornare.",
+  payAgain:
+    "Puoi pagare di nuovo qui sotto. Il tuo wallet la mostra come completata? Allora non pagare: contatta {contact} e indica questo riferimento: {reference}.",
   lookingLead:
-    "Stiamo cercando la transazione che hai inserito. Tieni aperta questa pagina e non pagare due volte.",
-  lastEntered: "Hai inserito una transazione.",
+    "Non pagare di nuovo. Di solito servono alcuni minuti, e continuiamo a cercare per un’ora. Puoi chiudere questa pagina e tornare.",
+  lookingHeadline: "Stiamo cercando la tua transazione",
+  sentFailedHeadline: "La tua transazione non è riuscita",
+  enteredHeadline: "La transazione inserita non vale",
+  enteredNext:
+    "Era quella sbagliata? Inserisci qui sotto quella giusta. Hai pagato con questa? Contatta {contact} e indica questo riferimento: {reference}.",
+  goneHeadline: "Il tuo pagamento non è più sulla rete",
+  goneLead:
+    "Guarda nel tuo wallet. Se mostra il pagamento come inviato o in sospeso, attendi e non pagare di nuovo. Se non è riuscito o non c’è più, puoi pagare di nuovo qui sotto. Non è qui un’ora dopo l’invio? Contatta {contact} e indica questo riferimento: {reference}.",
   partlyPaidHeadline: "È arrivata una parte del tuo pagamento",
   partlyPaidLead:
     "Invia i restanti {remaining} per completare il pagamento. Abbiamo ricevuto {received} su {payable}.",
   partlyPaidSent: "Hai già inviato il resto? Non inviarlo due volte: apparirà qui.",
+  partlyPaidElse:
+    "Non invii il resto? Quando il tempo per pagare sarà finito, potrai chiedere qui indietro il tuo denaro.",
   confirmingHeadline: "Pagamento rilevato",
   confirmingLead:
     "Non devi fare altro e puoi chiudere questa pagina. La rete sta confermando il tuo pagamento. Tempo previsto: {wait}.",
@@ -101,7 +111,7 @@ export const it: Catalogue = {
     "Attendi e non inviarlo di nuovo. Non è stato possibile abbinare automaticamente il tuo pagamento, quindi {merchant} decide se accettarlo. La decisione apparirà in questa pagina.",
   paidHeadline: "Pagato",
   paidLead: "Grazie! {merchant} ha ricevuto il tuo pagamento.",
-  overpaidHeadline: "Pagato, ma hai inviato troppo",
+  overpaidHeadline: "Pagato. Hai inviato {excess} in più",
   overpaidLead: "{merchant} ha ricevuto il tuo pagamento.",
   sumPaid: "Hai pagato",
   sumAsked: "Totale da pagare",
@@ -109,15 +119,16 @@ export const it: Catalogue = {
   overpaidAction:
     "Per riavere {excess}, contatta {contact} e indica questo riferimento: {reference}.",
   paidLateHeadline: "Pagato e accettato",
-  paidLateLead:
-    "Grazie! {merchant} ha accettato il tuo pagamento, arrivato dopo la scadenza. Non devi fare altro.",
-  paidLateOverpaidLead: "{merchant} ha accettato il tuo pagamento, arrivato dopo la scadenza.",
-  lateHeadline: "Pagamento trovato, ma dopo la scadenza",
+  paidLateLead: "Grazie! {merchant} ha accettato il tuo pagamento. Non devi fare altro.",
+  paidLateOverpaidLead: "{merchant} ha accettato il tuo pagamento.",
+  lateHeadline: "Il tuo pagamento è arrivato a tempo finito",
   lateLead:
     "Attendi e non inviare altro. {merchant} decide se accettare il tuo pagamento o restituirlo. La decisione apparirà in questa pagina.",
   expiredHeadline: "Il tempo per pagare è finito",
   expiredLead:
     "Non hai ancora pagato? Non inviare nulla adesso. Chiedi a {merchant} un nuovo link.",
+  newLink:
+    "Non inviare nulla adesso. Chiedi un nuovo link a {contact} e indica questo riferimento: {reference}.",
   expiredSent:
     "Hai già pagato? Non pagare di nuovo: il pagamento può ancora apparire qui, quindi conserva il link a questa pagina. Non è qui dopo un’ora? Contatta {contact} e indica questo riferimento: {reference}.",
   expiredPartlyHeadline: "Solo una parte è stata pagata in tempo",
@@ -125,8 +136,9 @@ export const it: Catalogue = {
     "Non inviare più il resto: il tempo per pagare è finito. Abbiamo ricevuto {received} su {payable}.",
   expiredPartlyNext:
     "Contatta {contact} per i {received} e indica questo riferimento: {reference}.",
-  canceledHeadline: "Annullato dal venditore",
+  canceledHeadline: "Annullato da {merchant}",
   canceledLead: "Non inviare nulla: {merchant} ha annullato questo pagamento.",
+  notNeededLead: "Abbiamo ricevuto {arrived}. Non inviare altro.",
   canceledPaidHeadline: "Annullato, ma il tuo pagamento è arrivato",
   canceledPaidLead:
     "Attendi e non inviare altro. {merchant} aveva annullato questo pagamento e ora decide se accettare il tuo denaro o restituirlo. La decisione apparirà in questa pagina.",
@@ -134,28 +146,28 @@ export const it: Catalogue = {
   cannotCheckLead:
     "Hai già pagato? Non pagare di nuovo: il tuo pagamento verrà trovato appena la rete {network} sarà di nuovo leggibile.",
   cannotCheckOpen:
-    "Non hai ancora pagato? Puoi ancora farlo: il pagamento conta da quando la rete lo registra, anche se questa pagina lo mostra più tardi.",
-  cannotCheckOver:
-    "Non hai ancora pagato? Non farlo adesso: il tempo per pagare è finito. Controlla di nuovo tra un minuto.",
-  stillCheckingHeadline: "Tempo finito. Stiamo ancora controllando",
+    "Non hai ancora pagato? È meglio aspettare. Se paghi adesso, lo vedremo appena la rete sarà di nuovo leggibile.",
+  cannotCheckOver: "Non hai ancora pagato? Non pagare adesso. Chiedi un nuovo link a {contact}.",
+  cannotCheckOverSent:
+    "Hai già pagato? Non pagare di nuovo: stiamo ancora leggendo la rete {network} fino a quel momento, e questa pagina mostrerà ciò che troviamo.",
   notAcceptedHeadline: "Al momento non puoi pagare in questo modo",
   notAccepted:
-    "Non inviare nulla: al momento {merchant} non accetta pagamenti con questo token sulla rete {network}. Hai già pagato? Contatta {contact} e indica questo riferimento: {reference}.",
+    "Non inviare nulla: al momento {merchant} non accetta {token} sulla rete {network}. Hai già pagato o vuoi pagare in un altro modo? Contatta {contact} e indica questo riferimento: {reference}.",
   cannotConfirmNow:
     "Al momento la rete {network} non è leggibile, quindi il numero di conferme potrebbe non essere aggiornato. Il tuo pagamento è stato trovato, quindi non inviarlo di nuovo.",
   revertedHeadline: "La rete deve riconfermare il tuo pagamento",
   revertedLead:
-    "Attendi e non inviarlo di nuovo. La rete {network} aveva già registrato il tuo pagamento, ma non ancora in modo definitivo: di solito servono ancora alcuni minuti. Puoi chiudere questa pagina e ricontrollare più tardi.",
+    "Non pagare di nuovo. La rete {network} non ha confermato il tuo pagamento: il blocco che lo conteneva è stato sostituito. Succede ogni tanto, e di solito il pagamento riappare entro pochi minuti.",
   revertedNext:
-    "Il denaro non va perso per questo: se il pagamento non torna, di solito non è uscito dal tuo wallet. Prima di pagare di nuovo, contatta {contact} e indica questo riferimento: {reference}.",
+    "Puoi chiudere questa pagina e tornare. Non è qui un’ora dopo l’invio? Contatta {contact} e indica questo riferimento: {reference}.",
   reverted:
     "Guarda nel tuo wallet prima di inviare qualsiasi cosa: la rete non ha conservato un pagamento che prima appariva qui. Finché il tuo wallet lo mostra come inviato o in sospeso, non inviarne un altro.",
   transactionFailed:
-    "L’ultima transazione che hai inserito non è riuscita sulla rete e non ha spostato denaro.",
-  contact: "Hai già inviato qualcosa? Contatta {contact} e indica questo riferimento: {reference}.",
+    "La transazione che hai inserito non è riuscita sulla rete: non ha spostato denaro.",
+  contact: "Domande? Contatta {contact} e indica questo riferimento: {reference}.",
   contactIfLong:
     "Nessuna decisione dopo un giorno? Contatta {contact} e indica questo riferimento: {reference}.",
-  waitOrRefund: "Non vuoi aspettare? Puoi invece chiedere indietro il tuo denaro.",
+  waitOrRefund: "Preferisci riavere il tuo denaro? Indica qui sotto dove deve andare.",
   lastChecked: "Ultimo controllo",
   never: "Non ancora",
 
@@ -200,7 +212,9 @@ export const it: Catalogue = {
   refundQuestion: "Chiedi un rimborso",
   refundAmount: "Chiedi indietro {amount}",
   refundNext:
-    "Chiedi qui un rimborso: {merchant} decide e invia il denaro manualmente all’indirizzo che indichi.",
+    "Chiedi qui un rimborso. Se {merchant} è d’accordo, il denaro viene inviato all’indirizzo del wallet che indichi.",
+  refundAsked:
+    "Hai chiesto indietro {refund}. {merchant} decide, e questa pagina mostrerà la decisione. Non devi fare altro.",
   refundLead:
     "{merchant} può restituirti ciò che non serve a questo pagamento. Inserisci l’hash della transazione con cui hai pagato e un indirizzo del tuo wallet. Non inserire l’indirizzo dell’exchange da cui hai pagato: ciò che viene inviato lì può andare perso.",
   refundAddressLabel: "Un tuo indirizzo sulla rete {network}",

@@ -82,15 +82,25 @@ export const ptBR: Catalogue = {
     "Não conseguimos ler o valor atual, então não pedimos que sua carteira enviasse nada. Tente de novo daqui a pouco.",
   awaitingHeadline: "Aguardando o seu pagamento",
   awaitingLead:
-    "Já enviou? Deixe esta página aberta e não envie duas vezes: o pagamento aparecerá aqui.",
-  payAgain: "Se a sua carteira também a mostrar como falha, você pode pagar de novo.",
+    "Já enviou? Não envie duas vezes: o pagamento aparecerá aqui. Você pode fechar esta página e voltar.",
+  payAgain:
+    "Você pode pagar de novo abaixo. A sua carteira a mostra como concluída? Então não pague: fale com {contact} e informe este código de referência: {reference}.",
   lookingLead:
-    "Estamos procurando a transação que você informou. Deixe esta página aberta e não envie duas vezes.",
-  lastEntered: "Você informou uma transação.",
+    "Não envie de novo. Isso costuma levar alguns minutos, e continuamos procurando por uma hora. Você pode fechar esta página e voltar.",
+  lookingHeadline: "Procurando a sua transação",
+  sentFailedHeadline: "A sua transação falhou",
+  enteredHeadline: "A transação informada não conta",
+  enteredNext:
+    "Era a errada? Informe a certa abaixo. Pagou com esta? Fale com {contact} e informe este código de referência: {reference}.",
+  goneHeadline: "O seu pagamento não está mais na rede",
+  goneLead:
+    "Olhe na sua carteira. Se ela mostrar o pagamento como enviado ou pendente, aguarde e não pague de novo. Se ele falhou ou sumiu, você pode pagar de novo abaixo. Não está aqui uma hora depois do envio? Fale com {contact} e informe este código de referência: {reference}.",
   partlyPaidHeadline: "Uma parte do seu pagamento chegou",
   partlyPaidLead:
     "Envie os {remaining} restantes para concluir o pagamento. Recebemos {received} de {payable}.",
   partlyPaidSent: "Já enviou o restante? Não envie duas vezes: ele aparecerá aqui.",
+  partlyPaidElse:
+    "Não vai enviar o restante? Quando o tempo para pagar terminar, você poderá pedir aqui o seu dinheiro de volta.",
   confirmingHeadline: "Pagamento detectado",
   confirmingLead:
     "Você não precisa fazer mais nada e pode fechar esta página. A rede está confirmando o seu pagamento. Tempo estimado: {wait}.",
@@ -102,7 +112,7 @@ export const ptBR: Catalogue = {
     "Aguarde e não envie de novo. O seu pagamento não pôde ser identificado automaticamente, por isso {merchant} decide se o aceita. A decisão aparecerá nesta página.",
   paidHeadline: "Pago",
   paidLead: "Obrigado! {merchant} recebeu o seu pagamento.",
-  overpaidHeadline: "Pago, mas você enviou a mais",
+  overpaidHeadline: "Pago. Você enviou {excess} a mais",
   overpaidLead: "{merchant} recebeu o seu pagamento.",
   sumPaid: "Você pagou",
   sumAsked: "Total a pagar",
@@ -110,14 +120,15 @@ export const ptBR: Catalogue = {
   overpaidAction:
     "Para receber {excess} de volta, fale com {contact} e informe este código de referência: {reference}.",
   paidLateHeadline: "Pago e aceito",
-  paidLateLead:
-    "Obrigado! {merchant} aceitou o seu pagamento, que chegou depois do prazo. Você não precisa fazer mais nada.",
-  paidLateOverpaidLead: "{merchant} aceitou o seu pagamento, que chegou depois do prazo.",
-  lateHeadline: "Pagamento encontrado, mas depois do prazo",
+  paidLateLead: "Obrigado! {merchant} aceitou o seu pagamento. Você não precisa fazer mais nada.",
+  paidLateOverpaidLead: "{merchant} aceitou o seu pagamento.",
+  lateHeadline: "O seu pagamento chegou após o tempo para pagar",
   lateLead:
     "Aguarde e não envie mais nada. {merchant} decide se aceita o seu pagamento ou o devolve. A decisão aparecerá nesta página.",
   expiredHeadline: "O tempo para pagar terminou",
   expiredLead: "Ainda não enviou? Não envie nada agora. Peça um novo link a {merchant}.",
+  newLink:
+    "Não envie nada agora. Peça um novo link a {contact} e informe este código de referência: {reference}.",
   expiredSent:
     "Já enviou? Não envie de novo: o pagamento ainda pode aparecer aqui, por isso guarde o link desta página. Não apareceu depois de uma hora? Fale com {contact} e informe este código de referência: {reference}.",
   expiredPartlyHeadline: "Só uma parte foi paga a tempo",
@@ -125,8 +136,9 @@ export const ptBR: Catalogue = {
     "Não envie mais o restante: o tempo para pagar terminou. Recebemos {received} de {payable}.",
   expiredPartlyNext:
     "Fale com {contact} sobre os {received} e informe este código de referência: {reference}.",
-  canceledHeadline: "Cancelado pelo vendedor",
+  canceledHeadline: "Cancelado por {merchant}",
   canceledLead: "Não envie nada: {merchant} cancelou este pagamento.",
+  notNeededLead: "Recebemos {arrived}. Não envie mais nada.",
   canceledPaidHeadline: "Cancelado, mas o seu pagamento chegou",
   canceledPaidLead:
     "Aguarde e não envie mais nada. {merchant} tinha cancelado este pagamento e agora decide se aceita o seu dinheiro ou o devolve. A decisão aparecerá nesta página.",
@@ -134,29 +146,27 @@ export const ptBR: Catalogue = {
   cannotCheckLead:
     "Já enviou? Não envie de novo: o pagamento será encontrado assim que a rede {network} puder ser lida de novo.",
   cannotCheckOpen:
-    "Ainda não pagou? Você ainda pode pagar: o pagamento conta a partir do momento em que a rede o registra, mesmo que esta página o mostre mais tarde.",
-  cannotCheckOver:
-    "Ainda não pagou? Não pague agora: o tempo para pagar terminou. Verifique de novo em um minuto.",
-  stillCheckingHeadline: "O tempo terminou. Ainda estamos verificando",
+    "Ainda não pagou? É melhor aguardar. Se você pagar agora, veremos o pagamento quando a rede puder ser lida de novo.",
+  cannotCheckOver: "Ainda não pagou? Não pague agora. Peça um novo link a {contact}.",
+  cannotCheckOverSent:
+    "Já enviou? Não envie de novo: ainda estamos lendo a rede {network} até esse momento, e esta página mostrará o que encontrarmos.",
   notAcceptedHeadline: "Agora não é possível pagar desta forma",
   notAccepted:
-    "Não envie nada: {merchant} não aceita pagamentos com este token na rede {network} no momento. Já enviou? Fale com {contact} e informe este código de referência: {reference}.",
+    "Não envie nada: {merchant} não aceita {token} na rede {network} no momento. Já enviou ou quer pagar de outra forma? Fale com {contact} e informe este código de referência: {reference}.",
   cannotConfirmNow:
     "Não conseguimos ler a rede {network} no momento, por isso o número de confirmações pode estar desatualizado. O seu pagamento foi encontrado, por isso não envie de novo.",
   revertedHeadline: "A rede precisa reconfirmar o seu pagamento",
   revertedLead:
-    "Aguarde e não envie de novo. A rede {network} já tinha registrado o seu pagamento, mas ainda não de forma definitiva: normalmente isso leva mais alguns minutos. Você pode fechar esta página e voltar mais tarde.",
+    "Não pague de novo. A rede {network} não confirmou o seu pagamento: o bloco em que ele estava foi substituído. Isso acontece de vez em quando, e o pagamento costuma reaparecer em alguns minutos.",
   revertedNext:
-    "O dinheiro não se perde com isso: se o pagamento não voltar, normalmente ele não saiu da sua carteira. Antes de pagar de novo, fale com {contact} e informe este código de referência: {reference}.",
+    "Você pode fechar esta página e voltar. Não está aqui uma hora depois do envio? Fale com {contact} e informe este código de referência: {reference}.",
   reverted:
     "Olhe na sua carteira antes de enviar qualquer coisa: a rede não manteve um pagamento que já tinha aparecido aqui. Enquanto a sua carteira o mostrar como enviado ou pendente, não envie outro.",
-  transactionFailed:
-    "A última transação que você informou falhou na rede e não movimentou dinheiro.",
-  contact:
-    "Já enviou alguma coisa? Fale com {contact} e informe este código de referência: {reference}.",
+  transactionFailed: "A transação que você informou falhou na rede: ela não movimentou dinheiro.",
+  contact: "Dúvidas? Fale com {contact} e informe este código de referência: {reference}.",
   contactIfLong:
     "Nenhuma decisão depois de um dia? Fale com {contact} e informe este código de referência: {reference}.",
-  waitOrRefund: "Não quer esperar? Você também pode pedir o seu dinheiro de volta.",
+  waitOrRefund: "Prefere o seu dinheiro de volta? Informe abaixo para onde ele deve ir.",
   lastChecked: "Última verificação",
   never: "Ainda não",
 
@@ -201,7 +211,9 @@ export const ptBR: Catalogue = {
   refundQuestion: "Pedir um reembolso",
   refundAmount: "Pedir {amount} de volta",
   refundNext:
-    "Peça um reembolso aqui: {merchant} decide e envia o dinheiro manualmente para o endereço que você informar.",
+    "Peça um reembolso aqui. Se {merchant} concordar, o dinheiro será enviado ao endereço de carteira que você informar.",
+  refundAsked:
+    "Você pediu {refund} de volta. {merchant} decide, e esta página mostrará a decisão. Você não precisa fazer mais nada.",
   refundLead:
     "{merchant} pode devolver o que este pagamento não precisa. Informe o hash da transação do seu pagamento e um endereço da sua própria carteira. Não informe o endereço da corretora de onde você pagou: o que for enviado para lá pode se perder.",
   refundAddressLabel: "Seu próprio endereço na rede {network}",

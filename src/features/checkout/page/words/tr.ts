@@ -82,14 +82,25 @@ export const tr: Catalogue = {
     "Güncel tutarı okuyamadık, bu yüzden cüzdanınızdan bir şey göndermesini istemedik. Lütfen birazdan yeniden deneyin.",
   awaitingHeadline: "Ödemenizi bekliyoruz",
   awaitingLead:
-    "Zaten gönderdiniz mi? Bu sayfayı açık tutun ve iki kez göndermeyin: Ödemeniz burada görünecek.",
-  payAgain: "Cüzdanınız da işlemi başarısız gösteriyorsa yeniden ödeyebilirsiniz.",
-  lookingLead: "Girdiğiniz işlemi arıyoruz. Bu sayfayı açık tutun ve iki kez göndermeyin.",
-  lastEntered: "Bir işlem girdiniz.",
+    "Zaten gönderdiniz mi? Lütfen iki kez göndermeyin: Ödemeniz burada görünecek. Bu sayfayı kapatıp geri dönebilirsiniz.",
+  payAgain:
+    "Aşağıda yeniden ödeyebilirsiniz. Cüzdanınız işlemi tamamlanmış mı gösteriyor? O zaman ödemeyin: {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+  lookingLead:
+    "Lütfen yeniden göndermeyin. Bu genellikle birkaç dakika sürer ve bir saat boyunca ararız. Bu sayfayı kapatıp geri dönebilirsiniz.",
+  lookingHeadline: "İşleminiz aranıyor",
+  sentFailedHeadline: "İşleminiz başarısız oldu",
+  enteredHeadline: "Girilen işlem sayılmıyor",
+  enteredNext:
+    "Yanlış işlemi mi girdiniz? Doğrusunu aşağıya girin. Bununla mı ödediniz? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+  goneHeadline: "Ödemeniz artık ağda değil",
+  goneLead:
+    "Cüzdanınıza bakın. Ödeme gönderildi veya beklemede görünüyorsa bekleyin ve yeniden ödemeyin. Başarısız olduysa veya kaybolduysa aşağıda yeniden ödeyebilirsiniz. Gönderdikten bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   partlyPaidHeadline: "Ödemenizin bir kısmı ulaştı",
   partlyPaidLead:
     "Ödemeyi tamamlamak için kalan {remaining} tutarını gönderin. Toplam: {payable}. Ulaşan: {received}.",
   partlyPaidSent: "Kalanını zaten gönderdiniz mi? Lütfen iki kez göndermeyin: Burada görünecek.",
+  partlyPaidElse:
+    "Kalanını göndermeyecek misiniz? Ödeme süresi bitince paranızı buradan geri isteyebilirsiniz.",
   confirmingHeadline: "Ödemeniz algılandı",
   confirmingLead:
     "Başka bir şey yapmanız gerekmez, bu sayfayı kapatabilirsiniz. Ağ ödemenizi onaylıyor. Tahmini süre: {wait}.",
@@ -101,7 +112,7 @@ export const tr: Catalogue = {
     "Lütfen bekleyin ve yeniden göndermeyin. Ödemeniz otomatik olarak eşleştirilemedi. Kabul edilip edilmeyeceğine {merchant} karar verecek. Karar bu sayfada görünecek.",
   paidHeadline: "Ödendi",
   paidLead: "Teşekkürler. {merchant} ödemenizi aldı.",
-  overpaidHeadline: "Ödendi, ancak fazla gönderdiniz",
+  overpaidHeadline: "Ödendi. {excess} fazla gönderdiniz",
   overpaidLead: "{merchant} ödemenizi aldı.",
   sumPaid: "Ödediğiniz",
   sumAsked: "Toplam tutar",
@@ -109,15 +120,16 @@ export const tr: Catalogue = {
   overpaidAction:
     "{excess} tutarını geri almak için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   paidLateHeadline: "Ödendi ve kabul edildi",
-  paidLateLead:
-    "Teşekkürler. Süre dolduktan sonra ulaşan ödemeniz {merchant} tarafından kabul edildi. Başka bir şey yapmanız gerekmez.",
-  paidLateOverpaidLead: "Süre dolduktan sonra ulaşan ödemeniz {merchant} tarafından kabul edildi.",
-  lateHeadline: "Ödeme bulundu, ancak süre dolduktan sonra",
+  paidLateLead: "Teşekkürler. {merchant} ödemenizi kabul etti. Başka bir şey yapmanız gerekmez.",
+  paidLateOverpaidLead: "{merchant} ödemenizi kabul etti.",
+  lateHeadline: "Ödemeniz süre bittikten sonra ulaştı",
   lateLead:
     "Lütfen bekleyin ve başka bir şey göndermeyin. Ödemenizin kabul edilmesine veya iade edilmesine {merchant} karar verecek. Karar bu sayfada görünecek.",
   expiredHeadline: "Ödeme süresi bitti",
   expiredLead:
     "Henüz göndermediniz mi? Lütfen artık bir şey göndermeyin. {merchant} adlı satıcıdan yeni bir bağlantı isteyin.",
+  newLink:
+    "Lütfen şimdi bir şey göndermeyin. Yeni bir bağlantı için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   expiredSent:
     "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz burada hâlâ görünebilir, bu yüzden bu sayfanın bağlantısını saklayın. Bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   expiredPartlyHeadline: "Yalnızca bir kısmı zamanında ödendi",
@@ -125,8 +137,9 @@ export const tr: Catalogue = {
     "Lütfen kalanını artık göndermeyin: Ödeme süresi bitti. Toplam: {payable}. Ulaşan: {received}.",
   expiredPartlyNext:
     "Ulaşan {received} tutarı için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
-  canceledHeadline: "Satıcı tarafından iptal edildi",
+  canceledHeadline: "{merchant} tarafından iptal edildi",
   canceledLead: "Lütfen bir şey göndermeyin: {merchant} bu ödemeyi iptal etti.",
+  notNeededLead: "{arrived} ulaştı. Lütfen başka bir şey göndermeyin.",
   canceledPaidHeadline: "İptal edildi, ancak ödemeniz ulaştı",
   canceledPaidLead:
     "Lütfen bekleyin ve başka bir şey göndermeyin. {merchant} bu ödemeyi iptal etmişti. Paranızın kabul edilmesine veya iade edilmesine şimdi {merchant} karar verecek. Karar bu sayfada görünecek.",
@@ -134,28 +147,29 @@ export const tr: Catalogue = {
   cannotCheckLead:
     "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz, {network} ağı yeniden okunabildiğinde bulunur.",
   cannotCheckOpen:
-    "Henüz ödemediniz mi? Hâlâ ödeyebilirsiniz: Bu sayfa daha sonra gösterse bile ödemeniz, ağın onu kaydettiği andan itibaren geçerlidir.",
+    "Henüz ödemediniz mi? Beklemek daha iyi olur. Şimdi öderseniz ağ yeniden okunabildiğinde görürüz.",
   cannotCheckOver:
-    "Henüz ödemediniz mi? Lütfen şimdi ödemeyin: Ödeme süresi bitti. Bir dakika sonra yeniden kontrol edin.",
-  stillCheckingHeadline: "Ödeme süresi bitti. Hâlâ kontrol ediyoruz",
+    "Henüz ödemediniz mi? Lütfen şimdi ödemeyin. {contact} adlı satıcıdan yeni bir bağlantı isteyin.",
+  cannotCheckOverSent:
+    "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: {network} ağını o ana kadar hâlâ okuyoruz, bulduğumuz bu sayfada görünecek.",
   notAcceptedHeadline: "Şu anda bu yolla ödeyemezsiniz",
   notAccepted:
-    "Lütfen bir şey göndermeyin: {merchant} şu anda {network} ağında bu token ile ödeme kabul etmiyor. Zaten gönderdiniz mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Lütfen bir şey göndermeyin: {merchant} şu anda {network} ağında {token} kabul etmiyor. Zaten gönderdiniz mi veya başka bir yolla mı ödemek istiyorsunuz? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   cannotConfirmNow:
     "{network} ağı şu anda okunamıyor, bu nedenle onay sayısı güncel olmayabilir. Ödemeniz bulundu, lütfen yeniden göndermeyin.",
   revertedHeadline: "Ağın ödemenizi yeniden onaylaması gerekiyor",
   revertedLead:
-    "Lütfen bekleyin ve yeniden göndermeyin. {network} ağı ödemenizi kaydetmişti, ancak henüz kesinleştirmedi: Bu normalde birkaç dakika daha sürer. Bu sayfayı kapatıp daha sonra yeniden bakabilirsiniz.",
+    "Lütfen yeniden ödemeyin. {network} ağı ödemenizi onaylamadı: Ödemenin bulunduğu blok değiştirildi. Bu ara sıra olur ve ödeme genellikle birkaç dakika içinde yeniden görünür.",
   revertedNext:
-    "Para bu yüzden kaybolmaz: Ödeme geri gelmezse para normalde cüzdanınızdan çıkmamıştır. Yeniden ödemeden önce {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Bu sayfayı kapatıp geri dönebilirsiniz. Gönderdikten bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   reverted:
     "Bir şey göndermeden önce cüzdanınıza bakın: Ağ, daha önce burada görünen bir ödemeyi korumadı. Cüzdanınızda gönderildi veya beklemede göründüğü sürece lütfen yenisini göndermeyin.",
-  transactionFailed: "Son girdiğiniz işlem ağda başarısız oldu ve hiçbir para aktarılmadı.",
+  transactionFailed: "Girdiğiniz işlem ağda başarısız oldu: Hiçbir para aktarılmadı.",
   contact:
-    "Zaten bir şey gönderdiniz mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Sorunuz mu var? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   contactIfLong:
     "Bir gün sonra hâlâ karar yok mu? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
-  waitOrRefund: "Beklemek istemiyor musunuz? Bunun yerine paranızı geri isteyebilirsiniz.",
+  waitOrRefund: "Paranızı geri mi istiyorsunuz? Nereye gönderileceğini aşağıda belirtin.",
   lastChecked: "Son kontrol",
   never: "Henüz yapılmadı",
 
@@ -199,7 +213,9 @@ export const tr: Catalogue = {
   refundQuestion: "İade iste",
   refundAmount: "{amount} tutarını geri iste",
   refundNext:
-    "İadeyi buradan isteyin: {merchant} karar verir ve parayı, gireceğiniz adrese elle gönderir.",
+    "İadeyi buradan isteyin. {merchant} kabul ederse para, gireceğiniz cüzdan adresine gönderilir.",
+  refundAsked:
+    "{refund} tutarını geri istediniz. {merchant} karar verecek ve karar bu sayfada görünecek. Başka bir şey yapmanız gerekmez.",
   refundLead:
     "{merchant}, bu ödeme için gerekmeyen tutarı geri gönderebilir. Ödemenizin işlem kodunu ve kendi cüzdanınızın bir adresini girin. Ödemeyi yaptığınız borsanın adresini girmeyin: oraya gönderilenler kaybolabilir.",
   refundAddressLabel: "{network} ağındaki kendi adresiniz",

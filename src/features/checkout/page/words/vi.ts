@@ -80,15 +80,25 @@ export const vi: Catalogue = {
     "Chúng tôi không đọc được số tiền hiện tại, nên không yêu cầu ví gửi gì cả. Vui lòng thử lại sau giây lát.",
   awaitingHeadline: "Đang chờ bạn thanh toán",
   awaitingLead:
-    "Bạn đã gửi rồi? Hãy để trang này mở và đừng gửi hai lần: khoản thanh toán sẽ hiện ở đây.",
-  payAgain: "Nếu ví của bạn cũng hiển thị là thất bại, bạn có thể thanh toán lại.",
+    "Bạn đã gửi rồi? Vui lòng đừng gửi hai lần: khoản thanh toán sẽ hiện ở đây. Bạn có thể đóng trang này rồi quay lại.",
+  payAgain:
+    "Bạn có thể thanh toán lại bên dưới. Ví của bạn hiển thị là đã hoàn tất? Khi đó đừng thanh toán: hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   lookingLead:
-    "Chúng tôi đang tìm giao dịch mà bạn đã nhập. Hãy để trang này mở và đừng gửi hai lần.",
-  lastEntered: "Bạn đã nhập một giao dịch.",
+    "Vui lòng không gửi lại. Việc này thường mất vài phút, và chúng tôi sẽ tìm trong một giờ. Bạn có thể đóng trang này rồi quay lại.",
+  lookingHeadline: "Đang tìm giao dịch của bạn",
+  sentFailedHeadline: "Giao dịch của bạn đã thất bại",
+  enteredHeadline: "Giao dịch đã nhập không được tính",
+  enteredNext:
+    "Bạn nhập nhầm? Hãy nhập giao dịch đúng bên dưới. Bạn đã trả bằng giao dịch này? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  goneHeadline: "Khoản thanh toán không còn trên mạng",
+  goneLead:
+    "Hãy xem trong ví. Nếu ví hiển thị khoản thanh toán là đã gửi hoặc đang chờ, hãy đợi và đừng thanh toán lại. Nếu khoản đó thất bại hoặc biến mất, bạn có thể thanh toán lại bên dưới. Một giờ sau khi gửi vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   partlyPaidHeadline: "Đã nhận được một phần thanh toán",
   partlyPaidLead:
     "Hãy gửi {remaining} còn lại để hoàn tất thanh toán. Chúng tôi đã nhận {received} trên tổng số {payable}.",
   partlyPaidSent: "Bạn đã gửi phần còn lại? Vui lòng đừng gửi hai lần: phần đó sẽ hiện ở đây.",
+  partlyPaidElse:
+    "Bạn không gửi phần còn lại? Khi hết thời gian thanh toán, bạn có thể yêu cầu trả lại tiền tại đây.",
   confirmingHeadline: "Đã phát hiện khoản thanh toán",
   confirmingLead:
     "Bạn không cần làm gì thêm và có thể đóng trang này. Mạng đang xác nhận khoản thanh toán của bạn. Thời gian dự kiến: {wait}.",
@@ -100,7 +110,7 @@ export const vi: Catalogue = {
     "Vui lòng đợi và không gửi lại. Khoản thanh toán của bạn không thể tự động đối chiếu, vì vậy {merchant} sẽ quyết định có chấp nhận hay không. Kết quả sẽ hiện trên trang này.",
   paidHeadline: "Đã thanh toán",
   paidLead: "Cảm ơn bạn! {merchant} đã nhận được khoản thanh toán của bạn.",
-  overpaidHeadline: "Đã thanh toán, nhưng bạn gửi dư",
+  overpaidHeadline: "Đã thanh toán. Bạn đã gửi dư {excess}",
   overpaidLead: "{merchant} đã nhận được khoản thanh toán của bạn.",
   sumPaid: "Bạn đã trả",
   sumAsked: "Tổng phải trả",
@@ -109,14 +119,16 @@ export const vi: Catalogue = {
     "Để nhận lại {excess}, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   paidLateHeadline: "Đã thanh toán và được chấp nhận",
   paidLateLead:
-    "Cảm ơn bạn! {merchant} đã chấp nhận khoản thanh toán đến sau thời hạn của bạn. Bạn không cần làm gì thêm.",
-  paidLateOverpaidLead: "{merchant} đã chấp nhận khoản thanh toán đến sau thời hạn của bạn.",
-  lateHeadline: "Đã tìm thấy thanh toán, nhưng sau thời hạn",
+    "Cảm ơn bạn! {merchant} đã chấp nhận khoản thanh toán của bạn. Bạn không cần làm gì thêm.",
+  paidLateOverpaidLead: "{merchant} đã chấp nhận khoản thanh toán của bạn.",
+  lateHeadline: "Khoản thanh toán của bạn đến khi đã hết giờ",
   lateLead:
     "Vui lòng đợi và không gửi thêm gì. {merchant} sẽ quyết định chấp nhận khoản thanh toán của bạn hay trả lại. Kết quả sẽ hiện trên trang này.",
   expiredHeadline: "Đã hết thời gian thanh toán",
   expiredLead:
     "Bạn chưa gửi? Vui lòng không gửi gì nữa. Hãy yêu cầu {merchant} cung cấp liên kết mới.",
+  newLink:
+    "Vui lòng không gửi gì lúc này. Hãy yêu cầu liên kết mới từ {contact} và cung cấp mã tham chiếu này: {reference}.",
   expiredSent:
     "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán vẫn có thể hiện ở đây, vì vậy hãy giữ lại liên kết đến trang này. Sau một giờ vẫn chưa thấy? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   expiredPartlyHeadline: "Chỉ một phần được trả đúng hạn",
@@ -124,8 +136,9 @@ export const vi: Catalogue = {
     "Vui lòng không gửi phần còn lại nữa: đã hết thời gian thanh toán. Chúng tôi đã nhận {received} trên tổng số {payable}.",
   expiredPartlyNext:
     "Hãy liên hệ {contact} về số tiền {received} và cung cấp mã tham chiếu này: {reference}.",
-  canceledHeadline: "Người bán đã hủy",
+  canceledHeadline: "Đã bị {merchant} hủy",
   canceledLead: "Vui lòng không gửi gì: {merchant} đã hủy khoản thanh toán này.",
+  notNeededLead: "Chúng tôi đã nhận {arrived}. Vui lòng không gửi thêm gì.",
   canceledPaidHeadline: "Đã hủy, nhưng khoản tiền của bạn đã đến",
   canceledPaidLead:
     "Vui lòng đợi và không gửi thêm gì. {merchant} đã hủy khoản thanh toán này và nay sẽ quyết định chấp nhận tiền của bạn hay trả lại. Kết quả sẽ hiện trên trang này.",
@@ -133,28 +146,28 @@ export const vi: Catalogue = {
   cannotCheckLead:
     "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán sẽ được tìm thấy ngay khi đọc lại được mạng {network}.",
   cannotCheckOpen:
-    "Bạn chưa thanh toán? Bạn vẫn có thể thanh toán: khoản thanh toán được tính từ lúc mạng ghi nhận, dù trang này hiển thị muộn hơn.",
+    "Bạn chưa thanh toán? Tốt nhất là đợi. Nếu bạn thanh toán bây giờ, chúng tôi sẽ thấy khi đọc lại được mạng.",
   cannotCheckOver:
-    "Bạn chưa thanh toán? Vui lòng đừng thanh toán lúc này: đã hết thời gian thanh toán. Hãy kiểm tra lại sau một phút.",
-  stillCheckingHeadline: "Đã hết giờ. Chúng tôi vẫn đang kiểm tra",
+    "Bạn chưa thanh toán? Vui lòng đừng thanh toán lúc này. Hãy yêu cầu liên kết mới từ {contact}.",
+  cannotCheckOverSent:
+    "Bạn đã gửi rồi? Vui lòng không gửi lại: chúng tôi vẫn đang đọc mạng {network} đến thời điểm đó, và trang này sẽ cho biết kết quả.",
   notAcceptedHeadline: "Hiện không thể thanh toán bằng cách này",
   notAccepted:
-    "Vui lòng không gửi gì: {merchant} hiện không nhận thanh toán bằng token này trên mạng {network}. Bạn đã gửi rồi? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Vui lòng không gửi gì: {merchant} hiện không nhận {token} trên mạng {network}. Bạn đã gửi rồi hoặc muốn thanh toán cách khác? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   cannotConfirmNow:
     "Hiện không đọc được mạng {network}, vì vậy số xác nhận có thể chưa cập nhật. Khoản thanh toán của bạn đã được tìm thấy, vì vậy vui lòng không gửi lại.",
   revertedHeadline: "Mạng phải xác nhận lại khoản thanh toán",
   revertedLead:
-    "Vui lòng đợi và không gửi lại. Mạng {network} đã ghi nhận khoản thanh toán của bạn, nhưng chưa chính thức: thông thường cần thêm vài phút. Bạn có thể đóng trang này và xem lại sau.",
+    "Vui lòng không thanh toán lại. Mạng {network} chưa xác nhận khoản thanh toán của bạn: khối chứa nó đã bị thay thế. Điều này thỉnh thoảng xảy ra, và khoản thanh toán thường hiện lại sau vài phút.",
   revertedNext:
-    "Tiền không bị mất vì việc này: nếu khoản thanh toán không trở lại, thông thường tiền chưa rời khỏi ví của bạn. Trước khi thanh toán lại, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Bạn có thể đóng trang này rồi quay lại. Một giờ sau khi gửi vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   reverted:
     "Hãy xem trong ví trước khi gửi bất cứ thứ gì: mạng đã không giữ lại một khoản thanh toán từng hiện ở đây. Khi ví của bạn còn hiển thị là đã gửi hoặc đang chờ, vui lòng không gửi khoản khác.",
-  transactionFailed:
-    "Giao dịch bạn nhập gần nhất đã thất bại trên mạng và không chuyển khoản tiền nào.",
-  contact: "Bạn đã gửi gì rồi? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  transactionFailed: "Giao dịch bạn nhập đã thất bại trên mạng: không có tiền nào được chuyển.",
+  contact: "Bạn có câu hỏi? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   contactIfLong:
     "Sau một ngày vẫn chưa có quyết định? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
-  waitOrRefund: "Bạn không muốn đợi? Bạn có thể yêu cầu trả lại tiền.",
+  waitOrRefund: "Bạn muốn nhận lại tiền? Hãy cho biết bên dưới tiền cần được gửi đến đâu.",
   lastChecked: "Lần kiểm tra cuối",
   never: "Chưa có",
 
@@ -200,7 +213,9 @@ export const vi: Catalogue = {
   refundQuestion: "Yêu cầu hoàn tiền",
   refundAmount: "Yêu cầu trả lại {amount}",
   refundNext:
-    "Hãy yêu cầu hoàn tiền tại đây: {merchant} sẽ quyết định và gửi tiền thủ công đến địa chỉ bạn nhập.",
+    "Hãy yêu cầu hoàn tiền tại đây. Nếu {merchant} đồng ý, tiền sẽ được gửi đến địa chỉ ví bạn nhập.",
+  refundAsked:
+    "Bạn đã yêu cầu trả lại {refund}. {merchant} sẽ quyết định, và kết quả sẽ hiện trên trang này. Bạn không cần làm gì thêm.",
   refundLead:
     "{merchant} có thể gửi lại phần mà khoản thanh toán này không cần. Hãy nhập mã giao dịch của khoản bạn đã trả và một địa chỉ ví của chính bạn. Đừng nhập địa chỉ của sàn giao dịch mà bạn đã dùng để trả: tiền gửi đến đó có thể bị mất.",
   refundAddressLabel: "Địa chỉ của chính bạn trên mạng {network}",
