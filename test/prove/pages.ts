@@ -192,7 +192,7 @@ async function openPages(name: string): Promise<void> {
   );
 }
 
-/** What the process of the streams has reported. */
+/** The reports of the process of the streams. */
 interface StreamsReport {
   /** The number of streams that the server refused; null until all are open. */
   refused: number | null;

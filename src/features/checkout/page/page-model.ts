@@ -61,7 +61,7 @@ export interface PageModel extends CheckoutWords {
   readonly progress: ProgressModel | null;
   /** The amount that arrived, once the payment is complete; null if it was too much. */
   readonly total: string | null;
-  /** What was paid, what was to be paid, and what was too much; empty otherwise. */
+  /** The amounts paid, asked for and in excess, once the payment is complete and too much; empty otherwise. */
   readonly sums: readonly Fact[];
   readonly receipt: ReceiptModel | null;
   readonly facts: readonly Fact[];

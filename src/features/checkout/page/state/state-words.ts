@@ -14,7 +14,7 @@ export interface Part {
   readonly href: string;
 }
 
-/** What the page says about a checkout. */
+/** The words of the page of a checkout. */
 export interface CheckoutWords {
   readonly tone: Tone;
   readonly headline: string;
