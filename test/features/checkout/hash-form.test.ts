@@ -100,7 +100,7 @@ describe("the form for a transaction hash", () => {
     ["token_disabled", "accept USDT on TRON (TRC-20) at the moment."],
     ["too_small", "This transaction sent too little to count as a payment."],
     ["too_early", "This transaction is older than this payment"],
-    ["too_late", "The deadline passed too long ago for us to match this transaction."],
+    ["too_late", "The time to pay ended too long ago for us to match this transaction."],
     ["not_for_this", "This transaction is not a payment for this invoice."],
   ];
   for (const [result, words] of results) {

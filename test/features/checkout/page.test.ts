@@ -354,7 +354,7 @@ describe("the page of a checkout", () => {
         ).to.equal(refunded === 0n);
         expect(text.includes(withoutForm), `${name}, the merchant`).to.equal(refunded > 0n);
         if (name === "canceled") {
-          expect(text.includes("We received 25.0001 USDT."), "what arrived").to.equal(
+          expect(text.includes("We received 25.0001 USDT."), "the arrived amount").to.equal(
             refunded === 0n,
           );
           expect(page.includes('id="hash-form"'), "nothing is missing").to.equal(refunded > 0n);

@@ -22,7 +22,7 @@ export const en = {
   price: "Price: {amount}",
   lastDigits: "Please don't round it: the last digits tell us the payment is yours.",
   arrives:
-    "Exactly {amount} must arrive. From an exchange? It may take its fee out of what you send. What it says will arrive must be exactly {amount}.",
+    "Exactly {amount} must arrive. From an exchange? It may take its fee out of your payment: the amount that arrives after it must be exactly {amount}.",
   onlyHere:
     "Send only {token} on {network}. Anything else will not reach the merchant and cannot be recovered.",
   ownCoin: "From your own wallet, you also need a little {coin} for the network fee.",
