@@ -812,9 +812,9 @@ export interface CheckoutSession {
   readonly confirmationSeconds: number | null;
   /** The time of the newest block that was read; null unless the state is `cannot_check`, and if no block was ever read. */
   readonly lastCheckedAt: string | null;
-  /** The amounts that have arrived, by token: `receivedAmount` with the payments that wait for the merchant's decision. Empty if nothing has arrived. */
+  /** The amounts that have arrived, by token: `receivedAmount` with the payments that wait for the merchant's decision and, of an expired or canceled invoice, those that the merchant rejected and the payer can ask back. Empty if nothing has arrived. */
   readonly arrivedAmounts: readonly CheckoutAmount[];
-  /** The transactions that count, each once for each token, and those of an expired or canceled invoice that wait for the merchant's decision; in the state `reverted`, those expected back too. */
+  /** The transactions that count, each once for each token, and those of an expired or canceled invoice that wait for the merchant's decision or can be asked back; in the state `reverted`, those expected back too. */
   readonly transactions: readonly CheckoutTransaction[];
   /** The latest transactions that were submitted for this checkout, newest first. */
   readonly submittedTransactions: readonly SubmittedTransaction[];
