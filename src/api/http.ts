@@ -2,7 +2,7 @@ import type Router from "@koa/router";
 import type { Middleware } from "koa";
 import { readForm } from "./pipeline/body.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { InvalidRequest, notFound, Problem } from "../kernel/errors.ts";
+import { InvalidRequest, noSuchPath, notFound, Problem } from "../kernel/errors.ts";
 import type { IdSource } from "../kernel/id.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { AddressRange } from "../platform/outbound/address.ts";
@@ -75,7 +75,7 @@ export function answerProblems(deps: {
   return async (ctx, next) => {
     try {
       await next();
-      if (ctx.status === 404 && ctx.body == null) throw notFound();
+      if (ctx.status === 404 && ctx.body == null) throw noSuchPath();
     } catch (error) {
       const problem = problemDocument(error, ctx.state.requestId, deps.baseUrl());
       if (error instanceof RateLimitExceeded) ctx.set(rateLimitHeaders(error.state));
@@ -122,6 +122,13 @@ function acceptLanguageOf(ctx: Exchange): string {
   return ctx.get("Accept-Language").slice(0, 200);
 }
 
+const replaced = "the program's files were replaced while it ran, so restart the server";
+
+/** Whether a part of the program that is loaded when it is needed is gone. */
+function isReplaced(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | null)?.code === "ERR_MODULE_NOT_FOUND";
+}
+
 /**
  * Logs a failure. A refusal by a rule, such as a network without a provider, is not a defect and is logged without
  * a stack.
@@ -136,7 +143,7 @@ function logFailure(
   if (error instanceof Problem && error.cause === undefined) {
     logger.warn({ requestId, code, detail }, title);
   } else {
-    logger.error({ requestId, err: error }, title);
+    logger.error({ requestId, err: error }, isReplaced(error) ? `${title}: ${replaced}` : title);
   }
 }
 

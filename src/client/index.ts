@@ -7,8 +7,8 @@ export {
   TillProblem,
   type ProblemCode,
 } from "./errors.ts";
-export { verifyWebhook, WebhookVerificationError } from "./webhook.ts";
-export type { Delivery, WebhookFault } from "./webhook.ts";
+export { isEventOf, verifyWebhook, WebhookVerificationError } from "./webhook.ts";
+export type { Delivery, EventNoun, WebhookFault } from "./webhook.ts";
 export type { Answer, CallOptions, ChangeOptions, TillOptions, WriteOptions } from "./transport.ts";
 export type { Page, Pages } from "./pages.ts";
 export type { Till } from "./generated/operations.ts";

@@ -3,7 +3,10 @@ import type { Problem } from "./generated/records.ts";
 
 /** How to reach an instance, and as whom. */
 export interface TillOptions {
-  /** The address of the instance, such as `https://till.example`, with its path prefix if it has one. */
+  /**
+   * The address of the instance, such as `https://till.example`, with its path prefix if it has one. An address that
+   * ends in `/v1` is that of its API, and means the same.
+   */
   readonly url: string;
   /** An API key: for servers. Never ship one in a page or an app. */
   readonly apiKey?: string | undefined;
@@ -217,7 +220,8 @@ function parsed(text: string, status: number): unknown {
 function baseOf(address: string): string {
   const { protocol, origin, pathname } = new URL(address);
   if (!/^https?:$/.test(protocol)) throw new TypeError(`${address} is not an http or https URL`);
-  return `${origin}${pathname.replace(/\/+$/, "")}/v1`;
+  // The address of the API, which ends in /v1, is as good as that of the instance.
+  return `${origin}${pathname.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
 }
 
 async function authorize(headers: Record<string, string>, options: TillOptions): Promise<void> {

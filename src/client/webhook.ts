@@ -1,5 +1,5 @@
 import { TillError } from "./errors.ts";
-import type { WebhookEvent } from "./generated/records.ts";
+import type { WebhookEvent, WebhookEventType } from "./generated/records.ts";
 
 /** Why a delivery was not accepted. */
 export type WebhookFault =
@@ -73,6 +73,18 @@ export async function verifyWebhook(delivery: Delivery): Promise<WebhookEvent> {
   return { ...eventOf(body), id };
 }
 
+/** The nouns of the event types, such as `invoice`. */
+export type EventNoun = NounOf<WebhookEventType>;
+type NounOf<Type extends string> = Type extends `${infer Noun}.${string}` ? Noun : never;
+
+/** Whether an event is about a noun: `data` then has the type of its record, whatever happened. */
+export function isEventOf<Any extends { readonly type: string }, Noun extends EventNoun>(
+  event: Any,
+  noun: Noun,
+): event is Extract<Any, { readonly type: `${Noun}.${string}` }> {
+  return event.type.startsWith(`${noun}.`);
+}
+
 async function isSigned(
   content: Uint8Array<ArrayBuffer>,
   secrets: readonly string[],
@@ -129,12 +141,20 @@ function valueOf(
 }
 
 function eventOf(body: string | Uint8Array): WebhookEvent {
+  let event: unknown;
   try {
-    const text = typeof body === "string" ? body : new TextDecoder().decode(body);
-    return JSON.parse(text) as WebhookEvent;
+    event = JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body));
   } catch {
     throw new WebhookVerificationError("malformed_body", "The body is not JSON.");
   }
+  if (isEvent(event)) return event;
+  throw new WebhookVerificationError("malformed_body", "The body is not an event of Till.");
+}
+
+function isEvent(body: unknown): body is WebhookEvent {
+  if (typeof body !== "object" || body === null) return false;
+  const { type, data } = body as Readonly<Record<string, unknown>>;
+  return typeof type === "string" && typeof data === "object" && data !== null;
 }
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {

@@ -51,7 +51,10 @@ export function storeBehind(place: StoreLocation, lacking: number | "keyed audit
 
 /** Returns the error for a location without a completely created store. */
 export function noStore(place: StoreLocation): Error {
-  const elsewhere = place.databaseUrl === null ? "set TILL_DATA_DIR" : "correct DATABASE_URL";
+  const isFile = place.databaseUrl === null;
+  const elsewhere = isFile
+    ? "set TILL_DATA_DIR; for a running demo, to the data folder that it prints"
+    : "correct DATABASE_URL";
   return new NoStore(
     `${storeName(place)} does not exist or is incomplete. Create a store with till init, or ${elsewhere}.`,
   );

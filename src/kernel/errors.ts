@@ -106,6 +106,13 @@ export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Defect(message);
 }
 
+/** Creates the response for a path that nothing has, whatever the credential. */
+export function noSuchPath(): Problem {
+  return new NotFound(
+    "Nothing has this path, with any credential. Compare it with the reference: this server shows it at /docs.",
+  );
+}
+
 /** Creates the one response both for missing things and for those of another tenant. */
 export function notFound(): Problem {
   return new NotFound(

@@ -192,7 +192,9 @@ anyServed(
       });
       try {
         const line = once(createInterface({ input: child.stdout }), "line");
-        const body = JSON.stringify({ type: "invoice.paid", data: { externalId: "order-8" } });
+        // The first delivery failed, and a later event of the paid invoice comes first.
+        const data = { externalId: "order-8", status: "paid", objectVersion: 4 };
+        const body = JSON.stringify({ type: "invoice.overpaid", data });
         const timestampSeconds = Math.floor(Date.now() / 1_000);
         const message = { id: "evt_1", timestampSeconds, body: Buffer.from(body) };
         const deliver = (text: string) =>

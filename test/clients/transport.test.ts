@@ -97,6 +97,14 @@ describe("the client's requests", () => {
     expect(sent[1]?.headers.has("Idempotency-Key")).to.equal(false);
   });
 
+  it("take the address of the API for that of its instance", async () => {
+    for (const url of ["https://till.example/prefix/v1", "https://till.example/prefix/v1/"]) {
+      const { sent, call } = scripted([answer(200)], { url });
+      await call(get);
+      expect(sent[0]?.url).to.equal("https://till.example/prefix/v1/invoices/inv_1");
+    }
+  });
+
   it("ask for the current access token before each attempt", async () => {
     let drawn = 0;
     const { sent, call } = scripted([lost, answer(200)], {

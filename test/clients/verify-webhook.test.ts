@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { verifyWebhook, WebhookVerificationError } from "../../src/client/index.ts";
+import { isEventOf, verifyWebhook, WebhookVerificationError } from "../../src/client/index.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 
@@ -37,6 +37,16 @@ describe("verifyWebhook", () => {
     expect(await faultOf({ headers: named })).to.equal("none");
   });
 
+  it("is followed by a look at the noun of the event, which gives the data its type", () => {
+    const about = (type: string) => isEventOf({ type }, "invoice");
+    expect(["invoice.paid", "invoice.later_type"].map(about)).to.deep.equal([true, true]);
+    expect(["payment.detected", "invoices.paid", "invoice"].map(about)).to.deep.equal([
+      false,
+      false,
+      false,
+    ]);
+  });
+
   it("accepts each of the secrets of a rotation, on either side", async () => {
     expect(await faultOf({ headers: signed([secret, old]), secret: old })).to.equal("none");
     expect(await faultOf({ headers: signed([old]), secret: [secret, old] })).to.equal("none");
@@ -72,11 +82,12 @@ describe("verifyWebhook", () => {
     expect(await faultOf({ headers: {} })).to.equal("missing_header");
   });
 
-  it("refuses a signed body that is not JSON, and throws a TypeError for a malformed secret", async () => {
-    const text = "not JSON";
-    const message = { id: "evt_1", timestampSeconds: now / 1_000, body: Buffer.from(text) };
-    const headers = { ...sign({ ...message, secrets: [secret] }) };
-    expect(await faultOf({ body: text, headers })).to.equal("malformed_body");
+  it("refuses a signed body other than an event, and throws a TypeError for a malformed secret", async () => {
+    for (const text of ["not JSON", "{}", "null", "7", '{"type":"invoice.paid"}', '{"data":{}}']) {
+      const message = { id: "evt_1", timestampSeconds: now / 1_000, body: Buffer.from(text) };
+      const headers = { ...sign({ ...message, secrets: [secret] }) };
+      expect(await faultOf({ body: text, headers }), text).to.equal("malformed_body");
+    }
     for (const wrong of ["", "secret", [], [secret, "whsec_"]]) {
       const error: unknown = await faultOf({ secret: wrong }).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(TypeError);

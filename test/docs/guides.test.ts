@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import type { Till } from "../../src/client/index.ts";
+import { invoiceStateOf, noPayments, type Terms } from "../../src/features/invoices/rules.ts";
 import { issueInvoice } from "../scenarios/way.ts";
 import { openClient } from "../scenarios/client.ts";
 import { xpubs } from "../support/merchants.ts";
@@ -35,6 +36,59 @@ function rowsOf(guide: string): readonly Row[] {
 }
 
 const codes = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
+
+describe("the guide of odd payments", () => {
+  /** Every status and exception that the rules give, with the terms and totals that lead to it. */
+  function combinations(): ReadonlyMap<string, bigint> {
+    const [payableAmount, dueAmount, expiresAt] = [100n, 98n, 1_000_000];
+    const issued = { payableAmount, askedAmount: payableAmount, dueAmount, expiresAt };
+    const found = new Map([["draft none", 0n]]);
+    for (const canceledAt of [null, 1])
+      for (const isOver of [false, true])
+        for (const seen of [0n, 50n, 98n, 100n, 107n])
+          for (const confirmed of [0n, 50n, 98n, 100n, 107n])
+            for (const [isLate, isReverted] of marks) {
+              if (confirmed > seen) continue;
+              // Payments are late after the deadline or a cancellation only.
+              if (isLate && !isOver && canceledAt === null) continue;
+              const terms: Terms = { status: "open", issued, canceledAt };
+              const totals = { ...noPayments, seen, confirmed, isLate, isReverted };
+              const state = invoiceStateOf(terms, totals, isOver ? expiresAt + 1 : 0);
+              const { status, exception } = state;
+              const owed =
+                status === "paid" ? (seen > payableAmount ? seen - payableAmount : 0n) : seen;
+              const isEnded = ["paid", "expired", "canceled"].includes(status);
+              const name = `${status} ${exception}`;
+              const most = found.get(name) ?? 0n;
+              found.set(name, isEnded && owed > most ? owed : most);
+            }
+    return found;
+  }
+  const marks = [
+    [false, false],
+    [true, false],
+    [false, true],
+    [true, true],
+  ] as const;
+
+  it("has a row for every status and exception, and names an amount wherever money can be owed", async () => {
+    const guide = await read("odd-payments");
+    const table = /## Every combination\n([^]+?)\n\n-/.exec(guide)?.[1] ?? "";
+    const rows = [...table.matchAll(/^\| (.+) \|$/gm)].flatMap(([, line = ""]) => {
+      const [status = "", exceptions = "", , owed = ""] = line.split(" | ");
+      return codes(exceptions).map((exception) => [`${codes(status).join("")} ${exception}`, owed]);
+    });
+    const owedOf = new Map(rows.map(([name = "", owed = ""]) => [name, owed]));
+    // The first row is the heading.
+    owedOf.delete(" exception");
+    const expected = combinations();
+    expect([...owedOf.keys()].sort()).to.deep.equal([...expected.keys()].sort());
+    for (const [name, owed] of expected) {
+      const words = owedOf.get(name) ?? "";
+      if (owed > 0n) expect(words, name).to.match(/^`(?:excessAmount|paidTokenAmount)`/);
+    }
+  });
+});
 
 describe("the guides of the sandbox", () => {
   let till: Installation;
@@ -109,8 +163,11 @@ describe("the guides of the sandbox", () => {
     this.timeout(180_000);
     for (const row of rowsOf(await read("odd-payments"))) {
       const [status = "", exception = "", ...events] = row.rest.flatMap(codes);
-      const { id } = await done(row, status, exception);
+      const { id, ...invoice } = await done(row, status, exception);
       expect(await eventsOf(id), row.title).to.deep.equal(events);
+      const { paidTokenAmount: sent, payableAmount: asked } = invoice;
+      const excess = status === "paid" ? Number(sent) - Number(asked) : 0;
+      expect(invoice.excessAmount, row.title).to.equal(excess.toFixed(2));
     }
   });
 

@@ -19,7 +19,7 @@ function proseOf(text: string): string {
 }
 
 function anchorsOf(text: string): ReadonlySet<string> {
-  const sections = sectionsOf({ path: "", title: "", text }).map(({ id }) => id);
+  const sections = sectionsOf({ path: "", title: "", text }).flatMap(({ id }) => id ?? []);
   return new Set([
     ...sections,
     ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id),

@@ -27,7 +27,7 @@ export const pageParameters = {
 
 /** One or more of the given values, separated by commas: `status=open,paid`. Duplicates are ignored. */
 export function oneOrMore<const V extends string>(values: readonly V[]) {
-  const any = `(${values.join("|")})`;
+  const any = `(${values.join("|").replaceAll(".", "\\.")})`;
   return z
     .string()
     .regex(new RegExp(`^${any}(,${any}){0,${String(values.length - 1)}}$`), {

@@ -99,7 +99,7 @@ export function permissionsReference(): string {
   return [
     "# Permissions",
     "",
-    "Generated from the table in `src/api/declare/permissions.ts`. Admins of the platform organization also hold every platform permission.",
+    "Admins of the platform organization also hold every platform permission.",
     "",
     "A key has exactly the scopes it names, except that `write` includes `read`. Who can grant a scope to a new key:",
     "",

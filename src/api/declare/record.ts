@@ -110,6 +110,13 @@ export function recordSchemas(): Record<string, Record<string, unknown>> {
 /** A time in a response: ISO 8601 with milliseconds and Z. */
 export const datetime = () => z.iso.datetime({ precision: 3 });
 
+/** The number of changes of an object, which its events have too. */
+export const objectVersion = () =>
+  z.int().min(1).meta({
+    description:
+      "Increased by each change of the object, as in its events: of two states, the one with the higher number is newer. Values that follow the chain, such as confirmations, change without it.",
+  });
+
 /**
  * A time in a request: ISO 8601 with an offset, in any precision. In UTC it must be in the years 1 to 9999, the range
  * that a response can express.

@@ -110,7 +110,6 @@ async function printDemo(
       terminal.data(checkoutUrl);
       return;
     case "people": {
-      const there = `--data-dir '${app.config.dataDir}'`;
       terminal.talk(`Till is ready at ${url}. Its tokens have no value, so pay as you like.\n`);
       await printLines(terminal, [
         ["Checkout", checkoutUrl],
@@ -122,12 +121,17 @@ async function printDemo(
         ["Data folder", app.config.dataDir],
       ]);
       terminal.talk(
-        `\nOpen the checkout and pay, or in another terminal:\n` +
-          `  till sandbox pay ${invoiceId} ${there}\n` +
+        "\nFor the shop and the commands of the guides, in another terminal:\n" +
+          `  export TILL=${app.baseUrl()}\n` +
+          `  export KEY=${apiKey}\n` +
+          `  export TILL_DATA_DIR='${app.config.dataDir}'\n` +
+          `  export TILL_ORGANIZATION=${world.organizationId}\n` +
+          "Open the checkout and pay, or there:\n" +
+          `  till sandbox pay ${invoiceId}\n` +
           "Select a plan with POST …/billing/subscription/select, and see the billing:\n" +
-          `  till billing plans ${there}\n` +
-          `  till billing subscriptions ${there}\n` +
-          `  till billing invoices ${there}\n` +
+          "  till billing plans\n" +
+          "  till billing subscriptions\n" +
+          "  till billing invoices\n" +
           "Received webhooks are shown below. Press Ctrl-C to end the demo.\n",
       );
     }

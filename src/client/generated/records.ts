@@ -304,6 +304,8 @@ export interface AdminPayment {
   readonly createdAt: string;
   /** Time when it was confirmed: ISO 8601, UTC; null until then. */
   readonly confirmedAt: string | null;
+  /** Increased by each change of the object, as in its events: of two states, the one with the higher number is newer. Values that follow the chain, such as confirmations, change without it. */
+  readonly objectVersion: number;
   /** The organization's id. */
   readonly organizationId: string;
   /** The organization's name. */
@@ -648,9 +650,9 @@ export interface BatchInvoiceRequest {
   readonly description?: string | null | undefined;
   /** The shop's page to which the payer returns: an http or https URL. */
   readonly redirectUrl?: string | null | undefined;
-  /** Time from the issue until the invoice expires, in seconds. */
+  /** Time from the issue until the invoice expires, in seconds; 3600 by default. */
   readonly expiresInSeconds?: number | undefined;
-  /** The underpayment that is accepted as full payment, in percent. */
+  /** The underpayment that is accepted as full payment, in percent; 0 by default. */
   readonly underpaymentTolerance?: string | undefined;
   /** The merchant's own data: at most 50 keys of 40 characters, values of 500. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
@@ -934,9 +936,9 @@ export interface CreateInvoiceRequest {
   readonly description?: string | null | undefined;
   /** The shop's page to which the payer returns: an http or https URL. */
   readonly redirectUrl?: string | null | undefined;
-  /** Time from the issue until the invoice expires, in seconds. */
+  /** Time from the issue until the invoice expires, in seconds; 3600 by default. */
   readonly expiresInSeconds?: number | undefined;
-  /** The underpayment that is accepted as full payment, in percent. */
+  /** The underpayment that is accepted as full payment, in percent; 0 by default. */
   readonly underpaymentTolerance?: string | undefined;
   /** The merchant's own data: at most 50 keys of 40 characters, values of 500. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
@@ -970,9 +972,9 @@ export interface CreatePaymentLinkRequest {
   readonly description?: string | null | undefined;
   /** The shop's page to which the payer returns: an http or https URL. */
   readonly redirectUrl?: string | null | undefined;
-  /** Time from the issue until the invoice expires, in seconds. */
+  /** Time from the issue until the invoice expires, in seconds; 3600 by default. */
   readonly expiresInSeconds?: number | undefined;
-  /** The underpayment that is accepted as full payment, in percent. */
+  /** The underpayment that is accepted as full payment, in percent; 0 by default. */
   readonly underpaymentTolerance?: string | undefined;
 }
 
@@ -997,7 +999,7 @@ export interface CreateWalletRequest {
 }
 
 export interface CreateWebhookEndpointRequest {
-  /** URL of the receiver; https, unless this server also allows http. */
+  /** URL of the receiver: https, or http to an address that the operator allows (`TILL_WEBHOOK_ALLOW_CIDRS`), which in the demo is 127.0.0.1. */
   readonly url: string;
   /** Your note about the endpoint. */
   readonly description?: string | null | undefined;
@@ -1087,6 +1089,8 @@ export interface Customer {
   readonly createdAt: string;
   /** Time of the last change: ISO 8601, UTC. */
   readonly updatedAt: string;
+  /** Increased by each change of the object, as in its events: of two states, the one with the higher number is newer. Values that follow the chain, such as confirmations, change without it. */
+  readonly objectVersion: number;
 }
 
 export interface CustomerList {
@@ -1172,6 +1176,8 @@ export interface Invoice {
   readonly paidAmount: string;
   /** The sum of the detected payments, confirmed or not: a decimal string in tokens. */
   readonly paidTokenAmount: string;
+  /** The part of `paidTokenAmount` above the most that the payer was asked for, in tokens; 0 unless more was sent. */
+  readonly excessAmount: string;
   /** Tokens for one unit of `settlementCurrency`, locked at the issue, or when the payer chose the option; rounded for display. Null while draft. */
   readonly exchangeRate: string | null;
   /** The token's symbol, such as `USDT`. */
@@ -1214,6 +1220,8 @@ export interface Invoice {
   readonly paidAt: string | null;
   /** Time of the cancellation: ISO 8601, UTC; null unless canceled. */
   readonly canceledAt: string | null;
+  /** Increased by each change of the object, as in its events: of two states, the one with the higher number is newer. Values that follow the chain, such as confirmations, change without it. */
+  readonly objectVersion: number;
 }
 
 export interface InvoiceBatch {
@@ -1391,6 +1399,8 @@ export interface Network {
   readonly chainId: number;
   /** Blocks until a payment is confirmed, including its own block. */
   readonly requiredConfirmations: number;
+  /** Blocks until a block is final and cannot be replaced any more, including itself: a sent refund is confirmed then, and a payment that counts for no invoice can be refunded. Where the network's nodes report final blocks, their report decides, and this is about the most that it takes. */
+  readonly finalConfirmations: number;
   /** The tokens in which invoices can be paid. */
   readonly tokens: readonly NetworkToken[];
 }
@@ -1563,6 +1573,8 @@ export interface Payment {
   readonly createdAt: string;
   /** Time when it was confirmed: ISO 8601, UTC; null until then. */
   readonly confirmedAt: string | null;
+  /** Increased by each change of the object, as in its events: of two states, the one with the higher number is newer. Values that follow the chain, such as confirmations, change without it. */
+  readonly objectVersion: number;
 }
 
 export interface PaymentLink {
@@ -1598,6 +1610,8 @@ export interface PaymentLink {
   readonly createdAt: string;
   /** Time of the last change: ISO 8601, UTC. */
   readonly updatedAt: string;
+  /** Increased by each change of the object, as in its events: of two states, the one with the higher number is newer. Values that follow the chain, such as confirmations, change without it. */
+  readonly objectVersion: number;
 }
 
 export interface PaymentLinkList {
@@ -1643,7 +1657,7 @@ export interface PaymentOptionRequest {
 export interface PaymentPolicy {
   /** Payments after an invoice's deadline: `accept` counts them, `review` holds them for the merchant's decision. */
   readonly latePayments: "accept" | "review";
-  /** Days after its deadline or cancellation for which an invoice's amount stays reserved for late payments. A shorter window frees amounts at shared addresses sooner. */
+  /** Days after its deadline or cancellation for which an invoice can still be paid and its amount stays reserved; 7 by default. A shorter window frees amounts at shared addresses sooner. */
   readonly lateWindowDays: number;
   /** The tokens and networks that an invoice offers if its request names none. Null: a request must name them. */
   readonly paymentOptions: readonly UsualPaymentOption[] | null;
@@ -1930,6 +1944,8 @@ export interface Refund {
   readonly sentAt: string | null;
   /** Time when the transaction was final: ISO 8601, UTC; null until then. */
   readonly confirmedAt: string | null;
+  /** Increased by each change of the object, as in its events: of two states, the one with the higher number is newer. Values that follow the chain, such as confirmations, change without it. */
+  readonly objectVersion: number;
 }
 
 export interface RefundList {
@@ -2271,9 +2287,9 @@ export interface UpdateInvoiceRequest {
   readonly description?: string | null | undefined;
   /** The shop's page to which the payer returns: an http or https URL. */
   readonly redirectUrl?: string | null | undefined;
-  /** Time from the issue until the invoice expires, in seconds. */
+  /** Time from the issue until the invoice expires, in seconds; 3600 by default. */
   readonly expiresInSeconds?: number | undefined;
-  /** The underpayment that is accepted as full payment, in percent. */
+  /** The underpayment that is accepted as full payment, in percent; 0 by default. */
   readonly underpaymentTolerance?: string | undefined;
   /** Replaces all metadata. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
@@ -2323,14 +2339,14 @@ export interface UpdateOrganizationVerificationRequest {
 export interface UpdatePaymentPolicyRequest {
   /** Payments after an invoice's deadline: `accept` counts them, `review` holds them for the merchant's decision. */
   readonly latePayments?: "accept" | "review" | undefined;
-  /** Days after its deadline or cancellation for which an invoice's amount stays reserved for late payments. A shorter window frees amounts at shared addresses sooner. */
+  /** Days after its deadline or cancellation for which an invoice can still be paid and its amount stays reserved; 7 by default. A shorter window frees amounts at shared addresses sooner. */
   readonly lateWindowDays?: number | undefined;
   /** The tokens and networks that an invoice offers if its request names none, each combination once; the first is in force at the issue. Null: a request must name them. */
   readonly paymentOptions?: readonly PaymentOptionRequest[] | null | undefined;
 }
 
 export interface UpdateWebhookEndpointRequest {
-  /** URL of the receiver; https, unless this server also allows http. */
+  /** URL of the receiver: https, or http to an address that the operator allows (`TILL_WEBHOOK_ALLOW_CIDRS`), which in the demo is 127.0.0.1. */
   readonly url?: string | undefined;
   /** Your note about the endpoint; null removes it. */
   readonly description?: string | null | undefined;

@@ -4,5 +4,5 @@ import { CustomerRecord } from "./records.ts";
 import type { CustomerRow } from "./table.ts";
 
 export function presentCustomer(row: CustomerRow): z.input<typeof CustomerRecord> {
-  return presentRow(CustomerRecord, row);
+  return presentRow(CustomerRecord, row, { objectVersion: row.version });
 }

@@ -7,6 +7,7 @@ import {
   line,
   listRecord,
   metadata,
+  objectVersion,
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
@@ -24,6 +25,7 @@ export const CustomerRecord = responseRecord("Customer", {
   metadata: z.record(z.string(), z.string()),
   createdAt: datetime(),
   updatedAt: datetime(),
+  objectVersion: objectVersion(),
 });
 describeFields(CustomerRecord, {
   name: "The customer's name.",

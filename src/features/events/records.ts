@@ -1,13 +1,11 @@
 import { z } from "zod";
-import { limitParameter } from "../../api/declare/list.ts";
+import { limitParameter, oneOrMore } from "../../api/declare/list.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { datetime, id, record, responseRecord } from "../../api/declare/record.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
 
 /** Maximum length of a cursor in a request; real ones are much shorter. */
 const cursorLengthMax = 200;
-/** Long enough for all types, separated by commas. */
-const typesLengthMax = eventTypes.join(",").length;
 
 export const EventRecord = responseRecord("Event", {
   id: id("event").meta({
@@ -47,14 +45,12 @@ describeFields(EventListRecord, {
 export const eventQuery = {
   after: z.string().max(cursorLengthMax).optional().meta({
     description:
-      "The `nextCursor` of an earlier answer. Without it, the list starts at the oldest kept event.",
+      "The `nextCursor` of an earlier answer, which never expires, or the id of a kept event, such as the `webhook-id` of a delivery. Without it, the list starts at the oldest kept event.",
   }),
   limit: limitParameter,
-  types: z
-    .string()
-    .max(typesLengthMax)
-    .optional()
-    .meta({ description: "Event types, separated by commas. Default: all." }),
+  types: oneOrMore(eventTypes).optional().meta({
+    description: "Event types, separated by commas. Default: all.",
+  }),
 };
 
 export const EventTypeRecord = responseRecord("EventType", {

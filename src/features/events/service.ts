@@ -1,10 +1,12 @@
+import { day } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
-import type { Id } from "../../kernel/id.ts";
+import { idPattern, type Id } from "../../kernel/id.ts";
 import { parsePage } from "../../kernel/page.ts";
 import type { Database } from "../../platform/database/index.ts";
-import { eventCatalogue, eventTypes, type EventType } from "../../platform/events/catalogue.ts";
+import { eventCatalogue, type EventType } from "../../platform/events/catalogue.ts";
 import type { EventRow } from "../../platform/events/index.ts";
 import type { RelayedEvent } from "../../platform/events/relay.ts";
+import { eventKeptFor } from "../../platform/events/retention.ts";
 import { readRestores } from "../../platform/backup/restores.ts";
 import { open, seal, SealBroken } from "../../platform/secrets/encryption.ts";
 import { epochsAfter, type CursorEpochs } from "./cursor-epochs.ts";
@@ -14,12 +16,12 @@ import { eventsAfter, eventsBetween, findEvent, stretchAfter } from "./store.ts"
 const stretchMax = 1_000;
 
 export interface EventQuery {
-  /** The nextCursor of an earlier page; by default reading starts at the oldest stored event. */
+  /** The nextCursor of an earlier page, or an event's id; by default reading starts at the oldest stored event. */
   readonly after?: string | undefined;
   /** 1 to 100, by default 20. */
   readonly limit?: string | number | undefined;
-  /** Event types separated by commas; all by default. */
-  readonly types?: string | undefined;
+  /** All types by default. */
+  readonly types?: readonly EventType[] | undefined;
 }
 
 export interface EventPage {
@@ -69,16 +71,22 @@ export function makeEventService(deps: {
   return {
     async list(organizationId, query) {
       const { limit } = parsePage({ limit: query.limit }, "events");
-      const types = query.types === undefined ? null : readTypes(query.types);
+      const types = query.types ?? null;
       const current = await epochs();
-      const after =
-        query.after === undefined ? 0 : positionOf(cursorKey, organizationId, query.after, current);
+      const { after: given } = query;
+      const isEvent = given !== undefined && idPattern("event").test(given);
+      let after = 0;
+      if (isEvent) {
+        const position = await positionOfEvent(db, organizationId, given as Id<"event">);
+        // Nothing follows an event that the relay has not reached yet.
+        if (position === null) return { data: [], nextCursor: given, hasMore: false };
+        after = position;
+      } else if (given !== undefined) after = positionOf(cursorKey, organizationId, given, current);
       const { data, last, hasMore } = await read(db, organizationId, after, limit, types);
-      // Returns the same cursor until an event arrives, so that pollers get 304.
-      const nextCursor =
-        query.after !== undefined && last === after
-          ? query.after
-          : sealed(cursorKey, organizationId, last, current);
+      // Returns the same cursor until an event arrives, so that pollers get 304; in place of an event's id, which
+      // expires with the event, a cursor.
+      const isSame = given !== undefined && !isEvent && last === after;
+      const nextCursor = isSame ? given : sealed(cursorKey, organizationId, last, current);
       return { data, nextCursor, hasMore };
     },
 
@@ -102,6 +110,21 @@ function sealed(
   return seal(cursorKey, current.format(position), placeOf(organizationId));
 }
 
+/** Returns the position of an event, null while the relay has not assigned it; 400 if the event is not kept. */
+async function positionOfEvent(
+  db: Database,
+  organizationId: Id<"organization">,
+  eventId: Id<"event">,
+): Promise<number | null> {
+  const event = await findEvent(db, organizationId, eventId);
+  if (event !== null) return event.position;
+  throw invalidField(
+    { parameter: "after" },
+    "outdated_cursor",
+    `must be the id of an event that is still kept: events are kept for ${String(eventKeptFor / day)} days, and a restored backup lacks later ones; omit it to start at the oldest event, and skip ids that you know`,
+  );
+}
+
 /** Returns the position of a cursor; 400 if it is another organization's, or of the time before a restore. */
 function positionOf(
   cursorKey: Uint8Array,
@@ -117,7 +140,7 @@ function positionOf(
     throw invalidField(
       { parameter: "after" },
       "invalid_cursor",
-      "must be the nextCursor of this organization's events; omit it to start at the oldest event",
+      "must be the nextCursor of this organization's events, or the id of one of them; omit it to start at the oldest event",
     );
   }
   const { position, outdated } = current.parse(text);
@@ -164,15 +187,4 @@ const everyType = Object.values(eventCatalogue)
 
 function placeOf(organizationId: Id<"organization">): string {
   return `events:${organizationId}`;
-}
-
-function readTypes(given: string): readonly EventType[] {
-  const known: readonly string[] = eventTypes;
-  const types = [...new Set(given.split(","))];
-  if (types.every((type) => known.includes(type))) return types as EventType[];
-  throw invalidField(
-    { parameter: "types" },
-    "invalid_value",
-    "must be event types separated by commas; GET /v1/webhook-event-types lists them",
-  );
 }

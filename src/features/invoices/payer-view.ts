@@ -7,7 +7,7 @@ import { viewOf, type InvoiceView } from "./present.ts";
 import { referenceOf } from "./reference.ts";
 import { confirmationsShown, type InvoiceException, type InvoiceStatus } from "./rules.ts";
 import { isSameOption } from "../organizations/index.ts";
-import { optionsOf, quotesOf, roundingSlack, type Quote } from "./options/quotes.ts";
+import { excessOf, optionsOf, quotesOf, type Quote } from "./options/quotes.ts";
 import { quotesMax } from "./options/stored.ts";
 import type { PaymentOption } from "../organizations/index.ts";
 import { paidAmountOf } from "./settlement/terms-to-pay.ts";
@@ -70,11 +70,9 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
   const settlement = settlementAsset(invoice.settlementCurrency, invoice.settlementDecimals);
   const token = tokenAsset(invoice.tokenSymbol, invoice.tokenDecimals);
   const quotes = quotesOf(invoice);
-  const inForce = quotes.find((quote) => isSameOption(quote, invoice));
   const asked = invoice.askedAmount ?? payableAmount;
-  const excess = invoice.seenAmount - asked;
-  // The rounding between options does not count as excess.
-  const isRounding = excess > 0n && excess <= roundingSlack(quotes, inForce);
+  // An addition by rounding between options counts as requested.
+  const isRounding = invoice.seenAmount > asked && excessOf(invoice) === 0n;
   return {
     id: invoice.id,
     organizationId: invoice.organizationId,

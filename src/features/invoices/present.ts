@@ -7,7 +7,7 @@ import { networkState } from "../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { InvoiceRecord, type InvoiceListRecord } from "./records.ts";
 import { isSameOption } from "../organizations/index.ts";
-import { optionsOf, quotesOf } from "./options/quotes.ts";
+import { excessOf, optionsOf, quotesOf } from "./options/quotes.ts";
 import { confirmationsShown } from "./rules.ts";
 import { paidAmountOf } from "./settlement/terms-to-pay.ts";
 import type { InvoiceRow } from "./store.ts";
@@ -59,11 +59,13 @@ function recordOf(invoice: InvoiceView): z.input<typeof InvoiceRecord> {
     remainingAmount: tokens(invoice.remainingAmount),
     paidAmount: formatMoney(money(paidAmountOf(invoice), settlement)),
     paidTokenAmount: formatMoney(money(seenAmount, token)),
+    excessAmount: formatMoney(money(excessOf(invoice), token)),
     confirmationProgress: {
       current: confirmationsShown(invoice, invoice.tipHeight),
       required: invoice.requiredConfirmations,
     },
     paymentOptions: presentOptions(invoice),
+    objectVersion: invoice.version,
   });
 }
 

@@ -20,6 +20,7 @@ import {
   metadata,
   money,
   moneyAnswer,
+  objectVersion,
   paragraph,
   record,
   requestRecord,
@@ -44,10 +45,10 @@ const tolerance = () =>
   z
     .string()
     .regex(percentPattern, { error: 'must be a percentage as text such as "0.5", from 0 to 5' })
-    .meta({ description: "The underpayment that is accepted as full payment, in percent." });
+    .meta({ description: "The underpayment that is accepted as full payment, in percent; 0 by default." });
 const expiresIn = () =>
   z.int().min(expiresInSecondsRange.least).max(expiresInSecondsRange.most).meta({
-    description: "Time from the issue until the invoice expires, in seconds.",
+    description: "Time from the issue until the invoice expires, in seconds; 3600 by default.",
   });
 
 export const ConfirmationProgress = responseRecord("ConfirmationProgress", {
@@ -102,6 +103,10 @@ export const InvoiceRecord = responseRecord("Invoice", {
   }),
   paidAmount: moneyAnswer(),
   paidTokenAmount: moneyAnswer(),
+  excessAmount: moneyAnswer().meta({
+    description:
+      "The part of `paidTokenAmount` above the most that the payer was asked for, in tokens; 0 unless more was sent.",
+  }),
   exchangeRate: z.string().nullable(),
   tokenSymbol: z.string(),
   network: z.string(),
@@ -133,6 +138,7 @@ export const InvoiceRecord = responseRecord("Invoice", {
   issuedAt: datetime().nullable(),
   paidAt: datetime().nullable(),
   canceledAt: datetime().nullable(),
+  objectVersion: objectVersion(),
 });
 describeFields(InvoiceRecord, {
   publicId: "The short id that the payer sees.",

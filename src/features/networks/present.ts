@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { NetworkListRecord, NetworkRecord } from "./records.ts";
+import { finalConfirmations } from "../../platform/chain/networks.ts";
 import type { OfferedNetwork } from "./service.ts";
 
 function presentNetwork({ network, tokens }: OfferedNetwork): z.input<typeof NetworkRecord> {
@@ -10,6 +11,7 @@ function presentNetwork({ network, tokens }: OfferedNetwork): z.input<typeof Net
     isTest: network.isTest,
     chainId: network.chainId,
     requiredConfirmations: network.confirmations,
+    finalConfirmations: finalConfirmations(network),
     tokens: tokens.map(({ symbol, title, contract, decimals, pegs }) => ({
       symbol,
       title,

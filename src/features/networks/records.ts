@@ -28,6 +28,10 @@ export const NetworkRecord = responseRecord("Network", {
   requiredConfirmations: z.int().min(1).meta({
     description: "Blocks until a payment is confirmed, including its own block.",
   }),
+  finalConfirmations: z.int().min(1).meta({
+    description:
+      "Blocks until a block is final and cannot be replaced any more, including itself: a sent refund is confirmed then, and a payment that counts for no invoice can be refunded. Where the network's nodes report final blocks, their report decides, and this is about the most that it takes.",
+  }),
   tokens: z.array(NetworkTokenRecord),
 });
 describeFields(NetworkRecord, {

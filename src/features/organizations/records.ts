@@ -145,7 +145,7 @@ const latePayments = () =>
 const windowDays = () =>
   z.int().min(lateWindowDays.least).max(lateWindowDays.most).meta({
     description:
-      "Days after its deadline or cancellation for which an invoice's amount stays reserved for late payments. A shorter window frees amounts at shared addresses sooner.",
+      "Days after its deadline or cancellation for which an invoice can still be paid and its amount stays reserved; 7 by default. A shorter window frees amounts at shared addresses sooner.",
   });
 
 export const UsualPaymentOptionRecord = responseRecord("UsualPaymentOption", {

@@ -22,6 +22,7 @@ export function presentPaymentLink(link: PaymentLinkView): z.input<typeof Paymen
     walletId: terms.walletId ?? null,
     description: terms.description ?? null,
     redirectUrl: terms.redirectUrl ?? null,
+    objectVersion: link.version,
   });
 }
 

@@ -5,6 +5,7 @@ import {
   datetime,
   id,
   listRecord,
+  objectVersion,
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
@@ -37,6 +38,7 @@ export const PaymentLinkRecord = responseRecord("PaymentLink", {
   redirectUrl: z.string().nullable(),
   createdAt: datetime(),
   updatedAt: datetime(),
+  objectVersion: objectVersion(),
 });
 describeFields(PaymentLinkRecord, {
   status: "A `disabled` link starts no further payments.",

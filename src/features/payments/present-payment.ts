@@ -34,6 +34,7 @@ export function presentPayment(view: PaymentView): z.input<typeof PaymentRecord>
     settlementAmount: formatMoney(money(payment.settlementAmount, settlement)),
     blockNumber: payment.blockHeight,
     isVerified: isVerified(payment, transfer),
+    objectVersion: payment.version,
     confirmations: isOnChain ? confirmationsOf(tipHeight, payment.blockHeight) : 0,
   });
 }

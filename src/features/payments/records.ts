@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { datetime, id, listRecord, moneyAnswer, responseRecord } from "../../api/declare/record.ts";
+import { datetime, id, listRecord, moneyAnswer, objectVersion, responseRecord } from "../../api/declare/record.ts";
 import {
   anyAddress,
   createdTimes,
@@ -45,6 +45,7 @@ export const PaymentRecord = responseRecord("Payment", {
   source: z.enum(paymentSources),
   createdAt: datetime(),
   confirmedAt: datetime().nullable(),
+  objectVersion: objectVersion(),
 });
 describeFields(PaymentRecord, {
   logIndex:

@@ -28,6 +28,7 @@ export function presentRefund({ refund, network }: RefundView): z.input<typeof R
     paymentTransactionHash: kind.formatTransactionHash(refund.paymentHash),
     transactionHash: hashText(refund.transactionHash),
     refusedTransactionHash: hashText(refund.refusedHash),
+    objectVersion: refund.version,
   });
 }
 

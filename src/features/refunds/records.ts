@@ -7,6 +7,7 @@ import {
   listRecord,
   money,
   moneyAnswer,
+  objectVersion,
   paragraph,
   requestRecord,
   responseRecord,
@@ -61,6 +62,7 @@ export const RefundRecord = responseRecord("Refund", {
   updatedAt: datetime(),
   sentAt: datetime().nullable(),
   confirmedAt: datetime().nullable(),
+  objectVersion: objectVersion(),
 });
 describeFields(RefundRecord, {
   amount: "The amount to send back: a decimal string in tokens.",

@@ -6,6 +6,8 @@ import { tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money, parseMoneyField } from "../../kernel/money/money.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Address } from "../../platform/chain/client.ts";
+import { finalConfirmations } from "../../platform/chain/networks.ts";
+import { confirmationsOf } from "../../platform/chain/state/network-state.ts";
 import {
   UniqueViolation,
   type Database,
@@ -120,10 +122,8 @@ function create(
 
 /** Throws 409 `not_refundable` unless the payment is confirmed and verified, and has a surplus. */
 function requireRefundable(found: RefundablePayment): void {
-  const { payment, free, isConfirmed } = found;
-  if (!isConfirmed) {
-    throw new NotRefundable("The payment does not have its confirmations yet. Try again later.");
-  }
+  const { payment, free } = found;
+  requireConfirmed(found);
   requireVerified(found);
   if (free > 0n) return;
   throw new NotRefundable(
@@ -300,6 +300,23 @@ async function lockBoth(
   return { found, refund };
 }
 
+/** Throws 409 `not_refundable` with the confirmations that are missing. */
+function requireConfirmed(found: RefundablePayment): void {
+  const { payment, transfer, network, state, isConfirmed } = found;
+  if (isConfirmed) return;
+  if (transfer.status !== "seen") {
+    throw new NotRefundable(
+      `${payment.id} is not on the chain: a reorganization removed it. Wait until it is included again.`,
+    );
+  }
+  const has = confirmationsOf(state.tipHeight, payment.blockHeight);
+  throw new NotRefundable(
+    payment.status === "confirming"
+      ? `${payment.id} has ${String(has)} of its ${String(payment.requiredConfirmations)} confirmations. Try again once it is confirmed.`
+      : `${payment.id} counts for no invoice, so its block must be final before it is refunded: at about ${String(finalConfirmations(network))} confirmations. It has ${String(has)}. Try again later.`,
+  );
+}
+
 /** Throws 409 `not_refundable` unless providers have verified the transfer of the payment. */
 function requireVerified({ payment, isVerified }: RefundablePayment): void {
   if (isVerified) return;
@@ -310,10 +327,11 @@ function requireVerified({ payment, isVerified }: RefundablePayment): void {
 
 function requireStillRefundable(found: RefundablePayment): void {
   requireVerified(found);
-  const { payment, surplus, isConfirmed } = found;
-  if (isConfirmed && payment.refundRequested + payment.refunded <= surplus) return;
+  requireConfirmed(found);
+  const { payment, surplus } = found;
+  if (payment.refundRequested + payment.refunded <= surplus) return;
   throw new NotRefundable(
-    "The payment no longer has this surplus, is not final, or left the chain. Read it before you send anything.",
+    "The payment no longer has this surplus: its invoice needs it, or another refund took it. Do not send anything before you have read both.",
   );
 }
 

@@ -68,7 +68,10 @@ const url = () =>
   z
     .string()
     .max(urlLengthMax, { error: `must have at most ${String(urlLengthMax)} characters` })
-    .meta({ description: "URL of the receiver; https, unless this server also allows http." });
+    .meta({
+      description:
+        "URL of the receiver: https, or http to an address that the operator allows (`TILL_WEBHOOK_ALLOW_CIDRS`), which in the demo is 127.0.0.1.",
+    });
 
 const chosenEventTypes = () =>
   z

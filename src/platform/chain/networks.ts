@@ -63,6 +63,14 @@ export interface Network {
   readonly tokens: readonly NetworkToken[];
 }
 
+/**
+ * Returns the confirmations at which a block counts as final where nodes do not report it. Where they do, their report
+ * decides, and this is about the most that it takes.
+ */
+export function finalConfirmations({ finality }: Pick<Network, "finality">): number {
+  return finality.lagBlocks + 1;
+}
+
 export type AddressFault = "checksum" | "zero_address" | "malformed";
 
 export type ParsedAddress =

@@ -49,11 +49,11 @@ export function eventsReference(kept: DeliveriesKept): string {
   return [
     "# Events",
     "",
-    "Generated from `src/platform/events/catalogue.ts`. A webhook endpoint selects from these types; an endpoint that selects none receives all.",
+    "A webhook endpoint selects from these types; an endpoint that selects none receives all. A shop needs those of its invoices, `payment.needs_review` and `refund.requested`, and at a shared address `transfer.unmatched` and `wallet_capacity.half_used`. [Receiving webhooks](guides/webhooks.md) has a receiver.",
     "",
     "A webhook's body is `{ type, timestamp, data, apiVersion, organizationId, sequence }`: `sequence` numbers the events of the endpoint without gaps. `GET /v1/organizations/{organizationId}/events` returns the same bodies, oldest first, with the event's `id` instead of the `sequence`; the `id` is the `webhook-id` header of the deliveries.",
     "",
-    "`data` is the record in the column's schema ([records](api/records.md)) at the time of the change, with `objectVersion`, which each change of the object increments, and with `previousStatus` if the status changed. Ignore events whose `objectVersion` is lower than the one that you have.",
+    "`data` is the record in the column's schema ([records](api/records.md)) at the time of the change, with `objectVersion`, which each change of the object increments, and with `previousStatus` if the status changed. Decide by the record and not by the type: the first event that reaches you after a change may be a later one. Ignore an event whose `objectVersion` is not higher than the one that you have of the object; the events of one change share it.",
     "",
     `Events are kept for ${days(eventKeptFor)}, which is how far back the events list reaches. Successful deliveries are kept for ${days(kept.deliveries)} with the request and its attempts, dead letters (deliveries that were given up) for ${days(kept.deadLetters)}, and pending deliveries until they end. Deleted events and deliveries can be neither listed nor replayed.`,
     "",

@@ -89,14 +89,14 @@ export function createJournal(deps: {
   };
 }
 
-/** Returns the fields of `after` that differ from `before`, each with both values. */
+/** Returns the fields of `after` that differ from `before`, each with both values; without the number of changes. */
 export function difference(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
 ): Record<string, { from: unknown; to: unknown }> {
   return Object.fromEntries(
     Object.entries(after)
-      .filter(([name, value]) => !isSame(before[name], value))
+      .filter(([name, value]) => name !== "objectVersion" && !isSame(before[name], value))
       .map(([name, value]) => [name, { from: before[name] ?? null, to: value }]),
   );
 }

@@ -128,6 +128,17 @@ anyServed(
       for (const path of pages.keys()) expect(await sizeOf(path), path).to.be.below(60_000);
     });
 
+    it("has an index of its text, without the examples of the reference, in less than 150 KB", async () => {
+      const headers = { "Accept-Encoding": "gzip" };
+      const answer = await served.app.request("GET", "/docs/search.json", { headers });
+      expect(Number(answer.headers.get("content-length"))).to.be.within(10_000, 150_000);
+      const entries = answer.body as unknown as readonly (readonly [string, string, string])[];
+      const wordsAt = (path: string) => entries.find(([each]) => each === path)?.[2].split(" ");
+      expect(wordsAt("docs/guides/odd-payments#late-payments")).to.include("latewindowdays");
+      expect(wordsAt("docs/guides/webhooks")).to.include("127.0.0.1");
+      expect(wordsAt("docs/api/invoices#createInvoice")).not.to.include("urllib.request");
+    });
+
     it("is revalidated, and sends what is known only once", async () => {
       const first = await fetch(`${served.app.url}/docs/glossary`);
       const headers = { "If-None-Match": first.headers.get("etag") ?? "" };

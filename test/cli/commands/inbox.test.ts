@@ -116,6 +116,40 @@ describe("till payments inbox", () => {
     expect(await list()).to.deep.equal([]);
   });
 
+  it("accepts and rejects payments that wait for a decision", async function () {
+    this.timeout(120_000);
+    const store = await desk.store();
+    const { organizationId, invoiceIds, shown } = await openInbox(store);
+    const own = ["--organization", organizationId];
+    const waiting: string[] = [];
+    for (const id of invoiceIds) {
+      // Money for a canceled invoice waits.
+      await store.json(["invoice", "cancel", id, "--yes"]);
+      await store.json(["sandbox", "pay", id]);
+      await store.withApp(async (app) => {
+        await app.start();
+        await app.sandbox?.mine(context, 3);
+        const [payment] = await until(
+          "the payment in review",
+          async () => (await app.payments.list(organizationId, { status: ["review"] })).data,
+          (found) => found.length > 0,
+        );
+        waiting.push(String(payment?.payment.id));
+      });
+      const decision = waiting.length === 1 ? "accept" : "reject";
+      const words = ["payments", decision, String(waiting.at(-1)), ...own];
+      const { stderr } = await store.till(words);
+      expect(stderr).to.include("--yes");
+      expect(await store.json([...words, "--dry-run"])).to.include({ id: waiting.at(-1) });
+      const status = decision === "accept" ? "confirming" : "rejected";
+      expect(await store.json([...words, "--yes"])).to.include({ status });
+      expect((await store.till([...words, "--yes"])).code, "decided already").to.equal(6);
+    }
+    const [accepted, rejected] = await Promise.all(invoiceIds.map(shown));
+    expect(accepted).to.include({ exception: "late", paidTokenAmount: "25.00" });
+    expect(rejected).to.include({ status: "canceled", paidTokenAmount: "0.00" });
+  });
+
   it("exits with the matching code for impossible actions", async () => {
     const store = await desk.store();
     const organizationId = await store.platformId();
@@ -125,6 +159,8 @@ describe("till payments inbox", () => {
       ["allocate", unknown, invoice, "--yes"],
       ["ignore", unknown, "--yes"],
       ["transfer", unknown],
+      ["accept", `pay_${"0".repeat(26)}`, "--organization", organizationId, "--yes"],
+      ["reject", `pay_${"0".repeat(26)}`, "--organization", organizationId, "--yes"],
       ["reverse", `pay_${"0".repeat(26)}`, "--organization", organizationId, "--yes"],
     ]) {
       expect((await store.till(["payments", ...words])).code, words.join(" ")).to.equal(5);

@@ -54,7 +54,10 @@ export function clientFiles(
   const folder = "src/client/generated";
   return {
     [`${folder}/records.ts`]: [head, ...recordTypes, eventTypes(records)].join("\n"),
-    [`${folder}/queries.ts`]: [head, ...calls.flatMap((call) => queryType(call))].join("\n"),
+    [`${folder}/queries.ts`]: [
+      `${head}import type { WebhookEventType } from "./records.ts";\n`,
+      ...calls.flatMap((call) => queryType(call, Object.keys(records))),
+    ].join("\n"),
     [`${folder}/operations.ts`]: operationsFile(calls, schemas),
   };
 }
@@ -105,11 +108,11 @@ function queryNameOf({ operationId }: Call): string {
   return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Query`;
 }
 
-function queryType(call: Call): string[] {
+function queryType(call: Call, eventTypes: readonly string[]): string[] {
   const parameters = queryParametersOf(call);
   if (parameters.length === 0) return [];
   const fields = parameters.map(({ name, schema, description = "" }) =>
-    fieldOf(name, { ...schema, description }, false, "  ", queryValue(schema)),
+    fieldOf(name, { ...schema, description }, false, "  ", queryValue(schema, eventTypes)),
   );
   return [
     `/** Parameters of \`${call.operationId}\`. */\nexport interface ${queryNameOf(call)} {\n${fields.join("")}}\n`,
@@ -117,16 +120,18 @@ function queryType(call: Call): string[] {
 }
 
 /** A list of values that are separated by commas may be given as an array. */
-function queryValue(schema: Schema): string {
+function queryValue(schema: Schema, eventTypes: readonly string[]): string {
   const listed = listedValues(schema);
   if (listed === null) return typeOf(schema, "");
+  if (listed.join() === eventTypes.join()) return "WebhookEventType | readonly WebhookEventType[]";
   const values = listed.map((value) => JSON.stringify(value)).join(" | ");
   return `${values} | readonly (${values})[]`;
 }
 
 /** The values of a parameter that takes several of them, separated by commas; null for other parameters. */
 export function listedValues({ pattern }: Pick<Schema, "pattern">): readonly string[] | null {
-  return /^\^\(([\w|.-]+)\)\(,/.exec(pattern ?? "")?.[1]?.split("|") ?? null;
+  const values = /^\^\(([\w|.\\-]+)\)\(,/.exec(pattern ?? "")?.[1];
+  return values?.replaceAll("\\", "").split("|") ?? null;
 }
 
 function eventTypes(records: Readonly<Record<string, string>>): string {

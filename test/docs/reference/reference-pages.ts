@@ -41,7 +41,8 @@ interface Parameter {
   readonly schema: Schema;
 }
 
-const generated = "Generated from the declarations of the operations and their recorded examples.";
+const generated =
+  "<!-- Generated from the declarations of the operations and their recorded examples. -->";
 
 /** Problems that an operation page only names, because every operation of its kind has them. */
 const common = new Set([
@@ -68,7 +69,7 @@ export async function referencePages(
     for (const operation of operations.filter((each) => each.group === group)) {
       sections.push(await operationSection(operation, document, examples[operation.id] ?? {}));
     }
-    const head = [`# ${group}`, about, `${generated} [All operations](../api.md)`];
+    const head = [generated, `# ${group}`, about, "[All operations](../api.md)"];
     pages[`docs/api/${fileOf(group)}`] = `${[...head, ...sections].join("\n\n")}\n`;
   }
   return pages;
@@ -95,9 +96,11 @@ function overviewPage(operations: readonly Operation[]): string {
     ].join("\n");
   });
   return [
+    generated,
+    "",
     "# All operations",
     "",
-    `${generated} Each page has the fields, the callers, an example in curl, TypeScript, Python and PHP, and the errors. See also the [records](api/records.md) and the [problems](problems.md). The document for code generators is \`docs/openapi.json\`, which an instance serves at \`/v1/openapi.json\`.`,
+    `Each page has the fields, the callers, an example in curl, TypeScript, Python and PHP, and the errors. See also the [records](api/records.md) and the [problems](problems.md). The document for code generators is \`docs/openapi.json\`, which an instance serves at \`/v1/openapi.json\`.`,
     "",
     ...sections,
   ].join("\n");
@@ -225,7 +228,7 @@ function recordsPage({ components, info }: ReferenceDocument): string {
       schema.properties === undefined ? typeInWords(schema, "") : fieldTable(schema, ""),
     ].join("\n\n"),
   );
-  return `${["# Records", generated, info.description, ...sections].join("\n\n")}\n`;
+  return `${[generated, "# Records", info.description, ...sections].join("\n\n")}\n`;
 }
 
 /** The page that a problem's `type` links to. */
@@ -249,7 +252,7 @@ function problemsPage(operations: readonly Operation[]): string {
     });
   const intro =
     "Every error response is a problem document (RFC 9457). Decide by its `code`: `title` and `detail` are for people, and `detail` names the values of this request. `errors` names each wrong field. Later versions may add codes. See [idempotency and errors](guides/errors.md).";
-  return `${["# Problems", generated, intro, ...entries].join("\n\n")}\n`;
+  return `${[generated, "# Problems", intro, ...entries].join("\n\n")}\n`;
 }
 
 function parameterOf(ref: string, { components }: ReferenceDocument): Parameter {

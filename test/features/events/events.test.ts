@@ -132,6 +132,53 @@ eachServed(
       expect((await read(`?after=${after}`)).data).to.have.length(1);
     });
 
+    it("continues after an event whose id is given, and goes on with a cursor", async () => {
+      const start = await now();
+      await customers(3);
+      await passOn();
+      const ids = (await read(`?after=${start}`)).data.map(({ id }) => id);
+      const rest = await read(`?limit=1&after=${String(ids[0])}`);
+      expect([names(rest), rest.hasMore]).to.deep.equal([["Customer 2"], true]);
+      expect(names(await read(`?after=${rest.nextCursor}`))).to.deep.equal(["Customer 3"]);
+      const end = await read(`?after=${String(ids[2])}`);
+      expect([end.data, end.hasMore]).to.deep.equal([[], false]);
+      // An id is not kept for ever, so the answer replaces it.
+      expect(end.nextCursor).not.to.match(/^evt_/);
+      await customers(1);
+      const [newest] = await served.app.app.db.all<{ id: string }>(
+        "SELECT id FROM events WHERE position IS NULL",
+      );
+      const early = await read(`?after=${String(newest?.id)}`);
+      expect([early.data, early.nextCursor, early.hasMore]).to.deep.equal([[], newest?.id, false]);
+      await passOn();
+      expect((await read(`?after=${end.nextCursor}`)).data.map(({ id }) => id)).to.deep.equal([
+        newest?.id,
+      ]);
+      // Foreign, deleted and made-up ids have the same answer, on which a program can decide.
+      const stranger = await approvedMerchant(served.app);
+      const path = `/v1/organizations/${stranger.organizationId}/events`;
+      const foreign = await get("", stranger.key, path);
+      const [other] = (foreign.body as unknown as Page).data;
+      for (const id of [`evt_${"0".repeat(26)}`, other?.id]) {
+        const refused = await get(`?after=${String(id)}`);
+        expect([refused.status, refused.body["errors"]], id).to.have.nested.property(
+          "[1][0].code",
+          "outdated_cursor",
+        );
+      }
+    });
+
+    it("gives objects the number of changes that their events have", async () => {
+      const path = `${home}/customers`;
+      const { key } = merchant;
+      const made = await served.app.request("POST", path, { key, body: { name: "Ada" } });
+      const one = `${path}/${String(made.body["id"])}`;
+      const changed = await served.app.request("PATCH", one, { key, body: { name: "Ada B" } });
+      const shown = await served.app.request("GET", one, { key });
+      const versions = [made, changed, shown].map(({ body }) => body["objectVersion"]);
+      expect(versions).to.deep.equal([1, 2, 2]);
+    });
+
     it("skips and repeats nothing if an earlier event is committed later", async () => {
       const start = await now();
       const { db, ids, clock } = served.app.app;

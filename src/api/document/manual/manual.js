@@ -1,4 +1,4 @@
-// Searches the titles of the manual, and opens examples in the language that the reader chose last. Without this script
+// Searches the titles and the text of the manual, and opens examples in the language that the reader chose last. Without this script
 // the navigation and the examples are complete.
 (() => {
   const box = document.getElementById("search");
@@ -12,19 +12,31 @@
   };
   const show = () => {
     const words = query.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const matches = (entries ?? []).filter(([, text]) =>
-      words.every((word) => text.toLowerCase().includes(word)),
-    );
+    const has = (text) => words.every((word) => text.includes(word));
+    // Sections with the words in their titles come first.
+    const ranks = [[], []];
+    for (const [path, title, text] of words.length === 0 ? [] : (entries ?? [])) {
+      const lower = title.toLowerCase();
+      if (has(lower)) ranks[0].push([path, title]);
+      else if (has(`${lower} ${text}`)) ranks[1].push([path, title]);
+    }
+    const matches = ranks.flat().slice(0, shown);
     found.replaceChildren(
-      ...(words.length === 0 ? [] : matches.slice(0, shown)).map(([path, text]) => {
+      ...matches.map(([path, title]) => {
         const item = document.createElement("li");
         const link = document.createElement("a");
         link.href = box.dataset.root.replace(/docs$/, "") + path;
-        link.textContent = text;
-        item.append(link);
+        link.textContent = title;
+        const page = path.replace(/^docs\/?/, "").replace(/#.*$/, "");
+        item.append(link, page === "" ? "" : ` in ${page}`);
         return item;
       }),
     );
+    if (words.length > 0 && entries !== null && matches.length === 0) {
+      const nothing = document.createElement("li");
+      nothing.textContent = "Nothing found.";
+      found.append(nothing);
+    }
   };
   box.hidden = false;
   query.addEventListener("focus", () => void (entries ?? load()), { once: true });

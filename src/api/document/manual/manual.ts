@@ -5,8 +5,8 @@ import { readMarkdown, renderMarkdown, sectionsOf, type MarkdownFile } from "./m
 export interface Manual {
   /** Returns a page as HTML; null if the path has no page. */
   page(path: string): Promise<string | null>;
-  /** Returns the path and title of every page and section, for the search. */
-  entries(): readonly (readonly [path: string, title: string])[];
+  /** Returns the path, title and words of every page and section, for the search. */
+  entries(): readonly (readonly [path: string, title: string, words: string])[];
 }
 
 /** Reads the files of the manual, which takes some milliseconds; pages are rendered when they are asked for. */
@@ -21,10 +21,12 @@ export async function openManual(): Promise<Manual> {
       return file === undefined ? null : renderPage(await renderMarkdown(file, isPage), rooms);
     },
     entries: () =>
-      [...files.values()].flatMap((file) => [
-        [file.path, file.title] as const,
-        ...sectionsOf(file).map(({ id, title }) => [`${file.path}#${id}`, title] as const),
-      ]),
+      [...files.values()].flatMap((file) =>
+        sectionsOf(file).map(
+          ({ id, title, words }) =>
+            [id === null ? file.path : `${file.path}#${id}`, title, words] as const,
+        ),
+      ),
   };
 }
 

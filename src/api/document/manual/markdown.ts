@@ -81,36 +81,54 @@ export async function renderMarkdown(
   return { path, title, body: await marked.parse(text) };
 }
 
-/** A section of a page, as a link names it. */
+/** A section of a page, as a link names it. The first one is the page itself, up to its first section. */
 export interface Section {
-  readonly id: string;
+  /** Null for the page itself. */
+  readonly id: string | null;
   readonly title: string;
+  /** The words of its text, each once, in lower case, with spaces between them. */
+  readonly words: string;
 }
 
 /** Returns the sections of a file. An anchor before a heading is its id, and is found too. */
-export function sectionsOf({ text }: MarkdownFile): readonly Section[] {
+export function sectionsOf({ path, title: pageTitle, text }: MarkdownFile): readonly Section[] {
   const names = new Set<string>();
+  // The examples of the reference repeat the same words in four languages.
+  const hasExamples = path.startsWith("docs/api/");
   let anchor: string | null = null;
   let isCode = false;
-  const sections: Section[] = [];
+  let current = { id: null as string | null, title: pageTitle, words: new Set<string>() };
+  const sections = [current];
   for (const line of text.split("\n")) {
-    if (line.startsWith("```")) isCode = !isCode;
-    if (isCode) continue;
-    const heading = /^#{1,6} (.+)$/.exec(line)?.[1];
+    if (line.startsWith("```")) {
+      isCode = !isCode;
+      continue;
+    }
+    const heading = isCode ? undefined : /^#{1,6} (.+)$/.exec(line)?.[1];
     if (heading !== undefined) {
       const id = uniqueId(heading, names);
       const title = heading.replaceAll("`", "");
       if (!line.startsWith("# ")) {
-        sections.push(
+        current =
           anchor === null || anchor === title
-            ? { id, title }
-            : { id: anchor, title: `${title} (${anchor})` },
-        );
+            ? { id, title, words: new Set() }
+            : { id: anchor, title: `${title} (${anchor})`, words: new Set() };
+        sections.push(current);
       }
+    } else if (!isCode || !hasExamples) {
+      for (const word of wordsOf(line)) current.words.add(word);
     }
     if (line !== "") anchor = /^<a id="([^"]+)"><\/a>$/.exec(line)?.[1] ?? null;
   }
-  return sections;
+  return sections.map(({ words, ...section }) => ({ ...section, words: [...words].join(" ") }));
+}
+
+/** Returns the words of a line that a reader sees, without the targets of its links. */
+function wordsOf(line: string): readonly string[] {
+  const shown = line.replaceAll(/\]\([^)]*\)|<[^>]+>/g, " ").toLowerCase();
+  return (
+    shown.match(/[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*/gu)?.filter((word) => word.length > 2) ?? []
+  );
 }
 
 const diagramStart = /^```mermaid$/gm;

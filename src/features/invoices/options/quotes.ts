@@ -93,6 +93,20 @@ function writeQuote({ network: _, tokenSymbol: __, ...quote }: Quote): StoredQuo
   };
 }
 
+/**
+ * Returns the part of an invoice's payments above the most that was requested in total, in the smallest unit of the
+ * token in force. The rounding between options does not count as excess.
+ */
+export function excessOf(row: InvoiceRow): bigint {
+  const { payableAmount, askedAmount, seenAmount } = row;
+  if (payableAmount === null) return 0n;
+  const excess = seenAmount - (askedAmount ?? payableAmount);
+  if (excess <= 0n) return 0n;
+  const quotes = quotesOf(row);
+  const inForce = quotes.find((quote) => isSameOption(quote, row));
+  return excess > roundingSlack(quotes, inForce) ? excess : 0n;
+}
+
 // --- money over several options -----------------------------------------------------------------------------------
 
 /** The share of its invoice that some payments pay, exactly; 1 is all of it. */

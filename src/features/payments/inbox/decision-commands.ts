@@ -1,49 +1,99 @@
-import { commandsOf, neededOrganization } from "../../../api/declare/command.ts";
+import {
+  commandsOf,
+  neededOrganization,
+  type Column,
+  type CommandArgument,
+  type CommandCall,
+  type Looked,
+} from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
+import type { PaymentView } from "../present-payment.ts";
 import type { PaymentDecisions } from "./decide-payment.ts";
 
 const command = commandsOf<PaymentDecisions>();
 
+type Shown = Awaited<ReturnType<typeof present>>;
+
+const paymentId: CommandArgument = { name: "paymentId", description: "such as pay_01h…" };
+
+const columns: readonly Column<Shown>[] = [
+  "id",
+  "invoiceId",
+  "amount tokenSymbol",
+  "status",
+  "transactionHash",
+];
+
 export const decisionCommands = [
+  command({
+    name: "payments accept",
+    summary: "Accept a payment in review, so that it counts for its invoice",
+    arguments: [paymentId],
+    flags: [neededOrganization],
+    examples: examplesOf("accept"),
+    effect: "write",
+    look,
+    confirm: (_call, subject) =>
+      `Accept ${subject}? It will count for its invoice, which ships once it is paid.`,
+    handle: (service, call) => service.accept(call.context, ownerOf(call), idOf(call)),
+    present,
+    columns,
+  }),
+  command({
+    name: "payments reject",
+    summary: "Reject a payment in review, so that it can be refunded or allocated",
+    arguments: [paymentId],
+    flags: [neededOrganization],
+    examples: examplesOf("reject"),
+    effect: "write",
+    look,
+    confirm: (_call, subject) => `Reject ${subject}? It will not count for its invoice.`,
+    handle: (service, call) => service.reject(call.context, ownerOf(call), idOf(call)),
+    present,
+    columns,
+  }),
   command({
     name: "payments reverse",
     summary: "Reverse a payment that was assigned to the wrong invoice",
-    arguments: [{ name: "paymentId", description: "such as pay_01h…" }],
+    arguments: [paymentId],
     flags: [neededOrganization],
-    examples: [
-      "till payments reverse pay_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
-      "till payments reverse pay_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",
-    ],
+    examples: examplesOf("reverse"),
     effect: "write",
-    async look(service, call) {
-      const { presentPayment } = await import("../present-payment.ts");
-      const before = presentPayment(
-        await service.get(
-          call.flag("organization") as Id<"organization">,
-          call.argument("paymentId") as Id<"payment">,
-        ),
-      );
-      return {
-        subject: `${before.amount} ${before.tokenSymbol} (${before.id}), ${before.status}`,
-        facts: [
-          ["Invoice", before.invoiceId],
-          ["From", `${before.fromAddress} on ${before.network}`],
-          ["Counts as", `${before.settlementAmount} ${before.settlementCurrency}`],
-        ],
-        before,
-      };
-    },
+    look,
     confirm: (_call, subject) =>
       `Reverse ${subject}? It will no longer count for its invoice, and its amount returns to the inbox.`,
-    handle: (service, call) =>
-      service.reverse(
-        call.context,
-        call.flag("organization") as Id<"organization">,
-        call.argument("paymentId") as Id<"payment">,
-      ),
-    async present(view) {
-      return (await import("../present-payment.ts")).presentPayment(view);
-    },
-    columns: ["id", "invoiceId", "amount tokenSymbol", "status", "transactionHash"],
+    handle: (service, call) => service.reverse(call.context, ownerOf(call), idOf(call)),
+    present,
+    columns,
   }),
 ];
+
+function examplesOf(verb: string): [string, string] {
+  const call = `till payments ${verb} pay_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e`;
+  return [call, `${call} --yes --json`];
+}
+
+async function look(service: PaymentDecisions, call: CommandCall): Promise<Looked<Shown>> {
+  const before = await present(await service.get(ownerOf(call), idOf(call)));
+  return {
+    subject: `${before.amount} ${before.tokenSymbol} (${before.id}), ${before.status}`,
+    facts: [
+      ["Invoice", before.invoiceId],
+      ["From", `${before.fromAddress} on ${before.network}`],
+      ["Counts as", `${before.settlementAmount} ${before.settlementCurrency}`],
+    ],
+    before,
+  };
+}
+
+function ownerOf(call: CommandCall): Id<"organization"> {
+  return call.flag("organization") as Id<"organization">;
+}
+
+function idOf(call: CommandCall): Id<"payment"> {
+  return call.argument("paymentId") as Id<"payment">;
+}
+
+async function present(view: PaymentView) {
+  return (await import("../present-payment.ts")).presentPayment(view);
+}

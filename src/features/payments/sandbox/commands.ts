@@ -18,6 +18,9 @@ const drop: CommandFlag = {
   description: "drop their transactions instead of including them in a later block",
 };
 
+/** Blocks of a running chain without the transactions of a reorganization, so that the watcher sees that they are gone. */
+const absentBlocks = 3;
+
 const invoiceArgument: CommandArgument = { name: "invoiceId", description: "such as inv_01h…" };
 
 const scenarios: readonly (readonly [SandboxScenario, string])[] = [
@@ -251,7 +254,9 @@ export const sandboxCommands = [
     effect: "write-without-trial",
     async handle(sandbox, call) {
       const blocks = await wholeNumber("blocks", call.optionalArgument("blocks") ?? "1");
-      return { kind: sandbox.network.kind, head: await sandbox.mine(call.context, blocks) };
+      const head = await sandbox.mine(call.context, blocks);
+      await sandbox.untilRead(head);
+      return { kind: sandbox.network.kind, head };
     },
     present: ({ kind, head }) => presentHead(kind, head),
     columns: ["blockNumber", ["blockHash", "Hash"]],
@@ -259,14 +264,27 @@ export const sandboxCommands = [
   command({
     name: "sandbox reorg",
     summary: "Replace the newest blocks of the sandbox",
-    arguments: [{ name: "depth", description: "the number of blocks" }],
+    arguments: [
+      {
+        name: "from",
+        description: "an invoice, from whose newest payment on, or the number of blocks",
+        takes: ["invoice"],
+      },
+    ],
     flags: [drop],
-    examples: ["till sandbox reorg 2", "till sandbox reorg 3 --drop --json"],
+    examples: [
+      "till sandbox reorg inv_01kq3v5m8w2f6n9r4t7x0z1c3e --drop",
+      "till sandbox reorg 2 --json",
+    ],
     effect: "write-without-trial",
     async handle(sandbox, call) {
-      const depth = await wholeNumber("blocks", call.argument("depth"));
-      const options = { drop: call.isSet("drop") };
-      const change = await sandbox.reorganize(call.context, depth, options);
+      const given = call.argument("from");
+      const from = given.startsWith("inv_")
+        ? (given as Id<"invoice">)
+        : await wholeNumber("blocks", given);
+      const options = { drop: call.isSet("drop"), absentBlocks };
+      const change = await sandbox.reorganize(call.context, from, options);
+      await sandbox.untilRead(change.tip);
       return { kind: sandbox.network.kind, change };
     },
     async present({ kind, change }) {
@@ -281,6 +299,10 @@ export const sandboxCommands = [
       ["blockNumber", "To block"],
       "transactionHashes",
     ],
+    next: ({ transactionHashes }) =>
+      transactionHashes.length > 0
+        ? "till sandbox mine 3 includes the transactions again, unless they were dropped"
+        : "till sandbox reorg inv_…, because these blocks had no transfer: it replaces those of a payment",
   }),
 ];
 

@@ -1,14 +1,16 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
-import type { Clock, Instant } from "../../../kernel/clock.ts";
+import { minute, type Clock, type Instant } from "../../../kernel/clock.ts";
 import { Defect, invalidField, notFound } from "../../../kernel/errors.ts";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { parseMoneyField } from "../../../kernel/money/money.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import type { Head } from "../../../platform/chain/client.ts";
+import { networkState } from "../../../platform/chain/state/network-state.ts";
 import { findToken, type Network } from "../../../platform/chain/networks.ts";
 import type {
   Reorganization,
+  ReorganizationOptions,
   Sandbox,
   SandboxFault,
   SandboxPayment,
@@ -51,7 +53,25 @@ interface Deps {
   readonly wake: () => void;
 }
 
-const methods = { open, bill, pay, send, payTogether, play, disturb, mine, reorganize, expire };
+/** The longest wait for the server's scan of a new block, and the interval of looking for it, in milliseconds. */
+const readMaxMs = 5_000;
+const readPollMs = 100;
+/** A server that has not scanned for this long is taken for stopped, in milliseconds. */
+const silentMs = minute;
+
+const methods = {
+  open,
+  bill,
+  pay,
+  send,
+  payTogether,
+  play,
+  disturb,
+  mine,
+  reorganize,
+  untilRead,
+  expire,
+};
 
 export function makeSandboxService(deps: Deps): SandboxService {
   return { network: deps.network, ...bind(deps, methods) };
@@ -172,16 +192,33 @@ function mine({ db, sandbox, wake }: Deps, context: WriteContext, blocks: number
   });
 }
 
-function reorganize(
-  { db, sandbox, wake }: Deps,
+/** Replaces a number of blocks, or those from the newest payment of an invoice on. */
+async function reorganize(
+  deps: Deps,
   context: WriteContext,
-  depth: number,
-  options: { readonly drop: boolean },
+  from: number | Id<"invoice">,
+  options: ReorganizationOptions,
 ): Promise<Reorganization> {
+  const { db, sandbox, wake } = deps;
+  const place = typeof from === "number" ? from : receiverOf(deps, await invoiceOf(deps, from)).to;
   return db.write(context, (tx) => {
     tx.afterCommit(wake);
-    return sandbox.reorganize(tx, depth, options);
+    return sandbox.reorganize(tx, place, options);
   });
+}
+
+/**
+ * Waits until the running server has read the chain up to a block, so that the effect of a command is there before the
+ * next one; for a few seconds at most, and not if no server reads the chain.
+ */
+async function untilRead({ db, network, clock }: Deps, { height, hash }: Head): Promise<void> {
+  const end = performance.now() + readMaxMs;
+  do {
+    const state = await networkState(db, network.id);
+    if (state === null || clock.now() - state.scannedAt > silentMs) return;
+    if (state.tipHash === hash || state.tipHeight > height) return;
+    await new Promise((resolve) => setTimeout(resolve, readPollMs));
+  } while (performance.now() < end);
 }
 
 /** Moves an invoice's deadline to now. */

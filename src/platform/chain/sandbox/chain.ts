@@ -49,6 +49,15 @@ export interface Reorganization {
   readonly transactions: readonly string[];
 }
 
+export interface ReorganizationOptions {
+  readonly drop: boolean;
+  /**
+   * Blocks that do not include the transactions yet if blocks are made by time, so that everybody sees that they were
+   * gone; 0 by default. A block on command includes them at once.
+   */
+  readonly absentBlocks?: number;
+}
+
 /**
  * A failure of the sandbox's providers:
  * - `stall`: no provider responds.
@@ -160,18 +169,20 @@ async function mine(deps: SandboxOptions, tx: Tx, count: number): Promise<Head> 
 }
 
 /**
- * Replaces the newest blocks by as many others. A later block includes their transactions with the same hashes, or
- * they are dropped. Final blocks never change: a greater depth throws SandboxRefused.
+ * Replaces the newest blocks by as many others: a number of them, or those from the newest transfer to an address on. A
+ * later block includes their transactions with the same hashes, or they are dropped. Final blocks never change: a
+ * greater depth throws SandboxRefused.
  */
 async function reorganize(
   deps: SandboxOptions,
   tx: Tx,
-  depth: number,
-  { drop }: { readonly drop: boolean },
+  from: number | Address,
+  { drop, absentBlocks = 0 }: ReorganizationOptions,
 ): Promise<Reorganization> {
   const { network } = deps;
   const { chain, newest, now, tip } = await lock(deps, tx);
   const deepest = Math.min(tip.height, network.finality.lagBlocks);
+  const depth = typeof from === "number" ? from : await depthOf(tx, from, tip.height, deepest);
   if (!Number.isInteger(depth) || depth < 1 || depth > deepest) {
     throw new SandboxRefused(
       `Only the newest ${String(deepest)} blocks can be replaced: the blocks below are final. ` +
@@ -182,7 +193,7 @@ async function reorganize(
   const replaced = await store.transfersBetween(tx, fromHeight, tip.height);
   await store.replaceForks(tx, { fromHeight, salt: randomHex(deps, 16) });
   if (drop) await store.deleteTransfersBetween(tx, fromHeight, tip.height);
-  else await sendAgain(tx, replaced, nextHeight(newest, now), chain.nextLogIndex);
+  else await sendAgain(tx, replaced, nextHeight(newest, now) + absentBlocks, chain.nextLogIndex);
   await store.updateChain(tx, {
     generation: chain.generation + 1,
     nextLogIndex: chain.nextLogIndex + replaced.length,
@@ -192,6 +203,21 @@ async function reorganize(
     tip: await readBlock(tx, tip.height),
     transactions: [...new Set(replaced.map(({ transactionHash }) => transactionHash))],
   };
+}
+
+/** Returns the depth of the newest block with a transfer to an address. Throws SandboxRefused if it is final. */
+async function depthOf(
+  tx: Tx,
+  address: Address,
+  tipHeight: number,
+  deepest: number,
+): Promise<number> {
+  const recent = await store.transfersBetween(tx, tipHeight - deepest + 1, tipHeight);
+  const found = recent.findLast(({ recipient }) => recipient === address);
+  if (found !== undefined) return tipHeight - found.blockHeight + 1;
+  throw new SandboxRefused(
+    `The newest ${String(deepest)} blocks have no transfer to its address, and the blocks below are final. Pay it first, and let a block include the payment: till sandbox mine.`,
+  );
 }
 
 /**
