@@ -10,12 +10,14 @@ export interface PageCommand {
   readonly words: readonly string[];
 }
 
-/** Returns README.md and all pages of docs/operating, with their texts. */
-export function operatingPages(): readonly { readonly path: string; readonly text: string }[] {
-  const pages = readdirSync(new URL("docs/operating/", root)).filter((name) =>
-    name.endsWith(".md"),
+/** Returns README.md and all pages of docs/operating and docs/guides, with their texts. */
+export function pagesWithCommands(): readonly { readonly path: string; readonly text: string }[] {
+  const pages = ["docs/operating/", "docs/guides/"].flatMap((folder) =>
+    readdirSync(new URL(folder, root))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => folder + name),
   );
-  return ["README.md", ...pages.map((name) => `docs/operating/${name}`)].map((path) => ({
+  return ["README.md", ...pages].map((path) => ({
     path,
     text: readFileSync(new URL(path, root), "utf8"),
   }));

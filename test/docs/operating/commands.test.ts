@@ -1,13 +1,13 @@
 // Operators copy the commands of the documentation: every one must exist, with its flags.
 import { expect } from "chai";
 import { commandTree, parseError } from "./command-tree.ts";
-import { commandsOf, operatingPages } from "./commands-of-pages.ts";
+import { commandsOf, pagesWithCommands } from "./commands-of-pages.ts";
 
-describe("the commands in the operator's pages", () => {
+describe("the commands in the pages of operators and developers", () => {
   it("parse on the real command line, each with its noun, verb and flags", async function () {
     this.timeout(20_000);
     const program = await commandTree();
-    const commands = operatingPages().flatMap(commandsOf);
+    const commands = pagesWithCommands().flatMap(commandsOf);
     expect(commands.length).to.be.above(20);
     const wrong: string[] = [];
     for (const { place, words } of commands) {

@@ -9,7 +9,7 @@ import { makeFakeChain, startFakeNode, type FakeNode } from "../../support/chain
 import { till } from "../../support/programs/till.ts";
 import { secret } from "../../support/secret.ts";
 import { until } from "../../support/until.ts";
-import { commandsOf, operatingPages } from "./commands-of-pages.ts";
+import { commandsOf, pagesWithCommands } from "./commands-of-pages.ts";
 
 /** An address of EIP-55's own examples. */
 const address = "0x52908400098527886E0F7030069857D2E4169EE7";
@@ -35,7 +35,7 @@ describe("the page about the first real network", () => {
 
   it("leads from an empty folder to an invoice with a link, by its commands alone", async function () {
     this.timeout(60_000);
-    const page = operatingPages().find(({ path }) => path.endsWith("first-network.md"));
+    const page = pagesWithCommands().find(({ path }) => path.endsWith("first-network.md"));
     const text = page?.text.split("## From nothing to the first invoice")[1]?.split("\n## ")[0];
     const [, exported = ""] = /^export (TILL_DATA_DIR.*)$/m.exec(text ?? "") ?? [];
     const env: Record<string, string> = {
