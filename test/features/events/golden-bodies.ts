@@ -80,7 +80,10 @@ export function bodyFaults(body: Json, type: string, record: string, schemas: Sc
   if (body["type"] !== type) faults.push(`it says ${String(body["type"])}`);
   const data = { ...(body["data"] as Json) };
   if (typeof data["objectVersion"] !== "number") faults.push("data.objectVersion is missing");
-  const more = extras.filter(([, of]) => of.test(type)).map(([name]) => name);
+  const inRecord = schemas[record]?.properties ?? {};
+  const more = extras
+    .filter(([name, of]) => of.test(type) && !(name in inRecord))
+    .map(([name]) => name);
   const own = Object.entries(data).filter(([name]) => !more.includes(name));
   return [...faults, ...recordFaults(Object.fromEntries(own), record, "data", schemas)];
 }

@@ -84,7 +84,16 @@ eachStore("refunds", (store) => {
     );
     const invoice = await desk.issue();
     await desk.expire(invoice);
-    const hash = await desk.paid(invoice);
+    const hash = await desk.pay(invoice["payableAmount"]);
+    const [waiting] = await desk.counter.list(desk.merchant, "/payments");
+    const early = await desk.post("/refunds", {
+      paymentId: waiting?.["id"],
+      amount: "1.00",
+      address: `0x${desk.newAddress()}`,
+    });
+    expect(early.body["code"]).to.equal("not_refundable");
+    expect(early.body["detail"]).to.match(/final .* at about 33 confirmations\. It has \d\./);
+    await desk.settle();
     expect(await desk.session(invoice)).to.include({ state: "late_review" });
     const refund = await refunded(invoice, hash);
     expect(await paymentOf(refund)).to.include({ status: "rejected" });
@@ -168,6 +177,7 @@ eachStore("refunds", (store) => {
       expect([state, canRequestRefund]).to.deep.equal(["overpaid", true]);
       const excess = token === "USDC" ? "25.00" : "30.00";
       expect((shown as Json)["excessAmount"]).to.equal(excess);
+      expect(await desk.read(invoice)).to.include({ excessAmount: excess });
       const payer = desk.newAddress();
       await expectStatus(desk.ask(invoice, hash, `0x${payer}`), 202);
       const [refund = {}] = await desk.refunds(`?invoiceId=${String(invoice["id"])}`);
