@@ -156,6 +156,7 @@ eachServed(
       ]);
       // Foreign, deleted and made-up ids have the same answer, on which a program can decide.
       const stranger = await approvedMerchant(served.app);
+      await passOn();
       const path = `/v1/organizations/${stranger.organizationId}/events`;
       const foreign = await get("", stranger.key, path);
       const [other] = (foreign.body as unknown as Page).data;
