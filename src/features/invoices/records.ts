@@ -45,7 +45,9 @@ const tolerance = () =>
   z
     .string()
     .regex(percentPattern, { error: 'must be a percentage as text such as "0.5", from 0 to 5' })
-    .meta({ description: "The underpayment that is accepted as full payment, in percent; 0 by default." });
+    .meta({
+      description: "The underpayment that is accepted as full payment, in percent; 0 by default.",
+    });
 const expiresIn = () =>
   z.int().min(expiresInSecondsRange.least).max(expiresInSecondsRange.most).meta({
     description: "Time from the issue until the invoice expires, in seconds; 3600 by default.",

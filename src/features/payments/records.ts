@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { datetime, id, listRecord, moneyAnswer, objectVersion, responseRecord } from "../../api/declare/record.ts";
+import {
+  datetime,
+  id,
+  listRecord,
+  moneyAnswer,
+  objectVersion,
+  responseRecord,
+} from "../../api/declare/record.ts";
 import {
   anyAddress,
   createdTimes,
