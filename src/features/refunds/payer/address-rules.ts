@@ -35,7 +35,7 @@ export async function readRefundAddress(
     const token = tokens.find(({ contract }) => contract === address);
     if (token === undefined) continue;
     throw new RefundAddressRefused(
-      `This is the contract of ${token.symbol} on ${title}; tokens sent to it are lost. Give your own address.`,
+      `This is the contract of ${token.symbol} on ${title}; tokens sent to it are lost. Give the address of the payer's wallet.`,
     );
   }
   const owners = await addressOwners(reader, network.addressFamily, [address]);
