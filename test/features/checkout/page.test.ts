@@ -603,7 +603,7 @@ describe("the page of a checkout", () => {
       expect(answer.headers.get("cache-control")).to.contain("immutable");
       expect(answer.headers.get("content-type")).to.match(/^text\/(css|javascript)/);
     }
-    for (const file of ["checkout.css", "..%2Fcheckout.eta", "checkout.0000000000000000.js"]) {
+    for (const file of ["checkout.css", "..%2Flayout.eta", "checkout.0000000000000000.js"]) {
       expect((await lab.get(`/pay/assets/${file}`)).status, file).to.equal(404);
     }
   });

@@ -76,7 +76,7 @@ const styles = { styleSheet: styleSheetFor(null), script: null };
 const assets = { ...styles, script: script.name };
 
 export function renderCheckout(model: PageModel): HtmlPage {
-  return page(model.text, templates.render("./checkout", { ...assets, ...model }));
+  return page(model.text, templates.render("./checkout/checkout", { ...assets, ...model }));
 }
 
 /** Renders the page of the bare host. It names nobody: no merchant, no program and no version. */
