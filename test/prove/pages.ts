@@ -21,7 +21,7 @@ const pageCount = 60;
 /** The number of streams: PROVE_STREAMS, or as many as a server allows. */
 const streamCount = Number(process.env["PROVE_STREAMS"] ?? String(streamLimits.total));
 /** The number of streams whose checkouts are paid, one after another. */
-const paidStreams = Math.min(200, streamCount);
+const paidStreams = Math.min(100, streamCount);
 /** Time for opening all streams, in milliseconds. */
 const streamsMsMax = 120_000;
 const targets = { shownMs: 1_000 };

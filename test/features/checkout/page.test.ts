@@ -90,6 +90,7 @@ describe("the page of a checkout", () => {
       const isFinal = ["paid", "overpaid", "paid late"].includes(scene.name);
       expect(page.includes("Check again"), "can be read again").to.equal(!isFinal);
       expect(textOf(page), "nothing is due").not.to.contain("Amount due");
+      expect(textOf(page), "every placeholder is filled").not.to.match(/\{\w+\}/);
       // The address is there to be paid to, and nowhere else.
       expect(textOf(page).includes(" TQn9Y2 "), "asks").to.equal(asking.includes(scene.name));
       expect(page.includes('role="img"'), "shows a code").to.equal(asking.includes(scene.name));

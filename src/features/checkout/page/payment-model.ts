@@ -68,6 +68,8 @@ export interface PaymentModel {
   /** The warning is what a payer loses money by. */
   readonly rules: readonly { readonly isWarning: boolean; readonly rule: string }[];
   readonly expires: ShownTime;
+  /** The words that take the place of the request at the deadline, if the page cannot be read again then. */
+  readonly over: { readonly headline: string; readonly next: string };
 }
 
 /** Decimals that people write anyway, so that they do not omit them. */
@@ -131,6 +133,10 @@ export function makePayment(
       ...(isTest ? [] : [{ isWarning: false, rule: coinText(session, text) }]),
     ],
     expires: shownTime(invoice.expiresAt, text),
+    over: {
+      headline: text.expiredHeadline,
+      next: fill(text.cannotCheckOver, { contact: session.merchantDisplayName }),
+    },
   };
 }
 
