@@ -9,11 +9,7 @@ export function diagramFile(page: string, number: number): string {
   return `${page.replaceAll("/", "-")}-${String(number)}.svg`;
 }
 
-<<<<<<< HEAD
 /** Reads the drawing of a diagram from the folder of the manual; null if the page has no such drawing. */
-=======
-/** Reads the drawing of a diagram from the folder of the manual; null if the diagram is not drawn. */
->>>>>>> 01e5e30 (docs: plainer sentences about diagrams)
 export async function readDrawing(
   folder: string,
   page: string,
