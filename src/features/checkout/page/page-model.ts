@@ -160,11 +160,9 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
   const words = describeState(session, text);
   const help = makeHelp(session, text);
   const sums = sumFacts(session, text);
+  const hasTotal = session.receipt !== null && sums.length === 0;
   const isAsking = session.nextAction === "pay";
   const choosing = `${page}/option${languageQuery}`;
-  const title = isAsking
-    ? fill(text.payTitle, { amount: tokenText(session, invoice.remainingAmount), merchant })
-    : fill(text.stateTitle, { headline: words.headline, merchant });
   const submitted = session.submittedTransactions.map(({ transactionHash, result }) => ({
     hash: transactionHash,
     result: fill(text[hashResults[result]], resultValues(session)),
@@ -173,7 +171,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     ...words,
     text,
     basePath,
-    title,
+    title: titleOf(session, words.headline, text),
     merchant,
     styleSheet: styleSheetFor(session.merchantAccentColor),
     logo: session.merchantLogoPath === null ? null : basePath + session.merchantLogoPath,
@@ -197,10 +195,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     payment: isAsking ? makePayment(session, text, choosing) : null,
     options: isAsking ? null : makeOptions(session, choosing),
     progress: state === "confirming" ? makeProgress(session, text) : null,
-    total:
-      session.receipt === null || sums.length > 0
-        ? null
-        : tokenText(session, invoice.receivedAmount),
+    total: hasTotal ? tokenText(session, invoice.receivedAmount) : null,
     sums,
     receipt:
       session.receipt === null
@@ -225,6 +220,12 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     back: makeBack(session, text),
     again: session.receipt === null ? page + languageQuery : null,
   };
+}
+
+function titleOf(session: CheckoutSession, headline: string, text: Catalogue): string {
+  const { invoice, nextAction, merchantDisplayName: merchant } = session;
+  if (nextAction !== "pay") return fill(text.stateTitle, { headline, merchant });
+  return fill(text.payTitle, { amount: tokenText(session, invoice.remainingAmount), merchant });
 }
 
 /** Whether the payer has sent this form with something wrong. */
