@@ -87,6 +87,7 @@ anyServed("the request pipeline", (served) => {
         const answer = await served.app.request(method, "/v1/nothing");
         expectProblem(answer, 404, "not_found");
         expect(answer.headers.get("Allow")).to.equal(null);
+        if (method === "GET") expect(answer.body["detail"]).to.include("with any credential");
       }
     });
 

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { answerProblems } from "../../../src/api/http.ts";
+import type { Exchange } from "../../../src/api/pipeline/exchange.ts";
 import { createLogger } from "../../../src/platform/logger/index.ts";
 import { startApp } from "../../support/app.ts";
 import { anyStore } from "../../support/store/stores.ts";
@@ -24,5 +26,25 @@ anyStore("the log of requests", (store) => {
       route: "/v1/checkout/:checkoutId",
     });
     expect(JSON.stringify(lines)).not.to.include("chk_0000");
+  });
+
+  it("says to restart the server if a part of the program is gone", async () => {
+    const lines: Record<string, unknown>[] = [];
+    const write = (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>);
+    const answer = answerProblems({
+      logger: createLogger({ level: "error", destination: { write } }),
+      baseUrl: () => "https://till.example",
+      problemPage: () => null,
+    });
+    const ctx = { state: { requestId: "req_1" }, get: () => "", status: 200 };
+    const gone = Object.assign(new Error("Cannot find module"), { code: "ERR_MODULE_NOT_FOUND" });
+    for (const error of [gone, new Error("other")]) {
+      await answer(ctx as unknown as Exchange, () => Promise.reject(error));
+      expect(ctx.status).to.equal(500);
+    }
+    expect(lines.map(({ msg }) => String(msg).includes("restart the server"))).to.deep.equal([
+      true,
+      false,
+    ]);
   });
 });

@@ -20,13 +20,16 @@ export async function openManual(): Promise<Manual> {
       const file = files.get(path);
       return file === undefined ? null : renderPage(await renderMarkdown(file, isPage), rooms);
     },
-    entries: () =>
-      [...files.values()].flatMap((file) =>
-        sectionsOf(file).map(
-          ({ id, title, words }) =>
-            [id === null ? file.path : `${file.path}#${id}`, title, words] as const,
-        ),
-      ),
+    // In the order of the contents, so that guides are found before records and decisions.
+    entries() {
+      const listed = rooms.flatMap(({ links }) => links.map(({ path }) => path));
+      return [...new Set([...listed, ...files.keys()])].flatMap((path) => {
+        const file = files.get(path);
+        return (file === undefined ? [] : sectionsOf(file)).map(
+          ({ id, title, words }) => [id === null ? path : `${path}#${id}`, title, words] as const,
+        );
+      });
+    },
   };
 }
 
