@@ -38,6 +38,8 @@ const refused: Readonly<Record<string, number>> = {
   "db copy": 2,
   "billing cancel": 5,
   "chain acknowledge": 6,
+  "payments accept": 6,
+  "payments reject": 6,
 };
 /** Width of the terminal. */
 const columns = 60;
@@ -168,7 +170,7 @@ async function fill(store: DeskStore): Promise<Samples> {
       "help words": "exit-codes",
       "analytics top --organization": organizationId,
       to: address,
-      depth: "1",
+      from: "1",
       shell: "bash",
       amount: "5.00",
       value: "10",

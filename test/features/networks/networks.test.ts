@@ -24,6 +24,7 @@ eachServed(
         isTest: false,
         chainId: 728126428,
         requiredConfirmations: 7,
+        finalConfirmations: 20,
         tokens: [
           {
             symbol: "USDT",
