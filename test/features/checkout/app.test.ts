@@ -211,7 +211,7 @@ describe("a checkout of the whole program", () => {
     );
     expect(asking)
       .to.contain('data-state="awaiting"')
-      .and.to.contain("Your payment is no longer on the network");
+      .and.to.contain("The network doesn&#39;t show your payment any more");
   });
 
   it("shows a payment again that returns after a reorganization", async () => {

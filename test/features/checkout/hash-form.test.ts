@@ -80,7 +80,7 @@ describe("the form for a transaction hash", () => {
   ]) {
     it(`explains the format of a hash for ${text.slice(0, 30)}`, async () => {
       const page = await after(await lab.submit(text));
-      expect(page).to.match(/role="alert">That doesn&#39;t look like a transaction ID/);
+      expect(page).to.match(/role="alert">This is not a transaction ID/);
       expect(page).to.contain('id="hash-form" open').and.to.contain('aria-invalid="true"');
       expect(lab.world.submitted).to.deep.equal([]);
     });
@@ -123,7 +123,7 @@ describe("the form for a transaction hash", () => {
   }
 
   it("says in the state itself that the last submitted transaction failed on the network", async () => {
-    const said = "failed on the network: it moved no money.";
+    const said = "failed on the network: your money didn&#39;t move.";
     lab.world.claims = [
       { transactionHash: aHash("b"), result: "failed" },
       { transactionHash: aHash("c"), result: "looking" },

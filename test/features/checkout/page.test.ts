@@ -236,13 +236,13 @@ describe("the page of a checkout", () => {
   it("says what became of the transaction that the payer entered last, above the amount", async () => {
     lab = await openLab("tron");
     for (const [result, said] of [
-      ["looking", "Looking for your transaction Please don't send it again."],
-      ["unknown", "Looking for your transaction Please don't send it again."],
+      ["looking", "Looking for your transaction Please don't pay again."],
+      ["unknown", "Looking for your transaction Please don't pay again."],
       ["other_address", "Did you pay with this one? Contact Café Zürich and tell them"],
       ["token_disabled", "Contact Café Zürich and tell them this reference: P7K2-9QXD ."],
       [
         "failed",
-        "Your transaction failed The transaction that you entered failed on the network: it",
+        "Your transaction failed The transaction that you entered failed on the network: your",
       ],
     ] as const) {
       lab.world.claims = [{ transactionHash: aHash("b"), result }];
@@ -287,7 +287,9 @@ describe("the page of a checkout", () => {
   it("says how an exchange shows the amount that arrives, beside the amount", async () => {
     const page = await inScene("awaiting");
     const [beside = ""] = page.split('id="address"');
-    expect(textOf(beside)).to.contain("Exactly 25.0001 USDT must arrive. From an exchange?");
+    expect(textOf(beside)).to.contain(
+      "Exactly 25.0001 USDT must arrive. Paying from an exchange? Add its fee on top",
+    );
   });
 
   it("has a word for each state of the fold of its code", async () => {
@@ -349,10 +351,9 @@ describe("the page of a checkout", () => {
         const [state = ""] = /<section class="state.*?<\/section>/s.exec(page) ?? [];
         const text = textOf(state);
         expect(text.includes(button), `${name}, the form`).to.equal(refunded === 0n);
-        expect(
-          text.includes("they send the money to the wallet address that you enter"),
-          name,
-        ).to.equal(refunded === 0n);
+        expect(text.includes("with the wallet address that it should go to"), name).to.equal(
+          refunded === 0n,
+        );
         expect(text.includes(withoutForm), `${name}, the merchant`).to.equal(refunded > 0n);
         if (name === "canceled") {
           expect(text.includes("We received 25.0001 USDT."), "the arrived amount").to.equal(
@@ -433,7 +434,7 @@ describe("the page of a checkout", () => {
       expect(page.includes(aHash("a")), "shows the transaction").to.equal(state === "reverted");
     }
     expect(textOf(await html())).to.contain(
-      "Look in your wallet. If it shows the payment as sent or pending, wait",
+      "Look in your wallet or exchange. If it shows the payment as sent, pending or completed, wait",
     );
   });
 
@@ -499,7 +500,7 @@ describe("the page of a checkout", () => {
   it("says that a submitted transaction failed only while no payment was found", async () => {
     lab = await openLab("tron");
     lab.world.claims = [{ transactionHash: aHash("b"), result: "failed" }];
-    const said = "it moved no money";
+    const said = "your money didn't move";
     expect(textOf(await html())).to.contain(said);
     lab.world.at += minute;
     lab.world.networkState = aState("tron", lab.world.at);
@@ -670,7 +671,7 @@ describe("the page of a checkout", () => {
     lab.world.at = startOfTime + hour;
     const page = await html();
     expect(page).not.to.contain('id="address"');
-    expect(page).to.contain("we&#39;re still reading TRON (TRC-20) up to that time");
+    expect(page).to.contain("we haven&#39;t read TRON (TRC-20) up to the end of that time yet");
   });
 });
 

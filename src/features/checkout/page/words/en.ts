@@ -22,7 +22,7 @@ export const en = {
   price: "Price: {amount}",
   lastDigits: "Please don't round it: the last digits tell us the payment is yours.",
   arrives:
-    "Exactly {amount} must arrive. From an exchange? It may take its fee out of your payment: the amount that arrives after it must be exactly {amount}.",
+    "Exactly {amount} must arrive. Paying from an exchange? Add its fee on top, so that exactly {amount} arrives.",
   onlyHere:
     "Send only {token} on {network}. Anything else will not reach the merchant and cannot be recovered.",
   ownCoin: "From your own wallet, you also need a little {coin} for the network fee.",
@@ -92,20 +92,20 @@ export const en = {
     "Already sent it? Please don't send it twice: it will appear here. You can close this page and come back.",
   /** Instead, if the last transaction failed. */
   payAgain:
-    "You can pay again below. Does your wallet show it as completed? Then don't pay: contact {contact} and tell them this reference: {reference}.",
+    "Does your wallet or exchange show it as completed? Then don't pay again: contact {contact} and tell them this reference: {reference}. Otherwise, you can pay again below.",
   /** The page while a transaction that was entered is looked for. */
   lookingLead:
-    "Please don't send it again. This usually takes a few minutes, and we keep looking for an hour. You can close this page and come back.",
+    "Please don't pay again. This usually takes a few minutes. If we can't find it within an hour, this page will say so. You can close this page and come back.",
   lookingHeadline: "Looking for your transaction",
   sentFailedHeadline: "Your transaction failed",
   /** While the transaction that was entered last is not the payment; its result follows. */
-  enteredHeadline: "The transaction you entered doesn't count",
+  enteredHeadline: "That transaction isn't this payment",
   enteredNext:
-    "Did you enter the wrong one? Enter the right one below. Did you pay with this one? Contact {contact} and tell them this reference: {reference}.",
+    "Please don't pay again yet. Did you enter the wrong one? Enter the right one below. Did you pay with this one? Contact {contact} and tell them this reference: {reference}.",
   /** After a reorganization, once a payment is not expected back. */
-  goneHeadline: "Your payment is no longer on the network",
+  goneHeadline: "The network doesn't show your payment any more",
   goneLead:
-    "Look in your wallet. If it shows the payment as sent or pending, wait and don't pay again. If it failed or is gone, you can pay again below. Not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
+    "Look in your wallet or exchange. If it shows the payment as sent, pending or completed, wait and don't pay again. If it shows it as failed, you can pay again below. Still not here after an hour? Contact {contact} and tell them this reference: {reference}.",
   partlyPaidHeadline: "Part of your payment has arrived",
   partlyPaidLead:
     "Send the remaining {remaining} to complete the payment. We received {received} of {payable}.",
@@ -142,7 +142,7 @@ export const en = {
   newLink:
     "Please don't send anything now. Ask {contact} for a new link, and tell them this reference: {reference}.",
   expiredSent:
-    "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
+    "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   expiredPartlyHeadline: "Only part was paid in time",
   expiredPartlyLead:
     "Please don't send the rest anymore: the time to pay is over. We received {received} of {payable}.",
@@ -158,10 +158,10 @@ export const en = {
   cannotCheckLead:
     "Already sent it? Please don't send it again: it will be found as soon as {network} can be read again.",
   cannotCheckOpen:
-    "Not paid yet? It's best to wait. If you pay now, we'll see it when we can read the network again.",
+    "Not paid yet? You can wait, and ask for a new link if the time runs out. If you pay now, we'll see it when we can read the network again.",
   cannotCheckOver: "Not paid yet? Please don't pay now. Ask {contact} for a new link.",
   cannotCheckOverSent:
-    "Already sent it? Please don't send it again: we're still reading {network} up to that time, and this page will show what we find.",
+    "Already sent it? Please don't send it again: we haven't read {network} up to the end of that time yet. This page will show what we find.",
   notAcceptedHeadline: "You can't pay this way right now",
   notAccepted:
     "Please don't send anything: {merchant} doesn't take {token} on {network} at the moment. Already sent it, or want to pay another way? Contact {contact} and tell them this reference: {reference}.",
@@ -171,10 +171,11 @@ export const en = {
   revertedLead:
     "Please don't pay again. {network} hasn't confirmed your payment: the block that it was in was replaced. This happens now and then, and the payment usually appears again within minutes.",
   revertedNext:
-    "You can close this page and come back. Not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
+    "You can close this page and come back. Still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   reverted:
     "Look in your wallet before you send anything: the network didn't keep a payment that was shown here before. While your wallet shows it as sent or pending, please don't send another.",
-  transactionFailed: "The transaction that you entered failed on the network: it moved no money.",
+  transactionFailed:
+    "The transaction that you entered failed on the network: your money didn't move.",
   contact: "Questions? Contact {contact} and tell them this reference: {reference}.",
   contactIfLong:
     "No decision within a day? Contact {contact} and tell them this reference: {reference}.",
@@ -191,7 +192,7 @@ export const en = {
   hashReceived:
     "Thank you. We're looking for your transaction, and this page will show it once we know it is for this payment. Please don't send it twice.",
   hashMalformed:
-    "That doesn't look like a transaction ID (TxID or hash). It has 64 digits and letters from a to f, such as 3f5a…, and may start with 0x. Copy it from your wallet or exchange and paste it again.",
+    "This is not a transaction ID (TxID or hash). An ID has 64 characters, such as 3f5a…, and may start with 0x. Copy it from your wallet or exchange, and paste it into the field below.",
   hashTooMany:
     "We're still checking the transactions you entered. Wait for their results, or contact the merchant.",
 
@@ -225,9 +226,9 @@ export const en = {
   refundAmount: "Ask for {amount} back",
   /** Above the button that opens the form. */
   refundNext:
-    "Ask for a refund here. If {merchant} agrees, they send the money to the wallet address that you enter.",
+    "Ask for a refund here, with the wallet address that it should go to. {merchant} then sends it, or says on this page why not.",
   refundAsked:
-    "You asked for {refund} back. {merchant} decides about it, and this page will show the decision. You don't have to do anything.",
+    "You asked for {refund} back. {merchant} decides, and this page will show the decision. You don't have to do anything.",
   refundLead:
     "{merchant} can send back what this payment doesn't need. Enter the transaction ID (TxID or hash) of your payment, and an address of your own wallet. Don't enter an exchange's address from which you paid: what is sent there may be lost.",
   refundAddressLabel: "Your own address on {network}",
