@@ -1,13 +1,13 @@
 // A merchant's day at the terminal: from a wallet to an invoice, its webhooks and who is logged in.
 import { createHmac } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { readdir, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { expect } from "chai";
 import { listenForWebhooks } from "../../src/cli/commands/webhooks/listen.ts";
-import { startReceiver, type Receiver } from "../../src/cli/demo/receiver.ts";
 import { makeTerminal } from "../../src/cli/terminal/terminal.ts";
+import type { Id } from "../../src/kernel/id.ts";
 import { webhookDeliveries } from "../../src/features/webhooks/table.ts";
 import { programVersion } from "../../src/platform/version.ts";
 import { password } from "../support/programs/till.ts";
@@ -191,24 +191,24 @@ describe("a merchant's day at the terminal", function () {
 
   it("removes the endpoint of a killed run when it listens again, and no other", async () => {
     const store = await desk.store();
-    const [gone, running] = [await receiver(), await receiver()];
-    await gone.close();
     const organizationId = await store.platformId();
+    const running = await listen({ dataDir: store.folder });
+    const [runs] = await endpointsOf(store);
+    const folder = join(store.folder, "listening");
+    expect(await readdir(folder)).to.deep.equal([`${organizationId}.${runs?.id ?? ""}`]);
+    const [file = ""] = await readdir(folder);
+    expect((await stat(folder)).mode & 0o777).to.equal(0o700);
+    expect((await stat(join(folder, file))).mode & 0o777).to.equal(0o600);
     const ids = await store.withApp(async (app) => {
-      const add = async (description: string) => {
+      // Nothing listens there, and the description is that of a run on this machine.
+      const add = async () => {
         const { endpoint } = await app.webhooks.createEndpoint(context, organizationId, {
-          url: running.url,
-          description,
+          url: "http://127.0.0.1:9/webhooks",
+          description: `till webhook listen (${hostname()}:9)`,
         });
         return endpoint.id;
       };
-      const killed = await add(`till webhook listen (${hostname()}:${String(gone.port)})`);
-      const kept = [
-        await add(`till webhook listen (${hostname()}:${String(running.port)})`),
-        await add(`till webhook listen (elsewhere:${String(gone.port)})`),
-        await add("till webhook listen (by hand)"),
-        await add("The shop's"),
-      ];
+      const killed = await add();
       // More than one transaction deletes.
       const ping = await app.webhooks.sendTest(context, organizationId, killed);
       const [row] = await app.db.find(webhookDeliveries, "WHERE id = $1", [ping.id]);
@@ -219,17 +219,28 @@ describe("a merchant's day at the terminal", function () {
         replayOf: row.id,
       }));
       await app.db.write(context, (tx) => tx.insertMany(webhookDeliveries, rows));
-      return { killed, kept };
+      return { killed, kept: [await add(), runs?.id] };
     });
+    // The files of killed runs stay, without a lock; the endpoint of one is gone, another's is in another store.
+    const others = "org_elsewhere.wep_1";
+    for (const name of [`${organizationId}.${ids.killed}`, `${organizationId}.wep_gone`, others]) {
+      await writeFile(join(folder, name), "");
+    }
     const listening = await listen({ dataDir: store.folder });
+    expect(listening.stderr().match(/which an earlier run left behind/g)).to.have.length(1);
     expect(listening.stderr()).to.include(
       `Removed the endpoint ${ids.killed}, which an earlier run left behind.`,
     );
     await listening.end();
-    await running.close();
     expect((await endpointsOf(store)).map(({ id }) => id)).to.have.members(ids.kept);
     const { data } = (await store.json(["webhook", "deliveries"])) as { data: Named[] };
     expect(data).to.deep.equal([]);
+    await store.withApp(({ webhooks }) =>
+      webhooks.removeEndpoint(context, organizationId, runs?.id as Id<"webhookEndpoint">),
+    );
+    await running.end();
+    expect(running.stderr()).to.include(`The endpoint ${runs?.id ?? ""} was already removed.`);
+    expect(await readdir(folder)).to.deep.equal([others]);
   });
 
   it("lists who is logged in, and ends a login at once", async () => {
@@ -268,11 +279,6 @@ async function endpointsOf(store: DeskStore): Promise<(Named & { readonly url: s
     data: (Named & { readonly url: string })[];
   };
   return data;
-}
-
-/** Starts a receiver on a free port. */
-function receiver(): Promise<Receiver> {
-  return startReceiver(() => undefined);
 }
 
 /** Runs `till webhook listen` in this process until its output is closed. */

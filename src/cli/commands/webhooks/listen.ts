@@ -1,4 +1,3 @@
-import { connect } from "node:net";
 import { hostname } from "node:os";
 import { neededOrganization } from "../../../api/declare/command.ts";
 import { createApp, type App } from "../../../compose/index.ts";
@@ -16,21 +15,20 @@ import { chooseOrganization } from "../../organization.ts";
 import { loadStoreSettings, logLevelOf } from "../../settings.ts";
 import { printable, type Terminal } from "../../terminal/terminal.ts";
 import { readTextInput } from "../../terminal/text-input.ts";
+import { beginRun, eachAbandoned, type OwnRun } from "./own-runs.ts";
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 const portMax = 65_535;
-/** Time limit for a connection to this machine, in milliseconds. */
-const connectMs = 1_000;
 const notReachable =
   "Servers deliver only to the public internet and to TILL_WEBHOOK_ALLOW_CIDRS. Set it to 127.0.0.1/32 for the server and for this command, or give --url with the https URL of a tunnel.";
 
 /**
  * `till webhook listen`: receives webhooks on this machine and prints those with a valid signature, until Ctrl-C.
  * Without --secret-file, it adds an endpoint for itself to the organization, and removes it at the end. Endpoints that
- * killed runs on this machine left behind are removed at the start.
+ * killed runs with the same data folder left behind are removed at the start, and never any other.
  */
 export async function listenForWebhooks(terminal: Terminal, flags: Flags): Promise<void> {
   const stopped = untilStopped(terminal);
@@ -79,104 +77,94 @@ async function listenAsEndpoint(
       loaded.config.organization,
     );
     if (chosen === null) return;
-    await receiveFor(app, terminal, flags, { receiver, stopped, organizationId: chosen.id });
+    const run = await beginRun(loaded.config.dataDir);
+    try {
+      await receiveFor(app, terminal, flags, {
+        receiver,
+        stopped,
+        organizationId: chosen.id,
+        run,
+      });
+    } finally {
+      await run.release();
+    }
   } finally {
+    for (const note of app.servers.notes()) terminal.talk(note);
     await app.close();
   }
 }
 
 async function receiveFor(
-  { webhooks }: App,
+  { webhooks, config }: App,
   terminal: Terminal,
   flags: Flags,
   {
     receiver,
     stopped,
     organizationId,
+    run,
   }: {
     readonly receiver: Receiver;
     readonly stopped: Promise<void>;
     readonly organizationId: Id<"organization">;
+    readonly run: OwnRun;
   },
 ): Promise<void> {
   const context = { actor: operator(), requestId: terminal.requestId, ip: null };
-  await removeAbandoned(webhooks, terminal, { context, organizationId, ownPort: receiver.port });
+  const remove = (id: Id<"webhookEndpoint">) =>
+    removeIfThere(webhooks, context, organizationId, id);
+  await eachAbandoned(config.dataDir, organizationId, async (id) => {
+    if (await remove(id)) {
+      terminal.talk(`Removed the endpoint ${id}, which an earlier run left behind.`);
+    }
+  });
   const eventTypes = textOf(flags, "eventTypes")
     ?.split(",")
     .map((type) => type.trim());
   const input = parseBody(CreateWebhookEndpointRequest, {
     url: textOf(flags, "url") ?? receiver.url,
-    description: `${markOfHost()}${String(receiver.port)})`,
+    description: `till webhook listen (${hostname()}:${String(receiver.port)})`,
     ...(eventTypes === undefined ? {} : { eventTypes }),
   }) as Parameters<App["webhooks"]["createEndpoint"]>[2];
   const { endpoint, secret } = await webhooks
     .createEndpoint(context, organizationId, input)
     .catch((error: unknown) => {
-      throw isRefused(error) ? new UsageError(notReachable) : error;
+      throw isProblem(error, "webhook_url_refused") ? new UsageError(notReachable) : error;
     });
+  const { id } = endpoint;
   receiver.trust(secret);
   try {
-    terminal.talk(`Receiving at ${receiver.url} for the endpoint ${endpoint.id}. Ctrl-C ends.`);
-    terminal.talk(`A running server delivers. A test event: till webhook trigger ${endpoint.id}`);
+    await run.remember(organizationId, id);
+    terminal.talk(`Receiving at ${receiver.url} for the endpoint ${id}. Ctrl-C ends.`);
+    terminal.talk(`A running server delivers. A test event: till webhook trigger ${id}`);
     await stopped;
   } finally {
-    await webhooks.removeEndpoint(context, organizationId, endpoint.id);
-    terminal.talk(`Removed the endpoint ${endpoint.id}.`);
+    const wasThere = await remove(id);
+    await run.forget();
+    terminal.talk(
+      wasThere ? `Removed the endpoint ${id}.` : `The endpoint ${id} was already removed.`,
+    );
   }
 }
 
-/** Returns how the descriptions of this machine's temporary endpoints begin; the receiver's port follows. */
-function markOfHost(): string {
-  return `till webhook listen (${hostname()}:`;
-}
-
-/** Removes the endpoints of runs on this machine that were killed: nothing listens on their ports any more. */
-async function removeAbandoned(
+/** Removes an endpoint; returns false if it was gone. */
+async function removeIfThere(
   webhooks: App["webhooks"],
-  terminal: Terminal,
-  {
-    context,
-    organizationId,
-    ownPort,
-  }: {
-    readonly context: WriteContext;
-    readonly organizationId: Id<"organization">;
-    readonly ownPort: number;
-  },
-): Promise<void> {
-  const mark = markOfHost();
-  for (const { id, description } of await webhooks.endpointsMarked(organizationId, mark)) {
-    const port = /^(\d+)\)$/.exec(description?.slice(mark.length) ?? "")?.[1];
-    if (port === undefined) continue;
-    if (Number(port) !== ownPort && (await isListening(Number(port)))) continue;
+  context: WriteContext,
+  organizationId: Id<"organization">,
+  id: Id<"webhookEndpoint">,
+): Promise<boolean> {
+  try {
     await webhooks.removeEndpoint(context, organizationId, id);
-    terminal.talk(`Removed the endpoint ${id}, which an earlier run left behind.`);
+    return true;
+  } catch (error) {
+    if (isProblem(error, "not_found")) return false;
+    throw error;
   }
 }
 
-/** Whether a program on this machine accepts connections to a port. Any answer but a refusal counts. */
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: "127.0.0.1", timeout: connectMs });
-    const end = (isOpen: boolean) => {
-      socket.destroy();
-      resolve(isOpen);
-    };
-    socket.once("connect", () => {
-      end(true);
-    });
-    socket.once("timeout", () => {
-      end(true);
-    });
-    socket.once("error", (error) => {
-      end(!("code" in error) || error.code !== "ECONNREFUSED");
-    });
-  });
-}
-
-/** Whether the settings allow no delivery to this machine. */
-function isRefused(error: unknown): boolean {
-  return error instanceof Problem && error.code === "webhook_url_refused";
+function isProblem(error: unknown, code: string): boolean {
+  return error instanceof Problem && error.code === code;
 }
 
 function print(terminal: Terminal, { id, type, objectId, body }: ReceivedWebhook): void {

@@ -5,12 +5,10 @@ import type { Database, Tx, WriteContext } from "../../../platform/database/inde
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import { webhookEndpoints } from "../table.ts";
-import { lockEndpoint, markedEndpoints, type EndpointRow } from "./store.ts";
+import { lockEndpoint } from "./store.ts";
 
 /** Temporary endpoints exist while a command runs. An endpoint of a merchant is disabled instead, and stays. */
 export interface EndpointRemoval {
-  /** Returns up to a hundred endpoints whose description begins with a text. */
-  endpointsMarked(organizationId: Id<"organization">, mark: string): Promise<EndpointRow[]>;
   /**
    * Removes an endpoint with its deliveries and their attempts. If it stops in between, the endpoint stays disabled, and
    * can be removed again.
@@ -33,8 +31,6 @@ export function makeEndpointRemoval(deps: {
 }): EndpointRemoval {
   const { db, clock, journal } = deps;
   return {
-    endpointsMarked: (organizationId, mark) => markedEndpoints(db, organizationId, mark),
-
     async removeEndpoint(context, organizationId, endpointId) {
       let isMore = true;
       while (isMore) {

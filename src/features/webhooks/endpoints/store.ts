@@ -26,22 +26,6 @@ export function listEndpoints(
   return reader.find(webhookEndpoints, rest, values);
 }
 
-/** Maximum number of endpoints that `markedEndpoints` returns. */
-const markedMax = 100;
-
-/** Returns endpoints whose description begins with a text, oldest first. */
-export function markedEndpoints(
-  reader: Reader,
-  organizationId: Id<"organization">,
-  mark: string,
-): Promise<EndpointRow[]> {
-  return reader.find(
-    webhookEndpoints,
-    `WHERE organization_id = $1 AND SUBSTR(description, 1, $2) = $3 ORDER BY id LIMIT ${String(markedMax)}`,
-    [organizationId, mark.length, mark],
-  );
-}
-
 export function findEndpoint(
   reader: Reader,
   organizationId: Id<"organization">,
