@@ -18,8 +18,14 @@ import type { Terminal } from "../terminal/terminal.ts";
 /** Number of consecutive ports to try if no port is given; after them, any free port. */
 const portsTried = 20;
 
-/** Lets commands with `--data-dir` find the same sandbox as the demo's server. */
-const settingsFile = "# Written by till demo.\nnetworks: [sandbox]\nregistration: open\n";
+/** Gives commands with the demo's data folder the settings of its server: its sandbox, and receivers on this machine. */
+const settingsFile = [
+  "# Written by till demo.",
+  "networks: [sandbox]",
+  "registration: open",
+  "webhookAllowCidrs: [127.0.0.1/32]",
+  "",
+].join("\n");
 
 /** `till demo`: runs a complete installation in a temporary folder, which is deleted at the end. */
 export async function demo(terminal: Terminal, flags: Flags): Promise<void> {
