@@ -336,7 +336,12 @@ const ownCommands: readonly OwnCommand[] = [
   {
     name: "config check",
     summary: "Check the settings and report every error",
-    examples: ["till config check", "till config check --config /etc/till/till.yaml"],
+    examples: [
+      "till config check",
+      "till config check --config /etc/till/till.yaml",
+      "till config check --same-as-server",
+    ],
+    flags: [["--same-as-server", "exit with 6 if a running server has other settings"]],
     takesSettings: true,
     run: async (terminal, flags) =>
       (await import("./commands/config.ts")).checkSettings(terminal, flags),

@@ -40,21 +40,25 @@ const SettingsDiffer = defineProblem({
 
 /**
  * `till config check`: reports every error that would keep the server from starting, and its warnings. Reads the store
- * if one is reachable, and exits with 6 if a running server has other settings.
+ * if one is reachable, and prints in what running servers differ; with --same-as-server, a difference is a failure.
  */
 export async function checkSettings(terminal: Terminal, flags: Flags): Promise<void> {
   const { config } = await loadSettings(terminal, "serve", flags);
   const file = config.configFile ?? "no settings file";
   const { proxies, differences } = await compareWithStore(config);
   const warnings = [...providerWarnings(config), ...proxies];
+  const isFailed = flags["sameAsServer"] === true && differences.length > 0;
   if (terminal.form === "json") {
     const { configFile } = config;
-    terminal.data(JSON.stringify({ ok: true, configFile, warnings, differences }));
+    terminal.data(JSON.stringify({ ok: !isFailed, configFile, warnings, differences }));
   }
   terminal.talk(`The settings are valid (${file}).`);
   for (const warning of warnings) terminal.talk(`Warning: ${warning}`);
-  if (differences.length === 0) return;
   const worded = differences.map((difference) => wordDifference(difference, "these settings"));
+  if (!isFailed) {
+    for (const line of worded) terminal.talk(line);
+    return;
+  }
   throw new SettingsDiffer(
     `${worded.join("\n")}\nStart the server again with these settings, or give the command those of the server.`,
   );

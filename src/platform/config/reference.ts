@@ -41,9 +41,9 @@ const introduction = [
   "Each server records its base URL, networks and version in the store when it starts. Links that a command shows begin " +
     "with the base URL of the running server, or of the last one, and commands issue on the networks that the running " +
     "server has enabled. A command whose own `TILL_BASE_URL`, `TILL_NETWORKS` or version is another says so on standard " +
-    "error. `till config check` lists what differs from each running server and then exits with 6, also after a change " +
-    "of the settings until the server starts again. A server that starts beside another one with different settings " +
-    "logs a warning.",
+    "error. `till config check` lists what differs from each running server, also after a change of the settings until " +
+    "the server starts again; it exits with 0 if the settings are valid, and with `--same-as-server` with 6 if anything " +
+    "differs. A server that starts beside another one with different settings logs a warning.",
 ];
 
 function describe(setting: Setting<unknown>): string {
