@@ -96,9 +96,10 @@ export async function createApp(
   const { db, isRefusing } = watchWrites(opened.db);
 
   const serving = servingOf(own, db, { clock, name: ids.unguessable("prc") });
-  // Commands show the links of the server, which payers can reach, and issue on the networks that it reads.
-  if (storeMode === "use") await serving.follow();
-  const config = { ...own, networks: serving.networks(own) };
+  const config = await followed(own, storeMode, serving).catch(async (error: unknown) => {
+    await db.close();
+    throw error;
+  });
   const { baseUrl, listening } = serving;
   const stop = new AbortController();
   const parts: Dependencies = {
@@ -143,6 +144,12 @@ export async function createApp(
 
     ...lifeOf(config, services, { background, serving, isRefusing, stop }),
   };
+}
+
+/** Commands show the links of the server, which payers can reach, and issue on the networks that it reads. */
+async function followed(own: Config, storeMode: StoreMode, serving: Serving): Promise<Config> {
+  if (storeMode === "use") await serving.follow();
+  return { ...own, networks: serving.networks(own) };
 }
 
 function externalsOf(config: Config, outside: Partial<Externals>): Externals {

@@ -8,6 +8,7 @@ import {
   type ServerSettings,
 } from "../features/admin/read-only.ts";
 import type { Clock } from "../kernel/clock.ts";
+import { defineProblem } from "../kernel/errors.ts";
 import type { Config, ConfiguredNetwork } from "../platform/config/index.ts";
 import type { Database } from "../platform/database/index.ts";
 import { systemContext } from "../platform/database/system-context.ts";
@@ -24,7 +25,10 @@ export interface Serving {
   readonly listensAt: (url: string) => void;
   /** Takes the base URL of the running or last server, and the networks of the running one, for a command. */
   follow(): Promise<void>;
-  /** Returns the networks that the followed server has enabled, with this process's settings of each; else its own. */
+  /**
+   * Returns the networks that the followed server has enabled, with this process's settings of each; else its own.
+   * @throws NetworksUnknown if this process's network table does not have one of them
+   */
   networks(own: Pick<Config, "networks" | "knownNetworks">): readonly ConfiguredNetwork[];
   /** Records this process as a server. */
   begin(): Promise<void>;
@@ -40,6 +44,19 @@ export interface Serving {
 }
 
 const context = systemContext("servers");
+
+/** The running server reads networks of another networks file. */
+const NetworksUnknown = defineProblem({
+  code: "networks_unknown",
+  status: 500,
+  title: "The running server has networks that this command does not know",
+});
+
+function networksUnknown(ids: readonly string[]): Error {
+  return new NetworksUnknown(
+    `Not in this command's network table: ${ids.join(", ")}. Give the command the TILL_NETWORKS_FILE of the server.`,
+  );
+}
 
 /** The settings by which servers differ. */
 type ServingConfig = Pick<Config, "host" | "port" | "baseUrl" | "databaseUrl"> & {
@@ -94,6 +111,8 @@ export function servingOf(
       if (ids === namesOf(theirs.map((id) => ({ id })))) return networks;
       ownNetworks = ids;
       const known = new Map(knownNetworks.map((network) => [network.id, network]));
+      const unknown = theirs.filter((id) => !known.has(id));
+      if (unknown.length > 0) throw networksUnknown(unknown);
       return theirs.flatMap((id) => known.get(id) ?? []);
     },
     async begin() {

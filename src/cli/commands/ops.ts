@@ -58,7 +58,10 @@ async function lookHere(terminal: Terminal, flags: Flags): Promise<Looking> {
   const context = { actor: operator(), requestId: terminal.requestId, ip: null };
   return {
     look: async () => presentOperationsStatus(await app.oversight.status(context)),
-    close: () => app.close(),
+    async close() {
+      for (const note of app.servers.notes()) terminal.talk(note);
+      await app.close();
+    },
   };
 }
 

@@ -16,7 +16,7 @@ export const exitCodes = {
 export type ExitReason = keyof typeof exitCodes;
 
 /** Problems that settings cause, whatever their HTTP status. */
-const settingsProblems: readonly string[] = ["secret_unusable", "wrong_secret"];
+const settingsProblems: readonly string[] = ["secret_unusable", "wrong_secret", "networks_unknown"];
 
 /** Maps a problem to the exit code's name. */
 export function exitReasonOf(problem: {

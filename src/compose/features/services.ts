@@ -98,7 +98,7 @@ export function makeServices(parts: Dependencies): Services {
     apiKeys: makeApiKeyService({
       ...common,
       randomBytes,
-      isTest: config.networks.every((network) => network.isTest),
+      isTest: config.networks.length > 0 && config.networks.every(({ isTest }) => isTest),
     }),
     auditLogs: makeAuditLogService({ ...common, logger, key: deriveKey(secret, "audit-seals") }),
     customers: makeCustomerService(common),

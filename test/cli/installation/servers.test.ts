@@ -64,10 +64,16 @@ eachStore("the settings of running servers", (store) => {
 
   async function differences(more: Readonly<Record<string, string>> = {}) {
     const { code, stdout, stderr } = await run(["config", "check", "--json"], more);
-    expect(code, stderr).to.equal(stdout.includes('"differences":[]') ? 0 : 6);
-    const { differences } = JSON.parse(stdout) as {
+    expect(code, stderr).to.equal(0);
+    const { ok, differences } = JSON.parse(stdout) as {
+      ok: boolean;
       differences: { setting: string; own: string; server: string }[];
     };
+    expect(ok).to.equal(true);
+    const strict = await run(["config", "check", "--same-as-server", "--json"], more);
+    const isSame = differences.length === 0;
+    expect(strict.code).to.equal(isSame ? 0 : 6);
+    expect(JSON.parse(strict.stdout)).to.deep.include({ ok: isSame, differences });
     return differences.map(({ setting, own, server }) => [setting, own, server]);
   }
 
@@ -108,16 +114,34 @@ eachStore("the settings of running servers", (store) => {
     expect((await create("sandbox")).code).to.equal(1);
   });
 
-  it("include the version, of which a command of another one speaks", async () => {
-    const app = await serve();
-    const settings = {
-      ...comparedSettings(app.config, one),
-      startedAt: Date.now(),
-      version: "0.0.9",
-    };
+  /** Puts other settings in the place of those that a server recorded. */
+  async function record(app: App, more: { version?: string; networks?: string[] }): Promise<void> {
+    const settings = { ...comparedSettings(app.config, one), startedAt: Date.now(), ...more };
     await app.db.write(systemContext("servers"), (tx) =>
       tx.update(serverProbes, { settings }, "WHERE server = $1", [app.servers.name]),
     );
+  }
+
+  it("keep a command from guessing about networks that only the server knows", async () => {
+    const app = await serve();
+    const create = ["key", "create", "--name", "Shop", "--scopes", "read", "--json"];
+    await record(app, { networks: ["wood"] });
+    for (const words of [create, ["chain", "status"]]) {
+      const refused = await run(words);
+      expect(refused.code, refused.stderr).to.equal(78);
+      expect(refused.stdout).to.equal("");
+      expect(refused.stderr).to.include("wood").and.include("TILL_NETWORKS_FILE");
+    }
+    // Without a network, nothing says that money has no value.
+    await record(app, { networks: [] });
+    const made = await run(create);
+    expect(made.code, made.stderr).to.equal(0);
+    expect(made.stdout).to.include("till_live_").and.not.to.include("till_test_");
+  });
+
+  it("include the version, of which a command of another one speaks", async () => {
+    const app = await serve();
+    await record(app, { version: "0.0.9" });
     const said = await run(["org", "list"]);
     expect(said.code).to.equal(0);
     expect(said.stderr).to.match(/^The running server is Till 0\.0\.9, this command \d\S+\.$/m);
@@ -132,9 +156,14 @@ eachStore("the settings of running servers", (store) => {
       ["TILL_BASE_URL", other, one],
       ["TILL_NETWORKS", "base,tron", "sandbox"],
     ]);
-    const said = await run(["config", "check"], more);
-    expect(said.code).to.equal(6);
-    expect(said.stderr).to.match(/The server that has run since \S+ differs in TILL_NETWORKS: /);
+    for (const [flags, code] of [
+      [[], 0],
+      [["--same-as-server"], 6],
+    ] as const) {
+      const said = await run(["config", "check", ...flags], more);
+      expect(said.code, said.stderr).to.equal(code);
+      expect(said.stderr).to.match(/The server that has run since \S+ differs in TILL_NETWORKS: /);
+    }
     await app.close();
     expect(await differences(more)).to.deep.equal([]);
     // A killed server reports no more, and its row is not marked.
