@@ -246,6 +246,57 @@ describeWithPhp("the WooCommerce plugin", () => {
         await orderUntil("1001", () => true);
       });
 
+      it("decides by the newest state, whichever delivery comes first", async () => {
+        await shop(order("1009", { total: "19.00" }), order("1010", { total: "20.00" }));
+        for (const id of ["1009", "1010"]) await press((await pay(id)).redirect, "pay");
+        const isOf = (id: string, type: string) => (one: Received) =>
+          one.body.includes(`"orderId":"${id}"`) && one.body.includes(`"type":"${type}"`);
+        const received = (id: string, type: string) =>
+          until(
+            `${type} of ${id}`,
+            () => receiver.received.find(isOf(id, type)),
+            (one) => one !== undefined,
+          ) as Promise<Received>;
+        const paid = await received("1009", "invoice.paid");
+        const event = JSON.parse(paid.body) as { readonly data: { readonly objectVersion: number } };
+        const after = async (versions: number, type: string, status: string) => {
+          const data = { ...event.data, status, objectVersion: event.data.objectVersion + versions };
+          const body = JSON.stringify({ ...event, type, data });
+          const timestampSeconds = Math.floor(Date.now() / 1_000);
+          const id = `evt_after_${String(versions)}`;
+          const signed = sign({ id, timestampSeconds, body: Buffer.from(body), secrets: [secret] });
+          expect(await deliver({ body, headers: { ...signed } })).to.equal(204);
+          return (await look("1009")).status;
+        };
+        const look = async (id: string) => (await shop({ do: "look", order: id }))[0] as Order;
+        const count = ({ notes }: Order, text: string) =>
+          notes.filter((note) => note.includes(text)).length;
+
+        expect(await after(1, "invoice.overpaid", "paid")).to.equal("processing");
+        expect(await deliver(paid)).to.equal(204);
+        expect(count(await look("1009"), "is paid")).to.equal(1);
+        // A person holds the order; another payment does not release it.
+        await shop(order("1009", { status: "on-hold" }));
+        expect(await after(2, "invoice.overpaid", "paid")).to.equal("on-hold");
+        await shop(order("1009", { status: "processing" }));
+        // A reorganization whose first event comes last.
+        expect(await after(4, "invoice.confirming", "confirming")).to.equal("on-hold");
+        expect(await after(3, "invoice.reverted", "open")).to.equal("on-hold");
+        expect(count(await look("1009"), "took a payment back")).to.equal(1);
+        expect(await after(5, "invoice.paid", "paid")).to.equal("processing");
+        // One payment of several is taken back, and the invoice stays paid.
+        expect(await after(6, "invoice.reverted", "paid")).to.equal("processing");
+
+        // The customer's return has shown that it is paid.
+        const confirming = await received("1010", "invoice.confirming");
+        await received("1010", "invoice.paid");
+        await shop({ do: "return", order: "1010" });
+        expect(await deliver(confirming)).to.equal(204);
+        const returned = await look("1010");
+        expect(returned.status).to.equal("processing");
+        expect(count(returned, "waits for confirmations")).to.equal(0);
+      });
+
       it("notes refunds, and says so if Till cannot be reached", async () => {
         const one = receiver.received.find(({ body }) => body.includes('"invoice.paid"'));
         const event = JSON.parse(one?.body ?? "{}") as Record<string, unknown>;

@@ -77,7 +77,7 @@ class Till_Gateway extends WC_Payment_Gateway {
 		if ( '' !== $id ) {
 			$last = $client->invoice( $organization, $id );
 			if ( 'paid' === $last['status'] ) {
-				Till_Order::apply_invoice( $order, $last, 'invoice.paid' );
+				Till_Order::apply_invoice( $order, $last );
 				$order->save();
 				return $last;
 			}
@@ -135,13 +135,8 @@ class Till_Gateway extends WC_Payment_Gateway {
 		} catch ( Till_Problem $problem ) {
 			return;
 		}
-		$types = array(
-			'paid'       => 'invoice.paid',
-			'confirming' => 'invoice.confirming',
-		);
-		// The order may be on hold already, with the same note.
-		if ( isset( $types[ $invoice['status'] ] ) && ! ( 'confirming' === $invoice['status'] && $order->has_status( 'on-hold' ) ) ) {
-			Till_Order::apply_invoice( $order, $invoice, $types[ $invoice['status'] ] );
+		if ( in_array( $invoice['status'], array( 'paid', 'confirming' ), true ) ) {
+			Till_Order::apply_invoice( $order, $invoice );
 			$order->save();
 		}
 	}

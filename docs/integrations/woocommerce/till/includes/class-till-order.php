@@ -13,6 +13,10 @@ class Till_Order {
 	const ATTEMPT = '_till_attempt';
 	/** The highest version that was applied, by invoice, refund or payment. */
 	const VERSIONS = '_till_versions';
+	/** The status that was applied last, by invoice. */
+	const STATUSES = '_till_statuses';
+	/** The invoice that completed the order. */
+	const PAID_BY = '_till_paid_by';
 	/** Events that were applied; a delivery may come twice. */
 	const EVENTS = '_till_events';
 	/** The number of events that are remembered; older ones have a lower version. */
@@ -53,45 +57,99 @@ class Till_Order {
 	 * may arrive in any order.
 	 */
 	public static function apply_event( WC_Order $order, $event_id, array $event ) {
-		$data   = $event['data'];
 		$events = array_filter( explode( ' ', (string) $order->get_meta( self::EVENTS ) ) );
 		if ( in_array( $event_id, $events, true ) ) {
 			return;
 		}
-		$versions = (array) json_decode( (string) $order->get_meta( self::VERSIONS ), true );
-		$version  = (int) $data['objectVersion'];
-		$is_old   = isset( $versions[ $data['id'] ] ) && $version < $versions[ $data['id'] ];
-		if ( ! $is_old ) {
-			if ( 0 === strpos( $event['type'], 'invoice.' ) ) {
-				self::apply_invoice( $order, $data, $event['type'] );
-			} else {
-				self::note_other( $order, $data, $event['type'] );
-			}
-			$versions[ $data['id'] ] = $version;
+		if ( 0 === strpos( $event['type'], 'invoice.' ) ) {
+			self::apply_invoice( $order, $event['data'], $event['type'] );
+		} elseif ( self::advance( $order, $event['data'] ) ) {
+			self::note_other( $order, $event['data'], $event['type'] );
 		}
 		$events[] = $event_id;
-		$order->update_meta_data( self::VERSIONS, wp_json_encode( $versions ) );
 		$order->update_meta_data( self::EVENTS, implode( ' ', array_slice( $events, -self::EVENTS_MAX ) ) );
 		$order->save();
 	}
 
-	/** Applies the state of an invoice. Only `invoice.paid` means that the money is confirmed. */
-	public static function apply_invoice( WC_Order $order, array $invoice, $type ) {
-		$is_current = $order->get_meta( self::CURRENT ) === $invoice['id'];
-		$part       = "{$invoice['paidTokenAmount']} / {$invoice['payableAmount']} {$invoice['tokenSymbol']}";
-		switch ( $type ) {
-			case 'invoice.partially_paid':
-			case 'invoice.payment_detected':
-				/* translators: %s: amounts */
-				$order->add_order_note( sprintf( __( 'Part of the payment has arrived: %s. Do not ship yet.', 'till' ), $part ) );
+	/** Remembers the version of an object. Returns false if a newer one was applied. */
+	private static function advance( WC_Order $order, array $data ) {
+		$versions = (array) json_decode( (string) $order->get_meta( self::VERSIONS ), true );
+		$version  = (int) $data['objectVersion'];
+		if ( isset( $versions[ $data['id'] ] ) && $version < $versions[ $data['id'] ] ) {
+			return false;
+		}
+		$versions[ $data['id'] ] = $version;
+		$order->update_meta_data( self::VERSIONS, wp_json_encode( $versions ) );
+		return true;
+	}
+
+	/**
+	 * Applies an invoice as it was read or delivered, unless a newer one was applied; the caller saves the order. Its
+	 * status decides, and the type of the event only adds a note: after a failed delivery, the first event of a paid
+	 * invoice may be a later one than `invoice.paid`.
+	 */
+	public static function apply_invoice( WC_Order $order, array $invoice, $type = '' ) {
+		if ( ! self::advance( $order, $invoice ) ) {
+			return;
+		}
+		$id       = $invoice['id'];
+		$statuses = (array) json_decode( (string) $order->get_meta( self::STATUSES ), true );
+		// Orders that an older version of the plugin completed have no statuses.
+		$by   = $order->is_paid() && $order->get_meta( self::PAID_BY ) === $id ? 'paid' : '';
+		$last = isset( $statuses[ $id ] ) ? $statuses[ $id ] : $by;
+		if ( $last !== $invoice['status'] ) {
+			self::leave( $order, $id, $last );
+			self::enter( $order, $invoice );
+		}
+		self::note_event( $order, $invoice, $type, $last );
+		$statuses[ $id ] = $invoice['status'];
+		$order->update_meta_data( self::STATUSES, wp_json_encode( $statuses ) );
+	}
+
+	/** Holds an order whose payment was taken back by a reorganization. */
+	private static function leave( WC_Order $order, $id, $last ) {
+		if ( 'paid' === $last ) {
+			$pays = $order->get_meta( self::PAID_BY ) === $id;
+			self::move( $order, $pays ? array( 'processing' ) : array(), 'on-hold', self::taken_back() );
+		}
+	}
+
+	/** Applies a new status of an invoice. Only `paid` means that the money is confirmed. */
+	private static function enter( WC_Order $order, array $invoice ) {
+		$part = self::part_of( $invoice );
+		$open = $order->get_meta( self::CURRENT ) === $invoice['id'] ? array( 'pending', 'on-hold' ) : array();
+		switch ( $invoice['status'] ) {
+			case 'paid':
+				self::pay( $order, $invoice );
 				break;
-			case 'invoice.confirming':
+			case 'confirming':
 				/* translators: %s: amounts */
 				$note = sprintf( __( 'The payment was detected: %s. It waits for confirmations; do not ship yet.', 'till' ), $part );
 				self::move( $order, array( 'pending', 'failed' ), 'on-hold', $note );
 				break;
-			case 'invoice.paid':
-				self::pay( $order, $invoice );
+			case 'expired':
+				$note = 'underpaid' === $invoice['exception']
+					/* translators: %s: amounts */
+					? sprintf( __( 'The payment expired with only a part: %s. Refund it, or ask for a new payment.', 'till' ), $part )
+					: __( 'The payment expired without money.', 'till' );
+				self::move( $order, $open, 'failed', $note );
+				break;
+			case 'canceled':
+				self::move( $order, $open, 'failed', __( 'The invoice was canceled in Till.', 'till' ) );
+				break;
+		}
+	}
+
+	/** Adds what the status does not say. */
+	private static function note_event( WC_Order $order, array $invoice, $type, $last ) {
+		$part = self::part_of( $invoice );
+		switch ( $type ) {
+			case 'invoice.partially_paid':
+			case 'invoice.payment_detected':
+				if ( 'paid' !== $invoice['status'] ) {
+					/* translators: %s: amounts */
+					$order->add_order_note( sprintf( __( 'Part of the payment has arrived: %s. Do not ship yet.', 'till' ), $part ) );
+				}
 				break;
 			case 'invoice.overpaid':
 				/* translators: %s: amounts */
@@ -105,21 +163,21 @@ class Till_Order {
 				$order->add_order_note( __( 'Paid after the deadline.', 'till' ) );
 				break;
 			case 'invoice.reverted':
-				$note = __( 'The network took a payment back. Do not ship until it is paid again.', 'till' );
-				self::move( $order, array( 'processing' ), 'on-hold', $note );
-				break;
-			case 'invoice.expired':
-				$note = 'underpaid' === $invoice['exception']
-					/* translators: %s: amounts */
-					? sprintf( __( 'The payment expired with only a part: %s. Refund it, or ask for a new payment.', 'till' ), $part )
-					: __( 'The payment expired without money.', 'till' );
-				self::move( $order, $is_current ? array( 'pending', 'on-hold' ) : array(), 'failed', $note );
-				break;
-			case 'invoice.canceled':
-				$note = __( 'The invoice was canceled in Till.', 'till' );
-				self::move( $order, $is_current ? array( 'pending', 'on-hold' ) : array(), 'failed', $note );
+				if ( 'paid' === $invoice['status'] ) {
+					$order->add_order_note( __( 'The network took a payment back; the others still pay the invoice.', 'till' ) );
+				} elseif ( 'paid' !== $last ) {
+					$order->add_order_note( self::taken_back() );
+				}
 				break;
 		}
+	}
+
+	private static function taken_back() {
+		return __( 'The network took a payment back. Do not ship until it is paid again.', 'till' );
+	}
+
+	private static function part_of( array $invoice ) {
+		return "{$invoice['paidTokenAmount']} / {$invoice['payableAmount']} {$invoice['tokenSymbol']}";
 	}
 
 	/** Completes an order, unless it was paid, canceled or changed in the meantime: then a person decides. */
@@ -129,12 +187,12 @@ class Till_Order {
 		$paid = sprintf( __( 'Invoice %1$s is paid: %2$s %3$s. %4$s', 'till' ), $invoice['publicId'], $invoice['paidTokenAmount'], $invoice['tokenSymbol'], $hash );
 		if ( $order->is_paid() ) {
 			// The same invoice is paid again after the network took a payment back, or refreshed by the customer's page.
-			if ( $order->get_meta( '_till_paid_by' ) !== $invoice['id'] ) {
+			if ( $order->get_meta( self::PAID_BY ) !== $invoice['id'] ) {
 				$order->add_order_note( $paid . ' ' . __( 'The order was paid before: refund one of the payments.', 'till' ) );
 			}
 			return;
 		}
-		$order->update_meta_data( '_till_paid_by', $invoice['id'] );
+		$order->update_meta_data( self::PAID_BY, $invoice['id'] );
 		if ( ! self::asks_for( $order, $invoice ) ) {
 			$note = $paid . ' ' . __( 'The order has another total now: check it, then complete or refund it.', 'till' );
 			self::move( $order, array( 'pending', 'failed', 'cancelled' ), 'on-hold', $note );
