@@ -196,7 +196,7 @@ export type InvoiceChange =
 
 /**
  * Returns the events of a change of an invoice's payments or deadline; none if nothing notable changed. `invoice.paid`
- * is emitted whenever an invoice becomes paid, so that merchants can ship on it; a notable way of payment adds an event
+ * is emitted whenever an invoice becomes paid, whatever follows; a notable way of payment adds an event
  * of its own.
  */
 export function changesBetween(before: Moment, after: Moment): readonly InvoiceChange[] {
