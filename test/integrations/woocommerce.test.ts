@@ -258,9 +258,15 @@ describeWithPhp("the WooCommerce plugin", () => {
             (one) => one !== undefined,
           ) as Promise<Received>;
         const paid = await received("1009", "invoice.paid");
-        const event = JSON.parse(paid.body) as { readonly data: { readonly objectVersion: number } };
+        const event = JSON.parse(paid.body) as {
+          readonly data: { readonly objectVersion: number };
+        };
         const after = async (versions: number, type: string, status: string) => {
-          const data = { ...event.data, status, objectVersion: event.data.objectVersion + versions };
+          const data = {
+            ...event.data,
+            status,
+            objectVersion: event.data.objectVersion + versions,
+          };
           const body = JSON.stringify({ ...event, type, data });
           const timestampSeconds = Math.floor(Date.now() / 1_000);
           const id = `evt_after_${String(versions)}`;

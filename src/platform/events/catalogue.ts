@@ -16,7 +16,8 @@ export const eventCatalogue = {
       "Part of the payable amount was detected. The payer can send the rest until the deadline: do not ship.",
     "invoice.confirming":
       "The whole payable amount was detected, or less within the tolerance, and is not confirmed yet: do not ship yet.",
-    "invoice.paid": "The payable amount is confirmed, or less within the tolerance: ship, as on any newer event whose snapshot has the `status` `paid`.",
+    "invoice.paid":
+      "The payable amount is confirmed, or less within the tolerance: ship, as on any newer event whose snapshot has the `status` `paid`.",
     "invoice.overpaid":
       "More than the payable amount was received. Sent together with `invoice.paid`, or later.",
     "invoice.underpaid":
