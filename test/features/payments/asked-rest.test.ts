@@ -59,7 +59,7 @@ eachStore("Payment of exactly the remaining amount", (store) => {
     await pay(15.0001);
     await payPart(invoice, 2);
     expect(await read(invoice)).to.include({ status: "paid", exception: "overpaid" });
-    expect(await pageOf(invoice)).to.contain("which is 2.00 USDT too much");
+    expect(await pageOf(invoice)).to.contain("You sent 2.00 USDT too much");
   });
 
   it("is not an overpayment after a reorganization removed a part and brought it back", async () => {
