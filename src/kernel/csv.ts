@@ -55,11 +55,19 @@ export type CsvCell = string | null;
 /** Spreadsheets take a cell that begins with one of these for a formula, which could send data elsewhere. */
 const formulaStart = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 const plainNumber = /^-?\d+(\.\d+)?$/;
-const needsQuotes = /[",\r\n]/;
+
+/**
+ * The place in a text where a program that separates cells otherwise, by semicolons or tabs, would find a formula. Such
+ * a program takes the quotes within a line for letters, so that a line break ends a cell too.
+ */
+const formulaWithin =
+  /(?:\r\n|[;\t\r\n])(?=[ "]*[=+\-@\uff1d\uff0b\uff0d\uff20])(?!-\d+(?:\.\d+)?(?:[;\t\r\n]|$))/g;
+const needsQuotes = /[",;\t\r\n]/;
 
 /**
  * Writes a row of CSV (RFC 4180) with its line break. A text that a spreadsheet would take for a formula gets an
- * apostrophe in front, as OWASP recommends; numbers stay numbers.
+ * apostrophe in front, as OWASP recommends, also within the text where another separator would begin a cell; numbers
+ * stay numbers.
  */
 export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
@@ -68,6 +76,6 @@ export function csvLine(cells: readonly CsvCell[]): string {
 function csvCell(cell: CsvCell): string {
   if (cell === null) return "";
   const isFormula = formulaStart.test(cell) && !plainNumber.test(cell);
-  const text = isFormula ? `'${cell}` : cell;
+  const text = `${isFormula ? "'" : ""}${cell.replace(formulaWithin, "$&'")}`;
   return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -62,12 +62,31 @@ describe("csvLine", () => {
   });
 
   it("marks texts that a spreadsheet would take for formulas, but not numbers", () => {
-    const hostile = ["=1+1", "+49 30", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1"];
+    const hostile = ["=1+1", "+49 30", "-2+3", "@SUM(A1)", "\t1", "\uff1d1"];
     for (const text of hostile) {
       const [row] = parseCsv(csvLine([text, "x"]));
       expect(row?.cells, JSON.stringify(text)).to.deep.equal([`'${text}`, "x"]);
     }
     expect(csvLine(["-5.00", "0", "12.345"])).to.equal("-5.00,0,12.345\r\n");
+  });
+
+  it("marks formulas behind a semicolon, a tab or a line break, which separate cells elsewhere", () => {
+    for (const [text, marked] of [
+      ["a;=1+1", "a;'=1+1"],
+      ["a\t@SUM(A1)", "a\t'@SUM(A1)"],
+      ['a; "+1', "a;' \"+1"],
+      ["a;;-2+3;\uff1d1", "a;;'-2+3;'\uff1d1"],
+      ["a\r\n=1", "a\r\n'=1"],
+      ["\t=1", "'\t'=1"],
+      ["\n=1", "'\n'=1"],
+    ] as const) {
+      const line = csvLine([text]);
+      expect(line).to.equal(`"${marked.replaceAll('"', '""')}"\r\n`);
+      expect(cellsOf(line), JSON.stringify(text)).to.deep.equal([[marked]]);
+    }
+    expect(csvLine(["a;b=1", "a;-5.00;-1", "a=1", "1-2"])).to.equal(
+      '"a;b=1","a;-5.00;-1",a=1,1-2\r\n',
+    );
   });
 
   it("writes rows that are read back as they were", () => {
