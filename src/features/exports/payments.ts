@@ -1,7 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
 import { decodeAmount } from "../../platform/database/index.ts";
 import type { Address } from "../../platform/chain/client.ts";
-import { moment, networkOf, settled, exportOf, tokens } from "./table-export.ts";
+import { moment, notationOf, settled, exportOf, tokens } from "./table-export.ts";
 
 interface Row {
   readonly id: string;
@@ -59,7 +59,7 @@ export const paymentExport = exportOf<Row>()({
       its.created_at AS "createdAt", its.confirmed_at AS "confirmedAt"
     FROM payments AS its JOIN transfers ON transfers.id = its.transfer_id`,
   cells(row, networks) {
-    const { kind } = networkOf(networks, row.network);
+    const notation = notationOf(networks, row.network);
     const { token, tokenDecimals, currency, currencyDecimals } = row;
     return {
       id: row.id,
@@ -73,9 +73,9 @@ export const paymentExport = exportOf<Row>()({
       settlementCurrency: currency,
       exchangeRate: row.exchangeRate,
       network: row.network,
-      transactionHash: kind.formatTransactionHash(row.hash),
-      fromAddress: kind.formatAddress(row.from),
-      toAddress: kind.formatAddress(row.to),
+      transactionHash: notation.formatTransactionHash(row.hash),
+      fromAddress: notation.formatAddress(row.from),
+      toAddress: notation.formatAddress(row.to),
       blockNumber: String(row.blockNumber),
       blockTime: moment(row.blockTime),
       createdAt: moment(row.createdAt),

@@ -2,7 +2,7 @@ import type { Instant } from "../../kernel/clock.ts";
 import { divideRounded } from "../../kernel/money/ratio.ts";
 import { decodeAmount } from "../../platform/database/index.ts";
 import type { Address } from "../../platform/chain/client.ts";
-import { moment, networkOf, settled, exportOf, tokens } from "./table-export.ts";
+import { moment, notationOf, settled, exportOf, tokens } from "./table-export.ts";
 
 interface Row {
   readonly id: string;
@@ -60,7 +60,7 @@ export const refundExport = exportOf<Row>()({
       its.created_at AS "createdAt", its.sent_at AS "sentAt", its.confirmed_at AS "confirmedAt"
     FROM refunds AS its JOIN payments AS paid ON paid.id = its.payment_id`,
   cells(row, networks) {
-    const { kind } = networkOf(networks, row.network);
+    const notation = notationOf(networks, row.network);
     const { currency, currencyDecimals } = row;
     return {
       id: row.id,
@@ -73,9 +73,9 @@ export const refundExport = exportOf<Row>()({
       settlementAmount: settled(worthOf(row), currency, currencyDecimals),
       settlementCurrency: currency,
       network: row.network,
-      address: kind.formatAddress(row.address),
-      transactionHash: row.hash === null ? null : kind.formatTransactionHash(row.hash),
-      paymentTransactionHash: kind.formatTransactionHash(row.paymentHash),
+      address: notation.formatAddress(row.address),
+      transactionHash: row.hash === null ? null : notation.formatTransactionHash(row.hash),
+      paymentTransactionHash: notation.formatTransactionHash(row.paymentHash),
       requestedBy: row.requestedBy,
       reason: row.reason,
       createdAt: moment(row.createdAt),

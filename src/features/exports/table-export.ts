@@ -1,7 +1,6 @@
 import type { CsvColumns } from "../../api/declare/csv.ts";
 import { toIso, type Instant } from "../../kernel/clock.ts";
 import type { CsvCell } from "../../kernel/csv.ts";
-import { Defect } from "../../kernel/errors.ts";
 import type { IdKind } from "../../kernel/id.ts";
 import { settlementAsset, tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money } from "../../kernel/money/money.ts";
@@ -61,8 +60,15 @@ export function moment(at: Instant | null): CsvCell {
   return at === null ? null : toIso(at);
 }
 
-export function networkOf(networks: ReadonlyMap<string, Network>, id: string): Network {
-  const network = networks.get(id);
-  if (network === undefined) throw new Defect(`the network ${id} is not configured`);
-  return network;
+/** How a network writes addresses and hashes. */
+type Notation = Pick<Network["kind"], "formatAddress" | "formatTransactionHash">;
+
+const asStored: Notation = {
+  formatAddress: (address) => address,
+  formatTransactionHash: (hash) => hash,
+};
+
+/** Returns the notation of a network; that of the store if the network was removed from the table. */
+export function notationOf(networks: ReadonlyMap<string, Network>, id: string): Notation {
+  return networks.get(id)?.kind ?? asStored;
 }

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { CsvColumns } from "../../../src/api/declare/csv.ts";
 import { tableExports } from "../../../src/features/exports/service.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
+import { encodeAmount } from "../../../src/platform/database/index.ts";
 import { parseCsv } from "../../../src/kernel/csv.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { expectStatus, type Answer } from "../../support/app.ts";
@@ -30,6 +31,39 @@ const pairs = [
   ["refunds", "/refunds", ["organizationId", "settlementAmount", "settlementCurrency"]],
   ["platform_invoices", "/billing/invoices", ["organizationId", "organizationName", "voidedAt"]],
 ] as const;
+
+describe("the row of an export", () => {
+  it("has addresses and hashes as stored if its network was removed from the table", () => {
+    const row = {
+      id: "pay_1",
+      organizationId: "org_1",
+      invoiceId: "inv_1",
+      status: "confirmed",
+      amount: encodeAmount(5_000_000n),
+      token: "USDT",
+      tokenDecimals: 6,
+      refunded: null,
+      worth: encodeAmount(500n),
+      currency: "USD",
+      currencyDecimals: 2,
+      exchangeRate: "1",
+      network: "gone",
+      hash: "0xabc",
+      from: "0xdef",
+      to: "0x123",
+      blockNumber: 7,
+      blockTime: 0,
+      createdAt: 0,
+      confirmedAt: null,
+    };
+    expect(tableExports.payments.cells(row, new Map())).to.include({
+      amount: "5.00",
+      transactionHash: "0xabc",
+      fromAddress: "0xdef",
+      toAddress: "0x123",
+    });
+  });
+});
 
 eachStore("an export", (store) => {
   let estate: Estate;
