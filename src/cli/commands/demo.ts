@@ -9,6 +9,7 @@ import { createLogger } from "../../platform/logger/index.ts";
 import { startReceiver, type ReceivedWebhook, type Receiver } from "../demo/receiver.ts";
 import { seed, type DemoWorld } from "../demo/seed.ts";
 import { operator } from "../operator.ts";
+import { inQuotes } from "../completion/shell-line.ts";
 import { printLines } from "../terminal/output.ts";
 import { startServing, untilAskedToStop, type Serving } from "../serving.ts";
 import { lockDataFolder, type DataFolderLock } from "../single-server.ts";
@@ -130,7 +131,7 @@ async function printDemo(
         "\nFor the shop and the commands of the guides, in another terminal:\n" +
           `  export TILL=${app.baseUrl()}\n` +
           `  export KEY=${apiKey}\n` +
-          `  export TILL_DATA_DIR='${app.config.dataDir}'\n` +
+          `  export TILL_DATA_DIR=${inQuotes(app.config.dataDir)}\n` +
           `  export TILL_ORGANIZATION=${world.organizationId}\n` +
           "Open the checkout and pay, or there:\n" +
           `  till sandbox pay ${invoiceId}\n` +

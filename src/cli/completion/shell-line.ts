@@ -73,6 +73,11 @@ export function quoted(value: string, quote: Quote): string | null {
   }
 }
 
+/** Writes a value as a word of its own, for any POSIX shell. */
+export function inQuotes(value: string): string {
+  return `'${value.replaceAll("'", "'\\''")}'`;
+}
+
 /** The characters of the longest value that is offered. */
 const typableMax = 200;
 
