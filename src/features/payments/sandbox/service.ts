@@ -11,6 +11,7 @@ import { findToken, type Network } from "../../../platform/chain/networks.ts";
 import type {
   Reorganization,
   ReorganizationOptions,
+  ReorganizationStart,
   Sandbox,
   SandboxFault,
   SandboxPayment,
@@ -18,6 +19,7 @@ import type {
 } from "../../../platform/chain/sandbox/chain.ts";
 import type { Database, WriteContext } from "../../../platform/database/index.ts";
 import { endTime, issuedInvoice, type InvoiceRow } from "../../invoices/index.ts";
+import { paymentsOfInvoice } from "../ledger/store.ts";
 
 /** The token and amount with which to pay an invoice on the sandbox. */
 export interface SandboxBill {
@@ -192,7 +194,7 @@ function mine({ db, sandbox, wake }: Deps, context: WriteContext, blocks: number
   });
 }
 
-/** Replaces a number of blocks, or those from the newest payment of an invoice on. */
+/** Replaces a number of blocks, or those from the newest payment of an invoice on that was not rejected. */
 async function reorganize(
   deps: Deps,
   context: WriteContext,
@@ -200,11 +202,22 @@ async function reorganize(
   options: ReorganizationOptions,
 ): Promise<Reorganization> {
   const { db, sandbox, wake } = deps;
-  const place = typeof from === "number" ? from : receiverOf(deps, await invoiceOf(deps, from)).to;
+  const place = typeof from === "number" ? from : await newestPaymentOf(deps, from);
   return db.write(context, (tx) => {
     tx.afterCommit(wake);
     return sandbox.reorganize(tx, place, options);
   });
+}
+
+/** Returns where the newest payment of an invoice is; if none is recorded yet, the newest transfer to its address. */
+async function newestPaymentOf(deps: Deps, invoiceId: Id<"invoice">): Promise<ReorganizationStart> {
+  const { to } = receiverOf(deps, await invoiceOf(deps, invoiceId));
+  const recorded = await paymentsOfInvoice(deps.db, invoiceId);
+  const paying = recorded.filter(
+    ({ network, status }) => network === deps.network.id && status !== "rejected",
+  );
+  if (paying.length === 0) return { to };
+  return { transactions: paying.map(({ transactionHash }) => transactionHash) };
 }
 
 /**

@@ -49,6 +49,13 @@ export interface Reorganization {
   readonly transactions: readonly string[];
 }
 
+/**
+ * The start of a reorganization: the number of newest blocks to replace, the newest block with one of some transactions,
+ * or the newest one with a transfer to an address.
+ */
+export type ReorganizationStart =
+  number | { readonly transactions: readonly string[] } | { readonly to: Address };
+
 export interface ReorganizationOptions {
   readonly drop: boolean;
   /**
@@ -169,14 +176,13 @@ async function mine(deps: SandboxOptions, tx: Tx, count: number): Promise<Head> 
 }
 
 /**
- * Replaces the newest blocks by as many others: a number of them, or those from the newest transfer to an address on. A
- * later block includes their transactions with the same hashes, or they are dropped. Final blocks never change: a
- * greater depth throws SandboxRefused.
+ * Replaces the newest blocks by as many others. A later block includes their transactions with the same hashes, or they
+ * are dropped. Final blocks never change: a greater depth throws SandboxRefused.
  */
 async function reorganize(
   deps: SandboxOptions,
   tx: Tx,
-  from: number | Address,
+  from: ReorganizationStart,
   { drop, absentBlocks = 0 }: ReorganizationOptions,
 ): Promise<Reorganization> {
   const { network } = deps;
@@ -205,18 +211,21 @@ async function reorganize(
   };
 }
 
-/** Returns the depth of the newest block with a transfer to an address. Throws SandboxRefused if it is final. */
+/** Returns the depth of the newest block with such a transfer. Throws SandboxRefused if it is final. */
 async function depthOf(
   tx: Tx,
-  address: Address,
+  from: Exclude<ReorganizationStart, number>,
   tipHeight: number,
   deepest: number,
 ): Promise<number> {
   const recent = await store.transfersBetween(tx, tipHeight - deepest + 1, tipHeight);
-  const found = recent.findLast(({ recipient }) => recipient === address);
+  const found = recent.findLast(({ transactionHash, recipient }) =>
+    "to" in from ? recipient === from.to : from.transactions.includes(transactionHash),
+  );
   if (found !== undefined) return tipHeight - found.blockHeight + 1;
+  const what = "to" in from ? "transfer to its address" : "payment of it";
   throw new SandboxRefused(
-    `The newest ${String(deepest)} blocks have no transfer to its address, and the blocks below are final. Pay it first, and let a block include the payment: till sandbox mine.`,
+    `The newest ${String(deepest)} blocks have no ${what}, and the blocks below are final. Pay it first, and let a block include the payment: till sandbox mine.`,
   );
 }
 

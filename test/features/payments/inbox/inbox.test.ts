@@ -1,8 +1,9 @@
 import { expect } from "chai";
+import type { Id } from "../../../../src/kernel/id.ts";
 import { paymentClaims } from "../../../../src/features/payments/table.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";
 import { colleague } from "../../../support/roles-fixture.ts";
-import { eachStore, takeTurns } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "../ledger/counter.ts";
 
 const usdt = (amount: number): bigint => BigInt(Math.round(amount * 1_000_000));
@@ -324,6 +325,27 @@ eachStore("A transfer that matches no invoice", (store) => {
     expect(reverted.map(({ id }) => id)).to.deep.equal([found["id"]]);
     const third = await counter.issue(merchant, { amount: "3.00" });
     await refused(allocate(found["id"], [[third, "1.00"]]), 409, "transfer_reverted");
+  });
+
+  it("is the only one from whose block on the sandbox reorganizes for its invoice", async () => {
+    const one = await counter.issue(merchant, { amount: "38.00" });
+    const two = await counter.issue(merchant, { amount: "39.00" });
+    const first = await counter.pay(address, usdt(Number(one["payableAmount"])));
+    await counter.mine();
+    const second = await counter.pay(address, usdt(Number(two["payableAmount"])));
+    await counter.mine();
+    // Neither of these pays the second invoice.
+    await counter.pay(address, usdt(Number(two["payableAmount"])), { failed: true });
+    await counter.pay(address, usdt(Number(two["payableAmount"])), { fakeToken: true });
+    await counter.mine();
+    const from = (paid: Json) =>
+      counter.app.app.sandbox?.reorganize(testContext, paid["id"] as Id<"invoice">, {
+        drop: true,
+      });
+    const replaced = await from(two);
+    expect(replaced?.transactions).to.include(second).and.not.include(first);
+    expect((await from(one))?.transactions).to.deep.equal([first]);
+    await counter.look();
   });
 
   it("comes back in another block with its allocated parts", async () => {

@@ -8,6 +8,7 @@ import {
   fakeContract,
   makeSandbox,
   SandboxRefused,
+  type ReorganizationStart,
   type SandboxFault,
   type Sandbox,
   type SandboxPayment,
@@ -70,7 +71,7 @@ eachStore("the sandbox chain", (store) => {
   const mine = (count = 1) => write((tx) => sandbox.mine(tx, count));
   const pay = (payment: Partial<SandboxPayment> = {}) =>
     write((tx) => sandbox.pay(tx, { to: wallet, token: "USDT", amount: 25_000_000n, ...payment }));
-  const reorganize = (from: number | string, drop: boolean, absentBlocks = 0) =>
+  const reorganize = (from: ReorganizationStart, drop: boolean, absentBlocks = 0) =>
     write((tx) => sandbox.reorganize(tx, from, { drop, absentBlocks }));
 
   async function find(
@@ -381,19 +382,19 @@ eachStore("the sandbox chain", (store) => {
     await open(1_000);
     const { blockHeight } = await pay();
     now += 5_000;
-    const { fromHeight, tip, transactions } = await reorganize(wallet, false, 3);
+    const { fromHeight, tip, transactions } = await reorganize({ to: wallet }, false, 3);
     expect([fromHeight, transactions.length]).to.deep.equal([blockHeight, 1]);
     now += 3_000;
     expect(await find()).to.deep.equal([]);
     now += 1_000;
     expect((await find()).map((log) => log.blockHeight)).to.deep.equal([tip.height + 4]);
     // A block on command includes it at once.
-    await reorganize(wallet, false, 30);
+    await reorganize({ to: wallet }, false, 30);
     await mine();
     expect(await find()).to.have.length(1);
-    expect(await refusal(reorganize("ab".repeat(20), true))).to.contain("no transfer");
+    expect(await refusal(reorganize({ to: "ab".repeat(20) }, true))).to.contain("no transfer");
     await mine(depth + 1);
-    expect(await refusal(reorganize(wallet, true))).to.contain(String(depth));
+    expect(await refusal(reorganize({ to: wallet }, true))).to.contain(String(depth));
   });
 
   it("reorganizes again, deeper or higher, but never a final block", async () => {
