@@ -26,6 +26,7 @@ export {
 export type { RefundRequests } from "./ledger/types.ts";
 export { readSurpluses } from "./ledger/read-surpluses.ts";
 export { hasFreeSurplus, mayBeRequested } from "./ledger/surplus.ts";
+export { isCounted } from "./ledger/payment-rules.ts";
 export { paymentsOfInvoice } from "./ledger/store.ts";
 export { matchRules, paymentStatuses, type MatchRule } from "./payment-status.ts";
 export { makePaymentService, type PaymentService } from "./service.ts";

@@ -14,7 +14,7 @@ import {
   type Tx,
   type WriteContext,
 } from "../../platform/database/index.ts";
-import type { RefundablePayment, RefundLedger } from "../payments/index.ts";
+import { isCounted, type RefundablePayment, type RefundLedger } from "../payments/index.ts";
 import { readRefundAddress } from "./payer/address-rules.ts";
 import { writeRefund, type RefundJournal } from "./changes.ts";
 import {
@@ -124,7 +124,6 @@ function create(
 function requireRefundable(found: RefundablePayment): void {
   const { payment, free } = found;
   requireConfirmed(found);
-  requireVerified(found);
   if (free > 0n) return;
   throw new NotRefundable(
     `The invoice needs ${payment.id}, or all of its surplus is refunded already.`,
@@ -300,33 +299,31 @@ async function lockBoth(
   return { found, refund };
 }
 
-/** Throws 409 `not_refundable` with the confirmations that are missing. */
+/** Throws 409 `not_refundable`, with what is missing, unless the payment is confirmed and verified. */
 function requireConfirmed(found: RefundablePayment): void {
-  const { payment, transfer, network, state, isConfirmed } = found;
-  if (isConfirmed) return;
-  if (transfer.status !== "seen") {
-    throw new NotRefundable(
-      `${payment.id} is not on the chain: a reorganization removed it. Wait until it is included again.`,
-    );
-  }
-  const has = confirmationsOf(state.tipHeight, payment.blockHeight);
-  throw new NotRefundable(
-    payment.status === "confirming"
-      ? `${payment.id} has ${String(has)} of its ${String(payment.requiredConfirmations)} confirmations. Try again once it is confirmed.`
-      : `${payment.id} counts for no invoice, so its block must be final before it is refunded: at about ${String(finalConfirmations(network))} confirmations. It has ${String(has)}. Try again later.`,
-  );
+  if (found.isConfirmed && found.isVerified) return;
+  throw new NotRefundable(missingOf(found));
 }
 
-/** Throws 409 `not_refundable` unless providers have verified the transfer of the payment. */
-function requireVerified({ payment, isVerified }: RefundablePayment): void {
-  if (isVerified) return;
-  throw new NotRefundable(
-    `The network's providers do not agree on the transfer of ${payment.id} yet, so its money may not have come. Till keeps asking them. If this lasts, look the transaction up in a block explorer and ask the operator; do not send anything before.`,
-  );
+/** Returns what a payment lacks that is not confirmed or not verified yet. */
+function missingOf({ payment, transfer, network, state }: RefundablePayment): string {
+  const { id, requiredConfirmations: required } = payment;
+  if (transfer.status !== "seen") {
+    return `${id} is not on the chain: a reorganization removed it. Wait until it is included again.`;
+  }
+  const has = confirmationsOf(state.tipHeight, payment.blockHeight);
+  if (isCounted(payment)) {
+    if (has < required) {
+      return `${id} has ${String(has)} of its ${String(required)} confirmations. Try again once it is confirmed.`;
+    }
+  } else if (!transfer.isFinal) {
+    // Providers are asked about the transfer of a payment that does not count once its block is final.
+    return `${id} counts for no invoice, so its block must be final before it is refunded: at about ${String(finalConfirmations(network))} confirmations. It has ${String(has)}. Try again later.`;
+  }
+  return `The network's providers do not agree on the transfer of ${id} yet, so its money may not have come. Till keeps asking them. If this lasts, look the transaction up in a block explorer and ask the operator; do not send anything before.`;
 }
 
 function requireStillRefundable(found: RefundablePayment): void {
-  requireVerified(found);
   requireConfirmed(found);
   const { payment, surplus } = found;
   if (payment.refundRequested + payment.refunded <= surplus) return;

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { refundChecks } from "../../../src/features/refunds/checks.ts";
 import { events } from "../../../src/platform/events/table.ts";
-import { expectStatus } from "../../support/app.ts";
+import { expectStatus, type Answer } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import type { Json } from "../payments/ledger/counter.ts";
 import { usdt } from "../payments/shared-address.ts";
-import { openDesk } from "./desk.ts";
+import { finalBlocks, openDesk } from "./desk.ts";
 
 const sumOf = (invoice: Json, more: number) => (Number(invoice["payableAmount"]) + more).toFixed(6);
 
@@ -501,12 +501,35 @@ eachStore("refunds", (store) => {
     await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
     return { invoice, hash: await desk.paid(invoice, amount) };
   }
-  const run = (sql: string, values: string[]) =>
+  const run = (sql: string, values: (string | number)[]) =>
     desk.counter.app.app.db.write(testContext, (tx) => tx.run(sql, values));
   const submit = async (invoice: Json, transactionHash: string) => {
     const path = `/v1/checkout/${String(invoice["checkoutId"])}/transactions`;
     await expectStatus(desk.counter.app.request("POST", path, { body: { transactionHash } }), 202);
     await desk.examine();
+  };
+
+  /** Returns why a refund is not created or not sent. */
+  const refusal = ({ status, body }: Answer) => {
+    expect([status, body["code"]]).to.deep.equal([409, "not_refundable"]);
+    return String(body["detail"]);
+  };
+  const create = (paymentId: unknown) =>
+    desk.post("/refunds", { paymentId, amount: "1.00", address: `0x${desk.newAddress()}` });
+  const paymentBy = async (invoice: Json) => {
+    const [found] = await desk.counter.list(
+      desk.merchant,
+      `/payments?invoiceId=${String(invoice["id"])}`,
+    );
+    return found?.["id"];
+  };
+  /** Allocates the newest transfer to an invoice. Returns the payment's id. */
+  const allocate = async (invoice: Json, amount: string) => {
+    const transfer = await desk.inboxed();
+    const allocations = [{ invoiceId: invoice["id"], amount }];
+    const path = `/transfers/${String(transfer?.["id"])}/allocate`;
+    await expectStatus(desk.post(path, { allocations }), 200);
+    return paymentBy(invoice);
   };
 
   it("are not created for a payment that is held, or whose block is not final", async () => {
@@ -516,16 +539,14 @@ eachStore("refunds", (store) => {
     expect((await desk.session(invoice))["canRequestRefund"]).to.equal(false);
     const tooEarly = await desk.ask(invoice, early, `0x${desk.newAddress()}`);
     expect(tooEarly.body["code"]).to.equal("not_refundable");
+    // Providers are asked about it in its final block only, so they do not disagree before.
+    expect(refusal(await create(await paymentBy(invoice))))
+      .to.include("must be final")
+      .and.include(`${String(finalBlocks - 1)} confirmations. It has 3.`);
 
     const part = await desk.issue();
     const hash = await desk.paid(part, "10.00");
-    const transfer = await desk.inboxed();
-    await expectStatus(
-      desk.post(`/transfers/${String(transfer?.["id"])}/allocate`, {
-        allocations: [{ invoiceId: part["id"], amount: "10.00" }],
-      }),
-      200,
-    );
+    const payment = await allocate(part, "10.00");
     await desk.counter.mine(3);
     await desk.expire(part);
     expect((await desk.session(part))["canRequestRefund"]).to.equal(true);
@@ -537,10 +558,22 @@ eachStore("refunds", (store) => {
     expect((await desk.session(part))["canRequestRefund"]).to.equal(false);
     const held = await desk.ask(part, hash, `0x${desk.newAddress()}`);
     expect(held.body["code"]).to.equal("not_refundable");
+    expect(refusal(await create(payment)))
+      .to.include(`do not agree on the transfer of ${String(payment)}`)
+      .and.include("do not send anything before");
     await run(`UPDATE payments SET status = 'confirmed', version = version + 1 ${where}`, [
       String(part["id"]),
     ]);
     await expectStatus(desk.ask(part, hash, `0x${desk.newAddress()}`), 202);
+  });
+
+  it("are not created while a payment that counts has too few confirmations, or is off the chain", async () => {
+    const invoice = await desk.issue();
+    await desk.pay("41.00", 1);
+    const young = await allocate(invoice, "41.00");
+    expect(refusal(await create(young))).to.include(`${String(young)} has 1 of its 3 confirm`);
+    await desk.counter.reorganize(1, { drop: true });
+    expect(refusal(await create(young))).to.include(`${String(young)} is not on the chain`);
   });
 
   it("are held until providers have verified the transfer of a payment that does not count", async () => {
@@ -572,6 +605,12 @@ eachStore("refunds", (store) => {
     const held = await desk.name(refund, "ab".repeat(32));
     expect([held.status, held.body["code"]]).to.deep.equal([409, "not_refundable"]);
     expect(held.body["detail"]).to.include("do not agree on the transfer").and.include(payment);
+    // As a reorganization leaves it in a new block, about which no provider was asked yet.
+    const moved = "UPDATE transfers SET verification = 'open', is_final = $2";
+    await run(`${moved} WHERE transaction_hash = $1`, [hash, 0]);
+    expect(refusal(await desk.name(refund, "ab".repeat(32)))).to.include("must be final");
+    await run(`${moved} WHERE transaction_hash = $1`, [hash, 1]);
+    await verification("skipped");
     expect(await desk.refundOf(invoice)).to.include({ status: "requested" });
     const rejection = `/refunds/${String(refund["id"])}/reject`;
     await expectStatus(desk.post(rejection, { reason: "No such payment." }), 200);
