@@ -10,7 +10,6 @@ import { ancestorAgeMs } from "../../../platform/chain/state/head-times.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { KnownBlock, NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
 import type { Instant } from "../../../kernel/clock.ts";
-import type { AskedBlock } from "./block-times.ts";
 import type { OmittedTransfer } from "../../../platform/chain/state/provider-health.ts";
 
 /** The result of a scan: every transfer to the watched addresses in a range of blocks. */
@@ -112,23 +111,8 @@ async function assertNotBeforeTip({ client, state, heads }: ChainReadRequest): P
  * Returns the least time of blocks that are built on the newest scanned block. A false time of that block must not
  * exclude honest providers for longer than `ancestorAgeMs`.
  */
-function timeAboveTip({ tipTime, scannedAt }: NetworkStateRow): Instant {
+export function timeAboveTip({ tipTime, scannedAt }: NetworkStateRow): Instant {
   return Math.min(tipTime, scannedAt - ancestorAgeMs);
-}
-
-/** Throws if the provider dates a block before the newest scanned one, on which it is built. */
-export async function assertNoneBeforeTip(
-  { client, state }: Pick<ChainReadRequest, "client" | "state">,
-  blocks: readonly AskedBlock[],
-): Promise<void> {
-  const { tipHeight, tipHash } = state;
-  const least = timeAboveTip(state);
-  const early = blocks.find(
-    ({ height, reported }) => height > tipHeight && reported !== null && reported.time < least,
-  );
-  if (early === undefined) return;
-  const tip = await blockAt(client, tipHeight);
-  if (tip.hash === tipHash) throw wrongTime(early);
 }
 
 /** Returns the error for a block time outside the times of the block's ancestors and descendants. */

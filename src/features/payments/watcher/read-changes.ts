@@ -8,10 +8,10 @@ import {
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../../platform/database/index.ts";
-import type { BlockTimes } from "./block-times.ts";
+import type { AncestorTimes } from "./ancestor-times.ts";
+import type { AskedBlock, BlockTimes } from "./block-times.ts";
 import {
   AnswerDropped,
-  assertNoneBeforeTip,
   readChain,
   wrongTime,
   type ChainRead,
@@ -45,6 +45,7 @@ export interface ChangesRequest {
   readonly state: NetworkStateRow;
   readonly heads: Heads;
   readonly times: BlockTimes;
+  readonly ancestors: AncestorTimes;
   readonly rangeSize: RangeSize;
 }
 
@@ -72,7 +73,7 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
   const logs = await withTimes(request, stored, read.logs, {
     after: request.heads.known?.time ?? 0,
     before: read.to.time,
-    state: request.state,
+    check: (asked) => request.ancestors.assertNoneBeforeTip(request, asked),
   });
   const difference = compareWindow(stored, logs, range);
   await assertGone(client, difference.orphaned);
@@ -141,8 +142,8 @@ function positionKey(at: {
 
 /**
  * Returns the logs with the times of their blocks. Missing times are read in one batch, and so are the times that
- * another provider must confirm. A time before `after` or later than `before` is impossible: throws AnswerDropped. So is
- * one before the newest scanned block of `state`, for a block that is built on it.
+ * another provider must confirm. A time before `after` or later than `before` is impossible: throws AnswerDropped.
+ * `check` may throw for other times that are impossible.
  */
 export async function withTimes(
   { client, times }: { readonly client: ChainClient; readonly times: BlockTimes },
@@ -151,8 +152,12 @@ export async function withTimes(
   {
     after,
     before,
-    state,
-  }: { readonly after: Instant; readonly before: Instant; readonly state?: NetworkStateRow },
+    check,
+  }: {
+    readonly after: Instant;
+    readonly before: Instant;
+    readonly check?: (asked: readonly AskedBlock[]) => Promise<void>;
+  },
 ): Promise<TimedLog[]> {
   const onRecord = new Map(stored.map((row) => [row.blockHash, row.blockTime]));
   const reported = new Map<string, Instant>();
@@ -174,7 +179,7 @@ export async function withTimes(
     if (time < after || time > before) throw wrongTime({ height });
     return { hash, height, reported: { provider, time } };
   });
-  if (state !== undefined) await assertNoneBeforeTip({ client, state }, asked);
+  await check?.(asked);
   const believed = await times.of(asked);
   return logs.map((log) => {
     const block = believed.get(log.blockHash);

@@ -16,6 +16,7 @@ import type { Database } from "../../../platform/database/index.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
 import { isSame, type WindowDifference } from "../ledger/chain-diff.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
+import { makeAncestorTimes } from "./ancestor-times.ts";
 import type { BlockTimes } from "./block-times.ts";
 import { AnswerDropped, makeRangeSize, TransferOmitted } from "./chain-reader.ts";
 import { makeConfirmations } from "./confirmations.ts";
@@ -186,6 +187,7 @@ function makeChangeReader(
   const { network, client } = deps;
   const rangeSize = makeRangeSize(network.maxLogRange);
   const finality = makeFinalityCheck(deps);
+  const ancestors = makeAncestorTimes(deps);
   const tip = makeTipCheck(deps);
 
   return async (state, guard) => {
@@ -198,7 +200,7 @@ function makeChangeReader(
       return null;
     }
     tip.assertNotBehind(state, heads.latest.height);
-    const changes = await findChanges({ ...deps, state, heads, rangeSize });
+    const changes = await findChanges({ ...deps, state, heads, rangeSize, ancestors });
     report(deps, changes.difference);
     return changes;
   };

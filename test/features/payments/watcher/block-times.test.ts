@@ -116,6 +116,46 @@ eachStore("Block times", (store) => {
     expect(till.invoices.totals.get(id)).to.include({ confirmed: token(25), isLate: false });
   });
 
+  /** The newest block that the first node has is four minutes old, it dates it as of now, and a payment is above it. */
+  async function scanOldTip(): Promise<number> {
+    Object.assign(viewOf(0), { lag: 20, timeShift: 4 * minute });
+    till.pass(10);
+    const time = pay();
+    till.pass(19);
+    await till.look();
+    expect((await till.state()).tipHeight).to.equal(till.chain.height() - 20);
+    Object.assign(viewOf(0), { lag: 0, timeShift: 0 });
+    return time;
+  }
+
+  it("that were wrong for the newest scanned block stop the network for five minutes only", async () => {
+    await open(1);
+    const { id } = ask();
+    const time = await scanOldTip();
+    const { tipHash } = await till.state();
+    await till.mine(1);
+    expect((await till.state()).tipHash).to.equal(tipHash);
+    expect(await till.storedAlarms()).to.include("provider_wrong_time");
+    till.advance(5 * minute);
+    await till.mine(4);
+    expect((await till.transfers())[0]?.blockTime).to.equal(time);
+    expect(till.invoices.totals.get(id)).to.include({ confirmed: token(25), isLate: false });
+    expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+
+  it("that were wrong for the newest scanned block are corrected at once by two providers", async () => {
+    await open(2);
+    const { id } = ask();
+    till.nodes[1]?.fail("unavailable", Infinity);
+    const time = await scanOldTip();
+    till.nodes[1]?.heal();
+    till.advance(minute);
+    await till.mine(4);
+    expect((await till.transfers())[0]?.blockTime).to.equal(time);
+    expect(till.invoices.totals.get(id)).to.include({ confirmed: token(25), isLate: false });
+    expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+
   it("that are impossible do not cause requests to the only provider without a pause", async () => {
     await open(1);
     ask();
