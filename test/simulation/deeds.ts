@@ -24,6 +24,8 @@ export interface Deeds {
   readonly decided: ReadonlySet<string>;
   /** Transactions that the only provider may have given a wrong time, which nothing contradicted. */
   readonly mistimed: ReadonlySet<string>;
+  /** Transactions that the index of the only provider hid when their blocks were scanned. */
+  readonly hidden: ReadonlySet<string>;
   /** True if the only provider has shifted times. */
   readonly isOnlyTimeFalse: boolean;
   /** Answers that must not have been. */
@@ -38,6 +40,7 @@ export function newDeeds() {
     rounded: new Map<string, ReadonlySet<string>>(),
     decided: new Set<string>(),
     mistimed: new Set<string>(),
+    hidden: new Set<string>(),
     isOnlyTimeFalse: false,
     faults: [] as string[],
     /** Issued invoices in their order. */

@@ -2,6 +2,7 @@ import { billingState } from "../../src/features/billing/table.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
 import { hour, minute, second, type Instant } from "../../src/kernel/clock.ts";
 import { Problem } from "../../src/kernel/errors.ts";
+import type { TransferLog } from "../../src/platform/chain/client.ts";
 import { networkState } from "../../src/platform/chain/state/network-state.ts";
 import type { Database } from "../../src/platform/database/index.ts";
 import { testContext } from "../support/store/stores.ts";
@@ -50,6 +51,8 @@ interface ScannedTip {
 }
 
 const looksMax = 60;
+/** How long the only provider contradicts the time of the newest scanned block before it is believed. */
+const contradictedMs = 5 * minute;
 /** How long every provider may hide transfers at most. */
 const hiddenMaxMs = 35 * minute;
 
@@ -84,41 +87,101 @@ export async function openGround(stage: Stage, store: Database, seed: number): P
   /** The newest block of the only provider that was scanned, with the time that could be believed. */
   let scanned: ScannedTip | null = null;
 
+  /** The transfers of the only provider, by their places: those that it listed, and those that it hid. */
+  const listed = new Set<string>();
+  const hidden = new Set<string>();
+  /** The newest scanned block's time as the only provider gives it, unlike the stored one, and since when it does. */
+  let contradiction: {
+    readonly hash: string;
+    readonly told: Instant;
+    readonly since: Instant;
+  } | null = null;
+
+  /** The newest block that a provider shows, and the height up to which it lists transfers. */
+  function shownBy({ lies }: SimulatedProvider) {
+    const top = chain.blocks[Math.max(0, chain.tip().height - lies.behind)] ?? chain.tip();
+    return { top, indexedTo: lies.isEmpty ? -1 : top.height - lies.indexLag };
+  }
+
+  /**
+   * The least time of a block above the newest scanned one: the stored time of that block, or what the provider has said
+   * of it for five minutes; null: another branch of the chain was scanned.
+   */
+  function leastAbove(shiftOf: (height: number) => number): ScannedTip | null {
+    const block = scanned === null ? undefined : chain.blocks[scanned.height];
+    if (scanned === null || block?.hash !== scanned.hash) return null;
+    const told = block.time + shiftOf(block.height);
+    const isLasting =
+      contradiction?.hash === block.hash &&
+      contradiction.told === told &&
+      now - contradiction.since >= contradictedMs;
+    return isLasting ? { ...scanned, least: Math.min(scanned.least, told) } : scanned;
+  }
+
   /**
    * Notes the transactions that the only provider gives a wrong time without contradicting what was scanned: nobody can
-   * tell then. Two providers that lie do not give the same time. Returns false if the answers contradict what is known.
+   * tell then. Nor can anybody if it lists a transfer only after its block was scanned: the times of scanned blocks are
+   * not kept. Two providers that lie do not give the same time. Returns false if the answers contradict what is known.
    */
   async function noteMistimed(): Promise<boolean> {
     const [only, ...others] = chain.providers;
     if (only === undefined || others.length > 0) return true;
     const { shiftMs, timesFrom, timesTo, shiftsLogsAlone } = only.lies;
-    if (shiftMs === 0) return true;
-    deeds.isOnlyTimeFalse = true;
-    const tip = chain.tip();
-    const told = tip.time + (shiftsLogsAlone || tip.height > timesTo ? 0 : shiftMs);
-    const isSameChain = scanned !== null && chain.blocks[scanned.height]?.hash === scanned.hash;
-    const least = isSameChain && scanned !== null ? scanned.least : 0;
-    if (told > now + 10 * minute || told < least) return false;
-    const above = isSameChain && scanned !== null ? scanned.height + 1 : Infinity;
+    if (shiftMs !== 0) deeds.isOnlyTimeFalse = true;
+    const { top, indexedTo } = shownBy(only);
+    const shiftOf = (height: number) =>
+      shiftsLogsAlone || height < timesFrom || height > timesTo ? 0 : shiftMs;
+    const told = top.time + shiftOf(top.height);
+    if (told > now + 10 * minute) return false;
+    const logs = chain.blocks.slice(0, indexedTo + 1).flatMap((block) => block.logs);
+    const isShifted = ({ blockHeight: height }: TransferLog) =>
+      shiftMs !== 0 && height >= timesFrom && height <= timesTo;
+    const [late, inTime] = partition(logs, (log) => hidden.has(placeOf(log)));
+    for (const log of late.filter(isShifted)) deeds.mistimed.add(log.transactionHash);
+    const tip = leastAbove(shiftOf);
+    if (told < (tip?.least ?? 0)) return false;
     const state = await networkState(db, networkId);
     const final = chain.blocks[state?.cursorHeight ?? 0]?.time ?? 0;
-    const shifted = chain.blocks.slice(timesFrom, timesTo + 1).flatMap((block) => block.logs);
-    const [refused, believed] = partition(shifted, ({ blockTime, blockHeight }) => {
-      const at = (blockTime ?? 0) + shiftMs;
-      const isOutside = shiftsLogsAlone && (at < final || at > tip.time);
-      return isOutside || (blockHeight >= above && at < least);
+    const isEarly = ({ blockHeight, blockTime }: TransferLog, by: number) =>
+      tip !== null && blockHeight > tip.height && (blockTime ?? 0) + by < tip.least;
+    const [refused, believed] = partition(inTime, (log) => {
+      const by = isShifted(log) ? shiftMs : 0;
+      const at = (log.blockTime ?? 0) + by;
+      const isOutside = by !== 0 && shiftsLogsAlone && (at < final || at > top.time);
+      return isOutside || isEarly(log, by);
     });
-    for (const { transactionHash } of believed) deeds.mistimed.add(transactionHash);
-    return !refused.some(({ transactionHash }) => deeds.payments.has(transactionHash));
+    for (const log of believed.filter(isShifted)) deeds.mistimed.add(log.transactionHash);
+    if (!refused.some(({ transactionHash }) => deeds.payments.has(transactionHash))) return true;
+    noteContradiction(shiftOf);
+    return false;
+  }
+
+  /** Notes since when the provider says the same of the newest scanned block. */
+  function noteContradiction(shiftOf: (height: number) => number): void {
+    const block = chain.blocks[scanned?.height ?? 0];
+    if (block === undefined) return;
+    const { hash, time, height } = block;
+    const told = time + shiftOf(height);
+    if (contradiction?.hash === hash && contradiction.told === told) return;
+    contradiction = { hash, told, since: now };
   }
 
   /** Notes what was scanned, after answers that could be believed. */
   async function noteScanned(): Promise<void> {
-    if (chain.providers.length > 1) return;
+    const [only, ...others] = chain.providers;
+    if (only === undefined || others.length > 0) return;
+    const { top, indexedTo } = shownBy(only);
     const state = await networkState(db, networkId);
-    if (state === null || state.tipHash !== chain.tip().hash) return;
+    if (state === null || state.tipHash !== top.hash) return;
     const { tipHeight: height, tipHash: hash, tipTime, scannedAt } = state;
     scanned = { height, hash, least: Math.min(tipTime, scannedAt - minute) };
+    for (const log of chain.blocks.slice(0, height + 1).flatMap((block) => block.logs)) {
+      if (log.blockHeight <= indexedTo) listed.add(placeOf(log));
+      else if (!listed.has(placeOf(log))) {
+        hidden.add(placeOf(log));
+        deeds.hidden.add(log.transactionHash);
+      }
+    }
   }
 
   async function look(): Promise<void> {
@@ -215,6 +278,10 @@ function partsOf(ms: number): readonly number[] {
   const firstHour = [6, 0.5, 6, 0.5, 62, 0.5].map((count) => count * minute);
   const rest = (ms - firstHour.reduce((sum, part) => sum + part, 0)) / 4;
   return [...firstHour, rest, rest, rest, rest];
+}
+
+function placeOf({ transactionHash, blockHash }: TransferLog): string {
+  return `${transactionHash} ${blockHash}`;
 }
 
 /** Returns the items that a condition holds for, and the others. */

@@ -192,12 +192,13 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
   /**
    * True if a payer rounded to the amount of an invoice that is not paid yet where the transfer is on the chain: a
    * reorganization may have put it before the payment that was made first, and money of another amount waits for a
-   * person.
+   * person. A payment that the only provider hid was not known when the next one came.
    */
   function mayPayRounded(hash: string, invoiceId: string): boolean {
     if (deeds.rounded.get(hash)?.has(invoiceId) !== true) return false;
     const row = rows.find(({ id }) => id === invoiceId);
-    const before = new Set(hashes.slice(0, hashes.indexOf(hash)));
+    const earlier = hashes.slice(0, hashes.indexOf(hash));
+    const before = new Set(earlier.filter((each) => !deeds.hidden.has(each)));
     const paid = counted.filter((one) => {
       return one.invoiceId === invoiceId && before.has(one.transactionHash);
     });

@@ -22,7 +22,7 @@ interface Deps {
   readonly times: Pick<BlockTimes, "of">;
 }
 
-/** What a provider reports for the newest scanned block, and since when. */
+/** The newest scanned block's time as a provider reports it, and since when it does. */
 interface Contradiction {
   readonly hash: string;
   readonly time: Instant;
