@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readRules, root, withoutRule, type Rule } from "./rules.ts";
 
-const historiesMost = "500";
+const historiesMost = "1000";
 
 const wanted = process.argv.slice(2);
 const copy = mkdtempSync(join(tmpdir(), "till-without-"));
