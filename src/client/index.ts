@@ -8,7 +8,7 @@ export {
   type ProblemCode,
 } from "./errors.ts";
 export { isEventOf, verifyWebhook, WebhookVerificationError } from "./webhook.ts";
-export type { Delivery, EventNoun, WebhookFault } from "./webhook.ts";
+export type { Delivery, EventName, EventNoun, EventOf, WebhookFault } from "./webhook.ts";
 export type { Answer, CallOptions, ChangeOptions, TillOptions, WriteOptions } from "./transport.ts";
 export type { Page, Pages } from "./pages.ts";
 export type { Till } from "./generated/operations.ts";

@@ -77,12 +77,30 @@ export async function verifyWebhook(delivery: Delivery): Promise<WebhookEvent> {
 export type EventNoun = NounOf<WebhookEventType>;
 type NounOf<Type extends string> = Type extends `${infer Noun}.${string}` ? Noun : never;
 
-/** Whether an event is about a noun: `data` then has the type of its record, whatever happened. */
-export function isEventOf<Any extends { readonly type: string }, Noun extends EventNoun>(
+/** A noun, such as `invoice`, or an event type, such as `invoice.paid`. */
+export type EventName = EventNoun | WebhookEventType;
+
+/** The events of a noun or of an event type, of those that are delivered or of others, such as `Event`. */
+export type EventOf<Name extends EventName, Any extends Typed = WebhookEvent> = Extract<
+  Any,
+  { readonly type: Name | `${Name}.${string}` }
+>;
+
+/** An event, whatever else it has. */
+interface Typed {
+  readonly type: string;
+}
+
+/**
+ * Whether an event is about a noun, or has a type: `data` then has the type of its record. The name may be a variable,
+ * which a comparison with `type` narrows by only if it has the type of one literal. If the variable's type has several
+ * names, only the answer true says something about the type of the event.
+ */
+export function isEventOf<Any extends Typed, Name extends EventName>(
   event: Any,
-  noun: Noun,
-): event is Extract<Any, { readonly type: `${Noun}.${string}` }> {
-  return event.type.startsWith(`${noun}.`);
+  name: Name,
+): event is EventOf<Name, Any> {
+  return event.type === name || event.type.startsWith(`${name}.`);
 }
 
 async function isSigned(

@@ -1,5 +1,15 @@
 import { expect } from "chai";
-import { isEventOf, verifyWebhook, WebhookVerificationError } from "../../src/client/index.ts";
+import {
+  isEventOf,
+  verifyWebhook,
+  WebhookVerificationError,
+  type Event,
+  type EventName,
+  type EventOf,
+  type Invoice,
+  type Refund,
+  type WebhookEvent,
+} from "../../src/client/index.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 
@@ -37,14 +47,49 @@ describe("verifyWebhook", () => {
     expect(await faultOf({ headers: named })).to.equal("none");
   });
 
-  it("is followed by a look at the noun of the event, which gives the data its type", () => {
-    const about = (type: string) => isEventOf({ type }, "invoice");
-    expect(["invoice.paid", "invoice.later_type"].map(about)).to.deep.equal([true, true]);
-    expect(["payment.detected", "invoices.paid", "invoice"].map(about)).to.deep.equal([
-      false,
-      false,
-      false,
-    ]);
+  it("is followed by a look at the noun or the type of the event, which gives the data its type", () => {
+    const namesOf = (type: string) =>
+      (["invoice", "invoice.paid", "webhook"] as const).filter((name) => isEventOf({ type }, name));
+    expect(namesOf("invoice.paid")).to.deep.equal(["invoice", "invoice.paid"]);
+    expect(namesOf("invoice.later_type")).to.deep.equal(["invoice"]);
+    expect(namesOf("webhook.ping")).to.deep.equal(["webhook"]);
+    for (const other of ["payment.detected", "invoices.paid", "webhook_endpoint.failing"]) {
+      expect(namesOf(other), other).to.deep.equal([]);
+    }
+  });
+
+  it("types the data by a comparison, by a switch, and by a variable", () => {
+    // The compiler checks the types of the returned values.
+    const amountOf = (event: WebhookEvent): string => {
+      switch (event.type) {
+        case "invoice.paid":
+        case "invoice.expired":
+          return event.data.excessAmount;
+        case "refund.requested":
+          return event.data.paymentId;
+        default:
+          return event.type === "payment.detected" ? event.data.amount : event.type;
+      }
+    };
+    const invoiceOf = (event: WebhookEvent, wanted: "invoice.paid" | "invoice.expired") =>
+      isEventOf(event, wanted) ? event.data.excessAmount : null;
+    const firstOf = <Name extends EventName>(events: readonly Event[], name: Name) =>
+      events.find((event): event is EventOf<Name, Event> => isEventOf(event, name));
+    const invoice = (event: EventOf<"invoice">): Invoice => event.data;
+    const refund = (event: EventOf<"refund.sent">): Refund => event.data;
+
+    const data = { id: "inv_1", excessAmount: "1.00", objectVersion: 2 };
+    const paid = { id: "evt_1", type: "invoice.paid", data } as unknown as EventOf<"invoice.paid">;
+    expect(amountOf(paid)).to.equal("1.00");
+    expect(invoiceOf(paid, "invoice.paid")).to.equal("1.00");
+    expect(invoiceOf(paid, "invoice.expired")).to.equal(null);
+    expect(firstOf([paid], "invoice.paid")?.data.excessAmount).to.equal("1.00");
+    expect(firstOf([paid], "refund")?.data.paymentId).to.equal(undefined);
+    expect(invoice(paid)).to.equal(data);
+    // @ts-expect-error -- an event of another noun
+    expect(refund(paid)).to.equal(data);
+    // @ts-expect-error -- no such noun
+    expect(isEventOf(paid, "invoices")).to.equal(false);
   });
 
   it("accepts each of the secrets of a rotation, on either side", async () => {

@@ -1,12 +1,13 @@
 import { Webhook } from "standardwebhooks";
 import {
+  isEventOf,
   isProblem,
   verifyWebhook,
   type CheckoutSession,
   type CreateInvoiceRequest,
+  type EventOf,
   type Invoice,
   type Till,
-  type WebhookEvent,
   type WebhookEventType,
 } from "../../src/client/index.ts";
 import { legalFields, register, type Person, type TestApp } from "../support/app.ts";
@@ -94,7 +95,7 @@ export async function webhooksOf<Type extends WebhookEventType>(
   receiver: Receiver,
   secret: string,
   type: Type,
-): Promise<WebhookEvent<Type>[]> {
+): Promise<EventOf<Type>[]> {
   const verifier = new Webhook(secret);
   const events = await until(
     `a webhook ${type}`,
@@ -107,5 +108,5 @@ export async function webhooksOf<Type extends WebhookEventType>(
       ),
     (received) => received.some((event) => event.type === type),
   );
-  return events.filter((event) => event.type === type) as unknown as WebhookEvent<Type>[];
+  return events.filter((event) => isEventOf(event, type));
 }

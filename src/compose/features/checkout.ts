@@ -10,6 +10,7 @@ import { makeReceiptKeys, makeReceiptService } from "../../features/receipts/ind
 import { makePayerRefunds } from "../../features/refunds/index.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
+import { SandboxRefused } from "../../platform/chain/sandbox/chain.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
 import type { Journal } from "../../platform/journal/index.ts";
@@ -82,8 +83,14 @@ function makeCheckoutSandbox(deps: {
     async mine(blocks) {
       await sandbox.mine(payer, blocks);
     },
-    async reorganize(depth) {
-      await sandbox.reorganize(payer, depth, { drop: true });
+    async reorganize(checkoutId) {
+      try {
+        await sandbox.reorganize(payer, await idOf(checkoutId), { drop: true });
+        return true;
+      } catch (error) {
+        if (error instanceof SandboxRefused) return false;
+        throw error;
+      }
     },
     async expire(checkoutId) {
       await sandbox.expire(payer, await idOf(checkoutId));

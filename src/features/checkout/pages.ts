@@ -17,7 +17,7 @@ import { renderCheckout, renderHome } from "./page/render.ts";
 import { isLookedFor } from "./page/state/state-words.ts";
 import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./present.ts";
-import { sandboxActions, type CheckoutService } from "./service.ts";
+import type { CheckoutService, SandboxResult } from "./service.ts";
 
 const page = pagesOf<CheckoutService>();
 
@@ -304,15 +304,17 @@ function refundNotice(
 
 /** Returns the message for a button of the test panel. */
 function pressedNotice(done: string | null): PageNotice | null {
-  const action = sandboxActions.find((known) => known === done);
-  if (action === undefined) return null;
-  const said = {
-    pay: testWords.paid,
-    underpay: testWords.underpaid,
-    overpay: testWords.overpaid,
-    mine: testWords.mined,
-    reorganize: testWords.reorganized,
-    expire: testWords.expired,
-  }[action];
-  return { form: null, isError: false, text: said };
+  if (done === null || !Object.hasOwn(pressedWords, done)) return null;
+  const text = pressedWords[done as SandboxResult];
+  return { form: null, isError: done === "no-payment", text };
 }
+
+const pressedWords: Readonly<Record<SandboxResult, string>> = {
+  pay: testWords.paid,
+  underpay: testWords.underpaid,
+  overpay: testWords.overpaid,
+  mine: testWords.mined,
+  reorganize: testWords.reorganized,
+  "no-payment": testWords.noPayment,
+  expire: testWords.expired,
+};

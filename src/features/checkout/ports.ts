@@ -78,8 +78,11 @@ export interface CheckoutSandbox {
   pay(checkoutId: string, how: "exact" | "under" | "over"): Promise<void>;
   /** Mines blocks immediately. */
   mine(blocks: number): Promise<void>;
-  /** Replaces the newest blocks with as many other ones. */
-  reorganize(depth: number): Promise<void>;
+  /**
+   * Replaces the blocks from the checkout's newest payment on with others that lack it. False if no block that can
+   * still be replaced has one.
+   */
+  reorganize(checkoutId: string): Promise<boolean>;
   /** Makes the invoice expire. */
   expire(checkoutId: string): Promise<void>;
 }

@@ -16,15 +16,10 @@ import { presentSession, type CheckoutSession, type CheckoutView } from "./prese
 import { createLiveStreams, type LiveStreams } from "./live.ts";
 import { mayChooseOption } from "./rules.ts";
 
-export const sandboxActions = [
-  "pay",
-  "underpay",
-  "overpay",
-  "mine",
-  "reorganize",
-  "expire",
-] as const;
-export type SandboxAction = (typeof sandboxActions)[number];
+const sandboxActions = ["pay", "underpay", "overpay", "mine", "reorganize", "expire"] as const;
+type SandboxAction = (typeof sandboxActions)[number];
+/** The action that was performed; `no-payment` if a reorganization can remove no payment of the invoice. */
+export type SandboxResult = SandboxAction | "no-payment";
 
 export interface CheckoutService {
   readonly live: LiveStreams;
@@ -94,8 +89,8 @@ export interface CheckoutService {
     checkoutId: string,
     chosen: ChosenOption,
   ): Promise<CheckoutSession>;
-  /** Performs an action of the test panel and returns its name; 404 unless the invoice is on the test network. */
-  actOnSandbox(checkoutId: string, action: string): Promise<SandboxAction>;
+  /** Performs an action of the test panel; 404 unless the invoice is on the test network. */
+  actOnSandbox(checkoutId: string, action: string): Promise<SandboxResult>;
 }
 
 export interface CheckoutWithOrigins {
@@ -184,9 +179,7 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
       const { view } = await found(checkoutId);
       const sandbox = sandboxOf(deps, view.network);
       if (sandbox === null) throw notFound();
-      const pressed = readAction(action);
-      await act(sandbox, view, pressed);
-      return pressed;
+      return act(sandbox, view, readAction(action));
     },
   };
 }
@@ -278,21 +271,29 @@ function readAction(text: string): SandboxAction {
   throw invalidField("/action", "invalid_value", `must be one of ${sandboxActions.join(", ")}`);
 }
 
-function act(sandbox: CheckoutSandbox, view: CheckoutView, action: SandboxAction): Promise<void> {
-  const { checkoutId } = view.invoice;
+async function act(
+  sandbox: CheckoutSandbox,
+  { invoice: { checkoutId } }: CheckoutView,
+  action: SandboxAction,
+): Promise<SandboxResult> {
   switch (action) {
     case "pay":
-      return sandbox.pay(checkoutId, "exact");
+      await sandbox.pay(checkoutId, "exact");
+      break;
     case "underpay":
-      return sandbox.pay(checkoutId, "under");
+      await sandbox.pay(checkoutId, "under");
+      break;
     case "overpay":
-      return sandbox.pay(checkoutId, "over");
+      await sandbox.pay(checkoutId, "over");
+      break;
     case "mine":
-      return sandbox.mine(1);
+      await sandbox.mine(1);
+      break;
     case "reorganize":
-      // Deep enough to remove a payment that has just been confirmed.
-      return sandbox.reorganize(view.network.confirmations);
+      if (!(await sandbox.reorganize(checkoutId))) return "no-payment";
+      break;
     case "expire":
-      return sandbox.expire(checkoutId);
+      await sandbox.expire(checkoutId);
   }
+  return action;
 }

@@ -1,7 +1,7 @@
 import type { Instant } from "../../kernel/clock.ts";
 import { decodeAmount } from "../../platform/database/index.ts";
-import { settlementOf } from "../invoices/index.ts";
-import { moment, settled, exportOf, tokens } from "./table-export.ts";
+import { excessOf, settlementOf, type InvoiceRow } from "../invoices/index.ts";
+import { moment, settled, exportOf, tokens, tokenUnits } from "./table-export.ts";
 
 interface Row {
   readonly id: string;
@@ -15,6 +15,7 @@ interface Row {
   readonly currencyDecimals: number;
   readonly paid: string | null;
   readonly payable: string | null;
+  readonly asked: string | null;
   readonly seen: string;
   readonly token: string;
   readonly tokenDecimals: number;
@@ -24,6 +25,8 @@ interface Row {
   readonly customerId: string | null;
   readonly description: string | null;
   readonly hashes: string;
+  /** JSON; null if there is only one option. */
+  readonly options: string | null;
   readonly createdAt: Instant;
   readonly issuedAt: Instant | null;
   readonly expiresAt: Instant | null;
@@ -45,7 +48,9 @@ export const invoiceExport = exportOf<Row>()({
     settlementCurrency: "The unit of `amount` and `paidAmount`.",
     payableAmount: "The requested amount in tokens; empty for a draft.",
     paidTokenAmount: "The sum of its payments in tokens.",
-    tokenSymbol: "The unit of `payableAmount` and `paidTokenAmount`.",
+    excessAmount:
+      "The part of `paidTokenAmount` above the most that the payer was asked for, in tokens.",
+    tokenSymbol: "The unit of the three amounts before it.",
     exchangeRate: "Tokens for one unit of `settlementCurrency`; empty for a draft.",
     network: "The network of the payments.",
     walletAddress: "The address to pay; empty for a draft.",
@@ -62,11 +67,11 @@ export const invoiceExport = exportOf<Row>()({
       its.external_id AS "externalId", its.status AS "status", its.exception AS "exception",
       its.amount AS "amount", its.settlement_currency AS "currency",
       its.settlement_decimals AS "currencyDecimals", its.paid_amount AS "paid",
-      its.payable_amount AS "payable", its.seen_amount AS "seen", its.token_symbol AS "token",
-      its.token_decimals AS "tokenDecimals", its.exchange_rate AS "exchangeRate",
+      its.payable_amount AS "payable", its.asked_amount AS "asked", its.seen_amount AS "seen",
+      its.token_symbol AS "token", its.token_decimals AS "tokenDecimals", its.exchange_rate AS "exchangeRate",
       its.network AS "network", its.wallet_address AS "walletAddress",
       its.customer_id AS "customerId", its.description AS "description",
-      its.transaction_hashes AS "hashes", its.created_at AS "createdAt",
+      its.transaction_hashes AS "hashes", its.payment_options AS "options", its.created_at AS "createdAt",
       its.issued_at AS "issuedAt", its.expires_at AS "expiresAt", its.paid_at AS "paidAt",
       its.canceled_at AS "canceledAt"
     FROM invoices AS its`,
@@ -74,10 +79,17 @@ export const invoiceExport = exportOf<Row>()({
     const { currency, currencyDecimals, token, tokenDecimals } = row;
     const amount = decodeAmount(row.amount);
     const payable = row.payable === null ? null : decodeAmount(row.payable);
-    const paid =
-      row.paid === null
-        ? settlementOf(decodeAmount(row.seen), amount, payable)
-        : decodeAmount(row.paid);
+    const seen = decodeAmount(row.seen);
+    const paid = row.paid === null ? settlementOf(seen, amount, payable) : decodeAmount(row.paid);
+    const excess = excessOf({
+      payableAmount: payable,
+      askedAmount: row.asked === null ? null : decodeAmount(row.asked),
+      seenAmount: seen,
+      network: row.network,
+      tokenSymbol: token,
+      paymentOptions:
+        row.options === null ? null : (JSON.parse(row.options) as InvoiceRow["paymentOptions"]),
+    });
     return {
       id: row.id,
       organizationId: row.organizationId,
@@ -90,6 +102,7 @@ export const invoiceExport = exportOf<Row>()({
       settlementCurrency: currency,
       payableAmount: tokens(row.payable, token, tokenDecimals),
       paidTokenAmount: tokens(row.seen, token, tokenDecimals),
+      excessAmount: tokenUnits(excess, token, tokenDecimals),
       tokenSymbol: token,
       exchangeRate: row.exchangeRate,
       network: row.network,

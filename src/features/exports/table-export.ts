@@ -48,7 +48,12 @@ export function exportOf<Row extends ExportedRow>() {
 /** Formats a stored amount of tokens; null stays null. */
 export function tokens(stored: string | null, symbol: string, decimals: number): CsvCell {
   if (stored === null) return null;
-  return formatMoney(money(decodeAmount(stored), tokenAsset(symbol, decimals)));
+  return tokenUnits(decodeAmount(stored), symbol, decimals);
+}
+
+/** Formats an amount of tokens. */
+export function tokenUnits(units: bigint, symbol: string, decimals: number): string {
+  return formatMoney(money(units, tokenAsset(symbol, decimals)));
 }
 
 /** Formats an amount in a settlement currency. */

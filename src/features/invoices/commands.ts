@@ -27,6 +27,7 @@ const columns: readonly Column<Shown>[] = [
   "paidAmount settlementCurrency",
   "payableAmount tokenSymbol",
   "remainingAmount tokenSymbol",
+  "excessAmount tokenSymbol",
   "network",
   ["walletAddress", "Address"],
   {

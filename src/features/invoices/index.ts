@@ -35,6 +35,7 @@ export { payableTerms, type LockedTerms, type PayableTerms } from "./settlement/
 export { putInForce } from "./options/in-force.ts";
 export {
   addShare,
+  excessOf,
   noShare,
   quoteFor,
   paidShare,

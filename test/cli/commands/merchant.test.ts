@@ -149,6 +149,7 @@ describe("till invoice and till payments", () => {
     expect(shown).to.include({ status: "paid", paidAmount: "24.00", externalId: "order 7" });
     const people = await store.till(["invoice", "show", invoiceId]);
     expect(people.stdout).to.match(/^Paid +24\.00 USD$/m);
+    expect(people.stdout).to.match(/^Excess +0\.00 USDT$/m);
 
     const invoices = async (...words: string[]) =>
       InvoiceListRecord.parse(

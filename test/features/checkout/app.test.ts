@@ -56,14 +56,14 @@ describe("a checkout of the whole program", () => {
     return answer.body as unknown as Session;
   }
 
-  async function press(checkoutId: string, action: string): Promise<void> {
+  async function press(checkoutId: string, action: string, done = action): Promise<void> {
     const answer = await fetch(`${app.url}/pay/${checkoutId}/sandbox`, {
       method: "POST",
       body: new URLSearchParams({ action }),
       redirect: "manual",
     });
     expect(answer.status).to.equal(303);
-    expect(answer.headers.get("location")).to.equal(`/till/pay/${checkoutId}?done=${action}`);
+    expect(answer.headers.get("location")).to.equal(`/till/pay/${checkoutId}?done=${done}`);
   }
 
   const reaches = (checkoutId: string, status: string): Promise<Session> =>
@@ -192,8 +192,12 @@ describe("a checkout of the whole program", () => {
   it("waits for a payment that a reorganization removed, and asks again once it cannot return", async () => {
     const checkoutId = await issue();
     await press(checkoutId, "pay");
-    await mine(checkoutId, 3);
+    await mine(checkoutId, 5);
     await reaches(checkoutId, "paid");
+    // Another invoice's newer payment is not where the reorganization begins.
+    const other = await issue();
+    await press(other, "pay");
+    await mine(other, 1);
     await press(checkoutId, "reorganize");
     const open = await reaches(checkoutId, "open");
     expect(open.receipt).to.equal(null);
@@ -202,6 +206,7 @@ describe("a checkout of the whole program", () => {
       .to.contain('data-state="reverted"')
       .and.to.contain("Please don&#39;t pay again");
     expect(waiting).not.to.contain('id="amount"');
+    await press(checkoutId, "reorganize", "no-payment");
     // The sandbox is final 32 blocks below its tip.
     await mine(checkoutId, 40);
     const asking = await until(

@@ -402,7 +402,10 @@ function recordingSandbox(world: World): CheckoutSandbox {
   return {
     pay: (id, how) => press(`pay ${id} ${how}`),
     mine: (blocks) => press(`mine ${String(blocks)}`),
-    reorganize: (depth) => press(`reorganize ${String(depth)}`),
+    reorganize: async (id) => {
+      await press(`reorganize ${id}`);
+      return world.payments.length > 0;
+    },
     expire: (id) => press(`expire ${id}`),
   };
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { testWords } from "../../../src/features/checkout/page/english-only.ts";
-import { anInvoice, checkoutId, openLab, type Lab, type LabNetwork } from "./lab.ts";
+import { anInvoice, aPayment, checkoutId, openLab, type Lab, type LabNetwork } from "./lab.ts";
 
 const buttons = {
   pay: "Pay",
@@ -33,18 +33,28 @@ describe("the test panel of a checkout", () => {
     underpay: `pay ${checkoutId} under`,
     overpay: `pay ${checkoutId} over`,
     mine: "mine 1",
-    reorganize: "reorganize 3", // voice: allow — the name of a command
+    reorganize: `reorganize ${checkoutId}`,
     expire: `expire ${checkoutId}`,
   };
   for (const [action, pressed] of Object.entries(done)) {
     it(`performs ${action} and sends the browser back to the page`, async () => {
       lab = await openLab("sandbox", { basePath: "/shop" });
+      lab.world.payments = [aPayment()];
       const answer = await lab.press(action);
       expect(answer.status).to.equal(303);
       expect(answer.headers.get("location")).to.equal(`/shop/pay/${checkoutId}?done=${action}`);
       expect(lab.world.pressed).to.deep.equal([pressed]);
     });
   }
+
+  it("says that there is nothing to reorganize without a payment that can be removed", async () => {
+    lab = await openLab("sandbox");
+    const answer = await lab.press("reorganize");
+    const page = await fetch(new URL(answer.headers.get("location") ?? "", lab.url));
+    expect(await page.text()).to.contain(
+      `<p class="ribbon" role="alert">${testWords.noPayment}</p>`,
+    );
+  });
 
   it("reports the action on the page, in the catalogue's words only", async () => {
     lab = await openLab("sandbox");

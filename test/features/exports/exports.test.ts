@@ -33,6 +33,37 @@ const pairs = [
 ] as const;
 
 describe("the row of an export", () => {
+  it("of an invoice has what was sent above the amount that its payer was asked for", () => {
+    const units = (tokens: string) => encodeAmount(BigInt(Number(tokens) * 1e6));
+    const row = {
+      id: "inv_1",
+      organizationId: "org_1",
+      amount: encodeAmount(2_500n),
+      currency: "USD",
+      currencyDecimals: 2,
+      paid: null,
+      payable: units("25"),
+      asked: units("25.0001"),
+      seen: units("26.5"),
+      token: "USDT",
+      tokenDecimals: 6,
+      network: "sandbox",
+      hashes: "[]",
+      options: null,
+      createdAt: 0,
+      issuedAt: null,
+      expiresAt: null,
+      paidAt: null,
+      canceledAt: null,
+    };
+    const excessOf = (changes: object) =>
+      tableExports.invoices.cells({ ...row, ...changes }, new Map())["excessAmount"];
+    expect(excessOf({})).to.equal("1.4999");
+    expect(excessOf({ asked: null })).to.equal("1.50");
+    expect(excessOf({ seen: units("25") })).to.equal("0.00");
+    expect(excessOf({ payable: null, asked: null, seen: units("0") })).to.equal("0.00");
+  });
+
   it("has addresses and hashes as stored if its network was removed from the table", () => {
     const row = {
       id: "pay_1",

@@ -14,7 +14,10 @@ export const testWords = {
   underpaid: "Paid half. The payment will be in the next block.",
   overpaid: "Paid too much. The payment will be in the next block.",
   mined: "Mined a block.",
-  reorganized: "Replaced the newest blocks. Payments in them are gone.",
+  reorganized:
+    "Replaced the blocks from the newest payment of this invoice on. It and all later payments are gone.",
+  noPayment:
+    "No block that can be replaced has a payment of this invoice. Pay it, and let a block include the payment.",
   expired: "The deadline has passed.",
 } as const;
 

@@ -24,13 +24,17 @@ export function optionsOf(row: InvoiceRow): readonly PaymentOption[] {
 
 /** Returns the options that have a hold; none for a draft. That in force is as the invoice's own columns say. */
 export function quotesOf(row: InvoiceRow): readonly Quote[] {
-  const stored = (row.paymentOptions ?? []).flatMap(({ quote, network, tokenSymbol }) =>
-    quote === null ? [] : [readQuote(quote, network, tokenSymbol)],
-  );
+  const stored = storedQuotesOf(row);
   const sums = stored.find((quote) => isSameOption(quote, row));
   const inForce = quoteInForce(row, sums);
   if (inForce === null) return [];
   return sums === undefined ? [inForce] : stored.map((quote) => (quote === sums ? inForce : quote));
+}
+
+function storedQuotesOf({ paymentOptions }: Pick<InvoiceRow, "paymentOptions">): readonly Quote[] {
+  return (paymentOptions ?? []).flatMap(({ quote, network, tokenSymbol }) =>
+    quote === null ? [] : [readQuote(quote, network, tokenSymbol)],
+  );
 }
 
 function quoteInForce(row: InvoiceRow, sums: Quote | undefined): Quote | null {
@@ -93,16 +97,22 @@ function writeQuote({ network: _, tokenSymbol: __, ...quote }: Quote): StoredQuo
   };
 }
 
+/** The columns of an invoice that its excess follows from. */
+export type ExcessTerms = Pick<
+  InvoiceRow,
+  "payableAmount" | "askedAmount" | "seenAmount" | "network" | "tokenSymbol" | "paymentOptions"
+>;
+
 /**
  * Returns the part of an invoice's payments above the most that was requested in total, in the smallest unit of the
  * token in force. The rounding between options does not count as excess.
  */
-export function excessOf(row: InvoiceRow): bigint {
+export function excessOf(row: ExcessTerms): bigint {
   const { payableAmount, askedAmount, seenAmount } = row;
   if (payableAmount === null) return 0n;
   const excess = seenAmount - (askedAmount ?? payableAmount);
   if (excess <= 0n) return 0n;
-  const quotes = quotesOf(row);
+  const quotes = storedQuotesOf(row);
   const inForce = quotes.find((quote) => isSameOption(quote, row));
   return excess > roundingSlack(quotes, inForce) ? excess : 0n;
 }
