@@ -9,10 +9,10 @@ import { TooManyClaims } from "../payments/index.ts";
 import { embedScript, findAsset } from "./page/assets.ts";
 import { NotRefundable, RefundAddressRefused } from "../refunds/index.ts";
 import { fill, type Catalogue } from "./page/catalogue.ts";
-import { networkText } from "./page/page-words.ts";
+import { networkText, type FormField, type PageNotice } from "./page/page-words.ts";
 import { makeRefundPage } from "./page/refund/refund-page.ts";
 import { readLanguage } from "./page/languages.ts";
-import { makePageModel, type PageNotice } from "./page/page-model.ts";
+import { makePageModel } from "./page/page-model.ts";
 import { renderCheckout, renderHome } from "./page/render.ts";
 import { isLookedFor } from "./page/state/state-words.ts";
 import { testWords } from "./page/english-only.ts";
@@ -42,6 +42,19 @@ export const checkoutPages = [
     limit: "submit",
     handle: submitTransaction,
   }),
+  // A browser that reloads the answer to a form gets the payment.
+  page({
+    method: "GET",
+    path: "/pay/{checkoutId}/transactions",
+    limit: "checkout",
+    handle: returnToPayment,
+  }),
+  page({
+    method: "GET",
+    path: "/pay/{checkoutId}/refund",
+    limit: "checkout",
+    handle: returnToPayment,
+  }),
   // Here too: a request moves no money, and the merchant decides about it.
   page({
     method: "POST",
@@ -57,16 +70,17 @@ export const checkoutPages = [
 const hashLengthMax = 2_048;
 const addressLengthMax = 200;
 
-/** The problems of a refund's form, by the result that the payment's page shows. */
+/** The results of a refund's form that the payment's page shows after a redirect. */
 const refundResults = {
-  received: { isError: false, text: "refundReceived" },
-  already: { isError: false, text: "refundAlready" },
-  "bad-hash": { isError: true, text: "hashMalformed" },
-  nothing: { isError: true, text: "refundNothing" },
-  "bad-address": { isError: true, text: "refundBadAddress" },
-  refused: { isError: true, text: "refundAddressRefused" },
-} as const satisfies Record<string, { readonly isError: boolean; readonly text: keyof Catalogue }>;
-type RefundResult = keyof typeof refundResults;
+  received: "refundReceived",
+  already: "refundAlready",
+} as const satisfies Record<string, keyof Catalogue>;
+
+/** A refusal of a form: its text, and the field that is wrong. */
+interface Refusal {
+  readonly text: keyof Catalogue;
+  readonly field: FormField;
+}
 
 /** Shows a refund's address once more before it is stored: a wrong address loses the money. */
 async function requestRefund(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
@@ -80,28 +94,46 @@ async function requestRefund(service: CheckoutService, call: PageCall): Promise<
     const amount = call.form.get("amount");
     if (amount !== null) {
       const { result } = await service.requestRefund(context, checkoutId, { ...input, amount });
-      if (result === "requested") return redirect(service, call, { refund: "received" });
+      if (result === "requested") return redirect(service, call, { refund: "received" }, "#top");
     }
     // Also if the amount has changed since the payer saw it.
     const offer = await service.offerRefund(context, checkoutId, input);
-    if (offer === null) return redirect(service, call, { refund: "already" });
+    if (offer === null) return redirect(service, call, { refund: "already" }, "#top");
     const { text, languageQuery } = readLanguage(call);
     const { session, allowedOrigins: embedders } = await service.checkout(checkoutId);
     const shown = { basePath: service.basePath(), text, languageQuery };
     const page = makeRefundPage(session, input, offer, shown);
     return { kind: "html", page, policy: { connects: [], embedders } };
   } catch (error) {
-    return redirect(service, call, { refund: refundResultOf(error) });
+    return refuseForm(service, call, "refund", refundRefusalOf(error), input);
   }
 }
 
-/** Returns the result for a problem with the inputs; rethrows other errors. */
-function refundResultOf(error: unknown): RefundResult {
-  if (error instanceof NotRefundable) return "nothing";
-  if (error instanceof RefundAddressRefused) return "refused";
+/** Returns the refusal for a problem with the inputs; rethrows other errors. */
+function refundRefusalOf(error: unknown): Refusal {
+  if (error instanceof NotRefundable) return { text: "refundNothing", field: "transactionHash" };
+  if (error instanceof RefundAddressRefused) {
+    return { text: "refundAddressRefused", field: "address" };
+  }
   if (!(error instanceof InvalidRequest)) throw error;
   const isHash = error.errors.some(({ pointer }) => pointer === "/transactionHash");
-  return isHash ? "bad-hash" : "bad-address";
+  return isHash
+    ? { text: "hashMalformed", field: "transactionHash" }
+    : { text: "refundBadAddress", field: "address" };
+}
+
+/** Answers a form with the payment's page: the refusal stands beside the field, which keeps what was entered. */
+function refuseForm(
+  service: CheckoutService,
+  call: PageCall,
+  form: "hash" | "refund",
+  { text: refusal, field }: Refusal,
+  given: Readonly<Record<FormField, string>>,
+): Promise<PageAnswer> {
+  return answerPage(service, call, (session, text) => {
+    const said = fill(text[refusal], noticeValues(session));
+    return { form, isError: true, text: said, field, given };
+  });
 }
 
 function showHome(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
@@ -109,18 +141,31 @@ function showHome(service: CheckoutService, call: PageCall): Promise<PageAnswer>
   return Promise.resolve({ kind: "html", page });
 }
 
-async function showCheckout(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+function showCheckout(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+  const { query } = call;
+  return answerPage(
+    service,
+    call,
+    (session, text) =>
+      hashNotice(query.get("hash"), session, text) ??
+      refundNotice(query.get("refund"), session, text) ??
+      choiceNotice(query.get("option"), text) ??
+      (service.hasSandbox(session) ? pressedNotice(query.get("done")) : null),
+  );
+}
+
+/** Answers with the page of a payment. `noticeFor` returns the result of a form that was just sent. */
+async function answerPage(
+  service: CheckoutService,
+  call: PageCall,
+  noticeFor: (session: CheckoutSession, text: Catalogue) => PageNotice | null,
+): Promise<PageAnswer> {
   const { text, languageQuery } = readLanguage(call);
   const basePath = service.basePath();
   const checkoutId = call.params["checkoutId"] ?? "";
   const { session, allowedOrigins } = await service.checkout(checkoutId);
   const hasSandbox = service.hasSandbox(session);
-  const done = hasSandbox ? call.query.get("done") : null;
-  const notice =
-    noticeOf(call.query.get("hash"), session, text) ??
-    refundNotice(call.query.get("refund"), session, text) ??
-    choiceNotice(call.query.get("option"), text) ??
-    pressedNotice(done);
+  const notice = noticeFor(session, text);
   const context = { basePath, text, languageQuery, hasSandbox, notice, allowedOrigins };
   const render = () => renderCheckout(makePageModel(session, context));
   // A page after a form has a message that no other visitor sees.
@@ -187,10 +232,21 @@ async function actOnSandbox(service: CheckoutService, call: PageCall): Promise<P
 
 async function submitTransaction(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
   const checkoutId = call.params["checkoutId"] ?? "";
-  const result = await resultOf(
-    service.submitTransaction(payerOf(call), checkoutId, call.form.get("transactionHash") ?? ""),
-  );
-  return redirect(service, call, { hash: result });
+  const given = call.form.get("transactionHash") ?? "";
+  try {
+    await service.submitTransaction(payerOf(call), checkoutId, given);
+  } catch (error) {
+    const input = { transactionHash: given.slice(0, hashLengthMax), address: "" };
+    return refuseForm(service, call, "hash", hashRefusalOf(error), input);
+  }
+  return redirect(service, call, { hash: "received" }, "#top");
+}
+
+/** Returns the refusal of a submitted hash; rethrows other errors. */
+function hashRefusalOf(error: unknown): Refusal {
+  if (error instanceof InvalidRequest) return { text: "hashMalformed", field: "transactionHash" };
+  if (error instanceof TooManyClaims) return { text: "hashTooMany", field: "transactionHash" };
+  throw error;
 }
 
 function payerOf(call: PageCall): WriteContext {
@@ -210,17 +266,28 @@ async function chooseOption(service: CheckoutService, call: PageCall): Promise<P
   return redirect(service, call, { option: result });
 }
 
-/** Sends the browser back to the payment after a form, with the form's result, in the same language. */
+function returnToPayment(service: CheckoutService, call: PageCall): Promise<PageAnswer> {
+  return Promise.resolve(redirect(service, call, {}));
+}
+
+/**
+ * Sends the browser back to the payment after a form, with the form's result, in the same language. Without a fragment,
+ * the browser keeps that of the form's address.
+ */
 function redirect(
   service: CheckoutService,
   call: PageCall,
   result: Readonly<Record<string, string>>,
+  fragment: "" | "#top" = "",
 ): PageAnswer {
   const query = new URLSearchParams(result);
   const { languageQuery, text } = readLanguage(call);
   if (languageQuery !== "") query.set("lang", text.lang);
   const path = `${service.basePath()}/pay/${call.params["checkoutId"] ?? ""}`;
-  return { kind: "redirect", location: `${path}?${query.toString()}` };
+  return {
+    kind: "redirect",
+    location: path + (query.size === 0 ? "" : `?${query.toString()}`) + fragment,
+  };
 }
 
 /** Result of the form in which the payer chooses an option. */
@@ -253,37 +320,16 @@ function choiceNotice(result: string | null, text: Catalogue): PageNotice | null
   }
 }
 
-/** Result of the submitted form. */
-type HashResult = "received" | "malformed" | "too-many";
-
-async function resultOf(submitting: Promise<unknown>): Promise<HashResult> {
-  try {
-    await submitting;
-    return "received";
-  } catch (error) {
-    if (error instanceof InvalidRequest) return "malformed";
-    if (error instanceof TooManyClaims) return "too-many";
-    throw error;
-  }
-}
-
-function noticeOf(
+/** Returns the message for a hash that was submitted. */
+function hashNotice(
   result: string | null,
   session: CheckoutSession,
   text: Catalogue,
 ): PageNotice | null {
-  switch (result) {
-    case "received":
-      // The page says itself that the transaction is looked for.
-      if (session.state === "awaiting" && isLookedFor(session)) return null;
-      return { form: "hash", isError: false, text: text.hashReceived };
-    case "malformed":
-      return { form: "hash", isError: true, text: text.hashMalformed };
-    case "too-many":
-      return { form: "hash", isError: true, text: text.hashTooMany };
-    default:
-      return null;
-  }
+  if (result !== "received") return null;
+  // The page says itself that the transaction is looked for.
+  if (session.state === "awaiting" && isLookedFor(session)) return null;
+  return { form: "hash", isError: false, text: text.hashReceived };
 }
 
 /** Returns the message for a refund's form. */
@@ -292,14 +338,17 @@ function refundNotice(
   session: CheckoutSession,
   text: Catalogue,
 ): PageNotice | null {
-  if (result === null || !Object.hasOwn(refundResults, result)) return null;
-  const { isError, text: words } = refundResults[result as RefundResult];
-  const values = {
+  if (result !== "received" && result !== "already") return null;
+  const said = fill(text[refundResults[result]], noticeValues(session));
+  return { form: "refund", isError: false, text: said };
+}
+
+function noticeValues(session: CheckoutSession): Readonly<Record<string, string>> {
+  return {
     merchant: session.merchantDisplayName,
     network: networkText(session),
     reference: session.invoice.reference,
   };
-  return { form: "refund", isError, text: fill(text[words], values) };
 }
 
 /** Returns the message for a button of the test panel. */

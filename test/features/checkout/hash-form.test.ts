@@ -3,7 +3,7 @@ import { TooManyClaims, type ClaimResult } from "../../../src/features/payments/
 import { aHash, aPayment, checkoutId, openLab, type Lab } from "./lab.ts";
 import { scenes } from "./scenes.ts";
 
-const form = `<form method="post" action="/shop/pay/${checkoutId}/transactions"`;
+const form = `<form method="post" action="/shop/pay/${checkoutId}/transactions#transaction-hash"`;
 /** States in which a payment may be missing. */
 const missing = new Set([
   "awaiting",
@@ -75,16 +75,33 @@ describe("the form for a transaction hash", () => {
     "",
     "0x12",
     `${aHash("a")}a`,
-    "<script>alert(1)</script>",
+    '"><script>alert(1)</script>',
     "x".repeat(5_000),
   ]) {
-    it(`explains the format of a hash for ${text.slice(0, 30)}`, async () => {
-      const page = await after(await lab.submit(text));
-      expect(page).to.match(/role="alert">This is not a transaction ID/);
-      expect(page).to.contain('id="hash-form" open').and.to.contain('aria-invalid="true"');
+    it(`refuses beside the field what is not a hash, and keeps it there: ${text.slice(0, 30)}`, async () => {
+      const answer = await lab.submit(text);
+      const page = await answer.text();
+      expect(page).to.match(
+        /id="hash-error">This is not a transaction ID[^<]*<\/p>\s*<input id="tr/,
+      );
+      expect(page)
+        .to.contain('id="hash-form" open')
+        .and.to.contain(form);
+      expect(page).to.contain('aria-invalid="true" aria-describedby="hash-error"');
+      const kept = text.slice(0, 2_048).replace('"', "&quot;").replaceAll("<", "&lt;");
+      expect(page.replaceAll("&gt;", ">")).to.contain(text === "" ? "" : ` value="${kept}"`);
+      expect(page).not.to.contain('role="alert">').and.not.to.contain("<script>alert");
       expect(lab.world.submitted).to.deep.equal([]);
     });
   }
+
+  it("leads to the payment again when a browser reloads the page of a refusal", async () => {
+    for (const path of ["transactions", "refund"]) {
+      const answer = await fetch(`${lab.page}/${path}?lang=de`, { redirect: "manual" });
+      expect(answer.status).to.equal(303);
+      expect(answer.headers.get("location")).to.equal(`/shop/pay/${checkoutId}?lang=de`);
+    }
+  });
 
   const results: readonly [ClaimResult, string][] = [
     ["looking", "looking for this transaction"],
@@ -156,8 +173,9 @@ describe("the form for a transaction hash", () => {
 
   it("says if too many transactions are open", async () => {
     lab.world.refusal = new TooManyClaims("Wait.");
-    const page = await after(await lab.submit(aHash("a")));
-    expect(page).to.match(/role="alert">We&#39;re still checking the transactions/);
+    const page = await (await lab.submit(aHash("a"))).text();
+    expect(page).to.match(/id="hash-error">We&#39;re still checking the transactions/);
+    expect(page).to.contain(`value="${aHash("a")}"`);
   });
 
   it("is missing for an unknown checkout, and shows no text from the link", async () => {

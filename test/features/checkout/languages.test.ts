@@ -328,17 +328,22 @@ describe("the languages of a checkout", () => {
       expect(chosen.headers.get("content-language")).to.equal("de");
       expect(page).to.contain("Wir warten auf Ihre Zahlung");
       expect(page).to.contain(`data-path="/pay/${checkoutId}?lang=de"`);
-      expect(page).to.contain(`action="/pay/${checkoutId}/transactions?lang=de"`);
+      expect(page).to.contain(`action="/pay/${checkoutId}/transactions?lang=de#transaction-hash"`);
       expect(page).to.contain(`href="/pay/${checkoutId}?lang=en" lang="en" hreflang="en"`);
       const unknown = await lab.get(`/pay/${checkoutId}?lang=%3Cscript%3E`);
       expect(unknown.headers.get("content-language")).to.equal("en");
       expect(await unknown.text()).not.to.contain("<script>");
       const form = await fetch(`${lab.url}/pay/${checkoutId}/transactions?lang=de`, {
         method: "POST",
-        body: new URLSearchParams({ transactionHash: "x" }),
+        body: new URLSearchParams({ transactionHash: aHash("a") }),
         redirect: "manual",
       });
-      expect(form.headers.get("location")).to.equal(`/pay/${checkoutId}?hash=malformed&lang=de`);
+      expect(form.headers.get("location")).to.equal(`/pay/${checkoutId}?hash=received&lang=de#top`);
+      const refused = await fetch(form.url, {
+        method: "POST",
+        body: new URLSearchParams({ transactionHash: "x" }),
+      });
+      expect(await refused.text()).to.contain('<html lang="de"');
     });
 
     it("are chosen by any tag of the language", async () => {

@@ -40,7 +40,7 @@ describe("problems of the payer's pages", () => {
 
   for (const [what, path, init, status] of [
     ["method", "", { method: "DELETE" }, 405],
-    ["reload of a form's address", "/transactions", {}, 405],
+    ["reload of a form's address", "/option", {}, 405],
     ["type", "/transactions", { method: "POST", body: "{}" }, 415],
     [
       "size",

@@ -470,13 +470,23 @@ eachStore("refunds", (store) => {
       new URL(answer.headers.get("location") ?? "", "http://x").searchParams.get("refund");
     expect(await page()).to.include('id="refund-form"');
     const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-    for (const [fields, result] of [
-      [{ transactionHash: "12", address }, "bad-hash"],
-      [{ transactionHash: "ab".repeat(32), address }, "nothing"],
-      [{ transactionHash, address: "<b>nobody" }, "bad-address"],
-      [{ transactionHash, address: `0x${desk.address}` }, "refused"],
+    for (const [fields, field, refusal] of [
+      [{ transactionHash: "12", address }, "refund-hash", "This is not a transaction ID"],
+      [{ transactionHash: "ab".repeat(32), address }, "refund-hash", "find anything to refund"],
+      [{ transactionHash, address: '"nobody' }, "refund-address", "look like an address on"],
+      [{ transactionHash, address: `0x${desk.address}` }, "refund-address", "not reach you"],
     ] as const) {
-      expect(resultOf(await send(fields))).to.equal(result);
+      const refused = await (await send(fields)).text();
+      // Beside the field, and with everything that was entered.
+      expect(refused).to.match(
+        new RegExp(`id="refund-error">[^<]*${refusal}[^<]*</p>\\s*<input id="${field}"`),
+      );
+      expect(refused)
+        .to.match(/id="refund-form" open/)
+        .and.to.include("#refund-form");
+      for (const given of Object.values(fields)) {
+        expect(refused).to.include(` value="${given.replace('"', "&quot;")}"`);
+      }
     }
     const asked = await send({ transactionHash, address: address.toLowerCase() });
     expect(asked.status).to.equal(200);

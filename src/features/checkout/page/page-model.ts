@@ -10,7 +10,7 @@ import {
   type RefundFormModel,
   type RefundModel,
 } from "./refund/refund-model.ts";
-import { networkText, tokenText } from "./page-words.ts";
+import { networkText, tokenText, type PageNotice } from "./page-words.ts";
 import { makeOptions, makePayment, type OptionsModel, type PaymentModel } from "./payment-model.ts";
 import { isWebLink, makeHelp, type HelpModel, type Link } from "./state/contact.ts";
 import {
@@ -66,7 +66,7 @@ export interface PageModel extends CheckoutWords {
   readonly receipt: ReceiptModel | null;
   readonly facts: readonly Fact[];
   readonly transactions: CheckoutSession["transactions"];
-  /** Result of the form that was just submitted. */
+  /** Result of the form that was just submitted, unless it stands in the form. */
   readonly notice: PageNotice | null;
   /** Form for a transaction hash; null in states in which a payment was found and nothing is to be paid. */
   readonly hashForm: HashFormModel | null;
@@ -78,13 +78,6 @@ export interface PageModel extends CheckoutWords {
   readonly back: Link | null;
   /** Link that reads the page again; null if its state is final. */
   readonly again: string | null;
-}
-
-export interface PageNotice {
-  /** The form that the payer has sent, which stays open after an error; null for the test panel. */
-  readonly form: "hash" | "option" | "refund" | null;
-  readonly isError: boolean;
-  readonly text: string;
 }
 
 /**
@@ -107,8 +100,10 @@ interface HashFormModel {
   readonly action: string;
   readonly lead: string;
   readonly isOpen: boolean;
-  /** True if the submitted text was not a hash. */
-  readonly isInvalid: boolean;
+  /** Why the submitted text was refused; null if none was. */
+  readonly error: string | null;
+  /** The text that was refused. */
+  readonly given: string;
 }
 
 interface ProgressModel {
@@ -163,6 +158,9 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
   const hasTotal = session.receipt !== null && sums.length === 0;
   const isAsking = session.nextAction === "pay";
   const choosing = `${page}/option${languageQuery}`;
+  const forms = { hash: mayBeMissing(session), refund: session.canRequestRefund };
+  const isRefused =
+    (forms.hash && isWrong(notice, "hash")) || (forms.refund && isWrong(notice, "refund"));
   const submitted = session.submittedTransactions.map(({ transactionHash, result }) => ({
     hash: transactionHash,
     result: fill(text[hashResults[result]], resultValues(session)),
@@ -203,18 +201,25 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
         : { facts: receiptFacts(session, text), file: `${page}/receipt.txt` },
     facts: session.receipt === null ? progressFacts(session, text) : [],
     transactions: session.transactions,
-    notice,
-    hashForm: mayBeMissing(session)
+    notice: isRefused ? null : notice,
+    hashForm: forms.hash
       ? {
-          action: `${page}/transactions${languageQuery}`,
+          // Without scripts, the browser scrolls to the field and its refusal, and moves the focus there.
+          action: `${page}/transactions${languageQuery}#transaction-hash`,
           lead: fill(text.hashLead, { network: networkText(session) }),
           isOpen: isWrong(notice, "hash") || submitted.length > 0,
-          isInvalid: isWrong(notice, "hash"),
+          error: isWrong(notice, "hash") ? notice.text : null,
+          given: isWrong(notice, "hash") ? (notice.given?.transactionHash ?? "") : "",
         }
       : null,
     submitted,
-    refundForm: session.canRequestRefund
-      ? makeRefundForm(session, text, page + "/refund" + languageQuery, isWrong(notice, "refund"))
+    refundForm: forms.refund
+      ? makeRefundForm(
+          session,
+          text,
+          `${page}/refund${languageQuery}#refund-form`,
+          isWrong(notice, "refund") ? notice : null,
+        )
       : null,
     refunds: session.refunds.map((refund) => makeRefund(refund, session, text)),
     back: makeBack(session, text),
@@ -229,7 +234,7 @@ function titleOf(session: CheckoutSession, headline: string, text: Catalogue): s
 }
 
 /** Whether the payer has sent this form with something wrong. */
-function isWrong(notice: PageNotice | null, form: PageNotice["form"]): boolean {
+function isWrong(notice: PageNotice | null, form: PageNotice["form"]): notice is PageNotice {
   return notice?.isError === true && notice.form === form;
 }
 

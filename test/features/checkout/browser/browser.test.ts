@@ -124,7 +124,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     await page.waitForSelector("text=Part of your payment has arrived");
     expect(await page.inputValue("#transaction-hash")).to.equal("0xabc");
     await page.click("#hash-form button");
-    await page.waitForSelector("[role=alert]");
+    await page.waitForSelector("#hash-error");
     await page.fill("#transaction-hash", "a".repeat(64));
     await page.click("#hash-form button");
     await page.waitForSelector("text=looking for your transaction");
@@ -179,6 +179,35 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     await page.waitForSelector("text=looking for your transaction");
     expect(lab.world.submitted).to.deep.equal(["a".repeat(64)]);
   });
+
+  for (const javaScriptEnabled of [false, true]) {
+    it(`shows the refusal of a hash with its field, which keeps it and the focus, ${javaScriptEnabled ? "with" : "without"} scripts`, async () => {
+      const page = await open("tron", { javaScriptEnabled });
+      await page.click("#hash-form summary");
+      await page.fill("#transaction-hash", "3f5a");
+      await page.click("#hash-form button");
+      await page.waitForSelector("#hash-error");
+      for (const shown of ["#hash-error", "#transaction-hash"]) {
+        const { y = -1, height = 0 } = (await page.locator(shown).boundingBox()) ?? {};
+        expect(y, shown).to.be.within(0, phone.height - height);
+      }
+      expect(await page.inputValue("#transaction-hash")).to.equal("3f5a");
+      expect(await page.locator("#transaction-hash:focus").count()).to.equal(1);
+      if (javaScriptEnabled) {
+        // A change of the page keeps what was entered, and a reload sends nothing again.
+        await changeTo(page, "partly paid", "tron");
+        expect(await page.inputValue("#transaction-hash")).to.equal("3f5a");
+        await page.reload();
+        expect(page.url()).to.equal(`${lab.page}#transaction-hash`);
+        expect(await page.locator("#transaction-hash:focus").count()).to.equal(1);
+      } else {
+        await page.fill("#transaction-hash", "ab".repeat(32));
+        await page.click("#hash-form button");
+        expect(page.url()).to.equal(`${lab.page}?hash=received#top`);
+        expect(await run(page, "scrollY")).to.equal(0);
+      }
+    });
+  }
 
   it("is up to date as soon as a phone wakes up, however long it slept", async () => {
     // A hidden page polls every 30 seconds; after waking it must not wait for that.

@@ -1,5 +1,5 @@
 import { fill, type Catalogue } from "../catalogue.ts";
-import { networkText, tokenText } from "../page-words.ts";
+import { networkText, tokenText, type FormField, type PageNotice } from "../page-words.ts";
 import { isRefundNext } from "../state/state-words.ts";
 import type { CheckoutSession } from "../../present.ts";
 
@@ -13,6 +13,10 @@ export interface RefundFormModel {
   readonly lead: string;
   readonly addressLabel: string;
   readonly isOpen: boolean;
+  /** Why the request was refused, the field that is wrong, and what was entered; nulls if none was refused. */
+  readonly error: string | null;
+  readonly wrongField: FormField | null;
+  readonly given: Readonly<Record<FormField, string>>;
 }
 
 /** A refund as a sentence. */
@@ -26,7 +30,7 @@ export function makeRefundForm(
   session: CheckoutSession,
   text: Catalogue,
   action: string,
-  isOpen: boolean,
+  refusal: PageNotice | null,
 ): RefundFormModel {
   const values = { merchant: session.merchantDisplayName, network: networkText(session) };
   const amount = refundableAmount(session);
@@ -36,7 +40,10 @@ export function makeRefundForm(
     action,
     lead: fill(text.refundLead, values),
     addressLabel: fill(text.refundAddressLabel, values),
-    isOpen,
+    isOpen: refusal !== null,
+    error: refusal?.text ?? null,
+    wrongField: refusal?.field ?? null,
+    given: refusal?.given ?? { transactionHash: "", address: "" },
   };
 }
 

@@ -224,8 +224,10 @@
   }
 
   function patchAttributes(old, next) {
-    // People open and close details, not the server.
-    const isKept = (name) => name === "open" && old.nodeName === "DETAILS";
+    // People open and close details and fill in fields, not the server.
+    const isKept = (name) =>
+      (name === "open" && old.nodeName === "DETAILS") ||
+      (name === "value" && old.nodeName === "INPUT");
     for (const { name } of [...old.attributes]) {
       if (!next.hasAttribute(name) && !isKept(name)) old.removeAttribute(name);
     }
@@ -348,6 +350,10 @@
     if (code !== null && matchMedia(wide).matches) code.open = true;
   }
 
+  // The answer to a form that was refused: a reload, such as after a look at the wallet, must not send it again.
+  if (!checkout.dataset.path.startsWith(location.pathname)) {
+    history.replaceState(null, "", checkout.dataset.path + location.hash);
+  }
   enhance(checkout);
   countDown();
   document.addEventListener("click", ({ target }) => {
