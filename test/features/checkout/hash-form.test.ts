@@ -84,9 +84,7 @@ describe("the form for a transaction hash", () => {
       expect(page).to.match(
         /id="hash-error">This is not a transaction ID[^<]*<\/p>\s*<input id="tr/,
       );
-      expect(page)
-        .to.contain('id="hash-form" open')
-        .and.to.contain(form);
+      expect(page).to.contain('id="hash-form" open').and.to.contain(form);
       expect(page).to.contain('aria-invalid="true" aria-describedby="hash-error"');
       const kept = text.slice(0, 2_048).replace('"', "&quot;").replaceAll("<", "&lt;");
       expect(page.replaceAll("&gt;", ">")).to.contain(text === "" ? "" : ` value="${kept}"`);
