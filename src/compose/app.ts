@@ -31,6 +31,7 @@ import { systemRandom } from "../platform/secrets/random.ts";
 import { programVersion } from "../platform/version.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { networksOf, type EnabledNetworks } from "./networks.ts";
 import { servingOf, type Serving } from "./servers.ts";
 import { makeServices, type Services } from "./features/services.ts";
 import { modules, mountModules } from "./modules.ts";
@@ -96,15 +97,17 @@ export async function createApp(
   const { db, isRefusing } = watchWrites(opened.db);
 
   const serving = servingOf(own, db, { clock, name: ids.unguessable("prc") });
-  const config = await followed(own, storeMode, serving).catch(async (error: unknown) => {
+  const enabled = await followed(own, storeMode, serving).catch(async (error: unknown) => {
     await db.close();
     throw error;
   });
+  const config: Config = { ...own, networks: enabled.networks };
   const { baseUrl, listening } = serving;
   const stop = new AbortController();
   const parts: Dependencies = {
     ...external,
     config,
+    networks: networksOf(enabled),
     db,
     secret,
     ids,
@@ -147,9 +150,13 @@ export async function createApp(
 }
 
 /** Commands show the links of the server, which payers can reach, and issue on the networks that it reads. */
-async function followed(own: Config, storeMode: StoreMode, serving: Serving): Promise<Config> {
+async function followed(
+  own: Config,
+  storeMode: StoreMode,
+  serving: Serving,
+): Promise<EnabledNetworks> {
   if (storeMode === "use") await serving.follow();
-  return { ...own, networks: serving.networks(own) };
+  return serving.networks(own);
 }
 
 function externalsOf(config: Config, outside: Partial<Externals>): Externals {

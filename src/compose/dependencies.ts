@@ -1,6 +1,5 @@
 import type { Clock, Instant } from "../kernel/clock.ts";
 import type { IdSource, RandomBytes } from "../kernel/id.ts";
-import type { Network } from "../platform/chain/networks.ts";
 import type { PooledProvider } from "../platform/chain/providers/provider.ts";
 import type { Config, ConfiguredNetwork } from "../platform/config/index.ts";
 import type { Database } from "../platform/database/index.ts";
@@ -8,10 +7,14 @@ import type { Logger } from "../platform/logger/index.ts";
 import type { Metrics } from "../platform/metrics/metrics.ts";
 import type { PasswordCost } from "../platform/secrets/passwords.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";
+import type { Networks } from "./networks.ts";
 
 /** Shared dependencies of the services. */
 export interface Dependencies {
+  /** `networks` are the enabled networks that this process knows. */
   readonly config: Config;
+  /** The enabled networks by id, with those that this process does not know. */
+  readonly networks: Networks;
   readonly db: Database;
   readonly secret: ServerSecret;
   readonly clock: Clock;
@@ -38,21 +41,4 @@ export interface Dependencies {
 /** Returns the function that gives the URL of a checkout. */
 export function checkoutUrlOf(baseUrl: () => string): (checkoutId: string) => string {
   return (checkoutId) => `${baseUrl()}/pay/${checkoutId}`;
-}
-
-/** The networks by their ids. */
-export interface Networks {
-  readonly enabled: ReadonlyMap<string, ConfiguredNetwork>;
-  /** The enabled networks and the rest of the table: records may name a network that is disabled now. */
-  readonly known: ReadonlyMap<string, Network>;
-}
-
-/** Returns the networks; an enabled network's settings take precedence over the table. */
-export function networksOf({
-  networks,
-  knownNetworks,
-}: Pick<Config, "networks" | "knownNetworks">): Networks {
-  const enabled = new Map(networks.map((network) => [network.id, network]));
-  const table = knownNetworks.map((network): [string, Network] => [network.id, network]);
-  return { enabled, known: new Map([...table, ...enabled]) };
 }

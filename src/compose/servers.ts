@@ -8,11 +8,11 @@ import {
   type ServerSettings,
 } from "../features/admin/read-only.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { defineProblem } from "../kernel/errors.ts";
-import type { Config, ConfiguredNetwork } from "../platform/config/index.ts";
+import type { Config } from "../platform/config/index.ts";
 import type { Database } from "../platform/database/index.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import { programVersion } from "../platform/version.ts";
+import { unlistedNote, type EnabledNetworks } from "./networks.ts";
 
 /** The servers of a store, as seen by this process, which may be one of them. */
 export interface Serving {
@@ -25,11 +25,8 @@ export interface Serving {
   readonly listensAt: (url: string) => void;
   /** Takes the base URL of the running or last server, and the networks of the running one, for a command. */
   follow(): Promise<void>;
-  /**
-   * Returns the networks that the followed server has enabled, with this process's settings of each; else its own.
-   * @throws NetworksUnknown if this process's network table does not have one of them
-   */
-  networks(own: Pick<Config, "networks" | "knownNetworks">): readonly ConfiguredNetwork[];
+  /** Returns the networks that the followed server has enabled, with this process's settings of each; else its own. */
+  networks(own: Pick<Config, "networks" | "knownNetworks">): EnabledNetworks;
   /** Records this process as a server. */
   begin(): Promise<void>;
   /** Records the end of this server, if it began. */
@@ -44,19 +41,6 @@ export interface Serving {
 }
 
 const context = systemContext("servers");
-
-/** The running server reads networks of another networks file. */
-const NetworksUnknown = defineProblem({
-  code: "networks_unknown",
-  status: 500,
-  title: "The running server has networks that this command does not know",
-});
-
-function networksUnknown(ids: readonly string[]): Error {
-  return new NetworksUnknown(
-    `Not in this command's network table: ${ids.join(", ")}. Give the command the TILL_NETWORKS_FILE of the server.`,
-  );
-}
 
 /** The settings by which servers differ. */
 type ServingConfig = Pick<Config, "host" | "port" | "baseUrl" | "databaseUrl"> & {
@@ -84,6 +68,7 @@ export function servingOf(
   let listening = `http://${config.host}:${String(config.port)}`;
   let followed: KnownServer | null = null;
   let ownNetworks: string | null = null;
+  let unlisted: readonly string[] = [];
   let hasBegun = false;
   let hasShownOther = false;
   const own = () => config.baseUrl ?? listening;
@@ -105,15 +90,16 @@ export function servingOf(
     },
     networks({ networks, knownNetworks }) {
       // While no server runs, the next one will have the networks of the settings.
-      if (followed?.isRunning !== true) return networks;
+      if (followed?.isRunning !== true) return { networks, knownNetworks, unlisted };
       const ids = namesOf(networks);
       const theirs = followed.settings.networks;
-      if (ids === namesOf(theirs.map((id) => ({ id })))) return networks;
+      if (ids === namesOf(theirs.map((id) => ({ id })))) {
+        return { networks, knownNetworks, unlisted };
+      }
       ownNetworks = ids;
       const known = new Map(knownNetworks.map((network) => [network.id, network]));
-      const unknown = theirs.filter((id) => !known.has(id));
-      if (unknown.length > 0) throw networksUnknown(unknown);
-      return theirs.flatMap((id) => known.get(id) ?? []);
+      unlisted = theirs.filter((id) => !known.has(id));
+      return { networks: theirs.flatMap((id) => known.get(id) ?? []), knownNetworks, unlisted };
     },
     async begin() {
       const settings = { startedAt: clock.now(), ...comparedSettings(config, own()) };
@@ -134,7 +120,9 @@ export function servingOf(
       );
     },
     notes() {
-      return followed === null ? [] : notesOn(followed, hasShownOther ? own() : null, ownNetworks);
+      if (followed === null) return [];
+      const notes = notesOn(followed, hasShownOther ? own() : null, ownNetworks);
+      return unlisted.length === 0 ? notes : [...notes, unlistedNote(unlisted)];
     },
   };
 }

@@ -18,7 +18,7 @@ import type { Logger } from "../platform/logger/index.ts";
 import { loadServerSecret, type ServerSecret } from "../platform/secrets/server-secret.ts";
 import { backUpBeforeMigration } from "./backup/before-migration.ts";
 import { noStore, requireStoreFile, storeBehind, storeFile } from "./store-place.ts";
-import { requireFittingSecret } from "./store-secret.ts";
+import { requireFittingSecret, requireSecretOf } from "./store-secret.ts";
 
 /**
  * `create`: creates what is missing and migrates. `initialize`: the same, but first refuses a store that is already
@@ -84,6 +84,7 @@ async function prepare(
   const pending = await pendingMigrations(db);
   if (pending.length === 0) return { migrations: [], backup: null };
   if (mode === "use") throw storeBehind(config, pending.length);
+  if (isMade) await requireSecretOf(db, config, secret);
   if (isMade && config.databaseUrl !== null) await warnOfOthers(db, clock, logger);
   // A store about to be initialized is incomplete or being created by another process, so there is nothing to back up.
   const isUsed = isMade && mode !== "initialize";

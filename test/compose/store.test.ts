@@ -2,7 +2,8 @@ import { readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import { openStore } from "../../src/compose/store.ts";
+import { openStore, secretFor } from "../../src/compose/store.ts";
+import { requireFittingSecret } from "../../src/compose/store-secret.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { Config } from "../../src/platform/config/index.ts";
 import {
@@ -85,6 +86,37 @@ eachStore("upgrading a store", (store) => {
     expect((await migrated(config, silentLogger)).migrations.length).to.equal(
       migrations.length - level,
     );
+  });
+
+  it("leaves it as it was, without a backup, if the secret is that of another store", async () => {
+    const place = await earlier();
+    const own = await configOf(place, { TILL_BACKUP_BEFORE_MIGRATION: "0" });
+    const db = await openDatabase(place);
+    await requireFittingSecret(
+      db,
+      own,
+      "migrate",
+      await secretFor(own, false, systemRandom),
+      silentLogger,
+    );
+    const folder = await places.folder();
+    const rows = await rowsOf(place, level);
+    for (const [mode, backsUp] of [
+      ["migrate", "1"],
+      ["create", "0"],
+    ] as const) {
+      const foreign = await configOf(place, {
+        TILL_BACKUP_FOLDER: folder,
+        TILL_BACKUP_BEFORE_MIGRATION: backsUp,
+        TILL_SECRET: Buffer.alloc(32, 7).toString("base64"),
+      });
+      const deps = { clock: systemClock, logger: silentLogger, randomBytes: systemRandom };
+      const refused = await openStore(foreign, mode, deps).catch(String);
+      expect(refused).to.match(/^wrong_secret: /);
+    }
+    expect([await currentVersion(db), await readdir(folder)]).to.deep.equal([level, []]);
+    await db.close();
+    expect(await rowsOf(place, level)).to.deep.equal(rows);
   });
 
   it("leaves it as it was if no backup can be written, and says which setting helps", async () => {

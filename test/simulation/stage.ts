@@ -6,6 +6,7 @@ import { createIds, type Id } from "../../src/kernel/id.ts";
 import { minute, type Instant } from "../../src/kernel/clock.ts";
 import { makeServices, type Services } from "../../src/compose/features/services.ts";
 import type { Dependencies } from "../../src/compose/dependencies.ts";
+import { networksOf } from "../../src/compose/networks.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
 import {
   loadConfig,
@@ -210,6 +211,7 @@ async function start(
   const randomBytes = (length: number) => chance.bytes(length);
   const parts: Dependencies = {
     config,
+    networks: networksOf({ ...config, unlisted: [] }),
     db,
     secret,
     clock,

@@ -29,7 +29,7 @@ import type { Journal } from "../../platform/journal/index.ts";
 import type { Passwords } from "../../platform/secrets/passwords.ts";
 import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import { hashToken, newToken, refreshSuccessor } from "../../platform/secrets/tokens.ts";
-import { networksOf, type Dependencies } from "../dependencies.ts";
+import { type Dependencies } from "../dependencies.ts";
 
 /** Users, their sessions, and the organizations of which they are members. */
 export interface Accounts {
@@ -66,7 +66,7 @@ export function makeAccounts(
       ...review,
       members,
       organizations,
-      networks: networksOf(config).enabled,
+      networks: parts.networks.enabled,
     }),
     me: makeMeService({ db }),
     ...makeSignIn(parts, { ...common, members, invitations, organizations, passwords }),

@@ -50,12 +50,20 @@ export interface Billing {
 }
 
 export function makeBilling(
-  { config, db, clock, ids, logger, baseUrl, wakeUps }: Dependencies,
+  {
+    config,
+    networks: { enabled: networks },
+    db,
+    clock,
+    ids,
+    logger,
+    baseUrl,
+    wakeUps,
+  }: Dependencies,
   journal: Journal,
   { payments, wallets, managed }: Pick<PaymentServices, "payments" | "wallets" | "managed">,
   ports: BillingPorts,
 ): Billing {
-  const networks = new Map(config.networks.map((network) => [network.id, network]));
   const checkoutUrl = checkoutUrlOf(baseUrl);
   const wake = () => {
     wakeUps.wake(billingWorkerName);

@@ -14,7 +14,8 @@ import { SandboxRefused } from "../../platform/chain/sandbox/chain.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Dependencies, Networks } from "../dependencies.ts";
+import type { Dependencies } from "../dependencies.ts";
+import type { Networks } from "../networks.ts";
 import type { makeInvoicing } from "./invoicing.ts";
 import type { makeLedger } from "./ledger.ts";
 

@@ -14,7 +14,8 @@ import { second } from "../../kernel/clock.ts";
 import { createRecentStates } from "../../platform/chain/state/network-state.ts";
 import type { Config } from "../../platform/config/index.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Dependencies, Networks } from "../dependencies.ts";
+import type { Dependencies } from "../dependencies.ts";
+import type { Networks } from "../networks.ts";
 import type { BillingPorts } from "./billing-ports.ts";
 
 /** Makes wallets and invoices. `issuing` are the dependencies with which a payer's choice of an option issues again. */

@@ -31,7 +31,8 @@ import {
   makeRefundService,
 } from "../../features/refunds/index.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Dependencies, Networks } from "../dependencies.ts";
+import type { Dependencies } from "../dependencies.ts";
+import type { Networks } from "../networks.ts";
 import { accessTo } from "./chains.ts";
 
 /**
@@ -41,10 +42,10 @@ import { accessTo } from "./chains.ts";
 export function makeLedger(
   parts: Dependencies,
   journal: Journal,
-  { known }: Networks,
+  { known, ...enabled }: Networks,
   settlement: ReturnType<typeof makeSettlement>,
 ) {
-  const { config, db, clock, ids } = parts;
+  const { db, clock, ids } = parts;
   const common = { db, clock, ids, journal };
   const ledger = {
     ...common,
@@ -75,7 +76,7 @@ export function makeLedger(
         (await findInvoice(reader, organizationId, invoiceId)) !== null,
     }),
     refunds: makeRefundService(refunding),
-    chains: makeChainService({ db, clock, journal, networks: config.networks, access: watched }),
+    chains: makeChainService({ db, clock, journal, ...enabled, access: watched }),
     watchers: watched.map(({ watcher }) => watcher),
     examiners: watched.flatMap(({ examiners }) => examiners),
     monitors: new Map(watched.map(({ network, monitor }) => [network, monitor])),

@@ -54,7 +54,7 @@ export async function openStoreForReading<Name extends ServiceName>(
     const { baseUrl } = serving;
     const networks = async () => {
       const configured = await tables.networks();
-      return { ...configured, networks: serving.networks(configured) };
+      return { ...configured, ...serving.networks(configured) };
     };
     return {
       db,

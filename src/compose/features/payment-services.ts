@@ -30,7 +30,7 @@ import type { WalletService } from "../../features/wallets/index.ts";
 import type { ProviderPool } from "../../platform/chain/providers/pool.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import { networksOf, type Dependencies } from "../dependencies.ts";
+import { type Dependencies } from "../dependencies.ts";
 import type { BillingPorts } from "./billing-ports.ts";
 import { sandboxOf } from "./chains.ts";
 import { makePayerServices } from "./checkout.ts";
@@ -73,8 +73,7 @@ export function makePaymentServices(
   journal: Journal,
   billing: BillingPorts,
 ): PaymentServices {
-  const { config, db, clock, logger, stopping } = parts;
-  const networks = networksOf(config);
+  const { config, networks, db, clock, logger, stopping } = parts;
   const { known } = networks;
   const { issuing, ...invoicing } = makeInvoicing(parts, journal, networks, billing);
   const { refunding, wakeExaminer, ...ledger } = makeLedger(

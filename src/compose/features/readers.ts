@@ -3,7 +3,8 @@ import type { Network } from "../../platform/chain/networks.ts";
 import type { Tables } from "../../platform/config/index.ts";
 import type { Database } from "../../platform/database/index.ts";
 import { deriveKey, type ServerSecret } from "../../platform/secrets/server-secret.ts";
-import { checkoutUrlOf, networksOf } from "../dependencies.ts";
+import { checkoutUrlOf } from "../dependencies.ts";
+import { networksOf, type EnabledNetworks } from "../networks.ts";
 import { WholeProgramNeeded } from "./whole-program-needed.ts";
 import type { Services } from "./services.ts";
 
@@ -12,7 +13,8 @@ export type ServiceName = keyof Services;
 export type ServiceOf<Name extends ServiceName> = NonNullable<Services[Name]>;
 
 /** The dependencies with which a service can read. */
-export interface ReadingParts extends Tables {
+export interface ReadingParts extends Omit<Tables, "networks"> {
+  readonly networks: () => Promise<EnabledNetworks>;
   /** Its `write` starts the command over in the whole program. */
   readonly db: Database;
   readonly clock: Clock;
@@ -181,7 +183,7 @@ export const readers: Readers = {
 
   async chains({ db, clock, networks }) {
     const { makeChainService } = await import("../../features/payments/index.ts");
-    return readBy(makeChainService, { db, clock, networks: (await networks()).networks });
+    return readBy(makeChainService, { db, clock, ...networksOf(await networks()) });
   },
 };
 

@@ -23,7 +23,8 @@ import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import { makeAccounts, type Accounts } from "./accounts.ts";
 import { lateBillingPorts } from "./billing-ports.ts";
 import { makeBilling, type Billing } from "./billing.ts";
-import { checkoutUrlOf, networksOf, type Dependencies } from "../dependencies.ts";
+import { checkoutUrlOf, type Dependencies } from "../dependencies.ts";
+import { isAllTest } from "../networks.ts";
 import { makePlatformOversight } from "../operations-status.ts";
 import { makePaymentServices, type PaymentServices } from "./payment-services.ts";
 import { makeWebhooks, type Webhooks } from "./webhooks.ts";
@@ -33,6 +34,7 @@ export interface Services
     Omit<
       Dependencies,
       | "config"
+      | "networks"
       | "secret"
       | "wakeUps"
       | "listening"
@@ -98,7 +100,7 @@ export function makeServices(parts: Dependencies): Services {
     apiKeys: makeApiKeyService({
       ...common,
       randomBytes,
-      isTest: config.networks.length > 0 && config.networks.every(({ isTest }) => isTest),
+      isTest: isAllTest(parts.networks),
     }),
     auditLogs: makeAuditLogService({ ...common, logger, key: deriveKey(secret, "audit-seals") }),
     customers: makeCustomerService(common),
@@ -109,7 +111,7 @@ export function makeServices(parts: Dependencies): Services {
     exports: makeExportService({
       ...common,
       stopping: parts.stopping,
-      networks: networksOf(config).known,
+      networks: parts.networks.known,
     }),
     admin: makeAdminService({
       db,

@@ -24,6 +24,7 @@ import type { Progress } from "../../platform/progress.ts";
 import { passwordCost } from "../../platform/secrets/passwords.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
 import type { Dependencies } from "../dependencies.ts";
+import { networksOf } from "../networks.ts";
 import { makeBilling } from "../features/billing.ts";
 import { lateBillingPorts } from "../features/billing-ports.ts";
 import { makePaymentServices } from "../features/payment-services.ts";
@@ -105,6 +106,7 @@ function makeCopiedBilling(
   const parts: Dependencies = {
     // The last rate of each pair is taken for all that follow.
     config: { ...config, rates: { ...config.rates, maxAgeMs: Number.MAX_SAFE_INTEGER } },
+    networks: networksOf({ ...config, unlisted: [] }),
     db,
     secret,
     clock,

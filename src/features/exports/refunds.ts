@@ -2,7 +2,8 @@ import type { Instant } from "../../kernel/clock.ts";
 import { divideRounded } from "../../kernel/money/ratio.ts";
 import { decodeAmount } from "../../platform/database/index.ts";
 import type { Address } from "../../platform/chain/client.ts";
-import { moment, notationOf, settled, exportOf, tokens } from "./table-export.ts";
+import { notationOf } from "../../platform/chain/networks.ts";
+import { moment, settled, exportOf, tokens } from "./table-export.ts";
 
 interface Row {
   readonly id: string;

@@ -64,16 +64,3 @@ export function settled(units: bigint, currency: string, decimals: number): stri
 export function moment(at: Instant | null): CsvCell {
   return at === null ? null : toIso(at);
 }
-
-/** How a network writes addresses and hashes. */
-type Notation = Pick<Network["kind"], "formatAddress" | "formatTransactionHash">;
-
-const asStored: Notation = {
-  formatAddress: (address) => address,
-  formatTransactionHash: (hash) => hash,
-};
-
-/** Returns the notation of a network; that of the store if the network was removed from the table. */
-export function notationOf(networks: ReadonlyMap<string, Network>, id: string): Notation {
-  return networks.get(id)?.kind ?? asStored;
-}

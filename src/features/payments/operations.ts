@@ -2,6 +2,7 @@ import { organization } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { ManagedByBilling } from "../invoices/index.ts";
+import { NetworkNotEnabled } from "../wallets/index.ts";
 import type { PaymentDecisions } from "./inbox/decide-payment.ts";
 import {
   PaymentNotCounted,
@@ -60,7 +61,7 @@ export const decisionOperations = [
       "The payment counts from now on, whatever the status of its invoice. Other payments in review of the same transfer are rejected.",
     access: organization("payments:decide"),
     response: { status: 200, record: PaymentRecord },
-    errors: [PaymentNotInReview, TransferAllocated],
+    errors: [PaymentNotInReview, TransferAllocated, NetworkNotEnabled],
     handle: (service, call) =>
       service.accept(call.context, call.organizationId, call.params.paymentId),
     present: presentPayment,
@@ -74,7 +75,7 @@ export const decisionOperations = [
     description: "The payment never counts, and its transfer can be allocated to another invoice.",
     access: organization("payments:decide"),
     response: { status: 200, record: PaymentRecord },
-    errors: [PaymentNotInReview],
+    errors: [PaymentNotInReview, NetworkNotEnabled],
     handle: (service, call) =>
       service.reject(call.context, call.organizationId, call.params.paymentId),
     present: presentPayment,
@@ -89,7 +90,7 @@ export const decisionOperations = [
       "For a payment that was assigned to the wrong invoice. It no longer counts, and its amount can be allocated again. The payment stays on record as `rejected`, and the transfer's decisions show who reversed it.",
     access: organization("payments:decide"),
     response: { status: 200, record: PaymentRecord },
-    errors: [PaymentNotCounted, PaymentRefunded, ManagedByBilling],
+    errors: [PaymentNotCounted, PaymentRefunded, ManagedByBilling, NetworkNotEnabled],
     handle: (service, call) =>
       service.reverse(call.context, call.organizationId, call.params.paymentId),
     present: presentPayment,

@@ -1,7 +1,7 @@
 import { Defect, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPartialPage, type Page, type PageQuery } from "../../kernel/page.ts";
-import type { Network } from "../../platform/chain/networks.ts";
+import { notationOf, type Network } from "../../platform/chain/networks.ts";
 import { networkStates } from "../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import type { PaymentView } from "./present-payment.ts";
@@ -32,12 +32,6 @@ export function makePaymentService(deps: {
 }): PaymentService {
   const { db, networks } = deps;
 
-  function networkOf(payment: PaymentRow): Network {
-    const network = networks.get(payment.network);
-    if (network === undefined) throw new Defect(`the network ${payment.network} is not configured`);
-    return network;
-  }
-
   async function toViews(reader: Reader, rows: readonly PaymentRow[]): Promise<PaymentView[]> {
     if (rows.length === 0) return [];
     const [transfers, states] = await Promise.all([
@@ -51,7 +45,7 @@ export function makePaymentService(deps: {
       const transfer = transfers.get(payment.transferId);
       if (transfer === undefined) throw new Defect(`${payment.id} has no transfer`);
       const tipHeight = states.get(payment.network)?.tipHeight ?? payment.blockHeight;
-      return { payment, transfer, network: networkOf(payment), tipHeight };
+      return { payment, transfer, notation: notationOf(networks, payment.network), tipHeight };
     });
   }
 

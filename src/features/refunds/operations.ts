@@ -2,6 +2,7 @@ import { organization } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { ManagedByBilling } from "../invoices/index.ts";
+import { NetworkNotEnabled } from "../wallets/index.ts";
 import {
   NotRefundable,
   RefundAddressRefused,
@@ -49,7 +50,14 @@ export const refundOperations = [
     access: organization("payments:decide"),
     request: { body: CreateRefundRequest },
     response: { status: 201, record: RefundRecord },
-    errors: [NotRefundable, RefundTooLarge, RefundOpen, RefundAddressRefused, ManagedByBilling],
+    errors: [
+      NotRefundable,
+      RefundTooLarge,
+      RefundOpen,
+      RefundAddressRefused,
+      ManagedByBilling,
+      NetworkNotEnabled,
+    ],
     handle: (service, call) => service.create(call.context, call.organizationId, call.body),
     present: presentRefund,
   }),
@@ -76,7 +84,7 @@ export const refundOperations = [
     access: organization("payments:decide"),
     request: { body: SendRefundRequest },
     response: { status: 200, record: RefundRecord },
-    errors: [RefundNotRequested, TransactionUsed, NotRefundable],
+    errors: [RefundNotRequested, TransactionUsed, NotRefundable, NetworkNotEnabled],
     handle: (service, call) =>
       service.send(
         call.context,
@@ -97,7 +105,7 @@ export const refundOperations = [
     access: organization("payments:decide"),
     request: { body: RejectRefundRequest },
     response: { status: 200, record: RefundRecord },
-    errors: [RefundNotRequested],
+    errors: [RefundNotRequested, NetworkNotEnabled],
     handle: (service, call) =>
       service.reject(call.context, call.organizationId, call.params.refundId, call.body.reason),
     present: presentRefund,

@@ -180,6 +180,19 @@ export interface NetworkKind {
   readonly connect: (network: Network, access: NetworkAccess) => PooledProvider[];
 }
 
+/** How a network writes addresses and transaction hashes. */
+export type Notation = Pick<NetworkKind, "formatAddress" | "formatTransactionHash">;
+
+const asStored: Notation = {
+  formatAddress: (address) => address,
+  formatTransactionHash: (hash) => hash,
+};
+
+/** Returns the notation of a network; that of the store if the network was removed from the table. */
+export function notationOf(networks: ReadonlyMap<string, Network>, id: string): Notation {
+  return networks.get(id)?.kind ?? asStored;
+}
+
 export function findToken(network: Network, symbol: string): NetworkToken | null {
   return network.tokens.find((token) => token.symbol === symbol) ?? null;
 }

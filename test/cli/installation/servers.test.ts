@@ -125,12 +125,45 @@ eachStore("the settings of running servers", (store) => {
   it("keep a command from guessing about networks that only the server knows", async () => {
     const app = await serve();
     const create = ["key", "create", "--name", "Shop", "--scopes", "read", "--json"];
-    await record(app, { networks: ["wood"] });
-    for (const words of [create, ["chain", "status"]]) {
+    const terms = ["--settlement-currency", "USD", "--token-symbol", "USDT", "--amount", "5"];
+    await record(app, { networks: ["sandbox", "wood"] });
+    for (const words of [
+      ["chain", "status"],
+      ["chain", "status", "--probe"],
+      ["chain", "scan", "--network", "wood", "--from", "1", "--to", "2", "--yes"],
+      [
+        "wallet",
+        "add",
+        "--network",
+        "wood",
+        "--label",
+        "Till",
+        "--address",
+        `0x${"ab".repeat(20)}`,
+        "--yes",
+      ],
+      ["link", "create", ...terms, "--network", "wood"],
+      ["invoice", "create", ...terms, "--network", "wood"],
+    ]) {
       const refused = await run(words);
-      expect(refused.code, refused.stderr).to.equal(78);
+      expect(refused.code, `${words.join(" ")}: ${refused.stderr}`).to.equal(78);
       expect(refused.stdout).to.equal("");
       expect(refused.stderr).to.include("wood").and.include("TILL_NETWORKS_FILE");
+    }
+    // All others work, and say in a line which networks they do without.
+    const unlisted = "Not in this command's network table: wood.";
+    for (const words of [
+      ["org", "list"],
+      ["payments", "list"],
+      ["customer", "add", "--name", "Ann"],
+      ["link", "create", ...terms, "--network", "sandbox"],
+      create,
+    ]) {
+      const done = await run(words);
+      expect(done.code, `${words.join(" ")}: ${done.stderr}`).to.equal(0);
+      // Nothing says that the money of an unknown network has no value.
+      if (words === create) expect(done.stdout).to.include("till_live_");
+      if (words.includes("add")) expect(done.stderr).to.include(unlisted);
     }
     // Without a network, nothing says that money has no value.
     await record(app, { networks: [] });

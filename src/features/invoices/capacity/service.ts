@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { minute, type Clock, type Instant } from "../../../kernel/clock.ts";
-import { Defect, notFound } from "../../../kernel/errors.ts";
+import { notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { formatMoney, money, parseMoneyField } from "../../../kernel/money/money.ts";
 import type { Network, NetworkToken } from "../../../platform/chain/networks.ts";
@@ -75,10 +75,8 @@ export function makeCapacityService(deps: {
       const wallet = await findWallet(db, organizationId, walletId);
       if (wallet === null) throw notFound();
       const network = networks.get(wallet.network);
-      if (network === undefined)
-        throw new Defect(`the network ${wallet.network} is not configured`);
       const { address } = wallet;
-      if (address === null) return { wallet, tokens: [] };
+      if (network === undefined || address === null) return { wallet, tokens: [] };
       const place = { network: network.id, address };
       const tokens = network.tokens.map(async (token) => {
         const asset = tokenAsset(token.symbol, token.decimals);

@@ -7,6 +7,7 @@ import {
   type NetworkState,
 } from "../../../platform/chain/state/network-state.ts";
 import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
+import { notationOf } from "../../../platform/chain/networks.ts";
 import type { Database, Tx } from "../../../platform/database/index.ts";
 import { makeMeter } from "../../usage/index.ts";
 import { raisePaidIndexes } from "../../wallets/index.ts";
@@ -253,9 +254,7 @@ function shownHashes(
     const known = shown.find((each) => parseAnyTransactionHash(each) === hash);
     if (known !== undefined) return known;
     const id = networkOf?.get(hash) ?? network;
-    const kind = networks.get(id)?.kind;
-    if (kind === undefined) throw new Defect(`the network ${id} is not configured`);
-    return kind.formatTransactionHash(hash);
+    return notationOf(networks, id).formatTransactionHash(hash);
   });
 }
 

@@ -1,6 +1,6 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
-import { assert, Defect, NotFound, notFound } from "../../../kernel/errors.ts";
+import { assert, NotFound, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
@@ -26,6 +26,7 @@ import { openPayment, rejectPayment, dispositionAfter, takenOf } from "../ledger
 import { lockPayments } from "../ledger/store.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 import type { TransferView } from "./present-transfer.ts";
+import { listedNetwork } from "./listed-network.ts";
 import { noteDecisions } from "./store.ts";
 import type { TransferService } from "./service.ts";
 
@@ -162,11 +163,8 @@ async function locate(
 ): Promise<Located> {
   const transfer = await lockTransfer(tx, transferId);
   if (transfer?.organizationId !== organizationId) throw notFound();
-  const network = networks.get(transfer.network);
+  const network = listedNetwork(networks, transfer.network);
   const state = await networkState(tx, transfer.network);
-  if (network === undefined) {
-    throw new Defect(`the network ${transfer.network} is not configured`);
-  }
   assert(state !== null, `the chain of ${transferId} was never read`);
   return { transfer, network, state };
 }

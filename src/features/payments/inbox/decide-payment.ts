@@ -1,8 +1,8 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock, Instant } from "../../../kernel/clock.ts";
-import { assert, Defect, notFound } from "../../../kernel/errors.ts";
+import { assert, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Network } from "../../../platform/chain/networks.ts";
+import { notationOf, type Network } from "../../../platform/chain/networks.ts";
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
 import type { Database, Tx, WriteContext } from "../../../platform/database/index.ts";
 import { ManagedByBilling } from "../../invoices/index.ts";
@@ -31,6 +31,7 @@ import {
 } from "../ledger/payment-rules.ts";
 import { lockPayments } from "../ledger/store.ts";
 import { transfers, type PaymentRow, type TransferRow } from "../table.ts";
+import { listedNetwork } from "./listed-network.ts";
 import { noteDecisions } from "./store.ts";
 
 /** The merchant's decisions about payments. */
@@ -83,11 +84,10 @@ async function get(
   const payment = await findPayment(db, organizationId, paymentId);
   if (payment === null) throw notFound();
   const transfer = await db.findOne(transfers, "WHERE id = $1", [payment.transferId]);
-  const network = networks.get(payment.network);
   const state = await networkState(db, payment.network);
   assert(transfer !== null && state !== null, `the chain of ${paymentId} was never read`);
-  if (network === undefined) throw new Defect(`the network ${payment.network} is not configured`);
-  return { payment, transfer, network, tipHeight: state.tipHeight };
+  const notation = notationOf(networks, payment.network);
+  return { payment, transfer, notation, tipHeight: state.tipHeight };
 }
 
 /**
@@ -172,7 +172,7 @@ function decide(
     });
     const decided = changes.find(({ after }) => after.id === paymentId)?.after;
     assert(decided !== undefined, `a decision on ${paymentId} changed nothing`);
-    return { payment: decided, transfer, network, tipHeight: state.tipHeight };
+    return { payment: decided, transfer, notation: network.kind, tipHeight: state.tipHeight };
   });
 }
 
@@ -189,10 +189,9 @@ export async function lockCase(
   const named = await findPayment(tx, organizationId, paymentId);
   if (named === null) throw notFound();
   const transfer = await lockTransfer(tx, named.transferId);
-  const network = networks.get(named.network);
+  const network = listedNetwork(networks, named.network);
   const state = await networkState(tx, named.network);
   assert(transfer !== null && state !== null, `the chain of ${paymentId} was never read`);
-  if (network === undefined) throw new Defect(`the network ${named.network} is not configured`);
   const claiming = await paymentsOfTransfer(tx, transfer.id);
   const invoiceIds = [...new Set(claiming.map(({ invoiceId }) => invoiceId))].sort();
   const terms = await invoices.lockTerms(tx, invoiceIds);

@@ -2,6 +2,7 @@ import { organization } from "../../../api/declare/access.ts";
 import { operationsOf } from "../../../api/declare/operation.ts";
 import type { Page } from "../../../kernel/page.ts";
 import { ManagedByBilling } from "../../invoices/index.ts";
+import { NetworkNotEnabled } from "../../wallets/index.ts";
 import type { TransferAllocation } from "./allocation.ts";
 import {
   AllocationTooLarge,
@@ -71,6 +72,7 @@ export const transferOperations = [
       InvoiceNotPayable,
       ManagedByBilling,
       TokenMismatch,
+      NetworkNotEnabled,
     ],
     handle: (service, call) =>
       service.allocate(
@@ -91,7 +93,7 @@ export const transferOperations = [
       "The transfer leaves the inbox. It can still be allocated, and `unignore` returns it to the inbox.",
     access: organization("payments:decide"),
     response: { status: 200, record: TransferRecord },
-    errors: [TransferAllocated],
+    errors: [TransferAllocated, NetworkNotEnabled],
     handle: (service, call) =>
       service.ignore(call.context, call.organizationId, call.params.transferId),
     present: presentTransfer,
@@ -104,7 +106,7 @@ export const transferOperations = [
     summary: "Return an ignored transfer to the inbox",
     access: organization("payments:decide"),
     response: { status: 200, record: TransferRecord },
-    errors: [TransferNotCreditable],
+    errors: [TransferNotCreditable, NetworkNotEnabled],
     handle: (service, call) =>
       service.unignore(call.context, call.organizationId, call.params.transferId),
     present: presentTransfer,

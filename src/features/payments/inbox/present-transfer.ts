@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { toIso, toIsoOrNull } from "../../../kernel/clock.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
-import type { Network } from "../../../platform/chain/networks.ts";
+import type { Notation } from "../../../platform/chain/networks.ts";
 import { confirmationsOf } from "../../../platform/chain/state/network-state.ts";
 import { isVerified, takenOf } from "../ledger/payment-rules.ts";
 import type { Suggestion } from "./suggestions.ts";
@@ -13,7 +13,7 @@ import type { TransferStanding } from "./status.ts";
 /** A transfer with the data needed to present it. */
 export interface TransferView {
   readonly transfer: TransferRow;
-  readonly network: Network;
+  readonly notation: Notation;
   /** The newest scanned block of the network. */
   readonly tipHeight: number;
   /** Every payment of the transfer, of any organization. */
@@ -30,8 +30,7 @@ export function dispositionOfTransfer({ status, disposition }: TransferRow): Tra
 
 /** Returns the transfer as the API and events show it, without data of other organizations. */
 export function presentTransfer(view: TransferView): z.input<typeof TransferRecord> {
-  const { transfer, network, tipHeight, suggestions } = view;
-  const { kind } = network;
+  const { transfer, notation, tipHeight, suggestions } = view;
   const asset = tokenAsset(transfer.token, transfer.tokenDecimals);
   const tokens = (units: bigint) => formatMoney(money(units, asset));
   const isOwn = (row: PaymentRow | DecisionRow) => row.organizationId === transfer.organizationId;
@@ -39,10 +38,10 @@ export function presentTransfer(view: TransferView): z.input<typeof TransferReco
     id: transfer.id,
     network: transfer.network,
     tokenSymbol: transfer.token,
-    transactionHash: kind.formatTransactionHash(transfer.transactionHash),
+    transactionHash: notation.formatTransactionHash(transfer.transactionHash),
     logIndex: transfer.logIndex,
-    fromAddress: kind.formatAddress(transfer.fromAddress),
-    toAddress: kind.formatAddress(transfer.toAddress),
+    fromAddress: notation.formatAddress(transfer.fromAddress),
+    toAddress: notation.formatAddress(transfer.toAddress),
     amount: tokens(transfer.amount),
     unallocatedAmount: tokens(transfer.amount - takenOf(view.payments)),
     blockNumber: transfer.blockHeight,
@@ -86,13 +85,13 @@ export function presentTransfer(view: TransferView): z.input<typeof TransferReco
 }
 
 /** Returns a hash claim for the operator only: its reason may reveal other invoices. */
-export function presentClaim(view: { readonly claim: ClaimRow; readonly network: Network }) {
-  const { claim, network } = view;
+export function presentClaim(view: { readonly claim: ClaimRow; readonly notation: Notation }) {
+  const { claim, notation } = view;
   return {
     id: claim.id,
     invoiceId: claim.invoiceId,
     network: claim.network,
-    transactionHash: network.kind.formatTransactionHash(claim.transactionHash),
+    transactionHash: notation.formatTransactionHash(claim.transactionHash),
     state: claim.state,
     reason: claim.reason,
     attempts: claim.attempts,

@@ -2,7 +2,7 @@ import { bind, type Bound } from "../../../kernel/bind.ts";
 import { Defect, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { parsePage, toPage, toPageBy, type Page, type PageQuery } from "../../../kernel/page.ts";
-import type { Network } from "../../../platform/chain/networks.ts";
+import { notationOf, type Network, type Notation } from "../../../platform/chain/networks.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../../platform/database/index.ts";
 import { customersOf, invoiceCandidates } from "../../invoices/index.ts";
@@ -28,10 +28,10 @@ export interface ClaimFilters extends PageQuery {
   readonly state?: ClaimRow["state"] | undefined;
 }
 
-/** A hash claim with its network. */
+/** A hash claim with the notation of its network. */
 export interface ClaimView {
   readonly claim: ClaimRow;
-  readonly network: Network;
+  readonly notation: Notation;
 }
 
 /** Reads transfers to organizations' addresses, and hash claims. */
@@ -105,14 +105,8 @@ async function claimsOf(
   const rows = toPage(await listClaims(db, organizationId, state, page), page);
   return {
     ...rows,
-    data: rows.data.map((claim) => ({ claim, network: networkOf(deps, claim) })),
+    data: rows.data.map((claim) => ({ claim, notation: notationOf(deps.networks, claim.network) })),
   };
-}
-
-function networkOf({ networks }: Deps, { network: id }: { readonly network: string }): Network {
-  const network = networks.get(id);
-  if (network === undefined) throw new Defect(`the network ${id} is not configured`);
-  return network;
 }
 
 async function toViews(
@@ -129,7 +123,7 @@ async function toViews(
   const suggested = await suggestions(deps, reader, organizationId, rows, payments);
   return rows.map((transfer) => ({
     transfer,
-    network: networkOf(deps, transfer),
+    notation: notationOf(deps.networks, transfer.network),
     tipHeight: states.get(transfer.network)?.tipHeight ?? transfer.blockHeight,
     payments: payments.get(transfer.id) ?? [],
     decisions: [],
@@ -169,7 +163,7 @@ async function suggestions(
     const known = new Set(invoices.flatMap((id) => customers.get(id) ?? []));
     return suggest({
       transfer,
-      network: networkOf(deps, transfer),
+      notation: notationOf(deps.networks, transfer.network),
       payments: payments.get(transfer.id) ?? [],
       candidates,
       customers: known.size > customersOfSenderMax ? new Set() : known,

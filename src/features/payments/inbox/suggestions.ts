@@ -1,6 +1,6 @@
 import { second } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Network } from "../../../platform/chain/networks.ts";
+import type { Notation } from "../../../platform/chain/networks.ts";
 import {
   isWhole,
   putInForce,
@@ -60,7 +60,7 @@ const weights: Readonly<Record<AskingReason, number>> = {
 
 export interface SuggestionCase {
   readonly transfer: TransferRow;
-  readonly network: Pick<Network, "kind">;
+  readonly notation: Notation;
   readonly payments: readonly PaymentRow[];
   /** Invoices of the organization, also of other networks and tokens. */
   readonly candidates: readonly InvoiceCandidate[];
@@ -160,8 +160,8 @@ function reasonsFor(
   );
 }
 
-function isAtAddress({ transfer, network }: SuggestionCase, invoice: InvoiceRow): boolean {
-  return invoice.walletAddress === network.kind.formatAddress(transfer.toAddress);
+function isAtAddress({ transfer, notation }: SuggestionCase, invoice: InvoiceRow): boolean {
+  return invoice.walletAddress === notation.formatAddress(transfer.toAddress);
 }
 
 function isClose(left: bigint, asked: bigint): boolean {

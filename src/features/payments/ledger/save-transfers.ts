@@ -80,7 +80,14 @@ function emitUnmatched(
     const { id, organizationId, invoiceId, disposition } = transfer;
     if (organizationId === null || invoiceId !== null || disposition !== "unmatched") continue;
     const { tipHeight } = state;
-    const view = { transfer, network, tipHeight, payments: [], decisions: [], suggestions: [] };
+    const view = {
+      transfer,
+      notation: network.kind,
+      tipHeight,
+      payments: [],
+      decisions: [],
+      suggestions: [],
+    };
     journal.record(tx, at, {
       organizationId,
       subjectType: "transfer",

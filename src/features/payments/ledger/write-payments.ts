@@ -103,7 +103,7 @@ async function recordChanges(
     const transfer = transfers.get(after.transferId);
     assert(transfer !== undefined, "a payment has no transfer");
     const type = eventOf(before, after);
-    const view = { payment: after, transfer, network, tipHeight: state.tipHeight };
+    const view = { payment: after, transfer, notation: network.kind, tipHeight: state.tipHeight };
     const record = presentPayment(view);
     const past = before === null ? {} : presentPayment({ ...view, payment: before });
     deps.journal.record(tx, at, {

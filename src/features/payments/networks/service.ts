@@ -83,8 +83,10 @@ interface Access {
 interface Deps {
   readonly db: Database;
   readonly clock: Clock;
-  /** The enabled networks. */
-  readonly networks: readonly Network[];
+  /** The enabled networks by id. */
+  readonly enabled: ReadonlyMap<string, Network>;
+  /** The ids of all enabled networks. `enabled.get` may throw for one that a command does not know. */
+  readonly enabledIds: readonly string[];
   readonly access: readonly Access[];
   readonly journal: Journal;
 }
@@ -97,9 +99,11 @@ export function makeChainService(deps: Deps): ChainService {
 
 /** Returns the status of every enabled network: with `isLive` by asking the providers, otherwise as stored. */
 async function status(
-  { db, clock, networks, access }: Deps,
+  deps: Deps,
   { isLive }: { readonly isLive: boolean },
 ): Promise<readonly NetworkStatus[]> {
+  const { db, clock, access, enabledIds } = deps;
+  const networks = enabledIds.map((id) => find(deps, id));
   const states = await networkStates(db);
   const held = await heldLeases(db, clock.now());
   const stored = await storedProviders(db);
@@ -222,11 +226,12 @@ function acknowledge(
   });
 }
 
-function find({ networks }: Deps, id: string): Network {
-  const network = networks.find((each) => each.id === id);
+function find({ enabled, enabledIds }: Deps, id: string): Network {
+  const network = enabled.get(id);
   if (network !== undefined) return network;
-  const known = networks.map((each) => each.id).join(", ");
-  throw new NotFound(`There is no enabled network ${id}. Enabled networks: ${known}.`);
+  throw new NotFound(
+    `There is no enabled network ${id}. Enabled networks: ${enabledIds.join(", ")}.`,
+  );
 }
 
 async function reached({ db }: Deps, network: Network): Promise<NetworkState> {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Id } from "../../../../src/kernel/id.ts";
-import { paymentClaims } from "../../../../src/features/payments/table.ts";
+import { paymentClaims, payments, transfers } from "../../../../src/features/payments/table.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";
 import { colleague } from "../../../support/roles-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
@@ -306,6 +306,35 @@ eachStore("A transfer that matches no invoice", (store) => {
     await counter.mine(3);
     expect(await invoice(expired)).to.include({ status: "paid", exception: "late" });
     expect(await invoice(canceled)).to.include({ status: "paid", exception: "late" });
+  });
+
+  it("is shown as it is stored once its network left the table, and cannot be decided on", async () => {
+    const paid = await counter.issue(merchant);
+    const found = await unmatched(usdt(3.75));
+    await expectStatus(allocate(found["id"], [[paid, "1.00"]]), 200);
+    const { db } = counter.app.app;
+    const place = [String(found["id"])];
+    const moveTo = (network: string) =>
+      db.write(testContext, async (tx) => {
+        await tx.update(transfers, { network }, "WHERE id = $1", place);
+        await tx.update(payments, { network }, "WHERE transfer_id = $1", place);
+      });
+    await moveTo("gone");
+    const [shown] = await inbox();
+    const toAddress = String(found["toAddress"]).toLowerCase().replace("0x", "");
+    expect(shown).to.deep.include({ id: found["id"], network: "gone", toAddress });
+    const [payment] = await counter.list(merchant, `/payments?invoiceId=${String(paid["id"])}`);
+    expect(payment).to.deep.include({ network: "gone", toAddress });
+    for (const deciding of [
+      allocate(found["id"], [[paid, "1.00"]]),
+      decide(found["id"], "ignore"),
+    ]) {
+      const { detail } = await refused(deciding, 422, "network_not_enabled");
+      expect(detail).to.include("no longer has gone");
+    }
+    await refused(reverse(payment?.["id"]), 422, "network_not_enabled");
+    await moveTo("sandbox");
+    await expectStatus(reverse(payment?.["id"]), 200);
   });
 
   it("is reverted with its payments by a reorganization that drops it", async () => {

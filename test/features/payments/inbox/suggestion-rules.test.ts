@@ -108,7 +108,7 @@ interface Given {
 function suggested(candidates: readonly InvoiceCandidate[], given: Given = {}): string[] {
   return suggest({
     transfer: { ...transfer, ...given.of },
-    network: { kind: evmKind },
+    notation: evmKind,
     payments: given.payments ?? [],
     candidates,
     customers: new Set(given.customers),

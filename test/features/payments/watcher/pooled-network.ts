@@ -191,7 +191,12 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     monitors: new Map([[network.id, monitor]]),
   });
   const access = [{ network: network.id, pool, alarms, scanner }];
-  const service = makeChainService({ ...reading, networks: [network], access });
+  const service = makeChainService({
+    ...reading,
+    enabled: new Map([[network.id, network]]),
+    enabledIds: [network.id],
+    access,
+  });
 
   async function look(): Promise<void> {
     for (let runs = 0; runs < runsMax; runs += 1) {
