@@ -10,7 +10,7 @@ import { makeTerminal } from "../../src/cli/terminal/terminal.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { webhookDeliveries } from "../../src/features/webhooks/table.ts";
 import { programVersion } from "../../src/platform/version.ts";
-import { password } from "../support/programs/till.ts";
+import { password, useProcesses } from "../support/programs/till.ts";
 import { until } from "../support/until.ts";
 import { context, makeDesk, type DeskStore } from "./billing-operator.ts";
 
@@ -30,6 +30,7 @@ interface Named {
 describe("a merchant's day at the terminal", function () {
   this.timeout(120_000);
   const desk = makeDesk(settings);
+  const processes = useProcesses();
 
   it("adds a wallet after a question that shows its address, and a customer", async () => {
     const store = await desk.store();
@@ -241,6 +242,33 @@ describe("a merchant's day at the terminal", function () {
     await running.end();
     expect(running.stderr()).to.include(`The endpoint ${runs?.id ?? ""} was already removed.`);
     expect(await readdir(folder)).to.deep.equal([others]);
+  });
+
+  it("notes its endpoint before it exists, so that a killed run leaves none that nobody removes", async () => {
+    const store = await desk.store();
+    const organizationId = await store.platformId();
+    const folder = join(store.folder, "listening");
+    const named = async () =>
+      (await readdir(folder).catch(() => [])).filter((each) => each.includes("wep_"));
+    const run = processes.start(["webhook", "listen"], {
+      ...settings,
+      TILL_DATA_DIR: store.folder,
+    });
+    await store.withApp(({ db }) =>
+      // While this write lasts, the run cannot create its endpoint.
+      db.write(context, async () => {
+        await until("the file of the run", named, (names) => names.length > 0);
+        expect(await endpointsOf(store)).to.deep.equal([]);
+        run.child.kill("SIGKILL");
+        await run.exit();
+      }),
+    );
+    const [name = ""] = await named();
+    expect(name).to.match(new RegExp(`^${organizationId}\\.wep_`));
+    const listening = await listen({ dataDir: store.folder });
+    expect(await named()).not.to.include(name);
+    await listening.end();
+    expect(await endpointsOf(store)).to.deep.equal([]);
   });
 
   it("lists who is logged in, and ends a login at once", async () => {

@@ -115,12 +115,13 @@ async function getEndpoint(
   return endpoint;
 }
 
-/** Creates an endpoint for future events, after resolving and vetting its address. */
+/** Creates an endpoint for future events, after resolving and vetting its address. A caller may choose its new id. */
 async function createEndpoint(
   deps: WebhookDependencies,
   context: WriteContext,
   organizationId: Id<"organization">,
   input: EndpointInput,
+  chosenId?: Id<"webhookEndpoint">,
 ): Promise<CreatedEndpoint> {
   const { db, clock, ids, journal } = deps;
   const url = await vetted(deps, input.url);
@@ -129,7 +130,7 @@ async function createEndpoint(
     await lockOrganization(tx, organizationId);
     await requireRoom(tx, organizationId);
     const at = clock.now();
-    const id = ids.next("webhookEndpoint", at);
+    const id = chosenId ?? ids.next("webhookEndpoint", at);
     const endpoint: EndpointRow = {
       id,
       organizationId,

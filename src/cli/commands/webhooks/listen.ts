@@ -95,7 +95,7 @@ async function listenAsEndpoint(
 }
 
 async function receiveFor(
-  { webhooks, config }: App,
+  { webhooks, config, ids, clock }: App,
   terminal: Terminal,
   flags: Flags,
   {
@@ -126,15 +126,18 @@ async function receiveFor(
     description: `till webhook listen (${hostname()}:${String(receiver.port)})`,
     ...(eventTypes === undefined ? {} : { eventTypes }),
   }) as Parameters<App["webhooks"]["createEndpoint"]>[2];
-  const { endpoint, secret } = await webhooks
-    .createEndpoint(context, organizationId, input)
-    .catch((error: unknown) => {
+  const id = ids.next("webhookEndpoint", clock.now());
+  // Before the endpoint exists, so that a run which is killed at any time leaves none that nobody removes.
+  await run.remember(organizationId, id);
+  const { secret } = await webhooks
+    .createEndpoint(context, organizationId, input, id)
+    .catch(async (error: unknown) => {
+      // A store that failed may have the endpoint all the same.
+      if (error instanceof Problem && error.status < 500) await run.forget();
       throw isProblem(error, "webhook_url_refused") ? new UsageError(notReachable) : error;
     });
-  const { id } = endpoint;
   receiver.trust(secret);
   try {
-    await run.remember(organizationId, id);
     terminal.talk(`Receiving at ${receiver.url} for the endpoint ${id}. Ctrl-C ends.`);
     terminal.talk(`A running server delivers. A test event: till webhook trigger ${id}`);
     await stopped;

@@ -5,7 +5,7 @@ import type { Id } from "../../../kernel/id.ts";
 import { lockFile } from "../../../platform/database/sqlite/file-lock.ts";
 
 // Each run of `till webhook listen` keeps a locked, empty file in the data folder, whose name says which endpoint the
-// run made. The operating system ends the lock with the process, so nothing else has to prove that a run was killed.
+// run makes. The operating system ends the lock with the process, so nothing else has to prove that a run was killed.
 
 const folderName = "listening";
 
@@ -14,7 +14,7 @@ type EndpointId = Id<"webhookEndpoint">;
 
 /** The file of a run. */
 export interface OwnRun {
-  /** Remembers the endpoint that this run made. */
+  /** Remembers the endpoint that this run is about to make. */
   remember(organizationId: OrganizationId, endpointId: EndpointId): Promise<void>;
   /** Forgets the run, whose endpoint is gone. */
   forget(): Promise<void>;
