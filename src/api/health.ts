@@ -1,7 +1,7 @@
 import type Router from "@koa/router";
 import type { RequestState } from "./pipeline/exchange.ts";
 
-/** Whether this process can serve requests, and which checks fail; without internal details. */
+/** Whether this process can serve requests and will go on, and which checks fail; without internal details. */
 export interface Readiness {
   readonly isReady: boolean;
   readonly checks: Readonly<Record<string, "ok" | "down">>;

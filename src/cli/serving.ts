@@ -1,5 +1,6 @@
-import type { AddressInfo } from "node:net";
-import type { Server } from "node:http";
+import { Server as TcpServer, type AddressInfo } from "node:net";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import type { App } from "../compose/index.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import { createHttpServer } from "../server.ts";
@@ -17,6 +18,11 @@ const MayNotListen = defineProblem({
 
 /** Time limit for open requests during shutdown, in milliseconds. */
 const drainMs = 10_000;
+/**
+ * How long an idle connection stays open during shutdown, in milliseconds: a client may have sent a request before it
+ * could know.
+ */
+const lingerMs = 300;
 const idleCheckMs = 50;
 /** After this many milliseconds the process exits regardless. It tolerates being killed, so nothing is lost. */
 const stopMs = 25_000;
@@ -40,10 +46,10 @@ export async function startServing(
   return {
     url,
     async stop() {
-      // They would stay open for as long as the server does.
-      app.checkout.live.end();
+      app.stopsSoon();
+      closeAfterAnswers(server);
       // In parallel, so that their durations do not add up.
-      await Promise.all([drain(server), app.background.stop()]);
+      await Promise.all([drain(server, app), app.background.stop()]);
       await app.close();
     },
   };
@@ -93,18 +99,32 @@ function urlOf(host: string, port: number): string {
   return `http://${name}:${String(port)}`;
 }
 
-async function drain(server: Server): Promise<void> {
+/** Ends every connection after its next answer, which says so. */
+function closeAfterAnswers(server: Server): void {
+  server.prependListener("request", (_request: IncomingMessage, response: ServerResponse) => {
+    response.shouldKeepAlive = false;
+  });
+}
+
+/** Serves for the configured delay, then lets nobody in, and resolves when the last request is answered. */
+async function drain(server: Server, app: App): Promise<void> {
+  await delay(app.config.stopDelayMs);
+  // They would stay open for as long as the server does.
+  app.checkout.live.end();
+  const late = setTimeout(() => {
+    server.closeAllConnections();
+  }, drainMs);
+  const closed = new Promise((resolve) => {
+    // The method of http.Server would end idle connections at once.
+    TcpServer.prototype.close.call(server, resolve);
+  });
+  await Promise.race([closed, delay(lingerMs)]);
+  server.close();
   // Repeatedly, because a connection becomes idle after its last response.
   const idle = setInterval(() => {
     server.closeIdleConnections();
   }, idleCheckMs);
-  const late = setTimeout(() => {
-    server.closeAllConnections();
-  }, drainMs);
-  await new Promise((resolve) => {
-    server.close(resolve);
-    server.closeIdleConnections();
-  });
+  await closed;
   clearInterval(idle);
   clearTimeout(late);
 }

@@ -73,6 +73,8 @@ export interface App extends Services {
   /** Starts the background work. */
   start(): Promise<void>;
   readiness(): Promise<Readiness>;
+  /** Makes the process unready, so that proxies send requests to others before it stops. */
+  stopsSoon(): void;
   /** Stops the background work and closes the store. */
   close(): Promise<void>;
 }
@@ -182,8 +184,9 @@ function lifeOf(
     readonly isRefusing: () => boolean;
     readonly stop: AbortController;
   },
-): Pick<App, "start" | "readiness" | "close"> {
+): Pick<App, "start" | "readiness" | "stopsSoon" | "close"> {
   const { background, serving, isRefusing, stop } = running;
+  let isStopping = false;
   return {
     async start() {
       if (config.databaseUrl === null) await endLeases(services);
@@ -192,7 +195,11 @@ function lifeOf(
       background.start();
     },
 
-    readiness: () => readinessOf(services, background, isRefusing),
+    readiness: () => readinessOf(services, background, { isRefusing, isStopping }),
+
+    stopsSoon() {
+      isStopping = true;
+    },
 
     async close() {
       stop.abort();
@@ -247,7 +254,7 @@ async function endLeases({ db, clock, leases, deliverer }: Services): Promise<vo
 async function readinessOf(
   { db, clock, oversight }: Services,
   background: Background,
-  isRefusing: () => boolean,
+  { isRefusing, isStopping }: { readonly isRefusing: () => boolean; readonly isStopping: boolean },
 ): Promise<Readiness> {
   // Either read may find that the store is down.
   const providers = await pendingMigrations(db)
@@ -258,7 +265,7 @@ async function readinessOf(
   const lastTick = background.lastTickAt();
   const scheduler = lastTick !== null && clock.now() - lastTick < schedulerSilenceMax;
   return {
-    isReady: store && scheduler,
+    isReady: store && scheduler && !isStopping,
     checks: { store: store ? "ok" : "down", scheduler: scheduler ? "ok" : "down" },
     providers: numbered(store ? providers : []),
   };

@@ -131,6 +131,15 @@ export const settings = declareSettings({
     description: "The port that the server listens on; 0 chooses a free one.",
     example: "8443",
   }),
+  stopDelayMs: required({
+    group: "Server",
+    type: wholeNumber(0, 10_000, "milliseconds"),
+    default: "0",
+    description:
+      "How long a server that is asked to stop goes on accepting requests while `/readyz` is 503. Behind a proxy with " +
+      "several servers, set it to more than the interval at which the proxy asks `/readyz`.",
+    example: "4000",
+  }),
   baseUrl: optional({
     group: "Server",
     type: baseUrl,

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
-import { createServer, request } from "node:http";
+import { Agent, createServer, get, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -146,6 +146,34 @@ describe("till serve", function () {
     });
     expect(await answered).to.equal(401);
     expect((await server.exit()).code).to.equal(0);
+  });
+
+  it("is not ready once asked to stop, and ends each connection by an answer that says so", async () => {
+    const folder = await freshStore();
+    const server = start(folder, "--stop-delay-ms", "10000");
+    const url = await readyUrl(server);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = (path: string) =>
+      new Promise<{ status: number | undefined; connection: string | undefined }>(
+        (resolve, reject) => {
+          get(`${url}${path}`, { agent }, (response) => {
+            const { statusCode: status, headers } = response;
+            response.resume().once("end", () => {
+              resolve({ status, connection: headers.connection });
+            });
+          }).once("error", reject);
+        },
+      );
+    expect(await ask("/readyz")).to.deep.equal({ status: 200, connection: "keep-alive" });
+    process.kill(server.pid, "SIGTERM");
+    await until(
+      "an unready server",
+      () => ask("/readyz"),
+      ({ status, connection }) => status === 503 && connection === "close",
+    );
+    expect(await ask("/docs")).to.deep.equal({ status: 200, connection: "close" });
+    process.kill(server.pid, "SIGTERM");
+    expect((await server.exit()).code).to.equal(130);
   });
 
   it("allows one server per store, and a killed one does not block the next", async () => {

@@ -6,6 +6,7 @@ import { describeOnPostgres } from "../../support/store/describe-on-postgres.ts"
 import {
   dropDatabase,
   freshDatabase,
+  familyOf,
   startPostgres,
   type PostgresServer,
 } from "../../support/store/postgres.ts";
@@ -219,6 +220,24 @@ describeOnPostgres("a store on a PostgreSQL that goes away", () => {
     await server.start();
     await db.write(testContext, (tx) => tx.insert(accounts, account("back")));
     expect((await onlyAccount(db)).id).to.equal("back");
+  });
+
+  it("answers 503 long before a statement's timeout if the server is paused, and then works again", async function () {
+    this.timeout(120_000);
+    await db.find(accounts, "");
+    const pids = familyOf(server.pid());
+    for (const pid of pids) process.kill(pid, "SIGSTOP");
+    try {
+      const started = performance.now();
+      const write = db.write(testContext, (tx) => tx.insert(accounts, account("paused")));
+      for (const error of await Promise.all([failure(write), failure(db.find(accounts, ""))])) {
+        expect(error).to.include({ code: "store_unavailable", status: 503 });
+      }
+      expect(performance.now() - started).to.be.lessThan(30_000);
+    } finally {
+      for (const pid of pids) process.kill(pid, "SIGCONT");
+    }
+    await until(async () => (await failure(db.find(accounts, ""))) === null);
   });
 });
 

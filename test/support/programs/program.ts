@@ -33,7 +33,8 @@ export interface Installation {
   readonly env: Readonly<Record<string, string>>;
   /** A command of `till`, in the process of the test. */
   run(args: readonly string[], input?: string): Promise<Finished>;
-  serve(settings?: Readonly<Record<string, string>>): Promise<RunningServer>;
+  /** Its log goes to a file descriptor, or else into the error of a start that fails. */
+  serve(settings?: Readonly<Record<string, string>>, log?: number): Promise<RunningServer>;
   remove(): Promise<void>;
 }
 
@@ -55,11 +56,11 @@ export async function makeInstallation(
     ...settings,
   };
 
-  function start(more: Readonly<Record<string, string>> = {}) {
+  function start(more: Readonly<Record<string, string>> = {}, log: number | "pipe" = "pipe") {
     const child = spawn(process.execPath, [builtProgram(), "serve"], {
       cwd: folder,
       env: { PATH: process.env["PATH"] ?? "", ...env, ...more },
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", log],
     });
     endWithThisProcess(child);
     children.add(child);
@@ -76,11 +77,12 @@ export async function makeInstallation(
       return { status: code, ...said };
     },
 
-    async serve(more) {
-      const child = start(more);
+    async serve(more, logTo) {
+      const child = start(more, logTo);
       let log = "";
-      child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString("utf8")));
+      child.stderr?.on("data", (chunk: Buffer) => (log += chunk.toString("utf8")));
       const ended = once(child, "exit") as Promise<[number | null]>;
+      if (child.stdout === null) throw new Error("the server has no output");
       for await (const line of createInterface({ input: child.stdout })) {
         const url = /^Till is ready at (\S+)$/.exec(line)?.[1];
         if (url === undefined) continue;

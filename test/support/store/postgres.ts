@@ -260,3 +260,19 @@ export async function freshDatabase(templateUrl?: string): Promise<string> {
 export async function dropDatabase(url: string): Promise<void> {
   await asAdmin(`DROP DATABASE IF EXISTS ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
 }
+
+/** Returns a process and its children, to pause them all. */
+export function familyOf(parent: number): number[] {
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+        return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === parent;
+      } catch {
+        // It has ended meanwhile.
+        return false;
+      }
+    });
+  return [parent, ...children.map(Number)];
+}

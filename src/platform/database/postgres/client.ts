@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
+import type { Duplex } from "node:stream";
 import type { Client, QueryResult } from "pg";
 import { Defect } from "../../../kernel/errors.ts";
 import type { RawRow } from "../database.ts";
 import { makeSerial } from "../sqlite/serial.ts";
 import { statementOf, type Session } from "../query/statement.ts";
 import type { SqlValue } from "../schema/table.ts";
+import type { Pulse } from "./pulse.ts";
 import { isServerError, RolledBackByServer, translate } from "./errors.ts";
 
 /** A connection on loan from the pool. It throws the store's errors. */
@@ -30,8 +32,15 @@ interface Query {
   readonly query_timeout: number;
 }
 
-/** @param mayWrite false for a connection on which every transaction is read-only */
-export function makeBorrowedConnection(client: Client, mayWrite: boolean): BorrowedConnection {
+/**
+ * @param mayWrite false for a connection on which every transaction is read-only
+ * @param pulse gives up statements that a silent server does not answer; without it they wait for their timeout
+ */
+export function makeBorrowedConnection(
+  client: Client,
+  mayWrite: boolean,
+  pulse?: Pulse,
+): BorrowedConnection {
   // pg requires that a query is issued only after the previous one has ended.
   const inOrder = makeSerial();
   let isUsable = true;
@@ -47,11 +56,17 @@ export function makeBorrowedConnection(client: Client, mayWrite: boolean): Borro
     return ours as Error;
   }
 
+  function giveUp(): void {
+    const { connection } = client as unknown as { connection: { stream: Duplex } };
+    connection.stream.destroy(new Error("the server does not answer"));
+  }
+
   function query(statement: Omit<Query, "query_timeout">): Promise<QueryResult<RawRow>> {
     return new Promise((resolve, reject) => {
       inOrder((done) => {
         const patient: Query = { ...statement, query_timeout: timeout };
-        client.query<RawRow>(patient).then(
+        const answer = client.query<RawRow>(patient);
+        (pulse?.during(answer, giveUp) ?? answer).then(
           (result) => {
             done();
             resolve(result);

@@ -14,7 +14,8 @@ import { runWrite, type WriteResult } from "../write/transaction.ts";
 import { makeUsage } from "../write/usage.ts";
 import type { BorrowedConnection } from "./client.ts";
 import { RolledBackByServer } from "./errors.ts";
-import { makePool } from "./pool.ts";
+import { knock, makePool } from "./pool.ts";
+import { makePulse } from "./pulse.ts";
 
 /** The part of the connections that writes use. Reads have the others, so that they never wait for writes. */
 const writersPart = 5 / 8;
@@ -40,8 +41,10 @@ export async function openPostgres(
   const { url, connections, schema } = place;
   const all = [...settings, ...(schema === null ? [] : [`SET search_path = ${schema}`])];
   const writerConnections = Math.max(1, Math.floor(connections * writersPart));
+  const pulse = makePulse(() => knock(url));
   const writers = await makePool({
     url,
+    pulse,
     name: "till write",
     connections: writerConnections,
     mayWrite: true,
@@ -49,6 +52,7 @@ export async function openPostgres(
   });
   const readers = await makePool({
     url,
+    pulse,
     name: "till read",
     connections: connections - writerConnections,
     mayWrite: false,

@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import { tooManyWaiting, unavailable } from "../errors.ts";
 import { makeUsage } from "../write/usage.ts";
+import type { Pulse } from "./pulse.ts";
 import { answerMilliseconds, makeBorrowedConnection, type BorrowedConnection } from "./client.ts";
 import { readAsSqliteDoes } from "./types.ts";
 
@@ -13,6 +14,8 @@ export interface PoolOptions {
   readonly mayWrite: boolean;
   /** Statements that every new connection runs first. */
   readonly settings: readonly string[];
+  /** Shared by all pools of a server. */
+  readonly pulse: Pulse;
 }
 
 export interface Pool {
@@ -69,8 +72,9 @@ export async function makePool(options: PoolOptions): Promise<Pool> {
   async function lend<T>(fn: (connection: BorrowedConnection) => Promise<T>): Promise<T> {
     await gate.enter();
     try {
+      if (options.pulse.isSilent()) throw unavailable("The database does not answer", null);
       const client = await acquire(manager);
-      const connection = makeBorrowedConnection(client, options.mayWrite);
+      const connection = makeBorrowedConnection(client, options.mayWrite, options.pulse);
       try {
         return await fn(connection);
       } finally {
@@ -110,6 +114,22 @@ async function acquire(manager: ConnectionManager): Promise<Client> {
     return await manager.getConnection({});
   } catch (error) {
     throw unavailable("The database cannot be reached", error);
+  }
+}
+
+/** Opens a connection to the server and ends it. */
+export async function knock(url: string): Promise<void> {
+  const { default: driver } = await import("pg");
+  const client = new driver.Client({
+    connectionString: url,
+    application_name: "till pulse",
+    connectionTimeoutMillis: connectMilliseconds,
+  });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+  } finally {
+    await client.end();
   }
 }
 

@@ -1,0 +1,85 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/**
+ * Notices that the server accepts statements and answers none: a machine that is paused, or unplugged without a word.
+ * Waiting statements are then given up instead of waiting for their timeout, and new ones are refused until the server
+ * answers again.
+ */
+export interface Pulse {
+  /** Waits for the answer to a statement. `giveUp` makes it fail. */
+  during<T>(answer: Promise<T>, giveUp: () => void): Promise<T>;
+  isSilent(): boolean;
+}
+
+/** Times in milliseconds. */
+export interface PulseLimits {
+  /** After this time without any answer the server is asked for a new connection. */
+  readonly quietMs: number;
+  /** The time that the server has for the new connection, or for any other answer. */
+  readonly probeMs: number;
+  readonly checkMs: number;
+}
+
+/** Together less than the five seconds after which callers expect an answer. */
+const defaultLimits: PulseLimits = { quietMs: 1_000, probeMs: 3_000, checkMs: 250 };
+
+/**
+ * @param probe opens and ends a connection; its failure is an answer too. A slow statement proves nothing, because it
+ * may wait for a lock.
+ */
+export function makePulse(probe: () => Promise<void>, limits = defaultLimits): Pulse {
+  const waiting = new Set<() => void>();
+  let answeredAt = 0;
+  let isSilent = false;
+  let isProbing = false;
+  let checking: NodeJS.Timeout | null = null;
+
+  function answered(): void {
+    answeredAt = performance.now();
+    isSilent = false;
+  }
+
+  async function ask(): Promise<void> {
+    const askedAt = performance.now();
+    const isAnswered = await Promise.race([
+      probe().then(
+        () => true,
+        () => true,
+      ),
+      delay(limits.probeMs, false, { ref: false }),
+    ]);
+    if (isAnswered) answered();
+    if (answeredAt >= askedAt) return;
+    isSilent = true;
+    for (const giveUp of waiting) giveUp();
+  }
+
+  function check(): void {
+    if (waiting.size === 0 && !isSilent) {
+      if (checking !== null) clearInterval(checking);
+      checking = null;
+      return;
+    }
+    if (isProbing || performance.now() - answeredAt < limits.quietMs) return;
+    isProbing = true;
+    void ask().finally(() => {
+      isProbing = false;
+    });
+  }
+
+  return {
+    isSilent: () => isSilent,
+    async during(answer, giveUp) {
+      if (waiting.size === 0 && !isSilent) answeredAt = performance.now();
+      checking ??= setInterval(check, limits.checkMs).unref();
+      waiting.add(giveUp);
+      try {
+        const result = await answer;
+        answered();
+        return result;
+      } finally {
+        waiting.delete(giveUp);
+      }
+    },
+  };
+}

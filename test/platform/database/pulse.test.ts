@@ -1,0 +1,81 @@
+import { expect } from "chai";
+import { makePulse } from "../../../src/platform/database/postgres/pulse.ts";
+import { until } from "../../support/until.ts";
+
+const limits = { quietMs: 5, probeMs: 20, checkMs: 5 };
+
+/** A statement that is answered, or given up, on command. */
+function makeStatement() {
+  let answer: () => void = () => undefined;
+  let giveUp: () => void = () => undefined;
+  const promise = new Promise<string>((resolve, reject) => {
+    answer = () => {
+      resolve("answered");
+    };
+    giveUp = () => {
+      reject(new Error("given up"));
+    };
+  });
+  return { promise, answer, giveUp };
+}
+
+describe("the pulse of a database server", () => {
+  it("waits for a slow statement as long as the server accepts connections, or refuses them", async () => {
+    let probes = 0;
+    const pulse = makePulse(async () => {
+      probes += 1;
+      await Promise.resolve();
+      if (probes % 2 === 0) throw new Error("too many connections");
+    }, limits);
+    const { promise, answer, giveUp } = makeStatement();
+    const waiting = pulse.during(promise, giveUp);
+    await until(
+      "several probes",
+      () => probes,
+      (count) => count > 4,
+    );
+    expect(pulse.isSilent()).to.equal(false);
+    answer();
+    expect(await waiting).to.equal("answered");
+  });
+
+  it("gives statements up if the server answers nothing, and notices when it answers again", async () => {
+    let isPaused = true;
+    const pulse = makePulse(
+      () => (isPaused ? new Promise(() => undefined) : Promise.resolve()),
+      limits,
+    );
+    const statements = [makeStatement(), makeStatement()];
+    const results = await Promise.allSettled(
+      statements.map(({ promise, giveUp }) => pulse.during(promise, giveUp)),
+    );
+    expect(results.map(({ status }) => status)).to.deep.equal(["rejected", "rejected"]);
+    expect(pulse.isSilent()).to.equal(true);
+    isPaused = false;
+    await until(
+      "the answer",
+      () => pulse.isSilent(),
+      (isSilent) => !isSilent,
+    );
+  });
+
+  it("asks for no connection while statements are answered, or none is waiting", async () => {
+    let probes = 0;
+    const pulse = makePulse(
+      () => {
+        probes += 1;
+        return Promise.resolve();
+      },
+      { ...limits, quietMs: 60_000 },
+    );
+    const { promise, answer, giveUp } = makeStatement();
+    const waiting = pulse.during(promise, giveUp);
+    for (let count = 0; count < 5; count += 1) {
+      await pulse.during(Promise.resolve(), () => undefined);
+      await new Promise((resolve) => setTimeout(resolve, limits.checkMs));
+    }
+    answer();
+    await waiting;
+    expect(probes).to.equal(0);
+  });
+});

@@ -1,0 +1,118 @@
+// PostgreSQL stops answering, ends and comes back, and cuts connections in the middle of transactions.
+import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
+import { familyOf } from "../../support/store/postgres.ts";
+import { firstSuccess } from "./kills.ts";
+import { isAlive, openGround, type Dialect, type Ground } from "./ground.ts";
+import { startLoad, type Load } from "./load.ts";
+import { report } from "./report.ts";
+import { settle } from "./settle.ts";
+
+const seconds = Number(process.env["PROVE_SECONDS"] ?? "60");
+/** The promises of docs/faults.md, in milliseconds. */
+const refusedWithinMs = 5_000;
+const recoveredWithinMs = 10_000;
+const calmMs = 3_000;
+const cutEveryMs = 100;
+const cuttingMs = 10_000;
+
+interface Outage {
+  readonly name: string;
+  /** Begins the fault and returns how it ends. */
+  begin(ground: Ground): Promise<() => Promise<void> | void> | (() => Promise<void> | void);
+  readonly lastsMs: number;
+}
+
+const outages: readonly Outage[] = [
+  {
+    name: "PostgreSQL does not answer",
+    lastsMs: seconds * 1_000,
+    begin({ postgres }) {
+      const pids = familyOf(postgres?.pid() ?? 0);
+      for (const pid of pids) process.kill(pid, "SIGSTOP");
+      return () => {
+        for (const pid of pids.toReversed()) process.kill(pid, "SIGCONT");
+      };
+    },
+  },
+  {
+    name: "PostgreSQL is killed",
+    lastsMs: seconds * 1_000,
+    begin({ postgres }) {
+      // Immediate shutdown, which leaves the recovery to the next start.
+      process.kill(postgres?.pid() ?? 0, "SIGQUIT");
+      return async () => {
+        await postgres?.halt();
+        await postgres?.start();
+      };
+    },
+  },
+  {
+    name: "PostgreSQL cuts connections",
+    lastsMs: cuttingMs,
+    async begin({ postgres }) {
+      const admin = new pg.Client({ connectionString: postgres?.url("postgres") });
+      await admin.connect();
+      const cutting = setInterval(() => {
+        void admin.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' AND random() < 0.5`,
+        );
+      }, cutEveryMs);
+      return async () => {
+        clearInterval(cutting);
+        await admin.end();
+      };
+    },
+  },
+];
+
+export async function proveOutages(dialect: Dialect): Promise<void> {
+  if (dialect === "sqlite") return;
+  for (const outage of outages) {
+    const ground = await openGround(outage.name, dialect);
+    try {
+      await prove(ground, outage);
+    } finally {
+      await ground.end();
+    }
+  }
+}
+
+async function prove(ground: Ground, outage: Outage): Promise<void> {
+  const load = startLoad(ground);
+  await delay(calmMs);
+  const begunAt = performance.now();
+  const finish = await outage.begin(ground);
+  await delay(outage.lastsMs);
+  await finish();
+  const endedAt = performance.now();
+  const recoveredMs = await firstSuccess(load.answers, endedAt);
+  await delay(calmMs);
+  await load.stop();
+  const slowestMs = slowestRefusal(load, begunAt, endedAt);
+  const refused = load.answers.filter(({ status }) => status === 503).length;
+  const faults = [
+    ...(ground.servers.every(isAlive) ? [] : ["the server has ended"]),
+    ...(slowestMs > refusedWithinMs ? ["a request waited too long for its 503"] : []),
+    ...(recoveredMs > recoveredWithinMs ? ["the server recovered too late"] : []),
+  ];
+  const notes = [
+    `${String(refused)} times 503`,
+    `the slowest after ${(slowestMs / 1_000).toFixed(1)} s`,
+  ];
+  const recovery = [recoveredMs / 1_000];
+  report(ground, await settle(ground, load), { recovery, notes, faults });
+}
+
+/** Returns the longest wait for an answer other than a success, of the requests in a time, in milliseconds. */
+function slowestRefusal({ answers }: Load, from: number, to: number): number {
+  const refusals = answers.filter(
+    ({ startedAt, endedAt, status }) =>
+      endedAt > from && startedAt < to && (status === 0 || status >= 400),
+  );
+  return Math.max(
+    0,
+    ...refusals.map(({ startedAt, endedAt }) => endedAt - Math.max(startedAt, from)),
+  );
+}
