@@ -87,7 +87,7 @@ export const decisionOperations = [
     path: "/organizations/{organizationId}/payments/{paymentId}/reverse",
     summary: "Reverse a payment that counts",
     description:
-      "For a payment that was assigned to the wrong invoice. It no longer counts, and its amount can be allocated again. The payment stays on record as `rejected`, and the transfer's decisions show who reversed it.",
+      "For a payment that was assigned to the wrong invoice, or that pays for an order you do not deliver. It no longer counts, and its amount can be allocated again or refunded. The payment stays on record as `rejected`, and the transfer's decisions show who reversed it.",
     access: organization("payments:decide"),
     response: { status: 200, record: PaymentRecord },
     errors: [PaymentNotCounted, PaymentRefunded, ManagedByBilling, NetworkNotEnabled],

@@ -126,7 +126,9 @@ function requireRefundable(found: RefundablePayment): void {
   requireConfirmed(found);
   if (free > 0n) return;
   throw new NotRefundable(
-    `The invoice needs ${payment.id}, or all of its surplus is refunded already.`,
+    payment.status === "confirmed" && found.surplus <= 0n
+      ? `Its invoice needs all of ${payment.id}. To return the money of an order that you do not deliver, reverse the payment first (POST …/payments/${payment.id}/reverse), then refund it.`
+      : `All of the surplus of ${payment.id} is refunded already.`,
   );
 }
 
@@ -320,7 +322,7 @@ function missingOf({ payment, transfer, network, state }: RefundablePayment): st
     // Providers are asked about the transfer of a payment that does not count once its block is final.
     return `${id} counts for no invoice, so its block must be final before it is refunded: at about ${String(finalConfirmations(network))} confirmations. It has ${String(has)}. Try again later.`;
   }
-  return `The network's providers do not agree on the transfer of ${id} yet, so its money may not have come. Till keeps asking them. If this lasts, look the transaction up in a block explorer and ask the operator; do not send anything before.`;
+  return `The network's providers have not agreed on the transfer of ${id} yet. Till keeps asking them: try again in a minute. If this lasts, its money may not have come: look the transaction up in a block explorer and ask the operator; do not send anything before.`;
 }
 
 function requireStillRefundable(found: RefundablePayment): void {

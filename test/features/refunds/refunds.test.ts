@@ -569,12 +569,27 @@ eachStore("refunds", (store) => {
     const held = await desk.ask(part, hash, `0x${desk.newAddress()}`);
     expect(held.body["code"]).to.equal("not_refundable");
     expect(refusal(await create(payment)))
-      .to.include(`do not agree on the transfer of ${String(payment)}`)
+      .to.include(`have not agreed on the transfer of ${String(payment)}`)
       .and.include("do not send anything before");
     await run(`UPDATE payments SET status = 'confirmed', version = version + 1 ${where}`, [
       String(part["id"]),
     ]);
     await expectStatus(desk.ask(part, hash, `0x${desk.newAddress()}`), 202);
+  });
+
+  it("return the money of a paid order once its payment is reversed, as the refusal says", async () => {
+    const invoice = await desk.issue();
+    await desk.paid(invoice);
+    const payment = await paymentBy(invoice);
+    expect(refusal(await create(payment)))
+      .to.include(`needs all of ${String(payment)}`)
+      .and.include(`reverse the payment first (POST …/payments/${String(payment)}/reverse)`);
+    await expectStatus(desk.post(`/payments/${String(payment)}/reverse`), 200);
+    const canceled = await desk.post(`/invoices/${String(invoice["id"])}/cancel`);
+    expect(canceled.body).to.include({ status: "canceled", paidTokenAmount: "0.00" });
+    await desk.counter.mine(finalBlocks);
+    await expectStatus(create(payment), 201);
+    expect(await desk.refundOf(invoice)).to.include({ status: "requested", amount: "1.00" });
   });
 
   it("are not created while a payment that counts has too few confirmations, or is off the chain", async () => {
@@ -614,7 +629,7 @@ eachStore("refunds", (store) => {
     expect(await isVerified()).to.equal(false);
     const held = await desk.name(refund, "ab".repeat(32));
     expect([held.status, held.body["code"]]).to.deep.equal([409, "not_refundable"]);
-    expect(held.body["detail"]).to.include("do not agree on the transfer").and.include(payment);
+    expect(held.body["detail"]).to.include("have not agreed on the transfer").and.include(payment);
     // As a reorganization leaves it in a new block, about which no provider was asked yet.
     const moved = "UPDATE transfers SET verification = 'open', is_final = $2";
     await run(`${moved} WHERE transaction_hash = $1`, [hash, 0]);

@@ -54,7 +54,7 @@ export const decisionCommands = [
   }),
   command({
     name: "payments reverse",
-    summary: "Reverse a payment that was assigned to the wrong invoice",
+    summary: "Reverse a payment that was assigned to the wrong invoice, or is to be refunded",
     arguments: [paymentId],
     flags: [neededOrganization],
     examples: examplesOf("reverse"),
