@@ -503,7 +503,7 @@ export interface PaymentsOperations {
   /**
    * Reverse a payment that counts: `reversePayment`, `POST /v1/organizations/{organizationId}/payments/{paymentId}/reverse`.
    *
-   * For a payment that was assigned to the wrong invoice. It no longer counts, and its amount can be allocated again. The payment stays on record as `rejected`, and the transfer's decisions show who reversed it.
+   * For a payment that was assigned to the wrong invoice, or that pays for an order you do not deliver. It no longer counts, and its amount can be allocated again or refunded. The payment stays on record as `rejected`, and the transfer's decisions show who reversed it.
    *
    * Needs the permission `payments:decide` in the organization.
    */
