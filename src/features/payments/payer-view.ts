@@ -2,13 +2,8 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { decodeAmount, type Dialect } from "../../platform/database/index.ts";
 import { jsonArray, jsonRows } from "../../platform/database/query/json-rows.ts";
-import {
-  refusalResults,
-  type ClaimReason,
-  type ClaimResult,
-  type ClaimState,
-} from "./hash-claims/status.ts";
-import { isCounted } from "./ledger/payment-rules.ts";
+import { type ClaimReason, type ClaimResult, type ClaimState } from "./hash-claims/status.ts";
+import { resultOf } from "./hash-claims/result.ts";
 import type { PayerSurplusPayment } from "./ledger/surplus.ts";
 import type { MatchRule, PaymentStatus } from "./payment-status.ts";
 import type { PaymentRow } from "./table.ts";
@@ -145,23 +140,4 @@ export function readLedger(stored: string): PayerLedger {
     return { network, transactionHash, result: resultOf(state, reason, own) };
   });
   return { payments, submitted };
-}
-
-/** `found` holds the invoice's payments by the transaction, whose status may have changed since the claim was closed. */
-function resultOf(
-  state: ClaimState,
-  reason: ClaimReason | null,
-  found: readonly PayerPayment[],
-): ClaimResult {
-  switch (state) {
-    case "waiting":
-      return reason === "unknown" ? "unknown" : "looking";
-    case "credited":
-    case "review":
-      if (found.some(isCounted)) return "counted";
-      if (found.some(({ status }) => status === "review")) return "in_review";
-      return found.some(({ status }) => status === "reverted") ? "reverted" : "not_for_this";
-    case "refused":
-      return reason === null ? "not_for_this" : refusalResults[reason];
-  }
 }

@@ -86,6 +86,57 @@ export const refundCommands = [
     columns,
   }),
   command({
+    name: "refund create",
+    summary: "Record a refund that was agreed with the payer",
+    arguments: [{ name: "paymentId", description: "such as pay_01h…" }],
+    flags: [
+      {
+        flags: "--amount <amount>",
+        description: "in the payment's token, at most its surplus",
+        ask: "The amount in the payment's token",
+      },
+      {
+        flags: "--address <address>",
+        description: "the recipient on the payment's network, not that of an exchange",
+        ask: "The recipient's address, which is not that of an exchange",
+      },
+    ],
+    examples: [
+      "till refund create pay_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 5.00 --address T…",
+      "till refund create pay_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 5.00 --address T… --dry-run",
+    ],
+    effect: "write",
+    async look(service, call) {
+      const payment = await service.paymentToRefund(paymentOf(call));
+      return {
+        subject: `the payment of ${payment.amount} ${payment.tokenSymbol} (${paymentOf(call)}), ${payment.status}`,
+        facts: [
+          ["Invoice", payment.invoiceId],
+          ["Network", payment.network],
+        ],
+        changes: ({ amount, tokenSymbol, address }) => [
+          ["Refund", null, `${amount} ${tokenSymbol}`],
+          ["To", null, address],
+        ],
+      };
+    },
+    confirm: (_call, subject) =>
+      `Request a refund of ${subject}? Compare the address with what the payer gave you.`,
+    async handle(service, call) {
+      const { CreateRefundRequest } = await import("./records.ts");
+      const given = call.parse(CreateRefundRequest, {
+        paymentId: paymentOf(call),
+        amount: call.flag("amount"),
+        address: call.flag("address"),
+      });
+      const { organizationId } = await service.paymentToRefund(given.paymentId);
+      return service.create(call.context, organizationId, given);
+    },
+    present,
+    columns,
+    next: ({ id }) => `pay it from one of your wallets, then till refund send ${id}`,
+  }),
+  command({
     name: "refund send",
     summary: "Name the transaction that pays a refund",
     arguments: [
@@ -156,6 +207,10 @@ async function look(service: RefundService, call: CommandCall): Promise<Looked<S
     ],
     before,
   };
+}
+
+function paymentOf(call: CommandCall): Id<"payment"> {
+  return call.argument("paymentId") as Id<"payment">;
 }
 
 function idOf(call: CommandCall): Id<"refund"> {

@@ -50,7 +50,18 @@ export interface RefundDependencies extends RefundJournal {
   readonly wake: (network: string) => void;
 }
 
-const methods = { list, get, find, create, send, reject };
+/** A payment as a person needs it before a refund. */
+export interface PaymentToRefund {
+  readonly organizationId: Id<"organization">;
+  readonly invoiceId: Id<"invoice">;
+  readonly status: string;
+  /** In the token, as decimal text. */
+  readonly amount: string;
+  readonly tokenSymbol: string;
+  readonly network: string;
+}
+
+const methods = { list, get, find, paymentToRefund, create, send, reject };
 
 export function makeRefundService(deps: RefundDependencies): RefundService {
   return bind(deps, methods);
@@ -86,6 +97,17 @@ async function find(
   const row = await refundById(db, refundId);
   if (row === null) throw notFound();
   return viewOf(row, networks);
+}
+
+/** Returns a payment of any organization that is to be refunded, for the operator. */
+async function paymentToRefund(
+  { payments }: RefundDependencies,
+  paymentId: Id<"payment">,
+): Promise<PaymentToRefund> {
+  const { organizationId, invoiceId, status, token, tokenDecimals, amount, network } =
+    await payments.find(paymentId);
+  const paid = formatMoney(money(amount, tokenAsset(token, tokenDecimals)));
+  return { organizationId, invoiceId, status, amount: paid, tokenSymbol: token, network };
 }
 
 /**

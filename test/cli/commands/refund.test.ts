@@ -71,4 +71,36 @@ describe("till refund", () => {
     expect(sent).to.include({ status: "sent", transactionHash: `0x${transactionHash}` });
     expect(await show()).to.include({ status: "sent" });
   });
+
+  it("creates a refund after it showed the payment, and asks about none that cannot be", async function () {
+    this.timeout(120_000);
+    const store = await desk.store();
+    const { refundId } = await openRefund(store);
+    const { paymentId } = RefundRecord.parse(await store.json(["refund", "show", refundId]));
+    const words = (amount: string, of = paymentId) => [
+      ...["refund", "create", of, "--amount", amount, "--address", payer],
+    ];
+    const alone = { env: { TERM: "xterm" }, person: [] };
+    // One is open already, and nobody is asked about it.
+    expect((await store.till(words("5.00"), alone)).code).to.equal(6);
+    await store.json(["refund", "reject", refundId, "--reason", "Paid by card", "--yes"]);
+    expect((await store.till(words("25.01"), alone)).code).to.equal(6);
+    expect(
+      (await store.till(words("5.00", `${paymentId.slice(0, -1)}~`), alone)).code,
+    ).not.to.equal(0);
+    expect((await store.till(words("5.00"))).stderr).to.include("--yes");
+    await store.json([...words("5.00"), "--dry-run"]);
+    const declined = await store.till([...words("5.00"), "--no-color"], {
+      env: { TERM: "xterm" },
+      person: [["Request a refund of the payment of 25.00 USDT (pay_", "n\r"]],
+    });
+    expect(declined.code, declined.stderr).to.equal(3);
+    expect(declined.stderr)
+      .to.match(/^ {2}Refund +- → 5\.00 USDT$/m)
+      .and.match(new RegExp(`^ {2}To +- → ${payer}$`, "m"));
+    const made = RefundRecord.parse(await store.json([...words("5.00"), "--yes"]));
+    expect(made).to.include({ status: "requested", amount: "5.00", address: payer, paymentId });
+    const entries = await store.audited("refund.requested");
+    expect(entries.map((entry) => entry["actor_type"])).to.have.members(["system", "operator"]);
+  });
 });

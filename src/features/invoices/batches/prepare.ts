@@ -5,7 +5,7 @@ import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import { ExternalIdConflict } from "../errors.ts";
 import { fingerprintOf } from "../issuing/draft.ts";
 import { externalIdConflict, noCustomer } from "../issuing/insert.ts";
-import { planOf, readBasis, type IssuePlan } from "../issuing/plan.ts";
+import { planOf, readBasis, requireTokensInUse, type IssuePlan } from "../issuing/plan.ts";
 import { usualOptions } from "../../organizations/index.ts";
 import {
   namesNoOption,
@@ -159,7 +159,10 @@ function makePlanReader(deps: BatchDependencies, organizationId: Id<"organizatio
     const offer = offers.get(key) ?? requireWallets(db, organizationId, options);
     offers.set(key, offer);
     await offer;
-    return item.input.draft === true ? null : planOf(deps, await basisOf(item), item.terms);
+    if (item.input.draft === true) return null;
+    const plan = planOf(deps, await basisOf(item), item.terms);
+    if (!namesNoOption(item.input)) await requireTokensInUse(db, deps, options);
+    return plan;
   };
 }
 

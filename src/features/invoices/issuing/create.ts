@@ -21,7 +21,7 @@ import {
   type InsertDependencies,
 } from "./insert.ts";
 import { issue } from "./issue.ts";
-import { foreseenOf, planIssue, type IssueDependencies } from "./plan.ts";
+import { foreseenOf, planIssue, requireTokensInUse, type IssueDependencies } from "./plan.ts";
 
 export interface InvoiceInput extends DraftInput {
   readonly draft?: boolean | undefined;
@@ -59,6 +59,8 @@ export async function createInvoice(
     input.draft === true
       ? null
       : await planIssue(db, deps, organizationId, terms, terms.walletId, clock.now());
+  // An organization's own options may wait for a token that is disabled for now; the checkout leaves such ones out.
+  if (plan !== null && !namesNoOption(input)) await requireTokensInUse(db, deps, terms.options);
   try {
     return await db.write(
       context,

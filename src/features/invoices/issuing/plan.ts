@@ -4,11 +4,11 @@ import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
 import { convert, type Rate } from "../../../kernel/money/rate.ts";
 import type { RecentStates } from "../../../platform/chain/state/network-state.ts";
 import type { Foreseen, Reader, Tx } from "../../../platform/database/index.ts";
-import { issuingSettingsOf } from "../../organizations/index.ts";
+import { issuingSettingsOf, type PaymentOption } from "../../organizations/index.ts";
 import { findWallet, receivingWallets, type WalletRow } from "../../wallets/index.ts";
 import { AmountTooSmall, NetworkNotReady, NoWallet } from "../errors.ts";
 import { heldAmounts, searchAmount, type AmountSearch } from "../holds/amount-search.ts";
-import { quote, tokenNotEnabled, type InvoiceTerms, type TermsDependencies } from "./terms.ts";
+import { quote, tokenDisabled, type InvoiceTerms, type TermsDependencies } from "./terms.ts";
 
 const notReadyRetrySeconds = 10;
 
@@ -109,9 +109,25 @@ export async function readBasis(
       { retryAfterSeconds: notReadyRetrySeconds },
     );
   }
-  if (state.disabledTokens.includes(terms.token.symbol)) throw tokenNotEnabled(terms.network);
+  if (state.disabledTokens.includes(terms.token.symbol)) {
+    throw tokenDisabled(terms.network, terms.token.symbol);
+  }
   const settings = await issuingSettingsOf(reader, organizationId);
   return { decision, rate, wallets, ...settings };
+}
+
+/** Throws `token_not_enabled` if the token of an option is disabled on its network. */
+export async function requireTokensInUse(
+  reader: Reader,
+  { networks, recentState }: Pick<IssueDependencies, "networks" | "recentState">,
+  options: readonly PaymentOption[],
+): Promise<void> {
+  for (const { network: id, tokenSymbol } of options) {
+    const network = networks.get(id);
+    const state = await recentState(reader, id);
+    if (network === undefined || state?.disabledTokens.includes(tokenSymbol) !== true) continue;
+    throw tokenDisabled(network, tokenSymbol);
+  }
 }
 
 /** Completes a plan with the price of an invoice. Throws `amount_too_small`. */

@@ -1,6 +1,6 @@
 import { findCurrency, tokenAsset, type Asset } from "../../../kernel/money/asset.ts";
 import { second, type Instant } from "../../../kernel/clock.ts";
-import { Defect } from "../../../kernel/errors.ts";
+import { Defect, type Problem } from "../../../kernel/errors.ts";
 import { parseMoneyField, type Money } from "../../../kernel/money/money.ts";
 import {
   formatPercent,
@@ -94,6 +94,13 @@ export function readTerms(deps: TermsDependencies, input: TermsInput): InvoiceTe
 export function tokenNotEnabled(network: Network): InstanceType<typeof TokenNotEnabled> {
   const symbols = network.tokens.map(({ symbol }) => symbol).join(", ");
   return new TokenNotEnabled(`Choose a token that is enabled on ${network.title}: ${symbols}.`);
+}
+
+/** Creates the error for a token of the table whose contract does not report the configured decimals. */
+export function tokenDisabled(network: Network, symbol: string): Problem {
+  return new TokenNotEnabled(
+    `${symbol} on ${network.title} is disabled for now, because its contract does not report the configured decimals. Choose another token, or ask the operator to look at the network's alarms.`,
+  );
 }
 
 /** Finds an ISO 4217 currency, or an enabled token; a token of the invoice's own network comes first. */

@@ -207,7 +207,7 @@ export const transferCommands = [
       neededOrganization,
       {
         flags: "--state <state>",
-        description: "only those that are waiting, credited, review or refused",
+        description: "only those whose search is waiting, or ended as credited, review or refused",
         choices: async () => (await import("../hash-claims/status.ts")).claimStates,
       },
       ...pageFlags,
@@ -230,7 +230,7 @@ export const transferCommands = [
       const { presentClaim } = await import("./present-transfer.ts");
       return { data: data.map(presentClaim), nextCursor };
     },
-    columns: ["id", "invoiceId", "network", "transactionHash", "state", "reason", "createdAt"],
+    columns: ["id", "invoiceId", "network", "transactionHash", "result", "reason", "createdAt"],
   }),
 ];
 

@@ -4,6 +4,7 @@ import { toIso, toIsoOrNull } from "../../../kernel/clock.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
 import type { Notation } from "../../../platform/chain/networks.ts";
 import { confirmationsOf } from "../../../platform/chain/state/network-state.ts";
+import { resultOf } from "../hash-claims/result.ts";
 import { isVerified, takenOf } from "../ledger/payment-rules.ts";
 import type { Suggestion } from "./suggestions.ts";
 import type { ClaimRow, DecisionRow, PaymentRow, TransferRow } from "../table.ts";
@@ -22,6 +23,14 @@ export interface TransferView {
   readonly decisions: readonly DecisionRow[];
   /** Best first. */
   readonly suggestions: readonly Suggestion[];
+}
+
+/** A hash claim with the data needed to present it. */
+export interface ClaimView {
+  readonly claim: ClaimRow;
+  readonly notation: Notation;
+  /** The payments of its invoice by its transaction. */
+  readonly payments: readonly PaymentRow[];
 }
 
 export function dispositionOfTransfer({ status, disposition }: TransferRow): TransferStanding {
@@ -85,8 +94,7 @@ export function presentTransfer(view: TransferView): z.input<typeof TransferReco
 }
 
 /** Returns a hash claim for the operator only: its reason may reveal other invoices. */
-export function presentClaim(view: { readonly claim: ClaimRow; readonly notation: Notation }) {
-  const { claim, notation } = view;
+export function presentClaim({ claim, notation, payments }: ClaimView) {
   return {
     id: claim.id,
     invoiceId: claim.invoiceId,
@@ -94,6 +102,7 @@ export function presentClaim(view: { readonly claim: ClaimRow; readonly notation
     transactionHash: notation.formatTransactionHash(claim.transactionHash),
     state: claim.state,
     reason: claim.reason,
+    result: resultOf(claim.state, claim.reason, payments),
     attempts: claim.attempts,
     createdAt: toIso(claim.createdAt),
     closedAt: toIsoOrNull(claim.closedAt),

@@ -2,14 +2,14 @@ import { bind, type Bound } from "../../../kernel/bind.ts";
 import { Defect, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { parsePage, toPage, toPageBy, type Page, type PageQuery } from "../../../kernel/page.ts";
-import { notationOf, type Network, type Notation } from "../../../platform/chain/networks.ts";
+import { notationOf, type Network } from "../../../platform/chain/networks.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../../platform/database/index.ts";
 import { customersOf, invoiceCandidates } from "../../invoices/index.ts";
 import { takenOf } from "../ledger/payment-rules.ts";
 import { suggest } from "./suggestions.ts";
 import { transfers, type ClaimRow, type PaymentRow, type TransferRow } from "../table.ts";
-import { dispositionOfTransfer, type TransferView } from "./present-transfer.ts";
+import { dispositionOfTransfer, type ClaimView, type TransferView } from "./present-transfer.ts";
 import type { TransferStanding } from "./status.ts";
 import {
   decisionsOf,
@@ -17,6 +17,7 @@ import {
   invoicesOfSenders,
   listClaims,
   listTransfers,
+  paymentsByInvoice,
   paymentsByTransfer,
 } from "./store.ts";
 
@@ -26,12 +27,6 @@ export interface TransferFilters extends PageQuery {
 
 export interface ClaimFilters extends PageQuery {
   readonly state?: ClaimRow["state"] | undefined;
-}
-
-/** A hash claim with the notation of its network. */
-export interface ClaimView {
-  readonly claim: ClaimRow;
-  readonly notation: Notation;
 }
 
 /** Reads transfers to organizations' addresses, and hash claims. */
@@ -103,9 +98,19 @@ async function claimsOf(
   const { db } = deps;
   const page = parsePage(query, "claims", { organizationId, state });
   const rows = toPage(await listClaims(db, organizationId, state, page), page);
+  const paid = await paymentsByInvoice(
+    db,
+    rows.data.map(({ invoiceId }) => invoiceId),
+  );
   return {
     ...rows,
-    data: rows.data.map((claim) => ({ claim, notation: notationOf(deps.networks, claim.network) })),
+    data: rows.data.map((claim) => ({
+      claim,
+      notation: notationOf(deps.networks, claim.network),
+      payments: (paid.get(claim.invoiceId) ?? []).filter(
+        ({ transactionHash }) => transactionHash === claim.transactionHash,
+      ),
+    })),
   };
 }
 

@@ -85,6 +85,20 @@ export async function paymentsByTransfer(
   return groupBy(rows, ({ transferId }) => transferId);
 }
 
+/** Returns the payments of invoices by invoice. */
+export async function paymentsByInvoice(
+  reader: Reader,
+  invoiceIds: readonly Id<"invoice">[],
+): Promise<ReadonlyMap<Id<"invoice">, readonly PaymentRow[]>> {
+  if (invoiceIds.length === 0) return new Map();
+  const rows = await reader.find(
+    payments,
+    `WHERE invoice_id IN ${listed(reader.dialect, 1)} ORDER BY id`,
+    [JSON.stringify([...new Set(invoiceIds)])],
+  );
+  return groupBy(rows, ({ invoiceId }) => invoiceId);
+}
+
 /** The number of decisions shown for a transfer. */
 const shownDecisionsMax = 100;
 

@@ -1,9 +1,9 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Instant } from "../../../kernel/clock.ts";
-import { assert } from "../../../kernel/errors.ts";
+import { assert, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Reader, Tx } from "../../../platform/database/index.ts";
 import { ManagedByBilling } from "../../invoices/index.ts";
 import { assignTransfer } from "../hash-claims/store.ts";
 import { applyRuling, lockCase, type LockedCase } from "../inbox/decide-payment.ts";
@@ -25,17 +25,25 @@ export interface RefundablePayment extends LockedCase {
 }
 
 type Deps = LedgerDeps & {
+  readonly db: Reader;
   /** Every configured network by id, including disabled ones. */
   readonly networks: ReadonlyMap<string, Network>;
 };
 
-/** The payments as refunds see them. All calls run in the caller's transaction. */
+/** The payments as refunds see them. All calls except `find` run in the caller's transaction. */
 export type RefundLedger = Bound<typeof methods>;
 
-const methods = { lock, request, cancel, send, takeBack, cancelSent };
+const methods = { find, lock, request, cancel, send, takeBack, cancelSent };
 
 export function makeRefundLedger(deps: Deps): RefundLedger {
   return bind(deps, methods);
+}
+
+/** Returns a payment of any organization, for the operator. */
+async function find({ db }: Deps, paymentId: Id<"payment">): Promise<PaymentRow> {
+  const payment = await db.findOne(payments, "WHERE id = $1", [paymentId]);
+  if (payment === null) throw notFound();
+  return payment;
 }
 
 /** Locks a payment of an organization. 404 if the organization has no such payment, 409 `managed_by_billing`. */

@@ -56,7 +56,7 @@ export async function findDisabledTokens(
       "token_disabled",
       token.symbol,
       `${token.symbol} is disabled: its contract does not report the configured decimals (${fault})`,
-      { network: network.id, token: token.symbol, fault },
+      { network: network.id, symbol: token.symbol, fault },
     );
   }
   return disabled.sort();

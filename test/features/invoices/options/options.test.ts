@@ -274,7 +274,18 @@ eachStore("An invoice with several payment options", (store) => {
       );
     await setDisabled(["EURT"]);
     await refuses(invoice, "EURT", [422, "token_not_enabled"]);
+    // The states of networks are kept for a second.
+    counter.app.clock.advance(2_000);
+    const several = { paymentOptions: offered("USDT", "EURT") };
+    const off = await expectStatus(create(several), 422);
+    expect(off.body["code"]).to.equal("token_not_enabled");
+    expect(off.body["detail"]).to.include("EURT on ").and.include("is disabled");
+    const batch = { ...several, externalId: "off", amount: "5.00", settlementCurrency: "USD" };
+    const batched = await counter.post(merchant, "/invoices/batch", { invoices: [batch] });
+    expect(JSON.stringify(batched.body)).to.include("EURT on ").and.include("token_not_enabled");
+    await expectStatus(create({ ...several, draft: true }), 201);
     await setDisabled([]);
+    counter.app.clock.advance(2_000);
 
     const state = await networkState(db, "sandbox");
     if (state === null) throw new Error("the sandbox was not read");

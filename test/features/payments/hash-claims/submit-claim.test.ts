@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { invoices } from "../../../../src/features/invoices/table.ts";
+import { presentClaim } from "../../../../src/features/payments/inbox/present-transfer.ts";
 import { paymentClaims, payments } from "../../../../src/features/payments/table.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { minute } from "../../../../src/kernel/clock.ts";
@@ -129,8 +130,15 @@ eachStore("The claim examiner", (store) => {
     const [payment] = await opened();
     if (payment === undefined) throw new Error("there is no payment");
     const { organizationId, id } = payment;
+    // The operator's list goes on with the payment, as the payer's page does.
+    const listed = async () => {
+      const { data } = await app.app.transfers.listClaims(organizationId, { state: "review" });
+      return data.map(presentClaim).map(({ state, result }) => [state, result]);
+    };
+    expect(await listed()).to.deep.equal([["review", "in_review"]]);
     const accepted = await app.app.decisions.accept(tester, organizationId, id);
     expect(accepted.payment.status).to.equal("confirming");
+    expect(await listed()).to.deep.equal([["review", "counted"]]);
     await look();
     expect((await opened()).map(({ status }) => status)).to.deep.equal(["confirmed"]);
   });

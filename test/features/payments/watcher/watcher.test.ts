@@ -161,7 +161,7 @@ eachStore("The watcher", (store) => {
       pay(watched, 25);
       await watched.look();
       expect((await watched.state()).disabledTokens).to.deep.equal(["USDC", "USDT"]);
-      expect(watched.alarms.map(({ token: symbol }) => symbol)).to.deep.equal(["USDT", "USDC"]);
+      expect(watched.alarms.map(({ symbol }) => symbol)).to.deep.equal(["USDT", "USDC"]);
       expect(await watched.payments()).to.deep.equal([]);
       expect(await watched.transfers()).to.have.length(1);
     });
