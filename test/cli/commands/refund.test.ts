@@ -77,7 +77,7 @@ describe("till refund", () => {
     const store = await desk.store();
     const { refundId } = await openRefund(store);
     const { paymentId } = RefundRecord.parse(await store.json(["refund", "show", refundId]));
-    const words = (amount: string, of = paymentId) => [
+    const words = (amount: string, of: string = paymentId) => [
       ...["refund", "create", of, "--amount", amount, "--address", payer],
     ];
     const alone = { env: { TERM: "xterm" }, person: [] };
