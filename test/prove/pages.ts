@@ -1,17 +1,22 @@
 // npm run prove:pages: opens sixty payment pages in Chromium behind one address, straight at a server and through nginx and
 // Caddy with the files of docs/operating/deploy, and then as many streams of changes as a server allows. It counts
 // whatever a payer would see as an error, and measures how soon a page shows a payment and what a stream costs.
-import { execFileSync, fork, spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
+import { fork, spawn, type ChildProcess } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { chromium } from "playwright-core";
 import { streamLimits } from "../../src/features/checkout/live.ts";
 import { compiledProgram } from "../support/programs/built.ts";
+import {
+  deployFolder,
+  freePort,
+  startNginx,
+  started,
+  type Proxy,
+} from "../support/programs/proxy.ts";
 import { until } from "../support/until.ts";
 import { cpuSeconds, openShop, pay, quantile, residentMib } from "./shop.ts";
 
@@ -25,71 +30,6 @@ const paidStreams = Math.min(100, streamCount);
 /** Time for opening all streams, in milliseconds. */
 const streamsMsMax = 120_000;
 const targets = { shownMs: 1_000 };
-
-const deployFolder = new URL("../../docs/operating/deploy/", import.meta.url);
-
-interface Proxy {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
-/** Returns a free port. Another process could take it before the caller does. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-async function started(child: ChildProcess, url: string): Promise<Proxy> {
-  let said = "";
-  child.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString("utf8")));
-  const ended = once(child, "exit");
-  const answers = () => {
-    if (child.exitCode !== null) throw new Error(`the proxy ended: ${said}`);
-    try {
-      execFileSync("curl", ["-sko", "/dev/null", `${url}/healthz`]);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  await until("the proxy", answers, (does) => does);
-  return {
-    url,
-    async stop() {
-      child.kill("SIGTERM");
-      await ended;
-    },
-  };
-}
-
-/** Starts nginx with the shipped file; only its ports, name and certificate are replaced. */
-async function startNginx(folder: string, upstreamPort: number, port: number): Promise<Proxy> {
-  const certificate = join(folder, "cert.pem");
-  const key = join(folder, "key.pem");
-  const subject = ["-subj", "/CN=127.0.0.1", "-days", "2", "-nodes"];
-  const newKey = ["-x509", "-newkey", "rsa:2048", "-keyout", key, "-out", certificate];
-  execFileSync("openssl", ["req", ...newKey, ...subject], { stdio: "ignore" });
-  const shipped = readFileSync(new URL("nginx.conf", deployFolder), "utf8")
-    .replace("127.0.0.1:8080", `127.0.0.1:${String(upstreamPort)}`)
-    .replace("listen 80;", `listen 127.0.0.1:${String(await freePort())};`)
-    .replace("listen 443", `listen 127.0.0.1:${String(port)}`)
-    .replaceAll("pay.example.com;", "127.0.0.1;")
-    .replace(/ssl_certificate .*/, `ssl_certificate ${certificate};`)
-    .replace(/ssl_certificate_key .*/, `ssl_certificate_key ${key};`);
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-    (name) => `${name}_temp_path ${folder}/${name};`,
-  );
-  const file = join(folder, "nginx.conf");
-  const events = "daemon off; error_log stderr; events { worker_connections 4096; }";
-  const http = `access_log off; ${temporary.join(" ")} ${shipped}`;
-  await writeFile(file, `${events} pid ${folder}/pid; http { ${http} }`);
-  const child = spawn("nginx", ["-c", file, "-p", folder], { stdio: ["ignore", "ignore", "pipe"] });
-  return started(child, `https://127.0.0.1:${String(port)}`);
-}
 
 /** Starts Caddy with the shipped file, and a certificate of its own authority. */
 async function startCaddy(folder: string, upstreamPort: number, port: number): Promise<Proxy> {
