@@ -776,8 +776,8 @@ export interface CheckoutSession {
   readonly state: "awaiting" | "partly_paid" | "confirming" | "in_review" | "late_review" | "reverted" | "paid" | "overpaid" | "paid_late" | "expired_unpaid" | "expired_partly_paid" | "canceled" | "canceled_review" | "cannot_check";
   /** The payer's next step. Show the amount and the address only while it is `pay`: in any other state a payment could be lost or made twice. */
   readonly nextAction: "pay" | "wait" | "check_again" | "request_new_link" | "contact_merchant" | "none";
-  /** Remarks on the state. `payment_reverted`: a reorganization removed a payment that had counted, and it is no longer expected back. `transaction_failed`: the last submitted transaction failed on the network. `network_delayed`: the network cannot be read now, so the confirmations may be behind. */
-  readonly notices: readonly ("payment_reverted" | "transaction_failed" | "network_delayed")[];
+  /** Remarks on the state. `payment_reverted`: a reorganization removed a payment that had counted, and it is no longer expected back. `transaction_failed`: the last submitted transaction failed on the network. `network_delayed`: the network cannot be read now, so the confirmations may be behind. `other_amount`: a payment waits for the merchant's decision because another amount has arrived than was asked for. */
+  readonly notices: readonly ("payment_reverted" | "transaction_failed" | "network_delayed" | "other_amount")[];
   /** The invoice, as its payer may see it. */
   readonly invoice: CheckoutInvoice;
   /** Content of the QR code: the bare address, which every wallet reads the same way. Show the amount beside it. */

@@ -40,6 +40,7 @@ export const checkoutNotices = [
   "payment_reverted",
   "transaction_failed",
   "network_delayed",
+  "other_amount",
 ] as const;
 export type CheckoutNotice = (typeof checkoutNotices)[number];
 
@@ -99,7 +100,18 @@ function isReturning(
 
 /** The data that determines the state of a checkout. */
 interface CheckoutInputs {
-  readonly invoice: Pick<PayerInvoice, "status" | "exception" | "received" | "asked" | "expiresAt">;
+  readonly invoice: Pick<
+    PayerInvoice,
+    | "status"
+    | "exception"
+    | "received"
+    | "asked"
+    | "expiresAt"
+    | "payable"
+    | "remaining"
+    | "network"
+    | "isAddressShared"
+  >;
   readonly payments: readonly Omit<CheckoutPayment, "transactionHash">[];
   readonly submitted: readonly Pick<SubmittedTransaction, "result">[];
   readonly network: Pace;
@@ -209,7 +221,26 @@ export function noticesOf(
     ...(nothingFound.has(state) && submitted[0]?.result === "failed"
       ? (["transaction_failed"] as const)
       : []),
+    ...(state === "in_review" && isOtherAmount(inputs) ? (["other_amount"] as const) : []),
   ];
+}
+
+/**
+ * Whether a payment awaits the merchant's decision because another amount arrived than was asked for. Only on a shared
+ * address is a payment known by its amount; another token than that in force has an amount of its own.
+ */
+function isOtherAmount({
+  invoice,
+  payments,
+}: Pick<CheckoutInputs, "invoice" | "payments">): boolean {
+  const { isAddressShared, network, payable, received, remaining } = invoice;
+  const waiting = payments.filter(({ status }) => status === "review");
+  const isInForce = waiting.every(
+    (payment) => payment.network === network && payment.token === payable.asset.code,
+  );
+  const amount = waiting.reduce((sum, payment) => sum + payment.amount, 0n);
+  const isAsked = amount === remaining.units || amount + received.units === payable.units;
+  return isAddressShared && isInForce && !isAsked;
 }
 
 /** Whether a payment that awaits the merchant's decision arrived after the deadline. */

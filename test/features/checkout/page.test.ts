@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { decodeQR } from "qr/decode.js";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import { catalogues } from "../../../src/features/checkout/page/languages.ts";
+import type { ClaimResult } from "../../../src/features/payments/index.ts";
 import { StoreUnavailable } from "../../../src/platform/database/index.ts";
 import { aPng } from "../../support/pictures/pictures.ts";
 import {
@@ -408,9 +409,96 @@ describe("the page of a checkout", () => {
     lab.world.payments = [aPayment({ status: "review" })];
     const text = textOf(await html());
     expect(text).to.contain("the network didn't keep a payment that was shown here before");
-    expect(text).to.contain("Café Zürich decides whether to accept it");
+    expect(text).to.contain("Café Zürich decides whether to accept your payment");
     expect(text, "its hash is not the payer's before").not.to.contain(aHash("a"));
     expect(text, "asks for nothing meanwhile").not.to.contain("Amount to pay");
+  });
+
+  it("says why the merchant decides, where the payer's own amount shows it", async () => {
+    lab = await openLab("tron");
+    const other = "We received 24.50 USDT, but 25.0001 USDT was asked for.";
+    const unclear = "Your payment could not be matched automatically.";
+    const review = { status: "review", rule: "submitted_hash" } as const;
+    const low = aPayment({ ...review, amount: inUsdt("24.50").units });
+    for (const [said, unsaid, payments, changes] of [
+      [other, unclear, [low], {}],
+      [unclear, "We received", [aPayment(review)], {}],
+      // An address of its own takes every amount, and another network has its own.
+      [unclear, "We received", [low], { isAddressShared: false }],
+      [unclear, "We received", [{ ...low, network: "ethereum" }], { isAddressShared: true }],
+    ] as const) {
+      lab.world.payments = [...payments];
+      lab.change(changes);
+      const text = textOf(await html());
+      expect(text).to.contain(said).and.not.to.contain(unsaid);
+      const session = await lab.get(new URL(lab.page).pathname.replace("/pay/", "/v1/checkout/"));
+      const { notices } = (await session.json()) as { notices: string[] };
+      expect(notices).to.deep.equal(said === other ? ["other_amount"] : []);
+    }
+    // The rest of a part that counts, in review.
+    lab.world.payments = [aPayment({ ...review, amount: inUsdt("15.0001").units })];
+    lab.change({ received: inUsdt("10.00"), remaining: inUsdt("15.0001"), network: "tron" });
+    expect(textOf(await html())).to.contain(unclear);
+    lab.change({ received: inUsdt("9.50"), remaining: inUsdt("15.5001") });
+    expect(textOf(await html())).to.contain("We received 24.5001 USDT, but 25.0001 USDT was asked");
+  });
+
+  it("folds the request to pay wherever paying at once could be paying twice, and only there", async () => {
+    const partly = scenes.find(({ name }) => name === "partly paid");
+    const claimed = (result: ClaimResult) => (): void => {
+      lab.world.claims = [{ transactionHash: aHash("b"), result }];
+    };
+    const reverted = (): void => {
+      lab.world.payments = [...lab.world.payments, aPayment({ status: "reverted" })];
+      lab.change({ exception: "reverted" });
+    };
+    const cases: readonly (readonly [string, boolean, ...(() => void)[]])[] = [
+      ["Waiting for your payment", false],
+      ["Waiting for your payment", false, claimed("in_review")],
+      ["Part of your payment has arrived", false, () => partly?.set(lab, "tron")],
+      ["Looking for your transaction", true, claimed("looking")],
+      ["Looking for your transaction", true, () => partly?.set(lab, "tron"), claimed("unknown")],
+      ["Your transaction failed", true, claimed("failed")],
+      ["That transaction isn't this payment", true, claimed("other_address")],
+      ["The network doesn't show your payment any more", true, reverted],
+      ["Part of your payment has arrived", true, () => partly?.set(lab, "tron"), reverted],
+      ["We can't check the network right now", true, () => (lab.world.at += 20 * minute)],
+    ];
+    for (const [headline, isFolded, ...steps] of cases) {
+      lab = await openLab("tron");
+      for (const step of steps) step();
+      lab.change({});
+      const page = await html();
+      expect(unescape(page)).to.contain(`<h1>${headline}</h1>`);
+      const start = isFolded ? '<div id="payment">' : '<section class="card payment" id="payment"';
+      expect(page, headline).to.contain(start).and.to.contain('id="amount"');
+      const fold = '<details class="card">\n<summary>Amount and address to pay</summary>';
+      expect(page.includes(fold), headline).to.equal(isFolded);
+      const title = isFolded ? `<title>${headline} · ` : "<title>Pay ";
+      expect(unescape(page), headline).to.contain(title);
+      if (headline !== cases.at(-1)?.[0]) await lab.close();
+    }
+  });
+
+  it("says when the network was last read, while it cannot be", async () => {
+    for (const name of ["cannot check now", "cannot check, and the time is over"]) {
+      const page = await inScene(name);
+      expect(page).to.contain(
+        'Last checked: <time datetime="2026-11-21T09:30:00.000Z" data-local>',
+      );
+      lab.world.networkState = null;
+      lab.change({});
+      expect(await html())
+        .to.contain('data-state="cannot_check"')
+        .and.not.to.contain("Last checked");
+      await lab.close();
+    }
+    lab = await openLab("tron");
+    lab.world.networkState = disabled(lab.world.at);
+    lab.change({});
+    expect(await html())
+      .to.contain('data-state="cannot_check"')
+      .and.not.to.contain("Last checked");
   });
 
   it("asks for nothing while a payment that left the chain may return, and asks again once it cannot", async () => {

@@ -53,13 +53,8 @@ const withoutDeadline: ReadonlySet<CheckoutState> = new Set([
 
 /** Returns the facts below a state in which the payment is not complete. */
 export function progressFacts(session: CheckoutSession, text: Catalogue): Fact[] {
-  const { invoice, state, lastCheckedAt } = session;
-  const checked =
-    lastCheckedAt === null
-      ? fact(text.lastChecked, text.never)
-      : timeFact(text.lastChecked, lastCheckedAt, text);
+  const { invoice, state } = session;
   return [
-    ...(state === "cannot_check" ? [checked] : []),
     fact(text.asked, askedText(session, text)),
     ...session.arrivedAmounts.map(({ amount, tokenSymbol }) =>
       fact(text.received, `${amount} ${tokenSymbol}`),

@@ -149,7 +149,7 @@ const pollMs = { live: second, finished: 5 * second } as const;
 
 /** Builds the data of a checkout page from its session. */
 export function makePageModel(session: CheckoutSession, context: PageContext): PageModel {
-  const { basePath, text, languageQuery, notice } = context;
+  const { basePath, text, languageQuery } = context;
   const page = `${basePath}/pay/${session.id}`;
   const { state, invoice, merchantDisplayName: merchant } = session;
   const words = describeState(session, text);
@@ -157,10 +157,8 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
   const sums = sumFacts(session, text);
   const hasTotal = session.receipt !== null && sums.length === 0;
   const isAsking = session.nextAction === "pay";
+  const isFirst = isAsking && words.tone === "asking";
   const choosing = `${page}/option${languageQuery}`;
-  const forms = { hash: mayBeMissing(session), refund: session.canRequestRefund };
-  const isRefused =
-    (forms.hash && isWrong(notice, "hash")) || (forms.refund && isWrong(notice, "refund"));
   const submitted = session.submittedTransactions.map(({ transactionHash, result }) => ({
     hash: transactionHash,
     result: fill(text[hashResults[result]], resultValues(session)),
@@ -169,7 +167,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     ...words,
     text,
     basePath,
-    title: titleOf(session, words.headline, text),
+    title: titleOf(session, isFirst ? null : words.headline, text),
     merchant,
     styleSheet: styleSheetFor(session.merchantAccentColor),
     logo: session.merchantLogoPath === null ? null : basePath + session.merchantLogoPath,
@@ -190,7 +188,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     state,
     isTest: session.isTest,
     pollMs: session.receipt === null ? pollMs.live : pollMs.finished,
-    payment: isAsking ? makePayment(session, text, choosing) : null,
+    payment: isAsking ? makePayment(session, text, choosing, !isFirst) : null,
     options: isAsking ? null : makeOptions(session, choosing),
     progress: state === "confirming" ? makeProgress(session, text) : null,
     total: hasTotal ? tokenText(session, invoice.receivedAmount) : null,
@@ -201,35 +199,47 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
         : { facts: receiptFacts(session, text), file: `${page}/receipt.txt` },
     facts: session.receipt === null ? progressFacts(session, text) : [],
     transactions: session.transactions,
-    notice: isRefused ? null : notice,
-    hashForm: forms.hash
-      ? {
-          // Without scripts, the browser scrolls to the field and its refusal, and moves the focus there.
-          action: `${page}/transactions${languageQuery}#transaction-hash`,
-          lead: fill(text.hashLead, { network: networkText(session) }),
-          isOpen: isWrong(notice, "hash") || submitted.length > 0,
-          error: isWrong(notice, "hash") ? notice.text : null,
-          given: isWrong(notice, "hash") ? (notice.given?.transactionHash ?? "") : "",
-        }
-      : null,
+    ...makeForms(session, context, page),
     submitted,
-    refundForm: forms.refund
-      ? makeRefundForm(
-          session,
-          text,
-          `${page}/refund${languageQuery}#refund-form`,
-          isWrong(notice, "refund") ? notice : null,
-        )
-      : null,
     refunds: session.refunds.map((refund) => makeRefund(refund, session, text)),
     back: makeBack(session, text),
     again: session.receipt === null ? page + languageQuery : null,
   };
 }
 
-function titleOf(session: CheckoutSession, headline: string, text: Catalogue): string {
-  const { invoice, nextAction, merchantDisplayName: merchant } = session;
-  if (nextAction !== "pay") return fill(text.stateTitle, { headline, merchant });
+/** Returns the forms for a hash and for a refund, and the notice unless it stands in one of them. */
+function makeForms(
+  session: CheckoutSession,
+  { text, languageQuery, notice }: PageContext,
+  page: string,
+): Pick<PageModel, "notice" | "hashForm" | "refundForm"> {
+  const { canRequestRefund, submittedTransactions } = session;
+  const hashRefusal = isWrong(notice, "hash") ? notice : null;
+  const refundRefusal = isWrong(notice, "refund") ? notice : null;
+  const hasHash = mayBeMissing(session);
+  const isInForm = hasHash && hashRefusal !== null;
+  return {
+    notice: isInForm || (canRequestRefund && refundRefusal !== null) ? null : notice,
+    hashForm: hasHash
+      ? {
+          // Without scripts, the browser scrolls to the field and its refusal, and moves the focus there.
+          action: `${page}/transactions${languageQuery}#transaction-hash`,
+          lead: fill(text.hashLead, { network: networkText(session) }),
+          isOpen: hashRefusal !== null || submittedTransactions.length > 0,
+          error: hashRefusal?.text ?? null,
+          given: hashRefusal?.given?.transactionHash ?? "",
+        }
+      : null,
+    refundForm: canRequestRefund
+      ? makeRefundForm(session, text, `${page}/refund${languageQuery}#refund-form`, refundRefusal)
+      : null,
+  };
+}
+
+/** `headline` is null if paying is what the payer does next. */
+function titleOf(session: CheckoutSession, headline: string | null, text: Catalogue): string {
+  const { invoice, merchantDisplayName: merchant } = session;
+  if (headline !== null) return fill(text.stateTitle, { headline, merchant });
   return fill(text.payTitle, { amount: tokenText(session, invoice.remainingAmount), merchant });
 }
 

@@ -42,6 +42,8 @@ export interface OptionsModel {
 
 /** The request to pay. */
 export interface PaymentModel {
+  /** True if paying at once could be paying twice: then the request opens on demand, without scripts too. */
+  readonly isFolded: boolean;
   readonly label: string;
   /** The two parts form the copied amount; the second has the decimals that people tend to omit when they round. */
   readonly amount: readonly [string, string];
@@ -80,6 +82,7 @@ export function makePayment(
   session: CheckoutSession,
   text: Catalogue,
   action: string,
+  isFolded: boolean,
 ): PaymentModel {
   const { invoice, isTest } = session;
   const { walletAddress: address, tokenSymbol } = invoice;
@@ -93,6 +96,7 @@ export function makePayment(
   const uri = session.paymentUri;
   const isWhole = invoice.remainingAmount === invoice.payableAmount;
   return {
+    isFolded,
     label: isWhole ? text.amountToPay : text.stillToPay,
     amount: splitAmount(invoice.remainingAmount),
     symbol: tokenSymbol,

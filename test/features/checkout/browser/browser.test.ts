@@ -4,7 +4,7 @@ import { testWords } from "../../../../src/features/checkout/page/english-only.t
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expectOneWithin } from "../../../support/expect-one-within.ts";
 import { describeInBrowser } from "../../../support/suites/describe-in-browser.ts";
-import { openLab, type Lab, type LabNetwork } from "../lab.ts";
+import { aPayment, openLab, type Lab, type LabNetwork } from "../lab.ts";
 import { type Scene, scenes } from "../scenes.ts";
 
 const schemes = ["light", "dark"] as const;
@@ -75,6 +75,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
 
   it("has a working test panel without scripts", async () => {
     const page = await open("sandbox", { javaScriptEnabled: false });
+    lab.world.payments = [aPayment({ status: "rejected" })];
     for (const action of ["pay", "underpay", "overpay", "mine", "reorganize", "expire"]) {
       await page.click(`button[value="${action}"]`);
       expect(page.url()).to.equal(`${lab.page}?done=${action}`);
@@ -178,6 +179,10 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     await page.press("#transaction-hash", "Enter");
     await page.waitForSelector("text=looking for your transaction");
     expect(lab.world.submitted).to.deep.equal(["a".repeat(64)]);
+    // Nobody is invited to pay twice, and who must pay again can.
+    expect(await page.isVisible("#amount")).to.equal(false);
+    await page.click("#payment > details > summary");
+    expect(await page.isVisible("#amount")).to.equal(true);
   });
 
   for (const javaScriptEnabled of [false, true]) {

@@ -118,6 +118,9 @@ describeInBrowser("paying from a wallet in the browser", (browser) => {
     // The network refused it, so it can be paid again.
     lab.world.claims = [{ transactionHash: walletHash.slice(2), result: "failed" }];
     lab.change({});
+    await page.waitForSelector("text=Your transaction failed");
+    expect(await page.isVisible("#wallet-buttons button")).to.equal(false);
+    await page.click("#payment summary");
     await page.waitForSelector("#wallet-buttons button");
     expect(await page.isVisible("#address")).to.equal(true);
     expect(await page.isVisible("#wallet-said")).to.equal(false);
@@ -214,7 +217,7 @@ describeInBrowser("paying from a wallet in the browser", (browser) => {
     const page = await open("ethereum", [evmWallet()]);
     await lab.submit(aHash("b"));
     await page.reload();
-    await page.waitForSelector("#copy-amount:not([hidden])");
+    await page.waitForSelector("#copy-amount:not([hidden])", { state: "attached" });
     expect(await page.isVisible("#wallet-buttons button")).to.equal(false);
     const session = (await (await lab.get(`/v1/checkout/${lab.page.slice(-36)}`)).json()) as {
       walletTransfer: unknown;

@@ -1,6 +1,7 @@
 import { minute, second } from "../../../../kernel/clock.ts";
 import type { ClaimResult } from "../../../payments/index.ts";
 import { fill, formatDuration, type Catalogue } from "../catalogue.ts";
+import { shownTime } from "../facts.ts";
 import { networkText, tokenText, type Tone } from "../page-words.ts";
 import { makeHelp } from "./contact.ts";
 import type { CheckoutSession } from "../../present.ts";
@@ -8,10 +9,10 @@ import { unsettledResults, type CheckoutNotice } from "../../rules.ts";
 
 /** A part of a paragraph. */
 export interface Part {
-  readonly kind: "text" | "name" | "link" | "reference";
+  readonly kind: "text" | "name" | "link" | "reference" | "time";
   readonly text: string;
-  /** The target of a link. */
-  readonly href: string;
+  /** The address of a link, or the time in ISO 8601. */
+  readonly target: string;
 }
 
 /** The words of the page of a checkout. */
@@ -44,13 +45,16 @@ export function describeState(session: CheckoutSession, text: Catalogue): Checko
   };
   const [tone, headline, ...paragraphs] = draft(session, text);
   const contact = contactParts(session, text);
+  const checked = session.lastCheckedAt === null ? null : shownTime(session.lastCheckedAt, text);
   return {
     tone,
     headline: fill(headline, values),
     paragraphs: paragraphs.map((paragraph) =>
-      paragraph.split(/(\{contact\}|\{reference\})/).flatMap((piece) => {
+      paragraph.split(/(\{contact\}|\{reference\}|\{time\})/).flatMap((piece) => {
         if (piece === "{contact}") return contact;
         if (piece === "{reference}") return [part("reference", invoice.reference)];
+        if (piece === "{time}" && checked !== null)
+          return [part("time", checked.text, checked.iso)];
         return piece === "" ? [] : [part("text", fill(piece, values))];
       }),
     ),
@@ -61,8 +65,8 @@ function amountText({ amount, tokenSymbol }: CheckoutSession["arrivedAmounts"][n
   return `${amount} ${tokenSymbol}`;
 }
 
-function part(kind: Part["kind"], text: string, href = ""): Part {
-  return { kind, text, href };
+function part(kind: Part["kind"], text: string, target = ""): Part {
+  return { kind, text, target };
 }
 
 /** Returns the merchant's name with the way to reach the merchant, in parentheses. */
@@ -86,14 +90,18 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
     case "awaiting":
       return enteredDraft(session, text) ?? ["asking", text.awaitingHeadline, text.awaitingLead];
     case "partly_paid": {
-      const next = isLookedFor(session) ? text.lookingLead : text.partlyPaidSent;
-      const { partlyPaidHeadline, partlyPaidLead, partlyPaidElse } = text;
-      return ["asking", partlyPaidHeadline, ...notices, partlyPaidLead, next, partlyPaidElse];
+      if (isLookedFor(session)) return ["working", text.lookingHeadline, text.lookingLead];
+      const tone = notices.length === 0 ? "asking" : "careful";
+      const { partlyPaidHeadline, partlyPaidLead, partlyPaidSent, partlyPaidElse } = text;
+      const steps = [...notices, partlyPaidLead, partlyPaidSent, partlyPaidElse];
+      return [tone, partlyPaidHeadline, ...steps];
     }
     case "confirming":
       return ["working", text.confirmingHeadline, text.confirmingLead, ...notices];
-    case "in_review":
-      return ["working", text.inReviewHeadline, text.inReviewLead, ...waiting];
+    case "in_review": {
+      const why = session.notices.includes("other_amount") ? [] : [text.inReviewUnclear];
+      return ["working", text.inReviewHeadline, text.inReviewLead, ...why, ...waiting];
+    }
     case "late_review":
       return ["careful", text.lateHeadline, text.lateLead, ...waiting];
     case "reverted":
@@ -183,19 +191,28 @@ export const hashResults = {
 } as const satisfies Record<ClaimResult, keyof Catalogue>;
 
 function cannotCheckDraft(
-  { nextAction }: CheckoutSession,
+  { nextAction, lastCheckedAt }: CheckoutSession,
   text: Catalogue,
   notices: readonly string[],
 ): Draft {
   const { cannotCheckHeadline, cannotCheckLead } = text;
+  const since = lastCheckedAt === null ? [] : [text.cannotCheckSince];
   switch (nextAction) {
     case "contact_merchant":
       return ["careful", text.notAcceptedHeadline, ...notices, text.notAccepted];
     case "pay":
-      return ["careful", cannotCheckHeadline, cannotCheckLead, ...notices, text.cannotCheckOpen];
+      return [
+        "careful",
+        cannotCheckHeadline,
+        ...since,
+        cannotCheckLead,
+        ...notices,
+        text.cannotCheckOpen,
+      ];
     default: {
       const { expiredHeadline, cannotCheckOverSent, cannotCheckOver } = text;
-      return ["careful", expiredHeadline, cannotCheckOverSent, ...notices, cannotCheckOver];
+      const steps = [cannotCheckOverSent, ...since, ...notices, cannotCheckOver];
+      return ["careful", expiredHeadline, ...steps];
     }
   }
 }
@@ -221,6 +238,7 @@ const noticeTexts = {
   payment_reverted: "reverted",
   transaction_failed: "transactionFailed",
   network_delayed: "cannotConfirmNow",
+  other_amount: "inReviewAmount",
 } as const satisfies Record<CheckoutNotice, keyof Catalogue>;
 
 /** Returns an expected duration in words. */

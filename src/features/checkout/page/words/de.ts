@@ -1,6 +1,9 @@
 import type { Catalogue } from "./en.ts";
 
-/** The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. */
+/**
+ * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
+ * of en.ts with the digest e137c2829af5.
+ */
 export const de: Catalogue = {
   lang: "de",
   dir: "ltr",
@@ -18,7 +21,7 @@ export const de: Catalogue = {
   lastDigits:
     "An den letzten Ziffern erkennen wir Ihre Zahlung. Bitte runden Sie den Betrag deshalb nicht.",
   arrives:
-    "Es müssen genau {amount} ankommen. Von einer Börse aus? Achten Sie dort auf „Sie erhalten“: Nach Abzug der Gebühr muss dort genau dieser Betrag stehen.",
+    "Es müssen genau {amount} ankommen. Sie zahlen von einer Börse aus? Rechnen Sie deren Gebühr dazu, damit genau {amount} ankommen.",
   onlyHere:
     "Senden Sie nur {token} über {network}. Alles andere erreicht den Händler nicht und kann nicht zurückgeholt werden.",
   ownCoin: "Aus Ihrer eigenen Wallet brauchen Sie außerdem etwas {coin} für die Netzwerkgebühr.",
@@ -51,6 +54,7 @@ export const de: Catalogue = {
     "Sie haben so viele Zahlungsarten gewählt, wie diese Zahlung haben kann. Eine davon können Sie weiterhin wählen.",
   optionClosed:
     "Die Zahlungsart lässt sich jetzt nicht ändern. Diese Seite zeigt, wie es weitergeht.",
+  paymentFolded: "Betrag und Adresse zum Bezahlen",
   payBy: "Zahlbar bis",
   timeLeft: "noch {time}",
   timeLeftToPay: "Noch {time} Zeit zum Bezahlen",
@@ -83,17 +87,17 @@ export const de: Catalogue = {
   awaitingLead:
     "Schon gesendet? Bitte senden Sie nicht zweimal: Ihre Zahlung erscheint hier. Sie können diese Seite schließen und wiederkommen.",
   payAgain:
-    "Sie können unten noch einmal zahlen. Zeigt Ihre Wallet sie als abgeschlossen an? Dann zahlen Sie nicht, sondern wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Zeigt Ihre Wallet oder Börse sie als abgeschlossen an? Dann zahlen Sie nicht noch einmal, sondern wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}. Andernfalls können Sie unten noch einmal zahlen.",
   lookingLead:
-    "Bitte senden Sie nicht noch einmal. Das dauert meist einige Minuten, und wir suchen eine Stunde lang. Sie können diese Seite schließen und wiederkommen.",
+    "Bitte zahlen Sie nicht noch einmal. Die Suche dauert meist einige Minuten. Wenn wir die Transaktion nach einer Stunde nicht gefunden haben, steht das hier. Sie können diese Seite schließen und wiederkommen.",
   lookingHeadline: "Wir suchen Ihre Transaktion",
   sentFailedHeadline: "Ihre Transaktion ist fehlgeschlagen",
-  enteredHeadline: "Die eingegebene Transaktion zählt nicht",
+  enteredHeadline: "Diese Transaktion ist nicht diese Zahlung",
   enteredNext:
-    "War es die falsche? Geben Sie unten die richtige ein. Haben Sie mit dieser bezahlt? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
-  goneHeadline: "Ihre Zahlung ist nicht mehr im Netzwerk",
+    "Bitte zahlen Sie noch nicht erneut. Haben Sie die falsche eingegeben? Geben Sie unten die richtige ein. Haben Sie mit dieser bezahlt? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+  goneHeadline: "Das Netzwerk zeigt Ihre Zahlung nicht mehr an",
   goneLead:
-    "Sehen Sie in Ihrer Wallet nach. Zeigt sie die Zahlung als gesendet oder ausstehend an, dann warten Sie und zahlen Sie nicht noch einmal. Ist sie fehlgeschlagen oder nicht mehr da, können Sie unten noch einmal zahlen. Eine Stunde nach dem Senden noch nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach. Wird die Zahlung dort als gesendet, ausstehend oder abgeschlossen angezeigt, dann warten Sie und zahlen Sie nicht noch einmal. Wird sie als fehlgeschlagen angezeigt, können Sie unten noch einmal zahlen. Nach einer Stunde noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   partlyPaidHeadline: "Ein Teil Ihrer Zahlung ist angekommen",
   partlyPaidLead:
     "Senden Sie die übrigen {remaining}, um die Zahlung abzuschließen. Wir haben {received} von {payable} erhalten.",
@@ -108,13 +112,15 @@ export const de: Catalogue = {
   waitAbout: "etwa {time}",
   inReviewHeadline: "Zahlung gefunden, der Händler prüft sie",
   inReviewLead:
-    "Bitte warten Sie und senden Sie nicht noch einmal. Ihre Zahlung konnte nicht automatisch zugeordnet werden. Deshalb entscheidet {merchant}, ob sie angenommen wird. Diese Seite zeigt die Entscheidung.",
+    "Bitte warten Sie und senden Sie nicht noch einmal. {merchant} entscheidet, ob Ihre Zahlung angenommen oder zurückgesendet wird. Diese Seite zeigt die Entscheidung.",
+  inReviewUnclear: "Ihre Zahlung konnte nicht automatisch zugeordnet werden.",
+  inReviewAmount: "Wir haben {arrived} erhalten, angefordert waren {payable}.",
   paidHeadline: "Bezahlt",
   paidLead: "Danke! {merchant} hat Ihre Zahlung.",
   overpaidHeadline: "Bezahlt. Sie haben {excess} zu viel gesendet",
   overpaidLead: "{merchant} hat Ihre Zahlung.",
   sumPaid: "Sie haben bezahlt",
-  sumAsked: "Gesamtbetrag",
+  sumAsked: "Bestellsumme",
   sumExcess: "Zu viel",
   overpaidAction:
     "Wenn Sie {excess} zurückhaben möchten, wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
@@ -130,57 +136,56 @@ export const de: Catalogue = {
   newLink:
     "Bitte senden Sie jetzt nichts. Bitten Sie {contact} um einen neuen Link und nennen Sie diese Referenz: {reference}.",
   expiredSent:
-    "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung kann hier noch erscheinen. Bewahren Sie deshalb den Link zu dieser Seite auf. Nach einer Stunde noch nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung kann hier noch erscheinen. Bewahren Sie deshalb den Link zu dieser Seite auf. Eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   expiredPartlyHeadline: "Nur ein Teil wurde rechtzeitig bezahlt",
   expiredPartlyLead:
     "Bitte senden Sie den Rest nicht mehr: Die Zeit zum Bezahlen ist vorbei. Wir haben {received} von {payable} erhalten.",
   expiredPartlyNext:
     "Wenden Sie sich wegen der {received} an {contact} und nennen Sie diese Referenz: {reference}.",
   canceledHeadline: "Storniert von {merchant}",
-  canceledLead: "Bitte senden Sie nichts: {merchant} hat diese Zahlung storniert.",
+  canceledLead: "Bitte senden Sie nichts: {merchant} hat diese Bestellung storniert.",
   notNeededLead: "Wir haben {arrived} erhalten. Bitte senden Sie nichts weiter.",
   canceledPaidHeadline: "Storniert, aber Ihre Zahlung ist angekommen",
   canceledPaidLead:
-    "Bitte warten Sie und senden Sie nichts weiter. {merchant} hatte diese Zahlung storniert und entscheidet nun, ob Ihr Geld angenommen oder zurückgesendet wird. Diese Seite zeigt die Entscheidung.",
+    "Bitte warten Sie und senden Sie nichts weiter. {merchant} hatte diese Bestellung storniert und entscheidet nun, ob Ihre Zahlung angenommen oder zurückgesendet wird. Diese Seite zeigt die Entscheidung.",
   cannotCheckHeadline: "Wir können das Netzwerk gerade nicht prüfen",
+  cannotCheckSince: "Zuletzt geprüft: {time}.",
   cannotCheckLead:
     "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung wird gefunden, sobald {network} wieder gelesen werden kann.",
   cannotCheckOpen:
-    "Noch nicht bezahlt? Am besten warten Sie. Wenn Sie jetzt zahlen, sehen wir es, sobald das Netzwerk wieder gelesen werden kann.",
+    "Noch nicht bezahlt? Sie können warten und um einen neuen Link bitten, falls die Zeit abläuft. Wenn Sie jetzt zahlen, sehen wir es, sobald wir das Netzwerk wieder lesen können.",
   cannotCheckOver:
     "Noch nicht bezahlt? Bitte zahlen Sie jetzt nicht. Bitten Sie {contact} um einen neuen Link.",
   cannotCheckOverSent:
-    "Schon gesendet? Bitte senden Sie nicht noch einmal: Wir lesen {network} noch bis zu diesem Zeitpunkt, und diese Seite zeigt, was wir finden.",
+    "Schon gesendet? Bitte senden Sie nicht noch einmal: Wir haben {network} noch nicht bis zum Ende dieser Zeit gelesen. Diese Seite zeigt, was wir finden.",
   notAcceptedHeadline: "So können Sie gerade nicht bezahlen",
   notAccepted:
     "Bitte senden Sie nichts: {merchant} nimmt {token} über {network} im Moment nicht an. Schon gesendet, oder möchten Sie anders bezahlen? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   cannotConfirmNow:
-    "{network} kann im Moment nicht gelesen werden, deshalb kann die Anzahl veraltet sein. Ihre Zahlung wurde gefunden, bitte senden Sie sie also nicht noch einmal.",
+    "Wir erreichen {network} im Moment nicht. Sobald wir es wieder erreichen, gehen die Bestätigungen weiter. Ihre Zahlung wurde gefunden, bitte senden Sie sie also nicht noch einmal.",
   revertedHeadline: "Das Netzwerk muss Ihre Zahlung neu bestätigen",
   revertedLead:
     "Bitte zahlen Sie nicht noch einmal. {network} hat Ihre Zahlung noch nicht bestätigt: Der Block, in dem sie stand, wurde ersetzt. Das kommt ab und zu vor, und meist erscheint die Zahlung innerhalb von Minuten wieder.",
   revertedNext:
-    "Sie können diese Seite schließen und wiederkommen. Eine Stunde nach dem Senden noch nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Sie können diese Seite schließen und wiederkommen. Eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   reverted:
     "Sehen Sie in Ihrer Wallet nach, bevor Sie etwas senden: Das Netzwerk hat eine Zahlung nicht behalten, die hier schon zu sehen war. Solange Ihre Wallet sie als gesendet oder ausstehend anzeigt, senden Sie bitte keine weitere.",
   transactionFailed:
-    "Die Transaktion, die Sie eingegeben haben, ist im Netzwerk fehlgeschlagen: Sie hat kein Geld bewegt.",
+    "Die Transaktion, die Sie eingegeben haben, ist im Netzwerk fehlgeschlagen: Ihr Geld wurde nicht bewegt.",
   contact: "Fragen? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   contactIfLong:
     "Nach einem Tag noch keine Entscheidung? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   waitOrRefund: "Möchten Sie lieber Ihr Geld zurück? Geben Sie unten an, wohin es gehen soll.",
-  lastChecked: "Zuletzt geprüft",
-  never: "Noch nicht",
 
   hashQuestion: "Schon bezahlt, aber nicht hier zu sehen?",
   hashLead:
-    "Fügen Sie den Hash Ihrer Transaktion oder den Link des Block-Explorers ein. Wir suchen sie im Netzwerk {network}.",
-  hashLabel: "Transaktions-Hash oder Link",
+    "Fügen Sie Ihre Transaktions-ID (TxID oder Hash) oder den Link des Block-Explorers ein. Wir suchen die Transaktion im Netzwerk {network}.",
+  hashLabel: "Transaktions-ID (TxID oder Hash) oder Link",
   hashSend: "Suchen",
   hashReceived:
     "Danke. Wir suchen Ihre Transaktion, und diese Seite zeigt sie an, sobald wir wissen, dass sie zu dieser Zahlung gehört. Bitte senden Sie nichts zweimal.",
   hashMalformed:
-    "Das sieht nicht wie ein Transaktions-Hash aus. Ein Hash hat 64 Ziffern und Buchstaben von a bis f und kann mit 0x beginnen. Kopieren Sie ihn aus Ihrer Wallet oder von Ihrer Börse und fügen Sie ihn noch einmal ein.",
+    "Das ist keine Transaktions-ID (TxID oder Hash). Eine ID hat 64 Zeichen, etwa 3f5a…, und kann mit 0x beginnen. Kopieren Sie sie aus Ihrer Wallet oder von Ihrer Börse und fügen Sie sie in das Feld unten ein.",
   hashTooMany:
     "Wir prüfen noch die Transaktionen, die Sie eingegeben haben. Warten Sie auf die Ergebnisse, oder wenden Sie sich an den Händler.",
 
@@ -208,18 +213,18 @@ export const de: Catalogue = {
   hashTooEarly:
     "Diese Transaktion ist älter als diese Zahlung und kann deshalb nicht zu ihr gehören.",
   hashTooLate:
-    "Die Frist ist schon zu lange abgelaufen, um diese Transaktion zuzuordnen. Wenden Sie sich an {merchant} und nennen Sie diese Referenz: {reference}.",
+    "Die Zeit zum Bezahlen ist schon zu lange vorbei, um diese Transaktion zuzuordnen. Wenden Sie sich an {merchant} und nennen Sie diese Referenz: {reference}.",
   hashNotForThis:
     "Diese Transaktion ist keine Zahlung für diese Rechnung. Wenn Sie anderer Meinung sind, wenden Sie sich an {merchant} und nennen Sie diese Referenz: {reference}.",
 
   refundQuestion: "Rückerstattung anfordern",
   refundAmount: "{amount} zurückverlangen",
   refundNext:
-    "Fordern Sie hier eine Rückerstattung an. Wenn {merchant} zustimmt, wird das Geld an die Wallet-Adresse gesendet, die Sie angeben.",
+    "Fordern Sie hier eine Rückerstattung an und geben Sie die Wallet-Adresse an, an die sie gehen soll. {merchant} sendet sie dann oder nennt auf dieser Seite den Grund, warum nicht.",
   refundAsked:
-    "Sie haben {refund} zurückverlangt. {merchant} entscheidet darüber, und diese Seite zeigt die Entscheidung. Sie müssen nichts weiter tun.",
+    "Sie haben {refund} zurückverlangt. {merchant} entscheidet, und diese Seite zeigt die Entscheidung. Sie müssen nichts weiter tun.",
   refundLead:
-    "{merchant} kann zurücksenden, was für diese Zahlung nicht gebraucht wird. Geben Sie den Hash der Transaktion an, mit der Sie bezahlt haben, und eine Adresse Ihrer eigenen Wallet. Geben Sie nicht die Adresse der Börse an, von der Sie bezahlt haben: Was dorthin gesendet wird, kann verloren gehen.",
+    "{merchant} kann zurücksenden, was für diese Zahlung nicht gebraucht wird. Geben Sie die Transaktions-ID (TxID oder Hash) Ihrer Zahlung und eine Adresse Ihrer eigenen Wallet an. Geben Sie nicht die Adresse der Börse an, von der Sie bezahlt haben: Was dorthin gesendet wird, kann verloren gehen.",
   refundAddressLabel: "Ihre eigene Adresse im Netzwerk {network}",
   refundContinue: "Weiter",
   refundCheck: "Ist das Ihre Adresse?",
@@ -254,7 +259,7 @@ export const de: Catalogue = {
   excess: "Zu viel gezahlt",
   network: "Netzwerk",
   reference: "Referenz",
-  paidAt: "Bezahlt am",
+  paidAt: "Bezahlt",
   expires: "Zahlbar bis",
   expired: "Zahlbar war bis",
   transaction: "Transaktion",

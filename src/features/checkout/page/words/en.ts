@@ -55,6 +55,8 @@ export const en = {
   optionsFull:
     "You have chosen as many ways to pay as this payment can have. You can still choose one of those.",
   optionClosed: "The way to pay can't be changed now. This page shows what is next.",
+  /** Opens the request to pay where paying at once could be paying twice. */
+  paymentFolded: "Amount and address to pay",
   payBy: "Pay by",
   timeLeft: "{time} left",
   timeLeftToPay: "{time} left to pay",
@@ -120,7 +122,10 @@ export const en = {
   waitAbout: "about {time}",
   inReviewHeadline: "Payment found, waiting for the merchant",
   inReviewLead:
-    "Please wait, and don't send it again. Your payment could not be matched automatically, so {merchant} decides whether to accept it or send it back. This page will show the decision.",
+    "Please wait, and don't send it again. {merchant} decides whether to accept your payment or send it back. This page will show the decision.",
+  /** Why the merchant decides. */
+  inReviewUnclear: "Your payment could not be matched automatically.",
+  inReviewAmount: "We received {arrived}, but {payable} was asked for.",
   paidHeadline: "Paid",
   paidLead: "Thank you. {merchant} has your payment.",
   overpaidHeadline: "Paid. You sent {excess} too much",
@@ -155,6 +160,7 @@ export const en = {
   canceledPaidLead:
     "Please wait, and don't send anything else. {merchant} had canceled this order, and now decides whether to accept your payment or send it back. This page will show the decision.",
   cannotCheckHeadline: "We can't check the network right now",
+  cannotCheckSince: "Last checked: {time}.",
   cannotCheckLead:
     "Already sent it? Please don't send it again: it will be found as soon as {network} can be read again.",
   cannotCheckOpen:
@@ -180,8 +186,6 @@ export const en = {
   contactIfLong:
     "No decision within a day? Contact {contact} and tell them this reference: {reference}.",
   waitOrRefund: "Would you rather have your money back? Say below where it should go.",
-  lastChecked: "Last checked",
-  never: "Not yet",
 
   // --- a payment that does not appear ---
   hashQuestion: "Already paid, but don't see it here?",

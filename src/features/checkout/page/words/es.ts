@@ -1,6 +1,9 @@
 import type { Catalogue } from "./en.ts";
 
-/** The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. */
+/**
+ * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
+ * of en.ts with the digest e137c2829af5.
+ */
 export const es: Catalogue = {
   lang: "es",
   dir: "ltr",
@@ -18,7 +21,7 @@ export const es: Catalogue = {
   lastDigits:
     "Los últimos dígitos nos permiten reconocer tu pago, así que no redondees el importe.",
   arrives:
-    "Deben llegar exactamente {amount}. ¿Pagas desde un exchange? Mira «Recibirás»: después de su comisión debe mostrar exactamente este importe.",
+    "Deben llegar exactamente {amount}. ¿Pagas desde un exchange? Suma su comisión, para que lleguen exactamente {amount}.",
   onlyHere:
     "Envía solo {token} y solo por la red {network}. Cualquier otra cosa no llegará al comercio y no se podrá recuperar.",
   ownCoin:
@@ -44,14 +47,15 @@ export const es: Catalogue = {
     "Algunas billeteras no leen bien este código. Antes de confirmar, la tuya debe mostrar una dirección de destino que termine en {ending} y un importe de {amount}. Si muestra otra cosa, no envíes nada y usa la dirección.",
   otherOptions: "Pagar con otro token o red",
   optionsLead:
-    "Cada opción tiene su propio importe y su propia dirección. ¿Ya envió algo? Entonces espere: sigue contando, al tipo de cambio que se le mostró.",
+    "Cada opción tiene su propio importe y su propia dirección. ¿Ya enviaste algo? Entonces espera: sigue contando, al tipo de cambio que se te mostró.",
   optionChosen: "El importe y la dirección han cambiado.",
   optionRefused:
-    "Esa forma de pago no está disponible ahora. Puede elegir otra o pagar como se indica abajo.",
+    "Esa forma de pago no está disponible ahora. Puedes elegir otra o pagar como se indica abajo.",
   optionsFull:
-    "Ha elegido tantas formas de pago como admite este pago. Todavía puede elegir una de ellas.",
+    "Has elegido tantas formas de pago como admite este pago. Todavía puedes elegir una de ellas.",
   optionClosed:
     "La forma de pago no se puede cambiar ahora. Esta página muestra el siguiente paso.",
+  paymentFolded: "Importe y dirección para pagar",
   payBy: "Fecha límite:",
   timeLeft: "Tiempo restante: {time}",
   timeLeftToPay: "Tiempo restante para pagar: {time}",
@@ -84,17 +88,17 @@ export const es: Catalogue = {
   awaitingLead:
     "¿Ya lo enviaste? No lo envíes dos veces: aparecerá aquí. Puedes cerrar esta página y volver.",
   payAgain:
-    "Puedes pagar de nuevo abajo. ¿Tu billetera la muestra como completada? Entonces no pagues: ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "¿Tu billetera o exchange la muestra como completada? Entonces no pagues otra vez: ponte en contacto con {contact} e indica esta referencia: {reference}. Si no, puedes pagar de nuevo abajo.",
   lookingLead:
-    "No lo envíes otra vez. Suele tardar unos minutos, y seguimos buscando durante una hora. Puedes cerrar esta página y volver.",
+    "No pagues otra vez. Suele tardar unos minutos. Si no la encontramos en una hora, esta página lo dirá. Puedes cerrar esta página y volver.",
   lookingHeadline: "Buscando tu transacción",
   sentFailedHeadline: "Tu transacción ha fallado",
-  enteredHeadline: "La transacción introducida no cuenta",
+  enteredHeadline: "Esa transacción no es este pago",
   enteredNext:
-    "¿No era la correcta? Introduce abajo la correcta. ¿Pagaste con esta? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
-  goneHeadline: "Tu pago ya no está en la red",
+    "No pagues otra vez todavía. ¿Introdujiste la equivocada? Introduce abajo la correcta. ¿Pagaste con esta? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  goneHeadline: "La red ya no muestra tu pago",
   goneLead:
-    "Mira en tu billetera. Si muestra el pago como enviado o pendiente, espera y no pagues otra vez. Si falló o ya no está, puedes pagar de nuevo abajo. ¿No está aquí una hora después de enviarlo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "Mira en tu billetera o exchange. Si muestra el pago como enviado, pendiente o completado, espera y no pagues otra vez. Si lo muestra como fallido, puedes pagar de nuevo abajo. ¿Sigue sin aparecer aquí después de una hora? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   partlyPaidHeadline: "Ha llegado una parte de tu pago",
   partlyPaidLead:
     "Envía los {remaining} restantes para completar el pago. Hemos recibido {received} de {payable}.",
@@ -109,13 +113,15 @@ export const es: Catalogue = {
   waitAbout: "aproximadamente {time}",
   inReviewHeadline: "Pago encontrado, a la espera del comercio",
   inReviewLead:
-    "Espera y no lo envíes otra vez. Tu pago no se ha podido asignar automáticamente, así que {merchant} decide si lo acepta. La decisión aparecerá en esta página.",
+    "Espera y no lo envíes otra vez. {merchant} decide si acepta tu pago o lo devuelve. La decisión aparecerá en esta página.",
+  inReviewUnclear: "Tu pago no se ha podido asignar automáticamente.",
+  inReviewAmount: "Hemos recibido {arrived}, pero se habían pedido {payable}.",
   paidHeadline: "Pagado",
   paidLead: "¡Gracias! {merchant} ha recibido tu pago.",
   overpaidHeadline: "Pagado. Enviaste {excess} de más",
   overpaidLead: "{merchant} ha recibido tu pago.",
   sumPaid: "Has pagado",
-  sumAsked: "Total a pagar",
+  sumAsked: "Total del pedido",
   sumExcess: "De más",
   overpaidAction:
     "Para recuperar {excess}, ponte en contacto con {contact} e indica esta referencia: {reference}.",
@@ -130,55 +136,54 @@ export const es: Catalogue = {
   newLink:
     "No envíes nada ahora. Pide un enlace nuevo a {contact} e indica esta referencia: {reference}.",
   expiredSent:
-    "¿Ya lo enviaste? No lo envíes otra vez: todavía puede aparecer aquí, así que guarda el enlace de esta página. ¿No está aquí después de una hora? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "¿Ya lo enviaste? No lo envíes otra vez: todavía puede aparecer aquí, así que guarda el enlace de esta página. ¿Sigue sin aparecer aquí una hora después de enviarlo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   expiredPartlyHeadline: "Solo se pagó una parte a tiempo",
   expiredPartlyLead:
     "Ya no envíes el resto: el tiempo para pagar ha terminado. Hemos recibido {received} de {payable}.",
   expiredPartlyNext:
     "Ponte en contacto con {contact} por los {received} e indica esta referencia: {reference}.",
   canceledHeadline: "Cancelado por {merchant}",
-  canceledLead: "No envíes nada: {merchant} ha cancelado este pago.",
+  canceledLead: "No envíes nada: {merchant} ha cancelado este pedido.",
   notNeededLead: "Hemos recibido {arrived}. No envíes nada más.",
   canceledPaidHeadline: "Cancelado, pero tu pago ha llegado",
   canceledPaidLead:
-    "Espera y no envíes nada más. {merchant} había cancelado este pago y ahora decide si acepta tu dinero o lo devuelve. La decisión aparecerá en esta página.",
+    "Espera y no envíes nada más. {merchant} había cancelado este pedido y ahora decide si acepta tu pago o lo devuelve. La decisión aparecerá en esta página.",
   cannotCheckHeadline: "Ahora mismo no podemos consultar la red",
+  cannotCheckSince: "Última comprobación: {time}.",
   cannotCheckLead:
     "¿Ya lo enviaste? No lo envíes otra vez: tu pago se encontrará en cuanto se pueda volver a leer la red {network}.",
   cannotCheckOpen:
-    "¿Aún no has pagado? Es mejor esperar. Si pagas ahora, lo veremos cuando se pueda volver a leer la red.",
+    "¿Aún no has pagado? Puedes esperar y pedir un enlace nuevo si se acaba el tiempo. Si pagas ahora, lo veremos cuando podamos volver a leer la red.",
   cannotCheckOver: "¿Aún no has pagado? No pagues ahora. Pide un enlace nuevo a {contact}.",
   cannotCheckOverSent:
-    "¿Ya lo enviaste? No lo envíes otra vez: todavía leemos la red {network} hasta ese momento, y esta página mostrará lo que encontremos.",
+    "¿Ya lo enviaste? No lo envíes otra vez: todavía no hemos leído la red {network} hasta el final de ese tiempo. Esta página mostrará lo que encontremos.",
   notAcceptedHeadline: "Ahora no puedes pagar de esta forma",
   notAccepted:
     "No envíes nada: {merchant} no acepta por ahora {token} en la red {network}. ¿Ya lo enviaste o quieres pagar de otra forma? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   cannotConfirmNow:
-    "Ahora mismo no se puede leer la red {network}, por lo que el número de confirmaciones puede no estar al día. Tu pago se ha encontrado, así que no lo envíes otra vez.",
+    "Ahora mismo no podemos acceder a la red {network}. Las confirmaciones seguirán en cuanto podamos. Tu pago se ha encontrado, así que no lo envíes otra vez.",
   revertedHeadline: "La red debe volver a confirmar tu pago",
   revertedLead:
     "No pagues otra vez. La red {network} no ha confirmado tu pago: el bloque en el que estaba fue sustituido. Esto pasa de vez en cuando, y el pago suele aparecer de nuevo en unos minutos.",
   revertedNext:
-    "Puedes cerrar esta página y volver. ¿No está aquí una hora después de enviarlo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "Puedes cerrar esta página y volver. ¿Sigue sin aparecer aquí una hora después de enviarlo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   reverted:
     "Mira en tu billetera antes de enviar nada: la red no ha conservado un pago que antes aparecía aquí. Mientras tu billetera lo muestre como enviado o pendiente, no envíes otro.",
-  transactionFailed: "La transacción que introdujiste falló en la red: no movió dinero.",
+  transactionFailed: "La transacción que introdujiste falló en la red: tu dinero no se movió.",
   contact: "¿Preguntas? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   contactIfLong:
     "¿No hay decisión después de un día? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   waitOrRefund: "¿Prefieres que te devuelvan el dinero? Indica abajo adónde debe ir.",
-  lastChecked: "Última comprobación",
-  never: "Todavía no",
 
   hashQuestion: "¿Ya pagaste, pero no lo ves aquí?",
   hashLead:
-    "Pega el hash de tu transacción o su enlace en un explorador de bloques. La buscaremos en la red {network}.",
-  hashLabel: "Hash de la transacción (TxID) o enlace",
+    "Pega el ID de tu transacción (TxID o hash) o su enlace en un explorador de bloques. La buscaremos en la red {network}.",
+  hashLabel: "ID de la transacción (TxID o hash) o enlace",
   hashSend: "Buscar",
   hashReceived:
     "Gracias. Estamos buscando tu transacción y aparecerá en esta página cuando sepamos que corresponde a este pago. No pagues dos veces.",
   hashMalformed:
-    "Eso no parece el hash de una transacción. Un hash tiene 64 números y letras de la a a la f, y puede empezar por 0x. Cópialo de tu billetera o exchange y pégalo de nuevo.",
+    "Esto no es un ID de transacción (TxID o hash). Un ID tiene 64 caracteres, como 3f5a…, y puede empezar por 0x. Cópialo de tu billetera o exchange y pégalo en el campo de abajo.",
   hashTooMany:
     "Todavía estamos comprobando las transacciones que nos indicaste. Espera los resultados o ponte en contacto con el comercio.",
 
@@ -203,18 +208,18 @@ export const es: Catalogue = {
   hashTooSmall: "Esta transacción envió demasiado poco para contar como pago.",
   hashTooEarly: "Esta transacción es anterior a este pago, así que no puede corresponder a él.",
   hashTooLate:
-    "El plazo terminó hace demasiado tiempo para que podamos asociar esta transacción. Ponte en contacto con {merchant} e indica esta referencia: {reference}.",
+    "El tiempo para pagar terminó hace demasiado para que podamos asociar esta transacción. Ponte en contacto con {merchant} e indica esta referencia: {reference}.",
   hashNotForThis:
     "Esta transacción no es un pago de esta factura. Si crees que lo es, ponte en contacto con {merchant} e indica esta referencia: {reference}.",
 
   refundQuestion: "Pedir un reembolso",
   refundAmount: "Pedir que devuelvan {amount}",
   refundNext:
-    "Pide aquí un reembolso. Si {merchant} está de acuerdo, el dinero se envía a la dirección de billetera que indiques.",
+    "Pide aquí un reembolso e indica la dirección de billetera a la que debe ir. {merchant} lo envía después o explica en esta página por qué no.",
   refundAsked:
-    "Pediste que te devuelvan {refund}. {merchant} decide sobre ello, y esta página mostrará la decisión. No tienes que hacer nada más.",
+    "Pediste que te devuelvan {refund}. {merchant} decide, y esta página mostrará la decisión. No tienes que hacer nada más.",
   refundLead:
-    "{merchant} puede devolverte lo que este pago no necesita. Escribe el hash de la transacción con la que pagaste y una dirección de tu propia billetera. No escribas la dirección del exchange desde el que pagaste: lo que se envíe allí puede perderse.",
+    "{merchant} puede devolverte lo que este pago no necesita. Escribe el ID de la transacción (TxID o hash) de tu pago y una dirección de tu propia billetera. No escribas la dirección del exchange desde el que pagaste: lo que se envíe allí puede perderse.",
   refundAddressLabel: "Tu propia dirección en la red {network}",
   refundContinue: "Continuar",
   refundCheck: "¿Es esta tu dirección?",

@@ -1,6 +1,9 @@
 import type { Catalogue } from "./en.ts";
 
-/** The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. */
+/**
+ * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
+ * of en.ts with the digest e137c2829af5.
+ */
 export const fr: Catalogue = {
   lang: "fr",
   dir: "ltr",
@@ -18,7 +21,7 @@ export const fr: Catalogue = {
   lastDigits:
     "Les derniers chiffres nous permettent de reconnaître votre paiement. Merci de ne pas arrondir le montant.",
   arrives:
-    "Le montant reçu doit être exactement de {amount}. Depuis une plateforme d’échange\u00a0? Regardez «\u00a0Vous recevrez\u00a0»\u00a0: après déduction des frais, il doit afficher exactement ce montant.",
+    "Le montant reçu doit être exactement de {amount}. Vous payez depuis une plateforme d’échange\u00a0? Ajoutez ses frais en plus, pour que le montant reçu soit exactement de {amount}.",
   onlyHere:
     "Envoyez uniquement {token} sur le réseau {network}. Tout autre envoi n’arrivera pas au marchand et ne pourra pas être récupéré.",
   ownCoin:
@@ -45,13 +48,14 @@ export const fr: Catalogue = {
   otherOptions: "Payer avec un autre jeton ou réseau",
   optionsLead:
     "Chaque option a son propre montant et sa propre adresse. Vous avez déjà envoyé quelque chose\u00a0? Alors attendez\u00a0: cela compte quand même, au taux qui vous a été affiché.",
-  optionChosen: "Le montant et l'adresse ont changé.",
+  optionChosen: "Le montant et l’adresse ont changé.",
   optionRefused:
-    "Ce moyen de paiement n'est pas disponible pour le moment. Vous pouvez en choisir un autre ou payer comme indiqué ci-dessous.",
+    "Ce moyen de paiement n’est pas disponible pour le moment. Vous pouvez en choisir un autre ou payer comme indiqué ci-dessous.",
   optionsFull:
-    "Vous avez choisi autant de moyens de paiement que ce paiement peut en avoir. Vous pouvez encore choisir l'un d'eux.",
+    "Vous avez choisi autant de moyens de paiement que ce paiement peut en avoir. Vous pouvez encore choisir l’un d’eux.",
   optionClosed:
     "Le moyen de paiement ne peut pas être changé maintenant. Cette page indique la suite.",
+  paymentFolded: "Montant et adresse pour payer",
   payBy: "Date limite\u00a0:",
   timeLeft: "Temps restant\u00a0: {time}",
   timeLeftToPay: "Temps restant pour payer\u00a0: {time}",
@@ -85,17 +89,17 @@ export const fr: Catalogue = {
   awaitingLead:
     "Vous avez déjà payé\u00a0? Ne payez pas deux fois\u00a0: votre paiement s’affichera ici. Vous pouvez fermer cette page et y revenir.",
   payAgain:
-    "Vous pouvez payer de nouveau ci-dessous. Votre portefeuille l’affiche comme terminée\u00a0? Alors ne payez pas\u00a0: contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Votre portefeuille ou votre plateforme d’échange l’affiche comme terminée\u00a0? Alors ne payez pas de nouveau\u00a0: contactez {contact} en indiquant cette référence\u00a0: {reference}. Sinon, vous pouvez payer de nouveau ci-dessous.",
   lookingLead:
-    "Ne payez pas une deuxième fois. Cela prend en général quelques minutes, et nous cherchons pendant une heure. Vous pouvez fermer cette page et y revenir.",
+    "Ne payez pas de nouveau. Cela prend en général quelques minutes. Si nous ne la trouvons pas en une heure, cette page l’indiquera. Vous pouvez fermer cette page et y revenir.",
   lookingHeadline: "Nous cherchons votre transaction",
   sentFailedHeadline: "Votre transaction a échoué",
-  enteredHeadline: "La transaction saisie ne compte pas",
+  enteredHeadline: "Cette transaction n’est pas ce paiement",
   enteredNext:
-    "Ce n’était pas la bonne\u00a0? Saisissez la bonne ci-dessous. C’est celle de votre paiement\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
-  goneHeadline: "Votre paiement n’est plus sur le réseau",
+    "Pour l’instant, ne payez pas de nouveau. Vous avez saisi la mauvaise\u00a0? Saisissez la bonne ci-dessous. Vous avez payé avec celle-ci\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+  goneHeadline: "Le réseau n’affiche plus votre paiement",
   goneLead:
-    "Regardez dans votre portefeuille. S’il affiche le paiement comme envoyé ou en attente, patientez et ne payez pas de nouveau. S’il a échoué ou disparu, vous pouvez payer de nouveau ci-dessous. Toujours pas ici une heure après l’envoi\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Regardez dans votre portefeuille ou sur votre plateforme d’échange. Si le paiement y figure comme envoyé, en attente ou terminé, patientez et ne payez pas de nouveau. S’il y figure comme échoué, vous pouvez payer de nouveau ci-dessous. Toujours pas ici après une heure\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   partlyPaidHeadline: "Une partie de votre paiement est arrivée",
   partlyPaidLead:
     "Envoyez les {remaining} restants pour terminer le paiement. Nous avons reçu {received} sur {payable}.",
@@ -111,13 +115,15 @@ export const fr: Catalogue = {
   waitAbout: "environ {time}",
   inReviewHeadline: "Paiement trouvé, en attente du marchand",
   inReviewLead:
-    "Patientez et n’envoyez pas le paiement une deuxième fois. Il n’a pas pu être attribué automatiquement\u00a0: {merchant} décide de l’accepter ou non. La décision s’affichera sur cette page.",
+    "Patientez et n’envoyez pas le paiement une deuxième fois. {merchant} décide d’accepter votre paiement ou de le renvoyer. La décision s’affichera sur cette page.",
+  inReviewUnclear: "Votre paiement n’a pas pu être attribué automatiquement.",
+  inReviewAmount: "Nous avons reçu {arrived}, mais le montant demandé était de {payable}.",
   paidHeadline: "Payé",
   paidLead: "Merci\u00a0! {merchant} a bien reçu votre paiement.",
   overpaidHeadline: "Payé. Vous avez envoyé {excess} de trop",
   overpaidLead: "{merchant} a bien reçu votre paiement.",
   sumPaid: "Vous avez payé",
-  sumAsked: "Total à payer",
+  sumAsked: "Total de la commande",
   sumExcess: "En trop",
   overpaidAction:
     "Pour récupérer {excess}, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
@@ -132,32 +138,33 @@ export const fr: Catalogue = {
   newLink:
     "N’envoyez rien maintenant. Demandez un nouveau lien à {contact} en indiquant cette référence\u00a0: {reference}.",
   expiredSent:
-    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement peut encore s’afficher ici, gardez donc le lien de cette page. Toujours rien après une heure\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement peut encore s’afficher ici, gardez donc le lien de cette page. Toujours pas ici une heure après l’envoi\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   expiredPartlyHeadline: "Une partie seulement a été payée à temps",
   expiredPartlyLead:
     "N’envoyez plus le reste\u00a0: le délai de paiement est écoulé. Nous avons reçu {received} sur {payable}.",
   expiredPartlyNext:
     "Contactez {contact} au sujet des {received} en indiquant cette référence\u00a0: {reference}.",
   canceledHeadline: "Annulé par {merchant}",
-  canceledLead: "N’envoyez rien\u00a0: {merchant} a annulé ce paiement.",
+  canceledLead: "N’envoyez rien\u00a0: {merchant} a annulé cette commande.",
   notNeededLead: "Nous avons reçu {arrived}. N’envoyez rien d’autre.",
   canceledPaidHeadline: "Annulé, mais votre paiement est arrivé",
   canceledPaidLead:
-    "Patientez et n’envoyez rien d’autre. {merchant} avait annulé ce paiement et décide maintenant d’accepter votre argent ou de le renvoyer. La décision s’affichera sur cette page.",
+    "Patientez et n’envoyez rien d’autre. {merchant} avait annulé cette commande et décide maintenant d’accepter votre paiement ou de le renvoyer. La décision s’affichera sur cette page.",
   cannotCheckHeadline: "Impossible de consulter le réseau pour le moment",
+  cannotCheckSince: "Dernière vérification\u00a0: {time}.",
   cannotCheckLead:
     "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement sera retrouvé dès que le réseau {network} sera de nouveau lisible.",
   cannotCheckOpen:
-    "Pas encore payé\u00a0? Il vaut mieux attendre. Si vous payez maintenant, nous le verrons dès que le réseau sera de nouveau lisible.",
+    "Pas encore payé\u00a0? Vous pouvez attendre, et demander un nouveau lien si le délai expire. Si vous payez maintenant, nous le verrons dès que nous pourrons de nouveau lire le réseau.",
   cannotCheckOver:
     "Pas encore payé\u00a0? Ne payez pas maintenant. Demandez un nouveau lien à {contact}.",
   cannotCheckOverSent:
-    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: nous lisons encore le réseau {network} jusqu’à ce moment, et cette page affichera ce que nous trouvons.",
+    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: nous n’avons pas encore lu le réseau {network} jusqu’à la fin de ce délai. Cette page affichera ce que nous trouvons.",
   notAcceptedHeadline: "Ce moyen de paiement est indisponible",
   notAccepted:
     "N’envoyez rien\u00a0: {merchant} n’accepte pas {token} sur le réseau {network} pour le moment. Vous avez déjà payé ou voulez payer autrement\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   cannotConfirmNow:
-    "Le réseau {network} n’est pas lisible pour le moment\u00a0: le nombre de confirmations n’est peut-être pas à jour. Votre paiement a été trouvé, ne l’envoyez donc pas une deuxième fois.",
+    "Nous ne pouvons pas joindre le réseau {network} pour le moment. Les confirmations reprendront dès que possible. Votre paiement a été trouvé, ne l’envoyez donc pas une deuxième fois.",
   revertedHeadline: "Le réseau doit reconfirmer votre paiement",
   revertedLead:
     "Ne payez pas de nouveau. Le réseau {network} n’a pas confirmé votre paiement\u00a0: le bloc qui le contenait a été remplacé. Cela arrive de temps en temps, et le paiement réapparaît en général en quelques minutes.",
@@ -166,24 +173,22 @@ export const fr: Catalogue = {
   reverted:
     "Regardez dans votre portefeuille avant d’envoyer quoi que ce soit\u00a0: le réseau n’a pas conservé un paiement qui s’affichait ici. Tant que votre portefeuille l’affiche comme envoyé ou en attente, n’en envoyez pas d’autre.",
   transactionFailed:
-    "La transaction que vous avez saisie a échoué sur le réseau\u00a0: elle n’a déplacé aucun fonds.",
+    "La transaction que vous avez saisie a échoué sur le réseau\u00a0: votre argent n’a pas bougé.",
   contact:
     "Des questions\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   contactIfLong:
     "Pas de décision après un jour\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   waitOrRefund: "Vous préférez récupérer votre argent\u00a0? Indiquez ci-dessous où il doit aller.",
-  lastChecked: "Dernière vérification",
-  never: "Pas encore",
 
   hashQuestion: "Déjà payé, mais rien ne s’affiche ici\u00a0?",
   hashLead:
-    "Collez le hash de votre transaction ou son lien dans un explorateur de blocs. Nous la chercherons sur le réseau {network}.",
-  hashLabel: "Hash de la transaction (TxID) ou lien",
+    "Collez l’identifiant de votre transaction (TxID ou hash) ou son lien dans un explorateur de blocs. Nous la chercherons sur le réseau {network}.",
+  hashLabel: "ID de transaction (TxID ou hash) ou lien",
   hashSend: "Rechercher",
   hashReceived:
     "Merci. Nous cherchons votre transaction\u00a0: elle s’affichera sur cette page dès que nous saurons qu’elle correspond à ce paiement. Ne payez pas deux fois.",
   hashMalformed:
-    "Cela ne ressemble pas à un hash de transaction. Un hash comporte 64 chiffres et lettres de a à f, et peut commencer par 0x. Copiez-le depuis votre portefeuille ou votre plateforme d’échange et collez-le de nouveau.",
+    "Ce n’est pas un identifiant de transaction (TxID ou hash). Un identifiant comporte 64 caractères, par exemple 3f5a…, et peut commencer par 0x. Copiez-le depuis votre portefeuille ou votre plateforme d’échange et collez-le dans le champ ci-dessous.",
   hashTooMany:
     "Nous vérifions encore les transactions que vous avez indiquées. Attendez les résultats ou contactez le marchand.",
 
@@ -211,18 +216,18 @@ export const fr: Catalogue = {
   hashTooEarly:
     "Cette transaction est antérieure à ce paiement\u00a0: elle ne peut donc pas y correspondre.",
   hashTooLate:
-    "La date limite est passée depuis trop longtemps pour que nous puissions associer cette transaction. Contactez {merchant} en indiquant cette référence\u00a0: {reference}.",
+    "Le délai de paiement est écoulé depuis trop longtemps pour que nous puissions associer cette transaction. Contactez {merchant} en indiquant cette référence\u00a0: {reference}.",
   hashNotForThis:
     "Cette transaction ne correspond pas à cette facture. Si vous pensez le contraire, contactez {merchant} en indiquant cette référence\u00a0: {reference}.",
 
   refundQuestion: "Demander un remboursement",
   refundAmount: "Demander le retour de {amount}",
   refundNext:
-    "Demandez un remboursement ici. Si {merchant} est d’accord, l’argent est envoyé à l’adresse de portefeuille que vous indiquez.",
+    "Demandez un remboursement ici, en indiquant l’adresse de portefeuille où il doit arriver. {merchant} l’envoie ensuite, ou indique sur cette page la raison d’un refus.",
   refundAsked:
-    "Vous avez demandé le retour de {refund}. {merchant} en décide, et cette page affichera la décision. Vous n’avez plus rien à faire.",
+    "Vous avez demandé le retour de {refund}. {merchant} décide, et cette page affichera la décision. Vous n’avez plus rien à faire.",
   refundLead:
-    "{merchant} peut vous renvoyer ce dont ce paiement n’a pas besoin. Saisissez le hash de la transaction de votre paiement et une adresse de votre propre portefeuille. Ne saisissez pas l’adresse de la plateforme d’échange depuis laquelle vous avez payé\u00a0: ce qui y est envoyé peut être perdu.",
+    "{merchant} peut vous renvoyer ce dont ce paiement n’a pas besoin. Saisissez l’identifiant de la transaction (TxID ou hash) de votre paiement et une adresse de votre propre portefeuille. Ne saisissez pas l’adresse de la plateforme d’échange depuis laquelle vous avez payé\u00a0: ce qui y est envoyé peut être perdu.",
   refundAddressLabel: "Votre propre adresse sur le réseau {network}",
   refundContinue: "Continuer",
   refundCheck: "Est-ce votre adresse\u00a0?",
@@ -258,7 +263,7 @@ export const fr: Catalogue = {
   excess: "Trop-perçu",
   network: "Réseau",
   reference: "Référence",
-  paidAt: "Payé le",
+  paidAt: "Payé",
   expires: "Date limite",
   expired: "Date limite passée",
   transaction: "Transaction",

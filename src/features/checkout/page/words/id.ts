@@ -1,6 +1,9 @@
 import type { Catalogue } from "./en.ts";
 
-/** The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. */
+/**
+ * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
+ * those of en.ts with the digest e137c2829af5.
+ */
 export const id: Catalogue = {
   lang: "id",
   dir: "ltr",
@@ -18,7 +21,7 @@ export const id: Catalogue = {
   lastDigits:
     "Kami mengenali pembayaran Anda dari angka-angka terakhir, jadi mohon jangan membulatkan jumlahnya.",
   arrives:
-    "Jumlah yang diterima harus tepat {amount}. Dari exchange? Lihat “Anda akan menerima”: setelah dipotong biaya, jumlahnya harus tepat ini.",
+    "Jumlah yang diterima harus tepat {amount}. Membayar dari exchange? Tambahkan biayanya, agar yang diterima tepat {amount}.",
   onlyHere:
     "Kirim hanya {token} di jaringan {network}. Kiriman lain tidak akan sampai ke penjual dan tidak dapat dikembalikan.",
   ownCoin: "Dari dompet Anda sendiri, Anda juga memerlukan sedikit {coin} untuk biaya jaringan.",
@@ -51,6 +54,7 @@ export const id: Catalogue = {
     "Anda sudah memilih sebanyak cara yang dimungkinkan untuk pembayaran ini. Anda masih dapat memilih salah satunya.",
   optionClosed:
     "Cara pembayaran tidak dapat diubah sekarang. Halaman ini menunjukkan langkah berikutnya.",
+  paymentFolded: "Jumlah dan alamat untuk membayar",
   payBy: "Bayar sebelum:",
   timeLeft: "Sisa waktu: {time}",
   timeLeftToPay: "Sisa waktu pembayaran: {time}",
@@ -83,17 +87,17 @@ export const id: Catalogue = {
   awaitingLead:
     "Sudah mengirim? Mohon jangan kirim dua kali: pembayaran Anda akan muncul di sini. Anda boleh menutup halaman ini dan kembali lagi.",
   payAgain:
-    "Anda boleh membayar lagi di bawah. Apakah dompet Anda menampilkannya sebagai selesai? Jangan membayar: hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Apakah dompet atau exchange Anda menampilkannya sebagai selesai? Kalau begitu, jangan membayar lagi: hubungi {contact} dan sebutkan kode referensi ini: {reference}. Jika tidak, Anda boleh membayar lagi di bawah.",
   lookingLead:
-    "Mohon jangan kirim lagi. Biasanya perlu beberapa menit, dan kami mencari selama satu jam. Anda boleh menutup halaman ini dan kembali lagi.",
+    "Mohon jangan membayar lagi. Biasanya perlu beberapa menit. Jika tidak kami temukan dalam satu jam, halaman ini akan memberitahukannya. Anda boleh menutup halaman ini dan kembali lagi.",
   lookingHeadline: "Mencari transaksi Anda",
   sentFailedHeadline: "Transaksi Anda gagal",
-  enteredHeadline: "Transaksi yang dimasukkan tidak dihitung",
+  enteredHeadline: "Transaksi itu bukan pembayaran ini",
   enteredNext:
-    "Salah memasukkan? Masukkan yang benar di bawah. Anda membayar dengan yang ini? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
-  goneHeadline: "Pembayaran Anda tidak lagi ada di jaringan",
+    "Mohon jangan membayar lagi dulu. Salah memasukkan? Masukkan yang benar di bawah. Anda membayar dengan yang ini? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+  goneHeadline: "Jaringan tidak lagi menampilkan pembayaran Anda",
   goneLead:
-    "Periksa dompet Anda. Jika pembayaran berstatus terkirim atau tertunda, tunggu dan jangan membayar lagi. Jika gagal atau hilang, Anda boleh membayar lagi di bawah. Belum ada di sini satu jam setelah dikirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Periksa dompet atau exchange Anda. Jika pembayaran berstatus terkirim, tertunda, atau selesai, tunggu dan jangan membayar lagi. Jika berstatus gagal, Anda boleh membayar lagi di bawah. Masih belum ada di sini setelah satu jam? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   partlyPaidHeadline: "Sebagian pembayaran Anda sudah masuk",
   partlyPaidLead:
     "Kirim sisa {remaining} untuk menyelesaikan pembayaran. Kami menerima {received} dari {payable}.",
@@ -109,19 +113,21 @@ export const id: Catalogue = {
   waitAbout: "sekitar {time}",
   inReviewHeadline: "Pembayaran ditemukan, menunggu penjual",
   inReviewLead:
-    "Mohon tunggu dan jangan kirim lagi. Pembayaran Anda tidak dapat dicocokkan secara otomatis, jadi {merchant} yang memutuskan apakah akan menerimanya. Keputusannya akan muncul di halaman ini.",
+    "Mohon tunggu dan jangan kirim lagi. {merchant} yang memutuskan apakah akan menerima atau mengembalikan pembayaran Anda. Keputusannya akan muncul di halaman ini.",
+  inReviewUnclear: "Pembayaran Anda tidak dapat dicocokkan secara otomatis.",
+  inReviewAmount: "Kami menerima {arrived}, tetapi yang diminta adalah {payable}.",
   paidHeadline: "Lunas",
   paidLead: "Terima kasih. {merchant} sudah menerima pembayaran Anda.",
   overpaidHeadline: "Lunas. Anda mengirim {excess} terlalu banyak",
   overpaidLead: "{merchant} sudah menerima pembayaran Anda.",
   sumPaid: "Anda membayar",
-  sumAsked: "Total tagihan",
+  sumAsked: "Total pesanan",
   sumExcess: "Kelebihan",
   overpaidAction:
     "Untuk mendapatkan kembali {excess}, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   paidLateHeadline: "Dibayar dan diterima",
   paidLateLead:
-    "Terima kasih. {merchant} sudah menerima pembayaran Anda. Anda tidak perlu melakukan apa pun lagi.",
+    "Terima kasih. {merchant} sudah menyetujui pembayaran Anda. Anda tidak perlu melakukan apa pun lagi.",
   paidLateOverpaidLead: "{merchant} sudah menyetujui pembayaran Anda.",
   lateHeadline: "Pembayaran Anda masuk setelah waktu habis",
   lateLead:
@@ -132,57 +138,55 @@ export const id: Catalogue = {
   newLink:
     "Mohon jangan kirim apa pun sekarang. Mintalah tautan baru kepada {contact} dan sebutkan kode referensi ini: {reference}.",
   expiredSent:
-    "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda masih dapat muncul di sini, jadi simpan tautan halaman ini. Belum ada setelah satu jam? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda masih dapat muncul di sini, jadi simpan tautan halaman ini. Masih belum ada di sini satu jam setelah dikirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   expiredPartlyHeadline: "Hanya sebagian yang dibayar tepat waktu",
   expiredPartlyLead:
     "Mohon jangan lagi mengirim sisanya: waktu untuk membayar sudah habis. Kami menerima {received} dari {payable}.",
   expiredPartlyNext:
     "Hubungi {contact} tentang {received} yang sudah masuk dan sebutkan kode referensi ini: {reference}.",
   canceledHeadline: "Dibatalkan oleh {merchant}",
-  canceledLead: "Mohon jangan kirim apa pun: {merchant} membatalkan pembayaran ini.",
+  canceledLead: "Mohon jangan kirim apa pun: {merchant} membatalkan pesanan ini.",
   notNeededLead: "Kami menerima {arrived}. Mohon jangan kirim apa pun lagi.",
   canceledPaidHeadline: "Dibatalkan, tetapi pembayaran Anda masuk",
   canceledPaidLead:
-    "Mohon tunggu dan jangan kirim apa pun lagi. {merchant} telah membatalkan pembayaran ini dan kini memutuskan apakah akan menerima atau mengembalikan uang Anda. Keputusannya akan muncul di halaman ini.",
+    "Mohon tunggu dan jangan kirim apa pun lagi. {merchant} telah membatalkan pesanan ini dan kini memutuskan apakah akan menerima atau mengembalikan pembayaran Anda. Keputusannya akan muncul di halaman ini.",
   cannotCheckHeadline: "Kami tidak dapat memeriksa jaringan saat ini",
+  cannotCheckSince: "Terakhir diperiksa: {time}.",
   cannotCheckLead:
     "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda akan ditemukan begitu jaringan {network} dapat dibaca lagi.",
   cannotCheckOpen:
-    "Belum membayar? Sebaiknya tunggu. Jika Anda membayar sekarang, kami akan melihatnya begitu jaringan dapat dibaca lagi.",
+    "Belum membayar? Anda dapat menunggu, dan meminta tautan baru jika waktunya habis. Jika Anda membayar sekarang, kami akan melihatnya begitu jaringan dapat dibaca lagi.",
   cannotCheckOver:
     "Belum membayar? Mohon jangan membayar sekarang. Mintalah tautan baru kepada {contact}.",
   cannotCheckOverSent:
-    "Sudah mengirim? Mohon jangan kirim lagi: kami masih membaca jaringan {network} sampai saat itu, dan halaman ini akan menampilkan apa yang kami temukan.",
+    "Sudah mengirim? Mohon jangan kirim lagi: kami belum membaca jaringan {network} sampai akhir waktu itu. Halaman ini akan menampilkan apa yang kami temukan.",
   notAcceptedHeadline: "Saat ini tidak dapat membayar dengan cara ini",
   notAccepted:
     "Mohon jangan kirim apa pun: saat ini {merchant} tidak menerima {token} di jaringan {network}. Sudah mengirim, atau ingin membayar dengan cara lain? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   cannotConfirmNow:
-    "Jaringan {network} tidak dapat dibaca saat ini, jadi jumlah konfirmasi mungkin belum diperbarui. Pembayaran Anda sudah ditemukan, jadi mohon jangan kirim lagi.",
+    "Kami tidak dapat menjangkau jaringan {network} saat ini. Konfirmasi berlanjut begitu kami bisa. Pembayaran Anda sudah ditemukan, jadi mohon jangan kirim lagi.",
   revertedHeadline: "Jaringan harus mengonfirmasi ulang pembayaran",
   revertedLead:
     "Mohon jangan membayar lagi. Jaringan {network} belum mengonfirmasi pembayaran Anda: blok yang memuatnya diganti. Ini kadang terjadi, dan biasanya pembayaran muncul lagi dalam beberapa menit.",
   revertedNext:
-    "Anda boleh menutup halaman ini dan kembali lagi. Belum ada di sini satu jam setelah dikirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Anda boleh menutup halaman ini dan kembali lagi. Masih belum ada di sini satu jam setelah dikirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   reverted:
     "Periksa dompet Anda sebelum mengirim apa pun: jaringan tidak mempertahankan pembayaran yang sebelumnya tampil di sini. Selama dompet Anda menampilkannya sebagai terkirim atau tertunda, mohon jangan kirim yang lain.",
-  transactionFailed:
-    "Transaksi yang Anda masukkan gagal di jaringan: tidak ada dana yang berpindah.",
+  transactionFailed: "Transaksi yang Anda masukkan gagal di jaringan: uang Anda tidak berpindah.",
   contact: "Ada pertanyaan? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   contactIfLong:
     "Belum ada keputusan setelah satu hari? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   waitOrRefund: "Lebih suka uang Anda kembali? Sebutkan di bawah ke mana uang itu harus dikirim.",
-  lastChecked: "Terakhir diperiksa",
-  never: "Belum pernah",
 
   hashQuestion: "Sudah bayar, tetapi tidak tampil di sini?",
   hashLead:
-    "Tempelkan hash transaksi Anda atau tautannya di block explorer. Kami akan mencarinya di jaringan {network}.",
-  hashLabel: "Hash transaksi (TxID) atau tautan",
+    "Tempelkan ID transaksi Anda (TxID atau hash) atau tautannya di block explorer. Kami akan mencarinya di jaringan {network}.",
+  hashLabel: "ID transaksi (TxID atau hash) atau tautan",
   hashSend: "Cari",
   hashReceived:
     "Terima kasih. Kami sedang mencari transaksi Anda. Transaksi akan tampil di halaman ini setelah kami tahu bahwa itu untuk pembayaran ini. Mohon jangan kirim dua kali.",
   hashMalformed:
-    "Itu tidak tampak seperti hash transaksi. Hash terdiri dari 64 angka dan huruf a sampai f, dan bisa diawali 0x. Salin dari dompet atau exchange Anda, lalu tempelkan lagi.",
+    "Ini bukan ID transaksi (TxID atau hash). ID terdiri dari 64 karakter, misalnya 3f5a…, dan bisa diawali 0x. Salin dari dompet atau exchange Anda, lalu tempelkan di kolom di bawah.",
   hashTooMany:
     "Kami masih memeriksa transaksi yang Anda masukkan. Tunggu hasilnya, atau hubungi penjual.",
 
@@ -209,18 +213,18 @@ export const id: Catalogue = {
   hashTooEarly:
     "Transaksi ini terjadi sebelum pembayaran ini dibuat, jadi tidak mungkin untuk pembayaran ini.",
   hashTooLate:
-    "Batas waktunya sudah terlalu lama lewat sehingga kami tidak dapat mencocokkan transaksi ini. Hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
+    "Waktu untuk membayar sudah terlalu lama habis sehingga kami tidak dapat mencocokkan transaksi ini. Hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
   hashNotForThis:
     "Transaksi ini bukan pembayaran untuk tagihan ini. Jika Anda berpendapat lain, hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
 
   refundQuestion: "Minta pengembalian dana",
   refundAmount: "Minta {amount} dikembalikan",
   refundNext:
-    "Minta pengembalian dana di sini. Jika {merchant} setuju, uangnya dikirim ke alamat dompet yang Anda masukkan.",
+    "Minta pengembalian dana di sini, dengan alamat dompet tujuannya. {merchant} lalu mengirimnya, atau menjelaskan di halaman ini mengapa tidak.",
   refundAsked:
     "Anda meminta {refund} dikembalikan. {merchant} yang memutuskan, dan keputusannya akan muncul di halaman ini. Anda tidak perlu melakukan apa pun lagi.",
   refundLead:
-    "{merchant} dapat mengirim kembali yang tidak diperlukan untuk pembayaran ini. Masukkan hash transaksi pembayaran Anda dan alamat dompet Anda sendiri. Jangan masukkan alamat exchange yang Anda pakai untuk membayar: yang dikirim ke sana bisa hilang.",
+    "{merchant} dapat mengirim kembali yang tidak diperlukan untuk pembayaran ini. Masukkan ID transaksi (TxID atau hash) pembayaran Anda dan alamat dompet Anda sendiri. Jangan masukkan alamat exchange yang Anda pakai untuk membayar: yang dikirim ke sana bisa hilang.",
   refundAddressLabel: "Alamat Anda sendiri di jaringan {network}",
   refundContinue: "Lanjutkan",
   refundCheck: "Apakah ini alamat Anda?",
@@ -255,7 +259,7 @@ export const id: Catalogue = {
   excess: "Kelebihan bayar",
   network: "Jaringan",
   reference: "Kode referensi",
-  paidAt: "Dibayar pada",
+  paidAt: "Dibayar",
   expires: "Bayar sebelum",
   expired: "Waktu habis",
   transaction: "Transaksi",

@@ -1,6 +1,9 @@
 import type { Catalogue } from "./en.ts";
 
-/** The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. */
+/**
+ * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
+ * of en.ts with the digest e137c2829af5.
+ */
 export const it: Catalogue = {
   lang: "it",
   dir: "ltr",
@@ -18,7 +21,7 @@ export const it: Catalogue = {
   lastDigits:
     "Le ultime cifre ci permettono di riconoscere il tuo pagamento: non arrotondare l’importo.",
   arrives:
-    "Devono arrivare esattamente {amount}. Paghi da un exchange? Guarda «Riceverai»: dopo la commissione deve mostrare esattamente questo importo.",
+    "Devono arrivare esattamente {amount}. Paghi da un exchange? Aggiungi la sua commissione, in modo che arrivino esattamente {amount}.",
   onlyHere:
     "Invia solo {token} sulla rete {network}. Qualsiasi altra cosa non arriverà al venditore e non potrà essere recuperata.",
   ownCoin: "Dal tuo wallet personale ti serve anche un po’ di {coin} per la commissione di rete.",
@@ -41,16 +44,17 @@ export const it: Catalogue = {
   otherCode: "Usa un codice che include l’importo",
   scanCheck:
     "Alcuni wallet non leggono bene questo codice. Prima di confermare, il tuo wallet deve mostrare un indirizzo del destinatario che termina con {ending} e un importo di {amount}. Se mostra altro, non inviare nulla e usa l’indirizzo.",
-  otherOptions: "Paga con un altro token o un'altra rete",
+  otherOptions: "Paga con un altro token o un’altra rete",
   optionsLead:
-    "Ogni opzione ha un importe e un indirizzo propri. Hai già inviato qualcosa? Allora aspetta: conta comunque, al cambio che ti è stato mostrato.",
-  optionChosen: "L'importo e l'indirizzo sono cambiati.",
+    "Ogni opzione ha un importo e un indirizzo propri. Hai già inviato qualcosa? Allora aspetta: conta comunque, al cambio che ti è stato mostrato.",
+  optionChosen: "L’importo e l’indirizzo sono cambiati.",
   optionRefused:
     "Questo modo di pagare non è disponibile al momento. Puoi sceglierne un altro o pagare come indicato sotto.",
   optionsFull:
     "Hai scelto tutti i modi di pagare che questo pagamento può avere. Puoi ancora scegliere uno di quelli.",
   optionClosed:
     "Il modo di pagare non può essere cambiato ora. Questa pagina mostra il passo successivo.",
+  paymentFolded: "Importo e indirizzo per pagare",
   payBy: "Paga entro:",
   timeLeft: "Tempo rimasto: {time}",
   timeLeftToPay: "Tempo rimasto per pagare: {time}",
@@ -83,17 +87,17 @@ export const it: Catalogue = {
   awaitingLead:
     "Hai già pagato? Non pagare due volte: il pagamento apparirà qui. Puoi chiudere questa pagina e tornare.",
   payAgain:
-    "Puoi pagare di nuovo qui sotto. Il tuo wallet la mostra come completata? Allora non pagare: contatta {contact} e indica questo riferimento: {reference}.",
+    "Il tuo wallet o exchange la mostra come completata? Allora non pagare di nuovo: contatta {contact} e indica questo riferimento: {reference}. Altrimenti puoi pagare di nuovo qui sotto.",
   lookingLead:
-    "Non pagare di nuovo. Di solito servono alcuni minuti, e continuiamo a cercare per un’ora. Puoi chiudere questa pagina e tornare.",
+    "Non pagare di nuovo. Di solito servono alcuni minuti. Se non la troviamo entro un’ora, questa pagina lo dirà. Puoi chiudere questa pagina e tornare.",
   lookingHeadline: "Stiamo cercando la tua transazione",
   sentFailedHeadline: "La tua transazione non è riuscita",
-  enteredHeadline: "La transazione inserita non vale",
+  enteredHeadline: "Quella transazione non è questo pagamento",
   enteredNext:
-    "Era quella sbagliata? Inserisci qui sotto quella giusta. Hai pagato con questa? Contatta {contact} e indica questo riferimento: {reference}.",
-  goneHeadline: "Il tuo pagamento non è più sulla rete",
+    "Per ora non pagare di nuovo. Hai inserito quella sbagliata? Inserisci qui sotto quella giusta. Hai pagato con questa? Contatta {contact} e indica questo riferimento: {reference}.",
+  goneHeadline: "La rete non mostra più il tuo pagamento",
   goneLead:
-    "Guarda nel tuo wallet. Se mostra il pagamento come inviato o in sospeso, attendi e non pagare di nuovo. Se non è riuscito o non c’è più, puoi pagare di nuovo qui sotto. Non è qui un’ora dopo l’invio? Contatta {contact} e indica questo riferimento: {reference}.",
+    "Guarda nel tuo wallet o exchange. Se mostra il pagamento come inviato, in sospeso o completato, attendi e non pagare di nuovo. Se lo mostra come non riuscito, puoi pagare di nuovo qui sotto. Dopo un’ora non è ancora qui? Contatta {contact} e indica questo riferimento: {reference}.",
   partlyPaidHeadline: "È arrivata una parte del tuo pagamento",
   partlyPaidLead:
     "Invia i restanti {remaining} per completare il pagamento. Abbiamo ricevuto {received} su {payable}.",
@@ -108,13 +112,15 @@ export const it: Catalogue = {
   waitAbout: "circa {time}",
   inReviewHeadline: "Pagamento trovato, in attesa del venditore",
   inReviewLead:
-    "Attendi e non inviarlo di nuovo. Non è stato possibile abbinare automaticamente il tuo pagamento, quindi {merchant} decide se accettarlo. La decisione apparirà in questa pagina.",
+    "Attendi e non inviarlo di nuovo. {merchant} decide se accettare il tuo pagamento o restituirlo. La decisione apparirà in questa pagina.",
+  inReviewUnclear: "Non è stato possibile abbinare automaticamente il tuo pagamento.",
+  inReviewAmount: "Abbiamo ricevuto {arrived}, ma l’importo richiesto era {payable}.",
   paidHeadline: "Pagato",
   paidLead: "Grazie! {merchant} ha ricevuto il tuo pagamento.",
   overpaidHeadline: "Pagato. Hai inviato {excess} in più",
   overpaidLead: "{merchant} ha ricevuto il tuo pagamento.",
   sumPaid: "Hai pagato",
-  sumAsked: "Totale da pagare",
+  sumAsked: "Totale dell’ordine",
   sumExcess: "In più",
   overpaidAction:
     "Per riavere {excess}, contatta {contact} e indica questo riferimento: {reference}.",
@@ -130,56 +136,55 @@ export const it: Catalogue = {
   newLink:
     "Non inviare nulla adesso. Chiedi un nuovo link a {contact} e indica questo riferimento: {reference}.",
   expiredSent:
-    "Hai già pagato? Non pagare di nuovo: il pagamento può ancora apparire qui, quindi conserva il link a questa pagina. Non è qui dopo un’ora? Contatta {contact} e indica questo riferimento: {reference}.",
+    "Hai già pagato? Non pagare di nuovo: il pagamento può ancora apparire qui, quindi conserva il link a questa pagina. Un’ora dopo l’invio non è ancora qui? Contatta {contact} e indica questo riferimento: {reference}.",
   expiredPartlyHeadline: "Solo una parte è stata pagata in tempo",
   expiredPartlyLead:
     "Non inviare più il resto: il tempo per pagare è finito. Abbiamo ricevuto {received} su {payable}.",
   expiredPartlyNext:
     "Contatta {contact} per i {received} e indica questo riferimento: {reference}.",
   canceledHeadline: "Annullato da {merchant}",
-  canceledLead: "Non inviare nulla: {merchant} ha annullato questo pagamento.",
+  canceledLead: "Non inviare nulla: {merchant} ha annullato questo ordine.",
   notNeededLead: "Abbiamo ricevuto {arrived}. Non inviare altro.",
   canceledPaidHeadline: "Annullato, ma il tuo pagamento è arrivato",
   canceledPaidLead:
-    "Attendi e non inviare altro. {merchant} aveva annullato questo pagamento e ora decide se accettare il tuo denaro o restituirlo. La decisione apparirà in questa pagina.",
+    "Attendi e non inviare altro. {merchant} aveva annullato questo ordine e ora decide se accettare il tuo pagamento o restituirlo. La decisione apparirà in questa pagina.",
   cannotCheckHeadline: "Al momento non riusciamo a controllare la rete",
+  cannotCheckSince: "Ultimo controllo: {time}.",
   cannotCheckLead:
     "Hai già pagato? Non pagare di nuovo: il tuo pagamento verrà trovato appena la rete {network} sarà di nuovo leggibile.",
   cannotCheckOpen:
-    "Non hai ancora pagato? È meglio aspettare. Se paghi adesso, lo vedremo appena la rete sarà di nuovo leggibile.",
+    "Non hai ancora pagato? Puoi aspettare, e chiedere un nuovo link se il tempo finisce. Se paghi adesso, lo vedremo quando potremo leggere di nuovo la rete.",
   cannotCheckOver: "Non hai ancora pagato? Non pagare adesso. Chiedi un nuovo link a {contact}.",
   cannotCheckOverSent:
-    "Hai già pagato? Non pagare di nuovo: stiamo ancora leggendo la rete {network} fino a quel momento, e questa pagina mostrerà ciò che troviamo.",
+    "Hai già pagato? Non pagare di nuovo: non abbiamo ancora letto la rete {network} fino alla fine di quel tempo. Questa pagina mostrerà ciò che troviamo.",
   notAcceptedHeadline: "Al momento non puoi pagare in questo modo",
   notAccepted:
     "Non inviare nulla: al momento {merchant} non accetta {token} sulla rete {network}. Hai già pagato o vuoi pagare in un altro modo? Contatta {contact} e indica questo riferimento: {reference}.",
   cannotConfirmNow:
-    "Al momento la rete {network} non è leggibile, quindi il numero di conferme potrebbe non essere aggiornato. Il tuo pagamento è stato trovato, quindi non inviarlo di nuovo.",
+    "Al momento non riusciamo a raggiungere la rete {network}. Le conferme riprenderanno appena possibile. Il tuo pagamento è stato trovato, quindi non inviarlo di nuovo.",
   revertedHeadline: "La rete deve riconfermare il tuo pagamento",
   revertedLead:
     "Non pagare di nuovo. La rete {network} non ha confermato il tuo pagamento: il blocco che lo conteneva è stato sostituito. Succede ogni tanto, e di solito il pagamento riappare entro pochi minuti.",
   revertedNext:
-    "Puoi chiudere questa pagina e tornare. Non è qui un’ora dopo l’invio? Contatta {contact} e indica questo riferimento: {reference}.",
+    "Puoi chiudere questa pagina e tornare. Un’ora dopo l’invio non è ancora qui? Contatta {contact} e indica questo riferimento: {reference}.",
   reverted:
     "Guarda nel tuo wallet prima di inviare qualsiasi cosa: la rete non ha conservato un pagamento che prima appariva qui. Finché il tuo wallet lo mostra come inviato o in sospeso, non inviarne un altro.",
   transactionFailed:
-    "La transazione che hai inserito non è riuscita sulla rete: non ha spostato denaro.",
+    "La transazione che hai inserito non è riuscita sulla rete: il tuo denaro non si è mosso.",
   contact: "Domande? Contatta {contact} e indica questo riferimento: {reference}.",
   contactIfLong:
     "Nessuna decisione dopo un giorno? Contatta {contact} e indica questo riferimento: {reference}.",
   waitOrRefund: "Preferisci riavere il tuo denaro? Indica qui sotto dove deve andare.",
-  lastChecked: "Ultimo controllo",
-  never: "Non ancora",
 
   hashQuestion: "Hai già pagato, ma qui non si vede?",
   hashLead:
-    "Incolla l’hash della tua transazione o il link del block explorer. La cercheremo sulla rete {network}.",
-  hashLabel: "Hash della transazione (TxID) o link",
+    "Incolla l’ID della tua transazione (TxID o hash) o il link del block explorer. La cercheremo sulla rete {network}.",
+  hashLabel: "ID della transazione (TxID o hash) o link",
   hashSend: "Cerca",
   hashReceived:
     "Grazie. Stiamo cercando la tua transazione: apparirà in questa pagina appena sapremo che riguarda questo pagamento. Non pagare due volte.",
   hashMalformed:
-    "Non sembra l’hash di una transazione. Un hash ha 64 cifre e lettere dalla a alla f e può iniziare con 0x. Copialo dal tuo wallet o exchange e incollalo di nuovo.",
+    "Questo non è l’ID di una transazione (TxID o hash). Un ID ha 64 caratteri, come 3f5a…, e può iniziare con 0x. Copialo dal tuo wallet o exchange e incollalo nel campo qui sotto.",
   hashTooMany:
     "Stiamo ancora controllando le transazioni che ci hai indicato. Attendi i risultati o contatta il venditore.",
 
@@ -205,18 +210,18 @@ export const it: Catalogue = {
   hashTooSmall: "Questa transazione ha inviato troppo poco per valere come pagamento.",
   hashTooEarly: "Questa transazione è precedente a questo pagamento, quindi non può riguardarlo.",
   hashTooLate:
-    "Il termine è scaduto da troppo tempo per poter abbinare questa transazione. Contatta {merchant} e indica questo riferimento: {reference}.",
+    "Il tempo per pagare è finito da troppo per poter abbinare questa transazione. Contatta {merchant} e indica questo riferimento: {reference}.",
   hashNotForThis:
     "Questa transazione non è un pagamento di questa fattura. Se pensi che lo sia, contatta {merchant} e indica questo riferimento: {reference}.",
 
   refundQuestion: "Chiedi un rimborso",
   refundAmount: "Chiedi indietro {amount}",
   refundNext:
-    "Chiedi qui un rimborso. Se {merchant} è d’accordo, il denaro viene inviato all’indirizzo del wallet che indichi.",
+    "Chiedi qui un rimborso e indica l’indirizzo del wallet a cui deve arrivare. {merchant} poi lo invia, oppure spiega in questa pagina perché no.",
   refundAsked:
     "Hai chiesto indietro {refund}. {merchant} decide, e questa pagina mostrerà la decisione. Non devi fare altro.",
   refundLead:
-    "{merchant} può restituirti ciò che non serve a questo pagamento. Inserisci l’hash della transazione con cui hai pagato e un indirizzo del tuo wallet. Non inserire l’indirizzo dell’exchange da cui hai pagato: ciò che viene inviato lì può andare perso.",
+    "{merchant} può restituirti ciò che non serve a questo pagamento. Inserisci l’ID della transazione (TxID o hash) del tuo pagamento e un indirizzo del tuo wallet. Non inserire l’indirizzo dell’exchange da cui hai pagato: ciò che viene inviato lì può andare perso.",
   refundAddressLabel: "Un tuo indirizzo sulla rete {network}",
   refundContinue: "Continua",
   refundCheck: "È questo il tuo indirizzo?",
@@ -251,7 +256,7 @@ export const it: Catalogue = {
   excess: "Pagato in più",
   network: "Rete",
   reference: "Riferimento",
-  paidAt: "Pagato il",
+  paidAt: "Pagato",
   expires: "Paga entro",
   expired: "Tempo finito",
   transaction: "Transazione",

@@ -1,6 +1,9 @@
 import type { Catalogue } from "./en.ts";
 
-/** The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. */
+/**
+ * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
+ * texts are those of en.ts with the digest e137c2829af5.
+ */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
   dir: "ltr",
@@ -18,7 +21,7 @@ export const ptBR: Catalogue = {
   lastDigits:
     "Os últimos dígitos nos permitem reconhecer o seu pagamento. Por isso, não arredonde o valor.",
   arrives:
-    "Precisam chegar exatamente {amount}. Paga por uma corretora? Veja “Você receberá”: depois da taxa dela, deve mostrar exatamente este valor.",
+    "Precisam chegar exatamente {amount}. Vai pagar por uma corretora? Some a taxa dela, para que cheguem exatamente {amount}.",
   onlyHere:
     "Envie somente {token} pela rede {network}. Qualquer outra coisa não chegará ao vendedor e não poderá ser recuperada.",
   ownCoin:
@@ -52,6 +55,7 @@ export const ptBR: Catalogue = {
     "Você já escolheu o máximo de formas de pagamento que este pagamento pode ter. Ainda pode escolher uma delas.",
   optionClosed:
     "A forma de pagamento não pode ser alterada agora. Esta página mostra o próximo passo.",
+  paymentFolded: "Valor e endereço para pagar",
   payBy: "Pague até:",
   timeLeft: "Tempo restante: {time}",
   timeLeftToPay: "Tempo restante para pagar: {time}",
@@ -84,17 +88,17 @@ export const ptBR: Catalogue = {
   awaitingLead:
     "Já enviou? Não envie duas vezes: o pagamento aparecerá aqui. Você pode fechar esta página e voltar.",
   payAgain:
-    "Você pode pagar de novo abaixo. A sua carteira a mostra como concluída? Então não pague: fale com {contact} e informe este código de referência: {reference}.",
+    "A sua carteira ou corretora a mostra como concluída? Então não pague de novo: fale com {contact} e informe este código de referência: {reference}. Caso contrário, você pode pagar de novo abaixo.",
   lookingLead:
-    "Não envie de novo. Isso costuma levar alguns minutos, e continuamos procurando por uma hora. Você pode fechar esta página e voltar.",
+    "Não pague de novo. Isso costuma levar alguns minutos. Se não a encontrarmos em uma hora, esta página avisará. Você pode fechar esta página e voltar.",
   lookingHeadline: "Procurando a sua transação",
   sentFailedHeadline: "A sua transação falhou",
-  enteredHeadline: "A transação informada não conta",
+  enteredHeadline: "Essa transação não é este pagamento",
   enteredNext:
-    "Era a errada? Informe a certa abaixo. Pagou com esta? Fale com {contact} e informe este código de referência: {reference}.",
-  goneHeadline: "O seu pagamento não está mais na rede",
+    "Não pague de novo ainda. Informou a errada? Informe a certa abaixo. Pagou com esta? Fale com {contact} e informe este código de referência: {reference}.",
+  goneHeadline: "A rede não mostra mais o seu pagamento",
   goneLead:
-    "Olhe na sua carteira. Se ela mostrar o pagamento como enviado ou pendente, aguarde e não pague de novo. Se ele falhou ou sumiu, você pode pagar de novo abaixo. Não está aqui uma hora depois do envio? Fale com {contact} e informe este código de referência: {reference}.",
+    "Olhe na sua carteira ou corretora. Se ela mostrar o pagamento como enviado, pendente ou concluído, aguarde e não pague de novo. Se mostrar que ele falhou, você pode pagar de novo abaixo. Ainda não está aqui depois de uma hora? Fale com {contact} e informe este código de referência: {reference}.",
   partlyPaidHeadline: "Uma parte do seu pagamento chegou",
   partlyPaidLead:
     "Envie os {remaining} restantes para concluir o pagamento. Recebemos {received} de {payable}.",
@@ -109,13 +113,15 @@ export const ptBR: Catalogue = {
   waitAbout: "cerca de {time}",
   inReviewHeadline: "Pagamento encontrado, aguardando o vendedor",
   inReviewLead:
-    "Aguarde e não envie de novo. O seu pagamento não pôde ser identificado automaticamente, por isso {merchant} decide se o aceita. A decisão aparecerá nesta página.",
+    "Aguarde e não envie de novo. {merchant} decide se aceita o seu pagamento ou o devolve. A decisão aparecerá nesta página.",
+  inReviewUnclear: "O seu pagamento não pôde ser identificado automaticamente.",
+  inReviewAmount: "Recebemos {arrived}, mas o valor pedido era {payable}.",
   paidHeadline: "Pago",
   paidLead: "Obrigado! {merchant} recebeu o seu pagamento.",
   overpaidHeadline: "Pago. Você enviou {excess} a mais",
   overpaidLead: "{merchant} recebeu o seu pagamento.",
   sumPaid: "Você pagou",
-  sumAsked: "Total a pagar",
+  sumAsked: "Total do pedido",
   sumExcess: "A mais",
   overpaidAction:
     "Para receber {excess} de volta, fale com {contact} e informe este código de referência: {reference}.",
@@ -130,55 +136,55 @@ export const ptBR: Catalogue = {
   newLink:
     "Não envie nada agora. Peça um novo link a {contact} e informe este código de referência: {reference}.",
   expiredSent:
-    "Já enviou? Não envie de novo: o pagamento ainda pode aparecer aqui, por isso guarde o link desta página. Não apareceu depois de uma hora? Fale com {contact} e informe este código de referência: {reference}.",
+    "Já enviou? Não envie de novo: o pagamento ainda pode aparecer aqui, por isso guarde o link desta página. Ainda não está aqui uma hora depois do envio? Fale com {contact} e informe este código de referência: {reference}.",
   expiredPartlyHeadline: "Só uma parte foi paga a tempo",
   expiredPartlyLead:
     "Não envie mais o restante: o tempo para pagar terminou. Recebemos {received} de {payable}.",
   expiredPartlyNext:
     "Fale com {contact} sobre os {received} e informe este código de referência: {reference}.",
   canceledHeadline: "Cancelado por {merchant}",
-  canceledLead: "Não envie nada: {merchant} cancelou este pagamento.",
+  canceledLead: "Não envie nada: {merchant} cancelou este pedido.",
   notNeededLead: "Recebemos {arrived}. Não envie mais nada.",
   canceledPaidHeadline: "Cancelado, mas o seu pagamento chegou",
   canceledPaidLead:
-    "Aguarde e não envie mais nada. {merchant} tinha cancelado este pagamento e agora decide se aceita o seu dinheiro ou o devolve. A decisão aparecerá nesta página.",
+    "Aguarde e não envie mais nada. {merchant} tinha cancelado este pedido e agora decide se aceita o seu pagamento ou o devolve. A decisão aparecerá nesta página.",
   cannotCheckHeadline: "Não conseguimos consultar a rede agora",
+  cannotCheckSince: "Última verificação: {time}.",
   cannotCheckLead:
     "Já enviou? Não envie de novo: o pagamento será encontrado assim que a rede {network} puder ser lida de novo.",
   cannotCheckOpen:
-    "Ainda não pagou? É melhor aguardar. Se você pagar agora, veremos o pagamento quando a rede puder ser lida de novo.",
+    "Ainda não pagou? Você pode aguardar e pedir um novo link se o tempo acabar. Se pagar agora, veremos o pagamento quando conseguirmos ler a rede de novo.",
   cannotCheckOver: "Ainda não pagou? Não pague agora. Peça um novo link a {contact}.",
   cannotCheckOverSent:
-    "Já enviou? Não envie de novo: ainda estamos lendo a rede {network} até esse momento, e esta página mostrará o que encontrarmos.",
+    "Já enviou? Não envie de novo: ainda não lemos a rede {network} até o fim desse tempo. Esta página mostrará o que encontrarmos.",
   notAcceptedHeadline: "Agora não é possível pagar desta forma",
   notAccepted:
     "Não envie nada: {merchant} não aceita {token} na rede {network} no momento. Já enviou ou quer pagar de outra forma? Fale com {contact} e informe este código de referência: {reference}.",
   cannotConfirmNow:
-    "Não conseguimos ler a rede {network} no momento, por isso o número de confirmações pode estar desatualizado. O seu pagamento foi encontrado, por isso não envie de novo.",
+    "Não conseguimos acessar a rede {network} no momento. As confirmações continuam assim que for possível. O seu pagamento foi encontrado, por isso não envie de novo.",
   revertedHeadline: "A rede precisa reconfirmar o seu pagamento",
   revertedLead:
     "Não pague de novo. A rede {network} não confirmou o seu pagamento: o bloco em que ele estava foi substituído. Isso acontece de vez em quando, e o pagamento costuma reaparecer em alguns minutos.",
   revertedNext:
-    "Você pode fechar esta página e voltar. Não está aqui uma hora depois do envio? Fale com {contact} e informe este código de referência: {reference}.",
+    "Você pode fechar esta página e voltar. Ainda não está aqui uma hora depois do envio? Fale com {contact} e informe este código de referência: {reference}.",
   reverted:
     "Olhe na sua carteira antes de enviar qualquer coisa: a rede não manteve um pagamento que já tinha aparecido aqui. Enquanto a sua carteira o mostrar como enviado ou pendente, não envie outro.",
-  transactionFailed: "A transação que você informou falhou na rede: ela não movimentou dinheiro.",
+  transactionFailed:
+    "A transação que você informou falhou na rede: o seu dinheiro não foi movimentado.",
   contact: "Dúvidas? Fale com {contact} e informe este código de referência: {reference}.",
   contactIfLong:
     "Nenhuma decisão depois de um dia? Fale com {contact} e informe este código de referência: {reference}.",
   waitOrRefund: "Prefere o seu dinheiro de volta? Informe abaixo para onde ele deve ir.",
-  lastChecked: "Última verificação",
-  never: "Ainda não",
 
   hashQuestion: "Já pagou, mas não aparece aqui?",
   hashLead:
-    "Cole o hash da sua transação ou o link dela em um explorador de blocos. Vamos procurá-la na rede {network}.",
-  hashLabel: "Hash da transação (TxID) ou link",
+    "Cole o ID da sua transação (TxID ou hash) ou o link dela em um explorador de blocos. Vamos procurá-la na rede {network}.",
+  hashLabel: "ID da transação (TxID ou hash) ou link",
   hashSend: "Procurar",
   hashReceived:
     "Obrigado. Estamos procurando a sua transação, e ela aparecerá nesta página quando soubermos que é deste pagamento. Não envie duas vezes.",
   hashMalformed:
-    "Isso não parece o hash de uma transação. Um hash tem 64 números e letras de a até f, e pode começar com 0x. Copie-o da sua carteira ou corretora e cole de novo.",
+    "Isto não é um ID de transação (TxID ou hash). Um ID tem 64 caracteres, como 3f5a…, e pode começar com 0x. Copie-o da sua carteira ou corretora e cole-o no campo abaixo.",
   hashTooMany:
     "Ainda estamos verificando as transações que você informou. Aguarde os resultados ou fale com o vendedor.",
 
@@ -204,18 +210,18 @@ export const ptBR: Catalogue = {
   hashTooSmall: "Esta transação enviou muito pouco para contar como pagamento.",
   hashTooEarly: "Esta transação é anterior a este pagamento, por isso não pode ser dele.",
   hashTooLate:
-    "O prazo terminou há tempo demais para associarmos esta transação. Fale com {merchant} e informe este código de referência: {reference}.",
+    "O tempo para pagar terminou há muito tempo, e não conseguimos associar esta transação. Fale com {merchant} e informe este código de referência: {reference}.",
   hashNotForThis:
     "Esta transação não é um pagamento desta fatura. Se você acha que é, fale com {merchant} e informe este código de referência: {reference}.",
 
   refundQuestion: "Pedir um reembolso",
   refundAmount: "Pedir {amount} de volta",
   refundNext:
-    "Peça um reembolso aqui. Se {merchant} concordar, o dinheiro será enviado ao endereço de carteira que você informar.",
+    "Peça um reembolso aqui e informe o endereço de carteira para onde ele deve ir. {merchant} então o envia, ou explica nesta página por que não.",
   refundAsked:
     "Você pediu {refund} de volta. {merchant} decide, e esta página mostrará a decisão. Você não precisa fazer mais nada.",
   refundLead:
-    "{merchant} pode devolver o que este pagamento não precisa. Informe o hash da transação do seu pagamento e um endereço da sua própria carteira. Não informe o endereço da corretora de onde você pagou: o que for enviado para lá pode se perder.",
+    "{merchant} pode devolver o que este pagamento não precisa. Informe o ID da transação (TxID ou hash) do seu pagamento e um endereço da sua própria carteira. Não informe o endereço da corretora de onde você pagou: o que for enviado para lá pode se perder.",
   refundAddressLabel: "Seu próprio endereço na rede {network}",
   refundContinue: "Continuar",
   refundCheck: "Este é o seu endereço?",
@@ -250,7 +256,7 @@ export const ptBR: Catalogue = {
   excess: "Pago a mais",
   network: "Rede",
   reference: "Referência",
-  paidAt: "Pago em",
+  paidAt: "Pago",
   expires: "Pague até",
   expired: "O prazo terminou em",
   transaction: "Transação",

@@ -1,8 +1,8 @@
 import type { Catalogue } from "./en.ts";
 
 /**
- * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Values take no
- * suffixes, because the vowels of a suffix depend on the value.
+ * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
+ * of en.ts with the digest e137c2829af5. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -20,7 +20,7 @@ export const tr: Catalogue = {
   price: "Fiyat: {amount}",
   lastDigits: "Ödemenizi son basamaklardan tanıyoruz. Bu nedenle lütfen tutarı yuvarlamayın.",
   arrives:
-    "Tam olarak {amount} ulaşmalıdır. Borsadan mı ödüyorsunuz? “Alacağınız tutar” satırına bakın: Ücret düşüldükten sonra tam olarak bu tutarı göstermelidir.",
+    "Tam olarak {amount} ulaşmalıdır. Borsadan mı ödüyorsunuz? Borsanın ücretini üzerine ekleyin ki tam olarak {amount} ulaşsın.",
   onlyHere:
     "Yalnızca {network} ağında {token} gönderin. Bunun dışındaki gönderimler satıcıya ulaşmaz ve geri alınamaz.",
   ownCoin: "Kendi cüzdanınızdan öderken ağ ücreti için ayrıca biraz {coin} gerekir.",
@@ -45,13 +45,14 @@ export const tr: Catalogue = {
     "Bazı cüzdanlar bu kodu doğru okumaz. Onaylamadan önce cüzdanınızda sonu {ending} olan bir alıcı ve {amount} tutarı görünmelidir. Başka bir şey görünüyorsa göndermeyin, bunun yerine adresi kullanın.",
   otherOptions: "Başka bir token veya ağ ile öde",
   optionsLead:
-    "Her seçeneğin kendi tutarı ve adresi vardır. Zaten bir şey gönderdiniz mi? O zaman bekleyin: size gösterilen kurdan yine de sayılır.",
+    "Her seçeneğin kendi tutarı ve adresi vardır. Zaten bir şey gönderdiniz mi? O zaman bekleyin: Size gösterilen kurdan yine de sayılır.",
   optionChosen: "Tutar ve adres değişti.",
   optionRefused:
     "Bu ödeme yolu şu anda kullanılamıyor. Başka birini seçebilir veya aşağıda gösterildiği gibi ödeyebilirsiniz.",
   optionsFull:
     "Bu ödemenin izin verdiği kadar ödeme yolu seçtiniz. Bunlardan birini hâlâ seçebilirsiniz.",
   optionClosed: "Ödeme yolu şu anda değiştirilemiyor. Bu sayfa sıradaki adımı gösterir.",
+  paymentFolded: "Ödeme için tutar ve adres",
   payBy: "Son ödeme:",
   timeLeft: "Kalan süre: {time}",
   timeLeftToPay: "Ödeme için kalan süre: {time}",
@@ -84,17 +85,17 @@ export const tr: Catalogue = {
   awaitingLead:
     "Zaten gönderdiniz mi? Lütfen iki kez göndermeyin: Ödemeniz burada görünecek. Bu sayfayı kapatıp geri dönebilirsiniz.",
   payAgain:
-    "Aşağıda yeniden ödeyebilirsiniz. Cüzdanınız işlemi tamamlanmış mı gösteriyor? O zaman ödemeyin: {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Cüzdanınız veya borsanız işlemi tamamlanmış mı gösteriyor? O zaman yeniden ödemeyin: {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}. Göstermiyorsa aşağıda yeniden ödeyebilirsiniz.",
   lookingLead:
-    "Lütfen yeniden göndermeyin. Bu genellikle birkaç dakika sürer ve bir saat boyunca ararız. Bu sayfayı kapatıp geri dönebilirsiniz.",
+    "Lütfen yeniden ödemeyin. Bu genellikle birkaç dakika sürer. İşlemi bir saat içinde bulamazsak bu sayfada belirtilir. Bu sayfayı kapatıp geri dönebilirsiniz.",
   lookingHeadline: "İşleminiz aranıyor",
   sentFailedHeadline: "İşleminiz başarısız oldu",
-  enteredHeadline: "Girilen işlem sayılmıyor",
+  enteredHeadline: "Bu işlem, bu ödemenin işlemi değil",
   enteredNext:
-    "Yanlış işlemi mi girdiniz? Doğrusunu aşağıya girin. Bununla mı ödediniz? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
-  goneHeadline: "Ödemeniz artık ağda değil",
+    "Lütfen şimdilik yeniden ödemeyin. Yanlış işlemi mi girdiniz? Doğrusunu aşağıya girin. Bununla mı ödediniz? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+  goneHeadline: "Ağ artık ödemenizi göstermiyor",
   goneLead:
-    "Cüzdanınıza bakın. Ödeme gönderildi veya beklemede görünüyorsa bekleyin ve yeniden ödemeyin. Başarısız olduysa veya kaybolduysa aşağıda yeniden ödeyebilirsiniz. Gönderdikten bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Cüzdanınıza veya borsanıza bakın. Ödeme orada gönderildi, beklemede veya tamamlandı görünüyorsa bekleyin ve yeniden ödemeyin. Başarısız görünüyorsa aşağıda yeniden ödeyebilirsiniz. Bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   partlyPaidHeadline: "Ödemenizin bir kısmı ulaştı",
   partlyPaidLead:
     "Ödemeyi tamamlamak için kalan {remaining} tutarını gönderin. Toplam: {payable}. Ulaşan: {received}.",
@@ -109,13 +110,15 @@ export const tr: Catalogue = {
   waitAbout: "yaklaşık {time}",
   inReviewHeadline: "Ödeme bulundu, satıcının onayı bekleniyor",
   inReviewLead:
-    "Lütfen bekleyin ve yeniden göndermeyin. Ödemeniz otomatik olarak eşleştirilemedi. Kabul edilip edilmeyeceğine {merchant} karar verecek. Karar bu sayfada görünecek.",
+    "Lütfen bekleyin ve yeniden göndermeyin. Ödemenizin kabul edilmesine veya iade edilmesine {merchant} karar verecek. Karar bu sayfada görünecek.",
+  inReviewUnclear: "Ödemeniz otomatik olarak eşleştirilemedi.",
+  inReviewAmount: "Ulaşan tutar {arrived}, istenen tutar ise {payable}.",
   paidHeadline: "Ödendi",
   paidLead: "Teşekkürler. {merchant} ödemenizi aldı.",
   overpaidHeadline: "Ödendi. {excess} fazla gönderdiniz",
   overpaidLead: "{merchant} ödemenizi aldı.",
   sumPaid: "Ödediğiniz",
-  sumAsked: "Toplam tutar",
+  sumAsked: "Sipariş toplamı",
   sumExcess: "Fazlası",
   overpaidAction:
     "{excess} tutarını geri almak için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
@@ -131,32 +134,33 @@ export const tr: Catalogue = {
   newLink:
     "Lütfen şimdi bir şey göndermeyin. Yeni bir bağlantı için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   expiredSent:
-    "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz burada hâlâ görünebilir, bu yüzden bu sayfanın bağlantısını saklayın. Bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz burada hâlâ görünebilir, bu yüzden bu sayfanın bağlantısını saklayın. Gönderdikten bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   expiredPartlyHeadline: "Yalnızca bir kısmı zamanında ödendi",
   expiredPartlyLead:
     "Lütfen kalanını artık göndermeyin: Ödeme süresi bitti. Toplam: {payable}. Ulaşan: {received}.",
   expiredPartlyNext:
     "Ulaşan {received} tutarı için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   canceledHeadline: "{merchant} tarafından iptal edildi",
-  canceledLead: "Lütfen bir şey göndermeyin: {merchant} bu ödemeyi iptal etti.",
+  canceledLead: "Lütfen bir şey göndermeyin: {merchant} bu siparişi iptal etti.",
   notNeededLead: "{arrived} ulaştı. Lütfen başka bir şey göndermeyin.",
   canceledPaidHeadline: "İptal edildi, ancak ödemeniz ulaştı",
   canceledPaidLead:
-    "Lütfen bekleyin ve başka bir şey göndermeyin. {merchant} bu ödemeyi iptal etmişti. Paranızın kabul edilmesine veya iade edilmesine şimdi {merchant} karar verecek. Karar bu sayfada görünecek.",
+    "Lütfen bekleyin ve başka bir şey göndermeyin. {merchant} bu siparişi iptal etmişti. Ödemenizin kabul edilmesine veya iade edilmesine şimdi {merchant} karar verecek. Karar bu sayfada görünecek.",
   cannotCheckHeadline: "Şu anda ağı kontrol edemiyoruz",
+  cannotCheckSince: "Son kontrol: {time}.",
   cannotCheckLead:
     "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz, {network} ağı yeniden okunabildiğinde bulunur.",
   cannotCheckOpen:
-    "Henüz ödemediniz mi? Beklemek daha iyi olur. Şimdi öderseniz ağ yeniden okunabildiğinde görürüz.",
+    "Henüz ödemediniz mi? Bekleyebilir, süre biterse yeni bir bağlantı isteyebilirsiniz. Şimdi öderseniz ağı yeniden okuyabildiğimizde görürüz.",
   cannotCheckOver:
     "Henüz ödemediniz mi? Lütfen şimdi ödemeyin. {contact} adlı satıcıdan yeni bir bağlantı isteyin.",
   cannotCheckOverSent:
-    "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: {network} ağını o ana kadar hâlâ okuyoruz, bulduğumuz bu sayfada görünecek.",
+    "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: {network} ağını bu sürenin sonuna kadar henüz okumadık. Bulduğumuz bu sayfada görünecek.",
   notAcceptedHeadline: "Şu anda bu yolla ödeyemezsiniz",
   notAccepted:
     "Lütfen bir şey göndermeyin: {merchant} şu anda {network} ağında {token} kabul etmiyor. Zaten gönderdiniz mi veya başka bir yolla mı ödemek istiyorsunuz? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   cannotConfirmNow:
-    "{network} ağı şu anda okunamıyor, bu nedenle onay sayısı güncel olmayabilir. Ödemeniz bulundu, lütfen yeniden göndermeyin.",
+    "{network} ağına şu anda ulaşamıyoruz. Ulaşabildiğimizde onaylar devam eder. Ödemeniz bulundu, lütfen yeniden göndermeyin.",
   revertedHeadline: "Ağın ödemenizi yeniden onaylaması gerekiyor",
   revertedLead:
     "Lütfen yeniden ödemeyin. {network} ağı ödemenizi onaylamadı: Ödemenin bulunduğu blok değiştirildi. Bu ara sıra olur ve ödeme genellikle birkaç dakika içinde yeniden görünür.",
@@ -164,24 +168,22 @@ export const tr: Catalogue = {
     "Bu sayfayı kapatıp geri dönebilirsiniz. Gönderdikten bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   reverted:
     "Bir şey göndermeden önce cüzdanınıza bakın: Ağ, daha önce burada görünen bir ödemeyi korumadı. Cüzdanınızda gönderildi veya beklemede göründüğü sürece lütfen yenisini göndermeyin.",
-  transactionFailed: "Girdiğiniz işlem ağda başarısız oldu: Hiçbir para aktarılmadı.",
+  transactionFailed: "Girdiğiniz işlem ağda başarısız oldu: Paranız aktarılmadı.",
   contact:
     "Sorunuz mu var? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   contactIfLong:
     "Bir gün sonra hâlâ karar yok mu? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   waitOrRefund: "Paranızı geri mi istiyorsunuz? Nereye gönderileceğini aşağıda belirtin.",
-  lastChecked: "Son kontrol",
-  never: "Henüz yapılmadı",
 
   hashQuestion: "Ödediniz, ama burada görünmüyor mu?",
   hashLead:
-    "İşlem kodunu (hash) veya blok gezginindeki bağlantısını yapıştırın. İşlemi {network} ağında arayalım.",
+    "İşlem kodunuzu (TxID veya hash) ya da blok gezginindeki bağlantısını yapıştırın. İşlemi {network} ağında arayalım.",
   hashLabel: "İşlem kodu (TxID, hash) veya bağlantı",
   hashSend: "Bul",
   hashReceived:
     "Teşekkürler. İşleminizi arıyoruz. Bu ödemeye ait olduğu anlaşılınca bu sayfada görünecek. Lütfen iki kez göndermeyin.",
   hashMalformed:
-    "Bu bir işlem koduna benzemiyor. Kod, rakamlardan ve a ile f arasındaki harflerden oluşan 64 karakterdir ve 0x ile başlayabilir. Cüzdanınızdan veya borsanızdan kopyalayıp yeniden yapıştırın.",
+    "Bu bir işlem kodu (TxID veya hash) değil. İşlem kodu 3f5a… gibi 64 karakterdir ve 0x ile başlayabilir. Cüzdanınızdan veya borsanızdan kopyalayıp aşağıdaki alana yapıştırın.",
   hashTooMany:
     "Bize bildirdiğiniz işlemleri hâlâ kontrol ediyoruz. Sonuçları bekleyin veya satıcıyla iletişime geçin.",
 
@@ -206,23 +208,23 @@ export const tr: Catalogue = {
   hashTooSmall: "Bu işlemin tutarı, ödeme olarak sayılmak için çok küçük.",
   hashTooEarly: "Bu işlem bu ödemeden daha eski, bu nedenle bu ödemeye ait olamaz.",
   hashTooLate:
-    "Süre çok önce dolduğu için bu işlemi eşleştiremiyoruz. {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Ödeme süresi çok önce bittiği için bu işlemi eşleştiremiyoruz. {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   hashNotForThis:
     "Bu işlem bu faturanın ödemesi değil. Aksini düşünüyorsanız {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
 
   refundQuestion: "İade iste",
   refundAmount: "{amount} tutarını geri iste",
   refundNext:
-    "İadeyi buradan isteyin. {merchant} kabul ederse para, gireceğiniz cüzdan adresine gönderilir.",
+    "İadeyi buradan isteyin ve gönderileceği cüzdan adresini girin. Ardından {merchant} iadeyi gönderir veya neden göndermediğini bu sayfada belirtir.",
   refundAsked:
     "{refund} tutarını geri istediniz. {merchant} karar verecek ve karar bu sayfada görünecek. Başka bir şey yapmanız gerekmez.",
   refundLead:
-    "{merchant}, bu ödeme için gerekmeyen tutarı geri gönderebilir. Ödemenizin işlem kodunu ve kendi cüzdanınızın bir adresini girin. Ödemeyi yaptığınız borsanın adresini girmeyin: oraya gönderilenler kaybolabilir.",
+    "{merchant}, bu ödeme için gerekmeyen tutarı geri gönderebilir. Ödemenizin işlem kodunu (TxID veya hash) ve kendi cüzdanınızın bir adresini girin. Ödemeyi yaptığınız borsanın adresini girmeyin: Oraya gönderilenler kaybolabilir.",
   refundAddressLabel: "{network} ağındaki kendi adresiniz",
   refundContinue: "Devam",
   refundCheck: "Bu sizin adresiniz mi?",
   refundCheckLead:
-    "{merchant} tarafından {network} ağında bu adrese {amount} gönderilmesini istiyorsunuz. Her karakteri cüzdanınızla karşılaştırın: yanlış adrese gönderilenler kaybolur ve adres sonradan değiştirilemez.",
+    "{merchant} tarafından {network} ağında bu adrese {amount} gönderilmesini istiyorsunuz. Her karakteri cüzdanınızla karşılaştırın: Yanlış adrese gönderilenler kaybolur ve adres sonradan değiştirilemez.",
   refundSend: "Evet, iade iste",
   refundChange: "Değiştir",
   refundReceived:

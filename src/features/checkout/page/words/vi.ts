@@ -1,6 +1,9 @@
 import type { Catalogue } from "./en.ts";
 
-/** The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. */
+/**
+ * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
+ * those of en.ts with the digest e137c2829af5.
+ */
 export const vi: Catalogue = {
   lang: "vi",
   dir: "ltr",
@@ -18,7 +21,7 @@ export const vi: Catalogue = {
   lastDigits:
     "Chúng tôi nhận ra khoản thanh toán của bạn nhờ các chữ số cuối, vì vậy vui lòng không làm tròn số tiền.",
   arrives:
-    "Số tiền nhận được phải đúng {amount}. Trả từ sàn giao dịch? Hãy xem mục “Bạn sẽ nhận được”: sau khi trừ phí, mục này phải đúng bằng số tiền trên.",
+    "Số tiền nhận được phải đúng {amount}. Trả từ sàn giao dịch? Hãy cộng thêm phí của sàn để số tiền đến đúng bằng {amount}.",
   onlyHere:
     "Chỉ gửi {token} trên mạng {network}. Mọi thứ khác sẽ không đến được người bán và không thể lấy lại.",
   ownCoin: "Nếu trả từ ví của mình, bạn cũng cần một ít {coin} để trả phí mạng.",
@@ -50,6 +53,7 @@ export const vi: Catalogue = {
   optionsFull:
     "Bạn đã chọn đủ số cách mà khoản thanh toán này cho phép. Bạn vẫn có thể chọn một trong các cách đó.",
   optionClosed: "Hiện không thể đổi cách thanh toán. Trang này cho biết bước tiếp theo.",
+  paymentFolded: "Số tiền và địa chỉ để thanh toán",
   payBy: "Hạn thanh toán:",
   timeLeft: "Còn {time}",
   timeLeftToPay: "Còn {time} để thanh toán",
@@ -82,17 +86,17 @@ export const vi: Catalogue = {
   awaitingLead:
     "Bạn đã gửi rồi? Vui lòng đừng gửi hai lần: khoản thanh toán sẽ hiện ở đây. Bạn có thể đóng trang này rồi quay lại.",
   payAgain:
-    "Bạn có thể thanh toán lại bên dưới. Ví của bạn hiển thị là đã hoàn tất? Khi đó đừng thanh toán: hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Ví hoặc sàn giao dịch của bạn hiển thị là đã hoàn tất? Khi đó đừng thanh toán lại: hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}. Nếu không, bạn có thể thanh toán lại bên dưới.",
   lookingLead:
-    "Vui lòng không gửi lại. Việc này thường mất vài phút, và chúng tôi sẽ tìm trong một giờ. Bạn có thể đóng trang này rồi quay lại.",
+    "Vui lòng không thanh toán lại. Việc này thường mất vài phút. Nếu không tìm thấy trong vòng một giờ, trang này sẽ cho biết. Bạn có thể đóng trang này rồi quay lại.",
   lookingHeadline: "Đang tìm giao dịch của bạn",
   sentFailedHeadline: "Giao dịch của bạn đã thất bại",
-  enteredHeadline: "Giao dịch đã nhập không được tính",
+  enteredHeadline: "Giao dịch đó không phải khoản thanh toán này",
   enteredNext:
-    "Bạn nhập nhầm? Hãy nhập giao dịch đúng bên dưới. Bạn đã trả bằng giao dịch này? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
-  goneHeadline: "Khoản thanh toán không còn trên mạng",
+    "Vui lòng tạm thời không thanh toán lại. Bạn nhập nhầm? Hãy nhập giao dịch đúng bên dưới. Bạn đã trả bằng giao dịch này? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  goneHeadline: "Mạng không còn hiển thị khoản thanh toán của bạn",
   goneLead:
-    "Hãy xem trong ví. Nếu ví hiển thị khoản thanh toán là đã gửi hoặc đang chờ, hãy đợi và đừng thanh toán lại. Nếu khoản đó thất bại hoặc biến mất, bạn có thể thanh toán lại bên dưới. Một giờ sau khi gửi vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Hãy xem trong ví hoặc sàn giao dịch. Nếu khoản thanh toán hiển thị là đã gửi, đang chờ hoặc đã hoàn tất, hãy đợi và đừng thanh toán lại. Nếu hiển thị là thất bại, bạn có thể thanh toán lại bên dưới. Sau một giờ vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   partlyPaidHeadline: "Đã nhận được một phần thanh toán",
   partlyPaidLead:
     "Hãy gửi {remaining} còn lại để hoàn tất thanh toán. Chúng tôi đã nhận {received} trên tổng số {payable}.",
@@ -107,13 +111,15 @@ export const vi: Catalogue = {
   waitAbout: "khoảng {time}",
   inReviewHeadline: "Đã tìm thấy thanh toán, đang chờ người bán",
   inReviewLead:
-    "Vui lòng đợi và không gửi lại. Khoản thanh toán của bạn không thể tự động đối chiếu, vì vậy {merchant} sẽ quyết định có chấp nhận hay không. Kết quả sẽ hiện trên trang này.",
+    "Vui lòng đợi và không gửi lại. {merchant} sẽ quyết định chấp nhận khoản thanh toán của bạn hay trả lại. Kết quả sẽ hiện trên trang này.",
+  inReviewUnclear: "Không thể tự động đối chiếu khoản thanh toán của bạn.",
+  inReviewAmount: "Chúng tôi đã nhận {arrived}, nhưng số tiền yêu cầu là {payable}.",
   paidHeadline: "Đã thanh toán",
   paidLead: "Cảm ơn bạn! {merchant} đã nhận được khoản thanh toán của bạn.",
   overpaidHeadline: "Đã thanh toán. Bạn đã gửi dư {excess}",
   overpaidLead: "{merchant} đã nhận được khoản thanh toán của bạn.",
   sumPaid: "Bạn đã trả",
-  sumAsked: "Tổng phải trả",
+  sumAsked: "Tổng đơn hàng",
   sumExcess: "Dư",
   overpaidAction:
     "Để nhận lại {excess}, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
@@ -130,32 +136,33 @@ export const vi: Catalogue = {
   newLink:
     "Vui lòng không gửi gì lúc này. Hãy yêu cầu liên kết mới từ {contact} và cung cấp mã tham chiếu này: {reference}.",
   expiredSent:
-    "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán vẫn có thể hiện ở đây, vì vậy hãy giữ lại liên kết đến trang này. Sau một giờ vẫn chưa thấy? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán vẫn có thể hiện ở đây, vì vậy hãy giữ lại liên kết đến trang này. Một giờ sau khi gửi vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   expiredPartlyHeadline: "Chỉ một phần được trả đúng hạn",
   expiredPartlyLead:
     "Vui lòng không gửi phần còn lại nữa: đã hết thời gian thanh toán. Chúng tôi đã nhận {received} trên tổng số {payable}.",
   expiredPartlyNext:
     "Hãy liên hệ {contact} về số tiền {received} và cung cấp mã tham chiếu này: {reference}.",
   canceledHeadline: "Đã bị {merchant} hủy",
-  canceledLead: "Vui lòng không gửi gì: {merchant} đã hủy khoản thanh toán này.",
+  canceledLead: "Vui lòng không gửi gì: {merchant} đã hủy đơn hàng này.",
   notNeededLead: "Chúng tôi đã nhận {arrived}. Vui lòng không gửi thêm gì.",
   canceledPaidHeadline: "Đã hủy, nhưng khoản tiền của bạn đã đến",
   canceledPaidLead:
-    "Vui lòng đợi và không gửi thêm gì. {merchant} đã hủy khoản thanh toán này và nay sẽ quyết định chấp nhận tiền của bạn hay trả lại. Kết quả sẽ hiện trên trang này.",
+    "Vui lòng đợi và không gửi thêm gì. {merchant} đã hủy đơn hàng này và nay sẽ quyết định chấp nhận khoản thanh toán của bạn hay trả lại. Kết quả sẽ hiện trên trang này.",
   cannotCheckHeadline: "Hiện chúng tôi không kiểm tra được mạng",
+  cannotCheckSince: "Lần kiểm tra cuối: {time}.",
   cannotCheckLead:
     "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán sẽ được tìm thấy ngay khi đọc lại được mạng {network}.",
   cannotCheckOpen:
-    "Bạn chưa thanh toán? Tốt nhất là đợi. Nếu bạn thanh toán bây giờ, chúng tôi sẽ thấy khi đọc lại được mạng.",
+    "Bạn chưa thanh toán? Bạn có thể đợi, và yêu cầu liên kết mới nếu hết thời gian. Nếu bạn thanh toán bây giờ, chúng tôi sẽ thấy khi đọc lại được mạng.",
   cannotCheckOver:
     "Bạn chưa thanh toán? Vui lòng đừng thanh toán lúc này. Hãy yêu cầu liên kết mới từ {contact}.",
   cannotCheckOverSent:
-    "Bạn đã gửi rồi? Vui lòng không gửi lại: chúng tôi vẫn đang đọc mạng {network} đến thời điểm đó, và trang này sẽ cho biết kết quả.",
+    "Bạn đã gửi rồi? Vui lòng không gửi lại: chúng tôi chưa đọc mạng {network} đến hết khoảng thời gian đó. Trang này sẽ cho biết kết quả.",
   notAcceptedHeadline: "Hiện không thể thanh toán bằng cách này",
   notAccepted:
     "Vui lòng không gửi gì: {merchant} hiện không nhận {token} trên mạng {network}. Bạn đã gửi rồi hoặc muốn thanh toán cách khác? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   cannotConfirmNow:
-    "Hiện không đọc được mạng {network}, vì vậy số xác nhận có thể chưa cập nhật. Khoản thanh toán của bạn đã được tìm thấy, vì vậy vui lòng không gửi lại.",
+    "Hiện chúng tôi không kết nối được với mạng {network}. Việc xác nhận sẽ tiếp tục ngay khi có thể. Khoản thanh toán của bạn đã được tìm thấy, vì vậy vui lòng không gửi lại.",
   revertedHeadline: "Mạng phải xác nhận lại khoản thanh toán",
   revertedLead:
     "Vui lòng không thanh toán lại. Mạng {network} chưa xác nhận khoản thanh toán của bạn: khối chứa nó đã bị thay thế. Điều này thỉnh thoảng xảy ra, và khoản thanh toán thường hiện lại sau vài phút.",
@@ -163,23 +170,21 @@ export const vi: Catalogue = {
     "Bạn có thể đóng trang này rồi quay lại. Một giờ sau khi gửi vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   reverted:
     "Hãy xem trong ví trước khi gửi bất cứ thứ gì: mạng đã không giữ lại một khoản thanh toán từng hiện ở đây. Khi ví của bạn còn hiển thị là đã gửi hoặc đang chờ, vui lòng không gửi khoản khác.",
-  transactionFailed: "Giao dịch bạn nhập đã thất bại trên mạng: không có tiền nào được chuyển.",
+  transactionFailed: "Giao dịch bạn nhập đã thất bại trên mạng: tiền của bạn không bị chuyển đi.",
   contact: "Bạn có câu hỏi? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   contactIfLong:
     "Sau một ngày vẫn chưa có quyết định? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   waitOrRefund: "Bạn muốn nhận lại tiền? Hãy cho biết bên dưới tiền cần được gửi đến đâu.",
-  lastChecked: "Lần kiểm tra cuối",
-  never: "Chưa có",
 
   hashQuestion: "Đã thanh toán nhưng không thấy ở đây?",
   hashLead:
-    "Dán mã giao dịch (hash) hoặc liên kết của trình khám phá khối. Chúng tôi sẽ tìm trên mạng {network}.",
+    "Dán mã giao dịch (TxID hoặc hash) hoặc liên kết của trình khám phá khối. Chúng tôi sẽ tìm trên mạng {network}.",
   hashLabel: "Mã giao dịch (TxID, hash) hoặc liên kết",
   hashSend: "Tìm",
   hashReceived:
     "Cảm ơn bạn. Chúng tôi đang tìm giao dịch của bạn. Giao dịch sẽ hiện trên trang này khi chúng tôi biết nó thuộc khoản thanh toán này. Vui lòng không gửi hai lần.",
   hashMalformed:
-    "Đây có vẻ không phải mã giao dịch. Mã gồm 64 chữ số và chữ cái từ a đến f, và có thể bắt đầu bằng 0x. Hãy sao chép từ ví hoặc sàn giao dịch rồi dán lại.",
+    "Đây không phải mã giao dịch (TxID hoặc hash). Mã có 64 ký tự, chẳng hạn 3f5a…, và có thể bắt đầu bằng 0x. Hãy sao chép từ ví hoặc sàn giao dịch rồi dán vào ô bên dưới.",
   hashTooMany:
     "Chúng tôi vẫn đang kiểm tra các giao dịch bạn đã cung cấp. Hãy chờ kết quả hoặc liên hệ người bán.",
 
@@ -206,18 +211,18 @@ export const vi: Catalogue = {
   hashTooSmall: "Số tiền của giao dịch này quá nhỏ để được tính là thanh toán.",
   hashTooEarly: "Giao dịch này có trước khoản thanh toán này nên không thể thuộc về nó.",
   hashTooLate:
-    "Thời hạn đã qua từ lâu nên chúng tôi không thể đối chiếu giao dịch này. Hãy liên hệ {merchant} và cung cấp mã tham chiếu này: {reference}.",
+    "Thời gian thanh toán đã hết từ quá lâu nên chúng tôi không thể đối chiếu giao dịch này. Hãy liên hệ {merchant} và cung cấp mã tham chiếu này: {reference}.",
   hashNotForThis:
     "Giao dịch này không phải là thanh toán cho hóa đơn này. Nếu bạn nghĩ khác, hãy liên hệ {merchant} và cung cấp mã tham chiếu này: {reference}.",
 
   refundQuestion: "Yêu cầu hoàn tiền",
   refundAmount: "Yêu cầu trả lại {amount}",
   refundNext:
-    "Hãy yêu cầu hoàn tiền tại đây. Nếu {merchant} đồng ý, tiền sẽ được gửi đến địa chỉ ví bạn nhập.",
+    "Hãy yêu cầu hoàn tiền tại đây, kèm địa chỉ ví sẽ nhận tiền. Sau đó {merchant} sẽ gửi tiền, hoặc cho biết lý do từ chối trên trang này.",
   refundAsked:
     "Bạn đã yêu cầu trả lại {refund}. {merchant} sẽ quyết định, và kết quả sẽ hiện trên trang này. Bạn không cần làm gì thêm.",
   refundLead:
-    "{merchant} có thể gửi lại phần mà khoản thanh toán này không cần. Hãy nhập mã giao dịch của khoản bạn đã trả và một địa chỉ ví của chính bạn. Đừng nhập địa chỉ của sàn giao dịch mà bạn đã dùng để trả: tiền gửi đến đó có thể bị mất.",
+    "{merchant} có thể gửi lại phần mà khoản thanh toán này không cần. Hãy nhập mã giao dịch (TxID hoặc hash) của khoản bạn đã trả và một địa chỉ ví của chính bạn. Đừng nhập địa chỉ của sàn giao dịch mà bạn đã dùng để trả: tiền gửi đến đó có thể bị mất.",
   refundAddressLabel: "Địa chỉ của chính bạn trên mạng {network}",
   refundContinue: "Tiếp tục",
   refundCheck: "Đây có phải địa chỉ của bạn không?",

@@ -1,6 +1,9 @@
 import type { Catalogue } from "./en.ts";
 
-/** The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. */
+/**
+ * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
+ * texts are those of en.ts with the digest e137c2829af5.
+ */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
   dir: "ltr",
@@ -17,7 +20,7 @@ export const zhHans: Catalogue = {
   price: "价格：{amount}",
   lastDigits: "我们通过末尾几位数字识别您的付款，请勿将金额取整。",
   arrives:
-    "实际到账金额必须正好是 {amount}。从交易所付款？请查看“到账数量”：扣除手续费后必须正好显示此金额。",
+    "实际到账金额必须正好是 {amount}。从交易所付款？请另外加上其手续费，使到账金额正好是 {amount}。",
   onlyHere:
     "请仅通过 {network} 网络发送 {token}。发送其他代币或使用其他网络，商家将无法收到，也无法找回。",
   ownCoin: "从您自己的钱包付款时，还需要少量 {coin} 来支付网络手续费。",
@@ -45,6 +48,7 @@ export const zhHans: Catalogue = {
   optionRefused: "这种付款方式目前不可用。您可以选择其他方式，或按下方所示付款。",
   optionsFull: "您选择的付款方式已达到这笔付款的上限。您仍可从中选择一种。",
   optionClosed: "现在无法更改付款方式。本页会显示下一步。",
+  paymentFolded: "付款金额和地址",
   payBy: "付款截止时间：",
   timeLeft: "剩余时间：{time}",
   timeLeftToPay: "剩余付款时间：{time}",
@@ -73,17 +77,17 @@ export const zhHans: Catalogue = {
   awaitingHeadline: "等待您付款",
   awaitingLead: "已经发送了？请勿重复发送：付款会显示在这里。您可以关闭此页面，稍后再回来。",
   payAgain:
-    "您可以在下方再次付款。如果您的钱包显示它已完成，请不要付款，请联系 {contact} 并提供此付款编号：{reference}。",
+    "您的钱包或交易所显示它已完成？那么请勿再次付款，请联系 {contact} 并提供此付款编号：{reference}。否则，您可以在下方再次付款。",
   lookingLead:
-    "请勿重复发送。这通常需要几分钟，我们会持续查找一小时。您可以关闭此页面，稍后再回来。",
+    "请勿再次付款。这通常需要几分钟。如果一小时内找不到，此页面会说明。您可以关闭此页面，稍后再回来。",
   lookingHeadline: "正在查找您的交易",
   sentFailedHeadline: "您的交易失败了",
-  enteredHeadline: "您输入的交易不计入此付款",
+  enteredHeadline: "那笔交易不是这笔付款",
   enteredNext:
-    "输错了？请在下方输入正确的交易。确实用这笔交易付款？请联系 {contact} 并提供此付款编号：{reference}。",
-  goneHeadline: "您的付款已不在网络上",
+    "请暂时不要再次付款。输错了？请在下方输入正确的交易。确实用这笔交易付款？请联系 {contact} 并提供此付款编号：{reference}。",
+  goneHeadline: "网络上不再显示您的付款",
   goneLead:
-    "请查看您的钱包。如果付款显示为已发送或待处理，请等待，不要再次付款。如果付款失败或已消失，您可以在下方再次付款。发送一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
+    "请查看您的钱包或交易所。如果付款显示为已发送、待处理或已完成，请等待，不要再次付款。如果显示为失败，您可以在下方再次付款。一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
   partlyPaidHeadline: "已收到部分付款",
   partlyPaidLead: "请再发送剩余的 {remaining} 以完成付款。应付 {payable}，已收到 {received}。",
   partlyPaidSent: "已经发送了剩余金额？请勿重复发送：它会显示在这里。",
@@ -95,13 +99,15 @@ export const zhHans: Catalogue = {
   waitAbout: "大约{time}",
   inReviewHeadline: "已找到付款，等待商家确认",
   inReviewLead:
-    "请等待，不要重复发送。您的付款无法自动匹配，因此由 {merchant} 决定是否接受。结果会显示在此页面。",
+    "请等待，不要重复发送。由 {merchant} 决定接受还是退回您的付款。结果会显示在此页面。",
+  inReviewUnclear: "您的付款无法自动匹配。",
+  inReviewAmount: "我们收到了 {arrived}，但应付金额是 {payable}。",
   paidHeadline: "付款成功",
   paidLead: "谢谢！{merchant} 已收到您的付款。",
   overpaidHeadline: "已付款，您多付了 {excess}",
   overpaidLead: "{merchant} 已收到您的付款。",
   sumPaid: "您已付",
-  sumAsked: "应付总额",
+  sumAsked: "订单总额",
   sumExcess: "多付",
   overpaidAction: "如需退还 {excess}，请联系 {contact} 并提供此付款编号：{reference}。",
   paidLateHeadline: "已付款，商家已接受",
@@ -114,27 +120,29 @@ export const zhHans: Catalogue = {
   expiredLead: "还没发送？现在请勿发送任何款项。请向 {merchant} 索取新的链接。",
   newLink: "现在请勿发送任何款项。如需新的链接，请联系 {contact} 并提供此付款编号：{reference}。",
   expiredSent:
-    "已经发送了？请勿重复发送：付款仍可能显示在这里，请保留此页面的链接。一小时后仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
+    "已经发送了？请勿重复发送：付款仍可能显示在这里，请保留此页面的链接。发送一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
   expiredPartlyHeadline: "仅部分款项按时到账",
   expiredPartlyLead: "请不要再发送剩余金额：付款时间已结束。应付 {payable}，已收到 {received}。",
   expiredPartlyNext: "关于已收到的 {received}，请联系 {contact} 并提供此付款编号：{reference}。",
   canceledHeadline: "{merchant} 已取消",
-  canceledLead: "请勿发送任何款项：{merchant} 已取消此付款。",
+  canceledLead: "请勿发送任何款项：{merchant} 已取消此订单。",
   notNeededLead: "我们已收到 {arrived}。请勿再发送任何款项。",
   canceledPaidHeadline: "已取消，但您的付款已到达",
   canceledPaidLead:
-    "请等待，不要再发送任何款项。{merchant} 之前取消了此付款，现在将决定接受还是退回您的款项。结果会显示在此页面。",
+    "请等待，不要再发送任何款项。{merchant} 之前取消了此订单，现在将决定接受还是退回您的付款。结果会显示在此页面。",
   cannotCheckHeadline: "目前无法查询网络",
+  cannotCheckSince: "上次查询：{time}。",
   cannotCheckLead: "已经发送了？请勿重复发送：{network} 网络恢复读取后就会找到您的付款。",
-  cannotCheckOpen: "还没付款？最好等一等。如果您现在付款，网络恢复读取后我们就会看到。",
+  cannotCheckOpen:
+    "还没付款？您可以等待；如果时间用完，再索取新的链接。如果您现在付款，我们恢复读取网络后就会看到。",
   cannotCheckOver: "还没付款？现在请勿付款。请向 {contact} 索取新的链接。",
   cannotCheckOverSent:
-    "已经发送了？请勿重复发送：我们仍在读取截至该时间的 {network} 网络，结果会显示在此页面。",
+    "已经发送了？请勿重复发送：我们尚未读取到 {network} 网络在该时间结束时的数据。结果会显示在此页面。",
   notAcceptedHeadline: "目前无法以此方式付款",
   notAccepted:
     "请勿发送任何款项：{merchant} 目前不接受 {network} 网络上的 {token}。已经发送了，或想用其他方式付款？请联系 {contact} 并提供此付款编号：{reference}。",
   cannotConfirmNow:
-    "目前无法读取 {network} 网络，确认数可能不是最新的。您的付款已找到，请勿重复发送。",
+    "目前无法连接 {network} 网络。恢复连接后会继续确认。您的付款已找到，请勿重复发送。",
   revertedHeadline: "网络需要重新确认您的付款",
   revertedLead:
     "请勿再次付款。{network} 网络尚未确认您的付款：包含它的区块被替换了。这种情况偶尔会发生，付款通常会在几分钟内再次出现。",
@@ -142,20 +150,18 @@ export const zhHans: Catalogue = {
     "您可以关闭此页面，稍后再回来。发送一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
   reverted:
     "发送任何款项之前，请先查看您的钱包：网络没有保留之前在此显示的一笔付款。只要您的钱包仍将它显示为已发送或待处理，就请不要再发送。",
-  transactionFailed: "您输入的交易在网络上失败了：没有转出任何资金。",
+  transactionFailed: "您输入的交易在网络上失败了：您的资金没有转出。",
   contact: "有疑问？请联系 {contact} 并提供此付款编号：{reference}。",
   contactIfLong: "一天后仍没有结果？请联系 {contact} 并提供此付款编号：{reference}。",
   waitOrRefund: "想要退款？请在下方说明款项应退到哪里。",
-  lastChecked: "上次查询",
-  never: "尚未查询",
 
   hashQuestion: "已经付款，但这里没有显示？",
-  hashLead: "请粘贴交易哈希或区块浏览器的链接，我们会在 {network} 网络上查找。",
-  hashLabel: "交易哈希（TxID）或链接",
+  hashLead: "请粘贴交易 ID（TxID 或哈希）或区块浏览器的链接，我们会在 {network} 网络上查找。",
+  hashLabel: "交易 ID（TxID 或哈希）或链接",
   hashSend: "查找",
   hashReceived: "谢谢。我们正在查找您的交易，确认它属于此付款后会显示在此页面。请勿重复发送。",
   hashMalformed:
-    "这看起来不是交易哈希。交易哈希由 64 位数字和字母 a 到 f 组成，可能以 0x 开头。请从钱包或交易所复制后重新粘贴。",
+    "这不是交易 ID（TxID 或哈希）。交易 ID 有 64 个字符，例如 3f5a…，可能以 0x 开头。请从钱包或交易所复制，并粘贴到下面的输入框中。",
   hashTooMany: "我们还在核对您提交的交易。请等待结果，或联系商家。",
 
   hashSubmitted: "您提交的交易",
@@ -177,17 +183,18 @@ export const zhHans: Catalogue = {
   hashTooSmall: "这笔交易的金额太小，不能计为付款。",
   hashTooEarly: "这笔交易早于此付款，因此不可能属于此付款。",
   hashTooLate:
-    "付款截止时间已过去太久，我们无法匹配这笔交易。请联系 {merchant} 并提供此付款编号：{reference}。",
+    "付款时间已结束太久，我们无法匹配这笔交易。请联系 {merchant} 并提供此付款编号：{reference}。",
   hashNotForThis:
     "这笔交易不是此账单的付款。如果您认为是，请联系 {merchant} 并提供此付款编号：{reference}。",
 
   refundQuestion: "申请退款",
   refundAmount: "申请退回 {amount}",
-  refundNext: "请在此申请退款。如果 {merchant} 同意，款项将发送到您填写的钱包地址。",
+  refundNext:
+    "请在此申请退款，并填写退款应发送到的钱包地址。随后 {merchant} 会发送退款，或在此页面说明不退款的原因。",
   refundAsked:
     "您已申请退回 {refund}。{merchant} 将作出决定，结果会显示在此页面。您无需再做任何操作。",
   refundLead:
-    "{merchant} 可以退回这笔付款不需要的部分。请输入您付款的交易哈希，以及您自己钱包的地址。请不要输入您付款时所用交易所的地址：发送到那里的款项可能会丢失。",
+    "{merchant} 可以退回这笔付款不需要的部分。请输入您付款的交易 ID（TxID 或哈希），以及您自己钱包的地址。请不要输入您付款时所用交易所的地址：发送到那里的款项可能会丢失。",
   refundAddressLabel: "您自己在 {network} 上的地址",
   refundContinue: "继续",
   refundCheck: "这是您的地址吗？",

@@ -272,7 +272,9 @@
     left.hidden = false;
     left.textContent = fill(checkout.dataset.timeLeft, { time: duration(seconds) });
     const minutes = Math.ceil(seconds / 60);
-    for (const mark of warnAtMinutes) {
+    // Nobody is urged to pay while the request to pay is folded.
+    const isFolded = left.closest("details:not([open])") !== null;
+    for (const mark of isFolded ? [] : warnAtMinutes) {
       if (minutes === mark && minutesBefore > mark && minutesBefore < Infinity) {
         const time = inUnit(mark, "minute", "long");
         say(fill(checkout.dataset.timeLeftToPay, { time }));
