@@ -119,9 +119,11 @@ anyServed(
       const sizeOf = async (path: string): Promise<number> => {
         const headers = { "Accept-Encoding": "gzip" };
         const answer = await served.app.request("GET", path, { headers });
+        expect(answer.status, path).to.equal(200);
         return Number(answer.headers.get("content-length"));
       };
-      const files = ["/docs/manual.css", "/docs/manual.js", "/docs/manual.json"];
+      // A browser's test below holds that these are all that a page loads.
+      const files = ["/docs/manual.css", "/docs/manual.js"];
       const shared = await Promise.all(files.map(sizeOf));
       const opening = shared.reduce((sum, size) => sum + size, await sizeOf("/docs"));
       expect(opening).to.be.within(1_000, 30_000);
@@ -170,6 +172,19 @@ describeInBrowser("the manual in a browser", (browser) => {
     app = await startApp({ background: false });
   });
   after(() => app.stop());
+
+  it("loads a style and a script with a page, and the index only when a reader searches", async () => {
+    const page = await browser().newPage();
+    const loaded: string[] = [];
+    page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
+    await page.goto(`${app.url}/docs`, { waitUntil: "networkidle" });
+    const opening = ["/docs", "/docs/manual.css", "/docs/manual.js"];
+    expect(loaded).to.have.members(opening);
+    await page.getByLabel("Search the manual").fill("webhook");
+    await page.locator("#found a").first().waitFor();
+    expect(loaded).to.have.members([...opening, "/docs/search.json"]);
+    await page.close();
+  });
 
   it("fits a phone in both themes, and finds an operation without another host", async () => {
     for (const colorScheme of ["light", "dark"] as const) {

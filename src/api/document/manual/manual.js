@@ -6,9 +6,17 @@
   const found = document.getElementById("found");
   const shown = 12;
   let entries = null;
-  const load = async () => {
-    const response = await fetch(`${box.dataset.root}/search.json`);
-    if (response.ok) entries = await response.json();
+  let loading = null;
+  // Loads the index once, and again after a failure.
+  const load = () => {
+    loading ??= fetch(`${box.dataset.root}/search.json`)
+      .then((response) => (response.ok ? response.json() : null))
+      .catch(() => null)
+      .then((loaded) => {
+        entries = loaded;
+        if (loaded === null) loading = null;
+      });
+    return loading;
   };
   const show = () => {
     const words = query.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -39,7 +47,7 @@
     }
   };
   box.hidden = false;
-  query.addEventListener("focus", () => void (entries ?? load()), { once: true });
+  query.addEventListener("focus", load, { once: true });
   query.addEventListener("input", async () => {
     if (entries === null) await load();
     show();
