@@ -125,7 +125,7 @@ function replayDelivery(
     }
     if (await isInFlight(tx, original.endpointId, original.eventId)) {
       throw new DeliveryInFlight(
-        "The event is still being delivered or will be retried. Replay it after that.",
+        "Till has not given this event up: it is sent again within two minutes of your receiver's return, or at `nextAttemptAt` if that is later. To have it now, read the list of events.",
       );
     }
     const at = clock.now();

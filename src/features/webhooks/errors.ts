@@ -23,5 +23,6 @@ export const DeliveryInFlight = defineProblem({
   code: "delivery_in_flight",
   status: 409,
   title: "The event is still being delivered to the endpoint",
-  remedy: "Wait until the delivery has succeeded or is a dead letter, then replay it.",
+  remedy:
+    "Nothing is lost: the delivery is retried. To have the event now, read it with `listEvents`; replay deliveries that have succeeded or are dead letters.",
 });

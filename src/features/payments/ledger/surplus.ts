@@ -48,19 +48,30 @@ export function surplusOf(
   claimed: Claimed,
 ): bigint {
   if (inputs.terms.managedBy !== null) return 0n;
-  if (isCounted(payment)) return countedSurplus(payment, inputs);
+  if (isCounted(payment)) {
+    // A payment that is not confirmed may never have happened: money that is there is not returned for it.
+    const isThere = ({ id, status }: SurplusPayment) => status === "confirmed" || id === payment.id;
+    return countedSurplus(payment, inputs, isThere);
+  }
   const isDecided = payment.status === "rejected" || !isPayable(inputs.status);
   if (!isDecided || payment.status === "reverted" || claimed.transfer.status !== "seen") return 0n;
   const others = claimed.claiming.filter(({ id }) => id !== payment.id);
   return smaller(payment.amount, claimed.transfer.amount - takenOf(others));
 }
 
-/** Returns the surplus of a payment that counts. The newest payments of a paid invoice have its excess. */
-function countedSurplus(payment: SurplusPayment, { status, terms, ledger }: SurplusInputs): bigint {
+/**
+ * Returns the surplus of a payment that counts, beside the other payments that pay the invoice. The newest payments of a
+ * paid invoice have its excess.
+ */
+function countedSurplus(
+  payment: SurplusPayment,
+  { status, terms, ledger }: SurplusInputs,
+  pays: (other: SurplusPayment) => boolean,
+): bigint {
   if (status === "expired" || status === "canceled") return payment.amount;
   if (status !== "paid") return 0n;
   const isLater = terms.quotes.length < 2 ? isAbove : isYounger;
-  const upTo = ledger.filter((other) => isCounted(other) && !isLater(other, payment));
+  const upTo = ledger.filter((other) => pays(other) && !isLater(other, payment));
   return smaller(payment.amount, excessOf(upTo, terms, payment));
 }
 
@@ -142,6 +153,9 @@ export function overRefunded({
 }: Pick<SurplusInputs, "terms" | "ledger">): readonly Id<"payment">[] {
   const inputs = { status: "paid", terms, ledger } as const;
   return ledger
-    .filter((payment) => isCounted(payment) && payment.refunded > countedSurplus(payment, inputs))
+    .filter(
+      (payment) =>
+        isCounted(payment) && payment.refunded > countedSurplus(payment, inputs, isCounted),
+    )
     .map(({ id }) => id);
 }

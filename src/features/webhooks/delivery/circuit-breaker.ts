@@ -30,8 +30,11 @@ const recentMax = 20;
 const windowMs = 5 * minute;
 const observedMin = 10;
 const badShare = 0.7;
-const openMin = 30 * second;
-const openMax = 30 * minute;
+export const openMin = 30 * second;
+/** The longest postponement: a receiver that is back waits at most this long for its deliveries. */
+export const openMax = 2 * minute;
+/** How long the health of an endpoint without attempts is kept. */
+const rememberedFor = 30 * minute;
 
 /** Number of endpoints with cached health at which outdated entries are removed. */
 const rememberedMax = 1_000;
@@ -88,7 +91,7 @@ export function isTroubled(health: Health): boolean {
 /** Whether the information is outdated. */
 export function isForgettable(health: Health, now: Instant): boolean {
   return (
-    (health.openUntil === null || now - health.openUntil >= openMax) &&
+    (health.openUntil === null || now - health.openUntil >= rememberedFor) &&
     health.recent.every((attempt) => now - attempt.at >= windowMs)
   );
 }

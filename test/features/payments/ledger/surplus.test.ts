@@ -2,8 +2,20 @@ import { expect } from "chai";
 import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
 import {
   surplusOf,
+  type SurplusInputs,
   type SurplusPayment,
 } from "../../../../src/features/payments/ledger/surplus.ts";
+
+/** Returns the surplus of each payment of a paid invoice. */
+function surplusesOf(terms: SurplusInputs["terms"], ledger: readonly SurplusPayment[]) {
+  return ledger.map((each) =>
+    surplusOf(
+      each,
+      { status: "paid", terms, ledger },
+      { transfer: { amount: 10n, status: "seen" }, claiming: [each] },
+    ),
+  );
+}
 
 describe("the surplus of an invoice that is paid on two networks", () => {
   const quotes = ["one", "two"].map((network) => ({
@@ -33,13 +45,16 @@ describe("the surplus of an invoice that is paid on two networks", () => {
       payment(2, "one", 6, 200),
       payment(3, "two", 900, 220),
     ];
-    const surpluses = ledger.map((each) =>
-      surplusOf(
-        each,
-        { status: "paid", terms, ledger },
-        { transfer: { amount: 10n, status: "seen" }, claiming: [each] },
-      ),
-    );
-    expect(surpluses).to.deep.equal([10n, 0n, 10n]);
+    expect(surplusesOf(terms, ledger)).to.deep.equal([10n, 0n, 10n]);
+  });
+
+  it("takes nothing from a confirmed payment for one that is not confirmed, and may never have happened", () => {
+    const single = { ...terms, quotes: [] };
+    const [early, late] = [payment(1, "one", 5, 100), payment(2, "one", 6, 200)];
+    const unconfirmed = { ...early, status: "confirming" } as SurplusPayment;
+    for (const each of [terms, single]) {
+      expect(surplusesOf(each, [unconfirmed, late])).to.deep.equal([0n, 0n]);
+      expect(surplusesOf(each, [early, late])).to.deep.equal([0n, 10n]);
+    }
   });
 });
