@@ -1,7 +1,11 @@
 // The guides of the sandbox: each row of their tables is done by its commands, and has the result that it names.
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect } from "chai";
-import type { Till } from "../../src/client/index.ts";
+import { transform } from "esbuild";
+import type { Invoice, Till } from "../../src/client/index.ts";
 import { invoiceStateOf, noPayments, type Terms } from "../../src/features/invoices/rules.ts";
 import { issueInvoice } from "../scenarios/way.ts";
 import { openClient } from "../scenarios/client.ts";
@@ -169,6 +173,54 @@ describe("the guides of the sandbox", () => {
       const excess = status === "paid" ? Number(sent) - Number(asked) : 0;
       expect(invoice.excessAmount, row.title).to.equal(excess.toFixed(2));
     }
+  });
+
+  it("compute what is owed, also for a payment that was rejected, until it is refunded", async function () {
+    this.timeout(60_000);
+    const code = /```ts\n(\/\/ owed\.ts\n[^]+?)```/.exec(await read("odd-payments"))?.[1] ?? "";
+    const folder = await mkdtemp(join(tmpdir(), "till-owed-"));
+    const file = join(folder, "owed.mjs");
+    await writeFile(file, (await transform(code, { loader: "ts" })).code);
+    const { owed } = (await import(pathToFileURL(file).href)) as {
+      owed(till: Till, shop: string, invoice: Invoice): Promise<bigint>;
+    };
+    await rm(folder, { recursive: true });
+    const { till: client, organizationId } = shop;
+    const { id } = await issueInvoice(shop, "sandbox");
+    const owedNow = async () =>
+      owed(client, organizationId, await client.invoices.get(organizationId, id));
+    const tokens = (count: number) => BigInt(count) * 10n ** 18n;
+
+    await client.invoices.cancel(organizationId, id);
+    await command(["sandbox", "pay", id]);
+    await command(["sandbox", "mine", "35"]);
+    const [payment] = await until(
+      "a payment in review",
+      async () => (await client.payments.list(organizationId, { invoiceId: id })).data,
+      ([found]) => found?.status === "review",
+    );
+    expect(await owedNow()).to.equal(0n);
+    const decision = ["--organization", organizationId, "--yes"];
+    await command(["payments", "reject", payment?.id ?? "", ...decision]);
+    expect(await owedNow()).to.equal(tokens(25));
+
+    const address = "0x52908400098527886E0F7030069857D2E4169EE7";
+    const refund = await until(
+      "a refund of the verified payment",
+      () =>
+        client.payments
+          .createRefund(organizationId, { paymentId: payment?.id ?? "", amount: "10.00", address })
+          .catch(() => null),
+      (made) => made !== null,
+      30_000,
+    );
+    expect(await owedNow()).to.equal(tokens(25));
+    const from = ["--from", payment?.toAddress ?? "", "--json"];
+    const sent = JSON.parse(await command(["sandbox", "send", address, "10.00", ...from])) as {
+      readonly transactionHash: string;
+    };
+    await command(["refund", "send", refund?.id ?? "", sent.transactionHash, "--yes"]);
+    expect(await owedNow()).to.equal(tokens(15));
   });
 
   it("name every command of the sandbox, each with arguments that it takes", async function () {

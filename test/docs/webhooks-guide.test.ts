@@ -96,6 +96,7 @@ describe("the guide for webhooks", () => {
     ];
     await writeFile(join(folder, "verify.mjs"), programOf("js"));
     await writeFile(join(folder, "verify.py"), programOf("python"));
+    await writeFile(join(folder, "verify.php"), programOf("php"));
     await writeFile(join(folder, "cases.json"), JSON.stringify({ secret, cases }));
     const inNode = `import { readFileSync } from "node:fs"; import { verify } from "./verify.mjs";
       const { secret, cases } = JSON.parse(readFileSync("cases.json", "utf8"));
@@ -116,6 +117,24 @@ describe("the guide for webhooks", () => {
     ].join("\n");
     const runners = [[process.execPath, "--input-type=module", "-e", inNode]];
     if (spawnSync("python3", ["--version"]).status === 0) runners.push(["python3", "-c", inPython]);
+    // Names of headers as proxies write them; and a request without any.
+    const inPhp = `require "verify.php";
+      $given = json_decode(file_get_contents("cases.json"), true);
+      $isGenuine = function (array $headers, string $body) use ($given): bool {
+        try { verify($given["secret"], $headers, $body); return true; }
+        catch (RuntimeException $error) { return false; }
+      };
+      $found = [];
+      foreach ($given["cases"] as ["headers" => $headers, "body" => $body]) {
+        $upper = array_change_key_case($headers, CASE_UPPER);
+        if ($isGenuine($headers, $body) !== $isGenuine($upper, $body)) exit(1);
+        $found[] = $isGenuine($headers, $body);
+      }
+      if ($isGenuine([], "{}")) exit(1);
+      echo json_encode($found);`;
+    if (spawnSync("php", ["--version"]).status === 0) {
+      runners.push(["php", "-d", "display_errors=stderr", "-r", inPhp]);
+    }
     for (const [command = "", ...words] of runners) {
       const { stdout, stderr } = spawnSync(command, words, { cwd: folder, encoding: "utf8" });
       expect(stderr, command).to.equal("");

@@ -20,6 +20,13 @@ const deliveryArgument: CommandArgument = {
   takes: ["webhookDelivery"],
 };
 
+/** The types that an endpoint receives. */
+const eventTypes = {
+  title: "Event types",
+  value: (one: { readonly eventTypes: readonly string[] }) =>
+    one.eventTypes.length === 0 ? "all" : one.eventTypes,
+};
+
 /** Maximum number of response characters shown in the table. */
 const shownLength = 60;
 
@@ -207,7 +214,7 @@ export const webhookCommands = [
       const { presentEndpoint } = await import("./present.ts");
       return { data: data.map(presentEndpoint), nextCursor };
     },
-    columns: ["id", "url", "status", "eventTypes", "disabledReason", "description", "createdAt"],
+    columns: ["id", "url", "status", eventTypes, "disabledReason", "description", "createdAt"],
   }),
   command({
     name: "webhook add",
@@ -246,7 +253,7 @@ export const webhookCommands = [
     async present(created) {
       return (await import("./present.ts")).presentCreatedEndpoint(created);
     },
-    columns: ["id", "url", "status", "eventTypes", "secret"],
+    columns: ["id", "url", "status", eventTypes, "secret"],
     next: (one) =>
       `store the secret now, it is not shown again; then till webhook trigger ${one.id}`,
   }),

@@ -18,6 +18,8 @@ import { deliveryStatuses, endpointStatuses } from "./status.ts";
 
 const descriptionLengthMax = 500;
 const urlLengthMax = 2_048;
+/** The characters of an unknown event type that its error quotes. */
+const typeLengthMax = 60;
 
 export const WebhookEndpointRecord = responseRecord("WebhookEndpoint", {
   id: id("webhookEndpoint"),
@@ -75,7 +77,10 @@ const url = () =>
 
 const chosenEventTypes = () =>
   z
-    .array(z.enum(eventTypes, { error: "must be a known event type" }))
+    .array(z.enum(eventTypes, {
+        error: ({ input }) =>
+          `must be the full name of an event type, such as invoice.paid, and not ${JSON.stringify(input).slice(0, typeLengthMax)}`,
+      }))
     .max(eventTypes.length, { error: "must not repeat a type" })
     .refine((value) => new Set(value).size === value.length, { error: "must not repeat a type" });
 

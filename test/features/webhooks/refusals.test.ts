@@ -67,6 +67,7 @@ anyStore("the webhooks API refuses", (store) => {
     });
     expect(refused.status).to.equal(400);
     expect(refused.body["errors"]).to.have.nested.property("[0].pointer", "/eventTypes/1");
+    expect(JSON.stringify(refused.body["errors"])).to.include("invoice.payed");
   });
 
   it("the eleventh endpoint", async () => {
