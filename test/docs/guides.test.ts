@@ -182,7 +182,7 @@ describe("the guides of the sandbox", () => {
     const file = join(folder, "owed.mjs");
     await writeFile(file, (await transform(code, { loader: "ts" })).code);
     const { owed } = (await import(pathToFileURL(file).href)) as {
-      owed(till: Till, shop: string, invoice: Invoice): Promise<bigint>;
+      readonly owed: (till: Till, shop: string, invoice: Invoice) => Promise<bigint>;
     };
     await rm(folder, { recursive: true });
     const { till: client, organizationId } = shop;

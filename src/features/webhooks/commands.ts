@@ -20,12 +20,10 @@ const deliveryArgument: CommandArgument = {
   takes: ["webhookDelivery"],
 };
 
-/** The types that an endpoint receives. */
-const eventTypes = {
-  title: "Event types",
-  value: (one: { readonly eventTypes: readonly string[] }) =>
-    one.eventTypes.length === 0 ? "all" : one.eventTypes,
-};
+/** Returns the types that an endpoint receives, as the table shows them. */
+function typesOf(one: { readonly eventTypes: readonly string[] }): string | readonly string[] {
+  return one.eventTypes.length === 0 ? "all" : one.eventTypes;
+}
 
 /** Maximum number of response characters shown in the table. */
 const shownLength = 60;
@@ -214,7 +212,15 @@ export const webhookCommands = [
       const { presentEndpoint } = await import("./present.ts");
       return { data: data.map(presentEndpoint), nextCursor };
     },
-    columns: ["id", "url", "status", eventTypes, "disabledReason", "description", "createdAt"],
+    columns: [
+      "id",
+      "url",
+      "status",
+      { title: "Event types", value: (one) => typesOf(one) },
+      "disabledReason",
+      "description",
+      "createdAt",
+    ],
   }),
   command({
     name: "webhook add",
@@ -253,7 +259,13 @@ export const webhookCommands = [
     async present(created) {
       return (await import("./present.ts")).presentCreatedEndpoint(created);
     },
-    columns: ["id", "url", "status", eventTypes, "secret"],
+    columns: [
+      "id",
+      "url",
+      "status",
+      { title: "Event types", value: (one) => typesOf(one) },
+      "secret",
+    ],
     next: (one) =>
       `store the secret now, it is not shown again; then till webhook trigger ${one.id}`,
   }),
