@@ -108,7 +108,13 @@ describe("a merchant's day at the terminal", function () {
     const trigger = ["webhook", "trigger", endpoint.id];
     expect(await store.json([...trigger, "--dry-run"])).to.include({ status: "pending" });
     const ping = (await store.json(trigger)) as Named;
-    const wrong = await store.till(["webhook", "add", "http://127.0.0.1:9/", "--event-types", "a.*"]);
+    const wrong = await store.till([
+      "webhook",
+      "add",
+      "http://127.0.0.1:9/",
+      "--event-types",
+      "a.*",
+    ]);
     expect(wrong.stderr).to.match(/--event-types.* must be the full name of an event type.*a\.\*/s);
     expect((await store.till(["webhook", "endpoints"])).stdout).not.to.include(endpoint.secret);
     await store.withApp((app) =>

@@ -77,10 +77,12 @@ const url = () =>
 
 const chosenEventTypes = () =>
   z
-    .array(z.enum(eventTypes, {
+    .array(
+      z.enum(eventTypes, {
         error: ({ input }) =>
           `must be the full name of an event type, such as invoice.paid, and not ${JSON.stringify(input).slice(0, typeLengthMax)}`,
-      }))
+      }),
+    )
     .max(eventTypes.length, { error: "must not repeat a type" })
     .refine((value) => new Set(value).size === value.length, { error: "must not repeat a type" });
 
