@@ -1,7 +1,7 @@
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { webhookChecks } from "./checks.ts";
 import type { Deliverer } from "./delivery/deliverer.ts";
-import { pruneDeliveries, wipeOldSecrets } from "./delivery/retention.ts";
+import { mendDueTimes, pruneDeliveries, wipeOldSecrets } from "./delivery/retention.ts";
 import { webhookOperations } from "./operations.ts";
 import type { WebhookService } from "./service.ts";
 
@@ -11,6 +11,10 @@ export const webhooksModule: FeatureModule<{
 }> = {
   operations: { webhooks: webhookOperations },
   checks: webhookChecks,
-  prunings: { "wipe old webhook secrets": wipeOldSecrets, "prune deliveries": pruneDeliveries },
+  prunings: {
+    "wipe old webhook secrets": wipeOldSecrets,
+    "prune deliveries": pruneDeliveries,
+    "mend due times of deliveries": mendDueTimes,
+  },
   workers: ({ deliverer }) => [deliverer],
 };

@@ -1,5 +1,5 @@
 import type { SystemActor } from "../../kernel/actor.ts";
-import type { Clock, Instant } from "../../kernel/clock.ts";
+import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { IdSource } from "../../kernel/id.ts";
 import type { Database, Reader, Tx } from "../database/index.ts";
 import { leases } from "./table.ts";
@@ -30,6 +30,17 @@ export interface Leases {
   releaseAll(): Promise<void>;
 }
 
+/** The difference between the clocks of two servers that a lease tolerates, in milliseconds. */
+const skewMax = minute;
+
+/**
+ * True if a lease has not ended. One that ends later than its life allows is from a clock that was set back since; it
+ * counts as ended, or nobody would do its work until then. The token refuses the writes of a holder that still works.
+ */
+function isLive(until: Instant, now: Instant, lifeMs: number): boolean {
+  return until > now && until - now <= lifeMs + skewMax;
+}
+
 /** Thrown if another process has taken the lease meanwhile; the result of the work is discarded. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
@@ -56,9 +67,10 @@ export function createLeases(deps: {
     async acquire(name, lifeMs) {
       const now = clock.now();
       const mine = held.get(name);
-      if (mine !== undefined && mine.until - now > lifeMs / 2) return mine;
+      if (mine !== undefined && mine.until - now > lifeMs / 2 && isLive(mine.until, now, lifeMs))
+        return mine;
       const seen = await db.findOne(leases, "WHERE name = $1", [name]);
-      if (seen !== null && seen.holder !== holder && seen.until > now) return null;
+      if (seen !== null && seen.holder !== holder && isLive(seen.until, now, lifeMs)) return null;
       const lease = await db.write(context, async (tx): Promise<Lease | null> => {
         const at = clock.now();
         const until = at + lifeMs;
@@ -67,7 +79,7 @@ export function createLeases(deps: {
           const first = { name, holder, token: 1, until };
           return (await tx.insertIfAbsent(leases, first)) ? first : null;
         }
-        if (row.holder !== holder && row.until > at) return null;
+        if (row.holder !== holder && isLive(row.until, at, lifeMs)) return null;
         // An expired lease may have been taken and released by another process, so only a lease that is still held
         // keeps its token.
         const isMine = row.holder === holder && row.until > at;

@@ -2,10 +2,11 @@ import { expect } from "chai";
 import {
   deadLetterKeptFor,
   deliveryKeptFor,
+  mendDueTimes,
   pruneDeliveries,
 } from "../../../src/features/webhooks/delivery/retention.ts";
 import { webhookAttempts, webhookDeliveries } from "../../../src/features/webhooks/table.ts";
-import { day } from "../../../src/kernel/clock.ts";
+import { day, hour } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { eventKeptFor, pruneEvents } from "../../../src/platform/events/retention.ts";
@@ -78,6 +79,22 @@ eachStore("the retention of webhook data", (store) => {
     expect(left.map(({ id }) => id)).not.to.include.members([old[0], oldDead[0]]);
     const attempts = await db.find(webhookAttempts, "");
     expect(attempts.map(({ deliveryId }) => deliveryId)).to.deep.equal(fresh);
+  });
+
+  it("makes deliveries due whose due time only a clock that was set back has made distant", async () => {
+    const [next] = await add("failed", day);
+    const [distant] = await add("failed", day);
+    const dueAt = now + 24 * hour;
+    await db.write(testContext, async (tx) => {
+      await tx.update(webhookDeliveries, { dueAt }, "WHERE id = $1", [next ?? ""]);
+      await tx.update(webhookDeliveries, { dueAt: now + 40 * day }, "WHERE id = $1", [
+        distant ?? "",
+      ]);
+    });
+    await mendDueTimes(db, now, testContext);
+    const read = async (id = "") =>
+      (await db.findOne(webhookDeliveries, "WHERE id = $1", [id]))?.dueAt;
+    expect([await read(next), await read(distant)]).to.deep.equal([dueAt, now]);
   });
 
   it("keeps events for 90 days, and the newest forever, so that positions continue", async () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { makePulse } from "../../../src/platform/database/postgres/pulse.ts";
 import { until } from "../../support/until.ts";
 
-const limits = { quietMs: 5, probeMs: 20, checkMs: 5 };
+const limits = { quietMs: 5, probeMs: 20, checkMs: 5, lateMs: 60_000 };
 
 /** A statement that is answered, or given up, on command. */
 function makeStatement() {

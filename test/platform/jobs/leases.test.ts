@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { systemActor } from "../../../src/kernel/actor.ts";
-import { minute } from "../../../src/kernel/clock.ts";
+import { day, minute } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { createLeases, LeaseLost, type Leases } from "../../../src/platform/jobs/leases.ts";
@@ -52,6 +52,23 @@ eachStore("leases", (store) => {
     const late = db.write(testContext, (tx) => slow.guard(tx, lost));
     expect(await late.catch((error: unknown) => error)).to.be.instanceOf(LeaseLost);
     await db.write(testContext, (tx) => quick.guard(tx, held));
+  });
+
+  it("do not wait for an end that only a clock which was set back has made distant", async () => {
+    const [first, second] = [newProcess(), newProcess()];
+    clock.advance(40 * day);
+    const lost = await first.acquire("watch", minute);
+    clock.advance(-40 * day);
+    expect(await second.acquire("watch", minute)).to.include({ token: 2 });
+    if (lost === null) throw new Error("a lease that was free was refused");
+    const late = db.write(testContext, (tx) => first.guard(tx, lost));
+    expect(await late.catch((error: unknown) => error)).to.be.instanceOf(LeaseLost);
+    expect(await first.acquire("watch", minute)).to.equal(null);
+    clock.advance(minute + 1);
+    expect(await first.acquire("watch", minute)).to.include({
+      token: 3,
+      until: clock.now() + minute,
+    });
   });
 
   it("are free at once for others when their process releases them, or when all are ended", async () => {

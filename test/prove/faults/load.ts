@@ -45,8 +45,11 @@ export interface Load {
 
 let runs = 0;
 
-/** Starts the callers. Each asks the next of the servers that run at the moment. */
-export function startLoad(ground: Ground): Load {
+/**
+ * Starts the callers. Each asks the next of the servers that run at the moment.
+ * @param isPaying whether payers pay at the moment
+ */
+export function startLoad(ground: Ground, isPaying = () => true): Load {
   runs += 1;
   const run = `${ground.name}-${String(runs)}`;
   const orders: Order[] = [];
@@ -90,7 +93,7 @@ export function startLoad(ground: Ground): Load {
     const answer = await call(`${ground.shop.path}/invoices`, creationOf(ground, order));
     if (answer?.status !== 201) return delay(pauseMs);
     order.made = (await answer.json()) as { id: string; checkoutId: string };
-    if (place % paidEvery !== 0) return;
+    if (place % paidEvery !== 0 || !isPaying()) return;
     const { checkoutId } = order.made;
     const said = await call(`/pay/${checkoutId}/sandbox`, {
       method: "POST",

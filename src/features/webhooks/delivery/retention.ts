@@ -2,7 +2,7 @@ import { day, type Instant } from "../../../kernel/clock.ts";
 import { idFloor, type Id } from "../../../kernel/id.ts";
 import type { Database, WriteContext } from "../../../platform/database/index.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
-import { deliveryLifeMax } from "./retry-policy.ts";
+import { deliveryLifeMax, retryDelayMax } from "./retry-policy.ts";
 import { webhookEndpoints } from "../table.ts";
 
 /** How long a successful delivery is kept, with its body and attempts. */
@@ -77,6 +77,25 @@ async function pruneAttempts(
     }
     isMore = past.length === pruneBatch;
   }
+}
+
+/**
+ * Makes deliveries due whose due time is further ahead than any retry: it is from a clock that was set back since.
+ * Returns false: one statement changes all of them, which are few.
+ */
+export async function mendDueTimes(
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+): Promise<boolean> {
+  await db.write(context, (tx) =>
+    tx.run(
+      `UPDATE webhook_deliveries SET due_at = $1
+       WHERE status <> 'succeeded' AND status IN ('pending', 'in_progress', 'failed') AND due_at > $2`,
+      [now, now + retryDelayMax],
+    ),
+  );
+  return false;
 }
 
 /** Deletes expired old secrets, although encrypted, one batch per transaction; returns whether there may be more. */

@@ -55,6 +55,9 @@ export function retryDelay({ attempts, isThrottled, askedMs, chance }: Retry): n
   return wait + Math.floor(spread * chance);
 }
 
+/** The longest time that `retryDelay` returns. */
+export const retryDelayMax = 2 * Math.max(...attemptDelays) + jitterMax;
+
 /** The consequence of an attempt for its delivery. */
 export type Verdict =
   | { readonly kind: "succeeded" }

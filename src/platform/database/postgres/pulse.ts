@@ -18,10 +18,12 @@ export interface PulseLimits {
   /** The time that the server has for the new connection, or for any other answer. */
   readonly probeMs: number;
   readonly checkMs: number;
+  /** If the time for the probe ends later than this, this process itself was paused, and the probe proves nothing. */
+  readonly lateMs: number;
 }
 
 /** Together less than the five seconds after which callers expect an answer. */
-const defaultLimits: PulseLimits = { quietMs: 1_000, probeMs: 3_000, checkMs: 250 };
+const defaultLimits: PulseLimits = { quietMs: 1_000, probeMs: 3_000, checkMs: 250, lateMs: 500 };
 
 /**
  * @param probe opens and ends a connection; its failure is an answer too. A slow statement proves nothing, because it
@@ -49,7 +51,10 @@ export function makePulse(probe: () => Promise<void>, limits = defaultLimits): P
       delay(limits.probeMs, false, { ref: false }),
     ]);
     if (isAnswered) answered();
-    if (answeredAt >= askedAt) return;
+    const isLate = performance.now() - askedAt > limits.probeMs + limits.lateMs;
+    // Answers that have arrived while this process was busy are read first.
+    await new Promise(setImmediate);
+    if (answeredAt >= askedAt || isLate) return;
     isSilent = true;
     for (const giveUp of waiting) giveUp();
   }
