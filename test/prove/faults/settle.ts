@@ -7,7 +7,7 @@ import { toldTypes, type Ground } from "./ground.ts";
 import { creationOf, type Load, type Order } from "./load.ts";
 
 /** How long the background work may take after a fault, in milliseconds; leases of dead servers end within it. */
-const patienceMs = 240_000;
+const patienceMs = Number(process.env["PROVE_PATIENCE"] ?? "240") * 1_000;
 /** Requests at the same time. */
 const retriesAtOnce = 8;
 
@@ -66,7 +66,9 @@ export async function settle(
       faults: [
         ...wrong,
         ...(unpaid > 0 ? [`${String(unpaid)} acknowledged payments are not on their invoice`] : []),
-        ...(uncredited > 0 ? [`${String(uncredited)} transfers are not credited`] : []),
+        ...(uncredited > 0
+          ? [`${String(uncredited)} transfers are not credited: ${await stateOfTransfers(db)}`]
+          : []),
         ...(untold > 0 ? [`${String(untold)} events did not reach the receiver`] : []),
         ...(await verified(ground)),
       ],
@@ -162,6 +164,20 @@ async function creditedTwice(db: Database): Promise<number> {
     `SELECT COUNT(*) - COUNT(DISTINCT transaction_hash) AS "count" FROM payments`,
   );
   return row?.count ?? 0;
+}
+
+/** Returns how many transfers of the chain are in each state, in words. */
+async function stateOfTransfers(db: Database): Promise<string> {
+  const rows = await db.all<{ state: string | null; payment: string | null; count: number }>(
+    `SELECT t.disposition AS "state", p.status AS "payment", COUNT(*) AS "count" FROM sandbox_transfers s
+     LEFT JOIN transfers t ON t.transaction_hash = s.transaction_hash
+     LEFT JOIN payments p ON p.transaction_hash = s.transaction_hash GROUP BY 1, 2`,
+  );
+  return rows
+    .map(({ state, payment, count }) =>
+      [String(count), state ?? "not read", payment ?? "without a payment"].join(" "),
+    )
+    .join(", ");
 }
 
 /** Returns the number of acknowledged payments whose invoice has none. */

@@ -28,7 +28,8 @@ const settings = [
   "SET jit = off",
   "SET statement_timeout = '30s'",
   "SET lock_timeout = '15s'",
-  "SET idle_in_transaction_session_timeout = '30s'",
+  // The locks of a server that is paused in a transaction, which has no other reason to be idle for as long.
+  "SET idle_in_transaction_session_timeout = '5s'",
 ];
 
 /** Opens at most `connections` connections, at least one for writes and one for reads. */
