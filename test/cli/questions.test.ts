@@ -23,11 +23,15 @@ describe("prompts at a terminal", () => {
         ["must be a URL", `${"\u007f".repeat(15)}https://pay.example.com${enter}`],
         ["Folder of the backups", enter],
         ["When to back up", enter],
-        ["Your e-mail address", `ada@example.com${enter}`],
-        ["Your name", `Ada${enter}`],
+        ["Your e-mail address", `ada${enter}`],
+        ["must be an e-mail address", `@example.com${enter}`],
+        ["Your name", ` ${enter}`],
+        ["must provide a value", `Ada${enter}`],
         ["The organization", `Shop${enter}`],
         ["Password of the admin", `password${enter}`],
         ["most common passwords", `${"\u007f".repeat(8)}a long password 7${enter}`],
+        ["Repeat the password", `a long password 8${enter}`],
+        ["Password of the admin", `a long password 7${enter}`],
         ["Repeat the password", `a long password 7${enter}`],
         ["Wallet for your invoices", `tron:${address}${enter}`],
         ["Wallet that receives", enter],
@@ -42,7 +46,7 @@ describe("prompts at a terminal", () => {
     });
     const wallets = await till(["wallet", "list", "--json", "--data-dir", folder]);
     expect(wallets.stdout).to.include(address);
-    expect(stderr).to.include("till billing receive-wallet");
+    expect(stderr).to.include("do not match").and.to.include("till billing receive-wallet");
     expect(stdout).to.include("ada@example.com").and.to.include("Shop");
     expect(stdout + stderr).not.to.include("a long password 7");
   });
@@ -89,19 +93,29 @@ describe("prompts at a terminal", () => {
     expect(done.stdout).to.match(/Revoked +20/);
   });
 
-  it("exit with 130 on Ctrl-C, and create nothing", async () => {
+  it("exit with 130 on Ctrl-C at any question, and create nothing", async function () {
+    this.timeout(60_000);
     const folder = await folders.make();
-    const { code } = await till(["init", "--data-dir", join(folder, "data")], {
-      env,
-      person: [
-        ["Networks", enter],
-        ["Public base URL", enter],
-        ["Folder of the backups", enter],
-        ["When to back up", enter],
-        ["Your e-mail address", controlC],
-      ],
-    });
-    expect(code).to.equal(130);
-    expect(await readdir(folder)).to.deep.equal([]);
+    const questions: [string, string][] = [
+      ["Networks", enter],
+      ["Public base URL", enter],
+      ["Folder of the backups", enter],
+      ["When to back up", enter],
+      ["Your e-mail address", `ada@example.com${enter}`],
+      ["Your name", `Ada${enter}`],
+      ["The organization", `Shop${enter}`],
+      ["Password of the admin", `a long password 7${enter}`],
+      ["Repeat the password", `a long password 7${enter}`],
+      ["Wallet for your invoices", `tron:${address}${enter}`],
+      ["Wallet that receives", enter],
+    ];
+    for (const [place, [question]] of questions.entries()) {
+      const { code } = await till(["init", "--data-dir", join(folder, "data")], {
+        env,
+        person: [...questions.slice(0, place), [question, controlC]],
+      });
+      expect(code, question).to.equal(130);
+      expect(await readdir(folder), question).to.deep.equal([]);
+    }
   });
 });

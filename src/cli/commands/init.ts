@@ -3,6 +3,7 @@ import { parseBody } from "../../api/declare/request.ts";
 import { createApp, storeName } from "../../compose/index.ts";
 import { InitializeRequest, presentInstalled } from "../../features/admin/index.ts";
 import { requireStrong } from "../../features/auth/index.ts";
+import { Problem } from "../../kernel/errors.ts";
 import {
   draftSettings,
   entriesOf,
@@ -167,14 +168,33 @@ async function print(
 }
 
 async function readAccount(terminal: Terminal, flags: InitFlags): Promise<Answers["account"]> {
+  const { adminEmail, adminName, organization } = flags;
+  const given = Object.entries({ adminEmail, adminName, organization });
+  // Refuses wrong flags before the first of these prompts.
+  parseBody(
+    InitializeRequest.partial(),
+    Object.fromEntries(given.filter(([, value]) => value !== undefined)),
+  );
+  const ask = (key: keyof Answers["account"], flag: string, question: string) =>
+    askText(terminal, flag, question, (answer) => accountFault(key, answer));
   return parseBody(InitializeRequest, {
-    adminEmail:
-      flags.adminEmail ?? (await askText(terminal, "--admin-email", "Your e-mail address")),
-    adminName: flags.adminName ?? (await askText(terminal, "--admin-name", "Your name")),
+    adminEmail: adminEmail ?? (await ask("adminEmail", "--admin-email", "Your e-mail address")),
+    adminName: adminName ?? (await ask("adminName", "--admin-name", "Your name")),
     organization:
-      flags.organization ??
-      (await askText(terminal, "--organization", "The organization that runs this Till")),
+      organization ??
+      (await ask("organization", "--organization", "The organization that runs this Till")),
   }) as Answers["account"];
+}
+
+/** Returns what is wrong with an answer about the account; null if nothing is. */
+function accountFault(key: keyof Answers["account"], answer: string): string | null {
+  try {
+    parseBody(InitializeRequest.partial(), { [key]: answer });
+    return null;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return error.errors.map(({ message }) => message).join("; ");
+  }
 }
 
 /** Reports all missing flags at once. */

@@ -1,15 +1,22 @@
 import type { Person } from "../../api/declare/command.ts";
-import { Declined, missing, UsageError } from "../failures/refusals.ts";
+import { Declined, missing } from "../failures/refusals.ts";
 import { printable, type Terminal } from "./terminal.ts";
 
 /**
- * Prompts for text on standard error, so that standard output contains only data. Without a terminal, it throws an
- * error that names the flag to use instead.
+ * Prompts for text on standard error, so that standard output contains only data. Repeats the prompt while the answer is
+ * blank or `fault` returns an error. Without a terminal, it throws an error that names the flag to use instead.
  */
-export async function askText(terminal: Terminal, flag: string, question: string): Promise<string> {
+export async function askText(
+  terminal: Terminal,
+  flag: string,
+  question: string,
+  fault: (answer: string) => string | null = () => null,
+): Promise<string> {
   if (!terminal.isInteractive) throw missing(flag);
   const { input } = await import("@inquirer/prompts");
-  const answer = await input({ message: question, required: true }, streams(terminal));
+  const validate = (given: string) =>
+    given.trim() === "" ? "You must provide a value" : (fault(given.trim()) ?? true);
+  const answer = await input({ message: question, validate }, streams(terminal));
   return answer.trim();
 }
 
@@ -54,7 +61,10 @@ export async function askSeveral(
   );
 }
 
-/** Prompts for a new secret, twice, without showing it. Repeats the prompt while `fault` returns an error. */
+/**
+ * Prompts for a new secret, twice, without showing it. Repeats the prompt while `fault` returns an error, and both while
+ * they differ.
+ */
 export async function askSecret(
   terminal: Terminal,
   question: string,
@@ -63,10 +73,12 @@ export async function askSecret(
 ): Promise<string> {
   const { password } = await import("@inquirer/prompts");
   const validate = async (given: string) => (await fault(given)) ?? true;
-  const first = await password({ message: question, mask: "*", validate }, streams(terminal));
-  const second = await password({ message: again, mask: "*" }, streams(terminal));
-  if (first !== second) throw new UsageError("The two entries do not match. Start again.");
-  return first;
+  for (;;) {
+    const first = await password({ message: question, mask: "*", validate }, streams(terminal));
+    const second = await password({ message: again, mask: "*" }, streams(terminal));
+    if (first === second) return first;
+    terminal.talk("The two entries do not match. Enter both again.");
+  }
 }
 
 /** Throws UsageError if nobody can be asked and --yes is missing. */
