@@ -1,4 +1,10 @@
 import { expect } from "chai";
+import {
+  createRateLimiter,
+  RateLimitExceeded,
+  rateLimits,
+  type RateLimitName,
+} from "../../../src/api/pipeline/rate-limits.ts";
 import { approvedMerchant, password, register, startApp, type TestApp } from "../../support/app.ts";
 import { anyStore } from "../../support/store/stores.ts";
 import { expectProblem } from "../problem.ts";
@@ -139,4 +145,28 @@ anyStore("rate limits", (store) => {
       expect(answer.headers.get("RateLimit")).to.equal(null);
     }
   });
+});
+
+describe("each rate limit", () => {
+  const names = Object.keys(rateLimits) as RateLimitName[];
+  const quota = 7;
+  const quotas = Object.fromEntries(names.map((name) => [name, quota])) as Record<
+    RateLimitName,
+    number
+  >;
+
+  for (const name of names) {
+    it(`admits no more than its quota of 64 simultaneous requests: ${name}`, async () => {
+      const limiter = createRateLimiter(quotas, 1);
+      const counted = await Promise.allSettled(
+        Array.from({ length: 64 }, () => limiter.count(name, "203.0.113.1")),
+      );
+      expect(counted.filter(({ status }) => status === "fulfilled")).to.have.length(quota);
+      for (const one of counted) {
+        if (one.status === "rejected") expect(one.reason).to.be.instanceOf(RateLimitExceeded);
+      }
+      // Another client, credential or checkout has a quota of its own.
+      expect((await limiter.count(name, "203.0.113.2"))?.remaining).to.equal(quota - 1);
+    });
+  }
 });

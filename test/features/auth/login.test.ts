@@ -234,4 +234,33 @@ eachStore("registration", (store) => {
     for (let n = 0; n < 10; n += 1) await from(`2001:db8:0:1::${String(n + 1)}`);
     expectProblem(await from("2001:db8:0:1::ffff", password), 429, "login_locked");
   });
+
+  it("lets others log in while one address tries 64 accounts at once, as often as its limit allows", async () => {
+    const at = await start({
+      TILL_TRUST_PROXY: "127.0.0.1",
+      TILL_RATE_LIMIT_SCALE: "1",
+      TILL_RATE_LIMIT_LOGIN_PER_MINUTE: "10",
+    });
+    const person = await register(at);
+    const from = (address: string, email: string, given: string) =>
+      login(at, email, given, { "X-Forwarded-For": address });
+    const flood = Array.from({ length: 64 }, (_, place) =>
+      from("203.0.113.1", `account${String(place)}@example.com`, wrong),
+    );
+    const others = Array.from({ length: 4 }, (_, place) =>
+      from(`198.51.100.${String(place)}`, person.email, password),
+    );
+    expect((await Promise.all(others)).map(({ status }) => status)).to.deep.equal(
+      others.map(() => 200),
+    );
+    const answers = await Promise.all(flood);
+    expect(answers.filter(({ status }) => status === 401)).to.have.length(10);
+    expect(answers.filter(({ status }) => status === 429)).to.have.length(54);
+    for (const refused of answers.filter(({ status }) => status === 429)) {
+      expectProblem(refused, 429, "rate_limited");
+      expect(Number(refused.headers.get("Retry-After"))).to.be.within(1, 60);
+    }
+    // Nor does the flood lock anybody out of the account that it guesses.
+    expect((await from("198.51.100.9", person.email, password)).status).to.equal(200);
+  });
 });

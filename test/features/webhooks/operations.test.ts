@@ -3,7 +3,13 @@ import { Webhook } from "standardwebhooks";
 import { roles } from "../../../src/api/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
-import { approvedMerchant, register, startApp, type TestApp } from "../../support/app.ts";
+import {
+  approvedMerchant,
+  expectStatus,
+  register,
+  startApp,
+  type TestApp,
+} from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { eachStore } from "../../support/store/stores.ts";
@@ -137,7 +143,7 @@ eachStore("the webhooks API", (store) => {
       const refused = await create({ url: receiver.url, eventTypes });
       expect(refused.status).to.equal(400);
     }
-    const made = await Promise.all(Array.from({ length: 12 }, () => create({ url: receiver.url })));
+    const made = await Promise.all(Array.from({ length: 64 }, () => create({ url: receiver.url })));
     expect(made.filter(({ status }) => status === 201)).to.have.length(10);
     const [refused] = made.filter(({ status }) => status !== 201);
     expect(refused).to.have.property("status", 409);
@@ -151,6 +157,35 @@ eachStore("the webhooks API", (store) => {
       body: { status: "enabled" },
     });
     expect(enabling.status).to.equal(409);
+  });
+
+  it("enables no more than ten endpoints when 64 are created and enabled at once", async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 10 }, async () =>
+        String((await create({ url: receiver.url })).body["id"]),
+      ),
+    );
+    const off = ids.slice(0, 4).map((id) => `${path}/webhook-endpoints/${id}`);
+    for (const endpoint of off) {
+      await expectStatus(app.request("POST", `${endpoint}/disable`, { key: merchant.key }), 200);
+    }
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, place) =>
+        place % 2 === 0
+          ? create({ url: receiver.url })
+          : app.request("PATCH", off[Math.floor(place / 2) % off.length] ?? "", {
+              key: merchant.key,
+              body: { status: "enabled" },
+            }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200, 201, 409]));
+    const enabled = await app.app.db.find(
+      webhookEndpoints,
+      "WHERE organization_id = $1 AND status = 'enabled'",
+      [merchant.organizationId],
+    );
+    expect(enabled).to.have.length(10);
   });
 
   it("changes an endpoint unless it was changed in the meantime", async () => {
