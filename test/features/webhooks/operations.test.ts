@@ -179,7 +179,7 @@ eachStore("the webhooks API", (store) => {
             }),
       ),
     );
-    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200, 201, 409]));
+    expect(answers.filter(({ status }) => ![200, 201, 409].includes(status))).to.deep.equal([]);
     const enabled = await app.app.db.find(
       webhookEndpoints,
       "WHERE organization_id = $1 AND status = 'enabled'",
