@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { anyServed } from "../support/served.ts";
 import { expectProblem } from "./problem.ts";
@@ -44,6 +45,19 @@ anyServed("the form of a page", (served) => {
 
   it("is refused if it exceeds the limit", async () => {
     expectProblem(await post(`action=${"x".repeat(17_000)}`), 413, "payload_too_large");
+    const unpacked = Buffer.concat([Buffer.from("action="), Buffer.alloc(8 * 1_024 ** 2, 120)]);
+    for (const [encoding, packed] of [
+      ["gzip", gzipSync(unpacked)],
+      ["deflate", deflateSync(unpacked)],
+      ["br", brotliCompressSync(unpacked)],
+    ] as const) {
+      expect(packed.byteLength, encoding).to.be.lessThan(16 * 1_024);
+      const answer = await served.app.request("POST", path, {
+        raw: packed,
+        headers: { Accept: "application/json", ...form, "Content-Encoding": encoding },
+      });
+      expectProblem(answer, 413, "payload_too_large");
+    }
     expect((await served.app.request("GET", "/healthz")).status).to.equal(200);
   });
 });

@@ -3,7 +3,7 @@ import { Agent, request } from "node:http";
 import { performance } from "node:perf_hooks";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { createGzip, gzipSync } from "node:zlib";
+import { brotliCompressSync, createGzip, deflateSync, gzipSync } from "node:zlib";
 import { register, type Person, type RequestOptions } from "../../support/app.ts";
 import { rawExchange } from "../../support/raw-http.ts";
 import { anyServed } from "../../support/served.ts";
@@ -229,6 +229,21 @@ anyServed("the body of a request", (served) => {
       expect(process.memoryUsage().rss - before).to.be.lessThan(
         (unpackedMib / 2) * kibibyte * kibibyte,
       );
+    });
+
+    it("counts the unpacked size in every encoding", async () => {
+      const unpacked = Buffer.alloc(16 * kibibyte * kibibyte, 32);
+      for (const [encoding, packed] of [
+        ["deflate", deflateSync(unpacked)],
+        ["br", brotliCompressSync(unpacked)],
+      ] as const) {
+        expect(packed.byteLength, encoding).to.be.lessThan(bodyMax);
+        const answer = await patch({
+          raw: packed,
+          headers: { ...json, "Content-Encoding": encoding },
+        });
+        expectProblem(answer, 413, "payload_too_large");
+      }
     });
 
     it("is refused without waiting for the rest of an oversized body", async () => {

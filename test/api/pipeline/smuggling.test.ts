@@ -98,6 +98,25 @@ anyStore("a request that could be read as two", (store) => {
     expect(statuses).to.deep.equal([400, 200]);
   });
 
+  it("is ended if its headers arrive too slowly, while 64 of them keep nobody waiting", async () => {
+    const { server } = app;
+    const [forHeaders, forAll] = [server.headersTimeout, server.requestTimeout];
+    expect([forHeaders, forAll]).to.deep.equal([10_000, 30_000]);
+    // So that the test does not take as long. Node applies the times to requests that have begun, too.
+    server.headersTimeout = 500;
+    try {
+      const slow = Promise.all(
+        Array.from({ length: 64 }, () =>
+          hear(app.url, "GET /healthz HTTP/1.1\r\nX: ", () => false),
+        ),
+      );
+      expect((await app.request("GET", "/healthz")).status).to.equal(200);
+      for (const { statuses } of await slow) expect(statuses).to.deep.equal([408]);
+    } finally {
+      server.headersTimeout = forHeaders;
+    }
+  });
+
   it("has no text of a stranger in the lines of a response's head", async () => {
     for (const text of splitting) {
       for (const target of [

@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { readRatio, ratio } from "../../../src/kernel/money/ratio.ts";
 import { parseExactJson } from "../../../src/platform/rates/exact-json.ts";
@@ -62,6 +66,23 @@ async function fault(fetch: RateFetch, of = source): Promise<string> {
 }
 
 describe("a source of rates", () => {
+  it("is read no further than its limit, however small the compressed answer is", async () => {
+    const bomb = gzipSync(Buffer.alloc(16 * 1_024 ** 2, 32));
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" }).end(bomb);
+    }).listen(0, "127.0.0.1");
+    try {
+      await once(server, "listening");
+      const { port } = server.address() as AddressInfo;
+      const url = `http://127.0.0.1:${String(port)}/`;
+      expect(bomb.byteLength).to.be.lessThan(262_144);
+      expect(await fault(fetch, { ...source, url })).to.include("longer than");
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   it("is read exactly by a pointer, as a number or as text", async () => {
     const exact = "1.083412345678901234567890123";
     for (const written of [exact, `"${exact}"`]) {
