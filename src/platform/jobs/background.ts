@@ -1,5 +1,5 @@
 import { schedule, type ScheduledTask } from "node-cron";
-import type { Clock, Instant } from "../../kernel/clock.ts";
+import { second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Logger } from "../logger/index.ts";
 import { LeaseLost } from "./leases.ts";
@@ -41,8 +41,13 @@ interface Slot {
   dueAt: Instant;
 }
 
-/** The scheduler checks for due workers every second. A missed, doubled or late tick only changes the delay. */
-const wakeUp = "* * * * * *";
+/**
+ * The scheduler checks for due workers every second, and on every minute of the clock. A missed, doubled or late tick only
+ * changes the delay. node-cron waits for times of the day: after the clock was set back it does nothing until that time
+ * comes again, and after a jump ahead it counts every time that it has missed. So it has the minutes only.
+ */
+const tickMs = second;
+const wakeUp = "* * * * *";
 
 export function createBackground(deps: {
   readonly workers: readonly Worker[];
@@ -53,6 +58,7 @@ export function createBackground(deps: {
   const stopping = new AbortController();
   const slots = slotsOf(deps.workers);
   let task: ScheduledTask | null = null;
+  let ticking: NodeJS.Timeout | undefined;
   let lastTick: Instant | null = null;
   let stopped: Promise<void> | null = null;
 
@@ -82,6 +88,7 @@ export function createBackground(deps: {
 
   async function end(): Promise<void> {
     stopping.abort();
+    clearInterval(ticking);
     await task?.destroy();
     await Promise.all(
       [...slots.values()].map(async ({ worker, running }) => {
@@ -96,6 +103,7 @@ export function createBackground(deps: {
       if (task !== null) throw new Defect("the background was started twice");
       // A missed tick is harmless, and node-cron would print its warning past the logger.
       task = schedule(wakeUp, tick, { suppressMissedWarning: true });
+      ticking = setInterval(tick, tickMs);
       tick();
     },
     wake(name) {
