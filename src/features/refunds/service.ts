@@ -147,6 +147,15 @@ function requireRefundable(found: RefundablePayment): void {
   const { payment, free } = found;
   requireConfirmed(found);
   if (free > 0n) return;
+  const waiting = found.stored.find(
+    ({ id, invoiceId, status }) =>
+      id !== payment.id && invoiceId === payment.invoiceId && status === "confirming",
+  );
+  if (waiting !== undefined && found.surplus <= 0n) {
+    throw new NotRefundable(
+      `${waiting.id} of the same invoice is not confirmed and may not have happened. Until it is confirmed, the invoice needs all of ${payment.id}. Try again then; do not send anything before.`,
+    );
+  }
   throw new NotRefundable(
     payment.status === "confirmed" && found.surplus <= 0n
       ? `Its invoice needs all of ${payment.id}. To return the money of an order that you do not deliver, reverse the payment first (POST …/payments/${payment.id}/reverse), then refund it.`

@@ -592,6 +592,24 @@ eachStore("refunds", (store) => {
     expect(await desk.refundOf(invoice)).to.include({ status: "requested", amount: "1.00" });
   });
 
+  it("are not created of confirmed money for an excess that is not confirmed", async () => {
+    const invoice = await desk.issue();
+    await desk.paid(invoice);
+    const first = String(await paymentBy(invoice));
+    await desk.pay("10.00");
+    const second = await allocate(invoice, "10.00");
+    await desk.counter.mine(3);
+    const mark = (status: string) =>
+      run("UPDATE payments SET status = $2, version = version + 1 WHERE id = $1", [first, status]);
+    // As the verifier leaves a payment that only one provider has.
+    await mark("confirming");
+    expect(refusal(await create(second))).to.include(
+      `${first} of the same invoice is not confirmed`,
+    );
+    await mark("confirmed");
+    await expectStatus(create(second), 201);
+  });
+
   it("are not created while a payment that counts has too few confirmations, or is off the chain", async () => {
     const invoice = await desk.issue();
     await desk.pay("41.00", 1);
