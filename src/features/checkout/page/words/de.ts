@@ -92,7 +92,7 @@ export const de: Catalogue = {
     "Bitte zahlen Sie nicht noch einmal. Die Suche dauert meist einige Minuten. Wenn wir die Transaktion nach einer Stunde nicht gefunden haben, steht das hier. Sie können diese Seite schließen und wiederkommen.",
   lookingHeadline: "Wir suchen Ihre Transaktion",
   sentFailedHeadline: "Ihre Transaktion ist fehlgeschlagen",
-  enteredHeadline: "Diese Transaktion ist nicht diese Zahlung",
+  enteredHeadline: "Diese Transaktion gehört nicht zu dieser Zahlung",
   enteredNext:
     "Bitte zahlen Sie noch nicht erneut. Haben Sie die falsche eingegeben? Geben Sie unten die richtige ein. Haben Sie mit dieser bezahlt? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   goneHeadline: "Das Netzwerk zeigt Ihre Zahlung nicht mehr an",

@@ -93,7 +93,7 @@ export const es: Catalogue = {
     "No pagues otra vez. Suele tardar unos minutos. Si no la encontramos en una hora, esta página lo dirá. Puedes cerrar esta página y volver.",
   lookingHeadline: "Buscando tu transacción",
   sentFailedHeadline: "Tu transacción ha fallado",
-  enteredHeadline: "Esa transacción no es este pago",
+  enteredHeadline: "Esa transacción no corresponde a este pago",
   enteredNext:
     "No pagues otra vez todavía. ¿Introdujiste la equivocada? Introduce abajo la correcta. ¿Pagaste con esta? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   goneHeadline: "La red ya no muestra tu pago",

@@ -94,7 +94,7 @@ export const fr: Catalogue = {
     "Ne payez pas de nouveau. Cela prend en général quelques minutes. Si nous ne la trouvons pas en une heure, cette page l’indiquera. Vous pouvez fermer cette page et y revenir.",
   lookingHeadline: "Nous cherchons votre transaction",
   sentFailedHeadline: "Votre transaction a échoué",
-  enteredHeadline: "Cette transaction n’est pas ce paiement",
+  enteredHeadline: "Cette transaction ne correspond pas à ce paiement",
   enteredNext:
     "Pour l’instant, ne payez pas de nouveau. Vous avez saisi la mauvaise\u00a0? Saisissez la bonne ci-dessous. Vous avez payé avec celle-ci\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   goneHeadline: "Le réseau n’affiche plus votre paiement",

@@ -92,7 +92,7 @@ export const id: Catalogue = {
     "Mohon jangan membayar lagi. Biasanya perlu beberapa menit. Jika tidak kami temukan dalam satu jam, halaman ini akan memberitahukannya. Anda boleh menutup halaman ini dan kembali lagi.",
   lookingHeadline: "Mencari transaksi Anda",
   sentFailedHeadline: "Transaksi Anda gagal",
-  enteredHeadline: "Transaksi itu bukan pembayaran ini",
+  enteredHeadline: "Transaksi itu bukan untuk pembayaran ini",
   enteredNext:
     "Mohon jangan membayar lagi dulu. Salah memasukkan? Masukkan yang benar di bawah. Anda membayar dengan yang ini? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   goneHeadline: "Jaringan tidak lagi menampilkan pembayaran Anda",

@@ -92,7 +92,7 @@ export const it: Catalogue = {
     "Non pagare di nuovo. Di solito servono alcuni minuti. Se non la troviamo entro un’ora, questa pagina lo dirà. Puoi chiudere questa pagina e tornare.",
   lookingHeadline: "Stiamo cercando la tua transazione",
   sentFailedHeadline: "La tua transazione non è riuscita",
-  enteredHeadline: "Quella transazione non è questo pagamento",
+  enteredHeadline: "Quella transazione non riguarda questo pagamento",
   enteredNext:
     "Per ora non pagare di nuovo. Hai inserito quella sbagliata? Inserisci qui sotto quella giusta. Hai pagato con questa? Contatta {contact} e indica questo riferimento: {reference}.",
   goneHeadline: "La rete non mostra più il tuo pagamento",

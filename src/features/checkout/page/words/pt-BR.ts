@@ -93,7 +93,7 @@ export const ptBR: Catalogue = {
     "Não pague de novo. Isso costuma levar alguns minutos. Se não a encontrarmos em uma hora, esta página avisará. Você pode fechar esta página e voltar.",
   lookingHeadline: "Procurando a sua transação",
   sentFailedHeadline: "A sua transação falhou",
-  enteredHeadline: "Essa transação não é este pagamento",
+  enteredHeadline: "Essa transação não é deste pagamento",
   enteredNext:
     "Não pague de novo ainda. Informou a errada? Informe a certa abaixo. Pagou com esta? Fale com {contact} e informe este código de referência: {reference}.",
   goneHeadline: "A rede não mostra mais o seu pagamento",

@@ -90,7 +90,7 @@ export const tr: Catalogue = {
     "Lütfen yeniden ödemeyin. Bu genellikle birkaç dakika sürer. İşlemi bir saat içinde bulamazsak bu sayfada belirtilir. Bu sayfayı kapatıp geri dönebilirsiniz.",
   lookingHeadline: "İşleminiz aranıyor",
   sentFailedHeadline: "İşleminiz başarısız oldu",
-  enteredHeadline: "Bu işlem, bu ödemenin işlemi değil",
+  enteredHeadline: "Bu işlem bu ödemeye ait değil",
   enteredNext:
     "Lütfen şimdilik yeniden ödemeyin. Yanlış işlemi mi girdiniz? Doğrusunu aşağıya girin. Bununla mı ödediniz? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   goneHeadline: "Ağ artık ödemenizi göstermiyor",

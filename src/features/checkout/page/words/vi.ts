@@ -91,7 +91,7 @@ export const vi: Catalogue = {
     "Vui lòng không thanh toán lại. Việc này thường mất vài phút. Nếu không tìm thấy trong vòng một giờ, trang này sẽ cho biết. Bạn có thể đóng trang này rồi quay lại.",
   lookingHeadline: "Đang tìm giao dịch của bạn",
   sentFailedHeadline: "Giao dịch của bạn đã thất bại",
-  enteredHeadline: "Giao dịch đó không phải khoản thanh toán này",
+  enteredHeadline: "Giao dịch đó không thuộc khoản thanh toán này",
   enteredNext:
     "Vui lòng tạm thời không thanh toán lại. Bạn nhập nhầm? Hãy nhập giao dịch đúng bên dưới. Bạn đã trả bằng giao dịch này? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   goneHeadline: "Mạng không còn hiển thị khoản thanh toán của bạn",

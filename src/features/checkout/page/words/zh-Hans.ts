@@ -82,7 +82,7 @@ export const zhHans: Catalogue = {
     "请勿再次付款。这通常需要几分钟。如果一小时内找不到，此页面会说明。您可以关闭此页面，稍后再回来。",
   lookingHeadline: "正在查找您的交易",
   sentFailedHeadline: "您的交易失败了",
-  enteredHeadline: "那笔交易不是这笔付款",
+  enteredHeadline: "那笔交易不属于这笔付款",
   enteredNext:
     "请暂时不要再次付款。输错了？请在下方输入正确的交易。确实用这笔交易付款？请联系 {contact} 并提供此付款编号：{reference}。",
   goneHeadline: "网络上不再显示您的付款",
