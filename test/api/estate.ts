@@ -169,6 +169,7 @@ async function furnish(counter: Counter): Promise<Estate> {
           status: "dead_letter",
           sequence,
           attempts: 12,
+          earlyAttempts: 0,
           dueAt: null,
           lastAttemptAt: at,
           leaseToken: null,

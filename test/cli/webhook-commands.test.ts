@@ -129,6 +129,7 @@ describe("till webhook", () => {
         eventType: "invoice.paid",
         status,
         sequence: 1,
+        earlyAttempts: 0,
         attempts: 12,
         dueAt: status === "pending" ? now : null,
         lastAttemptAt: now,

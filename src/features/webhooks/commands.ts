@@ -1,13 +1,12 @@
 import {
   commandsOf,
-  neededOrganization,
   organizationFlag,
-  pageFlags,
   section,
   type CommandArgument,
   type CommandCall,
 } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
+import { endpointCommands, ownerOf } from "./endpoint-commands.ts";
 import type { DeliveryView } from "./delivery/store.ts";
 import type { PeriodReplay } from "./replay-period.ts";
 import type { WebhookService } from "./service.ts";
@@ -19,11 +18,6 @@ const deliveryArgument: CommandArgument = {
   description: "its id, such as whd_01h…",
   takes: ["webhookDelivery"],
 };
-
-/** Returns the types that an endpoint receives, as the table shows them. */
-function typesOf(one: { readonly eventTypes: readonly string[] }): string | readonly string[] {
-  return one.eventTypes.length === 0 ? "all" : one.eventTypes;
-}
 
 /** Maximum number of response characters shown in the table. */
 const shownLength = 60;
@@ -180,123 +174,7 @@ export const webhookCommands = [
       return "delivery" in replayed ? null : (await import("./replay-period.ts")).faultOf(replayed);
     },
   }),
-  command({
-    name: "webhook endpoints",
-    summary: "List the endpoints that receive an organization's events, newest first",
-    flags: [
-      neededOrganization,
-      {
-        flags: "--status <status>",
-        description: "only those that are enabled or disabled",
-        choices: async () => (await import("./status.ts")).endpointStatuses,
-      },
-      ...pageFlags,
-    ],
-    examples: [
-      "till webhook endpoints --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
-      "till webhook endpoints --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --status enabled --json",
-    ],
-    effect: "read",
-    async handle(service, call) {
-      const { EndpointQuery } = await import("./records.ts");
-      return service.listEndpoints(
-        ownerOf(call),
-        call.parse(EndpointQuery, {
-          limit: call.flag("limit"),
-          cursor: call.flag("cursor"),
-          status: call.flag("status"),
-        }),
-      );
-    },
-    async present({ data, nextCursor }) {
-      const { presentEndpoint } = await import("./present.ts");
-      return { data: data.map(presentEndpoint), nextCursor };
-    },
-    columns: [
-      "id",
-      "url",
-      "status",
-      { title: "Event types", value: (one) => typesOf(one) },
-      "disabledReason",
-      "description",
-      "createdAt",
-    ],
-  }),
-  command({
-    name: "webhook add",
-    summary: "Add an endpoint that receives events, and show its secret once",
-    arguments: [{ name: "url", description: "of the receiver, such as https://shop.example/till" }],
-    flags: [
-      neededOrganization,
-      {
-        flags: "--event-types <list>",
-        description: "such as invoice.paid,refund.requested (default: all)",
-        choices: async () => (await import("../../platform/events/catalogue.ts")).eventTypes,
-        isList: true,
-      },
-      { flags: "--description <text>", description: "your note about the endpoint" },
-    ],
-    examples: [
-      "till webhook add https://shop.example/till --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
-      "till webhook add https://shop.example/till --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --event-types invoice.paid --json",
-    ],
-    effect: "write-without-trial",
-    async handle(service, call) {
-      const { CreateWebhookEndpointRequest } = await import("./records.ts");
-      return service.createEndpoint(
-        call.context,
-        ownerOf(call),
-        call.parse(CreateWebhookEndpointRequest, {
-          url: call.argument("url"),
-          description: call.flag("description"),
-          eventTypes: call
-            .flag("event-types")
-            ?.split(",")
-            .map((type) => type.trim()),
-        }),
-      );
-    },
-    async present(created) {
-      return (await import("./present.ts")).presentCreatedEndpoint(created);
-    },
-    columns: [
-      "id",
-      "url",
-      "status",
-      { title: "Event types", value: (one) => typesOf(one) },
-      "secret",
-    ],
-    next: (one) =>
-      `store the secret now, it is not shown again; then till webhook trigger ${one.id}`,
-  }),
-  command({
-    name: "webhook trigger",
-    summary: "Send a test event, webhook.ping, to an endpoint",
-    arguments: [
-      { name: "endpoint", description: "its id, such as wep_01h…", takes: ["webhookEndpoint"] },
-    ],
-    flags: [neededOrganization],
-    examples: [
-      "till webhook trigger wep_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
-      "till webhook trigger wep_01kq3v5m8w2f6n9r4t7x0z1c3e --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
-    ],
-    effect: "write",
-    async look(service, call) {
-      const { id, url, status } = await service.getEndpoint(ownerOf(call), endpointOf(call));
-      return { subject: `${url} (${id}), ${status}` };
-    },
-    handle: (service, call) => service.sendTest(call.context, ownerOf(call), endpointOf(call)),
-    async present(delivery) {
-      return (await import("./present.ts")).presentDelivery(delivery);
-    },
-    columns: [
-      "id",
-      { title: "Event", value: (one) => `${one.eventType} (${one.eventId})` },
-      "webhookEndpointId",
-      "status",
-    ],
-    next: (one) => `till webhook attempts ${one.id} shows the response, if a server is running`,
-  }),
+  ...endpointCommands,
 ];
 
 /** The result of a replay: of one delivery, or of a period. */
@@ -314,12 +192,4 @@ async function deliveriesOf(service: WebhookService, call: CommandCall) {
 
 function eventOf(one: DeliveryView | undefined): string | null {
   return one === undefined ? null : `${one.eventType} (${one.eventId})`;
-}
-
-function endpointOf(call: CommandCall): Id<"webhookEndpoint"> {
-  return call.argument("endpoint") as Id<"webhookEndpoint">;
-}
-
-function ownerOf(call: CommandCall): Id<"organization"> {
-  return call.flag("organization") as Id<"organization">;
 }

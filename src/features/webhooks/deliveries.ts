@@ -1,5 +1,5 @@
 import { bind, type Bound } from "../../kernel/bind.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import { toIso, type Clock } from "../../kernel/clock.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
@@ -12,14 +12,16 @@ import {
 } from "./delivery/operator-queries.ts";
 import {
   findDelivery,
-  isInFlight,
+  findInFlight,
   listDeliveries,
   ownerOfDelivery,
   type DeliveryFilters,
   type DeliveryDetail,
+  type DeliveryRow,
   type DeliveryView,
 } from "./delivery/store.ts";
-import { lockEndpoint } from "./endpoints/store.ts";
+import { pausedUntil } from "./endpoints/failure-policy.ts";
+import { findEndpoint, lockEndpoint, type EndpointRow } from "./endpoints/store.ts";
 import { DeliveryInFlight, EndpointDisabled } from "./errors.ts";
 import { webhookDeliveries, type webhookAttempts } from "./table.ts";
 
@@ -68,7 +70,14 @@ async function getDelivery(
 ): Promise<DeliveryDetail> {
   const delivery = await findDelivery(db, organizationId, deliveryId);
   if (delivery === null) throw notFound();
-  return { delivery, attempts: await listAttempts(db, deliveryId) };
+  const [endpoint, attempts] = await Promise.all([
+    findEndpoint(db, organizationId, delivery.endpointId),
+    listAttempts(db, deliveryId),
+  ]);
+  return {
+    delivery: { ...delivery, pausedUntil: endpoint === null ? null : pausedUntil(endpoint) },
+    attempts,
+  };
 }
 
 /** Returns a delivery of any organization, for the operator. */
@@ -123,17 +132,15 @@ function replayDelivery(
     if (endpoint?.status !== "enabled") {
       throw new EndpointDisabled("Enable the endpoint, then replay the delivery.");
     }
-    if (await isInFlight(tx, original.endpointId, original.eventId)) {
-      throw new DeliveryInFlight(
-        "Till has not given this event up: it is sent again within two minutes of your receiver's return, or at `nextAttemptAt` if that is later. To have it now, read the list of events.",
-      );
-    }
+    const waiting = await findInFlight(tx, original.endpointId, original.eventId);
+    if (waiting !== null) throw new DeliveryInFlight(whyNotReplayed(waiting, endpoint));
     const at = clock.now();
     const replay = {
       ...original,
       id: ids.next("webhookDelivery", at),
       status: "pending" as const,
       attempts: 0,
+      earlyAttempts: 0,
       dueAt: at,
       lastAttemptAt: null,
       leaseToken: null,
@@ -152,8 +159,21 @@ function replayDelivery(
       changes: { replayOf: original.id, eventId: original.eventId },
     });
     tx.afterCommit(wake);
-    return replay;
+    return { ...replay, pausedUntil: pausedUntil(endpoint) };
   });
+}
+
+/** Says when a delivery that has not ended is tried, and how to have its event at once. */
+function whyNotReplayed(
+  { status, dueAt }: Pick<DeliveryRow, "status" | "dueAt">,
+  endpoint: EndpointRow,
+): string {
+  if (status === "in_progress") return "It is being sent now.";
+  const at = toIso(Math.max(dueAt ?? 0, pausedUntil(endpoint) ?? 0));
+  return (
+    `Its next attempt is at ${at}. A test event makes Till try the endpoint at once (till webhook trigger ${endpoint.id}, ` +
+    `or testWebhookEndpoint), and the list of events has the event already.`
+  );
 }
 
 async function requireOwner(

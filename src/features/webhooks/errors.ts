@@ -22,7 +22,7 @@ export const EndpointDisabled = defineProblem({
 export const DeliveryInFlight = defineProblem({
   code: "delivery_in_flight",
   status: 409,
-  title: "The event is still being delivered to the endpoint",
+  title: "The event's delivery to the endpoint has not ended",
   remedy:
-    "Nothing is lost: the delivery is retried. To have the event now, read it with `listEvents`; replay deliveries that have succeeded or are dead letters.",
+    "The delivery is tried again by itself, at its `nextAttemptAt`. To try at once, send a test event to the endpoint (`testWebhookEndpoint`), after which everything that waits follows; or read the event in the list of events.",
 });

@@ -10,13 +10,14 @@ import {
   type RotatedWebhookEndpointRecord,
   type WebhookDeliveryDetailRecord,
 } from "./records.ts";
+import { pausedUntil } from "./endpoints/failure-policy.ts";
 import type { RotatedEndpoint } from "./endpoints/rotate-secret.ts";
 import type { DeliveryDetail, DeliveryView } from "./delivery/store.ts";
 import type { EndpointRow } from "./endpoints/store.ts";
 import type { webhookAttempts } from "./table.ts";
 
 export function presentEndpoint(row: EndpointRow): z.input<typeof WebhookEndpointRecord> {
-  return presentRow(WebhookEndpointRecord, row);
+  return presentRow(WebhookEndpointRecord, row, { pausedUntil: toIsoOrNull(pausedUntil(row)) });
 }
 
 export function presentCreatedEndpoint(created: {
@@ -39,7 +40,9 @@ export function presentDelivery(row: DeliveryView): z.input<typeof WebhookDelive
   const isWaiting = row.status === "pending" || row.status === "failed";
   return presentRow(WebhookDeliveryRecord, row, {
     webhookEndpointId: row.endpointId,
-    nextAttemptAt: toIsoOrNull(isWaiting ? row.dueAt : null),
+    nextAttemptAt: toIsoOrNull(
+      isWaiting && row.dueAt !== null ? Math.max(row.dueAt, row.pausedUntil ?? 0) : null,
+    ),
   });
 }
 

@@ -12,14 +12,13 @@ import {
 } from "../../api/declare/record.ts";
 import { second } from "../../kernel/clock.ts";
 import { failureKinds } from "../../platform/outbound/failure.ts";
+import { suggestion } from "../../platform/config/files/did-you-mean.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
 import { overlapDefault, overlapMax } from "./endpoints/rotate-secret.ts";
 import { deliveryStatuses, endpointStatuses } from "./status.ts";
 
 const descriptionLengthMax = 500;
 const urlLengthMax = 2_048;
-/** The characters of an unknown event type that its error quotes. */
-const typeLengthMax = 60;
 
 export const WebhookEndpointRecord = responseRecord("WebhookEndpoint", {
   id: id("webhookEndpoint"),
@@ -30,6 +29,10 @@ export const WebhookEndpointRecord = responseRecord("WebhookEndpoint", {
     .meta({ description: "The event types that it receives; empty for all." }),
   status: z.enum(endpointStatuses),
   disabledReason: z.string().nullable(),
+  failingSince: datetime().nullable(),
+  lastFailure: z.string().nullable(),
+  pausedSince: datetime().nullable(),
+  pausedUntil: datetime().nullable(),
   createdAt: datetime(),
   updatedAt: datetime(),
 });
@@ -38,6 +41,14 @@ describeFields(WebhookEndpointRecord, {
   description: "The merchant's note about the endpoint; null without one.",
   status: "A `disabled` endpoint gets no deliveries.",
   disabledReason: "Why it was disabled, as a sentence; null while enabled.",
+  failingSince:
+    "Time of the first failed attempt since the last success: ISO 8601, UTC; null if none has failed since.",
+  lastFailure:
+    "Why the last attempt failed, as a sentence; null if none has failed since the last success.",
+  pausedSince:
+    "Since when its deliveries wait, because most attempts failed: ISO 8601, UTC; null if they do not.",
+  pausedUntil:
+    "Time of the next attempt: ISO 8601, UTC; null if not paused. If it succeeds, all waiting deliveries follow at once; if not, the pause goes on. A test event, or the status `enabled` in an update, makes the attempt at once.",
 });
 
 export const endpointQuery = {
@@ -75,14 +86,20 @@ const url = () =>
         "URL of the receiver: https, or http to an address that the operator allows (`TILL_WEBHOOK_ALLOW_CIDRS`), which in the demo is 127.0.0.1.",
     });
 
+function unknownType(given: unknown): string {
+  if (typeof given !== "string") return "must be an event type";
+  const hint = given.includes("*")
+    ? "; there are no patterns: name each type, or leave them out for all"
+    : suggestion(given, eventTypes);
+  return `must be an event type, which ${JSON.stringify(given.slice(0, shownLengthMax))} is not${hint}`;
+}
+
+/** Maximum number of characters of an unknown event type that the error repeats. */
+const shownLengthMax = 60;
+
 const chosenEventTypes = () =>
   z
-    .array(
-      z.enum(eventTypes, {
-        error: ({ input }) =>
-          `must be the full name of an event type, such as invoice.paid, and not ${JSON.stringify(input).slice(0, typeLengthMax)}`,
-      }),
-    )
+    .array(z.enum(eventTypes, { error: ({ input }) => unknownType(input) }))
     .max(eventTypes.length, { error: "must not repeat a type" })
     .refine((value) => new Set(value).size === value.length, { error: "must not repeat a type" });
 
@@ -139,9 +156,9 @@ export const WebhookDeliveryRecord = responseRecord("WebhookDelivery", {
 });
 describeFields(WebhookDeliveryRecord, {
   eventType: "The type of the event, such as `invoice.paid`.",
-  attempts: "Number of completed attempts.",
+  attempts: "Number of completed attempts, also those made ahead of the schedule.",
   nextAttemptAt:
-    "Time of the next attempt: ISO 8601, UTC; null once no attempt is planned, and during one.",
+    "Time of the next attempt, not before the end of its endpoint's pause: ISO 8601, UTC; null once no attempt is planned, and during one. It is made earlier if the endpoint responds again before.",
   lastAttemptAt: "Time when the last attempt started: ISO 8601, UTC; null before the first one.",
   responseStatus: "The HTTP status of the last attempt's response; null without a response.",
   lastError: "Why the last attempt failed; null if none has, or once it succeeded.",

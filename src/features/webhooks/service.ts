@@ -22,6 +22,7 @@ import {
   findEndpoint,
   listEndpoints,
   lockEndpoint,
+  probeNow,
   type EndpointFilters,
   type EndpointRow,
 } from "./endpoints/store.ts";
@@ -188,7 +189,8 @@ async function updateEndpoint(
         : {}),
     });
     tx.afterCommit(wake);
-    return next;
+    // An endpoint that was paused although it is enabled: its owner knows that the receiver responds again.
+    return changes.status === "enabled" ? probeNow(tx, next, clock.now()) : next;
   });
 }
 

@@ -27,6 +27,12 @@ export const webhookEndpoints = table(
     failingNotices: integer(),
     /** Time when the first delivery since then was given up. */
     firstGivenUpAt: time().nullable(),
+    /** Start of the pause; null unless the endpoint is paused. */
+    pausedSince: time().nullable(),
+    /** Time of the next lone attempt: while the endpoint is paused, the only one. Null if none is planned. */
+    probeAt: time().nullable(),
+    /** Why the last attempt failed, as a sentence for the merchant; null if none has since the last success. */
+    lastFailure: text().nullable(),
     /** Version of the event bodies, fixed when the endpoint is created. */
     apiVersion: text(),
     /** Sequence number of the endpoint's last delivery, without gaps. */
@@ -62,6 +68,8 @@ export const webhookDeliveries = table(
     sequence: integer(),
     /** Number of completed attempts. */
     attempts: integer(),
+    /** Number of attempts made ahead of the schedule, which does not count them. */
+    earlyAttempts: integer(),
     /** When a deliverer may claim it: the next attempt, or the end of the current lease; null if completed. */
     dueAt: time().nullable(),
     lastAttemptAt: time().nullable(),

@@ -69,7 +69,6 @@ export function recordsByType(page: string): ReadonlyMap<string, string> {
 const extras: readonly (readonly [name: string, of: RegExp])[] = [
   ["objectVersion", /./],
   ["previousStatus", /./],
-  ["failingSince", /^webhook_endpoint\.failing$/],
 ];
 
 /** Returns the faults of a body whose `data` is the record; empty if it is valid. */

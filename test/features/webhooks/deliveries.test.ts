@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { notFailing } from "../../../src/features/webhooks/endpoints/failure-policy.ts";
+import { presentDelivery } from "../../../src/features/webhooks/present.ts";
 import { webhookAttempts, webhookEndpoints } from "../../../src/features/webhooks/table.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { events } from "../../../src/platform/events/table.ts";
-import { createIds } from "../../../src/kernel/id.ts";
+import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
@@ -502,6 +503,145 @@ eachStore("webhook deliveries", (store) => {
     await here.deliver();
     const states = new Set((await here.deliveries()).map((each) => each.status));
     expect([...states]).to.deep.equal(["dead_letter"]);
+  });
+
+  it.onBoth(
+    "wait at a paused endpoint, which two servers try alone, and follow once it responds",
+    async () => {
+      await begin();
+      let isBroken = true;
+      const target = await receiver((request, response) => {
+        answering(isBroken ? 500 : 204)(request, response);
+      });
+      const { id } = await here.endpoint(target.port);
+      await here.emit(...Array.from({ length: 30 }, () => "invoice.paid" as const));
+      await here.deliver();
+      const early = target.requests.length;
+      const start = here.clock.now();
+      const endpoint = () => here.service.getEndpoint(here.shop, id);
+      expect(await endpoint()).to.include({
+        failingSince: start,
+        pausedSince: start,
+        probeAt: start + 30 * second,
+        lastFailure: "The receiver responded with 500.",
+      });
+
+      // The list says when each can really be tried, and a replay repeats it.
+      const listed = (await here.service.listDeliveries(here.shop, {})).data.map(presentDelivery);
+      const soonest = new Date(start + 30 * second).toISOString();
+      expect(listed.map(({ nextAttemptAt }) => nextAttemptAt ?? "").sort()[0]).to.equal(soonest);
+      const waiting = listed.find(({ attempts }) => attempts === 0)?.id as Id<"webhookDelivery">;
+      expect((await here.service.getDelivery(here.shop, waiting)).delivery.pausedUntil).to.equal(
+        start + 30 * second,
+      );
+      const refused = here.service.replayDelivery(testContext, here.shop, waiting);
+      const told = ((await refused.catch((error: unknown) => error)) as Error).message;
+      expect(told).to.contain(soonest).and.to.contain(`till webhook trigger ${id}`);
+
+      // Two servers, for ten minutes: one lone attempt every 30 s.
+      const servers = [here.deliverer(), here.deliverer()];
+      const turn = async (): Promise<void> => {
+        const signal = new AbortController().signal;
+        const started = await Promise.all(servers.map((each) => each.run(signal)));
+        await Promise.all(servers.map((each) => each.settled()));
+        if (started.some(Boolean)) await turn();
+      };
+      for (let tried = 1; tried <= 20; tried += 1) {
+        here.clock.move(30 * second);
+        await turn();
+        expect(target.requests).to.have.length(early + tried);
+      }
+      // No delivery has used up more attempts than its schedule has for this time.
+      for (const { attempts, earlyAttempts } of await here.deliveries()) {
+        expect(attempts - earlyAttempts).to.be.at.most(4);
+      }
+
+      isBroken = false;
+      here.clock.move(30 * second);
+      await turn();
+      expect(await endpoint()).to.include(notFailing);
+      const done = await here.deliveries();
+      expect(new Set(done.map(({ status }) => status))).to.deep.equal(new Set(["succeeded"]));
+      expect(target.requests).to.have.length(early + 20 + 30);
+      const attempts = await db.find(webhookAttempts, "");
+      expect(attempts).to.have.length(target.requests.length);
+    },
+  );
+
+  it("are tried at once after a test event, an enabling or a changed URL", async () => {
+    await begin();
+    let isBroken = true;
+    const target = await receiver((request, response) => {
+      answering(isBroken ? 502 : 204)(request, response);
+    });
+    const { id } = await here.endpoint(target.port);
+    const update = (changes: object) =>
+      here.service.updateEndpoint(testContext, here.shop, id, changes, () => undefined);
+    await here.emit(...Array.from({ length: 12 }, () => "invoice.paid" as const));
+    await here.deliver();
+    const before = target.requests.length;
+    const more = async () => {
+      await here.deliver();
+      return target.requests.length - before;
+    };
+    expect(await more()).to.equal(0);
+    expect((await here.service.sendTest(testContext, here.shop, id)).pausedUntil).to.equal(
+      here.clock.now(),
+    );
+    expect(await more()).to.equal(1);
+    expect(await update({ status: "enabled" })).to.include({ probeAt: here.clock.now() });
+    expect(await more()).to.equal(2);
+    isBroken = false;
+    await update({ url: `http://127.0.0.1:${String(target.port)}/moved` });
+    await here.deliver();
+    const left = (await here.deliveries()).filter(({ status }) => status === "pending");
+    expect(left).to.have.length(0);
+  });
+
+  it("of a quiet endpoint are tried every 30 s at first, without using up their attempts", async () => {
+    await begin({ chance: 0 });
+    let isBroken = true;
+    const target = await receiver((request, response) => {
+      answering(isBroken ? 503 : 204)(request, response);
+    });
+    await here.endpoint(target.port);
+    await here.emit("invoice.paid");
+    for (let time = 0; time < 4 * minute; time += 5 * second) {
+      await here.deliver();
+      here.clock.move(5 * second);
+    }
+    // At 0, 5, 35 and 155 s by the schedule, and every 30 s without a scheduled one.
+    expect(target.requests).to.have.length(9);
+    const [failed] = await here.deliveries();
+    expect((failed?.attempts ?? 0) - (failed?.earlyAttempts ?? 0)).to.be.within(3, 4);
+    isBroken = false;
+    here.clock.move(30 * second);
+    await here.deliver();
+    expect((await here.deliveries())[0]).to.include({ status: "succeeded" });
+  });
+
+  it("that a receiver refuses keep their schedule while it takes others", async () => {
+    await begin({ chance: 0 });
+    const target = await receiver((request, response) => {
+      answering(String(request.body).includes("invoice.paid") ? 500 : 204)(request, response);
+    });
+    await here.endpoint(target.port);
+    await here.emit("invoice.paid");
+    for (let count = 0; count < 40; count += 1) {
+      await here.emit("invoice.created");
+      await here.deliver();
+      here.clock.move(second);
+    }
+    const refused = async () =>
+      (await here.deliveries()).find(({ eventType }) => eventType === "invoice.paid");
+    expect(await refused()).to.include({ status: "failed", attempts: 3, earlyAttempts: 0 });
+    // Other events now and then: each ends a failure of 40 s, and not each sends the refused one again.
+    for (let count = 0; count < 60; count += 1) {
+      here.clock.move(40 * second);
+      await here.emit("invoice.created");
+      await here.deliver();
+    }
+    expect((await refused())?.attempts).to.be.at.most(3 + 20 + 2);
   });
 
   it.onBoth("are sent once by two deliverers while leases hold", async () => {

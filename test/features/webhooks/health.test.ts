@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import {
   scheduleDeliveries,
-  allowance,
   goodHealth,
+  isFailing,
   isForgettable,
   observe,
   type Demand,
@@ -11,9 +11,9 @@ import {
 import { createEndpointRateLimit } from "../../../src/features/webhooks/delivery/rate-limit.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 
-const good = { isGood: true, isThrottled: false };
-const bad = { isGood: false, isThrottled: false };
-const silent = { isGood: false, isThrottled: true };
+const good = { isGood: true, isThrottled: false, isLone: false };
+const bad = { isGood: false, isThrottled: false, isLone: false };
+const silent = { isGood: false, isThrottled: true, isLone: false };
 
 function after(health: Health, at: number, count: number, attempt = bad): Health {
   let known = health;
@@ -22,46 +22,28 @@ function after(health: Health, at: number, count: number, attempt = bad): Health
 }
 
 describe("an endpoint's health", () => {
-  it("is postponed for 30 s if at least 70 % of ten attempts failed", () => {
-    expect(allowance(after(goodHealth, 0, 9), 0)).to.equal(4);
-    const open = after(goodHealth, 0, 10);
-    expect(open.openUntil).to.equal(30 * second);
-    expect(allowance(open, 30 * second - 1)).to.equal(0);
-    expect(allowance(open, 30 * second)).to.equal(1);
-    const mixed = after(after(goodHealth, 0, 4, good), 0, 6);
-    expect(mixed.openUntil).to.equal(null);
-    expect(after(after(goodHealth, 0, 9), 5 * minute, 9).openUntil).to.equal(null);
+  it("is failing if at least 70 % of ten attempts in five minutes failed, the last among them", () => {
+    expect(isFailing(after(goodHealth, 0, 9))).to.equal(false);
+    expect(isFailing(after(goodHealth, 0, 10))).to.equal(true);
+    expect(isFailing(after(after(goodHealth, 0, 4, good), 0, 6))).to.equal(false);
+    expect(isFailing(after(after(goodHealth, 0, 4, good), 0, 10))).to.equal(true);
+    expect(isFailing(after(after(goodHealth, 0, 10), 0, 1, good))).to.equal(false);
+    expect(isFailing(after(after(goodHealth, 0, 9), 5 * minute, 9))).to.equal(false);
   });
 
-  it("is postponed twice as long by each failed probe, up to two minutes", () => {
-    let health = after(goodHealth, 0, 10);
-    const waits: number[] = [];
-    for (let probe = 0; probe < 8; probe += 1) {
-      const at = health.openUntil ?? 0;
-      // Attempts running when the endpoint was postponed change nothing.
-      health = observe(observe(health, { at: at - 1, ...bad }), { at, ...bad });
-      waits.push((health.openUntil ?? 0) - at);
-    }
-    expect(waits.map((wait) => wait / minute)).to.deep.equal([1, 2, 2, 2, 2, 2, 2, 2]);
-  });
-
-  it("recovers after one success, gradually", () => {
-    let health = observe(after(goodHealth, 0, 10), { at: 40 * second, ...good });
-    expect(allowance(health, 40 * second)).to.equal(1);
+  it("recovers with one lone attempt that succeeds, gradually", () => {
+    let health = observe(after(goodHealth, 0, 10), { at: 40 * second, ...good, isLone: true });
+    expect(health.concurrency).to.equal(1);
     health = observe(health, { at: 41 * second, ...bad });
-    expect(health.openUntil).to.equal(null);
+    expect(isFailing(health)).to.equal(false);
     health = after(health, 42 * second, 3, good);
-    expect(allowance(health, 42 * second)).to.equal(4);
+    expect(health.concurrency).to.equal(4);
     expect(isForgettable(health, 42 * second)).to.equal(false);
     expect(isForgettable(health, 7 * minute)).to.equal(true);
-    const open = after(goodHealth, 0, 10);
-    expect(isForgettable(open, 7 * minute)).to.equal(false);
   });
 
   it("allows more concurrent requests to a responsive endpoint, at most eight", () => {
-    const allowed = [0, 1, 3, 4, 20].map((count) =>
-      allowance(after(goodHealth, 0, count, good), 0),
-    );
+    const allowed = [0, 1, 3, 4, 20].map((count) => after(goodHealth, 0, count, good).concurrency);
     expect(allowed).to.deep.equal([4, 5, 7, 8, 8]);
   });
 
@@ -69,7 +51,7 @@ describe("an endpoint's health", () => {
     let health = goodHealth;
     const allowed = [1, 2, 3].map(() => {
       health = observe(health, { at: 0, ...silent });
-      return allowance(health, 0);
+      return health.concurrency;
     });
     expect(allowed).to.deep.equal([2, 1, 1]);
   });
@@ -80,9 +62,9 @@ describe("the allotment of requests", () => {
     endpointId,
     dueAt,
     isRetry: false,
+    isLone: false,
   });
   const roomy = {
-    now: 100,
     free: 64,
     freeForTroubled: 48,
     batchMax: 32,
@@ -126,6 +108,18 @@ describe("the allotment of requests", () => {
     expect(allotted.get("fresh")).to.equal(4);
     allotted.delete("fresh");
     expect([...allotted.values()].reduce((sum, count) => sum + count, 0)).to.equal(48);
+  });
+
+  it("gives one at a time to an endpoint that may only be tried", () => {
+    const demands = [{ ...demand("tried", 1), isLone: true }, demand("fine", 2)];
+    const allotted = scheduleDeliveries(demands, roomy);
+    expect([...allotted]).to.deep.equal([
+      ["fine", 4],
+      ["tried", 1],
+    ]);
+    expect(scheduleDeliveries(demands, { ...roomy, underWay: () => 1 }).has("tried")).to.equal(
+      false,
+    );
   });
 
   it("respects each endpoint's rate limit", () => {

@@ -37,6 +37,7 @@ eachStore("the retention of webhook data", (store) => {
       eventType: "invoice.paid",
       status,
       sequence: 1,
+      earlyAttempts: 0,
       attempts: 1,
       dueAt: status === "failed" ? now : null,
       lastAttemptAt: at,

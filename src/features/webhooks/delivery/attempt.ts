@@ -11,6 +11,8 @@ export interface Attempt {
   readonly startedAt: Instant;
   readonly endedAt: Instant;
   readonly result: OutboundResult;
+  /** Whether it was the lone attempt at a failing endpoint. */
+  readonly isLone: boolean;
 }
 
 /** Signs a claimed delivery for the current time and sends it. */
@@ -20,8 +22,9 @@ export async function sendAttempt(parts: {
   readonly secretKey: Uint8Array;
   readonly delivery: DeliveryRow;
   readonly backlog: EndpointBacklog;
+  readonly isLone: boolean;
 }): Promise<Attempt> {
-  const { clock, sender, delivery, backlog } = parts;
+  const { clock, sender, delivery, backlog, isLone } = parts;
   const startedAt = clock.now();
   const body = Buffer.from(delivery.body);
   const signed = sign({
@@ -40,5 +43,5 @@ export async function sendAttempt(parts: {
     },
     body,
   });
-  return { delivery, startedAt, endedAt: clock.now(), result };
+  return { delivery, startedAt, endedAt: clock.now(), result, isLone };
 }

@@ -1,4 +1,4 @@
-import { minute, second, type Instant } from "../../../kernel/clock.ts";
+import { minute, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Attempt } from "./attempt.ts";
 import { isSuccess, isThrottled } from "./retry-policy.ts";
@@ -9,16 +9,14 @@ export interface Health {
   readonly concurrency: number;
   /** The latest attempts, newest last. */
   readonly recent: readonly { readonly at: Instant; readonly isGood: boolean }[];
-  /** End of the postponement; until then nothing is sent, after it a single attempt probes. Null if not postponed. */
-  readonly openUntil: Instant | null;
-  /** Duration of the last postponement, in milliseconds. */
-  readonly openMs: number;
 }
 
 export interface Observation {
   readonly at: Instant;
   readonly isGood: boolean;
   readonly isThrottled: boolean;
+  /** True for a lone attempt at a failing endpoint. */
+  readonly isLone: boolean;
 }
 
 /** Concurrent requests per endpoint: maximum and initial value. */
@@ -30,76 +28,52 @@ const recentMax = 20;
 const windowMs = 5 * minute;
 const observedMin = 10;
 const badShare = 0.7;
-export const openMin = 30 * second;
-/** The longest postponement: a receiver that is back waits at most this long for its deliveries. */
-export const openMax = 2 * minute;
-/** How long the health of an endpoint without attempts is kept. */
-const rememberedFor = 30 * minute;
 
 /** Number of endpoints with cached health at which outdated entries are removed. */
 const rememberedMax = 1_000;
 
-export const goodHealth: Health = {
-  concurrency: endpointConcurrencyStart,
-  recent: [],
-  openUntil: null,
-  openMs: 0,
-};
+export const goodHealth: Health = { concurrency: endpointConcurrencyStart, recent: [] };
 
-/**
- * Returns the health after an attempt. If at least 70 % of at least ten attempts in five minutes failed, the endpoint
- * is postponed.
- */
-export function observe(health: Health, { at, isGood, isThrottled }: Observation): Health {
+/** Returns the health after an attempt. */
+export function observe(health: Health, { at, isGood, isThrottled, isLone }: Observation): Health {
+  // A lone attempt that succeeds clears earlier failures; otherwise the next failure would pause the endpoint again.
+  if (isGood && isLone) return { ...goodHealth, concurrency: 1 };
   const recent = [...health.recent, { at, isGood }]
     .filter((attempt) => at - attempt.at < windowMs)
     .slice(-recentMax);
   if (isGood) {
-    const concurrency = Math.min(health.concurrency + 1, endpointConcurrencyMax);
-    // One success ends the postponement and clears earlier failures; otherwise the next failure would renew it.
-    return health.openUntil === null
-      ? { ...health, concurrency, recent }
-      : { ...goodHealth, concurrency: 1 };
+    return { concurrency: Math.min(health.concurrency + 1, endpointConcurrencyMax), recent };
   }
   const concurrency = isThrottled
     ? Math.max(1, Math.floor(health.concurrency / 2))
     : health.concurrency;
-  if (health.openUntil !== null) {
-    // Attempts started before the postponement provide no new information.
-    if (at < health.openUntil) return { ...health, concurrency, recent };
-    const openMs = Math.min(2 * health.openMs, openMax);
-    return { concurrency, recent, openMs, openUntil: at + openMs };
-  }
+  return { concurrency, recent };
+}
+
+/** Whether the endpoint must be paused: at least 70 % of at least ten attempts in five minutes failed. */
+export function isFailing({ recent }: Health): boolean {
   const bad = recent.filter((attempt) => !attempt.isGood).length;
-  const isFailing = recent.length >= observedMin && bad >= badShare * recent.length;
-  return isFailing
-    ? { concurrency, recent, openMs: openMin, openUntil: at + openMin }
-    : { ...health, concurrency, recent };
+  return (
+    recent.at(-1)?.isGood === false &&
+    recent.length >= observedMin &&
+    bad >= badShare * recent.length
+  );
 }
 
-/** Returns the allowed number of concurrent requests. */
-export function allowance(health: Health, now: Instant): number {
-  if (health.openUntil === null) return health.concurrency;
-  return now < health.openUntil ? 0 : 1;
-}
-
-/** Whether the endpoint is postponed or its latest attempt failed. */
+/** Whether the latest attempt failed. */
 export function isTroubled(health: Health): boolean {
-  return health.openUntil !== null || health.recent.at(-1)?.isGood === false;
+  return health.recent.at(-1)?.isGood === false;
 }
 
 /** Whether the information is outdated. */
 export function isForgettable(health: Health, now: Instant): boolean {
-  return (
-    (health.openUntil === null || now - health.openUntil >= rememberedFor) &&
-    health.recent.every((attempt) => now - attempt.at >= windowMs)
-  );
+  return health.recent.every((attempt) => now - attempt.at >= windowMs);
 }
 
 /** The health of all endpoints to which this process sent lately. */
 export interface EndpointHealth {
   readonly of: (endpointId: Id<"webhookEndpoint">) => Health;
-  /** Updates the endpoints' health; returns those whose postponement has just started or been extended. */
+  /** Updates the endpoints' health; returns those that must be paused, or stay paused. */
   learn(attempts: readonly Attempt[], now: Instant): Set<Id<"webhookEndpoint">>;
 }
 
@@ -110,25 +84,25 @@ export function createEndpointHealth(): EndpointHealth {
   return {
     of,
     learn(attempts, now) {
-      const postponed = new Set<Id<"webhookEndpoint">>();
-      for (const { delivery, result, endedAt } of attempts) {
-        const before = of(delivery.endpointId);
-        const after = observe(before, {
+      const failing = new Set<Id<"webhookEndpoint">>();
+      for (const { delivery, result, endedAt, isLone } of attempts) {
+        const { endpointId } = delivery;
+        const after = observe(of(endpointId), {
           at: endedAt,
           isGood: isSuccess(result),
           isThrottled: isThrottled(result),
+          isLone,
         });
-        known.set(delivery.endpointId, after);
-        if (after.openUntil !== null && after.openUntil !== before.openUntil) {
-          postponed.add(delivery.endpointId);
-        }
+        known.set(endpointId, after);
+        if (isFailing(after)) failing.add(endpointId);
+        else failing.delete(endpointId);
       }
       if (known.size > rememberedMax) {
         for (const [endpointId, health] of known) {
           if (isForgettable(health, now)) known.delete(endpointId);
         }
       }
-      return postponed;
+      return failing;
     },
   };
 }
@@ -140,10 +114,11 @@ export interface Demand<EndpointId extends string> {
   readonly isRetry: boolean;
   /** Due time of its oldest delivery. */
   readonly dueAt: Instant;
+  /** True if only a lone attempt is allowed, because the endpoint is failing. */
+  readonly isLone: boolean;
 }
 
 export interface Capacity<EndpointId extends string> {
-  readonly now: Instant;
   /** Number of requests that may be started in total. */
   readonly free: number;
   /** Number of those that troubled endpoints may use; the rest is reserved for new events of the others. */
@@ -164,12 +139,13 @@ export function scheduleDeliveries<EndpointId extends string>(
   demands: readonly Demand<EndpointId>[],
   capacity: Capacity<EndpointId>,
 ): Map<EndpointId, number> {
-  const { now, health, pace, underWay } = capacity;
+  const { health, pace, underWay } = capacity;
   const backlogs = demands
-    .map(({ endpointId, dueAt, isRetry }) => {
+    .map(({ endpointId, dueAt, isRetry, isLone }) => {
       const known = health(endpointId);
-      const room = Math.min(allowance(known, now) - underWay(endpointId), pace(endpointId));
-      return { endpointId, dueAt, room, isTroubled: isRetry || isTroubled(known) };
+      const allowed = isLone ? 1 : known.concurrency;
+      const room = Math.min(allowed - underWay(endpointId), pace(endpointId));
+      return { endpointId, dueAt, room, isTroubled: isRetry || isLone || isTroubled(known) };
     })
     .filter(({ room }) => room > 0)
     .sort(

@@ -81,8 +81,25 @@ export interface Deliverer extends Worker {
   close(patienceMs?: number): Promise<void>;
 }
 
-function demandOf({ endpointId, dueAt, attempts, failingSince }: EndpointBacklog) {
-  return { endpointId, dueAt, isRetry: attempts > 0 || failingSince !== null };
+function demandOf(backlog: EndpointBacklog, now: Instant) {
+  const { endpointId, dueAt, attempts, failingSince } = backlog;
+  const isRetry = attempts > 0 || failingSince !== null;
+  return { endpointId, dueAt, isRetry, isLone: turnOf(backlog, now) === "lone" };
+}
+
+/** Maximum number of attempts of a delivery ahead of its schedule while its endpoint fails but is not paused. */
+const earlyAttemptsMax = 20;
+
+/** Whether an endpoint may be sent all its due deliveries now, only one, or none. */
+function turnOf(
+  { status, dueAt, pausedSince, probeAt, attempts, earlyAttempts }: EndpointBacklog,
+  now: Instant,
+): "all" | "lone" | "none" {
+  if (status !== "enabled") return "none";
+  const isProbeDue = probeAt !== null && probeAt <= now;
+  if (pausedSince !== null) return isProbeDue ? "lone" : "none";
+  if (dueAt <= now) return "all";
+  return isProbeDue && attempts > 0 && earlyAttempts < earlyAttemptsMax ? "lone" : "none";
 }
 
 type State = DelivererDependencies & {
@@ -178,10 +195,9 @@ function roomFor(
   const free = Math.min(concurrencyMax - state.sending, heldMax - open.count());
   const wanted = scheduleDeliveries(
     backlogs
-      .filter((backlog) => backlog.status === "enabled" && backlog.dueAt <= now)
-      .map(demandOf),
+      .filter((backlog) => turnOf(backlog, now) !== "none")
+      .map((backlog) => demandOf(backlog, now)),
     {
-      now,
       free,
       freeForTroubled: troubledMax - troubled,
       batchMax: claimMax,
@@ -202,8 +218,14 @@ async function startDue(state: State, backlogs: readonly EndpointBacklog[]): Pro
   wakeAtRateLimit(state, backlogs, now);
   if (wanted.size === 0) return 0;
   const token = ids.unguessable("lease");
+  const lone = new Set(
+    backlogs
+      .filter((backlog) => turnOf(backlog, now) === "lone")
+      .map(({ endpointId }) => endpointId),
+  );
   const claimed = await db.write(context, (tx) =>
     leaseDue(tx, wanted, {
+      lone,
       now,
       leaseUntil: now + leaseLife,
       token,
@@ -213,7 +235,7 @@ async function startDue(state: State, backlogs: readonly EndpointBacklog[]): Pro
   const backlogOf = new Map(backlogs.map((backlog) => [backlog.endpointId, backlog]));
   for (const delivery of claimed) {
     const backlog = backlogOf.get(delivery.endpointId);
-    if (backlog !== undefined) start(state, delivery, backlog);
+    if (backlog !== undefined) start(state, delivery, backlog, lone.has(backlog.endpointId));
   }
   return claimed.length;
 }
@@ -222,8 +244,7 @@ async function startDue(state: State, backlogs: readonly EndpointBacklog[]): Pro
 function wakeAtRateLimit(state: State, backlogs: readonly EndpointBacklog[], now: Instant): void {
   const { wake, pace } = state;
   const isPaced = backlogs.some(
-    ({ status, dueAt, endpointId }) =>
-      status === "enabled" && dueAt <= now && pace.available(endpointId, now) < 1,
+    (backlog) => turnOf(backlog, now) !== "none" && pace.available(backlog.endpointId, now) < 1,
   );
   if (!isPaced || state.pacing !== undefined) return;
   state.pacing = setTimeout(() => {
@@ -232,12 +253,17 @@ function wakeAtRateLimit(state: State, backlogs: readonly EndpointBacklog[], now
   }, pace.intervalMs);
 }
 
-function start(state: State, delivery: DeliveryRow, backlog: EndpointBacklog): void {
+function start(
+  state: State,
+  delivery: DeliveryRow,
+  backlog: EndpointBacklog,
+  isLone: boolean,
+): void {
   const { clock, wake, logger, pace, open, ended } = state;
   open.add(delivery);
   state.sending += 1;
   pace.spend(delivery.endpointId, 1, clock.now());
-  sendAttempt({ ...state, delivery, backlog }).then(
+  sendAttempt({ ...state, delivery, backlog, isLone }).then(
     (attempt) => {
       state.sending -= 1;
       const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
@@ -260,11 +286,11 @@ async function recordEnded(state: State): Promise<void> {
   const { clock, wake, logger, health, open, ended } = state;
   while (ended.length > 0) {
     const batch = ended.splice(0, recordMax);
-    const postponed = state.isClosing
+    const failing = state.isClosing
       ? new Set<Id<"webhookEndpoint">>()
       : health.learn(batch, clock.now());
     try {
-      await recordAttempts(state, { attempts: batch, postponed, isClosing: state.isClosing });
+      await recordAttempts(state, { attempts: batch, failing, isClosing: state.isClosing });
     } catch (error) {
       // Nothing is lost: the leases expire, and the deliveries are attempted again.
       logger.error({ err: error, deliveries: batch.length }, "webhook results were not recorded");

@@ -1,8 +1,15 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { columns, integer, text, type Reader, type Tx } from "../../../platform/database/index.ts";
+import {
+  columns,
+  integer,
+  text,
+  time,
+  type Reader,
+  type Tx,
+} from "../../../platform/database/index.ts";
 import { firstOfEach } from "../../../platform/database/query/first-of-each.ts";
-import { among, givenRows } from "../../../platform/database/query/json-rows.ts";
+import { among, givenRows, listed } from "../../../platform/database/query/json-rows.ts";
 import type { DeliveryRow } from "./store.ts";
 import type { EndpointRow } from "../endpoints/store.ts";
 import { webhookDeliveries } from "../table.ts";
@@ -10,13 +17,22 @@ import { webhookDeliveries } from "../table.ts";
 /** An endpoint with pending deliveries, and everything needed to send to it. */
 export interface EndpointBacklog extends Pick<
   EndpointRow,
-  "url" | "secret" | "previousSecret" | "previousSecretUntil" | "status" | "failingSince"
+  | "url"
+  | "secret"
+  | "previousSecret"
+  | "previousSecretUntil"
+  | "status"
+  | "failingSince"
+  | "pausedSince"
+  | "probeAt"
 > {
   readonly endpointId: Id<"webhookEndpoint">;
   /** Due time of the first pending delivery. */
   readonly dueAt: Instant;
   /** Number of attempts of that delivery. */
   readonly attempts: number;
+  /** Number of those made ahead of the schedule. */
+  readonly earlyAttempts: number;
 }
 
 /**
@@ -37,7 +53,9 @@ export function findBacklogs(reader: Reader): Promise<EndpointBacklog[]> {
      )
      SELECT e.id AS "endpointId", e.url AS "url", e.secret AS "secret", e.previous_secret AS "previousSecret",
        e.previous_secret_until AS "previousSecretUntil", e.status AS "status", e.failing_since AS "failingSince",
-       (SELECT d.due_at ${first}) AS "dueAt", (SELECT d.attempts ${first}) AS "attempts"
+       e.paused_since AS "pausedSince", e.probe_at AS "probeAt",
+       (SELECT d.due_at ${first}) AS "dueAt", (SELECT d.attempts ${first}) AS "attempts",
+       (SELECT d.early_attempts ${first}) AS "earlyAttempts"
      FROM backlogs JOIN webhook_endpoints e ON e.id = backlogs.endpoint_id`,
   );
 }
@@ -45,27 +63,41 @@ export function findBacklogs(reader: Reader): Promise<EndpointBacklog[]> {
 const wantedRows = givenRows("given", {
   endpointId: text<Id<"webhookEndpoint">>(),
   wanted: integer(),
+  until: time(),
 });
 
 /**
- * Claims due deliveries: for each endpoint the number in `wanted`, at most `perEndpointMax`. Until the lease ends, no one else
- * can claim them. Deliveries that another process is claiming now are skipped.
+ * Claims due deliveries: for each endpoint the number in `wanted`, at most `perEndpointMax`. For endpoints in `lone` the
+ * first waiting delivery is claimed, due or not, unless another process has claimed it for the same lone attempt. Until
+ * the lease ends, no one else can claim them. Deliveries that another process is claiming now are skipped.
  */
 export async function leaseDue(
   tx: Tx,
   wanted: ReadonlyMap<Id<"webhookEndpoint">, number>,
   claim: {
+    readonly lone: ReadonlySet<Id<"webhookEndpoint">>;
     readonly now: Instant;
     readonly leaseUntil: Instant;
     readonly token: string;
     readonly perEndpointMax: number;
   },
 ): Promise<DeliveryRow[]> {
+  const isLone = (endpointId: Id<"webhookEndpoint">) => claim.lone.has(endpointId);
+  const probing = await claimProbes(tx, [...wanted.keys()].filter(isLone), claim);
+  const given = [...wanted]
+    .filter(([endpointId]) => !isLone(endpointId) || probing.has(endpointId))
+    .map(([endpointId, count]) => ({
+      endpointId,
+      wanted: count,
+      until: isLone(endpointId) ? Number.MAX_SAFE_INTEGER : claim.now,
+    }));
+  if (given.length === 0) return [];
   const due = firstOfEach(tx.dialect, "due", {
     given: wantedRows.from(tx.dialect, 1),
     table: "webhook_deliveries",
     columns: ["id"],
-    where: "one.endpoint_id = given.endpoint_id AND one.due_at <= $2",
+    where: `one.endpoint_id = given.endpoint_id AND one.due_at <= given.until
+      AND (one.due_at <= $2 OR one.status = 'failed')`,
     order: ["due_at", "id"],
     direction: "ASC",
     limit: { column: "given.wanted", max: claim.perEndpointMax },
@@ -73,17 +105,60 @@ export async function leaseDue(
   });
   const claimed = await tx.all<DeliveryRow>(
     `WITH taken AS MATERIALIZED (SELECT due.id AS id FROM ${due})
-     UPDATE webhook_deliveries SET status = 'in_progress', due_at = $3, lease_token = $4
-     WHERE id ${among(tx.dialect, "(SELECT taken.id FROM taken)")} AND due_at <= $2
+     UPDATE webhook_deliveries SET status = 'in_progress', due_at = $3, lease_token = $4,
+       early_attempts = early_attempts + CASE WHEN due_at > $2 THEN 1 ELSE 0 END
+     WHERE id ${among(tx.dialect, "(SELECT taken.id FROM taken)")} AND (due_at <= $2 OR status = 'failed')
      RETURNING ${columns(webhookDeliveries)}`,
-    [
-      wantedRows.values([...wanted].map(([endpointId, count]) => ({ endpointId, wanted: count }))),
-      claim.now,
-      claim.leaseUntil,
-      claim.token,
-    ],
+    [wantedRows.values(given), claim.now, claim.leaseUntil, claim.token],
   );
   return claimed.sort((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+/** Postpones the lone attempts of these endpoints to the end of the lease; returns those whose attempt was due. */
+async function claimProbes(
+  tx: Tx,
+  endpointIds: readonly Id<"webhookEndpoint">[],
+  { now, leaseUntil }: { readonly now: Instant; readonly leaseUntil: Instant },
+): Promise<ReadonlySet<Id<"webhookEndpoint">>> {
+  if (endpointIds.length === 0) return new Set();
+  const claimed = await tx.all<{ id: Id<"webhookEndpoint"> }>(
+    `UPDATE webhook_endpoints SET probe_at = $1
+     WHERE id IN ${listed(tx.dialect, 3)} AND probe_at <= $2 RETURNING id AS "id"`,
+    [leaseUntil, now, JSON.stringify(endpointIds)],
+  );
+  return new Set(claimed.map(({ id }) => id));
+}
+
+/** Maximum number of deliveries that are sent at once, instead of when they are due, once an endpoint responds. */
+const broughtForwardMax = 1_000;
+
+const recoveredRows = givenRows("given", {
+  endpointId: text<Id<"webhookEndpoint">>(),
+  madeAfter: time(),
+});
+
+/**
+ * Makes deliveries that wait for their next attempt due now, in the order of their age, because their endpoints respond
+ * again: for each endpoint those created after a time. The attempts are early ones, which their schedule does not count.
+ */
+export function bringForward(
+  tx: Tx,
+  recovered: readonly {
+    readonly endpointId: Id<"webhookEndpoint">;
+    readonly madeAfter: Instant;
+  }[],
+  now: Instant,
+): Promise<number> {
+  return tx.run(
+    `UPDATE webhook_deliveries SET due_at = created_at, early_attempts = early_attempts + 1
+     WHERE id IN (
+       SELECT d.id FROM ${recoveredRows.from(tx.dialect, 1)}
+       JOIN webhook_deliveries d ON d.endpoint_id = given.endpoint_id
+       WHERE d.due_at > $2 AND d.status = 'failed' AND d.created_at > given.made_after
+       ORDER BY d.due_at LIMIT ${String(broughtForwardMax)}
+     ) AND due_at > $2 AND status = 'failed'`,
+    [recoveredRows.values(recovered), now],
+  );
 }
 
 /** Ends all leases and returns their number. The tokens fence off the previous holders' results. */

@@ -43,6 +43,7 @@ export function newDelivery(
     status: "pending",
     sequence,
     attempts: 0,
+    earlyAttempts: 0,
     lastAttemptAt: null,
     leaseToken: null,
     responseStatus: null,

@@ -3,8 +3,15 @@ import type { Id, RandomBytes } from "../../../kernel/id.ts";
 import type { Database, RowOf, Tx, WriteContext } from "../../../platform/database/index.ts";
 import type { Attempt } from "./attempt.ts";
 import type { EndpointWriter } from "../endpoints/writer.ts";
-import { deliveryLifeMax, judge, type Verdict } from "./retry-policy.ts";
-import { findStillHeld, giveUp, recordFinished, type FinishedDelivery } from "./leases.ts";
+import { deliveryLifeMax, judge, restAsked, type Verdict } from "./retry-policy.ts";
+import {
+  bringForward,
+  findStillHeld,
+  giveUp,
+  recordFinished,
+  type FinishedDelivery,
+} from "./leases.ts";
+import { broughtForwardAge, probeDelayMin } from "../endpoints/failure-policy.ts";
 import { resetFailures, lockEndpoints, type EndpointRow } from "../endpoints/store.ts";
 import { webhookAttempts } from "../table.ts";
 
@@ -18,8 +25,8 @@ export interface RecordingDependencies {
 
 export interface AttemptsRecorded {
   readonly attempts: readonly Attempt[];
-  /** Endpoints whose postponement began or was extended; their deliveries that have waited too long are given up. */
-  readonly postponed: ReadonlySet<Id<"webhookEndpoint">>;
+  /** Endpoints at which so many attempts fail that they must be paused, or stay paused. */
+  readonly failing: ReadonlySet<Id<"webhookEndpoint">>;
   /** True while the process stops; connections that it has reset itself are not attempts. */
   readonly isClosing: boolean;
 }
@@ -39,7 +46,7 @@ interface Judged {
  */
 export async function recordAttempts(
   deps: RecordingDependencies,
-  { attempts, postponed, isClosing }: AttemptsRecorded,
+  { attempts, failing, isClosing }: AttemptsRecorded,
 ): Promise<void> {
   const at = deps.clock.now();
   const cutOff = attempts.filter((attempt) => isClosing && isReset(attempt));
@@ -48,7 +55,10 @@ export async function recordAttempts(
     .map((attempt) => judgeAttempt(attempt, at, chanceOf(deps.randomBytes)));
   await deps.db.write(deps.context, async (tx) => {
     // Lock order: endpoints before deliveries, as everywhere.
-    const failed = await updateEndpointHealth(tx, deps, at, await withoutLost(tx, at, judged));
+    const failed = await updateEndpointHealth(tx, deps, at, {
+      judged: await withoutLost(tx, at, judged),
+      failing,
+    });
     const settled = [
       ...judged.map((each) => each.settled),
       ...cutOff.map(({ delivery }) => givenBack(delivery, at)),
@@ -56,12 +66,18 @@ export async function recordAttempts(
     const counted = await recordFinished(tx, settled);
     const logged = judged.filter(({ attempt }) => counted.has(attempt.delivery.id)).map(logEntry);
     if (logged.length > 0) await tx.insertMany(webhookAttempts, logged);
-    for (const endpoint of failed.filter(({ id }) => postponed.has(id))) {
+    // The waiting deliveries of a paused endpoint use up no attempts, so they end by their age.
+    for (const endpoint of failed.filter((each) => isPaused(each, failing))) {
       const reason = { at, error: tooOld, madeBefore: at - deliveryLifeMax };
       if ((await giveUp(tx, endpoint.id, reason)) === 0) continue;
       const [current] = await lockEndpoints(tx, [endpoint.id]);
       if (current?.status !== "enabled") continue;
-      await deps.endpointWriter.fail(tx, current, { now: at, firstAt: at, hasGivenUp: true });
+      await deps.endpointWriter.fail(tx, current, {
+        ...noFailures,
+        now: at,
+        firstAt: at,
+        hasGivenUp: true,
+      });
     }
   });
 }
@@ -86,7 +102,8 @@ async function withoutLost(
 function judgeAttempt(attempt: Attempt, at: Instant, chance: number): Judged {
   const { delivery, result, startedAt } = attempt;
   const attempts = delivery.attempts + 1;
-  const verdict = judge(result, attempts, chance);
+  // Attempts ahead of the schedule do not count; a claim without an attempt may have counted one too many.
+  const verdict = judge(result, Math.max(1, attempts - delivery.earlyAttempts), chance);
   return {
     attempt,
     settled: {
@@ -147,15 +164,24 @@ function logEntry({ attempt, settled }: Judged): RowOf<typeof webhookAttempts> {
   };
 }
 
+const noFailures = { reason: null, isPausing: false, hasProbed: false, askedMs: 0 } as const;
+
+function isPaused(
+  { id, pausedSince }: EndpointRow,
+  failing: ReadonlySet<Id<"webhookEndpoint">>,
+): boolean {
+  return pausedSince !== null || failing.has(id);
+}
+
 /**
  * Updates the failure state of the endpoints, and disables those that are gone or have failed for too long; returns the
- * failed ones. If all succeeded, it takes one statement.
+ * failed ones as they were. If all succeeded, and none had failed before, it takes one statement.
  */
 async function updateEndpointHealth(
   tx: Tx,
   { endpointWriter }: RecordingDependencies,
   at: Instant,
-  judged: readonly Judged[],
+  { judged, failing }: Pick<AttemptsRecorded, "failing"> & { readonly judged: readonly Judged[] },
 ): Promise<EndpointRow[]> {
   const byEndpoint = new Map<Id<"webhookEndpoint">, Judged[]>();
   for (const each of judged) {
@@ -163,9 +189,12 @@ async function updateEndpointHealth(
     byEndpoint.set(endpointId, [...(byEndpoint.get(endpointId) ?? []), each]);
   }
   const answering = [...byEndpoint].filter(([, each]) => each.some(isGood)).map(([id]) => id);
-  if (answering.length > 0) await resetFailures(tx, answering);
+  if (answering.length > 0) await recover(tx, at, answering);
   const silent = [...byEndpoint]
-    .filter(([, each]) => !each.some(isGood) || each.some(({ disables }) => disables))
+    .filter(
+      ([id, each]) =>
+        !each.some(isGood) || each.some(({ disables }) => disables) || failing.has(id),
+    )
     .map(([id]) => id);
   if (silent.length === 0) return [];
   const endpoints = await lockEndpoints(tx, silent);
@@ -180,9 +209,30 @@ async function updateEndpointHealth(
       now: at,
       firstAt: Math.min(...mine.map(({ attempt }) => attempt.startedAt)),
       hasGivenUp: mine.some(({ settled }) => settled.status === "dead_letter"),
+      reason: mine.findLast((each) => !isGood(each))?.settled.lastError ?? null,
+      isPausing: failing.has(endpoint.id),
+      hasProbed: mine.some(({ attempt }) => attempt.isLone),
+      askedMs: Math.max(...mine.map(({ attempt }) => restAsked(attempt.result))),
     });
   }
   return endpoints;
+}
+
+/**
+ * Clears the failure state of endpoints that respond again. What waits is then sent now, unless the failure was short:
+ * it may be a single event that the receiver refuses while it takes others.
+ */
+async function recover(
+  tx: Tx,
+  now: Instant,
+  endpointIds: readonly Id<"webhookEndpoint">[],
+): Promise<void> {
+  const recovered = (await resetFailures(tx, endpointIds)).flatMap((endpoint) => {
+    const failedFor = now - Math.min(endpoint.failingSince ?? now, endpoint.pausedSince ?? now);
+    if (failedFor < probeDelayMin) return [];
+    return [{ endpointId: endpoint.id, madeAfter: now - broughtForwardAge(failedFor) }];
+  });
+  if (recovered.length > 0) await bringForward(tx, recovered, now);
 }
 
 function isGood({ settled }: Judged): boolean {

@@ -64,7 +64,10 @@ export type Verdict =
   | { readonly kind: "retry"; readonly delayMs: number; readonly reason: string }
   | { readonly kind: "dead"; readonly reason: string; readonly disables: boolean };
 
-/** Decides whether a delivery has succeeded, is retried or is given up after an attempt; `attempts` includes it. */
+/**
+ * Decides whether a delivery has succeeded, is retried or is given up after an attempt. `attempts` includes it, without
+ * those made ahead of the schedule.
+ */
 export function judge(result: OutboundResult, attempts: number, chance: number): Verdict {
   if (isSuccess(result)) return { kind: "succeeded" };
   const reason = reasonOf(result);
@@ -105,6 +108,11 @@ function askedWait(result: OutboundResult): number | null {
   return result.outcome === "response" && [429, 503].includes(result.status)
     ? result.retryAfterMs
     : null;
+}
+
+/** Returns the delay that the receiver asked for, in milliseconds, as far as it is respected; 0 if none. */
+export function restAsked(result: OutboundResult): number {
+  return Math.min(askedWait(result) ?? 0, retryAfterCapMin);
 }
 
 /** Returns the reason shown to the merchant, without the response body, which only the operator may see. */

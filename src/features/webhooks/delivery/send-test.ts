@@ -7,7 +7,8 @@ import { EndpointDisabled } from "../errors.ts";
 import { newDelivery } from "./message.ts";
 import { presentEndpoint } from "../present.ts";
 import { addDeliveries, type DeliveryView } from "./store.ts";
-import { lockEndpoint } from "../endpoints/store.ts";
+import { pausedUntil } from "../endpoints/failure-policy.ts";
+import { lockEndpoint, probeNow } from "../endpoints/store.ts";
 
 export interface EndpointTest {
   /**
@@ -33,12 +34,14 @@ export function makeEndpointTest(deps: {
   return {
     sendTest(context, organizationId, endpointId) {
       return db.write(context, async (tx) => {
-        const endpoint = await lockEndpoint(tx, organizationId, endpointId);
-        if (endpoint === null) throw notFound();
-        if (endpoint.status !== "enabled") {
+        const found = await lockEndpoint(tx, organizationId, endpointId);
+        if (found === null) throw notFound();
+        if (found.status !== "enabled") {
           throw new EndpointDisabled("Enable the endpoint, then send the test.");
         }
         const at = clock.now();
+        // A paused endpoint is tried at once; if it responds, the test follows what has waited longer.
+        const endpoint = await probeNow(tx, found, at);
         const subject = {
           organizationId,
           subjectType: "webhook_endpoint",
@@ -67,7 +70,7 @@ export function makeEndpointTest(deps: {
           changes: { eventId: event.id },
         });
         tx.afterCommit(deps.wake);
-        return delivery;
+        return { ...delivery, pausedUntil: pausedUntil(endpoint) };
       });
     },
   };

@@ -1,3 +1,4 @@
+import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
 import type { Reader, RowOf, Tx } from "../../../platform/database/index.ts";
@@ -8,12 +9,18 @@ import { webhookDeliveries, webhookEndpoints, type webhookAttempts } from "../ta
 export type DeliveryRow = RowOf<typeof webhookDeliveries>;
 /** A delivery with its payload and its completed attempts. */
 export interface DeliveryDetail {
-  readonly delivery: DeliveryRow;
+  readonly delivery: DeliveryRow & Pick<DeliveryView, "pausedUntil">;
   readonly attempts: readonly RowOf<typeof webhookAttempts>[];
 }
 
 /** A delivery without its body, as used by lists. */
-export type DeliveryView = Omit<DeliveryRow, "body" | "leaseToken" | "sequence">;
+export type DeliveryView = Omit<
+  DeliveryRow,
+  "body" | "leaseToken" | "sequence" | "earlyAttempts"
+> & {
+  /** End of its endpoint's pause; null if the endpoint is not paused. */
+  readonly pausedUntil: Instant | null;
+};
 
 export interface DeliveryFilters {
   readonly webhookEndpointId?: Id<"webhookEndpoint"> | undefined;
@@ -25,7 +32,10 @@ export interface DeliveryFilters {
 export const viewed = `SELECT id, organization_id AS "organizationId", endpoint_id AS "endpointId", event_id AS "eventId",
     event_type AS "eventType", status, attempts, due_at AS "dueAt", last_attempt_at AS "lastAttemptAt",
     response_status AS "responseStatus", last_error AS "lastError", replay_of AS "replayOf",
-    created_at AS "createdAt", completed_at AS "completedAt"
+    created_at AS "createdAt", completed_at AS "completedAt", (
+      SELECT endpoint.probe_at FROM webhook_endpoints AS endpoint
+      WHERE endpoint.id = endpoint_id AND endpoint.paused_since IS NOT NULL
+    ) AS "pausedUntil"
   FROM webhook_deliveries`;
 
 /** Returns a page of deliveries, newest first. */
@@ -67,22 +77,22 @@ export async function ownerOfDelivery(
   return found?.organizationId ?? null;
 }
 
-/** Whether an event has a pending or running delivery to an endpoint. */
-export async function isInFlight(
+/** Returns an event's pending or running delivery to an endpoint; null without one. */
+export async function findInFlight(
   reader: Reader,
   endpointId: Id<"webhookEndpoint">,
   eventId: Id<"event">,
-): Promise<boolean> {
-  const found = await reader.all(
-    `SELECT 1 AS found FROM webhook_deliveries
+): Promise<Pick<DeliveryRow, "status" | "dueAt"> | null> {
+  const [found] = await reader.all<Pick<DeliveryRow, "status" | "dueAt">>(
+    `SELECT status AS "status", due_at AS "dueAt" FROM webhook_deliveries
      WHERE event_id = $1 AND endpoint_id = $2 AND replay_of IS NULL AND due_at IS NOT NULL
      UNION ALL
-     SELECT 1 AS found FROM webhook_deliveries
+     SELECT status AS "status", due_at AS "dueAt" FROM webhook_deliveries
      WHERE event_id = $1 AND endpoint_id = $2 AND replay_of IS NOT NULL AND due_at IS NOT NULL
      LIMIT 1`,
     [eventId, endpointId],
   );
-  return found.length > 0;
+  return found ?? null;
 }
 
 /** Inserts an event's deliveries and updates the endpoints' last sequence numbers. */

@@ -1,9 +1,11 @@
+import type { Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { PageRequest } from "../../../kernel/page.ts";
 import type { Reader, RowOf, Tx } from "../../../platform/database/index.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../../platform/database/query/page.ts";
 import type { EndpointStatus } from "../status.ts";
+import { notFailing } from "./failure-policy.ts";
 import { webhookEndpoints } from "../table.ts";
 
 export type EndpointRow = RowOf<typeof webhookEndpoints>;
@@ -71,16 +73,28 @@ export function lockEnabledEndpoints(
   );
 }
 
-/** Clears the failure state of endpoints that respond again. */
+/** Clears the failure state of endpoints that respond again; returns those that were failing, as they were. */
 export async function resetFailures(
   tx: Tx,
   endpointIds: readonly Id<"webhookEndpoint">[],
-): Promise<void> {
-  await tx.run(
-    `UPDATE webhook_endpoints SET failing_since = NULL, failing_notices = 0, first_given_up_at = NULL
-     WHERE id IN ${listed(tx.dialect, 1)} AND failing_since IS NOT NULL`,
+): Promise<EndpointRow[]> {
+  const failing = await tx.lock(
+    webhookEndpoints,
+    `WHERE id IN ${listed(tx.dialect, 1)} AND (failing_since IS NOT NULL OR probe_at IS NOT NULL) ORDER BY id`,
     [JSON.stringify(endpointIds)],
   );
+  await tx.updateMany(
+    webhookEndpoints,
+    failing.map(({ id }) => ({ where: { id }, set: notFailing })),
+  );
+  return failing;
+}
+
+/** Makes the next lone attempt at a locked endpoint due now, if one is planned. */
+export async function probeNow(tx: Tx, endpoint: EndpointRow, now: Instant): Promise<EndpointRow> {
+  if (endpoint.probeAt === null || endpoint.probeAt <= now) return endpoint;
+  await tx.update(webhookEndpoints, { probeAt: now }, "WHERE id = $1", [endpoint.id]);
+  return { ...endpoint, probeAt: now };
 }
 
 /** Locks endpoints by id, in the common lock order. */

@@ -1,4 +1,4 @@
-import { toIso, toIsoOrNull, type Instant } from "../../../kernel/clock.ts";
+import { toIso, type Instant } from "../../../kernel/clock.ts";
 import { difference, type Journal } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { failOn, notFailing, type Failures, type FailingState } from "./failure-policy.ts";
@@ -82,7 +82,7 @@ export function makeEndpointWriter(deps: { readonly journal: Journal }): Endpoin
         events: {
           types: ["webhook_endpoint.failing"],
           version,
-          data: { ...presentEndpoint(current), failingSince: toIsoOrNull(state.failingSince) },
+          data: { ...presentEndpoint({ ...current, ...state }) },
         },
       });
     },
@@ -91,11 +91,8 @@ export function makeEndpointWriter(deps: { readonly journal: Journal }): Endpoin
 }
 
 function isSame(one: FailingState, other: FailingState): boolean {
-  return (
-    one.failingSince === other.failingSince &&
-    one.failingNotices === other.failingNotices &&
-    one.firstGivenUpAt === other.firstGivenUpAt
-  );
+  const fields = Object.keys(other) as (keyof FailingState)[];
+  return fields.every((field) => one[field] === other[field]);
 }
 
 function actionOf(before: EndpointRow, after: EndpointRow): string {

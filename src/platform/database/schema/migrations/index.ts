@@ -32,6 +32,7 @@ import { migration as serverSettings } from "./0030-server-settings.ts";
 import { migration as severalOptions } from "./0031-several-options.ts";
 import { migration as verifiedTransfers } from "./0032-verified-transfers.ts";
 import { migration as refundAttempts } from "./0033-refund-attempts.ts";
+import { migration as pausedEndpoints } from "./0034-paused-endpoints.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   severalOptions,
   verifiedTransfers,
   refundAttempts,
+  pausedEndpoints,
 ];
