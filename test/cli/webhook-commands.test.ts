@@ -6,10 +6,15 @@ import {
   AdminFailedQueueJobListRecord,
   AdminWebhookDeliveryListRecord,
 } from "../../src/features/admin/cross-organization/records.ts";
-import { webhookAttempts, webhookDeliveries } from "../../src/features/webhooks/table.ts";
+import {
+  webhookAttempts,
+  webhookDeliveries,
+  webhookEndpoints,
+} from "../../src/features/webhooks/table.ts";
 import {
   WebhookDeliveryDetailRecord,
   WebhookDeliveryRecord,
+  WebhookEndpointRecord,
 } from "../../src/features/webhooks/records.ts";
 import { jobs } from "../../src/platform/jobs/table.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
@@ -244,6 +249,54 @@ describe("till webhook", () => {
     const disabled = await store.till([...replay, "--yes"]);
     expect(disabled.code).to.equal(6);
     expect(disabled.stderr).to.include("Enable the endpoint");
+  });
+});
+
+describe("till webhook update", () => {
+  const desk = makeDesk({ TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32" });
+
+  it("changes the types and the URL of an endpoint, names what is unknown, and shows a pause", async () => {
+    const store = await desk.store();
+    const organizationId = await store.platformId();
+    const own = ["--organization", organizationId];
+    const added = await store.till(["webhook", "add", "http://127.0.0.1:9/hook", ...own]);
+    expect(added.stdout).to.match(/Event types\s+all\n/);
+    const id = /wep_\w+/.exec(added.stdout)?.[0] ?? "";
+    const update = ["webhook", "update", id, ...own];
+    const change = async (...words: string[]) =>
+      WebhookEndpointRecord.parse(await store.json([...update, ...words]));
+    const types = "invoice.paid,refund.requested";
+    expect((await change("--event-types", types, "--dry-run")).eventTypes).to.have.length(2);
+    expect(await change("--url", "http://127.0.0.1:9/moved")).to.include({
+      url: "http://127.0.0.1:9/moved",
+    });
+    const listed = await change("--event-types", types);
+    expect(listed.eventTypes).to.deep.equal(types.split(","));
+    expect((await change("--event-types", "all")).eventTypes).to.deep.equal([]);
+    const wrong = async (given: string) => {
+      const { code, stderr } = await store.till([...update, "--event-types", given]);
+      expect(code).to.equal(2);
+      return stderr;
+    };
+    expect(await wrong("invoice.payd"))
+      .to.include('"invoice.payd"')
+      .and.include("invoice.paid?");
+    expect(await wrong("invoice.*"))
+      .to.include('"invoice.*"')
+      .and.include("no patterns");
+    expect((await store.till(update)).stderr).to.include("--event-types");
+
+    const pausedSince = Date.UTC(2030, 0, 1);
+    const paused = { pausedSince, probeAt: pausedSince + 30_000, lastFailure: "It answered 502." };
+    await store.withApp(({ db }) =>
+      db.write(context, (tx) => tx.update(webhookEndpoints, paused, "WHERE id = $1", [id])),
+    );
+    const shown = (await store.till(["webhook", "endpoints", ...own])).stdout;
+    expect(shown)
+      .to.include("It answered 502.")
+      .and.match(/Paused until/i);
+    const tried = await change("--status", "enabled");
+    expect(Date.parse(tried.pausedUntil ?? "")).to.be.at.most(Date.now());
   });
 });
 

@@ -455,9 +455,9 @@ export interface AdminWebhookDelivery {
   readonly eventType: string;
   /** `failed` deliveries are retried at nextAttemptAt; `dead_letter` ones only by a replay. */
   readonly status: "pending" | "in_progress" | "succeeded" | "failed" | "dead_letter";
-  /** Number of completed attempts. */
+  /** Number of completed attempts, also those made ahead of the schedule. */
   readonly attempts: number;
-  /** Time of the next attempt: ISO 8601, UTC; null once no attempt is planned, and during one. */
+  /** Time of the next attempt, not before the end of its endpoint's pause: ISO 8601, UTC; null once no attempt is planned, and during one. It is made earlier if the endpoint responds again before. */
   readonly nextAttemptAt: string | null;
   /** Time when the last attempt started: ISO 8601, UTC; null before the first one. */
   readonly lastAttemptAt: string | null;
@@ -1066,6 +1066,14 @@ export interface CreatedWebhookEndpoint {
   readonly status: "enabled" | "disabled";
   /** Why it was disabled, as a sentence; null while enabled. */
   readonly disabledReason: string | null;
+  /** Time of the first failed attempt since the last success: ISO 8601, UTC; null if none has failed since. */
+  readonly failingSince: string | null;
+  /** Why the last attempt failed, as a sentence; null if none has failed since the last success. */
+  readonly lastFailure: string | null;
+  /** Since when its deliveries wait, because most attempts failed: ISO 8601, UTC; null if they do not. */
+  readonly pausedSince: string | null;
+  /** Time of the next attempt: ISO 8601, UTC; null if not paused. If it succeeds, all waiting deliveries follow at once; if not, the pause goes on. A test event, or the status `enabled` in an update, makes the attempt at once. */
+  readonly pausedUntil: string | null;
   /** Time of creation: ISO 8601, UTC. */
   readonly createdAt: string;
   /** Time of the last change: ISO 8601, UTC. */
@@ -2005,6 +2013,14 @@ export interface RotatedWebhookEndpoint {
   readonly status: "enabled" | "disabled";
   /** Why it was disabled, as a sentence; null while enabled. */
   readonly disabledReason: string | null;
+  /** Time of the first failed attempt since the last success: ISO 8601, UTC; null if none has failed since. */
+  readonly failingSince: string | null;
+  /** Why the last attempt failed, as a sentence; null if none has failed since the last success. */
+  readonly lastFailure: string | null;
+  /** Since when its deliveries wait, because most attempts failed: ISO 8601, UTC; null if they do not. */
+  readonly pausedSince: string | null;
+  /** Time of the next attempt: ISO 8601, UTC; null if not paused. If it succeeds, all waiting deliveries follow at once; if not, the pause goes on. A test event, or the status `enabled` in an update, makes the attempt at once. */
+  readonly pausedUntil: string | null;
   /** Time of creation: ISO 8601, UTC. */
   readonly createdAt: string;
   /** Time of the last change: ISO 8601, UTC. */
@@ -2515,9 +2531,9 @@ export interface WebhookDelivery {
   readonly eventType: string;
   /** `failed` deliveries are retried at nextAttemptAt; `dead_letter` ones only by a replay. */
   readonly status: "pending" | "in_progress" | "succeeded" | "failed" | "dead_letter";
-  /** Number of completed attempts. */
+  /** Number of completed attempts, also those made ahead of the schedule. */
   readonly attempts: number;
-  /** Time of the next attempt: ISO 8601, UTC; null once no attempt is planned, and during one. */
+  /** Time of the next attempt, not before the end of its endpoint's pause: ISO 8601, UTC; null once no attempt is planned, and during one. It is made earlier if the endpoint responds again before. */
   readonly nextAttemptAt: string | null;
   /** Time when the last attempt started: ISO 8601, UTC; null before the first one. */
   readonly lastAttemptAt: string | null;
@@ -2544,9 +2560,9 @@ export interface WebhookDeliveryDetail {
   readonly eventType: string;
   /** `failed` deliveries are retried at nextAttemptAt; `dead_letter` ones only by a replay. */
   readonly status: "pending" | "in_progress" | "succeeded" | "failed" | "dead_letter";
-  /** Number of completed attempts. */
+  /** Number of completed attempts, also those made ahead of the schedule. */
   readonly attempts: number;
-  /** Time of the next attempt: ISO 8601, UTC; null once no attempt is planned, and during one. */
+  /** Time of the next attempt, not before the end of its endpoint's pause: ISO 8601, UTC; null once no attempt is planned, and during one. It is made earlier if the endpoint responds again before. */
   readonly nextAttemptAt: string | null;
   /** Time when the last attempt started: ISO 8601, UTC; null before the first one. */
   readonly lastAttemptAt: string | null;
@@ -2586,6 +2602,14 @@ export interface WebhookEndpoint {
   readonly status: "enabled" | "disabled";
   /** Why it was disabled, as a sentence; null while enabled. */
   readonly disabledReason: string | null;
+  /** Time of the first failed attempt since the last success: ISO 8601, UTC; null if none has failed since. */
+  readonly failingSince: string | null;
+  /** Why the last attempt failed, as a sentence; null if none has failed since the last success. */
+  readonly lastFailure: string | null;
+  /** Since when its deliveries wait, because most attempts failed: ISO 8601, UTC; null if they do not. */
+  readonly pausedSince: string | null;
+  /** Time of the next attempt: ISO 8601, UTC; null if not paused. If it succeeds, all waiting deliveries follow at once; if not, the pause goes on. A test event, or the status `enabled` in an update, makes the attempt at once. */
+  readonly pausedUntil: string | null;
   /** Time of creation: ISO 8601, UTC. */
   readonly createdAt: string;
   /** Time of the last change: ISO 8601, UTC. */

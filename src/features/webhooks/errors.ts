@@ -24,5 +24,5 @@ export const DeliveryInFlight = defineProblem({
   status: 409,
   title: "The event's delivery to the endpoint has not ended",
   remedy:
-    "The delivery is tried again by itself, at its `nextAttemptAt`. To try at once, send a test event to the endpoint (`testWebhookEndpoint`), after which everything that waits follows; or read the event in the list of events.",
+    "Till tries the delivery again at its `nextAttemptAt`. To try at once, send a test event to the endpoint (`testWebhookEndpoint`), after which everything that waits follows; or read the event in the list of events.",
 });

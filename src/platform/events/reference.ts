@@ -49,7 +49,7 @@ export function eventsReference(kept: DeliveriesKept): string {
   return [
     "# Events",
     "",
-    "A webhook endpoint selects from these types; an endpoint that selects none receives all. A shop needs those of its invoices and refunds, `payment.needs_review`, `payment.accepted` and `payment.rejected`, and at a shared address `transfer.unmatched` and `wallet_capacity.half_used`. [Receiving webhooks](guides/webhooks.md) has a receiver.",
+    "A webhook endpoint selects from these types; an endpoint that selects none receives all. There are no patterns such as `invoice.*`. A shop needs those of its invoices and refunds, `payment.needs_review`, `payment.accepted` and `payment.rejected`, and at a shared address `transfer.unmatched` and `wallet_capacity.half_used`. [Receiving webhooks](guides/webhooks.md) has a receiver.",
     "",
     "A webhook's body is `{ type, timestamp, data, apiVersion, organizationId, sequence }`: `sequence` numbers the events of the endpoint without gaps. `GET /v1/organizations/{organizationId}/events` returns the same bodies, oldest first, with the event's `id` instead of the `sequence`; the `id` is the `webhook-id` header of the deliveries.",
     "",

@@ -67,7 +67,10 @@ anyStore("the webhooks API refuses", (store) => {
     });
     expect(refused.status).to.equal(400);
     expect(refused.body["errors"]).to.have.nested.property("[0].pointer", "/eventTypes/1");
-    expect(JSON.stringify(refused.body["errors"])).to.include("invoice.payed");
+    expect(refused.body["errors"])
+      .to.have.nested.property("[0].message")
+      .that.includes('"invoice.payed"')
+      .and.includes("did you mean invoice.paid?");
   });
 
   it("the eleventh endpoint", async () => {
@@ -102,6 +105,9 @@ anyStore("the webhooks API refuses", (store) => {
     const refused = await post(`webhook-deliveries/${id}/replay`);
     expect(refused.status, refused.text).to.equal(409);
     expect(refused.body["code"]).to.equal("delivery_in_flight");
+    expect(refused.body["detail"]).to.match(
+      /^Its next attempt is at \d{4}-.*till webhook trigger wep_/,
+    );
   });
 
   it("the replay of another organization's delivery, like a missing one", async () => {

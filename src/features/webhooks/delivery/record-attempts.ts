@@ -219,8 +219,8 @@ async function updateEndpointHealth(
 }
 
 /**
- * Clears the failure state of endpoints that respond again. What waits is then sent now, unless the failure was short:
- * it may be a single event that the receiver refuses while it takes others.
+ * Clears the failure state of endpoints that respond again. Waiting deliveries are then sent now, unless they are old:
+ * one may be an event that the receiver refuses while it takes others.
  */
 async function recover(
   tx: Tx,

@@ -2,7 +2,7 @@ import { day, type Instant } from "../../../kernel/clock.ts";
 import { idFloor, type Id } from "../../../kernel/id.ts";
 import type { Database, WriteContext } from "../../../platform/database/index.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
-import { deliveryLifeMax, retryDelayMax } from "./retry-policy.ts";
+import { deliveryLifeMax, restAskedMax, retryDelayMax } from "./retry-policy.ts";
 import { webhookEndpoints } from "../table.ts";
 
 /** How long a successful delivery is kept, with its body and attempts. */
@@ -80,21 +80,25 @@ async function pruneAttempts(
 }
 
 /**
- * Makes deliveries due whose due time is further ahead than any retry: it is from a clock that was set back since.
- * Returns false: one statement changes all of them, which are few.
+ * Makes deliveries and lone attempts due whose due time is further ahead than any retry: it is from a clock that was set
+ * back since. Returns false: one statement each changes all of them, which are few.
  */
 export async function mendDueTimes(
   db: Database,
   now: Instant,
   context: WriteContext,
 ): Promise<boolean> {
-  await db.write(context, (tx) =>
-    tx.run(
+  await db.write(context, async (tx) => {
+    await tx.run("UPDATE webhook_endpoints SET probe_at = $1 WHERE probe_at > $2", [
+      now,
+      now + restAskedMax,
+    ]);
+    await tx.run(
       `UPDATE webhook_deliveries SET due_at = $1
        WHERE status <> 'succeeded' AND status IN ('pending', 'in_progress', 'failed') AND due_at > $2`,
       [now, now + retryDelayMax],
-    ),
-  );
+    );
+  });
   return false;
 }
 

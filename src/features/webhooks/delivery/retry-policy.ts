@@ -110,9 +110,12 @@ function askedWait(result: OutboundResult): number | null {
     : null;
 }
 
-/** Returns the delay that the receiver asked for, in milliseconds, as far as it is respected; 0 if none. */
+/** The longest time for which a lone attempt respects Retry-After. */
+export const restAskedMax = retryAfterCapMin;
+
+/** Returns the delay that the receiver asked for, in milliseconds, as far as lone attempts respect it; 0 if none. */
 export function restAsked(result: OutboundResult): number {
-  return Math.min(askedWait(result) ?? 0, retryAfterCapMin);
+  return Math.min(askedWait(result) ?? 0, restAskedMax);
 }
 
 /** Returns the reason shown to the merchant, without the response body, which only the operator may see. */

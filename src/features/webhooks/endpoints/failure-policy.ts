@@ -34,8 +34,8 @@ export const givenUpApart = 12 * hour;
 
 /** Minimum delay between a failure and the next lone attempt. */
 export const probeDelayMin = 30 * second;
-/** Maximum of that delay, except if the receiver asks for more. */
-export const probeDelayMax = 15 * minute;
+/** Maximum of that delay, except if the receiver asks for more: a receiver that is back waits at most this long. */
+export const probeDelayMax = 2 * minute;
 /** The delay as a share of the failure's duration, so that a recovery is noticed within a twentieth of it. */
 const probeDelayShare = 1 / 20;
 /**
