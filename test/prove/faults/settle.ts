@@ -55,7 +55,7 @@ export async function settle(
     const paidTwice = await creditedTwice(db);
     const unpaid = await withoutTransfer(db, paid);
     const uncredited = Math.max(0, waited.transfers - waited.credited);
-    const untold = waited.events - waited.told - waited.delayed;
+    const untold = Math.max(0, waited.events - waited.told - waited.delayed);
     return {
       requests: load.answers.length,
       acknowledged: acknowledged + paid.length,
@@ -132,8 +132,10 @@ async function count({ receiver }: Ground, db: Database): Promise<Counted> {
     `SELECT COUNT(DISTINCT transaction_hash) AS "count" FROM payments WHERE status = 'confirmed'`,
   );
   const types = toldTypes.map((type) => `'${type}'`).join(", ");
+  // An endpoint hears nothing from before its time: that is what events of a clock that was set back look like.
   const events = await db.all<{ id: string }>(
-    `SELECT id AS "id" FROM events WHERE organization_id IS NOT NULL AND type IN (${types})`,
+    `SELECT id AS "id" FROM events WHERE organization_id IS NOT NULL AND type IN (${types})
+       AND occurred_at >= (SELECT MIN(created_at) FROM webhook_endpoints)`,
   );
   const [later] = await db.all<{ count: number }>(
     `SELECT COUNT(*) AS "count" FROM webhook_deliveries WHERE attempts = 0 AND due_at > $1`,
