@@ -34,7 +34,7 @@ export interface Leases {
 const skewMax = minute;
 
 /**
- * True if a lease has not ended. One that ends later than its life allows is from a clock that was set back since; it
+ * True if a lease has not ended. An end further ahead than its life is from a clock that was set back since: the lease
  * counts as ended, or nobody would do its work until then. The token refuses the writes of a holder that still works.
  */
 function isLive(until: Instant, now: Instant, lifeMs: number): boolean {
