@@ -23,6 +23,8 @@ const refused: Readonly<Record<string, number>> = {
   // No server has run on the store.
   "ops status": 7,
   "webhook verify": 2,
+  // Without a flag there is nothing to change.
+  "webhook update": 2,
   "receipt verify": 1,
   "payments transfer": 5,
   "payments allocate": 5,
