@@ -204,7 +204,7 @@ export const endpointCommands = [
       "status",
     ],
     next: (one) =>
-      `till webhook show ${one.id} shows the response; a paused endpoint is tried at once with what has waited longest`,
+      `till webhook show ${one.id} shows the response, if a server is running; a paused endpoint is tried at once`,
   }),
 ];
 

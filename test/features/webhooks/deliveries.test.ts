@@ -594,8 +594,20 @@ eachStore("webhook deliveries", (store) => {
     isBroken = false;
     await update({ url: `http://127.0.0.1:${String(target.port)}/moved` });
     await here.deliver();
-    const left = (await here.deliveries()).filter(({ status }) => status === "pending");
-    expect(left).to.have.length(0);
+    const left = async (wanted: string) =>
+      (await here.deliveries()).filter(({ status }) => status === wanted).length;
+    expect(await left("pending")).to.equal(0);
+
+    isBroken = true;
+    await here.emit(...Array.from({ length: 12 }, () => "invoice.paid" as const));
+    await here.deliver();
+    here.clock.move(10 * second);
+    isBroken = false;
+    const failed = await left("failed");
+    expect(failed).to.be.above(9);
+    await here.service.sendTest(testContext, here.shop, id);
+    await here.deliver();
+    expect(await left("failed")).to.equal(0);
   });
 
   it("of a quiet endpoint are tried every 30 s at first, without using up their attempts", async () => {

@@ -229,7 +229,7 @@ async function recover(
 ): Promise<void> {
   const recovered = (await resetFailures(tx, endpointIds)).flatMap((endpoint) => {
     const failedFor = now - Math.min(endpoint.failingSince ?? now, endpoint.pausedSince ?? now);
-    if (failedFor < probeDelayMin) return [];
+    if (endpoint.pausedSince === null && failedFor < probeDelayMin) return [];
     return [{ endpointId: endpoint.id, madeAfter: now - broughtForwardAge(failedFor) }];
   });
   if (recovered.length > 0) await bringForward(tx, recovered, now);
