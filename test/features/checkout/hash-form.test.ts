@@ -110,7 +110,7 @@ describe("the form for a transaction hash", () => {
     ["in_review", "Found. Café Zürich will decide whether it is for this payment."],
     ["reverted", "The network hasn&#39;t settled this transaction yet."],
     ["failed", "This transaction failed on the network, so no USDT was sent."],
-    ["other_address", "send anything to the address of this payment."],
+    ["other_address", "went to another address and sent nothing to the address of this payment."],
     ["other_token", "sent something other than USDT on TRON (TRC-20), so it doesn&#39;t count."],
     ["token_disabled", "accept USDT on TRON (TRC-20) at the moment."],
     ["too_small", "This transaction sent too little to count as a payment."],

@@ -330,7 +330,7 @@ describe("the page of a checkout", () => {
     expect(partly).to.contain("Already sent the rest? Please don't send it twice");
     await lab.close();
     expect(textOf(await inScene("expired partly paid"))).to.contain(
-      "Please don't send the rest anymore: the time to pay is over. We received 10.00 USDT of 25.0001 USDT.",
+      "Please don't send the rest: the time to pay is over. We received 10.00 USDT of 25.0001 USDT.",
     );
   });
 
@@ -352,9 +352,10 @@ describe("the page of a checkout", () => {
         const [state = ""] = /<section class="state.*?<\/section>/s.exec(page) ?? [];
         const text = textOf(state);
         expect(text.includes(button), `${name}, the form`).to.equal(refunded === 0n);
-        expect(text.includes("with the wallet address that it should go to"), name).to.equal(
-          refunded === 0n,
-        );
+        expect(
+          text.includes("Enter the wallet address that the refund should go to."),
+          name,
+        ).to.equal(refunded === 0n);
         expect(text.includes(withoutForm), `${name}, the merchant`).to.equal(refunded > 0n);
         if (name === "canceled") {
           expect(text.includes("We received 25.0001 USDT."), "the arrived amount").to.equal(
@@ -367,7 +368,7 @@ describe("the page of a checkout", () => {
     }
   });
 
-  it("says once a refund is requested that there is nothing more to do", async () => {
+  it("says once a refund is requested how it goes on, and whom to ask if it does not", async () => {
     lab = await openLab("tron");
     scenes.find(({ name }) => name === "overpaid")?.set(lab, "tron");
     const amount = inUsdt("4.9999").units;
@@ -389,7 +390,8 @@ describe("the page of a checkout", () => {
     ];
     lab.change({});
     const text = textOf(await html());
-    expect(text).to.contain("You asked for 4.9999 USDT back.");
+    expect(text).to.contain("You asked for 4.9999 USDT back. Café Zürich sends refunds by hand");
+    expect(text).to.contain("If nothing happens, contact Café Zürich and tell them");
     expect(text).not.to.contain("Ask for 4.9999 USDT back").and.not.to.contain("To get 4.9999");
   });
 
@@ -478,6 +480,32 @@ describe("the page of a checkout", () => {
       expect(unescape(page), headline).to.contain(title);
       if (headline !== cases.at(-1)?.[0]) await lab.close();
     }
+  });
+
+  it("does not say to send the rest at once, or that a refused transaction can still appear", async () => {
+    await inScene("partly paid");
+    lab.world.payments = [...lab.world.payments, aPayment({ status: "reverted" })];
+    lab.change({ exception: "reverted" });
+    const partly = textOf(await html());
+    expect(partly).to.contain("10.00 USDT arrived. Another payment that we had seen is not on");
+    expect(partly).not.to.contain("Send the remaining");
+    await lab.close();
+    await inScene("expired unpaid");
+    for (const result of ["too_early", "too_late"] as const) {
+      lab.world.claims = [{ transactionHash: aHash("b"), result }];
+      lab.change({});
+      const over = textOf(await html());
+      expect(over)
+        .to.contain("tell them this reference: P7K2-9QXD")
+        .and.not.to.contain("still appear");
+    }
+    await lab.close();
+    await inScene("confirming");
+    lab.world.at += 20 * minute;
+    lab.change({});
+    expect(textOf(await html()))
+      .to.contain("We can't reach TRON (TRC-20)")
+      .and.not.to.contain("which takes");
   });
 
   it("says when the network was last read, while it cannot be", async () => {
@@ -759,7 +787,7 @@ describe("the page of a checkout", () => {
     lab.world.at = startOfTime + hour;
     const page = await html();
     expect(page).not.to.contain('id="address"');
-    expect(page).to.contain("we haven&#39;t read TRON (TRC-20) up to the end of that time yet");
+    expect(page).to.contain("we haven&#39;t checked TRON (TRC-20) up to the end of that time yet");
   });
 });
 

@@ -152,7 +152,7 @@ export const scenes: readonly Scene[] = [
     name: "late and not accepted yet",
     state: "late_review",
     nextAction: "wait",
-    headline: "Your payment came after the time to pay had ended",
+    headline: "Your payment arrived too late",
     set(lab, network) {
       later(lab, network);
       lab.world.payments = [aPayment({ status: "review", blockTime: afterEnd - minute })];

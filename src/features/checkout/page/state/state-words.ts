@@ -81,29 +81,29 @@ function contactParts(session: CheckoutSession, text: Catalogue): Part[] {
 function draft(session: CheckoutSession, text: Catalogue): Draft {
   const notices = session.notices.map((notice) => text[noticeTexts[notice]]);
   const refundOr = (otherwise: string) => refundStep(session, text, otherwise);
-  const waiting = [
-    ...notices,
-    text.contactIfLong,
-    ...(session.canRequestRefund ? [text.waitOrRefund] : []),
-  ];
+  const waiting = [text.contactIfLong, ...(session.canRequestRefund ? [text.waitOrRefund] : [])];
   switch (session.state) {
     case "awaiting":
       return enteredDraft(session, text) ?? ["asking", text.awaitingHeadline, text.awaitingLead];
     case "partly_paid": {
       if (isLookedFor(session)) return ["working", text.lookingHeadline, text.lookingLead];
-      const tone = notices.length === 0 ? "asking" : "careful";
       const { partlyPaidHeadline, partlyPaidLead, partlyPaidSent, partlyPaidElse } = text;
-      const steps = [...notices, partlyPaidLead, partlyPaidSent, partlyPaidElse];
-      return [tone, partlyPaidHeadline, ...steps];
+      if (session.notices.includes("payment_reverted")) {
+        return ["careful", partlyPaidHeadline, text.partlyPaidGone];
+      }
+      return ["asking", partlyPaidHeadline, partlyPaidLead, partlyPaidSent, partlyPaidElse];
     }
     case "confirming":
-      return ["working", text.confirmingHeadline, text.confirmingLead, ...notices];
+      // How long it takes is not known while the network cannot be read.
+      return notices.length > 0
+        ? ["working", text.confirmingHeadline, ...notices]
+        : ["working", text.confirmingHeadline, text.confirmingLead];
     case "in_review": {
       const why = session.notices.includes("other_amount") ? [] : [text.inReviewUnclear];
-      return ["working", text.inReviewHeadline, text.inReviewLead, ...why, ...waiting];
+      return ["working", text.inReviewHeadline, ...notices, text.inReviewLead, ...why, ...waiting];
     }
     case "late_review":
-      return ["careful", text.lateHeadline, text.lateLead, ...waiting];
+      return ["careful", text.lateHeadline, text.lateLead, ...notices, ...waiting];
     case "reverted":
       return ["careful", text.revertedHeadline, text.revertedLead, ...notices, text.revertedNext];
     case "paid":
@@ -126,7 +126,7 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
       return ["over", text.canceledHeadline, lead, ...notices, ...refundOr(text.contact)];
     }
     case "canceled_review":
-      return ["careful", text.canceledPaidHeadline, text.canceledPaidLead, ...waiting];
+      return ["careful", text.canceledPaidHeadline, text.canceledPaidLead, ...notices, ...waiting];
     case "cannot_check":
       return cannotCheckDraft(session, text, notices);
   }
@@ -134,19 +134,24 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
 
 /** Returns the words while nothing was found and there is news of what the payer has sent; null without any. */
 function enteredDraft(session: CheckoutSession, text: Catalogue): Draft | null {
-  const { notices, submittedTransactions } = session;
-  const [last] = submittedTransactions;
+  const { notices } = session;
   if (isLookedFor(session)) return ["working", text.lookingHeadline, text.lookingLead];
   if (notices.includes("payment_reverted")) return ["careful", text.goneHeadline, text.goneLead];
   if (notices.includes("transaction_failed")) {
     return ["careful", text.sentFailedHeadline, text.transactionFailed, text.payAgain];
   }
+  const refused = refusedSteps(session, text);
+  return refused === null ? null : ["careful", text.enteredHeadline, ...refused];
+}
+
+/** Returns why the transaction that was entered last is not the payment, and the next step; null if it may be. */
+function refusedSteps({ submittedTransactions: [last] }: CheckoutSession, text: Catalogue) {
   if (last === undefined || toldElsewhere.has(last.result)) return null;
   const result = text[hashResults[last.result]];
   // Some results say themselves whom to contact.
   return result.includes("{reference}")
-    ? ["careful", text.enteredHeadline, result.replace("{merchant}", "{contact}")]
-    : ["careful", text.enteredHeadline, result, text.enteredNext];
+    ? [result.replace("{merchant}", "{contact}")]
+    : [result, text.enteredNext];
 }
 
 /** Returns the steps after the time to pay without a payment: payers who have already sent come first. */
@@ -154,7 +159,8 @@ function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
   if (isRefundNext(session)) return [text.notNeededLead, text.refundNext];
   if (session.notices.includes("transaction_failed")) return [text.newLink];
   const sent = isLookedFor(session) ? text.lookingLead : text.expiredSent;
-  return [...refundStep(session, text, sent), text.expiredLead];
+  const steps = refusedSteps(session, text) ?? [sent];
+  return [...refundStep(session, text, ...steps), text.expiredLead];
 }
 
 /** Whether the transaction that was entered last is still being looked for. */
@@ -226,12 +232,12 @@ export function isRefundNext({ canRequestRefund, nextAction, state }: CheckoutSe
   return nextAction === "contact_merchant" || nextAction === "request_new_link";
 }
 
-/** Returns the words of the refund's form; without one, another step, unless a refund has been requested. */
-function refundStep(session: CheckoutSession, text: Catalogue, otherwise: string): string[] {
+/** Returns the words of the refund's form; without one, other steps, unless a refund has been requested. */
+function refundStep(session: CheckoutSession, text: Catalogue, ...otherwise: string[]): string[] {
   if (isRefundNext(session)) return [text.refundNext];
   if (session.refunds.some(({ status }) => status === "requested")) return [text.refundAsked];
   const isAsked = session.refunds.some(({ status }) => status !== "rejected");
-  return isAsked ? [] : [otherwise];
+  return isAsked ? [] : otherwise;
 }
 
 const noticeTexts = {

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e137c2829af5.
+ * of en.ts with the digest af14cc86c33b.
  */
 export const de: Catalogue = {
   lang: "de",
@@ -97,13 +97,15 @@ export const de: Catalogue = {
     "Bitte zahlen Sie noch nicht erneut. Haben Sie die falsche eingegeben? Geben Sie unten die richtige ein. Haben Sie mit dieser bezahlt? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   goneHeadline: "Das Netzwerk zeigt Ihre Zahlung nicht mehr an",
   goneLead:
-    "Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach. Wird die Zahlung dort als gesendet, ausstehend oder abgeschlossen angezeigt, dann warten Sie und zahlen Sie nicht noch einmal. Wird sie als fehlgeschlagen angezeigt, können Sie unten noch einmal zahlen. Nach einer Stunde noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach. Wird die Zahlung dort als gesendet, ausstehend oder abgeschlossen angezeigt, dann warten Sie und zahlen Sie nicht noch einmal. Wird sie als fehlgeschlagen angezeigt, haben Sie das Geld noch und können unten noch einmal zahlen. Nach einer Stunde noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   partlyPaidHeadline: "Ein Teil Ihrer Zahlung ist angekommen",
   partlyPaidLead:
     "Senden Sie die übrigen {remaining}, um die Zahlung abzuschließen. Wir haben {received} von {payable} erhalten.",
   partlyPaidSent: "Den Rest schon gesendet? Bitte senden Sie ihn nicht zweimal: Er erscheint hier.",
   partlyPaidElse:
     "Sie senden den Rest nicht? Wenn die Zeit zum Bezahlen vorbei ist, können Sie hier Ihr Geld zurückverlangen.",
+  partlyPaidGone:
+    "{received} sind angekommen. Eine andere Zahlung, die wir gesehen hatten, ist nicht mehr im Netzwerk. Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach: Wird sie dort als gesendet, ausstehend oder abgeschlossen angezeigt, dann warten Sie. Wird sie als fehlgeschlagen angezeigt, senden Sie unten den Rest.",
   confirmingHeadline: "Zahlung gefunden",
   confirmingLead:
     "Sie müssen nichts weiter tun und können diese Seite schließen. Das Netzwerk bestätigt Ihre Zahlung gerade. Voraussichtliche Dauer: {wait}.",
@@ -153,7 +155,7 @@ export const de: Catalogue = {
   cannotCheckLead:
     "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung wird gefunden, sobald {network} wieder gelesen werden kann.",
   cannotCheckOpen:
-    "Noch nicht bezahlt? Sie können warten und um einen neuen Link bitten, falls die Zeit abläuft. Wenn Sie jetzt zahlen, sehen wir es, sobald wir das Netzwerk wieder lesen können.",
+    "Noch nicht bezahlt? Am besten warten Sie, bis wir das Netzwerk wieder lesen können, und bitten um einen neuen Link, falls die Zeit abläuft. Wenn Sie jetzt zahlen, sehen wir es dann.",
   cannotCheckOver:
     "Noch nicht bezahlt? Bitte zahlen Sie jetzt nicht. Bitten Sie {contact} um einen neuen Link.",
   cannotCheckOverSent:
@@ -165,7 +167,7 @@ export const de: Catalogue = {
     "Wir erreichen {network} im Moment nicht. Sobald wir es wieder erreichen, gehen die Bestätigungen weiter. Ihre Zahlung wurde gefunden, bitte senden Sie sie also nicht noch einmal.",
   revertedHeadline: "Das Netzwerk muss Ihre Zahlung neu bestätigen",
   revertedLead:
-    "Bitte zahlen Sie nicht noch einmal. {network} hat Ihre Zahlung noch nicht bestätigt: Der Block, in dem sie stand, wurde ersetzt. Das kommt ab und zu vor, und meist erscheint die Zahlung innerhalb von Minuten wieder.",
+    "Bitte zahlen Sie nicht noch einmal. {network} hat die neuesten Transaktionen neu geordnet und muss Ihre noch einmal bestätigen. Das kommt ab und zu vor, und meist erscheint die Zahlung innerhalb von Minuten wieder.",
   revertedNext:
     "Sie können diese Seite schließen und wiederkommen. Eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   reverted:
@@ -220,9 +222,9 @@ export const de: Catalogue = {
   refundQuestion: "Rückerstattung anfordern",
   refundAmount: "{amount} zurückverlangen",
   refundNext:
-    "Fordern Sie hier eine Rückerstattung an und geben Sie die Wallet-Adresse an, an die sie gehen soll. {merchant} sendet sie dann oder nennt auf dieser Seite den Grund, warum nicht.",
+    "Geben Sie die Wallet-Adresse an, an die die Rückerstattung gehen soll. {merchant} sendet Rückerstattungen aus der eigenen Wallet, und diese Seite zeigt, wann.",
   refundAsked:
-    "Sie haben {refund} zurückverlangt. {merchant} entscheidet, und diese Seite zeigt die Entscheidung. Sie müssen nichts weiter tun.",
+    "Sie haben {refund} zurückverlangt. {merchant} sendet Rückerstattungen von Hand, und diese Seite zeigt, wann. Wenn nichts geschieht, wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   refundLead:
     "{merchant} kann zurücksenden, was für diese Zahlung nicht gebraucht wird. Geben Sie die Transaktions-ID (TxID oder Hash) Ihrer Zahlung und eine Adresse Ihrer eigenen Wallet an. Geben Sie nicht die Adresse der Börse an, von der Sie bezahlt haben: Was dorthin gesendet wird, kann verloren gehen.",
   refundAddressLabel: "Ihre eigene Adresse im Netzwerk {network}",

@@ -94,7 +94,7 @@ export const en = {
     "Already sent it? Please don't send it twice: it will appear here. You can close this page and come back.",
   /** Instead, if the last transaction failed. */
   payAgain:
-    "Does your wallet or exchange show it as completed? Then don't pay again: contact {contact} and tell them this reference: {reference}. Otherwise, you can pay again below.",
+    "If your wallet or exchange shows it as completed, don't pay again: contact {contact} and tell them this reference: {reference}. Otherwise, you can pay again below.",
   /** The page while a transaction that was entered is looked for. */
   lookingLead:
     "Please don't pay again. This usually takes a few minutes. If we can't find it within an hour, this page will say so. You can close this page and come back.",
@@ -107,13 +107,15 @@ export const en = {
   /** After a reorganization, once a payment is not expected back. */
   goneHeadline: "The network doesn't show your payment any more",
   goneLead:
-    "Look in your wallet or exchange. If it shows the payment as sent, pending or completed, wait and don't pay again. If it shows it as failed, you can pay again below. Still not here after an hour? Contact {contact} and tell them this reference: {reference}.",
+    "Look in your wallet or exchange. If it shows the payment as sent, pending or completed, wait and don't pay again. If it shows it as failed, you still have the money and can pay again below. Is it still not here after an hour? Contact {contact} and tell them this reference: {reference}.",
   partlyPaidHeadline: "Part of your payment has arrived",
   partlyPaidLead:
     "Send the remaining {remaining} to complete the payment. We received {received} of {payable}.",
   partlyPaidSent: "Already sent the rest? Please don't send it twice: it will appear here.",
   partlyPaidElse:
     "Not sending the rest? Once the time to pay is over, you can ask here for your money back.",
+  partlyPaidGone:
+    "{received} arrived. Another payment that we had seen is not on the network any more. Look in your wallet or exchange: if it shows that payment as sent, pending or completed, wait. If it shows it as failed, send the rest below.",
   confirmingHeadline: "Payment detected",
   confirmingLead:
     "You don't have to do anything else and can close this page. The network is confirming your payment, which takes {wait}.",
@@ -139,7 +141,7 @@ export const en = {
   paidLateLead:
     "Thank you. {merchant} has accepted your payment. You don't have to do anything else.",
   paidLateOverpaidLead: "{merchant} has accepted your payment.",
-  lateHeadline: "Your payment came after the time to pay had ended",
+  lateHeadline: "Your payment arrived too late",
   lateLead:
     "Please wait, and don't send anything else. {merchant} decides whether to accept your payment or send it back. This page will show the decision.",
   expiredHeadline: "The time to pay is over",
@@ -147,10 +149,10 @@ export const en = {
   newLink:
     "Please don't send anything now. Ask {contact} for a new link, and tell them this reference: {reference}.",
   expiredSent:
-    "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
+    "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Is it still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   expiredPartlyHeadline: "Only part was paid in time",
   expiredPartlyLead:
-    "Please don't send the rest anymore: the time to pay is over. We received {received} of {payable}.",
+    "Please don't send the rest: the time to pay is over. We received {received} of {payable}.",
   expiredPartlyNext:
     "Contact {contact} about the {received} and tell them this reference: {reference}.",
   canceledHeadline: "Canceled by {merchant}",
@@ -164,10 +166,10 @@ export const en = {
   cannotCheckLead:
     "Already sent it? Please don't send it again: it will be found as soon as {network} can be read again.",
   cannotCheckOpen:
-    "Not paid yet? You can wait, and ask for a new link if the time runs out. If you pay now, we'll see it when we can read the network again.",
+    "Not paid yet? It's best to wait until we can read the network again, and to ask for a new link if the time runs out. If you pay now, we'll see it then.",
   cannotCheckOver: "Not paid yet? Please don't pay now. Ask {contact} for a new link.",
   cannotCheckOverSent:
-    "Already sent it? Please don't send it again: we haven't read {network} up to the end of that time yet. This page will show what we find.",
+    "Already sent it? Please don't send it again: we haven't checked {network} up to the end of that time yet. This page will show your payment if you sent it in time.",
   notAcceptedHeadline: "You can't pay this way right now",
   notAccepted:
     "Please don't send anything: {merchant} doesn't take {token} on {network} at the moment. Already sent it, or want to pay another way? Contact {contact} and tell them this reference: {reference}.",
@@ -175,9 +177,9 @@ export const en = {
     "We can't reach {network} at the moment. The confirmations go on as soon as we can. Your payment was found, so please don't send it again.",
   revertedHeadline: "The network must confirm your payment again",
   revertedLead:
-    "Please don't pay again. {network} hasn't confirmed your payment: the block that it was in was replaced. This happens now and then, and the payment usually appears again within minutes.",
+    "Please don't pay again. {network} reordered its latest transactions and has to confirm yours again. This happens now and then, and the payment usually appears again within minutes.",
   revertedNext:
-    "You can close this page and come back. Still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
+    "You can close this page and come back. Is it still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   reverted:
     "Look in your wallet before you send anything: the network didn't keep a payment that was shown here before. While your wallet shows it as sent or pending, please don't send another.",
   transactionFailed:
@@ -213,7 +215,7 @@ export const en = {
     "The network hasn't settled this transaction yet. While your wallet shows it as sent or pending, please don't send another.",
   hashFailed: "This transaction failed on the network, so no {token} was sent.",
   hashOtherAddress:
-    "This transaction didn't send anything to the address of this payment. Check in your wallet where it went.",
+    "This transaction went to another address and sent nothing to the address of this payment. Check in your wallet where it went.",
   hashOtherToken:
     "This transaction sent something other than {token} on {network}, so it doesn't count. Contact {merchant} and tell them this reference: {reference}.",
   hashTokenDisabled:
@@ -230,9 +232,9 @@ export const en = {
   refundAmount: "Ask for {amount} back",
   /** Above the button that opens the form. */
   refundNext:
-    "Ask for a refund here, with the wallet address that it should go to. {merchant} then sends it, or says on this page why not.",
+    "Enter the wallet address that the refund should go to. {merchant} sends refunds from their own wallet, and this page shows when.",
   refundAsked:
-    "You asked for {refund} back. {merchant} decides, and this page will show the decision. You don't have to do anything.",
+    "You asked for {refund} back. {merchant} sends refunds by hand, and this page shows when. If nothing happens, contact {contact} and tell them this reference: {reference}.",
   refundLead:
     "{merchant} can send back what this payment doesn't need. Enter the transaction ID (TxID or hash) of your payment, and an address of your own wallet. Don't enter an exchange's address from which you paid: what is sent there may be lost.",
   refundAddressLabel: "Your own address on {network}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e137c2829af5.
+ * of en.ts with the digest af14cc86c33b.
  */
 export const es: Catalogue = {
   lang: "es",
@@ -98,13 +98,15 @@ export const es: Catalogue = {
     "No pagues otra vez todavía. ¿Introdujiste la equivocada? Introduce abajo la correcta. ¿Pagaste con esta? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   goneHeadline: "La red ya no muestra tu pago",
   goneLead:
-    "Mira en tu billetera o exchange. Si muestra el pago como enviado, pendiente o completado, espera y no pagues otra vez. Si lo muestra como fallido, puedes pagar de nuevo abajo. ¿Sigue sin aparecer aquí después de una hora? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "Mira en tu billetera o exchange. Si muestra el pago como enviado, pendiente o completado, espera y no pagues otra vez. Si lo muestra como fallido, todavía tienes el dinero y puedes pagar de nuevo abajo. ¿Sigue sin aparecer aquí después de una hora? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   partlyPaidHeadline: "Ha llegado una parte de tu pago",
   partlyPaidLead:
     "Envía los {remaining} restantes para completar el pago. Hemos recibido {received} de {payable}.",
   partlyPaidSent: "¿Ya enviaste el resto? No lo envíes dos veces: aparecerá aquí.",
   partlyPaidElse:
     "¿No envías el resto? Cuando termine el tiempo para pagar, podrás pedir aquí que te devuelvan el dinero.",
+  partlyPaidGone:
+    "Han llegado {received}. Otro pago que habíamos visto ya no está en la red. Mira en tu billetera o exchange: si lo muestra como enviado, pendiente o completado, espera. Si lo muestra como fallido, envía el resto abajo.",
   confirmingHeadline: "Pago detectado",
   confirmingLead:
     "No tienes que hacer nada más y puedes cerrar esta página. La red está confirmando tu pago. Tiempo estimado: {wait}.",
@@ -153,7 +155,7 @@ export const es: Catalogue = {
   cannotCheckLead:
     "¿Ya lo enviaste? No lo envíes otra vez: tu pago se encontrará en cuanto se pueda volver a leer la red {network}.",
   cannotCheckOpen:
-    "¿Aún no has pagado? Puedes esperar y pedir un enlace nuevo si se acaba el tiempo. Si pagas ahora, lo veremos cuando podamos volver a leer la red.",
+    "¿Aún no has pagado? Lo mejor es esperar hasta que podamos volver a leer la red, y pedir un enlace nuevo si se acaba el tiempo. Si pagas ahora, lo veremos entonces.",
   cannotCheckOver: "¿Aún no has pagado? No pagues ahora. Pide un enlace nuevo a {contact}.",
   cannotCheckOverSent:
     "¿Ya lo enviaste? No lo envíes otra vez: todavía no hemos leído la red {network} hasta el final de ese tiempo. Esta página mostrará lo que encontremos.",
@@ -164,7 +166,7 @@ export const es: Catalogue = {
     "Ahora mismo no podemos acceder a la red {network}. Las confirmaciones seguirán en cuanto podamos. Tu pago se ha encontrado, así que no lo envíes otra vez.",
   revertedHeadline: "La red debe volver a confirmar tu pago",
   revertedLead:
-    "No pagues otra vez. La red {network} no ha confirmado tu pago: el bloque en el que estaba fue sustituido. Esto pasa de vez en cuando, y el pago suele aparecer de nuevo en unos minutos.",
+    "No pagues otra vez. La red {network} ha reordenado sus últimas transacciones y tiene que confirmar la tuya de nuevo. Esto pasa de vez en cuando, y el pago suele aparecer de nuevo en unos minutos.",
   revertedNext:
     "Puedes cerrar esta página y volver. ¿Sigue sin aparecer aquí una hora después de enviarlo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   reverted:
@@ -215,9 +217,9 @@ export const es: Catalogue = {
   refundQuestion: "Pedir un reembolso",
   refundAmount: "Pedir que devuelvan {amount}",
   refundNext:
-    "Pide aquí un reembolso e indica la dirección de billetera a la que debe ir. {merchant} lo envía después o explica en esta página por qué no.",
+    "Indica la dirección de billetera a la que debe ir el reembolso. {merchant} envía los reembolsos desde su propia billetera, y esta página mostrará cuándo.",
   refundAsked:
-    "Pediste que te devuelvan {refund}. {merchant} decide, y esta página mostrará la decisión. No tienes que hacer nada más.",
+    "Pediste que te devuelvan {refund}. {merchant} envía los reembolsos a mano, y esta página mostrará cuándo. Si no pasa nada, ponte en contacto con {contact} e indica esta referencia: {reference}.",
   refundLead:
     "{merchant} puede devolverte lo que este pago no necesita. Escribe el ID de la transacción (TxID o hash) de tu pago y una dirección de tu propia billetera. No escribas la dirección del exchange desde el que pagaste: lo que se envíe allí puede perderse.",
   refundAddressLabel: "Tu propia dirección en la red {network}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e137c2829af5.
+ * of en.ts with the digest af14cc86c33b.
  */
 export const fr: Catalogue = {
   lang: "fr",
@@ -99,7 +99,7 @@ export const fr: Catalogue = {
     "Pour l’instant, ne payez pas de nouveau. Vous avez saisi la mauvaise\u00a0? Saisissez la bonne ci-dessous. Vous avez payé avec celle-ci\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   goneHeadline: "Le réseau n’affiche plus votre paiement",
   goneLead:
-    "Regardez dans votre portefeuille ou sur votre plateforme d’échange. Si le paiement y figure comme envoyé, en attente ou terminé, patientez et ne payez pas de nouveau. S’il y figure comme échoué, vous pouvez payer de nouveau ci-dessous. Toujours pas ici après une heure\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Regardez dans votre portefeuille ou sur votre plateforme d’échange. Si le paiement y figure comme envoyé, en attente ou terminé, patientez et ne payez pas de nouveau. S’il y figure comme échoué, vous avez toujours l’argent et pouvez payer de nouveau ci-dessous. Toujours pas ici après une heure\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   partlyPaidHeadline: "Une partie de votre paiement est arrivée",
   partlyPaidLead:
     "Envoyez les {remaining} restants pour terminer le paiement. Nous avons reçu {received} sur {payable}.",
@@ -107,6 +107,8 @@ export const fr: Catalogue = {
     "Vous avez déjà envoyé le reste\u00a0? Ne l’envoyez pas deux fois\u00a0: il s’affichera ici.",
   partlyPaidElse:
     "Vous n’envoyez pas le reste\u00a0? Une fois le délai de paiement écoulé, vous pourrez demander ici à être remboursé.",
+  partlyPaidGone:
+    "{received} sont arrivés. Un autre paiement que nous avions vu n’est plus sur le réseau. Regardez dans votre portefeuille ou sur votre plateforme d’échange\u00a0: s’il y figure comme envoyé, en attente ou terminé, patientez. S’il y figure comme échoué, envoyez le reste ci-dessous.",
   confirmingHeadline: "Paiement détecté",
   confirmingLead:
     "Vous n’avez plus rien à faire et pouvez fermer cette page. Le réseau est en train de confirmer votre paiement. Durée estimée\u00a0: {wait}.",
@@ -155,7 +157,7 @@ export const fr: Catalogue = {
   cannotCheckLead:
     "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement sera retrouvé dès que le réseau {network} sera de nouveau lisible.",
   cannotCheckOpen:
-    "Pas encore payé\u00a0? Vous pouvez attendre, et demander un nouveau lien si le délai expire. Si vous payez maintenant, nous le verrons dès que nous pourrons de nouveau lire le réseau.",
+    "Pas encore payé\u00a0? Le mieux est d’attendre que nous puissions de nouveau lire le réseau, et de demander un nouveau lien si le délai expire. Si vous payez maintenant, nous le verrons à ce moment-là.",
   cannotCheckOver:
     "Pas encore payé\u00a0? Ne payez pas maintenant. Demandez un nouveau lien à {contact}.",
   cannotCheckOverSent:
@@ -167,7 +169,7 @@ export const fr: Catalogue = {
     "Nous ne pouvons pas joindre le réseau {network} pour le moment. Les confirmations reprendront dès que possible. Votre paiement a été trouvé, ne l’envoyez donc pas une deuxième fois.",
   revertedHeadline: "Le réseau doit reconfirmer votre paiement",
   revertedLead:
-    "Ne payez pas de nouveau. Le réseau {network} n’a pas confirmé votre paiement\u00a0: le bloc qui le contenait a été remplacé. Cela arrive de temps en temps, et le paiement réapparaît en général en quelques minutes.",
+    "Ne payez pas de nouveau. Le réseau {network} a réordonné ses dernières transactions et doit confirmer la vôtre une nouvelle fois. Cela arrive de temps en temps, et le paiement réapparaît en général en quelques minutes.",
   revertedNext:
     "Vous pouvez fermer cette page et y revenir. Toujours pas ici une heure après l’envoi\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   reverted:
@@ -223,9 +225,9 @@ export const fr: Catalogue = {
   refundQuestion: "Demander un remboursement",
   refundAmount: "Demander le retour de {amount}",
   refundNext:
-    "Demandez un remboursement ici, en indiquant l’adresse de portefeuille où il doit arriver. {merchant} l’envoie ensuite, ou indique sur cette page la raison d’un refus.",
+    "Indiquez l’adresse de portefeuille où le remboursement doit arriver. {merchant} envoie les remboursements depuis son propre portefeuille, et cette page indiquera quand.",
   refundAsked:
-    "Vous avez demandé le retour de {refund}. {merchant} décide, et cette page affichera la décision. Vous n’avez plus rien à faire.",
+    "Vous avez demandé le retour de {refund}. {merchant} envoie les remboursements manuellement, et cette page indiquera quand. Si rien ne se passe, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   refundLead:
     "{merchant} peut vous renvoyer ce dont ce paiement n’a pas besoin. Saisissez l’identifiant de la transaction (TxID ou hash) de votre paiement et une adresse de votre propre portefeuille. Ne saisissez pas l’adresse de la plateforme d’échange depuis laquelle vous avez payé\u00a0: ce qui y est envoyé peut être perdu.",
   refundAddressLabel: "Votre propre adresse sur le réseau {network}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest e137c2829af5.
+ * those of en.ts with the digest af14cc86c33b.
  */
 export const id: Catalogue = {
   lang: "id",
@@ -97,7 +97,7 @@ export const id: Catalogue = {
     "Mohon jangan membayar lagi dulu. Salah memasukkan? Masukkan yang benar di bawah. Anda membayar dengan yang ini? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   goneHeadline: "Jaringan tidak lagi menampilkan pembayaran Anda",
   goneLead:
-    "Periksa dompet atau exchange Anda. Jika pembayaran berstatus terkirim, tertunda, atau selesai, tunggu dan jangan membayar lagi. Jika berstatus gagal, Anda boleh membayar lagi di bawah. Masih belum ada di sini setelah satu jam? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Periksa dompet atau exchange Anda. Jika pembayaran berstatus terkirim, tertunda, atau selesai, tunggu dan jangan membayar lagi. Jika berstatus gagal, uangnya masih ada pada Anda dan Anda boleh membayar lagi di bawah. Masih belum ada di sini setelah satu jam? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   partlyPaidHeadline: "Sebagian pembayaran Anda sudah masuk",
   partlyPaidLead:
     "Kirim sisa {remaining} untuk menyelesaikan pembayaran. Kami menerima {received} dari {payable}.",
@@ -105,6 +105,8 @@ export const id: Catalogue = {
     "Sudah mengirim sisanya? Mohon jangan kirim dua kali: sisanya akan muncul di sini.",
   partlyPaidElse:
     "Tidak mengirim sisanya? Setelah waktu untuk membayar habis, Anda dapat meminta uang Anda kembali di sini.",
+  partlyPaidGone:
+    "{received} sudah masuk. Pembayaran lain yang sempat kami lihat tidak lagi ada di jaringan. Periksa dompet atau exchange Anda: jika pembayaran itu berstatus terkirim, tertunda, atau selesai, tunggu. Jika berstatus gagal, kirim sisanya di bawah.",
   confirmingHeadline: "Pembayaran terdeteksi",
   confirmingLead:
     "Anda tidak perlu melakukan apa pun lagi dan boleh menutup halaman ini. Jaringan sedang mengonfirmasi pembayaran Anda. Perkiraan waktu: {wait}.",
@@ -155,7 +157,7 @@ export const id: Catalogue = {
   cannotCheckLead:
     "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda akan ditemukan begitu jaringan {network} dapat dibaca lagi.",
   cannotCheckOpen:
-    "Belum membayar? Anda dapat menunggu, dan meminta tautan baru jika waktunya habis. Jika Anda membayar sekarang, kami akan melihatnya begitu jaringan dapat dibaca lagi.",
+    "Belum membayar? Sebaiknya tunggu sampai kami dapat membaca jaringan lagi, dan minta tautan baru jika waktunya habis. Jika Anda membayar sekarang, kami akan melihatnya saat itu.",
   cannotCheckOver:
     "Belum membayar? Mohon jangan membayar sekarang. Mintalah tautan baru kepada {contact}.",
   cannotCheckOverSent:
@@ -167,7 +169,7 @@ export const id: Catalogue = {
     "Kami tidak dapat menjangkau jaringan {network} saat ini. Konfirmasi berlanjut begitu kami bisa. Pembayaran Anda sudah ditemukan, jadi mohon jangan kirim lagi.",
   revertedHeadline: "Jaringan harus mengonfirmasi ulang pembayaran",
   revertedLead:
-    "Mohon jangan membayar lagi. Jaringan {network} belum mengonfirmasi pembayaran Anda: blok yang memuatnya diganti. Ini kadang terjadi, dan biasanya pembayaran muncul lagi dalam beberapa menit.",
+    "Mohon jangan membayar lagi. Jaringan {network} mengurutkan ulang transaksi terbarunya dan harus mengonfirmasi transaksi Anda lagi. Ini kadang terjadi, dan biasanya pembayaran muncul lagi dalam beberapa menit.",
   revertedNext:
     "Anda boleh menutup halaman ini dan kembali lagi. Masih belum ada di sini satu jam setelah dikirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   reverted:
@@ -220,9 +222,9 @@ export const id: Catalogue = {
   refundQuestion: "Minta pengembalian dana",
   refundAmount: "Minta {amount} dikembalikan",
   refundNext:
-    "Minta pengembalian dana di sini, dengan alamat dompet tujuannya. {merchant} lalu mengirimnya, atau menjelaskan di halaman ini mengapa tidak.",
+    "Masukkan alamat dompet tujuan pengembalian dana. {merchant} mengirim pengembalian dana dari dompetnya sendiri, dan halaman ini akan menunjukkan kapan.",
   refundAsked:
-    "Anda meminta {refund} dikembalikan. {merchant} yang memutuskan, dan keputusannya akan muncul di halaman ini. Anda tidak perlu melakukan apa pun lagi.",
+    "Anda meminta {refund} dikembalikan. {merchant} mengirim pengembalian dana secara manual, dan halaman ini akan menunjukkan kapan. Jika tidak terjadi apa-apa, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   refundLead:
     "{merchant} dapat mengirim kembali yang tidak diperlukan untuk pembayaran ini. Masukkan ID transaksi (TxID atau hash) pembayaran Anda dan alamat dompet Anda sendiri. Jangan masukkan alamat exchange yang Anda pakai untuk membayar: yang dikirim ke sana bisa hilang.",
   refundAddressLabel: "Alamat Anda sendiri di jaringan {network}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e137c2829af5.
+ * of en.ts with the digest af14cc86c33b.
  */
 export const it: Catalogue = {
   lang: "it",
@@ -97,13 +97,15 @@ export const it: Catalogue = {
     "Per ora non pagare di nuovo. Hai inserito quella sbagliata? Inserisci qui sotto quella giusta. Hai pagato con questa? Contatta {contact} e indica questo riferimento: {reference}.",
   goneHeadline: "La rete non mostra più il tuo pagamento",
   goneLead:
-    "Guarda nel tuo wallet o exchange. Se mostra il pagamento come inviato, in sospeso o completato, attendi e non pagare di nuovo. Se lo mostra come non riuscito, puoi pagare di nuovo qui sotto. Dopo un’ora non è ancora qui? Contatta {contact} e indica questo riferimento: {reference}.",
+    "Guarda nel tuo wallet o exchange. Se mostra il pagamento come inviato, in sospeso o completato, attendi e non pagare di nuovo. Se lo mostra come non riuscito, hai ancora il denaro e puoi pagare di nuovo qui sotto. Dopo un’ora non è ancora qui? Contatta {contact} e indica questo riferimento: {reference}.",
   partlyPaidHeadline: "È arrivata una parte del tuo pagamento",
   partlyPaidLead:
     "Invia i restanti {remaining} per completare il pagamento. Abbiamo ricevuto {received} su {payable}.",
   partlyPaidSent: "Hai già inviato il resto? Non inviarlo due volte: apparirà qui.",
   partlyPaidElse:
     "Non invii il resto? Quando il tempo per pagare sarà finito, potrai chiedere qui indietro il tuo denaro.",
+  partlyPaidGone:
+    "Sono arrivati {received}. Un altro pagamento che avevamo visto non è più sulla rete. Guarda nel tuo wallet o exchange: se lo mostra come inviato, in sospeso o completato, attendi. Se lo mostra come non riuscito, invia il resto qui sotto.",
   confirmingHeadline: "Pagamento rilevato",
   confirmingLead:
     "Non devi fare altro e puoi chiudere questa pagina. La rete sta confermando il tuo pagamento. Tempo previsto: {wait}.",
@@ -153,7 +155,7 @@ export const it: Catalogue = {
   cannotCheckLead:
     "Hai già pagato? Non pagare di nuovo: il tuo pagamento verrà trovato appena la rete {network} sarà di nuovo leggibile.",
   cannotCheckOpen:
-    "Non hai ancora pagato? Puoi aspettare, e chiedere un nuovo link se il tempo finisce. Se paghi adesso, lo vedremo quando potremo leggere di nuovo la rete.",
+    "Non hai ancora pagato? È meglio aspettare finché potremo leggere di nuovo la rete, e chiedere un nuovo link se il tempo finisce. Se paghi adesso, lo vedremo allora.",
   cannotCheckOver: "Non hai ancora pagato? Non pagare adesso. Chiedi un nuovo link a {contact}.",
   cannotCheckOverSent:
     "Hai già pagato? Non pagare di nuovo: non abbiamo ancora letto la rete {network} fino alla fine di quel tempo. Questa pagina mostrerà ciò che troviamo.",
@@ -164,7 +166,7 @@ export const it: Catalogue = {
     "Al momento non riusciamo a raggiungere la rete {network}. Le conferme riprenderanno appena possibile. Il tuo pagamento è stato trovato, quindi non inviarlo di nuovo.",
   revertedHeadline: "La rete deve riconfermare il tuo pagamento",
   revertedLead:
-    "Non pagare di nuovo. La rete {network} non ha confermato il tuo pagamento: il blocco che lo conteneva è stato sostituito. Succede ogni tanto, e di solito il pagamento riappare entro pochi minuti.",
+    "Non pagare di nuovo. La rete {network} ha riordinato le sue ultime transazioni e deve confermare di nuovo la tua. Succede ogni tanto, e di solito il pagamento riappare entro pochi minuti.",
   revertedNext:
     "Puoi chiudere questa pagina e tornare. Un’ora dopo l’invio non è ancora qui? Contatta {contact} e indica questo riferimento: {reference}.",
   reverted:
@@ -217,9 +219,9 @@ export const it: Catalogue = {
   refundQuestion: "Chiedi un rimborso",
   refundAmount: "Chiedi indietro {amount}",
   refundNext:
-    "Chiedi qui un rimborso e indica l’indirizzo del wallet a cui deve arrivare. {merchant} poi lo invia, oppure spiega in questa pagina perché no.",
+    "Indica l’indirizzo del wallet a cui deve arrivare il rimborso. {merchant} invia i rimborsi dal proprio wallet, e questa pagina mostrerà quando.",
   refundAsked:
-    "Hai chiesto indietro {refund}. {merchant} decide, e questa pagina mostrerà la decisione. Non devi fare altro.",
+    "Hai chiesto indietro {refund}. {merchant} invia i rimborsi a mano, e questa pagina mostrerà quando. Se non succede nulla, contatta {contact} e indica questo riferimento: {reference}.",
   refundLead:
     "{merchant} può restituirti ciò che non serve a questo pagamento. Inserisci l’ID della transazione (TxID o hash) del tuo pagamento e un indirizzo del tuo wallet. Non inserire l’indirizzo dell’exchange da cui hai pagato: ciò che viene inviato lì può andare perso.",
   refundAddressLabel: "Un tuo indirizzo sulla rete {network}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest e137c2829af5.
+ * texts are those of en.ts with the digest af14cc86c33b.
  */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
@@ -98,13 +98,15 @@ export const ptBR: Catalogue = {
     "Não pague de novo ainda. Informou a errada? Informe a certa abaixo. Pagou com esta? Fale com {contact} e informe este código de referência: {reference}.",
   goneHeadline: "A rede não mostra mais o seu pagamento",
   goneLead:
-    "Olhe na sua carteira ou corretora. Se ela mostrar o pagamento como enviado, pendente ou concluído, aguarde e não pague de novo. Se mostrar que ele falhou, você pode pagar de novo abaixo. Ainda não está aqui depois de uma hora? Fale com {contact} e informe este código de referência: {reference}.",
+    "Olhe na sua carteira ou corretora. Se ela mostrar o pagamento como enviado, pendente ou concluído, aguarde e não pague de novo. Se mostrar que ele falhou, o dinheiro continua com você, e você pode pagar de novo abaixo. Ainda não está aqui depois de uma hora? Fale com {contact} e informe este código de referência: {reference}.",
   partlyPaidHeadline: "Uma parte do seu pagamento chegou",
   partlyPaidLead:
     "Envie os {remaining} restantes para concluir o pagamento. Recebemos {received} de {payable}.",
   partlyPaidSent: "Já enviou o restante? Não envie duas vezes: ele aparecerá aqui.",
   partlyPaidElse:
     "Não vai enviar o restante? Quando o tempo para pagar terminar, você poderá pedir aqui o seu dinheiro de volta.",
+  partlyPaidGone:
+    "Chegaram {received}. Outro pagamento que tínhamos visto não está mais na rede. Olhe na sua carteira ou corretora: se ela o mostrar como enviado, pendente ou concluído, aguarde. Se mostrar que ele falhou, envie o restante abaixo.",
   confirmingHeadline: "Pagamento detectado",
   confirmingLead:
     "Você não precisa fazer mais nada e pode fechar esta página. A rede está confirmando o seu pagamento. Tempo estimado: {wait}.",
@@ -153,7 +155,7 @@ export const ptBR: Catalogue = {
   cannotCheckLead:
     "Já enviou? Não envie de novo: o pagamento será encontrado assim que a rede {network} puder ser lida de novo.",
   cannotCheckOpen:
-    "Ainda não pagou? Você pode aguardar e pedir um novo link se o tempo acabar. Se pagar agora, veremos o pagamento quando conseguirmos ler a rede de novo.",
+    "Ainda não pagou? O melhor é aguardar até conseguirmos ler a rede de novo e pedir um novo link se o tempo acabar. Se pagar agora, veremos o pagamento nesse momento.",
   cannotCheckOver: "Ainda não pagou? Não pague agora. Peça um novo link a {contact}.",
   cannotCheckOverSent:
     "Já enviou? Não envie de novo: ainda não lemos a rede {network} até o fim desse tempo. Esta página mostrará o que encontrarmos.",
@@ -164,7 +166,7 @@ export const ptBR: Catalogue = {
     "Não conseguimos acessar a rede {network} no momento. As confirmações continuam assim que for possível. O seu pagamento foi encontrado, por isso não envie de novo.",
   revertedHeadline: "A rede precisa reconfirmar o seu pagamento",
   revertedLead:
-    "Não pague de novo. A rede {network} não confirmou o seu pagamento: o bloco em que ele estava foi substituído. Isso acontece de vez em quando, e o pagamento costuma reaparecer em alguns minutos.",
+    "Não pague de novo. A rede {network} reordenou as suas últimas transações e precisa confirmar a sua novamente. Isso acontece de vez em quando, e o pagamento costuma reaparecer em alguns minutos.",
   revertedNext:
     "Você pode fechar esta página e voltar. Ainda não está aqui uma hora depois do envio? Fale com {contact} e informe este código de referência: {reference}.",
   reverted:
@@ -217,9 +219,9 @@ export const ptBR: Catalogue = {
   refundQuestion: "Pedir um reembolso",
   refundAmount: "Pedir {amount} de volta",
   refundNext:
-    "Peça um reembolso aqui e informe o endereço de carteira para onde ele deve ir. {merchant} então o envia, ou explica nesta página por que não.",
+    "Informe o endereço de carteira para onde o reembolso deve ir. {merchant} envia os reembolsos da própria carteira, e esta página mostrará quando.",
   refundAsked:
-    "Você pediu {refund} de volta. {merchant} decide, e esta página mostrará a decisão. Você não precisa fazer mais nada.",
+    "Você pediu {refund} de volta. {merchant} envia os reembolsos manualmente, e esta página mostrará quando. Se nada acontecer, fale com {contact} e informe este código de referência: {reference}.",
   refundLead:
     "{merchant} pode devolver o que este pagamento não precisa. Informe o ID da transação (TxID ou hash) do seu pagamento e um endereço da sua própria carteira. Não informe o endereço da corretora de onde você pagou: o que for enviado para lá pode se perder.",
   refundAddressLabel: "Seu próprio endereço na rede {network}",

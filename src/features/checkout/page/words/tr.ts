@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e137c2829af5. Values take no suffixes, because the vowels of a suffix depend on the value.
+ * of en.ts with the digest af14cc86c33b. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -95,13 +95,15 @@ export const tr: Catalogue = {
     "Lütfen şimdilik yeniden ödemeyin. Yanlış işlemi mi girdiniz? Doğrusunu aşağıya girin. Bununla mı ödediniz? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   goneHeadline: "Ağ artık ödemenizi göstermiyor",
   goneLead:
-    "Cüzdanınıza veya borsanıza bakın. Ödeme orada gönderildi, beklemede veya tamamlandı görünüyorsa bekleyin ve yeniden ödemeyin. Başarısız görünüyorsa aşağıda yeniden ödeyebilirsiniz. Bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Cüzdanınıza veya borsanıza bakın. Ödeme orada gönderildi, beklemede veya tamamlandı görünüyorsa bekleyin ve yeniden ödemeyin. Başarısız görünüyorsa para hâlâ sizdedir ve aşağıda yeniden ödeyebilirsiniz. Bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   partlyPaidHeadline: "Ödemenizin bir kısmı ulaştı",
   partlyPaidLead:
     "Ödemeyi tamamlamak için kalan {remaining} tutarını gönderin. Toplam: {payable}. Ulaşan: {received}.",
   partlyPaidSent: "Kalanını zaten gönderdiniz mi? Lütfen iki kez göndermeyin: Burada görünecek.",
   partlyPaidElse:
     "Kalanını göndermeyecek misiniz? Ödeme süresi bitince paranızı buradan geri isteyebilirsiniz.",
+  partlyPaidGone:
+    "{received} ulaştı. Daha önce gördüğümüz başka bir ödeme artık ağda değil. Cüzdanınıza veya borsanıza bakın: O ödeme gönderildi, beklemede veya tamamlandı görünüyorsa bekleyin. Başarısız görünüyorsa kalanını aşağıdan gönderin.",
   confirmingHeadline: "Ödemeniz algılandı",
   confirmingLead:
     "Başka bir şey yapmanız gerekmez, bu sayfayı kapatabilirsiniz. Ağ ödemenizi onaylıyor. Tahmini süre: {wait}.",
@@ -151,7 +153,7 @@ export const tr: Catalogue = {
   cannotCheckLead:
     "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz, {network} ağı yeniden okunabildiğinde bulunur.",
   cannotCheckOpen:
-    "Henüz ödemediniz mi? Bekleyebilir, süre biterse yeni bir bağlantı isteyebilirsiniz. Şimdi öderseniz ağı yeniden okuyabildiğimizde görürüz.",
+    "Henüz ödemediniz mi? En iyisi, ağı yeniden okuyabilmemizi beklemek ve süre biterse yeni bir bağlantı istemektir. Şimdi öderseniz ödemenizi o zaman görürüz.",
   cannotCheckOver:
     "Henüz ödemediniz mi? Lütfen şimdi ödemeyin. {contact} adlı satıcıdan yeni bir bağlantı isteyin.",
   cannotCheckOverSent:
@@ -163,7 +165,7 @@ export const tr: Catalogue = {
     "{network} ağına şu anda ulaşamıyoruz. Ulaşabildiğimizde onaylar devam eder. Ödemeniz bulundu, lütfen yeniden göndermeyin.",
   revertedHeadline: "Ağın ödemenizi yeniden onaylaması gerekiyor",
   revertedLead:
-    "Lütfen yeniden ödemeyin. {network} ağı ödemenizi onaylamadı: Ödemenin bulunduğu blok değiştirildi. Bu ara sıra olur ve ödeme genellikle birkaç dakika içinde yeniden görünür.",
+    "Lütfen yeniden ödemeyin. {network} ağı son işlemlerini yeniden sıraladı ve sizinkini bir kez daha onaylaması gerekiyor. Bu ara sıra olur ve ödeme genellikle birkaç dakika içinde yeniden görünür.",
   revertedNext:
     "Bu sayfayı kapatıp geri dönebilirsiniz. Gönderdikten bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   reverted:
@@ -215,9 +217,9 @@ export const tr: Catalogue = {
   refundQuestion: "İade iste",
   refundAmount: "{amount} tutarını geri iste",
   refundNext:
-    "İadeyi buradan isteyin ve gönderileceği cüzdan adresini girin. Ardından {merchant} iadeyi gönderir veya neden göndermediğini bu sayfada belirtir.",
+    "İadenin gönderileceği cüzdan adresini girin. {merchant} iadeleri kendi cüzdanından gönderir ve ne zaman gönderildiği bu sayfada görünür.",
   refundAsked:
-    "{refund} tutarını geri istediniz. {merchant} karar verecek ve karar bu sayfada görünecek. Başka bir şey yapmanız gerekmez.",
+    "{refund} tutarını geri istediniz. {merchant} iadeleri elle gönderir ve ne zaman gönderildiği bu sayfada görünür. Bir şey olmazsa {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   refundLead:
     "{merchant}, bu ödeme için gerekmeyen tutarı geri gönderebilir. Ödemenizin işlem kodunu (TxID veya hash) ve kendi cüzdanınızın bir adresini girin. Ödemeyi yaptığınız borsanın adresini girmeyin: Oraya gönderilenler kaybolabilir.",
   refundAddressLabel: "{network} ağındaki kendi adresiniz",

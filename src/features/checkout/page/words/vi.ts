@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest e137c2829af5.
+ * those of en.ts with the digest af14cc86c33b.
  */
 export const vi: Catalogue = {
   lang: "vi",
@@ -96,13 +96,15 @@ export const vi: Catalogue = {
     "Vui lòng tạm thời không thanh toán lại. Bạn nhập nhầm? Hãy nhập giao dịch đúng bên dưới. Bạn đã trả bằng giao dịch này? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   goneHeadline: "Mạng không còn hiển thị khoản thanh toán của bạn",
   goneLead:
-    "Hãy xem trong ví hoặc sàn giao dịch. Nếu khoản thanh toán hiển thị là đã gửi, đang chờ hoặc đã hoàn tất, hãy đợi và đừng thanh toán lại. Nếu hiển thị là thất bại, bạn có thể thanh toán lại bên dưới. Sau một giờ vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Hãy xem trong ví hoặc sàn giao dịch. Nếu khoản thanh toán hiển thị là đã gửi, đang chờ hoặc đã hoàn tất, hãy đợi và đừng thanh toán lại. Nếu hiển thị là thất bại, tiền vẫn ở chỗ bạn và bạn có thể thanh toán lại bên dưới. Sau một giờ vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   partlyPaidHeadline: "Đã nhận được một phần thanh toán",
   partlyPaidLead:
     "Hãy gửi {remaining} còn lại để hoàn tất thanh toán. Chúng tôi đã nhận {received} trên tổng số {payable}.",
   partlyPaidSent: "Bạn đã gửi phần còn lại? Vui lòng đừng gửi hai lần: phần đó sẽ hiện ở đây.",
   partlyPaidElse:
     "Bạn không gửi phần còn lại? Khi hết thời gian thanh toán, bạn có thể yêu cầu trả lại tiền tại đây.",
+  partlyPaidGone:
+    "Đã nhận {received}. Một khoản thanh toán khác mà chúng tôi từng thấy không còn trên mạng. Hãy xem trong ví hoặc sàn giao dịch: nếu khoản đó hiển thị là đã gửi, đang chờ hoặc đã hoàn tất, hãy đợi. Nếu hiển thị là thất bại, hãy gửi phần còn lại bên dưới.",
   confirmingHeadline: "Đã phát hiện khoản thanh toán",
   confirmingLead:
     "Bạn không cần làm gì thêm và có thể đóng trang này. Mạng đang xác nhận khoản thanh toán của bạn. Thời gian dự kiến: {wait}.",
@@ -153,7 +155,7 @@ export const vi: Catalogue = {
   cannotCheckLead:
     "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán sẽ được tìm thấy ngay khi đọc lại được mạng {network}.",
   cannotCheckOpen:
-    "Bạn chưa thanh toán? Bạn có thể đợi, và yêu cầu liên kết mới nếu hết thời gian. Nếu bạn thanh toán bây giờ, chúng tôi sẽ thấy khi đọc lại được mạng.",
+    "Bạn chưa thanh toán? Tốt nhất là đợi đến khi chúng tôi đọc lại được mạng, và yêu cầu liên kết mới nếu hết thời gian. Nếu bạn thanh toán bây giờ, chúng tôi sẽ thấy vào lúc đó.",
   cannotCheckOver:
     "Bạn chưa thanh toán? Vui lòng đừng thanh toán lúc này. Hãy yêu cầu liên kết mới từ {contact}.",
   cannotCheckOverSent:
@@ -165,7 +167,7 @@ export const vi: Catalogue = {
     "Hiện chúng tôi không kết nối được với mạng {network}. Việc xác nhận sẽ tiếp tục ngay khi có thể. Khoản thanh toán của bạn đã được tìm thấy, vì vậy vui lòng không gửi lại.",
   revertedHeadline: "Mạng phải xác nhận lại khoản thanh toán",
   revertedLead:
-    "Vui lòng không thanh toán lại. Mạng {network} chưa xác nhận khoản thanh toán của bạn: khối chứa nó đã bị thay thế. Điều này thỉnh thoảng xảy ra, và khoản thanh toán thường hiện lại sau vài phút.",
+    "Vui lòng không thanh toán lại. Mạng {network} đã sắp xếp lại các giao dịch mới nhất và phải xác nhận lại giao dịch của bạn. Điều này thỉnh thoảng xảy ra, và khoản thanh toán thường hiện lại sau vài phút.",
   revertedNext:
     "Bạn có thể đóng trang này rồi quay lại. Một giờ sau khi gửi vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   reverted:
@@ -218,9 +220,9 @@ export const vi: Catalogue = {
   refundQuestion: "Yêu cầu hoàn tiền",
   refundAmount: "Yêu cầu trả lại {amount}",
   refundNext:
-    "Hãy yêu cầu hoàn tiền tại đây, kèm địa chỉ ví sẽ nhận tiền. Sau đó {merchant} sẽ gửi tiền, hoặc cho biết lý do từ chối trên trang này.",
+    "Hãy nhập địa chỉ ví sẽ nhận tiền hoàn. {merchant} gửi tiền hoàn từ ví của mình, và trang này sẽ cho biết khi nào.",
   refundAsked:
-    "Bạn đã yêu cầu trả lại {refund}. {merchant} sẽ quyết định, và kết quả sẽ hiện trên trang này. Bạn không cần làm gì thêm.",
+    "Bạn đã yêu cầu trả lại {refund}. {merchant} gửi tiền hoàn thủ công, và trang này sẽ cho biết khi nào. Nếu không có gì xảy ra, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   refundLead:
     "{merchant} có thể gửi lại phần mà khoản thanh toán này không cần. Hãy nhập mã giao dịch (TxID hoặc hash) của khoản bạn đã trả và một địa chỉ ví của chính bạn. Đừng nhập địa chỉ của sàn giao dịch mà bạn đã dùng để trả: tiền gửi đến đó có thể bị mất.",
   refundAddressLabel: "Địa chỉ của chính bạn trên mạng {network}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest e137c2829af5.
+ * texts are those of en.ts with the digest af14cc86c33b.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
@@ -87,11 +87,13 @@ export const zhHans: Catalogue = {
     "请暂时不要再次付款。输错了？请在下方输入正确的交易。确实用这笔交易付款？请联系 {contact} 并提供此付款编号：{reference}。",
   goneHeadline: "网络上不再显示您的付款",
   goneLead:
-    "请查看您的钱包或交易所。如果付款显示为已发送、待处理或已完成，请等待，不要再次付款。如果显示为失败，您可以在下方再次付款。一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
+    "请查看您的钱包或交易所。如果付款显示为已发送、待处理或已完成，请等待，不要再次付款。如果显示为失败，款项仍在您手中，您可以在下方再次付款。一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
   partlyPaidHeadline: "已收到部分付款",
   partlyPaidLead: "请再发送剩余的 {remaining} 以完成付款。应付 {payable}，已收到 {received}。",
   partlyPaidSent: "已经发送了剩余金额？请勿重复发送：它会显示在这里。",
   partlyPaidElse: "不再发送剩余金额？付款时间结束后，您可以在这里申请退款。",
+  partlyPaidGone:
+    "已收到 {received}。我们之前看到的另一笔付款已不在网络上。请查看您的钱包或交易所：如果那笔付款显示为已发送、待处理或已完成，请等待。如果显示为失败，请在下方发送剩余金额。",
   confirmingHeadline: "已检测到您的付款",
   confirmingLead: "您无需再做任何操作，可以关闭此页面。网络正在确认您的付款，预计时间：{wait}。",
   confirmationCount: "确认数：{current}/{required}",
@@ -134,7 +136,7 @@ export const zhHans: Catalogue = {
   cannotCheckSince: "上次查询：{time}。",
   cannotCheckLead: "已经发送了？请勿重复发送：{network} 网络恢复读取后就会找到您的付款。",
   cannotCheckOpen:
-    "还没付款？您可以等待；如果时间用完，再索取新的链接。如果您现在付款，我们恢复读取网络后就会看到。",
+    "还没付款？最好等到我们恢复读取网络；如果时间用完，再索取新的链接。如果您现在付款，我们届时就会看到。",
   cannotCheckOver: "还没付款？现在请勿付款。请向 {contact} 索取新的链接。",
   cannotCheckOverSent:
     "已经发送了？请勿重复发送：我们尚未读取到 {network} 网络在该时间结束时的数据。结果会显示在此页面。",
@@ -145,7 +147,7 @@ export const zhHans: Catalogue = {
     "目前无法连接 {network} 网络。恢复连接后会继续确认。您的付款已找到，请勿重复发送。",
   revertedHeadline: "网络需要重新确认您的付款",
   revertedLead:
-    "请勿再次付款。{network} 网络尚未确认您的付款：包含它的区块被替换了。这种情况偶尔会发生，付款通常会在几分钟内再次出现。",
+    "请勿再次付款。{network} 网络重新排列了最近的交易，需要再次确认您的交易。这种情况偶尔会发生，付款通常会在几分钟内再次出现。",
   revertedNext:
     "您可以关闭此页面，稍后再回来。发送一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
   reverted:
@@ -190,9 +192,9 @@ export const zhHans: Catalogue = {
   refundQuestion: "申请退款",
   refundAmount: "申请退回 {amount}",
   refundNext:
-    "请在此申请退款，并填写退款应发送到的钱包地址。随后 {merchant} 会发送退款，或在此页面说明不退款的原因。",
+    "请填写接收退款的钱包地址。{merchant} 会从自己的钱包发送退款，此页面会显示发送的时间。",
   refundAsked:
-    "您已申请退回 {refund}。{merchant} 将作出决定，结果会显示在此页面。您无需再做任何操作。",
+    "您已申请退回 {refund}。{merchant} 会手动发送退款，此页面会显示发送的时间。如果一直没有进展，请联系 {contact} 并提供此付款编号：{reference}。",
   refundLead:
     "{merchant} 可以退回这笔付款不需要的部分。请输入您付款的交易 ID（TxID 或哈希），以及您自己钱包的地址。请不要输入您付款时所用交易所的地址：发送到那里的款项可能会丢失。",
   refundAddressLabel: "您自己在 {network} 上的地址",
