@@ -214,12 +214,12 @@ describe("the languages of a checkout", () => {
     }
   });
 
-  it("never tell a payer to repeat a transfer: what is entered again is the hash, named as such", () => {
+  it("never tell a payer to repeat a transfer: what is entered again is the transaction's hash or ID, named as such", () => {
     // How a language tells to send tokens, and its word for the hash of a transaction.
     const words: Readonly<Record<string, readonly [RegExp, RegExp]>> = {
       ar: [/رسا?ل/u, /معرّف/u],
       de: [/send|schick/iu, /Hash/u],
-      en: [/sen[dt]|submit/iu, /hash/u],
+      en: [/sen[dt]|submit/iu, /transaction ID/u],
       es: [/env[ií]/iu, /hash/u],
       fr: [/env[oe]|renvo/iu, /hash/u],
       hi: [/भेज/u, /हैश/u],

@@ -107,7 +107,7 @@ describe("problems of the payer's pages", () => {
     expect(refused).to.have.length(90);
     for (const answer of refused) {
       expect(
-        await pageOf(answer, 429, "entering a transaction hash, enter it again then"),
+        await pageOf(answer, 429, "entering a transaction ID, enter it again then"),
       ).not.to.match(retry);
     }
     expect(lab.world.submitted).to.have.length(10);

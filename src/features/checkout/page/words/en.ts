@@ -205,10 +205,11 @@ export const en = {
   hashSubmitted: "Transactions you entered",
   hashLooking: "We're looking for this transaction.",
   hashUnknown:
-    "The network doesn't know this transaction yet. We'll keep trying for an hour. Please check that you copied the hash correctly.",
-  hashGivenUp: "We can't find this transaction. If the network has it now, enter the hash again.",
+    "The network doesn't know this transaction yet. We'll keep trying for an hour. Please check that you copied the transaction ID correctly.",
+  hashGivenUp:
+    "We can't find this transaction. If the network has it now, enter the transaction ID again.",
   hashDisplaced:
-    "We can't find this transaction and stopped looking to make room for a newer one. Enter the hash again if you need to.",
+    "We can't find this transaction and stopped looking to make room for a newer one. Enter the transaction ID again if you need to.",
   hashCounted: "Found. It counts toward this payment.",
   hashInReview: "Found. {merchant} will decide whether it is for this payment.",
   hashReverted:
@@ -249,7 +250,7 @@ export const en = {
   refundAlready:
     "A refund of this payment has already been requested, and we have not changed it. If it wasn't you, contact {merchant} now and tell them this reference: {reference}.",
   refundNothing:
-    "We can't find anything to refund in this transaction. Enter the hash of your confirmed payment on this page, or contact {merchant}.",
+    "We can't find anything to refund in this transaction. Enter the transaction ID of your confirmed payment on this page, or contact {merchant}.",
   refundBadAddress:
     "That doesn't look like an address on {network}. Copy it again from your wallet.",
   refundAddressRefused:
@@ -331,7 +332,7 @@ export const en = {
     "Already paid? Please don't pay again: your payment is looked for as soon as this works again. Check again in a minute. If this page isn't back within an hour, ask the shop.",
   busyHeadline: "One moment, please",
   busyLead:
-    "This page was requested very often just now, so we are taking a short break. Already paid? Please don't pay again: your payment is still looked for. Check again in {time}. If you were entering a transaction hash, enter it again then.",
+    "This page was requested very often just now, so we are taking a short break. Already paid? Please don't pay again: your payment is still looked for. Check again in {time}. If you were entering a transaction ID, enter it again then.",
   refusedHeadline: "That didn't work",
   refusedLead:
     "We couldn't read what your browser sent, so nothing has changed. Go back to your payment and try again.",
@@ -339,7 +340,7 @@ export const en = {
   failedLead:
     "Already paid? Please don't pay again: we still look for your payment on the network. Check again in a minute.",
   formNotReceived:
-    "If you entered a transaction hash, we may not have received it. Please go back to the payment, and enter the hash again if the transaction is not listed there.",
+    "If you entered a transaction ID, we may not have received it. Please go back to the payment, and enter the transaction ID again if the transaction is not listed there.",
   failedReference: "If this keeps happening, send the merchant this reference: {reference}",
   homeTitle: "Payment pages",
   homeHeadline: "Merchants accept payments here",

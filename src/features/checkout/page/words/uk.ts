@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Ukrainian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest af14cc86c33b. Names and durations stand in the nominative, because neither is declined
+ * those of en.ts with the digest 4190b25d657d. Names and durations stand in the nominative, because neither is declined
  * here.
  */
 export const uk: Catalogue = {

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest af14cc86c33b.
+ * texts are those of en.ts with the digest 4190b25d657d.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
