@@ -104,7 +104,10 @@ describe("the form for a transaction hash", () => {
   const results: readonly [ClaimResult, string][] = [
     ["looking", "looking for this transaction"],
     ["unknown", "know this transaction yet. We&#39;ll keep trying for an hour"],
-    ["given_up", "find this transaction. If the network has it now, enter the transaction ID again."],
+    [
+      "given_up",
+      "find this transaction. If the network has it now, enter the transaction ID again.",
+    ],
     ["displaced", "stopped looking to make room for a newer one"],
     ["counted", "Found. It counts toward this payment."],
     ["in_review", "Found. Café Zürich will decide whether it is for this payment."],
