@@ -30,8 +30,11 @@ export interface Leases {
   releaseAll(): Promise<void>;
 }
 
-/** The difference between the clocks of two servers that a lease tolerates, in milliseconds. */
-const skewMax = minute;
+/**
+ * The difference between the clocks of two servers that a lease tolerates, in milliseconds. A server whose clock is behind
+ * by more refuses the newest blocks of its networks.
+ */
+const skewMax = 10 * minute;
 
 /**
  * True if a lease has not ended. An end further ahead than its life is from a clock that was set back since: the lease

@@ -22,10 +22,9 @@ function makeStatement() {
 describe("the pulse of a database server", () => {
   it("waits for a slow statement as long as the server accepts connections, or refuses them", async () => {
     let probes = 0;
-    const pulse = makePulse(async () => {
+    const pulse = makePulse(() => {
       probes += 1;
-      await Promise.resolve();
-      if (probes % 2 === 0) throw new Error("too many connections");
+      return Promise.resolve(true);
     }, limits);
     const { promise, answer, giveUp } = makeStatement();
     const waiting = pulse.during(promise, giveUp);
@@ -42,7 +41,7 @@ describe("the pulse of a database server", () => {
   it("gives statements up if the server answers nothing, and notices when it answers again", async () => {
     let isPaused = true;
     const pulse = makePulse(
-      () => (isPaused ? new Promise(() => undefined) : Promise.resolve()),
+      () => (isPaused ? new Promise(() => undefined) : Promise.resolve(true)),
       limits,
     );
     const statements = [makeStatement(), makeStatement()];
@@ -59,12 +58,29 @@ describe("the pulse of a database server", () => {
     );
   });
 
+  it("gives statements up if nothing can be asked and none is answered, and asks no more once it is stopped", async () => {
+    let probes = 0;
+    const pulse = makePulse(() => {
+      probes += 1;
+      return Promise.resolve(false);
+    }, limits);
+    const { promise, giveUp } = makeStatement();
+    const [result] = await Promise.allSettled([pulse.during(promise, giveUp)]);
+    expect(result.status).to.equal("rejected");
+    expect(pulse.isSilent()).to.equal(true);
+    pulse.stop();
+    const before = probes;
+    await new Promise((resolve) => setTimeout(resolve, 10 * limits.checkMs));
+    // The one that was under way when it was stopped has begun before.
+    expect(probes).to.equal(before);
+  });
+
   it("asks for no connection while statements are answered, or none is waiting", async () => {
     let probes = 0;
     const pulse = makePulse(
       () => {
         probes += 1;
-        return Promise.resolve();
+        return Promise.resolve(true);
       },
       { ...limits, quietMs: 60_000 },
     );

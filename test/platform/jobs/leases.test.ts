@@ -68,6 +68,16 @@ eachStore("leases", (store) => {
     expect(await first.acquire("watch", minute)).to.include({ token: 3 });
   });
 
+  it("are not taken by a server whose clock is nine minutes behind that of the holder", async () => {
+    const [ahead, behind] = [newProcess(), newProcess()];
+    clock.advance(9 * minute);
+    const held = await ahead.acquire("watch", minute);
+    if (held === null) throw new Error("a lease that was free was refused");
+    clock.advance(-9 * minute);
+    expect(await behind.acquire("watch", minute)).to.equal(null);
+    await db.write(testContext, (tx) => ahead.guard(tx, held));
+  });
+
   it("are free at once for others when their process releases them, or when all are ended", async () => {
     const [one, other] = [newProcess(), newProcess()];
     await one.acquire("watch", minute);

@@ -83,6 +83,7 @@ export async function openPostgres(
     },
     close: once(async () => {
       await Promise.all([writers.close(), reading.end().then(() => readers.close())]);
+      pulse.stop();
     }),
   };
 }

@@ -3,6 +3,7 @@ import { tooManyWaiting, unavailable } from "../errors.ts";
 import { makeUsage } from "../write/usage.ts";
 import type { Pulse } from "./pulse.ts";
 import { answerMilliseconds, makeBorrowedConnection, type BorrowedConnection } from "./client.ts";
+import { isServerError } from "./errors.ts";
 import { readAsSqliteDoes } from "./types.ts";
 
 export interface PoolOptions {
@@ -117,8 +118,8 @@ async function acquire(manager: ConnectionManager): Promise<Client> {
   }
 }
 
-/** Opens a connection to the server and ends it. */
-export async function knock(url: string): Promise<void> {
+/** Opens a connection to the server and ends it. Returns whether the server answered, also by refusing it. */
+export async function knock(url: string): Promise<boolean> {
   const { default: driver } = await import("pg");
   const client = new driver.Client({
     connectionString: url,
@@ -128,9 +129,17 @@ export async function knock(url: string): Promise<void> {
   client.on("error", () => undefined);
   try {
     await client.connect();
+    return true;
+  } catch (error) {
+    return isServerError(error) || isRefusal(error);
   } finally {
     await client.end();
   }
+}
+
+/** True if the machine answered that nobody listens. Statements of a server that ended fail without a pulse. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
 }
 
 interface Gate {

@@ -9,6 +9,8 @@ export interface Pulse {
   /** Waits for the answer to a statement. `giveUp` makes it fail. */
   during<T>(answer: Promise<T>, giveUp: () => void): Promise<T>;
   isSilent(): boolean;
+  /** Asks the server no more. Called once nothing waits. */
+  stop(): void;
 }
 
 /** Times in milliseconds. */
@@ -26,10 +28,10 @@ export interface PulseLimits {
 const defaultLimits: PulseLimits = { quietMs: 1_000, probeMs: 3_000, checkMs: 250, lateMs: 500 };
 
 /**
- * @param probe opens and ends a connection; its failure is an answer too. A slow statement proves nothing, because it
- * may wait for a lock.
+ * @param probe opens and ends a connection; returns whether the server answered, also by refusing it. A slow statement
+ * proves nothing, because it may wait for a lock.
  */
-export function makePulse(probe: () => Promise<void>, limits = defaultLimits): Pulse {
+export function makePulse(probe: () => Promise<boolean>, limits = defaultLimits): Pulse {
   const waiting = new Set<() => void>();
   let answeredAt = 0;
   let isSilent = false;
@@ -43,13 +45,9 @@ export function makePulse(probe: () => Promise<void>, limits = defaultLimits): P
 
   async function ask(): Promise<void> {
     const askedAt = performance.now();
-    const isAnswered = await Promise.race([
-      probe().then(
-        () => true,
-        () => true,
-      ),
-      delay(limits.probeMs, false, { ref: false }),
-    ]);
+    const timeout = delay(limits.probeMs, false, { ref: false });
+    // The server may answer a statement although it cannot be asked, as when no name is resolved for a moment.
+    const isAnswered = await Promise.race([probe().then((is) => is || timeout), timeout]);
     if (isAnswered) answered();
     const isLate = performance.now() - askedAt > limits.probeMs + limits.lateMs;
     // Answers that have arrived while this process was busy are read first.
@@ -59,10 +57,14 @@ export function makePulse(probe: () => Promise<void>, limits = defaultLimits): P
     for (const giveUp of waiting) giveUp();
   }
 
+  function stop(): void {
+    if (checking !== null) clearInterval(checking);
+    checking = null;
+  }
+
   function check(): void {
     if (waiting.size === 0 && !isSilent) {
-      if (checking !== null) clearInterval(checking);
-      checking = null;
+      stop();
       return;
     }
     if (isProbing || performance.now() - answeredAt < limits.quietMs) return;
@@ -74,6 +76,7 @@ export function makePulse(probe: () => Promise<void>, limits = defaultLimits): P
 
   return {
     isSilent: () => isSilent,
+    stop,
     async during(answer, giveUp) {
       if (waiting.size === 0 && !isSilent) answeredAt = performance.now();
       checking ??= setInterval(check, limits.checkMs).unref();

@@ -354,7 +354,7 @@
 
   // The answer to a form that was refused: a reload, such as after a look at the wallet, must not send it again.
   if (!checkout.dataset.path.startsWith(location.pathname)) {
-    history.replaceState(null, "", checkout.dataset.path + location.hash);
+    window.history.replaceState(null, "", checkout.dataset.path + location.hash);
   }
   enhance(checkout);
   countDown();
