@@ -153,13 +153,13 @@ function requireRefundable(found: RefundablePayment): void {
   );
   if (waiting !== undefined && found.surplus <= 0n) {
     throw new NotRefundable(
-      `${waiting.id} of the same invoice is not confirmed and may not have happened. Until it is confirmed, the invoice needs all of ${payment.id}. Try again then; do not send anything before.`,
+      `${waiting.id} of the same invoice is not confirmed and may not have happened. Until it is confirmed, the invoice needs all of ${payment.id}; afterwards its newest payments have the excess. Do not send anything before.`,
     );
   }
   throw new NotRefundable(
     payment.status === "confirmed" && found.surplus <= 0n
       ? `Its invoice needs all of ${payment.id}. To return the money of an order that you do not deliver, reverse the payment first (POST …/payments/${payment.id}/reverse), then refund it.`
-      : `All of the surplus of ${payment.id} is refunded already.`,
+      : `All of the surplus of ${payment.id} is refunded already, or belongs to another payment of its transfer.`,
   );
 }
 

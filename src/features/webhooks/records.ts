@@ -14,6 +14,7 @@ import { second } from "../../kernel/clock.ts";
 import { failureKinds } from "../../platform/outbound/failure.ts";
 import { suggestion } from "../../platform/config/files/did-you-mean.ts";
 import { eventTypes } from "../../platform/events/catalogue.ts";
+import { shownAttemptsMax } from "./delivery/retry-policy.ts";
 import { overlapDefault, overlapMax } from "./endpoints/rotate-secret.ts";
 import { deliveryStatuses, endpointStatuses } from "./status.ts";
 
@@ -187,7 +188,7 @@ export const WebhookDeliveryDetailRecord = record(
       description: "The JSON body, identical in every attempt.",
     }),
     attemptHistory: z.array(WebhookAttemptRecord).meta({
-      description: "The completed attempts, first one first.",
+      description: `The completed attempts, first one first; of more than ${String(shownAttemptsMax)}, the newest.`,
     }),
   }),
 );

@@ -178,6 +178,21 @@ eachStore("webhook deliveries", (store) => {
     ]);
   });
 
+  it("show their newest hundred attempts, however many there were", async () => {
+    await begin();
+    const target = await receiver(answering(503));
+    await here.endpoint(target.port);
+    await here.emit("invoice.paid");
+    await here.deliver();
+    const [first] = await db.find(webhookAttempts, "");
+    if (first === undefined) throw new Error("no attempt was made");
+    const more = Array.from({ length: 120 }, (_, place) => ({ ...first, number: place + 2 }));
+    await db.write(testContext, (tx) => tx.insertMany(webhookAttempts, more));
+    const { attempts } = await here.service.getDelivery(here.shop, first.deliveryId);
+    const numbers = Array.from({ length: 100 }, (_, place) => place + 22);
+    expect(attempts.map(({ number }) => number)).to.deep.equal(numbers);
+  });
+
   it("become dead letters after twelve attempts in 76 hours", async () => {
     await begin({ chance: 0 });
     const target = await receiver(answering(503));

@@ -9,7 +9,7 @@ import {
   type Health,
 } from "../../../src/features/webhooks/delivery/circuit-breaker.ts";
 import { createEndpointRateLimit } from "../../../src/features/webhooks/delivery/rate-limit.ts";
-import { minute, second } from "../../../src/kernel/clock.ts";
+import { day, minute, second } from "../../../src/kernel/clock.ts";
 
 const good = { isGood: true, isThrottled: false, isLone: false };
 const bad = { isGood: false, isThrottled: false, isLone: false };
@@ -144,6 +144,13 @@ describe("the rate limit of an endpoint", () => {
     ]);
     expect(pace.available("b", 0)).to.equal(20);
     expect(pace.intervalMs).to.equal(50);
+  });
+
+  it("does not wait until a clock that was set back has caught up", () => {
+    const pace = createEndpointRateLimit(20);
+    pace.spend("a", 20, 40 * day);
+    expect(pace.available("a", 40 * day)).to.equal(0);
+    expect(pace.available("a", 0)).to.equal(20);
   });
 
   it("may be unlimited, and keeps no endpoint forever", () => {

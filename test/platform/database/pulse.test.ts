@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { makePulse } from "../../../src/platform/database/postgres/pulse.ts";
+import { knock } from "../../../src/platform/database/postgres/pool.ts";
 import { until } from "../../support/until.ts";
 
 const limits = { quietMs: 5, probeMs: 20, checkMs: 5, lateMs: 60_000 };
@@ -24,7 +25,7 @@ describe("the pulse of a database server", () => {
     let probes = 0;
     const pulse = makePulse(() => {
       probes += 1;
-      return Promise.resolve(true);
+      return probes % 2 === 0 ? Promise.reject(new Error("no certificate")) : Promise.resolve(true);
     }, limits);
     const { promise, answer, giveUp } = makeStatement();
     const waiting = pulse.during(promise, giveUp);
@@ -73,6 +74,11 @@ describe("the pulse of a database server", () => {
     await new Promise((resolve) => setTimeout(resolve, 10 * limits.checkMs));
     // The one that was under way when it was stopped has begun before.
     expect(probes).to.equal(before);
+  });
+
+  it("is not disturbed by what this process lacks, such as a file of certificates", async () => {
+    const url = "postgres://till@127.0.0.1:1/till?sslmode=verify-full&sslrootcert=/nonexistent.pem";
+    expect(await knock(url)).to.equal(true);
   });
 
   it("asks for no connection while statements are answered, or none is waiting", async () => {

@@ -5,6 +5,7 @@ import type { Reader, RowOf } from "../../../platform/database/index.ts";
 import { pageQuery } from "../../../platform/database/query/page.ts";
 import type { FailedJob, FailurePlace } from "../../../platform/jobs/inspection.ts";
 import type { DeliveryStatus } from "../status.ts";
+import { shownAttemptsMax } from "./retry-policy.ts";
 import { viewed, type DeliveryView } from "./store.ts";
 import { webhookAttempts } from "../table.ts";
 
@@ -82,12 +83,17 @@ export function deliveriesToReplay(
   );
 }
 
-/** Returns the attempts of a delivery, first one first. */
-export function listAttempts(
+/** Returns the newest attempts of a delivery, at most `shownAttemptsMax`, first one first. */
+export async function listAttempts(
   reader: Reader,
   deliveryId: Id<"webhookDelivery">,
 ): Promise<RowOf<typeof webhookAttempts>[]> {
-  return reader.find(webhookAttempts, "WHERE delivery_id = $1 ORDER BY number", [deliveryId]);
+  const newest = await reader.find(
+    webhookAttempts,
+    `WHERE delivery_id = $1 ORDER BY number DESC LIMIT ${String(shownAttemptsMax)}`,
+    [deliveryId],
+  );
+  return newest.toReversed();
 }
 
 /** Returns dead letters as failed jobs, latest failure first. They can be replayed by id. */

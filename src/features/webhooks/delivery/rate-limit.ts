@@ -28,8 +28,9 @@ export function createEndpointRateLimit<EndpointId extends string>(
 
   function leftOf(endpointId: EndpointId, now: Instant): number {
     const bucket = buckets.get(endpointId);
-    if (bucket === undefined) return perSecond;
-    const earned = (Math.max(0, now - bucket.at) * perSecond) / second;
+    // A clock that was set back must not make an endpoint wait until it has caught up.
+    if (bucket === undefined || bucket.at > now) return perSecond;
+    const earned = ((now - bucket.at) * perSecond) / second;
     return Math.min(perSecond, bucket.left + earned);
   }
 

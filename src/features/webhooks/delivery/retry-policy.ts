@@ -55,6 +55,9 @@ export function retryDelay({ attempts, isThrottled, askedMs, chance }: Retry): n
   return wait + Math.floor(spread * chance);
 }
 
+/** How many attempts of a delivery are shown; those ahead of the schedule can be many more than the scheduled ones. */
+export const shownAttemptsMax = 100;
+
 /** The longest time that `retryDelay` returns. */
 export const retryDelayMax = 2 * Math.max(...attemptDelays) + jitterMax;
 

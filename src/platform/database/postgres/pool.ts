@@ -3,7 +3,6 @@ import { tooManyWaiting, unavailable } from "../errors.ts";
 import { makeUsage } from "../write/usage.ts";
 import type { Pulse } from "./pulse.ts";
 import { answerMilliseconds, makeBorrowedConnection, type BorrowedConnection } from "./client.ts";
-import { isServerError } from "./errors.ts";
 import { readAsSqliteDoes } from "./types.ts";
 
 export interface PoolOptions {
@@ -118,29 +117,27 @@ async function acquire(manager: ConnectionManager): Promise<Client> {
   }
 }
 
-/** Opens a connection to the server and ends it. Returns whether the server answered, also by refusing it. */
+/**
+ * Opens a connection to the server and ends it. Returns false if the server cannot be reached. Any other failure proves
+ * nothing against it: the server refused, or this process lacks a file or a name.
+ */
 export async function knock(url: string): Promise<boolean> {
   const { default: driver } = await import("pg");
-  const client = new driver.Client({
-    connectionString: url,
-    application_name: "till pulse",
-    connectionTimeoutMillis: connectMilliseconds,
-  });
-  client.on("error", () => undefined);
   try {
-    await client.connect();
+    const client = new driver.Client({
+      connectionString: url,
+      application_name: "till pulse",
+      connectionTimeoutMillis: connectMilliseconds,
+    });
+    client.on("error", () => undefined);
+    await client.connect().finally(() => client.end());
     return true;
   } catch (error) {
-    return isServerError(error) || isRefusal(error);
-  } finally {
-    await client.end();
+    return !(error instanceof Error && "code" in error && unreachable.has(error.code));
   }
 }
 
-/** True if the machine answered that nobody listens. Statements of a server that ended fail without a pulse. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
-}
+const unreachable = new Set<unknown>(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ETIMEDOUT"]);
 
 interface Gate {
   enter(): Promise<void>;

@@ -28,8 +28,8 @@ export interface PulseLimits {
 const defaultLimits: PulseLimits = { quietMs: 1_000, probeMs: 3_000, checkMs: 250, lateMs: 500 };
 
 /**
- * @param probe opens and ends a connection; returns whether the server answered, also by refusing it. A slow statement
- * proves nothing, because it may wait for a lock.
+ * @param probe opens and ends a connection; returns false if the server cannot be reached. A slow statement proves
+ * nothing, because it may wait for a lock.
  */
 export function makePulse(probe: () => Promise<boolean>, limits = defaultLimits): Pulse {
   const waiting = new Set<() => void>();
@@ -46,8 +46,12 @@ export function makePulse(probe: () => Promise<boolean>, limits = defaultLimits)
   async function ask(): Promise<void> {
     const askedAt = performance.now();
     const timeout = delay(limits.probeMs, false, { ref: false });
-    // The server may answer a statement although it cannot be asked, as when no name is resolved for a moment.
-    const isAnswered = await Promise.race([probe().then((is) => is || timeout), timeout]);
+    // A network that is down for a moment loses nothing, so the time is waited for.
+    const probed = probe().then(
+      (isReached) => isReached || timeout,
+      () => true,
+    );
+    const isAnswered = await Promise.race([probed, timeout]);
     if (isAnswered) answered();
     const isLate = performance.now() - askedAt > limits.probeMs + limits.lateMs;
     // Answers that have arrived while this process was busy are read first.
