@@ -33,6 +33,7 @@ import {
 import { paymentLinkCommands } from "../features/payment-links/commands.ts";
 import { walletCommands } from "../features/wallets/commands.ts";
 import { webhookCommands } from "../features/webhooks/commands.ts";
+import { endpointCommands } from "../features/webhooks/endpoint-commands.ts";
 import type { CommandArguments } from "./feature-command.ts";
 import { add, addDeclared, type OpenTerminal, type Options, type Scope } from "./command-words.ts";
 
@@ -56,6 +57,7 @@ export function forEachService(
   visit(queueCommands, "queues");
   visit(failureCommands, "oversight");
   visit(webhookCommands, "webhooks");
+  visit(endpointCommands, "webhooks");
   visit(transferCommands, "transfers");
   visit(receiptCommands, "receipts");
   visit(refundCommands, "refunds");

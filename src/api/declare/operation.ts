@@ -115,6 +115,10 @@ interface Declaration<
   readonly conditional?: true;
   /** The response contains a secret: it is stored encrypted under the Idempotency-Key and never compressed. */
   readonly secretAnswer?: true;
+  /**
+   * Must return the result of its write as it is: with an Idempotency-Key, `present` gets that result within the
+   * transaction.
+   */
   readonly handle: (
     service: Service,
     call: Call<A, Path, QueryOf<Q>, z.output<B>, Result>,

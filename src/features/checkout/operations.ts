@@ -71,12 +71,9 @@ export const checkoutOperations = [
     response: { status: 202, record: CheckoutSessionRecord },
     errors: [NotRefundable, RefundAddressRefused],
     limit: "submit",
-    handle: async (service, call) => {
-      const { checkoutId } = call.params;
-      const { session } = await service.requestRefund(call.context, checkoutId, call.body);
-      return session;
-    },
-    present: (session: CheckoutSession) => session,
+    handle: (service, call) =>
+      service.requestRefund(call.context, call.params.checkoutId, call.body),
+    present: ({ session }) => session,
   }),
   operation({
     id: "chooseCheckoutOption",

@@ -6,7 +6,7 @@ import {
   type CommandCall,
 } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
-import { endpointCommands, ownerOf } from "./endpoint-commands.ts";
+import { ownerOf } from "./endpoint-commands.ts";
 import type { DeliveryView } from "./delivery/store.ts";
 import type { PeriodReplay } from "./replay-period.ts";
 import type { WebhookService } from "./service.ts";
@@ -174,7 +174,6 @@ export const webhookCommands = [
       return "delivery" in replayed ? null : (await import("./replay-period.ts")).faultOf(replayed);
     },
   }),
-  ...endpointCommands,
 ];
 
 /** The result of a replay: of one delivery, or of a period. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { SandboxPayment } from "../../../src/platform/chain/sandbox/chain.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
@@ -63,6 +64,8 @@ export function openDesk(store: TestStore): Desk {
     ask: (invoice: Json, transactionHash: string, address: string) =>
       shared.counter.app.request("POST", `${pathOf(invoice)}/refund`, {
         body: { transactionHash, address },
+        // The kept response is made from the result of the write, so it may differ from that of a request without a key.
+        headers: { "idempotency-key": randomUUID() },
       }),
     session: async (invoice: Json) =>
       (await expectStatus(shared.counter.app.request("GET", pathOf(invoice)), 200)).body,

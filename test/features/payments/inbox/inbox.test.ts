@@ -325,16 +325,37 @@ eachStore("A transfer that matches no invoice", (store) => {
     expect(shown).to.deep.include({ id: found["id"], network: "gone", toAddress });
     const [payment] = await counter.list(merchant, `/payments?invoiceId=${String(paid["id"])}`);
     expect(payment).to.deep.include({ network: "gone", toAddress });
+    const onPayment = (decision: string) =>
+      counter.post(merchant, `/payments/${String(payment?.["id"])}/${decision}`);
+    const paymentId = payment?.["id"];
+    const address = `0x${"fe".repeat(20)}`;
+    const create = () =>
+      counter.post(merchant, "/refunds", { paymentId, amount: "1.00", address });
     for (const deciding of [
       allocate(found["id"], [[paid, "1.00"]]),
       decide(found["id"], "ignore"),
+      decide(found["id"], "unignore"),
+      reverse(paymentId),
+      onPayment("accept"),
+      onPayment("reject"),
+      create(),
     ]) {
       const { detail } = await refused(deciding, 422, "network_not_enabled");
       expect(detail).to.include("no longer has gone");
     }
-    await refused(reverse(payment?.["id"]), 422, "network_not_enabled");
     await moveTo("sandbox");
-    await expectStatus(reverse(payment?.["id"]), 200);
+    await expectStatus(reverse(paymentId), 200);
+    counter.app.clock.advance(1_100);
+    await counter.mine(40);
+    const refund = (await expectStatus(create(), 201)).body;
+    const onRefund = (step: string, body: object) =>
+      counter.post(merchant, `/refunds/${String(refund["id"])}/${step}`, body);
+    await moveTo("gone");
+    const transactionHash = "ab".repeat(32);
+    await refused(onRefund("send", { transactionHash }), 422, "network_not_enabled");
+    await refused(onRefund("reject", { reason: "No." }), 422, "network_not_enabled");
+    await moveTo("sandbox");
+    await expectStatus(onRefund("reject", { reason: "No." }), 200);
   });
 
   it("is reverted with its payments by a reorganization that drops it", async () => {
