@@ -2578,7 +2578,7 @@ export interface WebhookDeliveryDetail {
   readonly completedAt: string | null;
   /** The JSON body, identical in every attempt. */
   readonly payload: Readonly<Record<string, unknown>>;
-  /** The completed attempts, first one first. */
+  /** The completed attempts, first one first; of more than 100, the newest. */
   readonly attemptHistory: readonly WebhookAttempt[];
 }
 

@@ -73,7 +73,7 @@ export const checkoutOperations = [
     limit: "submit",
     handle: (service, call) =>
       service.requestRefund(call.context, call.params.checkoutId, call.body),
-    present: ({ session }) => session,
+    present: ({ session }: Awaited<ReturnType<CheckoutService["requestRefund"]>>) => session,
   }),
   operation({
     id: "chooseCheckoutOption",

@@ -161,7 +161,7 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   }),
   nextAction: z.enum(nextActions).meta({
     description:
-      "The payer's next step. Show the amount and the address only while it is `pay`: in any other state a payment could be lost or made twice.",
+      "The payer's next step. Show the amount and the address only while it is `pay`: in any other state a payment could be lost or made twice. `wait`: a payment is being confirmed, or decided on by the merchant, or expected back after a reorganization; send nothing. `check_again`: the deadline is over and the network cannot be read, so a payment may still be found. `request_new_link`: the deadline is over; whoever still wants to pay asks the merchant for a new invoice. `contact_merchant`: money is to be returned, or cannot be accepted now; while `canRequestRefund` is true, the payer can ask for a refund. `none`: all is done. Money that came although the invoice is not paid is in `arrivedAmounts`.",
   }),
   notices: z.array(z.enum(checkoutNotices)).meta({
     description:

@@ -329,8 +329,7 @@ eachStore("A transfer that matches no invoice", (store) => {
       counter.post(merchant, `/payments/${String(payment?.["id"])}/${decision}`);
     const paymentId = payment?.["id"];
     const address = `0x${"fe".repeat(20)}`;
-    const create = () =>
-      counter.post(merchant, "/refunds", { paymentId, amount: "1.00", address });
+    const create = () => counter.post(merchant, "/refunds", { paymentId, amount: "1.00", address });
     for (const deciding of [
       allocate(found["id"], [[paid, "1.00"]]),
       decide(found["id"], "ignore"),
