@@ -500,7 +500,7 @@ eachStore("webhook deliveries", (store) => {
     expect(silent.requests.length).to.be.within(1, 6);
   });
 
-  it("use no attempts while their endpoint is postponed, and are given up by age", async () => {
+  it("use no attempts while their endpoint is paused, and are given up by age", async () => {
     await begin();
     const target = await receiver(answering(500));
     await here.endpoint(target.port);

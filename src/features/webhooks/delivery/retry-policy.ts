@@ -21,7 +21,7 @@ export const attemptDelays: readonly number[] = [
 ];
 
 /**
- * Age at which the waiting deliveries of a postponed endpoint are given up. Others end with their attempts, which may take
+ * Age at which the waiting deliveries of a paused endpoint are given up. Others end with their attempts, which may take
  * longer if the receiver asks for pauses.
  */
 export const deliveryLifeMax = 76 * hour;
