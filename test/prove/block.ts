@@ -16,6 +16,8 @@ const targetMs = 1_000;
 /** The maximum ratio of the time with the most invoices to that with the fewest: equal except for noise. */
 const growthMax = 2;
 const sizes = (process.env["PROVE_LIVE"] ?? "1000,10000,100000").split(",").map(Number);
+/** The number of addresses that the invoices wait at; by default that of the town. */
+const addresses = process.env["PROVE_ADDRESSES"];
 const stores = (process.env["PROVE_STORES"] ?? "sqlite,postgres").split(",");
 const repeats = 3;
 
@@ -30,7 +32,11 @@ type Fresh = () => Promise<StoreOptions>;
 async function openFresh(fresh: Fresh, live: number) {
   const db = await openDatabase(await fresh());
   await migrate(db, systemClock);
-  return { db, town: await openTown(db, live), left: live };
+  return {
+    db,
+    town: await openTown(db, live, addresses === undefined ? undefined : Number(addresses)),
+    left: live,
+  };
 }
 
 async function measure(dialect: string, fresh: Fresh): Promise<void> {

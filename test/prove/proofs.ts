@@ -118,6 +118,7 @@ export const proofs: readonly Proof[] = [
     promise: "The time for a full block does not depend on the number of live invoices.",
     minutes: 10,
     needs: ["PostgreSQL"],
+    variables: ["PROVE_LIVE", "PROVE_ADDRESSES", "PROVE_STORES"],
   },
   {
     script: "prove:holds",

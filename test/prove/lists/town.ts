@@ -16,7 +16,7 @@ import { testContext } from "../../support/store/stores.ts";
 const blockMs = 12 * second;
 const batchRows = 5_000;
 /** A number of addresses at which the watcher reads all transfers of the tokens and filters them itself. */
-const addressesMax = 2_000;
+const addressesOfTown = 2_000;
 
 /** The time of some work, in milliseconds. */
 export interface Cost {
@@ -37,8 +37,11 @@ function startCosts(): () => Cost {
 
 const addressAt = (place: number) => addressOf(`wallet ${String(place).padStart(6, "0")}`);
 
-/** Opens a network with very many live invoices and blocks in which some transfers pay invoices. */
-export async function openTown(db: Database, live: number) {
+/**
+ * Opens a network with very many live invoices, spread over a number of addresses, and blocks in which some transfers
+ * pay invoices.
+ */
+export async function openTown(db: Database, live: number, addresses = addressesOfTown) {
   const shop = await openShop(db, "ethereum");
   const chain = scriptChain({
     startAt: shop.now() - 200 * blockMs,
@@ -59,7 +62,15 @@ export async function openTown(db: Database, live: number) {
   await market.look();
   await shop.addWallet("ethereum", { address: `0x${"1".repeat(40)}` });
   const [invoice, hold] = await templates(db, await shop.create({ network: "ethereum" }));
-  const asked = await populate(db, shop.ids, { invoice, hold }, live);
+  const asked = await populate(
+    db,
+    shop.ids,
+    { invoice, hold },
+    {
+      live,
+      addresses: Math.min(addresses, live),
+    },
+  );
   if (db.dialect === "postgres") {
     await db.write(testContext, (tx) => tx.run("ANALYZE invoices, holds"));
   }
@@ -152,9 +163,8 @@ async function populate(
   db: Database,
   ids: IdSource,
   { invoice, hold }: { readonly invoice: InvoiceRow; readonly hold: HoldRow },
-  live: number,
+  { live, addresses }: { readonly live: number; readonly addresses: number },
 ): Promise<{ to: ReturnType<typeof addressAt>; amount: bigint }[]> {
-  const addresses = Math.min(addressesMax, live);
   const asked: { to: ReturnType<typeof addressAt>; amount: bigint }[] = [];
   const at = invoice.createdAt;
   while (asked.length < live) {
