@@ -7,6 +7,7 @@ import { isAlive, openGround, type Dialect, type Ground } from "./ground.ts";
 import { startLoad, type Load } from "./load.ts";
 import { report } from "./report.ts";
 import { settle } from "./settle.ts";
+import { canReplicate, startStandby, type Standby } from "./standby.ts";
 
 const seconds = Number(process.env["PROVE_SECONDS"] ?? "60");
 /** The promises of docs/faults.md, in milliseconds. */
@@ -15,12 +16,42 @@ const recoveredWithinMs = 10_000;
 const calmMs = 3_000;
 const cutEveryMs = 100;
 const cuttingMs = 10_000;
+/** The time until somebody notices that the server is gone, in milliseconds. */
+const unnoticedMs = 5_000;
+
+type Finish = () => Promise<void> | void;
 
 interface Outage {
   readonly name: string;
+  /** Prepares the fault under load; returns false, and says so, where a program is missing. */
+  prepare?(ground: Ground): Promise<boolean>;
   /** Begins the fault and returns how it ends. */
-  begin(ground: Ground): Promise<() => Promise<void> | void> | (() => Promise<void> | void);
+  begin(ground: Ground): Promise<Finish> | Finish;
   readonly lastsMs: number;
+}
+
+/** The server is lost with its disk, and a standby that has all acknowledged commits takes its address. */
+function failover(): Outage {
+  let standby: Standby | null = null;
+  return {
+    name: "PostgreSQL fails over to a standby",
+    lastsMs: unnoticedMs,
+    async prepare({ postgres }) {
+      if (postgres === null) return false;
+      if (!canReplicate(postgres)) {
+        console.log("missing: pg_basebackup and pg_ctl");
+        return false;
+      }
+      standby = await startStandby(postgres);
+      return true;
+    },
+    begin() {
+      standby?.killServer();
+      return async () => {
+        await standby?.takeOver();
+      };
+    },
+  };
 }
 
 const outages: readonly Outage[] = [
@@ -65,6 +96,7 @@ const outages: readonly Outage[] = [
       };
     },
   },
+  failover(),
 ];
 
 export async function proveOutages(dialect: Dialect): Promise<void> {
@@ -81,6 +113,8 @@ export async function proveOutages(dialect: Dialect): Promise<void> {
 
 async function prove(ground: Ground, outage: Outage): Promise<void> {
   const load = startLoad(ground);
+  const isPrepared = (await outage.prepare?.(ground)) ?? true;
+  if (!isPrepared) return load.stop();
   await delay(calmMs);
   const begunAt = performance.now();
   const finish = await outage.begin(ground);

@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
 } from "node:fs";
 import { createRequire } from "node:module";
@@ -25,8 +26,10 @@ export interface PostgresOptions {
 
 /** A temporary PostgreSQL server in a separate process, on a free port of 127.0.0.1. */
 export interface PostgresServer {
-  /** The folder of its data. */
+  /** The folder that contains its data, in `data`. */
   readonly folder: string;
+  /** The folder of PostgreSQL's programs. */
+  readonly programs: string;
   /** The server's process id; a new one after `start`. */
   pid(): number;
   /** Returns the URL of one of its databases. */
@@ -167,6 +170,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   );
   const server: PostgresServer = {
     folder: root,
+    // A folder on PATH may have links to some of them only.
+    programs: dirname(realpathSync(join(folder, "postgres"))),
     pid: () => child?.pid ?? 0,
     url,
     halt,
