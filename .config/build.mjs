@@ -70,6 +70,7 @@ async function build() {
   process.exitCode = compile("tsconfig.client.json", join(next, "client"));
   if (process.exitCode === 0) {
     writeFileSync(join(next, "client/package.json"), clientPackage());
+    packClient(next);
     const isOther = (source) => extname(source) !== ".ts";
     cpSync(join(root, "src"), next, { recursive: true, filter: isOther });
     writeFileSync(join(next, ".sources"), digest);
@@ -97,6 +98,15 @@ function recordCode() {
   if (spawnSync(process.execPath, words, { stdio: "inherit" }).status === 0) return;
   rmSync(stamp, { force: true });
   process.exitCode = 1;
+}
+
+/** Packs the client to till-client.tgz, which servers hand out at /docs/till-client.tgz. */
+function packClient(folder) {
+  const words = ["pack", "./client", "--ignore-scripts", "--silent", "--pack-destination", folder];
+  const npm = spawnSync("npm", words, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+  const packed = readdirSync(folder).find((name) => /^till-client-.+\.tgz$/.test(name));
+  if (npm.status !== 0 || packed === undefined) throw new Error("npm pack of the client failed");
+  renameSync(join(folder, packed), join(folder, "till-client.tgz"));
 }
 
 /** Returns the description of the client as a package of its own, for `npm pack ./dist/client`. */

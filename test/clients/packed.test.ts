@@ -1,5 +1,5 @@
-// The package contains the client: the programs of its guide and of the reference compile against the packed types under
-// the strictest settings, and its shop sells.
+// A server hands out the client: the programs of the guides and of the reference compile against its types under the
+// strictest settings, and its shop sells.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -10,7 +10,6 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { openTill, TillProblem } from "../../src/client/index.ts";
-import { programVersion } from "../../src/platform/version.ts";
 import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-webhooks.ts";
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { approvedMerchant } from "../support/app.ts";
@@ -60,12 +59,12 @@ const projects: Readonly<Record<string, object>> = {
   },
 };
 const browser = `
-import { openTill, type CheckoutSession } from "till/client";
+import { openTill, type CheckoutSession } from "till-client";
 const till = openTill({ url: location.origin });
 export const watch = (id: string, signal: AbortSignal): Promise<CheckoutSession> =>
   till.checkout.getSession(id, { signal });
 `;
-/** Each of these is an error of the compiler, or else \`@ts-expect-error\` is. */
+/** Imports the client of the package of the server. Each of these is an error of the compiler, or else \`@ts-expect-error\` is. */
 const refused = `
 import { openTill } from "till/client";
 const till = openTill({ url: "https://till.example" });
@@ -90,14 +89,16 @@ anyServed(
     before(async function () {
       this.timeout(120_000);
       folder = await mkdtemp(join(tmpdir(), "till-packed-"));
-      const installed = join(folder, "node_modules/till");
+      const installed = join(folder, "node_modules/till-client");
       await mkdir(installed, { recursive: true });
+      await symlink(root, join(folder, "node_modules/till"));
       for (const name of ["@types", "undici-types"]) {
         await symlink(join(root, "node_modules", name), join(folder, "node_modules", name));
       }
       // `npm test` has built the program.
-      run("npm", "pack", root, "--ignore-scripts", "--silent");
-      run("tar", "xzf", `till-${programVersion()}.tgz`, "-C", installed, "--strip-components=1");
+      const packed = await fetch(`${served.app.url}/docs/till-client.tgz`);
+      await writeFile(join(folder, "client.tgz"), Buffer.from(await packed.arrayBuffer()));
+      run("tar", "xzf", "client.tgz", "-C", installed, "--strip-components=1");
       const texts = await textsOf("docs/guides");
       const programs = [...texts.matchAll(/```ts\n\/\/ (\S+)\n([^]+?)```/g)];
       await mkdir(join(folder, "reference"));

@@ -8,14 +8,8 @@ import { transform } from "esbuild";
 import type { Invoice, Till } from "../../src/client/index.ts";
 import { invoiceStateOf, noPayments, type Terms } from "../../src/features/invoices/rules.ts";
 import { issueInvoice } from "../scenarios/way.ts";
-import { openClient } from "../scenarios/client.ts";
-import { xpubs } from "../support/merchants.ts";
-import {
-  makeInstallation,
-  type Installation,
-  type RunningServer,
-} from "../support/programs/program.ts";
 import { until } from "../support/until.ts";
+import { openSandboxShop, type SandboxShop } from "./sandbox-shop.ts";
 
 const guides = new URL("../../docs/guides/", import.meta.url);
 const read = (name: string) => readFile(new URL(`${name}.md`, guides), "utf8");
@@ -25,10 +19,6 @@ interface Row {
   readonly title: string;
   readonly commands: readonly string[];
   readonly rest: readonly string[];
-}
-
-interface ChainStatus {
-  readonly data: readonly { readonly tip: { readonly blockHash: string } | null }[];
 }
 
 function rowsOf(guide: string): readonly Row[] {
@@ -95,58 +85,17 @@ describe("the guide of odd payments", () => {
 });
 
 describe("the guides of the sandbox", () => {
-  let till: Installation;
-  let server: RunningServer;
-  let shop: { readonly till: Till; readonly organizationId: string };
-
-  async function command(words: readonly string[], input?: string): Promise<string> {
-    const { status, stdout, stderr } = await till.run(words, input);
-    expect(status, `till ${words.join(" ")}: ${stderr}`).to.equal(0);
-    return stdout;
-  }
-
+  let shop: SandboxShop;
   before(async function () {
     this.timeout(120_000);
-    till = await makeInstallation({
-      TILL_NETWORKS: "sandbox",
-      TILL_SANDBOX_BLOCK_MS: "0",
-      TILL_VERIFICATION: "off",
-      TILL_RATE_LIMIT_SCALE: "0",
-    });
-    const admin = ["--admin-email", "admin@example.com", "--admin-name", "Admin"];
-    const made = await command(
-      ["init", ...admin, "--organization", "Platform", "--password-stdin", "--json"],
-      "a password of the tests 1\n",
-    );
-    const { organization } = JSON.parse(made) as { organization: { id: string } };
-    const key = ["key", "create", "--organization", organization.id, "--name", "shop"];
-    const apiKey = await command([...key, "--scopes", "read,write", "--json"]);
-    const { secret } = JSON.parse(apiKey) as { secret: string };
-    server = await till.serve();
-    const client = openClient({ url: server.url, apiKey: secret });
-    shop = { till: client, organizationId: organization.id };
-    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
-    await client.wallets.create(organization.id, wallet);
+    shop = await openSandboxShop();
   });
-  after(() => till.remove());
-
-  async function hasRead(blockHash: string): Promise<void> {
-    await until(
-      "a scan of the newest block",
-      async () => JSON.parse(await command(["chain", "status", "--json"])) as ChainStatus,
-      ({ data: [network] }) => network?.tip?.blockHash === blockHash,
-    );
-  }
+  after(() => shop.remove());
 
   /** Does a row with a new invoice, and returns the invoice once it has the status and the exception. */
   async function done({ title, commands }: Row, status: string, exception: string) {
     const { id } = await issueInvoice(shop, "sandbox");
-    for (const words of commands) {
-      const output = await command([...words.replace("inv_…", id).split(" "), "--json"]);
-      const { blockHash } = JSON.parse(output) as { readonly blockHash?: string };
-      // A reader sees the effect of a block before typing the next command.
-      if (blockHash !== undefined) await hasRead(blockHash);
-    }
+    await shop.play(commands.map((words) => words.replace("inv_…", id).split(" ")));
     return until(
       `${title}: ${status}, ${exception}`,
       () => shop.till.invoices.get(shop.organizationId, id),
@@ -192,8 +141,8 @@ describe("the guides of the sandbox", () => {
     const tokens = (count: number) => BigInt(count) * 10n ** 18n;
 
     await client.invoices.cancel(organizationId, id);
-    await command(["sandbox", "pay", id]);
-    await command(["sandbox", "mine", "35"]);
+    await shop.command(["sandbox", "pay", id]);
+    await shop.command(["sandbox", "mine", "35"]);
     const [payment] = await until(
       "a payment in review",
       async () => (await client.payments.list(organizationId, { invoiceId: id })).data,
@@ -201,7 +150,7 @@ describe("the guides of the sandbox", () => {
     );
     expect(await owedNow()).to.equal(0n);
     const decision = ["--organization", organizationId, "--yes"];
-    await command(["payments", "reject", payment?.id ?? "", ...decision]);
+    await shop.command(["payments", "reject", payment?.id ?? "", ...decision]);
     expect(await owedNow()).to.equal(tokens(25));
 
     const address = "0x52908400098527886E0F7030069857D2E4169EE7";
@@ -216,10 +165,10 @@ describe("the guides of the sandbox", () => {
     );
     expect(await owedNow()).to.equal(tokens(25));
     const from = ["--from", payment?.toAddress ?? "", "--json"];
-    const sent = JSON.parse(await command(["sandbox", "send", address, "10.00", ...from])) as {
+    const sent = JSON.parse(await shop.command(["sandbox", "send", address, "10.00", ...from])) as {
       readonly transactionHash: string;
     };
-    await command(["refund", "send", refund?.id ?? "", sent.transactionHash, "--yes"]);
+    await shop.command(["refund", "send", refund?.id ?? "", sent.transactionHash, "--yes"]);
     expect(await owedNow()).to.equal(tokens(15));
   });
 
@@ -233,7 +182,7 @@ describe("the guides of the sandbox", () => {
     // The test of the odd payments runs the commands of payers.
     const { id } = await issueInvoice(shop, "sandbox");
     for (const { commands } of rowsOf(guide)) {
-      for (const words of commands) await command(words.replace("inv_…", id).split(" "));
+      for (const words of commands) await shop.command(words.replace("inv_…", id).split(" "));
     }
   });
 });

@@ -61,7 +61,7 @@ anyServed(
         format: "esm",
         alias: {
           "@medusajs/framework/utils": join(framework, "utils.ts"),
-          "till/client": join(root, "src/client/index.ts"),
+          "till-client": join(root, "src/client/index.ts"),
         },
       });
       ({ default: module } = (await import(outfile)) as Module);
@@ -133,7 +133,7 @@ anyServed(
         typeRoots: [join(root, "node_modules/@types")],
         paths: {
           "@medusajs/framework/*": [join(framework, "*.ts")],
-          "till/client": [join(root, "src/client/index.ts")],
+          "till-client": [join(root, "src/client/index.ts")],
         },
       };
       const project = join(folder, "tsconfig.json");

@@ -30,7 +30,7 @@ import {
   WebhookVerificationError,
   type Invoice,
   type Till,
-} from "till/client";
+} from "till-client";
 
 export interface TillProviderOptions {
   /** The address of the instance, such as `https://pay.example.com`. */

@@ -14,10 +14,12 @@ const securityPolicy =
 const html = "text/html; charset=utf-8";
 const json = "application/json";
 
-/** The files of the pages, by path. */
-const assets: Readonly<Record<string, string>> = {
-  "manual.css": "text/css; charset=utf-8",
-  "manual.js": "text/javascript; charset=utf-8",
+/** The files beside the pages, each with its place and its type. */
+const assets: Readonly<Record<string, readonly [file: string, type: string]>> = {
+  "manual.css": ["manual/manual.css", "text/css; charset=utf-8"],
+  "manual.js": ["manual/manual.js", "text/javascript; charset=utf-8"],
+  // The client of this version, which the build has packed, for `npm install`.
+  "till-client.tgz": ["../../../dist/till-client.tgz", "application/gzip"],
 };
 
 /** Serves the OpenAPI document and the manual. Nothing is read, rendered or kept before it is asked for. */
@@ -47,9 +49,9 @@ export function mountDocs(
       return keepBody(json, JSON.stringify((await opened()).entries()));
     }
     const asset = path.slice("docs/".length);
-    const type = Object.hasOwn(assets, asset) ? assets[asset] : undefined;
-    if (type !== undefined) {
-      return keepBody(type, await readFile(new URL(`manual/${asset}`, import.meta.url)));
+    const [file, type] = (Object.hasOwn(assets, asset) ? assets[asset] : undefined) ?? [];
+    if (file !== undefined && type !== undefined) {
+      return keepBody(type, await readFile(new URL(file, import.meta.url)));
     }
     const page = await (await opened()).page(path);
     return page === null ? null : keepBody(html, page);

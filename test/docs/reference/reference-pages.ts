@@ -100,7 +100,7 @@ function overviewPage(operations: readonly Operation[]): string {
     "",
     "# All operations",
     "",
-    `Each page has the fields, the callers, an example in curl, TypeScript, Python and PHP (with its extension curl), and the errors. See also the [records](api/records.md) and the [problems](problems.md). The document for code generators is \`docs/openapi.json\`, which an instance serves at \`/v1/openapi.json\`.`,
+    `Each page has the fields, the callers, an example in curl, TypeScript, Python and PHP, and the errors. See also the [records](api/records.md) and the [problems](problems.md). The document for code generators is \`docs/openapi.json\`, which an instance serves at \`/v1/openapi.json\`.`,
     "",
     ...sections,
   ].join("\n");

@@ -1,4 +1,4 @@
-// The programs of the reference: those in curl and Python are run as printed, except for the ids of the recorded merchant.
+// The programs of the reference: those in curl, Python and PHP are run as printed, except for the ids of the recorded merchant.
 // The TypeScript programs are compiled by test/clients/packed.test.ts.
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -20,6 +20,9 @@ function program(id: string, fence: string): string {
   return found;
 }
 
+/** The flag by which each runs a program. */
+const flags: Readonly<Record<string, string>> = { sh: "-c", python3: "-c", php: "-r" };
+const hasPhp = spawnSync("php", ["--version"]).status === 0;
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
 describe("the programs of the reference", () => {
@@ -53,7 +56,7 @@ anyServed(
     /** Runs a program beside this process, which serves it. */
     async function run(command: string, id: string, fence: string, key = env["KEY"]) {
       const code = program(id, fence).replaceAll(/org_[0-9a-z]{26}/g, organizationId);
-      const child = spawn(command, ["-c", code], {
+      const child = spawn(command, [flags[command] ?? "", code.replace(/^<\?php/, "")], {
         env: { ...env, KEY: key },
         stdio: ["ignore", "pipe", "pipe"],
       });
@@ -64,7 +67,11 @@ anyServed(
       return { status, output };
     }
 
-    const runners = [["sh", "sh"], ...(hasPython ? [["python3", "python"]] : [])] as const;
+    const runners = [
+      ["sh", "sh"],
+      ...(hasPython ? [["python3", "python"]] : []),
+      ...(hasPhp ? [["php", "php"]] : []),
+    ];
     for (const [command = "", fence = ""] of runners) {
       it(`call an instance as printed, run by ${command}`, async function () {
         this.timeout(60_000);

@@ -112,7 +112,7 @@ async function typescript(
     : isEmpty
       ? `await ${called};`
       : `console.log(await ${called});`;
-  const code = `import { openTill } from "till/client";\n\nconst till = openTill({ ${options.join(", ")} });\n${use}\n`;
+  const code = `import { openTill } from "till-client";\n\nconst till = openTill({ ${options.join(", ")} });\n${use}\n`;
   return (await format(code, { parser: "typescript", printWidth: 80 })).trimEnd();
 }
 
@@ -201,21 +201,20 @@ function php({ operation, target, body, credential, ownKey }: Call): string {
     csv !== null ? "echo $answer;" : record !== null ? "print_r(json_decode($answer, true));" : "";
   return [
     "<?php",
-    `$curl = curl_init(getenv('TILL') . ${phpOf(target, "")});`,
-    "curl_setopt_array($curl, [",
-    `    CURLOPT_CUSTOMREQUEST => '${method}',`,
-    "    CURLOPT_RETURNTRANSFER => true,",
-    "    CURLOPT_TIMEOUT => 30,",
+    "$context = stream_context_create(['http' => [",
+    `    'method' => '${method}',`,
     ...(headers.length === 0
       ? []
-      : ["    CURLOPT_HTTPHEADER => [", ...headers.map((line) => `        ${line}`), "    ],"]),
-    ...(body === undefined
-      ? []
-      : [`    CURLOPT_POSTFIELDS => json_encode(${phpOf(body, "    ")}),`]),
-    "]);",
-    "$answer = curl_exec($curl);",
-    "if ($answer === false) throw new RuntimeException(curl_error($curl));",
-    "if (curl_getinfo($curl, CURLINFO_RESPONSE_CODE) >= 400) throw new RuntimeException($answer);",
+      : ["    'header' => [", ...headers.map((line) => `        ${line}`), "    ],"]),
+    ...(body === undefined ? [] : [`    'content' => json_encode(${phpOf(body, "    ")}),`]),
+    "    'timeout' => 30,",
+    "    'ignore_errors' => true, // Reads the answer of a refusal too.",
+    "]]);",
+    `$stream = fopen(getenv('TILL') . ${phpOf(target, "")}, 'r', false, $context);`,
+    "if ($stream === false) throw new RuntimeException('no answer');",
+    "$answer = stream_get_contents($stream);",
+    "$status = stream_get_meta_data($stream)['wrapper_data'][0];",
+    String.raw`if (!preg_match('/ 2\d\d/', $status)) throw new RuntimeException($answer);`,
     ...(use === "" ? [] : [use]),
   ].join("\n");
 }
