@@ -8,6 +8,7 @@ import type { Id, IdSource, RandomBytes } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
+import { holdLock } from "../../platform/database/write/locks.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
 import { InvalidInvitation, InvitationAccepted, UserNeeded } from "./errors.ts";
 import { invitationStatus, mayHandle, type InvitationStatus } from "./rules.ts";
@@ -134,6 +135,8 @@ function create(
   return db.write(context, async (tx) => {
     const at = clock.now();
     requireHandling(await handlingRole(tx, organizationId), role);
+    // API keys and the operator have no membership to lock, and an invitation that is being created cannot be found.
+    await holdLock(tx, `invitation ${organizationId} ${email}`);
     await requireStranger(tx, organizationId, email);
     const earlier = await tx.lock(
       invitations,

@@ -284,7 +284,7 @@ eachServed("batches of invoices", (served) => {
   it("refuse batches at once while eight of the organization are waiting, and create nothing for them", async () => {
     const others = await approvedMerchant(served.app);
     const answers = await Promise.all([
-      ...Array.from({ length: 20 }, (_, place) => post(orders(1, `crowd-${String(place)}`))),
+      ...Array.from({ length: 64 }, (_, place) => post(orders(1, `crowd-${String(place)}`))),
       served.app.request("POST", `/v1/organizations/${others.organizationId}/invoices/batch`, {
         key: others.key,
         body: { invoices: [order("a", { draft: true })] },
@@ -296,7 +296,7 @@ eachServed("batches of invoices", (served) => {
     for (const { headers, body } of refused) {
       expect([body["code"], headers.get("Retry-After")]).to.deep.equal(["rate_limited", "1"]);
     }
-    expect(await stored()).to.equal(20 - refused.length);
+    expect(await stored()).to.equal(64 - refused.length);
     expect(await stored()).to.be.at.least(9);
     expect(outcomes(await batch(orders(1, "later")))).to.deep.equal(["created"]);
   });
