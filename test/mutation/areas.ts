@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
+import type { Mutant } from "./mutants.ts";
 
 /** The root of the project. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -96,6 +97,15 @@ export interface Excuse {
 /** The excuses of `excused.yaml`. */
 export function readExcuses(): readonly Excuse[] {
   return parse(readFileSync(join(root, "test/mutation/excused.yaml"), "utf8")) as readonly Excuse[];
+}
+
+export function isExcuseOf(excuse: Excuse, { file, within, original, mutated }: Mutant): boolean {
+  return (
+    excuse.file === file &&
+    excuse.within === within &&
+    excuse.original === original &&
+    excuse.mutated === mutated
+  );
 }
 
 /** The files at a path from the root: itself, or those below it with the ending, in order. */

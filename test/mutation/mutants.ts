@@ -92,6 +92,12 @@ export function instrument(file: string, source: string, firstNumber: number): I
   return { text, mutants };
 }
 
+/** The line of a report about a mutant that no test noticed. */
+export function describeSurvivor({ file, line, within, original, mutated }: Mutant): string {
+  const flat = (text: string) => text.replace(/\s+/g, " ");
+  return `${file}:${String(line)} survives, in ${JSON.stringify(within)}:\n  - ${flat(original)}\n  + ${flat(mutated)}`;
+}
+
 function replacementsOf(node: ts.Node, tree: ts.SourceFile): readonly string[] {
   const text = node.getText(tree);
   if (ts.isBinaryExpression(node)) {

@@ -63,7 +63,8 @@ class Recorder {
     runner.on("test", takeHooks);
     runner.on("test end", (test) => {
       const place = places.get(test);
-      if (place === undefined || active !== 0) return;
+      // A test that fails without a mutant tells nothing about mutants.
+      if (place === undefined || active !== 0 || test.state !== "passed") return;
       const mutants = [...new Set([...reached, ...byHooks])];
       reaches.push({ place, milliseconds: test.duration ?? 0, mutants });
     });

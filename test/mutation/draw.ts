@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { filesAt, root, type Area } from "./areas.ts";
+import { instrument, type Mutant } from "./mutants.ts";
+
+/** The folders of which a sample is drawn: all rules and all services, with their stores. */
+export const sampledFolders = ["src/features", "src/kernel"];
+
+/** Tests that run the built program, a browser or a real node, and so never reach a changed source, or wait for long. */
+const outsideTests = /support\/(programs|suites|chain\/anvil)|\/processes\.ts"/;
+
+/** A sample's mutants of one feature, or of the kernel, with the tests to try. */
+export interface Share extends Area {
+  readonly mutants: readonly Mutant[];
+}
+
+/** The numbered mutants of all files below `folders` whose path includes one of `parts`; all files without parts. */
+export function allMutants(folders: readonly string[], parts: readonly string[]): Mutant[] {
+  const mutants: Mutant[] = [];
+  for (const file of folders.flatMap((folder) => filesAt(folder, ".ts"))) {
+    if (parts.length > 0 && !parts.some((part) => file.includes(part))) continue;
+    const source = readFileSync(join(root, file), "utf8");
+    mutants.push(...instrument(file, source, mutants.length + 1).mutants);
+  }
+  return mutants;
+}
+
+/** Draws `count` mutants. The same seed draws the same ones from the same sources. */
+export function draw(mutants: readonly Mutant[], count: number, seed: string): readonly Mutant[] {
+  return mutants
+    .map((mutant) => ({ mutant, ticket: ticketOf(mutant, seed) }))
+    .sort((one, other) => (one.ticket < other.ticket ? -1 : 1))
+    .slice(0, count)
+    .map(({ mutant }) => mutant);
+}
+
+/** Changes elsewhere in the file do not change a mutant's ticket. */
+function ticketOf({ file, within, original, mutated }: Mutant, seed: string): string {
+  return createHash("sha256")
+    .update([seed, file, within, original, mutated].join("\0"))
+    .digest("hex");
+}
+
+/** Groups mutants by feature. Each share's tests are the nearest ones of its files, and then all of the feature. */
+export function shareOut(mutants: readonly Mutant[]): readonly Share[] {
+  const names = [...new Set(mutants.map(({ file }) => areaOf(file)))].sort();
+  return names.map((name) => {
+    const own = mutants.filter(({ file }) => areaOf(file) === name);
+    const sources = [...new Set(own.map(({ file }) => file))].sort();
+    const nearest = [...new Set(sources.flatMap(nearestTests))];
+    const all = testsAt(name.replace("src/", "test/"));
+    const stages = [nearest, all.filter((test) => !nearest.includes(test))];
+    return { name, sources, stages, mutants: own };
+  });
+}
+
+/** `src/features/invoices` of a file below it, or `src/kernel`. */
+function areaOf(file: string): string {
+  return file
+    .split("/")
+    .slice(0, file.startsWith("src/features/") ? 3 : 2)
+    .join("/");
+}
+
+/** The test file at the mirrored path, or else those of the mirrored folder, unless that is the feature's. */
+function nearestTests(file: string): readonly string[] {
+  const mirrored = file.replace("src/", "test/");
+  const own = mirrored.replace(/\.ts$/, ".test.ts");
+  if (existsSync(join(root, own))) return [own];
+  const folder = dirname(mirrored);
+  return folder === areaOf(file).replace("src/", "test/") ? [] : testsAt(folder);
+}
+
+function testsAt(folder: string): readonly string[] {
+  if (!existsSync(join(root, folder))) return [];
+  return filesAt(folder, ".test.ts").filter(
+    (file) => !outsideTests.test(readFileSync(join(root, file), "utf8")),
+  );
+}

@@ -1,0 +1,157 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Mutant } from "./mutants.ts";
+import type { Answer, Order, TestReach } from "./worker.ts";
+
+/** Processes at a time. */
+const lanes = Math.max(1, availableParallelism() - 1);
+/** The tests of one mutant, the quickest first, take at most this long together in each stage, in milliseconds. */
+const testsOfMutantMs = 20_000;
+/** A mutant that hangs counts as killed: the time that its tests get, as a base and as a multiple of their usual time. */
+const slackMs = 10_000;
+const slackFactor = 4;
+/** To load the tests and all that they import, in milliseconds. */
+const loadMs = 90_000;
+
+export interface Tried {
+  /** The mutants that the tests let live, those that no test reaches among them. */
+  readonly survivors: readonly Mutant[];
+  /** Tests that fail without a mutant. They were not used. */
+  readonly failures: readonly string[];
+}
+
+type Outcome = "survived" | "killed" | "hung" | "spoiled";
+
+/** Runs test files of a copy of the project against mutants of its sources. */
+export async function tryMutants(
+  copy: string,
+  files: readonly string[],
+  mutants: readonly Mutant[],
+): Promise<Tried> {
+  if (mutants.length === 0 || files.length === 0) return { survivors: mutants, failures: [] };
+  const first = await startWorker(copy, files, 0);
+  const { tests, failures } = await ask(first, { kind: "cover" }, null, "covered");
+  endWorker(first);
+
+  const survivors: Mutant[] = [];
+  const waiting = [...mutants];
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      let worker: ChildProcess | null = null;
+      for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+        const reaching = testsOf(mutant, tests);
+        let outcome: Outcome = reaching.length === 0 ? "survived" : "spoiled";
+        // A worker that an earlier mutant spoiled is replaced once; a fresh one that fails again is the mutant's doing.
+        for (let tries = 0; tries < 2 && outcome === "spoiled"; tries += 1) {
+          if (mutant.isStatic || tries > 0 || worker?.exitCode !== null) worker = endWorker(worker);
+          worker ??= await startWorker(copy, files, mutant.isStatic ? mutant.number : 0).catch(
+            () => null,
+          );
+          outcome = worker === null ? "hung" : await attempt(worker, mutant, reaching);
+          if (outcome === "hung" || mutant.isStatic) worker = endWorker(worker);
+        }
+        if (outcome === "survived") survivors.push(mutant);
+      }
+      endWorker(worker);
+    }),
+  );
+  survivors.sort((one, other) => one.number - other.number);
+  return { survivors, failures };
+}
+
+async function attempt(
+  worker: ChildProcess,
+  mutant: Mutant,
+  tests: readonly TestReach[],
+): Promise<Outcome> {
+  const order: Order = {
+    kind: "try",
+    mutant: mutant.number,
+    tests: tests.map(({ place }) => place),
+  };
+  const usualMs = tests.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+  try {
+    return (await ask(worker, order, slackMs + slackFactor * usualMs, "tried")).outcome;
+  } catch {
+    // What an earlier mutant left behind may have ended the worker.
+    return worker.exitCode === null ? "hung" : "spoiled";
+  }
+}
+
+/** The tests that a mutant may make fail, the quickest first, since one that fails is enough. */
+function testsOf({ number, isStatic }: Mutant, tests: readonly TestReach[]): TestReach[] {
+  const reaching = tests
+    .filter(({ mutants }) => isStatic || mutants.includes(number))
+    .sort((one, other) => one.milliseconds - other.milliseconds);
+  let sum = 0;
+  return reaching.filter(({ milliseconds }, place) => {
+    sum += milliseconds;
+    return place === 0 || sum <= testsOfMutantMs;
+  });
+}
+
+async function startWorker(
+  copy: string,
+  files: readonly string[],
+  activeAtLoad: number,
+): Promise<ChildProcess> {
+  const child = fork(join(copy, "test/mutation/worker.ts"), [String(activeAtLoad), ...files], {
+    cwd: copy,
+    execArgv: ["--import", "tsx"],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    // Its tests run on SQLite alone.
+    env: { ...process.env, TILL_TEST_TURNS: "off", TMPDIR: join(copy, "tmp") },
+  });
+  // An order to a worker that has just ended; its exit tells.
+  child.on("error", () => undefined);
+  try {
+    await answerOf(child, loadMs, "loaded");
+  } catch (error) {
+    endWorker(child);
+    throw error;
+  }
+  return child;
+}
+
+function endWorker(worker: ChildProcess | null): null {
+  worker?.kill("SIGKILL");
+  return null;
+}
+
+async function ask<Kind extends Answer["kind"]>(
+  worker: ChildProcess,
+  order: Order,
+  mostMs: number | null,
+  kind: Kind,
+): Promise<Extract<Answer, { kind: Kind }>> {
+  worker.send(order);
+  return answerOf(worker, mostMs, kind);
+}
+
+/** Rejects when the worker ends, or has not answered in time. */
+async function answerOf<Kind extends Answer["kind"]>(
+  worker: ChildProcess,
+  mostMs: number | null,
+  kind: Kind,
+): Promise<Extract<Answer, { kind: Kind }>> {
+  return new Promise((resolve, reject) => {
+    const timer = mostMs === null ? null : setTimeout(fail, mostMs);
+    function settle(): void {
+      if (timer !== null) clearTimeout(timer);
+      worker.off("message", hear);
+      worker.off("exit", fail);
+    }
+    function hear(answer: Answer): void {
+      settle();
+      if (answer.kind === kind) resolve(answer as Extract<Answer, { kind: Kind }>);
+      else reject(new Error(`A worker answered ${answer.kind}.`));
+    }
+    function fail(): void {
+      settle();
+      reject(new Error("A worker has ended, or did not answer in time."));
+    }
+    worker.on("message", hear);
+    worker.on("exit", fail);
+  });
+}
