@@ -1,10 +1,20 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./areas.ts";
 
 /** A commit to a disk takes some milliseconds, and the stores of tests are many. */
 const memory = "/dev/shm";
+
+const leftOut = [".git", "coverage", "data", "dist", "dist.next", "node_modules", "release"];
 
 /** Copies what the tests need to a folder whose sources may be changed, and which is removed when this process ends. */
 export function copyProject(): string {
@@ -13,10 +23,10 @@ export function copyProject(): string {
     rmSync(copy, { recursive: true, force: true });
   });
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-  for (const name of ["src", "test", "config", "docs", "bin", "package.json", ".config"]) {
+  for (const name of readdirSync(root).filter((each) => !leftOut.includes(each))) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-  mkdirSync(join(copy, "tmp"));
+  mkdirSync(join(copy, "tmp"), { recursive: true });
   return copy;
 }

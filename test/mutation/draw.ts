@@ -7,8 +7,13 @@ import { instrument, type Mutant } from "./mutants.ts";
 /** The folders of which a sample is drawn: all rules and all services, with their stores. */
 export const sampledFolders = ["src/features", "src/kernel"];
 
-/** Tests that run the built program, a browser or a real node, and so never reach a changed source, or wait for long. */
-const outsideTests = /support\/(programs|suites|chain\/anvil)|\/processes\.ts"/;
+/** Tests with a browser, a real node, or programs of their own, which run other sources or wait for long. */
+const outsideTests =
+  /describe(InBrowser|OnAnvil|WithPhp)|useProcesses|makeInstallation|(built|compiled)Program|endWithThisProcess|\/processes\.ts"/;
+
+/** Commands are tested with the command line. */
+const commandFile = /commands\.ts$/;
+const commandArea = "src/cli";
 
 /** A sample's mutants of one feature, or of the kernel, with the tests to try. */
 export interface Share extends Area {
@@ -42,7 +47,7 @@ function ticketOf({ file, within, original, mutated }: Mutant, seed: string): st
     .digest("hex");
 }
 
-/** Groups mutants by feature. Each share's tests are the nearest ones of its files, and then all of the feature. */
+/** Groups mutants by feature, and those of commands together. Each share's tests are the nearest ones of its files, and then all of the feature. */
 export function shareOut(mutants: readonly Mutant[]): readonly Share[] {
   const names = [...new Set(mutants.map(({ file }) => areaOf(file)))].sort();
   return names.map((name) => {
@@ -55,8 +60,9 @@ export function shareOut(mutants: readonly Mutant[]): readonly Share[] {
   });
 }
 
-/** `src/features/invoices` of a file below it, or `src/kernel`. */
+/** `src/features/invoices` of a file below it, or `src/kernel`, or `src/cli` of a feature's commands. */
 function areaOf(file: string): string {
+  if (commandFile.test(file)) return commandArea;
   return file
     .split("/")
     .slice(0, file.startsWith("src/features/") ? 3 : 2)
@@ -69,6 +75,7 @@ function nearestTests(file: string): readonly string[] {
   const own = mirrored.replace(/\.ts$/, ".test.ts");
   if (existsSync(join(root, own))) return [own];
   const folder = dirname(mirrored);
+  if (commandFile.test(file)) return [];
   return folder === areaOf(file).replace("src/", "test/") ? [] : testsAt(folder);
 }
 

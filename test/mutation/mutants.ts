@@ -205,7 +205,8 @@ function calledName({ expression }: ts.CallExpression | ts.NewExpression): strin
   return ts.isIdentifier(expression) ? expression.text : "";
 }
 
-function nameAround(node: ts.Node): string {
+/** The name of the nearest function or constant around a node; empty at the top of the file. */
+export function nameAround(node: ts.Node): string {
   const named = ts.findAncestor(
     node,
     (each) =>
