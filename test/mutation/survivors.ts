@@ -9,7 +9,7 @@ const lanes = Math.max(1, availableParallelism() - 1);
 /** The tests of one mutant, the quickest first, take at most this long together in each stage, in milliseconds. */
 const testsOfMutantMs = 20_000;
 /** A mutant that hangs counts as killed: the time that its tests get, as a base and as a multiple of their usual time. */
-const slackMs = 10_000;
+const slackMs = 20_000;
 const slackFactor = 4;
 /** To load the tests and all that they import, in milliseconds. */
 const loadMs = 90_000;

@@ -130,6 +130,13 @@ eachStore("an invitation", (store) => {
       code: "required",
       message: "is required unless an invitationToken is given",
     });
+    // A body that is no object has one fault, not one for each field.
+    const [fault, ...others] = expectProblem(
+      await app.request("POST", "/v1/auth/register", { body: "Guest" }),
+      400,
+      "invalid_request",
+    );
+    expect([fault?.["pointer"], others]).to.deep.equal(["", []]);
   });
 
   it("adds a logged-in user, once", async () => {

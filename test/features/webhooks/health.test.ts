@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import {
+  createEndpointHealth,
   scheduleDeliveries,
   goodHealth,
   isFailing,
@@ -8,7 +9,9 @@ import {
   type Demand,
   type Health,
 } from "../../../src/features/webhooks/delivery/circuit-breaker.ts";
+import type { Attempt } from "../../../src/features/webhooks/delivery/attempt.ts";
 import { createEndpointRateLimit } from "../../../src/features/webhooks/delivery/rate-limit.ts";
+import type { Id } from "../../../src/kernel/id.ts";
 import { day, minute, second } from "../../../src/kernel/clock.ts";
 
 const good = { isGood: true, isThrottled: false, isLone: false };
@@ -54,6 +57,26 @@ describe("an endpoint's health", () => {
       return health.concurrency;
     });
     expect(allowed).to.deep.equal([2, 1, 1]);
+  });
+});
+
+describe("the health of all endpoints", () => {
+  it("is remembered of a thousand for as long as it takes, and of more for five minutes", () => {
+    const slow = (endpoint: number, at: number): Attempt =>
+      ({
+        delivery: { endpointId: idOf(endpoint) },
+        result: { outcome: "response", status: 200 },
+        endedAt: at,
+        isLone: true,
+      }) as unknown as Attempt;
+    const idOf = (endpoint: number) => `whe_${String(endpoint)}` as Id<"webhookEndpoint">;
+    const health = createEndpointHealth();
+    const first = Array.from({ length: 1_000 }, (_, endpoint) => slow(endpoint, 0));
+    health.learn(first, 0);
+    health.learn([slow(1, 6 * minute)], 6 * minute);
+    expect(health.of(idOf(0)).concurrency).to.equal(1);
+    health.learn([slow(1_000, 6 * minute)], 6 * minute);
+    expect(health.of(idOf(0))).to.equal(goodHealth);
   });
 });
 

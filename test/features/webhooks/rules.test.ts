@@ -125,5 +125,12 @@ describe("an attempt's result", () => {
 
   it("shows the merchant the status but not the body", () => {
     expect(judge(answer(500), 1, 0)).to.have.property("reason", "The receiver responded with 500.");
+    for (const status of [300, 399, 400]) {
+      const hint = status < 400 ? " Redirects are not followed; use the final URL." : "";
+      expect(judge(answer(status), 1, 0)).to.have.property(
+        "reason",
+        `The receiver responded with ${String(status)}.${hint}`,
+      );
+    }
   });
 });
