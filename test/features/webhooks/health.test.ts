@@ -10,6 +10,8 @@ import {
   type Health,
 } from "../../../src/features/webhooks/delivery/circuit-breaker.ts";
 import type { Attempt } from "../../../src/features/webhooks/delivery/attempt.ts";
+import { demandOf } from "../../../src/features/webhooks/delivery/deliverer.ts";
+import type { EndpointBacklog } from "../../../src/features/webhooks/delivery/leases.ts";
 import { createEndpointRateLimit } from "../../../src/features/webhooks/delivery/rate-limit.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { day, minute, second } from "../../../src/kernel/clock.ts";
@@ -131,6 +133,24 @@ describe("the allotment of requests", () => {
     expect(allotted.get("fresh")).to.equal(4);
     allotted.delete("fresh");
     expect([...allotted.values()].reduce((sum, count) => sum + count, 0)).to.equal(48);
+  });
+
+  it("takes an endpoint that has been failing for a while for one that is retried", () => {
+    const backlog = {
+      endpointId: "whe_1" as Id<"webhookEndpoint">,
+      status: "enabled",
+      dueAt: 1,
+      attempts: 0,
+      earlyAttempts: 0,
+      pausedSince: null,
+      probeAt: null,
+      failingSince: null,
+    } as unknown as EndpointBacklog;
+    const retried = (changes: Partial<EndpointBacklog>) =>
+      demandOf({ ...backlog, ...changes }, 1).isRetry;
+    expect(retried({})).to.equal(false);
+    expect(retried({ attempts: 1 })).to.equal(true);
+    expect(retried({ failingSince: 0 })).to.equal(true);
   });
 
   it("gives one at a time to an endpoint that may only be tried", () => {

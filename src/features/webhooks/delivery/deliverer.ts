@@ -13,6 +13,7 @@ import {
   scheduleDeliveries,
   leasesPerEndpointMax,
   isTroubled,
+  type Demand,
 } from "./circuit-breaker.ts";
 import { createOpenDeliveries } from "./open-deliveries.ts";
 import { createEndpointRateLimit } from "./rate-limit.ts";
@@ -81,7 +82,8 @@ export interface Deliverer extends Worker {
   close(patienceMs?: number): Promise<void>;
 }
 
-function demandOf(backlog: EndpointBacklog, now: Instant) {
+/** An endpoint that has been failing for a while counts as retried, also for its new events. */
+export function demandOf(backlog: EndpointBacklog, now: Instant): Demand<Id<"webhookEndpoint">> {
   const { endpointId, dueAt, attempts, failingSince } = backlog;
   const isRetry = attempts > 0 || failingSince !== null;
   return { endpointId, dueAt, isRetry, isLone: turnOf(backlog, now) === "lone" };
