@@ -74,7 +74,7 @@ async function attempt(
   try {
     return (await ask(worker, order, slackMs + slackFactor * usualMs, "tried")).outcome;
   } catch {
-    // What an earlier mutant left behind may have ended the worker.
+    // The worker may have ended because of an earlier mutant.
     return worker.exitCode === null ? "hung" : "spoiled";
   }
 }

@@ -130,7 +130,7 @@ eachStore("an invitation", (store) => {
       code: "required",
       message: "is required unless an invitationToken is given",
     });
-    // A body that is no object has one fault, not one for each field.
+    // A body that is not an object has one fault, not one for each field.
     const [fault, ...others] = expectProblem(
       await app.request("POST", "/v1/auth/register", { body: "Guest" }),
       400,
