@@ -9,19 +9,25 @@ import {
   parsePercent,
   parsePercentField,
 } from "../../src/kernel/money/percent.ts";
-import type { Rounding } from "../../src/kernel/money/ratio.ts";
-import { compareRatios, formatRatio, ratio } from "../../src/kernel/money/ratio.ts";
+import type { Ratio, Rounding } from "../../src/kernel/money/ratio.ts";
+import { compareRatios, formatRatio, ratio, readRatio } from "../../src/kernel/money/ratio.ts";
 import {
   convert,
   formatRate,
   invertRate,
   parRate,
-  parseRate,
+  type Rate,
 } from "../../src/kernel/money/rate.ts";
 
 const eur = { code: "EUR", decimals: 2, displayDecimals: 2 };
 const jpy = { code: "JPY", decimals: 0, displayDecimals: 0 };
 const usdt = tokenAsset("USDT", 6);
+
+/** Returns the rate that a decimal text gives. */
+function parseRate(text: string, of: Omit<Rate, keyof Ratio>): Rate {
+  return { ...of, ...readRatio(text) };
+}
+
 const of = { from: "EUR", to: "USDT", source: "test", at: 1_700_000_000_000 };
 
 describe("a rate", () => {

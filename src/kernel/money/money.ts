@@ -1,8 +1,7 @@
 import type { Asset } from "./asset.ts";
 import { isSameAsset } from "./asset.ts";
-import { assert, Defect, invalidField, type FieldPlace } from "../errors.ts";
-import type { Ratio, Rounding } from "./ratio.ts";
-import { divideRounded, formatUnits, magnitude, powerOfTen } from "./ratio.ts";
+import { Defect, invalidField, type FieldPlace } from "../errors.ts";
+import { formatUnits, powerOfTen } from "./ratio.ts";
 
 /** An exact amount: a whole number of the asset's smallest units. It may be negative. */
 export interface Money {
@@ -59,7 +58,7 @@ export function parseSignedMoney(text: string, asset: Asset): Money {
   const opposite = parseMoney(text.slice(1), asset);
   if (opposite.units === 0n)
     throw new MoneyTextError("not_decimal", "zero is written without a sign");
-  return negate(opposite);
+  return { units: -opposite.units, asset };
 }
 
 function notDecimal(asset: Asset): string {
@@ -108,11 +107,6 @@ export function formatMoney(amount: Money): string {
   return formatUnits(amount.units, amount.asset.decimals, amount.asset.displayDecimals);
 }
 
-/** `formatMoney`, or null for null. */
-export function formatMoneyOrNull(amount: Money | null): string | null {
-  return amount === null ? null : formatMoney(amount);
-}
-
 export function add(one: Money, other: Money): Money {
   assertSameAsset(one, other);
   return { units: one.units + other.units, asset: one.asset };
@@ -123,30 +117,11 @@ export function subtract(one: Money, other: Money): Money {
   return { units: one.units - other.units, asset: one.asset };
 }
 
-export function negate(amount: Money): Money {
-  return { units: -amount.units, asset: amount.asset };
-}
-
 /** Returns the sum of amounts of one asset. The asset is a parameter because the list may be empty. */
 export function sum(amounts: Iterable<Money>, asset: Asset): Money {
   let total = zero(asset);
   for (const amount of amounts) total = add(total, amount);
   return total;
-}
-
-/** Compares two amounts for sorting: -1, 0 or 1. */
-export function compare(one: Money, other: Money): -1 | 0 | 1 {
-  assertSameAsset(one, other);
-  if (one.units === other.units) return 0;
-  return one.units < other.units ? -1 : 1;
-}
-
-export function min(one: Money, other: Money): Money {
-  return compare(one, other) <= 0 ? one : other;
-}
-
-export function max(one: Money, other: Money): Money {
-  return compare(one, other) >= 0 ? one : other;
 }
 
 function assertSameAsset(one: Money, other: Money): void {
@@ -156,40 +131,4 @@ function assertSameAsset(one: Money, other: Money): void {
 
 function describe(asset: Asset): string {
   return `${asset.code} of ${String(asset.decimals)} decimals`;
-}
-
-/** Multiplies an amount by a fraction. */
-export function multiply(amount: Money, factor: Ratio, rounding: Rounding): Money {
-  const units = divideRounded(amount.units * factor.numerator, factor.denominator, rounding);
-  return { units, asset: amount.asset };
-}
-
-/** Divides an amount by a non-zero fraction. */
-export function divide(amount: Money, divisor: Ratio, rounding: Rounding): Money {
-  const units = divideRounded(amount.units * divisor.denominator, divisor.numerator, rounding);
-  return { units, asset: amount.asset };
-}
-
-/**
- * Splits an amount in proportion to weights; the parts add up to the whole. The units that are left after rounding down
- * go one each to the parts with the largest remainders, earlier parts first.
- */
-export function allocate(amount: Money, weights: readonly bigint[]): Money[] {
-  const total = weights.reduce((running, weight) => running + weight, 0n);
-  assert(
-    total > 0n && weights.every((weight) => weight >= 0n),
-    "weights are not negative and not all zero",
-  );
-  const whole = magnitude(amount.units);
-  const shares = weights.map((weight) => (whole * weight) / total);
-  const left = shares.reduce((running, share) => running - share, whole);
-  const byLoss = weights
-    .map((weight, place) => ({ place, loss: (whole * weight) % total }))
-    // The sort is stable: the earlier stays first among equals.
-    .sort((one, other) => (one.loss === other.loss ? 0 : one.loss < other.loss ? 1 : -1));
-  const favoured = new Set(byLoss.slice(0, Number(left)).map(({ place }) => place));
-  return shares.map((share, place) => {
-    const units = favoured.has(place) ? share + 1n : share;
-    return { units: amount.units < 0n ? -units : units, asset: amount.asset };
-  });
 }

@@ -3,7 +3,7 @@ import type { Instant } from "../clock.ts";
 import { Defect } from "../errors.ts";
 import type { Money } from "./money.ts";
 import type { Ratio, Rounding } from "./ratio.ts";
-import { divideRounded, formatRatio, powerOfTen, readRatio } from "./ratio.ts";
+import { divideRounded, formatRatio, powerOfTen } from "./ratio.ts";
 
 /** An exchange rate: the price of one whole `from` in whole `to`, with its source and time. */
 export interface Rate extends Ratio {
@@ -16,14 +16,6 @@ export interface Rate extends Ratio {
 
 /** The decimals that a rate is shown with, not counting its leading zeros. */
 const rateDigitsShown = 12;
-
-/**
- * Parses a price in decimal text (`1.0834`) exactly.
- * @throws RangeError for zero and for other text, so that no amount is converted with them
- */
-export function parseRate(text: string, of: Omit<Rate, keyof Ratio>): Rate {
-  return { ...of, ...readRatio(text) };
-}
 
 /** Returns a rate of one, for assets that are pegged by configuration or identical. */
 export function parRate(of: Omit<Rate, keyof Ratio>): Rate {
