@@ -39,8 +39,8 @@ function roomsOf(files: readonly MarkdownFile[]): readonly Room[] {
   const named = (...names: readonly string[]) =>
     names.flatMap((name) => files.filter(({ path }) => path === name));
   const start = named(
-    ...["docs", "docs/guides/first-order", "docs/guides/sandbox", "docs/guides/choosing-a-wallet"],
-    "docs/guides/faq",
+    ...["docs", "docs/guides/first-order", "docs/guides/whole-shop", "docs/guides/sandbox"],
+    ...["docs/guides/choosing-a-wallet", "docs/guides/faq"],
   );
   const guides = below("guides").filter((file) => !start.includes(file));
   return [
