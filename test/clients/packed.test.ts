@@ -42,7 +42,15 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
 const projects: Readonly<Record<string, object>> = {
   node: {
     compilerOptions: { ...strictest, module: "nodenext", types: ["node"], outDir: "out" },
-    files: ["shop.ts", "receiver.ts", "lists.ts", "owed.ts", "refused.ts", "whole-shop.ts", ...Object.keys(printed)],
+    files: [
+      "shop.ts",
+      "receiver.ts",
+      "lists.ts",
+      "owed.ts",
+      "refused.ts",
+      "whole-shop.ts",
+      ...Object.keys(printed),
+    ],
     include: ["reference/*.ts"],
   },
   // A page has no types of Node.
