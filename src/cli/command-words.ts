@@ -40,6 +40,11 @@ const nouns: Readonly<Record<string, string>> = {
   config: "Settings",
 };
 
+/** Whether a word is the name of a group of commands. */
+export function isNoun(word: string): boolean {
+  return Object.hasOwn(nouns, word);
+}
+
 /** Adds a command; its group is created with the first one. */
 export function add(
   program: Program,

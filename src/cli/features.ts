@@ -78,10 +78,18 @@ export function forEachService(
   visit(sandboxCommands, "sandbox");
 }
 
-/** Adds the commands of all features. */
-export function addFeatures(program: Program, openTerminal: OpenTerminal, scope: Scope): void {
+/** Adds the commands of all features, or of one group of commands. */
+export function addFeatures(
+  program: Program,
+  openTerminal: OpenTerminal,
+  scope: Scope,
+  noun: string | null,
+): void {
   forEachService((commands, service) => {
-    for (const command of commands) addFeature(program, openTerminal, command, service, scope);
+    for (const command of commands) {
+      if (noun !== null && !command.name.startsWith(`${noun} `)) continue;
+      addFeature(program, openTerminal, command, service, scope);
+    }
   });
 }
 

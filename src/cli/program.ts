@@ -8,6 +8,7 @@ import {
   addDeclared,
   addNouns,
   examples,
+  isNoun,
   type OpenTerminal,
   type Options,
   type Scope,
@@ -48,8 +49,11 @@ export async function makeProgram(
     addOwnCommand(program, openTerminal, settingsFlags, command);
   }
   addNouns(program);
-  if (!namesOwnCommand(words)) {
-    (await import("./features.ts")).addFeatures(program, openTerminal, scope);
+  const spoken = spokenWords(words);
+  if (!namesOwnCommand(spoken)) {
+    const [noun = ""] = spoken;
+    const { addFeatures } = await import("./features.ts");
+    addFeatures(program, openTerminal, scope, isNoun(noun) ? noun : null);
   }
   addHelp(program, openTerminal);
   return program;
@@ -351,11 +355,15 @@ const ownCommands: readonly OwnCommand[] = [
 /** Global flags that take a value as the next word. */
 const flagsWithValue = ["--data-dir", "--config"];
 
-/** Whether the words name a built-in command or none (`till --help`), so that features need not be loaded. */
-function namesOwnCommand(words: readonly string[]): boolean {
-  const spoken = words.filter(
+/** Returns the words without flags and the values of global flags. */
+function spokenWords(words: readonly string[]): readonly string[] {
+  return words.filter(
     (word, place) => !word.startsWith("-") && !flagsWithValue.includes(words[place - 1] ?? ""),
   );
+}
+
+/** Whether the words name a built-in command or none (`till --help`), so that features need not be loaded. */
+function namesOwnCommand(spoken: readonly string[]): boolean {
   return (
     spoken.length === 0 ||
     ownCommands.some(({ name }) => `${spoken.join(" ")} `.startsWith(`${name} `))

@@ -13,5 +13,6 @@ export {
 } from "./backup/restore.ts";
 export { rehearseBilling, type Rehearsal } from "./rehearsal/rehearse-billing.ts";
 export { skippedAddresses } from "../features/wallets/index.ts";
-export { openStore, secretFor } from "./store.ts";
+export { openStore } from "./store.ts";
+export { secretFor } from "./store-secret.ts";
 export { noStore, requireStoreFile, storeName } from "./store-place.ts";

@@ -6,7 +6,7 @@ import {
 } from "../features/admin/index.ts";
 import type { Leases } from "../platform/jobs/leases.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
-import { backupTimes } from "./backup/scheduled.ts";
+import { backupTimes } from "./backup/schedule.ts";
 import { maintenanceSchedule } from "./maintenance.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { PaymentServices } from "./features/payment-services.ts";

@@ -15,10 +15,10 @@ import {
 } from "../platform/database/index.ts";
 import { heldLeases } from "../platform/jobs/leases.ts";
 import type { Logger } from "../platform/logger/index.ts";
-import { loadServerSecret, type ServerSecret } from "../platform/secrets/server-secret.ts";
+import type { ServerSecret } from "../platform/secrets/server-secret.ts";
 import { backUpBeforeMigration } from "./backup/before-migration.ts";
 import { noStore, requireStoreFile, storeBehind, storeFile } from "./store-place.ts";
-import { requireFittingSecret, requireSecretOf } from "./store-secret.ts";
+import { requireFittingSecret, requireSecretOf, secretFor } from "./store-secret.ts";
 
 /**
  * `create`: creates what is missing and migrates. `initialize`: the same, but first refuses a store that is already
@@ -114,19 +114,4 @@ async function warnOfOthers(db: Database, clock: Clock, logger: Logger): Promise
     "the store is migrated while another server seems to run on it: stop every server of the earlier version, or " +
       "networks stay unread",
   );
-}
-
-/** Loads the secret of the configured store. @throws SecretUnusable */
-export function secretFor(
-  config: Config,
-  mayMake: boolean,
-  randomBytes: RandomBytes,
-): Promise<ServerSecret> {
-  return loadServerSecret({
-    text: config.secret,
-    file: config.secretFile,
-    dataFolder: config.databaseUrl === null ? config.dataDir : null,
-    mayMake,
-    randomBytes,
-  });
 }

@@ -67,7 +67,7 @@ describe("every command", function () {
   before(async () => {
     store = await desk.store();
     samples = await fill(store);
-    commands = leavesOf(await makeProgram(["org"], () => Promise.reject(new Error("unused")), []));
+    commands = leavesOf(await makeProgram(["help"], () => Promise.reject(new Error("unused")), []));
   });
 
   it("prints what it did, as a table, as JSON and as ids, without colors or secrets", async () => {

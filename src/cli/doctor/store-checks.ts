@@ -1,10 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { backupTimes } from "../../compose/backup/scheduled.ts";
+import { backupTimes } from "../../compose/backup/schedule.ts";
 import { openReadOnlyStore, type ReadOnlyStore } from "../../compose/read-only-store.ts";
 import { comparedSettings } from "../../compose/servers.ts";
 import { storeName } from "../../compose/store-place.ts";
-import { requireSecretOf } from "../../compose/store-secret.ts";
-import { secretFor } from "../../compose/store.ts";
+import { requireSecretOf, secretFor } from "../../compose/store-secret.ts";
 import { differencesTo, wordDifference, type KnownServer } from "../../features/admin/read-only.ts";
 import { hour, second, systemClock, toIso, type Instant } from "../../kernel/clock.ts";
 import { readBackupRecord } from "../../platform/backup/record.ts";

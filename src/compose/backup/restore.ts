@@ -32,9 +32,8 @@ import {
   type ServerSecret,
 } from "../../platform/secrets/server-secret.ts";
 import { exists, keepOwner } from "../../platform/database/sqlite/draft.ts";
-import { secretFor } from "../store.ts";
 import { storeFile, storeName, type StoreLocation } from "../store-place.ts";
-import { wrongSecret } from "../store-secret.ts";
+import { secretFor, wrongSecret } from "../store-secret.ts";
 import { fillDraft, placeOf, refuseServers, type FilledDraft, type FillOptions } from "./fill.ts";
 import { until } from "./make-backup.ts";
 import { beginNewLife, type NewLife } from "./new-life.ts";

@@ -1,7 +1,6 @@
 import { basename, dirname } from "node:path";
 import { platformOrganizationId } from "../../features/organizations/index.ts";
 import { day, hour } from "../../kernel/clock.ts";
-import { parseCron, type Cron } from "../../kernel/cron.ts";
 import { readBackupRecord, recordBackup } from "../../platform/backup/record.ts";
 import type { Config } from "../../platform/config/index.ts";
 import type { CronTask } from "../../platform/jobs/cron.ts";
@@ -10,17 +9,13 @@ import type { Dependencies } from "../dependencies.ts";
 import { pruneBackups, targetOf } from "./files.ts";
 import { makeBackup, type MadeBackup } from "./make-backup.ts";
 import { recordOf } from "./record.ts";
+import { backupTimes } from "./schedule.ts";
 
 const name = "back up";
 /** The time limit of a scheduled backup with its verification, in milliseconds. */
 const timeMax = 6 * hour;
 
 type Parts = Pick<Dependencies, "config" | "db" | "secret" | "clock" | "logger">;
-
-/** Returns the times of scheduled backups; null if there is no schedule. */
-export function backupTimes({ backupSchedule }: Pick<Config, "backupSchedule">): Cron | null {
-  return backupSchedule === null ? null : parseCron(backupSchedule);
-}
 
 /** Returns the task that enqueues scheduled backups, if there is a schedule. */
 export function backupTasks(config: Pick<Config, "backupSchedule">): readonly CronTask[] {

@@ -8,7 +8,7 @@ class Parsed extends Error {}
 /** Builds the real command line with all commands. Nothing runs: each command ends once its words are parsed. */
 export async function commandTree(): Promise<Program> {
   const refuse = () => Promise.reject(new Parsed());
-  const program = await makeProgram(["org", "list"], refuse, allOptions());
+  const program = await makeProgram(["help"], refuse, allOptions());
   const nouns = program.commands;
   for (const command of [program, ...nouns, ...nouns.flatMap((noun) => noun.commands)]) {
     const silent = () => undefined;
