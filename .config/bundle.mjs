@@ -176,7 +176,9 @@ const withoutRest = {
 function withLaterRecords(text) {
   const later = text.replaceAll(declaredRecord, "$1madeOnUse(() => $2);");
   if (later === text) return text;
-  const described = later.replaceAll(describedFields, (statement) => statement.replaceAll(/[^\n]/g, ""));
+  const described = later.replaceAll(describedFields, (statement) =>
+    statement.replaceAll(/[^\n]/g, ""),
+  );
   return `${described}\n${importOfMadeOnUse}`;
 }
 
