@@ -1,6 +1,6 @@
 import type { Instant } from "../../kernel/clock.ts";
 import { decodeAmount } from "../../platform/database/index.ts";
-import { excessOf, settlementOf, type InvoiceRow } from "../invoices/index.ts";
+import { excessOf, inReviewOf, owedOf, settlementOf, type InvoiceRow } from "../invoices/index.ts";
 import { moment, settled, exportOf, tokens, tokenUnits } from "./table-export.ts";
 
 interface Row {
@@ -8,7 +8,7 @@ interface Row {
   readonly organizationId: string;
   readonly publicId: string;
   readonly externalId: string | null;
-  readonly status: string;
+  readonly status: InvoiceRow["status"];
   readonly exception: string;
   readonly amount: string;
   readonly currency: string;
@@ -17,6 +17,10 @@ interface Row {
   readonly payable: string | null;
   readonly asked: string | null;
   readonly seen: string;
+  readonly confirmed: string;
+  /** JSON; null if nothing is in review, rejected or refunded. */
+  readonly aside: string | null;
+  readonly managedBy: InvoiceRow["managedBy"];
   readonly token: string;
   readonly tokenDecimals: number;
   readonly exchangeRate: string | null;
@@ -30,6 +34,7 @@ interface Row {
   readonly createdAt: Instant;
   readonly issuedAt: Instant | null;
   readonly expiresAt: Instant | null;
+  readonly lateUntil: Instant | null;
   readonly paidAt: Instant | null;
   readonly canceledAt: Instant | null;
 }
@@ -50,7 +55,10 @@ export const invoiceExport = exportOf<Row>()({
     paidTokenAmount: "The sum of its payments in tokens.",
     excessAmount:
       "The part of `paidTokenAmount` above the most that the payer was asked for, in tokens.",
-    tokenSymbol: "The unit of the three amounts before it.",
+    owedAmount:
+      "The money that the merchant owes to the payer now, in tokens: see the invoice record.",
+    reviewAmount: "The payments that wait for the merchant's decision, in tokens.",
+    tokenSymbol: "The unit of the five amounts before it.",
     exchangeRate: "Tokens for one unit of `settlementCurrency`; empty for a draft.",
     network: "The network of the payments.",
     walletAddress: "The address to pay; empty for a draft.",
@@ -60,6 +68,7 @@ export const invoiceExport = exportOf<Row>()({
     createdAt: "Time of creation.",
     issuedAt: "Time of issue; empty for a draft.",
     expiresAt: "The deadline; empty for a draft.",
+    lateUntil: "The end of the late window; empty for a draft.",
     paidAt: "Time at which it was paid; empty unless it is.",
     canceledAt: "Time at which it was canceled; empty unless it is.",
   },
@@ -68,11 +77,13 @@ export const invoiceExport = exportOf<Row>()({
       its.amount AS "amount", its.settlement_currency AS "currency",
       its.settlement_decimals AS "currencyDecimals", its.paid_amount AS "paid",
       its.payable_amount AS "payable", its.asked_amount AS "asked", its.seen_amount AS "seen",
+      its.confirmed_amount AS "confirmed", its.aside AS "aside", its.managed_by AS "managedBy",
       its.token_symbol AS "token", its.token_decimals AS "tokenDecimals", its.exchange_rate AS "exchangeRate",
       its.network AS "network", its.wallet_address AS "walletAddress",
       its.customer_id AS "customerId", its.description AS "description",
       its.transaction_hashes AS "hashes", its.payment_options AS "options", its.created_at AS "createdAt",
-      its.issued_at AS "issuedAt", its.expires_at AS "expiresAt", its.paid_at AS "paidAt",
+      its.issued_at AS "issuedAt", its.expires_at AS "expiresAt", its.late_until AS "lateUntil",
+      its.paid_at AS "paidAt",
       its.canceled_at AS "canceledAt"
     FROM invoices AS its`,
   cells(row) {
@@ -81,7 +92,11 @@ export const invoiceExport = exportOf<Row>()({
     const payable = row.payable === null ? null : decodeAmount(row.payable);
     const seen = decodeAmount(row.seen);
     const paid = row.paid === null ? settlementOf(seen, amount, payable) : decodeAmount(row.paid);
-    const excess = excessOf({
+    const terms = {
+      status: row.status,
+      managedBy: row.managedBy,
+      confirmedAmount: decodeAmount(row.confirmed),
+      aside: row.aside === null ? null : (JSON.parse(row.aside) as InvoiceRow["aside"]),
       payableAmount: payable,
       askedAmount: row.asked === null ? null : decodeAmount(row.asked),
       seenAmount: seen,
@@ -89,7 +104,7 @@ export const invoiceExport = exportOf<Row>()({
       tokenSymbol: token,
       paymentOptions:
         row.options === null ? null : (JSON.parse(row.options) as InvoiceRow["paymentOptions"]),
-    });
+    };
     return {
       id: row.id,
       organizationId: row.organizationId,
@@ -102,7 +117,9 @@ export const invoiceExport = exportOf<Row>()({
       settlementCurrency: currency,
       payableAmount: tokens(row.payable, token, tokenDecimals),
       paidTokenAmount: tokens(row.seen, token, tokenDecimals),
-      excessAmount: tokenUnits(excess, token, tokenDecimals),
+      excessAmount: tokenUnits(excessOf(terms), token, tokenDecimals),
+      owedAmount: tokenUnits(owedOf(terms), token, tokenDecimals),
+      reviewAmount: tokenUnits(inReviewOf(terms), token, tokenDecimals),
       tokenSymbol: token,
       exchangeRate: row.exchangeRate,
       network: row.network,
@@ -113,6 +130,7 @@ export const invoiceExport = exportOf<Row>()({
       createdAt: moment(row.createdAt),
       issuedAt: moment(row.issuedAt),
       expiresAt: moment(row.expiresAt),
+      lateUntil: moment(row.lateUntil),
       paidAt: moment(row.paidAt),
       canceledAt: moment(row.canceledAt),
     };

@@ -174,6 +174,16 @@ export const invoiceChecks: readonly Check[] = [
           OR (holds.kind = 'amount' AND invoices.token_symbol <> holds.token)))
       ORDER BY holds.id`,
   }),
+  queryCheck({
+    name: "holds.window",
+    describe: "No live hold ends after the late window of its invoice.",
+    advice: restore,
+    sql: `SELECT holds.id AS "row", 'It ends after the late window of its invoice ' || invoices.id || '.' AS fault
+      FROM holds JOIN invoices ON invoices.id = holds.invoice_id
+      WHERE holds.released_at IS NULL
+        AND (invoices.late_until IS NULL OR holds.ends_at > invoices.late_until)
+      ORDER BY holds.id`,
+  }),
   walkCheck({
     name: "invoices.options",
     describe:

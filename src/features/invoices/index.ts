@@ -32,6 +32,8 @@ export {
 } from "./errors.ts";
 export { unlimited, type Grant, type IssuingDecision, type IssuingGate } from "./issuing/plan.ts";
 export { payableTerms, type LockedTerms, type PayableTerms } from "./settlement/terms-to-pay.ts";
+export { storedAside, type Aside } from "./settlement/aside.ts";
+export { inReviewOf, owedOf } from "./settlement/owed.ts";
 export { putInForce } from "./options/in-force.ts";
 export {
   addShare,

@@ -9,6 +9,7 @@ import { InvoiceRecord, type InvoiceListRecord } from "./records.ts";
 import { isSameOption } from "../organizations/index.ts";
 import { excessOf, optionsOf, quotesOf } from "./options/quotes.ts";
 import { confirmationsShown } from "./rules.ts";
+import { inReviewOf, owedOf } from "./settlement/owed.ts";
 import { paidAmountOf } from "./settlement/terms-to-pay.ts";
 import type { InvoiceRow } from "./store.ts";
 
@@ -60,6 +61,8 @@ function recordOf(invoice: InvoiceView): z.input<typeof InvoiceRecord> {
     paidAmount: formatMoney(money(paidAmountOf(invoice), settlement)),
     paidTokenAmount: formatMoney(money(seenAmount, token)),
     excessAmount: formatMoney(money(excessOf(invoice), token)),
+    owedAmount: formatMoney(money(owedOf(invoice), token)),
+    reviewAmount: formatMoney(money(inReviewOf(invoice), token)),
     confirmationProgress: {
       current: confirmationsShown(invoice, invoice.tipHeight),
       required: invoice.requiredConfirmations,

@@ -109,6 +109,14 @@ export const InvoiceRecord = responseRecord("Invoice", {
     description:
       "The part of `paidTokenAmount` above the most that the payer was asked for, in tokens; 0 unless more was sent.",
   }),
+  owedAmount: moneyAnswer().meta({
+    description:
+      "The money that the merchant owes to the payer now, in tokens: the confirmed `excessAmount` of a paid invoice, or all confirmed payments of an expired or canceled one; and in every status its rejected payments, as far as their transfers are on the chain and not allocated elsewhere; less the refunds that are sent or confirmed. A rejected payment that only its payer's transaction hash had assigned to the invoice (`rule` is `submitted_hash`), and that was never accepted, is not in it: it is probably somebody else's. Payments in other tokens are converted at the invoice's rates, rounded down. Always 0 for an invoice that Till's own billing collects.",
+  }),
+  reviewAmount: moneyAnswer().meta({
+    description:
+      "The sum of the payments that wait for the merchant's decision (`review`), in tokens. It is in neither `paidTokenAmount` nor `owedAmount`.",
+  }),
   exchangeRate: z.string().nullable(),
   tokenSymbol: z.string(),
   network: z.string(),
@@ -135,6 +143,7 @@ export const InvoiceRecord = responseRecord("Invoice", {
   }),
   confirmationProgress: ConfirmationProgress,
   expiresAt: datetime().nullable(),
+  lateUntil: datetime().nullable(),
   createdAt: datetime(),
   updatedAt: datetime(),
   issuedAt: datetime().nullable(),
@@ -167,6 +176,8 @@ describeFields(InvoiceRecord, {
     "The underpayment that is accepted as full payment, in percent of the amount, as text such as `0.5`.",
   confirmationProgress: "The confirmations of the payment with the fewest.",
   expiresAt: "The deadline of the payment: ISO 8601, UTC; null while draft.",
+  lateUntil:
+    "The end of the late window: payments in later blocks are not assigned to the invoice and go to the inbox. `expiresAt` plus the `lateWindowDays` that the payment policy had at the issue; after a cancellation at most that many days after it. ISO 8601, UTC; null while draft.",
   issuedAt: "Time of the issue: ISO 8601, UTC; null while draft.",
   paidAt: "Time of the block that completed the amount: ISO 8601, UTC; null unless paid.",
   canceledAt: "Time of the cancellation: ISO 8601, UTC; null unless canceled.",

@@ -1,6 +1,7 @@
 import { minute, type Instant } from "../../kernel/clock.ts";
 import type { Ratio } from "../../kernel/money/ratio.ts";
 import { divideRounded } from "../../kernel/money/ratio.ts";
+import type { Aside } from "./settlement/aside.ts";
 
 export const invoiceStatuses = [
   "draft",
@@ -57,6 +58,8 @@ export interface PaymentTotals {
   readonly networkOf?: ReadonlyMap<string, string>;
   /** Absent if the invoice has the holds of one option only. */
   readonly several?: TotalsOfSeveral;
+  /** Payments that were rejected or are in review, and refunds, by token. */
+  readonly aside: readonly Aside[];
 }
 
 export const noPayments: PaymentTotals = {
@@ -67,6 +70,7 @@ export const noPayments: PaymentTotals = {
   latestBlock: null,
   completedAt: null,
   transactionHashes: [],
+  aside: [],
 };
 
 /** The terms of an invoice that decide its status. */
@@ -180,6 +184,9 @@ export interface Moment {
   readonly status: InvoiceStatus;
   readonly exception: InvoiceException;
   readonly seen: bigint;
+  /** What the merchant owes to the payer, and what waits for the merchant's decision. */
+  readonly owed: bigint;
+  readonly inReview: bigint;
 }
 
 export type InvoiceChange =
@@ -213,7 +220,11 @@ export function changesBetween(before: Moment, after: Moment): readonly InvoiceC
     return ["invoice.overpaid"];
   }
   if (after.seen > before.seen) return ["invoice.payment_detected"];
-  return after.exception === before.exception ? [] : ["invoice.updated"];
+  const isNews =
+    after.exception !== before.exception ||
+    after.owed !== before.owed ||
+    after.inReview !== before.inReview;
+  return isNews ? ["invoice.updated"] : [];
 }
 
 function changeTo({ status }: Moment): InvoiceChange {

@@ -2,7 +2,7 @@ import type { Instant } from "../../kernel/clock.ts";
 import type { Id } from "../../kernel/id.ts";
 import { networkState } from "../../platform/chain/state/network-state.ts";
 import type { Reader, Tx } from "../../platform/database/index.ts";
-import { lateWindowOf } from "../organizations/index.ts";
+import { endHolds } from "./holds/matching.ts";
 import { announce, changedFields, type AnnouncerDependencies } from "./issuing/announce.ts";
 import { viewOf } from "./present.ts";
 import { lockInvoices, type InvoiceRow } from "./store.ts";
@@ -26,15 +26,12 @@ export async function endTime(
   const [row] = await lockInvoices(tx, [invoiceId]);
   if (row?.expiresAt == null || row.expiresAt <= at) return;
   const tipHeight = (await networkState(tx, row.network))?.tipHeight ?? null;
-  const set = { expiresAt: at, version: row.version + 1, updatedAt: at };
+  const lateUntil = await endHolds(tx, row, at);
+  const set = { expiresAt: at, lateUntil, version: row.version + 1, updatedAt: at };
   await tx.update(invoices, set, "WHERE id = $1", [invoiceId]);
   const before = viewOf(row, deps.baseUrl(), tipHeight);
   const after = viewOf({ ...row, ...set }, deps.baseUrl(), tipHeight);
   const changes = changedFields(before, after);
   const { status: previousStatus } = row;
   announce(deps, tx, at, { types: ["invoice.updated"], previousStatus, changes }, after);
-  await tx.run("UPDATE holds SET ends_at = $2 WHERE invoice_id = $1 AND ends_at > $2", [
-    invoiceId,
-    at + (await lateWindowOf(tx, row.organizationId)),
-  ]);
 }

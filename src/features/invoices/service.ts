@@ -201,10 +201,11 @@ async function cancel(
       "A draft, an open or an expired invoice can be canceled while it has no payments. Read the invoice to see its status.",
     );
   }
-  await endHolds(tx, current, at);
+  const lateUntil = await endHolds(tx, current, at);
   const remainingAmount = current.payableAmount === null ? null : 0n;
   const { checkoutUrl: _, tipHeight: __, ...row } = current;
-  const canceled = { ...row, status: "canceled" as const, canceledAt: at, remainingAmount };
+  const ended = { canceledAt: at, lateUntil, remainingAmount };
+  const canceled = { ...row, ...ended, status: "canceled" as const };
   return save(tx, deps, at, "invoice.canceled", current, canceled);
 }
 

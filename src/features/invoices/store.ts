@@ -136,6 +136,7 @@ function stateColumns(row: InvoiceRow) {
     paidAt: row.paidAt,
     updatedAt: row.updatedAt,
     transactionHashes: row.transactionHashes,
+    aside: row.aside,
     askedAmount: row.askedAmount,
   };
 }

@@ -1,6 +1,7 @@
 import type { Id } from "../../kernel/id.ts";
 import { amount, flag, integer, json, table, text, time } from "../../platform/database/index.ts";
 import type { StoredOption } from "./options/stored.ts";
+import type { StoredAside } from "./settlement/aside.ts";
 import type { InvoiceException, InvoiceStatus } from "./rules.ts";
 
 /**
@@ -74,7 +75,11 @@ export const invoices = table(
     completedAt: time().nullable(),
     /** Transactions of the counted payments, in the network's notation. */
     transactionHashes: json<readonly string[]>(),
+    /** Sums of payments that were rejected or are in review, and of refunds, by token; null if there are none. */
+    aside: json<readonly StoredAside[]>().nullable(),
     expiresAt: time().nullable(),
+    /** The end of its late window: until then its holds identify payments. */
+    lateUntil: time().nullable(),
     createdAt: time(),
     updatedAt: time(),
     issuedAt: time().nullable(),

@@ -302,9 +302,12 @@ function reject(
   return deps.db.write(context, async (tx) => {
     const { found, refund } = await lockBoth(deps, tx, organizationId, refundId);
     requireChangeable(refund);
-    const { cancel, cancelSent } = deps.payments;
-    await (refund.status === "sent" ? cancelSent : cancel)(tx, found, refund.amount);
     const updatedAt: Instant = deps.clock.now();
+    if (refund.status === "sent") {
+      await deps.payments.cancelSent(tx, found, refund.amount, updatedAt);
+    } else {
+      await deps.payments.cancel(tx, found, refund.amount);
+    }
     const rejected: RefundRow = {
       ...refund,
       status: "rejected",

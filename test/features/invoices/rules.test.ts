@@ -322,7 +322,7 @@ describe("the events of a change", () => {
     status: Parameters<typeof changesBetween>[0]["status"],
     seen: bigint,
     exception: Parameters<typeof changesBetween>[0]["exception"] = "none",
-  ) => ({ status, exception, seen });
+  ) => ({ status, exception, seen, owed: 0n, inReview: 0n });
 
   const open = moment("open", 0n);
   const cases: [string, typeof open, typeof open, string[]][] = [
@@ -401,6 +401,18 @@ describe("the events of a change", () => {
       moment("paid", 100n),
       moment("confirming", 100n),
       ["invoice.confirming"],
+    ],
+    [
+      "a rejected payment that is owed now",
+      moment("expired", 0n),
+      { ...moment("expired", 0n), owed: 5n },
+      ["invoice.updated"],
+    ],
+    [
+      "a payment of a hash that waits for a decision",
+      moment("expired", 0n),
+      { ...moment("expired", 0n), inReview: 5n },
+      ["invoice.updated"],
     ],
     ["no change", open, open, []],
   ];

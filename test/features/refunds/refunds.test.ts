@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { refundChecks } from "../../../src/features/refunds/checks.ts";
+import { columnTypes } from "../../../src/platform/database/schema/column-types.ts";
+import { migration as owedAmounts } from "../../../src/platform/database/schema/migrations/0035-owed-amounts.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { expectStatus, type Answer } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
@@ -33,6 +35,32 @@ eachStore("refunds", (store) => {
     return done;
   }
 
+  /** Returns the invoice's amounts that are owed and in review, which its newest event must have too. */
+  async function aside(invoice: Json): Promise<Json> {
+    const { owedAmount, reviewAmount } = await desk.read(invoice);
+    const told = await desk.counter.app.app.db.find(events, "WHERE object_id = $1 ORDER BY id", [
+      String(invoice["id"]),
+    ]);
+    const data = told.at(-1)?.payload;
+    expect(data, "the newest event").to.include({ owedAmount, reviewAmount });
+    return { owedAmount, reviewAmount };
+  }
+
+  /** Lets the migration fill the columns again that earlier versions did not have; they must become the same. */
+  async function migratedAgain(): Promise<void> {
+    const { db } = desk.counter.app.app;
+    const columns = () =>
+      db.all("SELECT id, aside, late_until FROM invoices WHERE issued_at IS NOT NULL ORDER BY id");
+    const before = await columns();
+    await db.write(testContext, async (tx) => {
+      await tx.run("UPDATE invoices SET aside = NULL, late_until = NULL");
+      const [update = ""] = owedAmounts.up(columnTypes[tx.dialect], tx.dialect).slice(-1);
+      await tx.run(update);
+      await owedAmounts.fill?.(tx);
+    });
+    expect(await columns()).to.deep.equal(before);
+  }
+
   const paymentOf = async (refund: Json) =>
     desk.counter.get(desk.merchant, `/payments/${String(refund["paymentId"])}`);
 
@@ -61,8 +89,10 @@ eachStore("refunds", (store) => {
     );
     await desk.counter.mine(3);
     expect(await desk.session(invoice)).to.include({ state: "overpaid" });
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: "5.00", reviewAmount: "0.00" });
     const refund = await refunded(invoice, second);
     expect(refund).to.include({ amount: "5.00" });
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: "0.00", reviewAmount: "0.00" });
     expect(await desk.read(invoice)).to.include({ status: "paid", exception: "overpaid" });
     expect(await paymentOf(refund)).to.include({ status: "confirmed" });
     const [paid] = await desk.counter.list(desk.merchant, `/payments?transactionHash=0x${first}`);
@@ -95,8 +125,11 @@ eachStore("refunds", (store) => {
     expect(early.body["detail"]).to.match(/final .* at about 33 confirmations\. It has \d\./);
     await desk.settle();
     expect(await desk.session(invoice)).to.include({ state: "late_review" });
+    const waits = { owedAmount: "0.00", reviewAmount: invoice["payableAmount"] };
+    expect(await aside(invoice)).to.deep.equal(waits);
     const refund = await refunded(invoice, hash);
     expect(await paymentOf(refund)).to.include({ status: "rejected" });
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: "0.00", reviewAmount: "0.00" });
     const accepted = await desk.post(`/payments/${String(refund["paymentId"])}/accept`);
     expect(accepted.body["code"]).to.equal("payment_not_in_review");
     expect(await desk.inboxed()).to.equal(null);
@@ -124,8 +157,10 @@ eachStore("refunds", (store) => {
     await desk.counter.mine(3);
     await desk.expire(invoice);
     expect(await desk.read(invoice)).to.include({ status: "expired", paidTokenAmount: "10.00" });
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: "10.00", reviewAmount: "0.00" });
     await refunded(invoice, inbox);
     expect(await desk.read(invoice)).to.include({ status: "expired", paidTokenAmount: "0.00" });
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: "0.00", reviewAmount: "0.00" });
   });
 
   it("return a second payment of the same amount", async () => {
@@ -589,7 +624,16 @@ eachStore("refunds", (store) => {
     expect(canceled.body).to.include({ status: "canceled", paidTokenAmount: "0.00" });
     await desk.counter.mine(finalBlocks);
     await expectStatus(create(payment), 201);
-    expect(await desk.refundOf(invoice)).to.include({ status: "requested", amount: "1.00" });
+    const refund = await desk.refundOf(invoice);
+    expect(refund).to.include({ status: "requested", amount: "1.00" });
+    const { payableAmount } = invoice;
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: payableAmount, reviewAmount: "0.00" });
+    await expectStatus(desk.name(refund, "ab".repeat(32)), 200);
+    const rest = (Number(payableAmount) - 1).toFixed(6).replace(/(\.\d\d\d*?)0+$/, "$1");
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: rest, reviewAmount: "0.00" });
+    const path = `/refunds/${String(refund["id"])}/reject`;
+    await expectStatus(desk.post(path, { reason: "Not sent" }), 200);
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: payableAmount, reviewAmount: "0.00" });
   });
 
   it("are not created of confirmed money for an excess that is not confirmed", async () => {
@@ -747,6 +791,25 @@ eachStore("refunds", (store) => {
     const { paymentId } = refund;
     const own = { paymentId, amount: "8.88", address: `0x${desk.newAddress()}` };
     await expectStatus(desk.post("/refunds", own), 201);
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: "0.00", reviewAmount: "8.88" });
+    // Nobody knows whose money a rejected hash is, until the merchant has accepted it once.
+    const decide = (decision: string) =>
+      expectStatus(desk.post(`/payments/${String(paymentId)}/${decision}`), 200);
+    const twin = await desk.issue();
+    await expectStatus(desk.post(`/invoices/${String(twin["id"])}/cancel`), 200);
+    await submit(twin, hash);
+    const [named] = await desk.counter.list(
+      desk.merchant,
+      `/payments?invoiceId=${String(twin["id"])}`,
+    );
+    await expectStatus(desk.post(`/payments/${String(named?.["id"])}/reject`), 200);
+    expect(await aside(twin)).to.deep.equal({ owedAmount: "0.00", reviewAmount: "0.00" });
+    await decide("accept");
+    await desk.counter.mine(3);
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: "8.88", reviewAmount: "0.00" });
+    await decide("reverse");
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: "8.88", reviewAmount: "0.00" });
+    await migratedAgain();
   });
 
   it("are not offered of money that another invoice has, nor while the invoice is payable", async () => {
@@ -757,6 +820,8 @@ eachStore("refunds", (store) => {
     );
     await expectStatus(desk.post(`/payments/${String(payment?.["id"])}/reject`), 200);
     expect((await desk.session(invoice))["canRequestRefund"]).to.equal(true);
+    const { payableAmount } = invoice;
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: payableAmount, reviewAmount: "0.00" });
     const other = await desk.issue();
     const transfer = await desk.inboxed();
     await expectStatus(
@@ -767,6 +832,7 @@ eachStore("refunds", (store) => {
     );
     expect((await desk.session(invoice))["canRequestRefund"]).to.equal(false);
     expect((await desk.ask(invoice, hash, `0x${desk.newAddress()}`)).status).to.equal(409);
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: "0.00", reviewAmount: "0.00" });
 
     const open = await desk.issue();
     await desk.paid(open, "9.99");
@@ -783,6 +849,7 @@ eachStore("refunds", (store) => {
     );
     await expectStatus(desk.post(`/payments/${String(part?.["id"])}/reverse`), 200);
     expect((await desk.session(open))["canRequestRefund"]).to.equal(false);
+    expect(await aside(open)).to.deep.equal({ owedAmount: "9.99", reviewAmount: "0.00" });
   });
 
   it("ask the payer once more if the amount has changed since the page showed it", async () => {

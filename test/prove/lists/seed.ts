@@ -112,7 +112,7 @@ async function invoice(db: Database, given: Seed): Promise<void> {
        settlement_currency, settlement_decimals, token_symbol, token_decimals, network, required_confirmations,
        payable_amount, remaining_amount, exchange_rate, underpayment_tolerance, wallet_id, wallet_address, customer_id,
        external_id, description, expires_in_seconds, metadata, seen_amount, confirmed_amount, is_late, is_reverted,
-       expires_at, created_at, updated_at, issued_at, paid_at, payment_options, paid_amount)`,
+       expires_at, late_until, created_at, updated_at, issued_at, paid_at, payment_options, paid_amount)`,
     `${idOf("inv", created, "n.i")}, '${given.organizationId}', 'pub' || n.i, 'chk' || n.i, ${status}, 'none', 1,
      ${padded(dialect, amount)}, ${mostly("n.i", "'USD'", "'EUR'", 11)}, 2, ${mostly("n.i", "'USDT'", "'USDC'", 17)}, 6, ${mostly("n.i", "'sandbox'", "'tron'", 23)}, 3, ${issued(padded(dialect, `${amount} * 10000`))},
      ${issued(padded(dialect, `${amount} * 10000`))}, '1', '0', '${given.walletId}', '0x00',
@@ -120,7 +120,7 @@ async function invoice(db: Database, given: Seed): Promise<void> {
        WHEN n.i % 5 = 3 THEN ${customerId("1")} END, 'order ' || n.i,
      'Order ' || n.i || CASE WHEN n.i % 1000 = 9 THEN ', a gift' ELSE '' END, 3600,
      CASE WHEN n.i % 10000 = 3 THEN '{"channel":"fax"}' WHEN n.i % 2 = 0 THEN '{"channel":"web"}' ELSE '{}' END, ${padded(dialect, "0")}, ${padded(dialect, "0")}, 0, 0, ${issued(`${created} + 3600000`)},
-     ${created}, ${created}, ${issued(created)}, CASE WHEN ${status} = 'paid' THEN ${created} + 90000 END,
+     ${issued(`${created} + 608400000`)}, ${created}, ${created}, ${issued(created)}, CASE WHEN ${status} = 'paid' THEN ${created} + 90000 END,
      CASE WHEN ${several} THEN ${options} END,
      CASE WHEN ${several} THEN CASE WHEN ${status} = 'paid' THEN ${padded(dialect, amount)} ELSE ${padded(dialect, "0")} END END`,
   );

@@ -189,16 +189,19 @@ async function rivaledKeys(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Shortens the holds of a canceled invoice to the late window after its cancellation. */
+/** Shortens the late window of an invoice that ends before its deadline, and returns its end; null for a draft. */
 export async function endHolds(
   tx: Tx,
-  { id, organizationId }: Pick<InvoiceRow, "id" | "organizationId">,
-  canceledAt: Instant,
-): Promise<void> {
+  { id, organizationId, lateUntil }: Pick<InvoiceRow, "id" | "organizationId" | "lateUntil">,
+  endedAt: Instant,
+): Promise<Instant | null> {
+  if (lateUntil === null) return null;
+  const until = Math.min(lateUntil, endedAt + (await lateWindowOf(tx, organizationId)));
   await tx.run(
     "UPDATE holds SET ends_at = $2 WHERE invoice_id = $1 AND released_at IS NULL AND ends_at > $2",
-    [id, canceledAt + (await lateWindowOf(tx, organizationId))],
+    [id, until],
   );
+  return until;
 }
 
 const releasedMax = 500;

@@ -24,6 +24,7 @@ type Place = Required<Pick<InvoiceRow, "payableAmount" | "walletAddress" | "addr
 interface Attempt<W extends WalletRow = WalletRow> extends Issuable {
   readonly wallet: W;
   readonly expiresAt: Instant;
+  readonly lateUntil: Instant;
 }
 
 /**
@@ -67,9 +68,10 @@ export async function placeInvoices(
       const wallet = plan.wallets[round];
       if (wallet === undefined || placed.has(issuable) || !(await isActive(wallet.id))) continue;
       received.add(issuable);
-      // An invoice that was issued in another token keeps its deadline.
+      // An invoice that was issued in another token keeps its deadline and its late window.
       const expiresAt = draft.expiresAt ?? at + draft.expiresInSeconds * second;
-      attempts.set(issuable, { draft, plan, wallet, expiresAt });
+      const lateUntil = draft.lateUntil ?? expiresAt + plan.lateWindowMs;
+      attempts.set(issuable, { draft, plan, wallet, expiresAt, lateUntil });
     }
     const places = await takePlaces(tx, deps, [...attempts.values()], at);
     for (const [issuable, attempt] of attempts) {
@@ -98,7 +100,7 @@ function returnsElsewhere({ allowedOrigins }: IssuePlan): Problem {
 
 function issued(
   { ids }: IssueDependencies,
-  { draft, plan, wallet, expiresAt }: Attempt,
+  { draft, plan, wallet, expiresAt, lateUntil }: Attempt,
   place: Place,
   at: Instant,
 ): InvoiceRow {
@@ -113,6 +115,7 @@ function issued(
     requiredConfirmations: plan.terms.network.confirmations,
     issuedAt: at,
     expiresAt,
+    lateUntil,
   };
 }
 
@@ -202,8 +205,8 @@ async function takeAmounts(
   }
 }
 
-function holdTerms({ draft, plan, expiresAt }: Attempt, at: Instant) {
-  return { invoiceId: draft.id, startsAt: at, endsAt: expiresAt + plan.lateWindowMs };
+function holdTerms({ draft, lateUntil }: Attempt, at: Instant) {
+  return { invoiceId: draft.id, startsAt: at, endsAt: lateUntil };
 }
 
 /** Returns a function that calls `ask` once for each key. */

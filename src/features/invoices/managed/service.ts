@@ -95,21 +95,18 @@ export function makeManagedInvoices(
       const terms = statusTerms(withdrawn);
       const time = state === null ? at : deadlineTime(state, at);
       const standing = invoiceStateOf(terms, storedTotals(withdrawn), time);
+      const lateUntil = await endHolds(tx, row, at);
       const after: InvoiceRow = {
         ...withdrawn,
         ...standing,
+        lateUntil,
         remainingAmount: 0n,
         version: row.version + 1,
         updatedAt: at,
       };
       const { canceledAt, isLate, status, exception, remainingAmount, version, updatedAt } = after;
-      await tx.update(
-        invoices,
-        { canceledAt, isLate, status, exception, remainingAmount, version, updatedAt },
-        "WHERE id = $1",
-        [row.id],
-      );
-      await endHolds(tx, row, at);
+      const changed = { canceledAt, lateUntil, isLate, status, exception, remainingAmount };
+      await tx.update(invoices, { ...changed, version, updatedAt }, "WHERE id = $1", [row.id]);
       announce(
         deps,
         tx,

@@ -31,7 +31,10 @@ export function quotesOf(row: InvoiceRow): readonly Quote[] {
   return sums === undefined ? [inForce] : stored.map((quote) => (quote === sums ? inForce : quote));
 }
 
-function storedQuotesOf({ paymentOptions }: Pick<InvoiceRow, "paymentOptions">): readonly Quote[] {
+/** Returns the stored quotes; none if the invoice has had the holds of one option only. */
+export function storedQuotesOf({
+  paymentOptions,
+}: Pick<InvoiceRow, "paymentOptions">): readonly Quote[] {
   return (paymentOptions ?? []).flatMap(({ quote, network, tokenSymbol }) =>
     quote === null ? [] : [readQuote(quote, network, tokenSymbol)],
   );

@@ -1,7 +1,6 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import { findToken } from "../../../platform/chain/networks.ts";
 import type { Tx } from "../../../platform/database/index.ts";
-import { lateWindowOf } from "../../organizations/index.ts";
 import { searchAmount } from "../holds/amount-search.ts";
 import { holdAmounts, type HoldDependencies } from "../holds/holds.ts";
 import { payableTerms } from "./terms-to-pay.ts";
@@ -75,7 +74,7 @@ async function holdRest(
       search: searchAmount(place, rest, tokenDecimals, invoiceId, deps.randomBytes),
       leastOf: () => least,
       startsAt: at,
-      endsAt: terms.expiresAt + (await lateWindowOf(tx, organizationId)),
+      endsAt: terms.lateUntil,
     },
   ]);
   return held;

@@ -20,8 +20,10 @@ import { quotesOf } from "../options/quotes.ts";
 import { hasEndedHolds, releaseHolds } from "../holds/matching.ts";
 import { payableTerms, statusTerms, storedTotals, type LockedTerms } from "./terms-to-pay.ts";
 import { viewOf } from "../present.ts";
+import { storedAside } from "./aside.ts";
+import { inReviewOf, owedOf } from "./owed.ts";
 import { remainingAmount, type RemainingDependencies } from "./remaining.ts";
-import { changesBetween, invoiceStateOf, type PaymentTotals } from "../rules.ts";
+import { changesBetween, invoiceStateOf, type Moment, type PaymentTotals } from "../rules.ts";
 import {
   dueInvoices,
   expiredTooEarly,
@@ -199,6 +201,7 @@ async function settledInvoice(
     isReverted: totals.isReverted,
     completedAt: totals.completedAt,
     transactionHashes: shownHashes(deps, before, totals),
+    aside: storedAside(totals.aside),
   };
   if (isUnchanged(before, after)) return null;
   return {
@@ -226,7 +229,8 @@ function isUnchanged(before: InvoiceRow, after: InvoiceRow): boolean {
   return (
     derivedColumns.every((column) => before[column] === after[column]) &&
     areSumsUnchanged(before, after) &&
-    before.transactionHashes.join() === after.transactionHashes.join()
+    before.transactionHashes.join() === after.transactionHashes.join() &&
+    JSON.stringify(before.aside) === JSON.stringify(after.aside)
   );
 }
 
@@ -266,22 +270,26 @@ function announceChange(
   state: NetworkState,
   at: Instant,
 ): void {
-  const types = changesBetween(
-    { ...before, seen: before.seenAmount },
-    { ...after, seen: after.seenAmount },
-  );
+  const [was, is] = [momentOf(before), momentOf(after)];
+  const types = changesBetween(was, is);
   if (types.length === 0) return;
-  const seen = [before.seenAmount, after.seenAmount].map(String);
   const fields = {
-    status: { from: before.status, to: after.status },
-    exception: { from: before.exception, to: after.exception },
-    paidTokenUnits: { from: seen[0], to: seen[1] },
+    status: { from: was.status, to: is.status },
+    exception: { from: was.exception, to: is.exception },
+    paidTokenUnits: { from: String(was.seen), to: String(is.seen) },
+    owedTokenUnits: { from: String(was.owed), to: String(is.owed) },
+    reviewTokenUnits: { from: String(was.inReview), to: String(is.inReview) },
   };
   const changes = Object.fromEntries(
     Object.entries(fields).filter(([, { from, to }]) => from !== to),
   );
   const view = viewOf(after, deps.baseUrl(), state.tipHeight);
   announce(deps, tx, at, { types, previousStatus: before.status, changes }, view);
+}
+
+function momentOf(row: InvoiceRow): Moment {
+  const { status, exception, seenAmount: seen } = row;
+  return { status, exception, seen, owed: owedOf(row), inReview: inReviewOf(row) };
 }
 
 /** Returns the highest newly paid address index of each wallet with an extended key. */

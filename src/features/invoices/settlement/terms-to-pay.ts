@@ -6,6 +6,7 @@ import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
 import { toleranceOf } from "../options/in-force.ts";
 import { isSameOption } from "../../organizations/index.ts";
 import { quotesOf, roundingSlack, type Quote } from "../options/quotes.ts";
+import { readAside } from "./aside.ts";
 import { dueAmount, settlementOf, type PaymentTotals, type Terms } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
 
@@ -39,6 +40,8 @@ export interface PayableTerms {
   readonly remainingAmount: bigint;
   readonly issuedAt: Instant;
   readonly expiresAt: Instant;
+  /** The end of the late window. */
+  readonly lateUntil: Instant;
   readonly isCanceled: boolean;
   /** Payments of a managed invoice always count: the feature that manages it decides what to do with them. */
   readonly managedBy: "billing" | null;
@@ -53,8 +56,9 @@ export interface LockedTerms extends PayableTerms {
 
 /** Returns null for a draft. */
 export function payableTerms(row: InvoiceRow): PayableTerms | null {
-  const { payableAmount, issuedAt, expiresAt } = row;
-  if (payableAmount === null || issuedAt === null || expiresAt === null) return null;
+  const { payableAmount, issuedAt, expiresAt, lateUntil } = row;
+  if (payableAmount === null || issuedAt === null) return null;
+  if (expiresAt === null || lateUntil === null) return null;
   const tolerance = toleranceOf(row);
   const quotes = quotesOf(row);
   const slack = roundingSlack(
@@ -80,6 +84,7 @@ export function payableTerms(row: InvoiceRow): PayableTerms | null {
     remainingAmount: row.remainingAmount ?? 0n,
     issuedAt,
     expiresAt,
+    lateUntil,
     isCanceled: row.canceledAt !== null,
     managedBy: row.managedBy,
     latePolicy: "accept",
@@ -106,6 +111,7 @@ export function storedTotals(row: InvoiceRow): PaymentTotals {
       if (canonical === null) throw new Defect(`${row.id} has an invalid transaction hash`);
       return canonical;
     }),
+    aside: readAside(row.aside),
     ...(quotes.length > 1 && {
       several: {
         paidAmount: paidAmountOf(row),

@@ -11,9 +11,11 @@ import { listed } from "../../../platform/database/query/json-rows.ts";
 import {
   issuedLedgers,
   quoteFor,
+  storedAside,
   type LedgerOfInvoice,
   type PaymentTotals,
 } from "../../invoices/index.ts";
+import { asideOf, readRejectedFacts } from "./aside.ts";
 import { settleLedger, takenOf } from "./payment-rules.ts";
 import { payments, transfers, type PaymentRow, type TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
@@ -34,12 +36,15 @@ async function ledgerFaults(
   ledgers: readonly LedgerOfInvoice[],
 ): Promise<readonly Violation[]> {
   const ids = ledgers.map(({ id }) => id);
-  const byInvoice = groupBy(await paymentsBy(reader, "invoice_id", ids), (row) => row.invoiceId);
+  const rows = await paymentsBy(reader, "invoice_id", ids);
+  const byInvoice = groupBy(rows, (row) => row.invoiceId);
+  const facts = await readRejectedFacts(reader, rows);
   return ledgers.flatMap(({ id, terms, totals }) => {
     const own = byInvoice.get(id) ?? [];
     const settled = settleLedger(own, terms);
     const found: Violation[] = [];
-    const fault = firstDifference(comparable(totals), comparable(settled.totals));
+    const aside = asideOf(own, terms, facts);
+    const fault = firstDifference(comparable(totals), comparable({ ...settled.totals, aside }));
     if (fault !== null) found.push({ row: id, fault: `According to its payments, its ${fault}.` });
     for (const payment of own) {
       if (quoteFor(terms.quotes, payment) !== undefined) continue;
@@ -57,7 +62,13 @@ async function ledgerFaults(
   });
 }
 
-function comparable({ networkOf: _, several, transactionHashes, ...totals }: PaymentTotals) {
+function comparable({
+  networkOf: _,
+  several,
+  transactionHashes,
+  aside,
+  ...totals
+}: PaymentTotals) {
   const quotes = several?.quotes.map(
     ({ network, tokenSymbol, seen, confirmed, latestBlock }) =>
       `${network}/${tokenSymbol} ${String(seen)} ${String(confirmed)} ${String(latestBlock)}`,
@@ -65,6 +76,7 @@ function comparable({ networkOf: _, several, transactionHashes, ...totals }: Pay
   return {
     ...totals,
     transactionHashes: transactionHashes.join(),
+    aside: JSON.stringify(storedAside(aside)),
     options: quotes?.join(", ") ?? null,
     paidAmount: several?.paidAmount ?? null,
   };
@@ -89,7 +101,8 @@ const restore = "Compare the row with an earlier backup; the audit log shows who
 export const paymentChecks: readonly Check[] = [
   walkCheck({
     name: "payments.ledger",
-    describe: "An invoice's totals are the sums of its payments, to the last unit.",
+    describe:
+      "An invoice's totals, and what is owed of it or in review, are the sums of its payments, to the last unit.",
     advice: restore,
     batch: issuedLedgers,
     faultsOf: ledgerFaults,

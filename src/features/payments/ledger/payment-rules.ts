@@ -230,6 +230,7 @@ function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): Payment
     transactionHashes: [
       ...new Set(payments.filter(isCounted).map(({ transactionHash }) => transactionHash)),
     ],
+    aside: [],
     ...(terms.quotes.length > 1 && {
       networkOf: new Map(counted.map(({ transactionHash, network }) => [transactionHash, network])),
       several: {

@@ -6,6 +6,7 @@ import type { PaymentTotals } from "../../invoices/index.ts";
 import { makeMeter } from "../../usage/index.ts";
 import type { ChainContext, LedgerDeps, PaymentChange, TermsOf } from "./types.ts";
 import { presentPayment } from "../present-payment.ts";
+import { asideOf, readRejectedFacts } from "./aside.ts";
 import { eventOf, settleLedger } from "./payment-rules.ts";
 import { insertPayments, transfersById, updatePayments } from "./store.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
@@ -37,10 +38,52 @@ export async function writePayments(
   );
   meter(tx, deps, context, changes, terms);
   await recordChanges(tx, deps, context, changes, known);
-  const { network, state, at } = context;
-  await deps.invoices.settleInvoices(tx, network.id, terms, totals, state, at);
-  await withdrawRequests(tx, deps, given, at);
+  await settleInvoices(
+    tx,
+    deps,
+    context,
+    terms,
+    totals,
+    given.map(({ after }) => after),
+  );
+  await withdrawRequests(tx, deps, given, context.at);
   return changes;
+}
+
+/**
+ * Updates invoices after a change of the refunds of their payments, which is stored already. `ledger` holds every payment
+ * of each invoice in `terms`, all of them locked.
+ */
+export async function settleRefunds(
+  tx: Tx,
+  deps: Pick<LedgerDeps, "invoices">,
+  context: ChainContext,
+  terms: TermsOf,
+  ledger: readonly PaymentRow[],
+): Promise<void> {
+  const unchanged = ledger.map((row) => ({ before: row, after: row }));
+  const { totals } = settle(unchanged, terms);
+  await settleInvoices(tx, deps, context, terms, totals, ledger);
+}
+
+/** Stores the invoices' totals. `ledger` holds every payment of each of them, as stored. */
+async function settleInvoices(
+  tx: Tx,
+  { invoices }: Pick<LedgerDeps, "invoices">,
+  { network, state, at }: ChainContext,
+  terms: TermsOf,
+  totals: ReadonlyMap<Id<"invoice">, PaymentTotals>,
+  ledger: readonly PaymentRow[],
+): Promise<void> {
+  const facts = await readRejectedFacts(tx, ledger);
+  const ledgers = groupBy(ledger, ({ invoiceId }) => invoiceId);
+  const complete = [...terms].flatMap(([invoiceId, asked]) => {
+    const own = totals.get(invoiceId);
+    if (own === undefined) return [];
+    const aside = asideOf(ledgers.get(invoiceId) ?? [], asked, facts);
+    return [[invoiceId, { ...own, aside }] as const];
+  });
+  await invoices.settleInvoices(tx, network.id, terms, new Map(complete), state, at);
 }
 
 /** Computes each invoice's totals and the payments that change. */

@@ -9,6 +9,7 @@ import { assignTransfer } from "../hash-claims/store.ts";
 import { applyRuling, lockCase, type LockedCase } from "../inbox/decide-payment.ts";
 import { dispositionAfter, isCounted, isVerified, rejectPayment } from "../ledger/payment-rules.ts";
 import { surplusOf } from "../ledger/surplus.ts";
+import { settleRefunds } from "../ledger/write-payments.ts";
 import { withdrawRequests } from "../ledger/withdraw-requests.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
 import { payments, type PaymentRow } from "../table.ts";
@@ -121,12 +122,11 @@ async function send(
   };
   const isPaid = terms.get(payment.invoiceId)?.invoice.status === "paid";
   if (payment.status === "rejected") {
-    await save(tx, refunded);
-    await dispose(tx, found, refunded);
+    await saveRefunded(tx, deps, found, refunded, at);
     const unchanged = others.map((other) => ({ before: other, after: other }));
     await withdrawRequests(tx, deps, unchanged, at);
   } else if (isCounted(payment) && isPaid) {
-    await save(tx, refunded);
+    await saveRefunded(tx, deps, found, refunded, at);
   } else {
     const decision = payment.status === "review" ? "rejected" : "reversed";
     await applyRuling(tx, deps, found, { decision, payments: [rejectPayment(refunded)] }, at);
@@ -138,10 +138,11 @@ async function send(
  * payment no longer has the surplus for it: then it must be rejected.
  */
 async function takeBack(
-  _deps: Deps,
+  deps: Deps,
   tx: Tx,
   found: RefundablePayment,
   amount: bigint,
+  at: Instant,
 ): Promise<boolean> {
   const { payment, surplus } = found;
   const isCovered = payment.refundRequested + payment.refunded <= surplus;
@@ -150,22 +151,35 @@ async function takeBack(
     refundRequested: payment.refundRequested + (isCovered ? amount : 0n),
     refunded: payment.refunded - amount,
   };
-  await save(tx, requested);
-  if (!isCounted(payment)) await dispose(tx, found, requested);
+  await saveRefunded(tx, deps, found, requested, at);
   return isCovered;
 }
 
 /** Ends a refund that was sent but whose transaction was found in no block. */
 async function cancelSent(
-  _deps: Deps,
+  deps: Deps,
   tx: Tx,
   found: RefundablePayment,
   amount: bigint,
+  at: Instant,
 ): Promise<void> {
   const { payment } = found;
-  const canceled: PaymentRow = { ...payment, refunded: payment.refunded - amount };
-  await save(tx, canceled);
-  if (!isCounted(payment)) await dispose(tx, found, canceled);
+  await saveRefunded(tx, deps, found, { ...payment, refunded: payment.refunded - amount }, at);
+}
+
+/** Stores a payment whose sent refunds changed, with the effects on its transfer and on what invoices owe. */
+async function saveRefunded(
+  tx: Tx,
+  deps: Deps,
+  found: RefundablePayment,
+  payment: PaymentRow,
+  at: Instant,
+): Promise<void> {
+  const { network, state, terms, stored } = found;
+  await save(tx, payment);
+  if (!isCounted(payment)) await dispose(tx, found, payment);
+  const ledger = stored.map((row) => (row.id === payment.id ? payment : row));
+  await settleRefunds(tx, deps, { network, state, at }, terms, ledger);
 }
 
 async function save(tx: Tx, { id, refundRequested, refunded }: PaymentRow): Promise<void> {

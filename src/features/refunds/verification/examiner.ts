@@ -298,7 +298,7 @@ async function takeBack(
   const refund = await lockUnchanged(tx, examined);
   if (refund === null) return;
   const at = deps.clock.now();
-  const isCovered = await deps.payments.takeBack(tx, found, refund.amount);
+  const isCovered = await deps.payments.takeBack(tx, found, refund.amount, at);
   const { transactionHash: refusedHash } = refund;
   const back: RefundRow = {
     ...refund,

@@ -92,6 +92,7 @@ function payment(invoice: string, amount: bigint): PaymentRow {
       seenAmount: 0n,
       issuedAt,
       expiresAt,
+      lateUntil: expiresAt,
       isCanceled: false,
       latePolicy: "accept",
     },

@@ -46,6 +46,7 @@ const terms: PayableTerms = {
   seenAmount: 0n,
   issuedAt,
   expiresAt,
+  lateUntil: expiresAt,
   isCanceled: false,
   latePolicy: "accept",
 };

@@ -105,6 +105,7 @@ export function askingInvoices(ids: IdSource): AskingInvoices {
           seenAmount: 0n,
           remainingAmount: exactAmount ?? token(25),
           expiresAt: startAt + 1_000_000 * blockMs,
+          lateUntil: startAt + 2_000_000 * blockMs,
           isCanceled: false,
           managedBy: null,
           latePolicy: "accept",

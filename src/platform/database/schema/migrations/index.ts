@@ -33,6 +33,7 @@ import { migration as severalOptions } from "./0031-several-options.ts";
 import { migration as verifiedTransfers } from "./0032-verified-transfers.ts";
 import { migration as refundAttempts } from "./0033-refund-attempts.ts";
 import { migration as pausedEndpoints } from "./0034-paused-endpoints.ts";
+import { migration as owedAmounts } from "./0035-owed-amounts.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   verifiedTransfers,
   refundAttempts,
   pausedEndpoints,
+  owedAmounts,
 ];

@@ -1,0 +1,44 @@
+import { isSameOption } from "../../organizations/index.ts";
+import { excessOf, quoteFor, storedQuotesOf, type ExcessTerms } from "../options/quotes.ts";
+import type { InvoiceRow } from "../store.ts";
+import { readAside, type Aside } from "./aside.ts";
+
+/** The columns of an invoice that the money follows from that is owed or in review. */
+export type OwedTerms = ExcessTerms &
+  Pick<InvoiceRow, "status" | "managedBy" | "confirmedAmount" | "aside">;
+
+/**
+ * Returns the money that the merchant owes to the payer of an invoice, in the smallest unit of the token in force: the
+ * confirmed excess of a paid invoice and the confirmed payments of an expired or canceled one, less their refunds, and
+ * what is left of rejected payments. Money that is not confirmed may never have come, so it is not owed. Managed invoices
+ * owe nothing: the feature that manages them turns the excess into credit.
+ */
+export function owedOf(row: OwedTerms): bigint {
+  if (row.managedBy !== null) return 0n;
+  const unneeded = unneededOf(row) - sumInForce(row, ({ refunded }) => refunded);
+  return (unneeded > 0n ? unneeded : 0n) + sumInForce(row, ({ rejected }) => rejected);
+}
+
+/** Returns the money that waits for the merchant's decision, in the smallest unit of the token in force. */
+export function inReviewOf(row: OwedTerms): bigint {
+  return sumInForce(row, ({ inReview }) => inReview);
+}
+
+/** Returns the part of the confirmed payments that the invoice does not need. */
+function unneededOf(row: OwedTerms): bigint {
+  if (row.status === "expired" || row.status === "canceled") return row.confirmedAmount;
+  return row.status === "paid" ? excessOf({ ...row, seenAmount: row.confirmedAmount }) : 0n;
+}
+
+/** Adds up sums at the invoice's rates, in the token in force. Each one in another token is rounded down. */
+function sumInForce(row: OwedTerms, sumOf: (sums: Aside) => bigint): bigint {
+  const { aside, payableAmount } = row;
+  if (aside === null || payableAmount === null) return 0n;
+  return readAside(aside).reduce((total, sums) => {
+    const { network, tokenSymbol } = sums;
+    if (isSameOption(sums, row)) return total + sumOf(sums);
+    const quote = quoteFor(storedQuotesOf(row), { network, token: tokenSymbol });
+    if (quote === undefined) return total;
+    return total + (sumOf(sums) * payableAmount) / quote.payableAmount;
+  }, 0n);
+}
