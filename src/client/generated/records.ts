@@ -1186,6 +1186,10 @@ export interface Invoice {
   readonly paidTokenAmount: string;
   /** The part of `paidTokenAmount` above the most that the payer was asked for, in tokens; 0 unless more was sent. */
   readonly excessAmount: string;
+  /** The money that the merchant owes to the payer now, in tokens: the confirmed `excessAmount` of a paid invoice, or all confirmed payments of an expired or canceled one; and in every status its rejected payments, as far as their transfers are on the chain and not allocated elsewhere; less the refunds that are sent or confirmed. A rejected payment that only its payer's transaction hash had assigned to the invoice (`rule` is `submitted_hash`), and that was never accepted, is not in it: it is probably somebody else's. Payments in other tokens are converted at the invoice's rates, rounded down. Always 0 for an invoice that Till's own billing collects. */
+  readonly owedAmount: string;
+  /** The sum of the payments that wait for the merchant's decision (`review`), in tokens. It is in neither `paidTokenAmount` nor `owedAmount`. */
+  readonly reviewAmount: string;
   /** Tokens for one unit of `settlementCurrency`, locked at the issue, or when the payer chose the option; rounded for display. Null while draft. */
   readonly exchangeRate: string | null;
   /** The token's symbol, such as `USDT`. */
@@ -1218,6 +1222,8 @@ export interface Invoice {
   readonly confirmationProgress: ConfirmationProgress;
   /** The deadline of the payment: ISO 8601, UTC; null while draft. */
   readonly expiresAt: string | null;
+  /** The end of the late window: payments in later blocks are not assigned to the invoice and go to the inbox. `expiresAt` plus the `lateWindowDays` that the payment policy had at the issue; after a cancellation at most that many days after it. ISO 8601, UTC; null while draft. */
+  readonly lateUntil: string | null;
   /** Time of creation: ISO 8601, UTC. */
   readonly createdAt: string;
   /** Time of the last change: ISO 8601, UTC. */

@@ -28,6 +28,8 @@ const columns: readonly Column<Shown>[] = [
   "payableAmount tokenSymbol",
   "remainingAmount tokenSymbol",
   "excessAmount tokenSymbol",
+  "owedAmount tokenSymbol",
+  "reviewAmount tokenSymbol",
   "network",
   ["walletAddress", "Address"],
   {
@@ -42,6 +44,7 @@ const columns: readonly Column<Shown>[] = [
   "description",
   "createdAt",
   "expiresAt",
+  "lateUntil",
   ["paidAt", "Paid at"],
 ];
 

@@ -184,7 +184,7 @@ export interface Moment {
   readonly status: InvoiceStatus;
   readonly exception: InvoiceException;
   readonly seen: bigint;
-  /** What the merchant owes to the payer, and what waits for the merchant's decision. */
+  /** The money owed to the payer, and the money that waits for the merchant's decision. */
   readonly owed: bigint;
   readonly inReview: bigint;
 }
