@@ -33,7 +33,7 @@ const pairs = [
 ] as const;
 
 describe("the row of an export", () => {
-  it("of an invoice has what was sent above the amount that its payer was asked for", () => {
+  it("of an invoice has what was sent above the amount that was asked for, what is owed and what is in review", () => {
     const units = (tokens: string) => encodeAmount(BigInt(Number(tokens) * 1e6));
     const row = {
       id: "inv_1",
@@ -45,6 +45,10 @@ describe("the row of an export", () => {
       payable: units("25"),
       asked: units("25.0001"),
       seen: units("26.5"),
+      confirmed: units("26"),
+      status: "paid",
+      managedBy: null,
+      aside: null,
       token: "USDT",
       tokenDecimals: 6,
       network: "sandbox",
@@ -53,11 +57,19 @@ describe("the row of an export", () => {
       createdAt: 0,
       issuedAt: null,
       expiresAt: null,
+      lateUntil: null,
       paidAt: null,
       canceledAt: null,
     };
-    const excessOf = (changes: object) =>
-      tableExports.invoices.cells({ ...row, ...changes }, new Map())["excessAmount"];
+    const cellsOf = (changes: object) =>
+      tableExports.invoices.cells({ ...row, ...changes }, new Map());
+    const excessOf = (changes: object) => cellsOf(changes)["excessAmount"];
+    const sums = { network: "sandbox", tokenSymbol: "USDT", rejected: "70000", inReview: "1" };
+    const aside = JSON.stringify([{ ...sums, refunded: "500000" }]);
+    expect(cellsOf({})).to.include({ owedAmount: "0.9999", reviewAmount: "0.00" });
+    expect(cellsOf({ aside })).to.include({ owedAmount: "0.5699", reviewAmount: "0.000001" });
+    expect(cellsOf({ aside, status: "open" })).to.include({ owedAmount: "0.07" });
+    expect(cellsOf({ aside, status: "expired" })).to.include({ owedAmount: "25.57" });
     expect(excessOf({})).to.equal("1.4999");
     expect(excessOf({ asked: null })).to.equal("1.50");
     expect(excessOf({ seen: units("25") })).to.equal("0.00");
