@@ -62,13 +62,7 @@ async function ledgerFaults(
   });
 }
 
-function comparable({
-  networkOf: _,
-  several,
-  transactionHashes,
-  aside,
-  ...totals
-}: PaymentTotals) {
+function comparable({ networkOf: _, several, transactionHashes, aside, ...totals }: PaymentTotals) {
   const quotes = several?.quotes.map(
     ({ network, tokenSymbol, seen, confirmed, latestBlock }) =>
       `${network}/${tokenSymbol} ${String(seen)} ${String(confirmed)} ${String(latestBlock)}`,

@@ -86,7 +86,10 @@ async function fillBatch(tx: Tx, invoiceIds: readonly string[]): Promise<void> {
     const ledger = own.filter((row) => row.invoiceId === invoiceId);
     const aside = asideOf(ledger, claiming);
     if (aside.length === 0) continue;
-    await tx.run("UPDATE invoices SET aside = $2 WHERE id = $1", [invoiceId, JSON.stringify(aside)]);
+    await tx.run("UPDATE invoices SET aside = $2 WHERE id = $1", [
+      invoiceId,
+      JSON.stringify(aside),
+    ]);
   }
 }
 
