@@ -113,7 +113,7 @@ function authorize(
       ? scopesMay(principal.scopes, permission)
       : standing.role !== null && roleMay(standing.role, permission);
   if (!may) {
-    throw new Forbidden(`${missing(standing, principal, permission)} See docs/permissions.md.`);
+    throw new Forbidden(`${missing(standing, principal, permission)} See /docs/permissions.`);
   }
   if (isWrite && standing.organizationStatus === "suspended") {
     throw new OrganizationSuspended(suspendedAdvice);

@@ -1312,7 +1312,7 @@ export interface MeOrganization {
   readonly organizationStatus: "active" | "suspended";
   /** Null for an API key, which has scopes instead. */
   readonly role: "viewer" | "member" | "admin" | "owner" | null;
-  /** The credential's permissions in the organization, explained in docs/permissions.md. */
+  /** The credential's permissions in the organization. The instance explains them at `/docs/permissions`. */
   readonly permissions: readonly ("organization:read" | "organization:write" | "members:write" | "api-keys:write" | "customers:write" | "wallets:write" | "webhooks:write" | "invoices:write" | "payments:decide" | "billing:write" | "platform:read" | "platform:write")[];
 }
 
@@ -1433,6 +1433,8 @@ export interface NetworkToken {
   readonly contract: string;
   /** The token's number of decimals. */
   readonly decimals: number;
+  /** The smallest transfer that counts, in tokens. Smaller ones are recorded and never matched to an invoice, and owed to nobody. */
+  readonly minimumAmount: string;
   /** Currencies in which one token counts as one unit, without an exchange rate. */
   readonly peggedCurrencies: readonly string[];
 }

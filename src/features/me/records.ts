@@ -43,7 +43,7 @@ export const MeRecord = responseRecord("Me", {
           .meta({ description: "Null for an API key, which has scopes instead." }),
         permissions: z.array(permission()).meta({
           description:
-            "The credential's permissions in the organization, explained in docs/permissions.md.",
+            "The credential's permissions in the organization. The instance explains them at `/docs/permissions`.",
         }),
       }),
     )

@@ -1,4 +1,6 @@
 import type { z } from "zod";
+import { tokenAsset } from "../../kernel/money/asset.ts";
+import { formatMoney } from "../../kernel/money/money.ts";
 import type { NetworkListRecord, NetworkRecord } from "./records.ts";
 import { finalConfirmations } from "../../platform/chain/networks.ts";
 import type { OfferedNetwork } from "./service.ts";
@@ -12,11 +14,12 @@ function presentNetwork({ network, tokens }: OfferedNetwork): z.input<typeof Net
     chainId: network.chainId,
     requiredConfirmations: network.confirmations,
     finalConfirmations: finalConfirmations(network),
-    tokens: tokens.map(({ symbol, title, contract, decimals, pegs }) => ({
+    tokens: tokens.map(({ symbol, title, contract, decimals, dust, pegs }) => ({
       symbol,
       title,
       contract: network.kind.formatAddress(contract),
       decimals,
+      minimumAmount: formatMoney({ asset: tokenAsset(symbol, decimals), units: dust }),
       peggedCurrencies: [...pegs],
     })),
   };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
-import { responseRecord } from "../../api/declare/record.ts";
+import { moneyAnswer, responseRecord } from "../../api/declare/record.ts";
 
 export const NetworkTokenRecord = responseRecord("NetworkToken", {
   symbol: z.string().meta({ description: "The value for `tokenSymbol` of an invoice." }),
@@ -10,6 +10,10 @@ export const NetworkTokenRecord = responseRecord("NetworkToken", {
       "Address of the token's contract. A token of the same name at another address is a fake.",
   }),
   decimals: z.int().min(0),
+  minimumAmount: moneyAnswer().meta({
+    description:
+      "The smallest transfer that counts, in tokens. Smaller ones are recorded and never matched to an invoice, and owed to nobody.",
+  }),
   peggedCurrencies: z.array(z.string()).meta({
     description: "Currencies in which one token counts as one unit, without an exchange rate.",
   }),

@@ -30,6 +30,7 @@ eachServed(
             symbol: "USDT",
             title: "Tether USD",
             decimals: 6,
+            minimumAmount: "0.01",
             peggedCurrencies: ["USD"],
             contract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
           },

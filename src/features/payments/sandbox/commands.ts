@@ -35,6 +35,9 @@ const scenarios: readonly (readonly [SandboxScenario, string])[] = [
   ["lie", "Make the first provider report a payment that never happened"],
 ];
 
+/** The scenarios whose payment never counts, so that the invoice stays as it is, without an event. */
+const uncounted: ReadonlySet<SandboxScenario> = new Set(["fail", "fake", "zero", "dust"]);
+
 const faults: readonly (readonly [SandboxFault, string])[] = [
   ["stall", "Make all providers of the sandbox time out for a while"],
   ["refuse", "Make the first provider refuse requests for a while, as if a rate limit was reached"],
@@ -199,7 +202,10 @@ export const sandboxCommands = [
       },
       columns: ["transactionHash", "blockNumber"],
       identify: (one) => one.transactionHash,
-      next: () => "till sandbox mine 3, or wait for the blocks that include it",
+      next: () =>
+        uncounted.has(scenario)
+          ? "nothing comes of it: the invoice stays as it is, and has no event"
+          : "till sandbox mine 3, or wait for the blocks that include it",
     }),
   ),
   ...faults.map(([fault, summary]) =>
