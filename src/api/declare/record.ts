@@ -48,6 +48,25 @@ export function responseRecord<const S extends z.ZodRawShape>(name: string, shap
   return record(name, z.object(shape));
 }
 
+/** The fields of `observes`, by record. */
+const observed = new WeakMap<z.ZodType, readonly string[]>();
+
+/**
+ * Declares the fields of a response's record that only say what Till observes, such as failures of a receiver. They
+ * change at any time, so `If-Match` leaves them out: such a change must not refuse a caller's.
+ */
+export function observes<S extends z.ZodRawShape>(
+  declared: z.ZodObject<S>,
+  ...fields: readonly (keyof S & string)[]
+): void {
+  observed.set(declared, fields);
+}
+
+/** Returns the fields of `observes`; none if the record declares none. */
+export function observedFields(declared: z.ZodType): readonly string[] {
+  return observed.get(declared) ?? [];
+}
+
 /** Declares a page of one kind of item: `{ data, nextCursor }`. */
 export function listRecord<S extends z.ZodType>(name: string, item: S) {
   return record(name, z.object({ data: z.array(item), nextCursor: z.string().nullable() }));

@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { digest } from "../../kernel/digest.ts";
 import { Defect, invalidField } from "../../kernel/errors.ts";
-import { entityTag } from "./entity-tags.ts";
+import { tagOfAnswer } from "./entity-tags.ts";
 import type { CompressedForms, Exchange, MountDependencies } from "./exchange.ts";
 import type { KeptAnswer } from "./idempotency.ts";
 import { sendCsv } from "./csv-answer.ts";
@@ -109,7 +109,7 @@ function send(ctx: Exchange, operation: Operation, kept: Rendered): void {
     ctx.status = kept.status;
     return;
   }
-  if (hasEntityTag(operation)) ctx.set("ETag", (kept.tag ??= entityTag(kept.body)));
+  if (hasEntityTag(operation)) ctx.set("ETag", (kept.tag ??= tagOfAnswer(operation, kept.body)));
   if (operation.secretAnswer) ctx.state.isSecret = true;
   if (kept.forms !== undefined) ctx.state.forms = kept.forms;
   ctx.status = kept.status;

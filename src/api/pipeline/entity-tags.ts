@@ -1,12 +1,33 @@
 import { digest } from "../../kernel/digest.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Operation } from "../declare/operation.ts";
+import { observedFields } from "../declare/record.ts";
 import { PreconditionFailed } from "../declare/problems.ts";
 import { serialize } from "./serialize.ts";
 
 /** Computes the entity tag of a representation: equal bodies have equal tags. */
 export function entityTag(body: string | Uint8Array): string {
   return `"${digest(body).slice(0, 32)}"`;
+}
+
+/**
+ * Computes the entity tag of an operation's response. If its record has fields that Till observes, the tag has two parts
+ * with a period between them: one of all other fields, and one of these.
+ */
+export function tagOfAnswer({ record }: Operation, body: string): string {
+  const observed = record === null ? [] : observedFields(record);
+  if (observed.length === 0) return entityTag(body);
+  const fields = Object.entries(JSON.parse(body) as Record<string, unknown>);
+  const partOf = (isObserved: boolean) =>
+    entityTag(
+      JSON.stringify(fields.filter(([name]) => observed.includes(name) === isObserved)),
+    ).slice(1, -1);
+  return `"${partOf(false)}.${partOf(true)}"`;
+}
+
+/** Removes the name of an encoding and the part of the observed fields, which `If-Match` leaves out. */
+function comparable(tag: string): string {
+  return tag.replace(/-(?:br|gzip)"$/, '"').replace(/\.[0-9a-f]+"$/, '"');
 }
 
 /**
@@ -25,9 +46,10 @@ export function expectation(ifMatch: string, operation: Operation): (current: un
     };
   }
   if (ifMatch === "" || ifMatch === "*") return () => undefined;
-  const tags = tagsOf(ifMatch).map((tag) => tag.replace(/-(?:br|gzip)"$/, '"'));
+  const tags = tagsOf(ifMatch).map(comparable);
   return (current) => {
-    if (tags.includes(entityTag(JSON.stringify(serialize(operation, current).body)))) return;
+    const tag = tagOfAnswer(operation, JSON.stringify(serialize(operation, current).body));
+    if (tags.includes(comparable(tag))) return;
     throw new PreconditionFailed(
       "The object has changed since you read it. Read it again, then repeat the change with the new ETag.",
     );

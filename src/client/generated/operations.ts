@@ -639,6 +639,8 @@ export interface WebhooksOperations {
   /**
    * Update, enable or disable a webhook endpoint: `updateWebhookEndpoint`, `PATCH /v1/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}`.
    *
+   * `If-Match` compares what callers can change: a failure or a pause since the endpoint was read does not refuse the update.
+   *
    * Needs the permission `webhooks:write` in the organization.
    */
   updateEndpoint(organizationId: string, webhookEndpointId: string, body: UpdateWebhookEndpointRequest, options?: ChangeOptions): Promise<WebhookEndpoint>;

@@ -86,6 +86,8 @@ export const webhookOperations = [
     method: "PATCH",
     path: "/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}",
     summary: "Update, enable or disable a webhook endpoint",
+    description:
+      "`If-Match` compares what callers can change: a failure or a pause since the endpoint was read does not refuse the update.",
     access: organization("webhooks:write"),
     request: { body: UpdateWebhookEndpointRequest },
     response: { status: 200, record: WebhookEndpointRecord },

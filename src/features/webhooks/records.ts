@@ -5,6 +5,7 @@ import {
   datetime,
   id,
   listRecord,
+  observes,
   paragraph,
   record,
   requestRecord,
@@ -51,6 +52,8 @@ describeFields(WebhookEndpointRecord, {
   pausedUntil:
     "Time of the next attempt: ISO 8601, UTC; null if not paused. If it succeeds, all waiting deliveries follow at once; if not, the pause goes on. A test event, or the status `enabled` in an update, makes the attempt at once.",
 });
+
+observes(WebhookEndpointRecord, "failingSince", "lastFailure", "pausedSince", "pausedUntil");
 
 export const endpointQuery = {
   ...pageParameters,

@@ -2,7 +2,12 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { notFailing } from "../../../src/features/webhooks/endpoints/failure-policy.ts";
 import { presentDelivery } from "../../../src/features/webhooks/present.ts";
-import { webhookAttempts, webhookEndpoints } from "../../../src/features/webhooks/table.ts";
+import { broughtForwardMax } from "../../../src/features/webhooks/delivery/leases.ts";
+import {
+  webhookAttempts,
+  webhookDeliveries,
+  webhookEndpoints,
+} from "../../../src/features/webhooks/table.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
@@ -580,6 +585,91 @@ eachStore("webhook deliveries", (store) => {
       expect(target.requests).to.have.length(early + 20 + 30);
       const attempts = await db.find(webhookAttempts, "");
       expect(attempts).to.have.length(target.requests.length);
+    },
+  );
+
+  it.onBoth(
+    "are tried alone although 64 callers ask for it at once, and all follow once the endpoint responds",
+    async () => {
+      await begin();
+      let isBroken = true;
+      const target = await receiver((request, response) => {
+        answering(isBroken ? 503 : 204)(request, response);
+      });
+      const { id } = await here.endpoint(target.port);
+      await here.emit(...Array.from({ length: 12 }, () => "invoice.paid" as const));
+      await here.deliver();
+      const servers = [here.deliverer(), here.deliverer()];
+      const ask = () =>
+        Promise.all(
+          Array.from({ length: 64 }, (_, caller) =>
+            caller % 2 === 0
+              ? here.service.sendTest(testContext, here.shop, id)
+              : here.service.updateEndpoint(
+                  testContext,
+                  here.shop,
+                  id,
+                  { status: "enabled" },
+                  () => undefined,
+                ),
+          ),
+        );
+      const turn = async (): Promise<void> => {
+        const signal = new AbortController().signal;
+        const started = await Promise.all(servers.map((each) => each.run(signal)));
+        await Promise.all(servers.map((each) => each.settled()));
+        if (started.some(Boolean)) await turn();
+      };
+      const early = target.requests.length;
+      await ask();
+      await turn();
+      expect(target.requests).to.have.length(early + 1);
+      isBroken = false;
+      here.clock.move(10 * second);
+      await ask();
+      await turn();
+      const done = await here.deliveries();
+      expect(done).to.have.length(12 + 2 * 32);
+      expect(new Set(done.map(({ status }) => status))).to.deep.equal(new Set(["succeeded"]));
+      expect(target.requests).to.have.length(early + 1 + done.length);
+    },
+  );
+
+  it.onBoth(
+    "follow once their endpoint responds, also more than one transaction moves",
+    async () => {
+      await begin();
+      let isBroken = true;
+      const target = await receiver((request, response) => {
+        answering(isBroken ? 500 : 204)(request, response);
+      });
+      const { id } = await here.endpoint(target.port);
+      await here.emit(...Array.from({ length: 12 }, () => "invoice.paid" as const));
+      await here.deliver();
+      const failed = (await here.deliveries()).find(({ status }) => status === "failed");
+      if (failed === undefined) throw new Error("no delivery has failed");
+      const ids = createIds(systemRandom);
+      const dueAt = here.clock.now() + 24 * hour;
+      const copies = Array.from({ length: 2 * broughtForwardMax + 1 }, (_, place) => ({
+        ...failed,
+        id: ids.next("webhookDelivery", here.clock.now()),
+        eventId: ids.next("event", here.clock.now()),
+        sequence: 13 + place,
+        dueAt,
+      }));
+      await db.write(testContext, async (tx) => {
+        await tx.insertMany(webhookDeliveries, copies);
+        const lastSequence = 12 + copies.length;
+        await tx.update(webhookEndpoints, { lastSequence }, "WHERE id = $1", [id]);
+      });
+      isBroken = false;
+      here.clock.move(10 * second);
+      await here.service.sendTest(testContext, here.shop, id);
+      const server = here.deliverer();
+      await server.run(new AbortController().signal);
+      await server.settled();
+      const late = (await here.deliveries()).filter((each) => (each.dueAt ?? 0) >= dueAt);
+      expect(late).to.have.length(0);
     },
   );
 

@@ -12,7 +12,7 @@ import {
 } from "../../support/app.ts";
 import { colleague, keyOf } from "../../support/roles-fixture.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
-import { eachStore } from "../../support/store/stores.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
 eachStore("the webhooks API", (store) => {
@@ -207,6 +207,35 @@ eachStore("the webhooks API", (store) => {
     expect(twice.body).to.deep.equal(off.body);
     const on = await change({ status: "enabled" });
     expect(on.body).to.include({ status: "enabled", disabledReason: null });
+  });
+
+  it("changes an endpoint that was paused since it was read, whose tag then differs", async () => {
+    const made = await create({ url: receiver.url });
+    const id = String(made.body["id"]);
+    const endpoint = `${path}/webhook-endpoints/${id}`;
+    const read = (headers = {}) => app.request("GET", endpoint, { key: merchant.key, headers });
+    const tag = (await read()).headers.get("ETag") ?? "";
+    const paused = { failingSince: 1_000, pausedSince: 2_000, probeAt: 3_000, lastFailure: "500" };
+    await app.app.db.write(testContext, (tx) =>
+      tx.update(webhookEndpoints, paused, "WHERE id = $1", [id]),
+    );
+    const now = await read({ "If-None-Match": tag });
+    expect([now.status, now.body["lastFailure"]]).to.deep.equal([200, "500"]);
+    const tagNow = now.headers.get("ETag") ?? "";
+    expect(tagNow).not.to.equal(tag);
+    expect((await read({ "If-None-Match": tagNow })).status).to.equal(304);
+    const change = (headers: Record<string, string>) =>
+      app.request("PATCH", endpoint, {
+        key: merchant.key,
+        body: { description: `Read as ${String(headers["If-Match"])}` },
+        headers,
+      });
+    const changed = await expectStatus(change({ "If-Match": tag }), 200);
+    expect(changed.headers.get("ETag")).to.equal((await read()).headers.get("ETag"));
+    for (const late of [tag, tagNow, tag.replace(/\..*"/, '"')]) {
+      await expectStatus(change({ "If-Match": late }), 412);
+    }
+    await expectStatus(change({ "If-Match": `W/${changed.headers.get("ETag") ?? ""}` }), 200);
   });
 
   it("lists deliveries by endpoint, status and type", async () => {

@@ -129,24 +129,28 @@ async function claimProbes(
   return new Set(claimed.map(({ id }) => id));
 }
 
-/** Maximum number of deliveries that are sent at once, instead of when they are due, once an endpoint responds. */
-const broughtForwardMax = 1_000;
+/** Maximum number of deliveries that one transaction brings forward. */
+export const broughtForwardMax = 1_000;
 
 const recoveredRows = givenRows("given", {
   endpointId: text<Id<"webhookEndpoint">>(),
   madeAfter: time(),
 });
 
+/** An endpoint that responds again, and the age of the deliveries that follow. */
+export interface Recovered {
+  readonly endpointId: Id<"webhookEndpoint">;
+  readonly madeAfter: Instant;
+}
+
 /**
  * Makes deliveries that wait for their next attempt due now, in the order of their age, because their endpoints respond
- * again: for each endpoint those created after a time. The attempts are early ones, which their schedule does not count.
+ * again: for each endpoint those created after a time, at most `broughtForwardMax` of all. Returns their number. The attempts
+ * are early ones, which their schedule does not count.
  */
 export function bringForward(
   tx: Tx,
-  recovered: readonly {
-    readonly endpointId: Id<"webhookEndpoint">;
-    readonly madeAfter: Instant;
-  }[],
+  recovered: readonly Recovered[],
   now: Instant,
 ): Promise<number> {
   return tx.run(

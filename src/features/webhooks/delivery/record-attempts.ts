@@ -6,10 +6,12 @@ import type { EndpointWriter } from "../endpoints/writer.ts";
 import { deliveryLifeMax, judge, restAsked, type Verdict } from "./retry-policy.ts";
 import {
   bringForward,
+  broughtForwardMax,
   findStillHeld,
   giveUp,
   recordFinished,
   type FinishedDelivery,
+  type Recovered,
 } from "./leases.ts";
 import { broughtForwardAge, probeDelayMin } from "../endpoints/failure-policy.ts";
 import { resetFailures, lockEndpoints, type EndpointRow } from "../endpoints/store.ts";
@@ -30,6 +32,9 @@ export interface AttemptsRecorded {
   /** True while the process stops; connections that it has reset itself are not attempts. */
   readonly isClosing: boolean;
 }
+
+/** Maximum number of further transactions that bring deliveries forward after an endpoint responds again. */
+const roundsMax = 50;
 
 const goneReason = "The receiver responded with 410 Gone.";
 const tooOld = "The delivery was given up because the receiver has failed for too long.";
@@ -53,9 +58,9 @@ export async function recordAttempts(
   const judged = attempts
     .filter((attempt) => !cutOff.includes(attempt))
     .map((attempt) => judgeAttempt(attempt, at, chanceOf(deps.randomBytes)));
-  await deps.db.write(deps.context, async (tx) => {
+  const unfinished = await deps.db.write(deps.context, async (tx) => {
     // Lock order: endpoints before deliveries, as everywhere.
-    const failed = await updateEndpointHealth(tx, deps, at, {
+    const { failed, unfinished } = await updateEndpointHealth(tx, deps, at, {
       judged: await withoutLost(tx, at, judged),
       failing,
     });
@@ -79,7 +84,33 @@ export async function recordAttempts(
         hasGivenUp: true,
       });
     }
+    return unfinished;
   });
+  if (unfinished.length > 0) await bringRestForward(deps, unfinished, at);
+}
+
+/**
+ * Brings forward what one transaction had no room for. If the process ends before, the rest keeps its schedule. So do the
+ * deliveries of an endpoint that fails again.
+ */
+async function bringRestForward(
+  { db, context }: RecordingDependencies,
+  recovered: readonly Recovered[],
+  now: Instant,
+): Promise<void> {
+  for (let round = 0; round < roundsMax; round += 1) {
+    const count = await db.write(context, async (tx) => {
+      const endpoints = await lockEndpoints(
+        tx,
+        recovered.map(({ endpointId }) => endpointId),
+      );
+      const healthy = endpoints.filter(({ failingSince }) => failingSince === null);
+      const ids = new Set(healthy.map(({ id }) => id));
+      const responding = recovered.filter(({ endpointId }) => ids.has(endpointId));
+      return responding.length === 0 ? 0 : bringForward(tx, responding, now);
+    });
+    if (count < broughtForwardMax) return;
+  }
 }
 
 /**
@@ -174,29 +205,30 @@ function isPaused(
 }
 
 /**
- * Updates the failure state of the endpoints, and disables those that are gone or have failed for too long; returns the
- * failed ones as they were. If all succeeded, and none had failed before, it takes one statement.
+ * Updates the failure state of the endpoints, and disables those that are gone or have failed for too long. Returns the
+ * failed ones as they were, and those that respond again and have more deliveries to bring forward. If all succeeded, and
+ * none had failed before, it takes one statement.
  */
 async function updateEndpointHealth(
   tx: Tx,
   { endpointWriter }: RecordingDependencies,
   at: Instant,
   { judged, failing }: Pick<AttemptsRecorded, "failing"> & { readonly judged: readonly Judged[] },
-): Promise<EndpointRow[]> {
+): Promise<{ failed: readonly EndpointRow[]; unfinished: readonly Recovered[] }> {
   const byEndpoint = new Map<Id<"webhookEndpoint">, Judged[]>();
   for (const each of judged) {
     const { endpointId } = each.attempt.delivery;
     byEndpoint.set(endpointId, [...(byEndpoint.get(endpointId) ?? []), each]);
   }
   const answering = [...byEndpoint].filter(([, each]) => each.some(isGood)).map(([id]) => id);
-  if (answering.length > 0) await recover(tx, at, answering);
+  const unfinished = answering.length > 0 ? await recover(tx, at, answering) : [];
   const silent = [...byEndpoint]
     .filter(
       ([id, each]) =>
         !each.some(isGood) || each.some(({ disables }) => disables) || failing.has(id),
     )
     .map(([id]) => id);
-  if (silent.length === 0) return [];
+  if (silent.length === 0) return { failed: [], unfinished };
   const endpoints = await lockEndpoints(tx, silent);
   for (const endpoint of endpoints.filter(({ status }) => status === "enabled")) {
     const mine = byEndpoint.get(endpoint.id) ?? [];
@@ -215,24 +247,26 @@ async function updateEndpointHealth(
       askedMs: Math.max(...mine.map(({ attempt }) => restAsked(attempt.result))),
     });
   }
-  return endpoints;
+  return { failed: endpoints, unfinished };
 }
 
 /**
  * Clears the failure state of endpoints that respond again. Waiting deliveries are then sent now, unless they are old:
- * one may be an event that the receiver refuses while it takes others.
+ * one may be an event that the receiver refuses while it takes others. Returns the endpoints if more deliveries wait than
+ * one transaction brings forward.
  */
 async function recover(
   tx: Tx,
   now: Instant,
   endpointIds: readonly Id<"webhookEndpoint">[],
-): Promise<void> {
+): Promise<readonly Recovered[]> {
   const recovered = (await resetFailures(tx, endpointIds)).flatMap((endpoint) => {
     const failedFor = now - Math.min(endpoint.failingSince ?? now, endpoint.pausedSince ?? now);
     if (endpoint.pausedSince === null && failedFor < probeDelayMin) return [];
     return [{ endpointId: endpoint.id, madeAfter: now - broughtForwardAge(failedFor) }];
   });
-  if (recovered.length > 0) await bringForward(tx, recovered, now);
+  if (recovered.length === 0) return [];
+  return (await bringForward(tx, recovered, now)) < broughtForwardMax ? [] : recovered;
 }
 
 function isGood({ settled }: Judged): boolean {
