@@ -46,7 +46,7 @@ const projects: Readonly<Record<string, object>> = {
       "shop.ts",
       "receiver.ts",
       "lists.ts",
-      "owed.ts",
+
       "refused.ts",
       "whole-shop.ts",
       ...Object.keys(printed),

@@ -21,6 +21,7 @@ interface Order {
   readonly invoice: string;
   readonly status: string;
   readonly owed: string;
+  readonly review: string;
   readonly held: boolean;
   readonly message: string;
 }
@@ -231,7 +232,7 @@ describe("the guide of a whole shop", () => {
     await expectAll("over", { status: "paid", owed: "1.00", says: /left over.*http/ });
     await expectAll("rest", { status: "partially_paid", says: /^12\.50 of .* pay 12\.50 / });
     await expectAll("fake", { status: "open", says: /pay 25\.00/ });
-    await expectAll("canceled", { status: "canceled", says: /being checked/ });
+    await expectAll("canceled", { status: "canceled", review: "25.00", says: /being checked/ });
 
     await payers("rest", "pay");
     for (const order of ["part", "none", "late"]) await payers(order, "expire");
