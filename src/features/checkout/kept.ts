@@ -1,6 +1,6 @@
-import { Defect } from "../../kernel/errors.ts";
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
+import { removedNetwork } from "../../platform/chain/removed-network.ts";
 import type { NetworkState, NetworkStateRow } from "../../platform/chain/state/network-state.ts";
 import { atTip, quoteFor } from "../invoices/index.ts";
 import { batchReads } from "./batched.ts";
@@ -44,10 +44,7 @@ export function viewCheckout(
   { networks, enabled }: CheckoutNetworks,
 ): CheckoutView {
   const { network: id, payable } = stored.invoice;
-  const network = networks.get(id);
-  if (network === undefined) {
-    throw new Defect(`an invoice names the network ${id}, which is not in the table`);
-  }
+  const network = networks.get(id) ?? removedNetwork(id);
   const networkState = states.get(id) ?? null;
   const slowest = slowestPayment(stored, networks, states);
   const invoice = atTip(stored.invoice, networkState?.tipHeight ?? null);

@@ -14,6 +14,7 @@ import { makeRefundPage } from "./page/refund/refund-page.ts";
 import { readLanguage } from "./page/languages.ts";
 import { makePageModel } from "./page/page-model.ts";
 import { renderCheckout, renderHome } from "./page/render.ts";
+import { findHashProblem, type HashProblem } from "./page/state/hash-problem.ts";
 import { isLookedFor } from "./page/state/state-words.ts";
 import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./present.ts";
@@ -76,10 +77,11 @@ const refundResults = {
   already: "refundAlready",
 } as const satisfies Record<string, keyof Catalogue>;
 
-/** A refusal of a form: its text, and the field that is wrong. */
+/** A refusal of a form: its text, the field that is wrong, and the problem that a text with `{problem}` names. */
 interface Refusal {
   readonly text: keyof Catalogue;
   readonly field: FormField;
+  readonly problem?: HashProblem;
 }
 
 /** Shows a refund's address once more before it is stored: a wrong address loses the money. */
@@ -105,21 +107,30 @@ async function requestRefund(service: CheckoutService, call: PageCall): Promise<
     const page = makeRefundPage(session, input, offer, shown);
     return { kind: "html", page, policy: { connects: [], embedders } };
   } catch (error) {
-    return refuseForm(service, call, "refund", refundRefusalOf(error), input);
+    return refuseForm(
+      service,
+      call,
+      "refund",
+      refundRefusalOf(error, input.transactionHash),
+      input,
+    );
   }
 }
 
 /** Returns the refusal for a problem with the inputs; rethrows other errors. */
-function refundRefusalOf(error: unknown): Refusal {
+function refundRefusalOf(error: unknown, transactionHash: string): Refusal {
   if (error instanceof NotRefundable) return { text: "refundNothing", field: "transactionHash" };
   if (error instanceof RefundAddressRefused) {
     return { text: "refundAddressRefused", field: "address" };
   }
   if (!(error instanceof InvalidRequest)) throw error;
   const isHash = error.errors.some(({ pointer }) => pointer === "/transactionHash");
-  return isHash
-    ? { text: "hashMalformed", field: "transactionHash" }
-    : { text: "refundBadAddress", field: "address" };
+  return isHash ? malformed(transactionHash) : { text: "refundBadAddress", field: "address" };
+}
+
+function malformed(transactionHash: string): Refusal {
+  const problem = findHashProblem(transactionHash);
+  return { text: "hashMalformed", field: "transactionHash", problem };
 }
 
 /** Answers a form with the payment's page: the refusal stands beside the field, which keeps what was entered. */
@@ -127,12 +138,12 @@ function refuseForm(
   service: CheckoutService,
   call: PageCall,
   form: "hash" | "refund",
-  { text: refusal, field }: Refusal,
+  { text: refusal, field, problem }: Refusal,
   given: Readonly<Record<FormField, string>>,
 ): Promise<PageAnswer> {
   return answerPage(service, call, (session, text) => {
-    const said = fill(text[refusal], noticeValues(session));
-    return { form, isError: true, text: said, field, given };
+    const values = { ...noticeValues(session), problem: problem ? text[problem] : "" };
+    return { form, isError: true, text: fill(text[refusal], values), field, given };
   });
 }
 
@@ -237,14 +248,14 @@ async function submitTransaction(service: CheckoutService, call: PageCall): Prom
     await service.submitTransaction(payerOf(call), checkoutId, given);
   } catch (error) {
     const input = { transactionHash: given.slice(0, hashLengthMax), address: "" };
-    return refuseForm(service, call, "hash", hashRefusalOf(error), input);
+    return refuseForm(service, call, "hash", hashRefusalOf(error, given), input);
   }
   return redirect(service, call, { hash: "received" }, "#top");
 }
 
 /** Returns the refusal of a submitted hash; rethrows other errors. */
-function hashRefusalOf(error: unknown): Refusal {
-  if (error instanceof InvalidRequest) return { text: "hashMalformed", field: "transactionHash" };
+function hashRefusalOf(error: unknown, given: string): Refusal {
+  if (error instanceof InvalidRequest) return malformed(given);
   if (error instanceof TooManyClaims) return { text: "hashTooMany", field: "transactionHash" };
   throw error;
 }

@@ -8,10 +8,12 @@ import {
   type Network,
   type PaymentRequest,
 } from "../../platform/chain/networks.ts";
+import { removedNetwork } from "../../platform/chain/removed-network.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import { hasFreeSurplus } from "../payments/index.ts";
 import { isLeftToMerchant, type PayerRefund } from "../refunds/index.ts";
 import { fill } from "./page/catalogue.ts";
+import { networkText } from "./page/page-words.ts";
 import { instructionWords } from "./page/english-only.ts";
 import type { CheckoutPayment, StoredCheckout } from "./ports.ts";
 import type {
@@ -142,8 +144,16 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   };
 }
 
-/** Returns the payments with something that the invoice does not need and whose refund the payer can ask for. */
-function refundablePayments({ invoice, payments, refunds }: CheckoutView): CheckoutPayment[] {
+/**
+ * Returns the payments with something that the invoice does not need and whose refund the payer can ask for. On a network
+ * that was removed from the table, no address can be checked.
+ */
+function refundablePayments({
+  invoice,
+  payments,
+  refunds,
+  networks,
+}: CheckoutView): CheckoutPayment[] {
   const { status, managedBy, asked, payable, quotes } = invoice;
   const terms = {
     // An excess by rounding is not above `asked` here.
@@ -155,7 +165,10 @@ function refundablePayments({ invoice, payments, refunds }: CheckoutView): Check
   };
   const inputs = { status, terms, ledger: payments };
   return payments.filter(
-    (payment) => !isLeftToMerchant(payment, refunds) && hasFreeSurplus(payment, inputs),
+    (payment) =>
+      networks.has(payment.network) &&
+      !isLeftToMerchant(payment, refunds) &&
+      hasFreeSurplus(payment, inputs),
   );
 }
 
@@ -205,8 +218,8 @@ function presentReceipt(
   };
 }
 
-function networkOf({ network, networks }: CheckoutView, id: string): Network {
-  return networks.get(id) ?? network;
+function networkOf({ networks }: CheckoutView, id: string): Network {
+  return networks.get(id) ?? removedNetwork(id);
 }
 
 /** Returns a transaction's hash as the explorers of its network write it. */
@@ -242,11 +255,6 @@ function confirmationSeconds({ invoice, confirmingOn }: CheckoutView): number {
   return Math.ceil((Math.max(0, required - current) * confirmingOn.blockTimeMs) / second);
 }
 
-/** Returns `TRON (TRC-20)`: the network always appears with its token standard. */
-function networkText({ title, tokenStandard }: Network): string {
-  return `${title} (${tokenStandard})`;
-}
-
 /** Whether a submitted transaction is still being looked for: it may be the payment. */
 function isLookedFor({ submitted }: CheckoutView): boolean {
   return submitted.some(({ result }) => unsettledResults.has(result));
@@ -280,7 +288,7 @@ function instructions(view: CheckoutView, state: CheckoutState, nextAction: Next
   if (nextAction === "pay") {
     return fill(instructionWords.sendExactly, {
       amount: `${formatMoney(invoice.remaining)} ${invoice.remaining.asset.code}`,
-      network: networkText(network),
+      network: networkText({ networkTitle: network.title, tokenStandard: network.tokenStandard }),
       address: invoice.walletAddress,
     });
   }

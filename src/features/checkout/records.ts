@@ -190,7 +190,10 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   merchantLogoPath: z.string().nullable().meta({
     description: "The path of the merchant's logo below this instance's address.",
   }),
-  networkTitle: z.string().meta({ description: "Such as `TRON`." }),
+  networkTitle: z.string().meta({
+    description:
+      "Such as `TRON`; the network's id if it was removed from the instance's table of networks.",
+  }),
   tokenStandard: z.string().meta({
     description:
       "Such as `TRC-20`. Show it beside the network, so that payers choose the right one.",

@@ -1,6 +1,5 @@
 import { bind, type Bound } from "../../kernel/bind.ts";
 import { second, type Clock } from "../../kernel/clock.ts";
-import { Defect } from "../../kernel/errors.ts";
 import { findToken, type Network } from "../../platform/chain/networks.ts";
 import type { WriteContext } from "../../platform/database/index.ts";
 import type { CheckoutService, CheckoutSession } from "../checkout/index.ts";
@@ -72,11 +71,11 @@ async function paymentRequest(
 ): Promise<SignedDocument<"payment_request">> {
   const session = await self.checkout.session(checkoutId);
   const { invoice } = session;
-  if (session.nextAction !== "pay") {
+  const network = self.networks.get(invoice.network);
+  // Without its network nothing is to be paid; the type does not know it.
+  if (session.nextAction !== "pay" || network === undefined) {
     throw new NothingToPay(`The payment's state is ${session.state}.`);
   }
-  const network = self.networks.get(invoice.network);
-  if (network === undefined) throw new Defect(`the network ${invoice.network} is not in the table`);
   const token = findToken(network, invoice.tokenSymbol);
   return signed(self, "payment_request", {
     ...issued(self, session),

@@ -81,12 +81,16 @@ function contactParts(session: CheckoutSession, text: Catalogue): Part[] {
 function draft(session: CheckoutSession, text: Catalogue): Draft {
   const notices = session.notices.map((notice) => text[noticeTexts[notice]]);
   const refundOr = (otherwise: string) => refundStep(session, text, otherwise);
-  const waiting = [text.contactIfLong, ...(session.canRequestRefund ? [text.waitOrRefund] : [])];
+  const waiting = session.canRequestRefund
+    ? [text.contactIfLong, text.waitOrRefund]
+    : [text.contactOrRefund];
   switch (session.state) {
     case "awaiting":
       return enteredDraft(session, text) ?? ["asking", text.awaitingHeadline, text.awaitingLead];
     case "partly_paid": {
-      if (isLookedFor(session)) return ["working", text.lookingHeadline, text.lookingLead];
+      if (isLookedFor(session)) {
+        return ["working", text.lookingHeadline, text.arrived, ...lookingSteps(session, text)];
+      }
       const { partlyPaidHeadline, partlyPaidLead, partlyPaidSent, partlyPaidElse } = text;
       if (session.notices.includes("payment_reverted")) {
         return ["careful", partlyPaidHeadline, text.partlyPaidGone];
@@ -99,8 +103,8 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
         ? ["working", text.confirmingHeadline, ...notices]
         : ["working", text.confirmingHeadline, text.confirmingLead];
     case "in_review": {
-      const why = session.notices.includes("other_amount") ? [] : [text.inReviewUnclear];
-      return ["working", text.inReviewHeadline, ...notices, text.inReviewLead, ...why, ...waiting];
+      const why = notices.length > 0 ? notices : [reviewReason(session, text)];
+      return ["working", text.inReviewHeadline, ...why, text.inReviewLead, ...waiting];
     }
     case "late_review":
       return ["careful", text.lateHeadline, text.lateLead, ...notices, ...waiting];
@@ -123,7 +127,7 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
     }
     case "canceled": {
       const lead = isRefundNext(session) ? text.notNeededLead : text.canceledLead;
-      return ["over", text.canceledHeadline, lead, ...notices, ...refundOr(text.contact)];
+      return ["over", text.canceledHeadline, lead, ...notices, ...refundOr(text.canceledSent)];
     }
     case "canceled_review":
       return ["careful", text.canceledPaidHeadline, text.canceledPaidLead, ...notices, ...waiting];
@@ -135,13 +139,31 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
 /** Returns the words while nothing was found and there is news of what the payer has sent; null without any. */
 function enteredDraft(session: CheckoutSession, text: Catalogue): Draft | null {
   const { notices } = session;
-  if (isLookedFor(session)) return ["working", text.lookingHeadline, text.lookingLead];
+  if (isLookedFor(session))
+    return ["working", text.lookingHeadline, ...lookingSteps(session, text)];
   if (notices.includes("payment_reverted")) return ["careful", text.goneHeadline, text.goneLead];
   if (notices.includes("transaction_failed")) {
     return ["careful", text.sentFailedHeadline, text.transactionFailed, text.payAgain];
   }
   const refused = refusedSteps(session, text);
-  return refused === null ? null : ["careful", text.enteredHeadline, ...refused];
+  if (refused === null) return null;
+  const isMissing = missingResults.has(session.submittedTransactions[0]?.result);
+  return ["careful", isMissing ? text.missingHeadline : text.enteredHeadline, ...refused];
+}
+
+/** The results of transactions that were looked for without success. */
+const missingResults: ReadonlySet<ClaimResult | undefined> = new Set(["given_up", "displaced"]);
+
+/** Returns the words while the transaction that was entered last is looked for. */
+function lookingSteps({ submittedTransactions: [last] }: CheckoutSession, text: Catalogue) {
+  const found = last?.result === "unknown" ? text.hashUnknown : text.lookingLead;
+  return [found, text.lookingNext];
+}
+
+/** Returns why the merchant decides about a payment in time. */
+function reviewReason({ submittedTransactions }: CheckoutSession, text: Catalogue): string {
+  const isEntered = submittedTransactions.some(({ result }) => result === "in_review");
+  return isEntered ? text.inReviewEntered : text.arrived;
 }
 
 /** Returns why the transaction that was entered last is not the payment, and the next step; null if it may be. */
@@ -158,9 +180,10 @@ function refusedSteps({ submittedTransactions: [last] }: CheckoutSession, text: 
 function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
   if (isRefundNext(session)) return [text.notNeededLead, text.refundNext];
   if (session.notices.includes("transaction_failed")) return [text.newLink];
-  const sent = isLookedFor(session) ? text.lookingLead : text.expiredSent;
-  const steps = refusedSteps(session, text) ?? [sent];
-  return [...refundStep(session, text, ...steps), text.expiredLead];
+  const refused = refusedSteps(session, text);
+  if (refused !== null) return [...refundStep(session, text, ...refused), text.expiredElse];
+  if (isLookedFor(session)) return refundStep(session, text, ...lookingSteps(session, text));
+  return [...refundStep(session, text, text.expiredSent), text.expiredLead];
 }
 
 /** Whether the transaction that was entered last is still being looked for. */
@@ -197,7 +220,7 @@ export const hashResults = {
 } as const satisfies Record<ClaimResult, keyof Catalogue>;
 
 function cannotCheckDraft(
-  { nextAction, lastCheckedAt }: CheckoutSession,
+  { nextAction, lastCheckedAt, options }: CheckoutSession,
   text: Catalogue,
   notices: readonly string[],
 ): Draft {
@@ -205,7 +228,14 @@ function cannotCheckDraft(
   const since = lastCheckedAt === null ? [] : [text.cannotCheckSince];
   switch (nextAction) {
     case "contact_merchant":
-      return ["careful", text.notAcceptedHeadline, ...notices, text.notAccepted];
+      return [
+        "careful",
+        text.notAcceptedHeadline,
+        ...notices,
+        text.notAccepted,
+        text.notAcceptedSent,
+        options.length > 0 ? text.notAcceptedOptions : text.notAcceptedElse,
+      ];
     case "pay":
       return [
         "careful",

@@ -22,7 +22,7 @@ export const en = {
   price: "Price: {amount}",
   lastDigits: "Please don't round it: the last digits tell us the payment is yours.",
   arrives:
-    "Exactly {amount} must arrive. Paying from an exchange? Add its fee on top, so that exactly {amount} arrives.",
+    "Exactly {amount} must arrive. If your exchange takes a fee from the amount, send that much more.",
   onlyHere:
     "Send only {token} on {network}. Anything else will not reach the merchant and cannot be recovered.",
   ownCoin: "From your own wallet, you also need a little {coin} for the network fee.",
@@ -60,8 +60,8 @@ export const en = {
   payBy: "Pay by",
   timeLeft: "{time} left",
   timeLeftToPay: "{time} left to pay",
-  /** A day near today with a time: `today, 2:16 PM`. */
-  dayTime: "{day}, {time}",
+  /** A day near today with a time: `2:16 PM today`. */
+  dayTime: "{time} {day}",
 
   // --- paying from a wallet in the browser ---
   walletPayWith: "Pay with {wallet}",
@@ -94,23 +94,26 @@ export const en = {
     "Already sent it? Please don't send it twice: it will appear here. You can close this page and come back.",
   /** Instead, if the last transaction failed. */
   payAgain:
-    "If your wallet or exchange shows it as completed, don't pay again: contact {contact} and tell them this reference: {reference}. Otherwise, you can pay again below.",
+    "If your wallet or exchange shows another payment to this address, don't pay again: contact {contact} and tell them this reference: {reference}. Otherwise, you can pay again below.",
   /** The page while a transaction that was entered is looked for. */
   lookingLead:
-    "Please don't pay again. This usually takes a few minutes. If we can't find it within an hour, this page will say so. You can close this page and come back.",
+    "We're looking for the transaction that you entered, which usually takes a few minutes. If we can't find it within an hour, this page will say so.",
+  lookingNext: "Please don't pay again. You can close this page and come back.",
   lookingHeadline: "Looking for your transaction",
   sentFailedHeadline: "Your transaction failed",
   /** While the transaction that was entered last is not the payment; its result follows. */
-  enteredHeadline: "That transaction isn't this payment",
+  enteredHeadline: "The transaction you entered doesn't count",
+  /** The same if it was not found. */
+  missingHeadline: "We can't find your transaction",
   enteredNext:
-    "Please don't pay again yet. Did you enter the wrong one? Enter the right one below. Did you pay with this one? Contact {contact} and tell them this reference: {reference}.",
+    "Please don't pay again yet. Is it the wrong transaction ID? Enter the right one below. Did you pay with this transaction? Contact {contact} and tell them this reference: {reference}.",
   /** After a reorganization, once a payment is not expected back. */
   goneHeadline: "The network doesn't show your payment any more",
   goneLead:
-    "Look in your wallet or exchange. If it shows the payment as sent, pending or completed, wait and don't pay again. If it shows it as failed, you still have the money and can pay again below. Is it still not here after an hour? Contact {contact} and tell them this reference: {reference}.",
+    "We had seen your payment before. If your wallet or exchange shows it as sent, pending or completed, wait, and don't pay again. If it shows it as failed, you still have the money and can pay again below. Is it still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   partlyPaidHeadline: "Part of your payment has arrived",
   partlyPaidLead:
-    "Send the remaining {remaining} to complete the payment. We received {received} of {payable}.",
+    "{merchant} received {received} of {payable}. Send the remaining {remaining} to complete the payment.",
   partlyPaidSent: "Already sent the rest? Please don't send it twice: it will appear here.",
   partlyPaidElse:
     "Not sending the rest? Once the time to pay is over, you can ask here for your money back.",
@@ -122,12 +125,14 @@ export const en = {
   confirmationCount: "Confirmations: {current} of {required}",
   waitUnderMinute: "less than a minute",
   waitAbout: "about {time}",
-  inReviewHeadline: "Payment found, waiting for the merchant",
+  inReviewHeadline: "Payment found, waiting for {merchant}",
   inReviewLead:
-    "Please wait, and don't send it again. {merchant} decides whether to accept your payment or send it back. This page will show the decision.",
+    "{merchant} decides whether to accept your payment or send it back. This page will show the decision. Please don't send anything until then.",
   /** Why the merchant decides. */
-  inReviewUnclear: "Your payment could not be matched automatically.",
-  inReviewAmount: "We received {arrived}, but {payable} was asked for.",
+  inReviewEntered:
+    "{merchant} received {arrived}. It was found by the transaction ID that was entered here, so they check first that it is for this order.",
+  inReviewAmount: "{merchant} received {arrived} instead of {payable}.",
+  arrived: "{merchant} received {arrived}.",
   paidHeadline: "Paid",
   paidLead: "Thank you. {merchant} has your payment.",
   overpaidHeadline: "Paid. You sent {excess} too much",
@@ -143,24 +148,29 @@ export const en = {
   paidLateOverpaidLead: "{merchant} has accepted your payment.",
   lateHeadline: "Your payment arrived too late",
   lateLead:
-    "Please wait, and don't send anything else. {merchant} decides whether to accept your payment or send it back. This page will show the decision.",
+    "{merchant} received {arrived} and decides whether to accept your payment or send it back. This page will show the decision. Please don't send anything else.",
   expiredHeadline: "The time to pay is over",
   expiredLead: "Not sent yet? Please don't send anything now. Ask {merchant} for a new link.",
+  /** Instead, if the payer has entered a transaction. */
+  expiredElse:
+    "Please don't send anything now. Still want the order? Ask {merchant} for a new link.",
   newLink:
     "Please don't send anything now. Ask {contact} for a new link, and tell them this reference: {reference}.",
   expiredSent:
     "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Is it still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   expiredPartlyHeadline: "Only part was paid in time",
   expiredPartlyLead:
-    "Please don't send the rest: the time to pay is over. We received {received} of {payable}.",
+    "{merchant} received {received} of {payable}. Please don't send the rest. Still want the order? Ask {merchant} for a new link.",
   expiredPartlyNext:
     "Contact {contact} about the {received} and tell them this reference: {reference}.",
   canceledHeadline: "Canceled by {merchant}",
-  canceledLead: "Please don't send anything: {merchant} has canceled this order.",
-  notNeededLead: "We received {arrived}. Please don't send anything else.",
+  canceledLead: "{merchant} has canceled this order. Please don't send anything.",
+  canceledSent:
+    "Already sent it? It will appear here, and you can then ask for it back. Any questions, or still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
+  notNeededLead: "{merchant} received {arrived}. Please don't send anything else.",
   canceledPaidHeadline: "Canceled, but your payment has arrived",
   canceledPaidLead:
-    "Please wait, and don't send anything else. {merchant} had canceled this order, and now decides whether to accept your payment or send it back. This page will show the decision.",
+    "{merchant} canceled this order before your {arrived} arrived. They now decide whether to accept your payment or send it back. This page will show the decision. Please don't send anything else.",
   cannotCheckHeadline: "We can't check the network right now",
   cannotCheckSince: "Last checked: {time}.",
   cannotCheckLead:
@@ -172,22 +182,27 @@ export const en = {
     "Already sent it? Please don't send it again: we haven't checked {network} up to the end of that time yet. This page will show your payment if you sent it in time.",
   notAcceptedHeadline: "You can't pay this way right now",
   notAccepted:
-    "Please don't send anything: {merchant} doesn't take {token} on {network} at the moment. Already sent it, or want to pay another way? Contact {contact} and tell them this reference: {reference}.",
+    "{merchant} doesn't take {token} on {network} at the moment. Please don't send anything.",
+  notAcceptedSent:
+    "Already sent it? Your money still goes to {merchant}'s wallet. Contact {contact} and tell them this reference: {reference}.",
+  notAcceptedElse: "Not paid yet? Ask {contact} for another way to pay.",
+  notAcceptedOptions: "Not paid yet? You can choose another way to pay below.",
   cannotConfirmNow:
-    "We can't reach {network} at the moment. The confirmations go on as soon as we can. Your payment was found, so please don't send it again.",
+    "Your payment was found, so please don't send it again. We can't reach {network} at the moment, and will show the confirmations as soon as we can.",
   revertedHeadline: "The network must confirm your payment again",
   revertedLead:
-    "Please don't pay again. {network} reordered its latest transactions and has to confirm yours again. This happens now and then, and the payment usually appears again within minutes.",
+    "Please don't pay again. {network} reordered its latest transactions and has to confirm yours again. Your payment usually appears again within minutes. If it doesn't, the money never left your wallet.",
   revertedNext:
     "You can close this page and come back. Is it still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   reverted:
     "Look in your wallet before you send anything: the network didn't keep a payment that was shown here before. While your wallet shows it as sent or pending, please don't send another.",
   transactionFailed:
-    "The transaction that you entered failed on the network: your money didn't move.",
-  contact: "Questions? Contact {contact} and tell them this reference: {reference}.",
+    "The transaction that you entered failed on the network, so no money was sent.",
   contactIfLong:
     "No decision within a day? Contact {contact} and tell them this reference: {reference}.",
-  waitOrRefund: "Would you rather have your money back? Say below where it should go.",
+  contactOrRefund:
+    "No decision within a day, or would you rather have your money back? Contact {contact} and tell them this reference: {reference}.",
+  waitOrRefund: "Would you rather have your money back? Ask for a refund below.",
 
   // --- a payment that does not appear ---
   hashQuestion: "Already paid, but don't see it here?",
@@ -198,16 +213,21 @@ export const en = {
   hashReceived:
     "Thank you. We're looking for your transaction, and this page will show it once we know it is for this payment. Please don't send it twice.",
   hashMalformed:
-    "This is not a transaction ID (TxID or hash). An ID has 64 characters, such as 3f5a…, and may start with 0x. Copy it from your wallet or exchange, and paste it into the field below.",
+    "{problem} A transaction ID (TxID or hash) has 64 characters, or 66 with 0x at its start. Copy it from your wallet or exchange, and paste it into the field below.",
+  /** The problem with what was entered. */
+  hashTooShort: "This is too short.",
+  hashTooLong: "This is too long.",
+  hashWrongCharacter: "This isn't a transaction ID: only digits and the letters A to F are in one.",
+  hashNotInLink: "We can't find one transaction ID in this link.",
   hashTooMany:
-    "We're still checking the transactions you entered. Wait for their results, or contact the merchant.",
+    "We're still checking the transactions you entered. Wait for their results, or contact {merchant}.",
 
   hashSubmitted: "Transactions you entered",
   hashLooking: "We're looking for this transaction.",
   hashUnknown:
     "The network doesn't know this transaction yet. We'll keep trying for an hour. Please check that you copied the transaction ID correctly.",
   hashGivenUp:
-    "We can't find this transaction. If the network has it now, enter the transaction ID again.",
+    "We looked for this transaction for an hour and can't find it. If the network has it now, enter the transaction ID again.",
   hashDisplaced:
     "We can't find this transaction and stopped looking to make room for a newer one. Enter the transaction ID again if you need to.",
   hashCounted: "Found. It counts toward this payment.",
@@ -224,7 +244,7 @@ export const en = {
   hashTooSmall: "This transaction sent too little to count as a payment.",
   hashTooEarly: "This transaction is older than this payment, so it can't be for it.",
   hashTooLate:
-    "The time to pay ended too long ago for us to match this transaction. Contact {merchant} and tell them this reference: {reference}.",
+    "This transaction came too long after the time to pay for us to match it. Contact {merchant} and tell them this reference: {reference}.",
   hashNotForThis:
     "This transaction is not a payment for this invoice. If you think it is, contact {merchant} and tell them this reference: {reference}.",
 
