@@ -245,6 +245,33 @@ describe("a checkout of the whole program", () => {
     expect(await pageOf(checkoutId)).to.contain('data-state="paid_late"');
   });
 
+  it("says that nothing can be paid once its network was removed from the table", async () => {
+    const checkoutId = await issue();
+    const moveTo = (network: string) =>
+      app.app.db.write(testContext, (tx) =>
+        tx.run("UPDATE invoices SET network = $1, version = version + 1 WHERE checkout_id = $2", [
+          network,
+          checkoutId,
+        ]),
+      );
+    await moveTo("retired");
+    const session = await look(checkoutId);
+    expect(session).to.deep.include({ state: "cannot_check", nextAction: "contact_merchant" });
+    const page = await fetch(`${app.url}/pay/${checkoutId}`);
+    expect(page.status).to.equal(200);
+    expect(await page.text()).to.contain("take USDT on retired at the moment");
+    const request = app.request("GET", `/v1/checkout/${checkoutId}/payment-request`);
+    expect((await expectStatus(request, 409)).body["code"]).to.equal("nothing_to_pay");
+    const entered = await fetch(`${app.url}/pay/${checkoutId}/transactions`, {
+      method: "POST",
+      body: new URLSearchParams({ transactionHash: "ab".repeat(32) }),
+      redirect: "manual",
+    });
+    expect(entered.status).to.equal(303);
+    expect(await pageOf(checkoutId)).to.contain("looking for this transaction");
+    await moveTo("sandbox");
+  });
+
   it("is canceled by its merchant", async () => {
     const checkoutId = await issue();
     const list = await expectStatus(

@@ -71,19 +71,23 @@ describe("the form for a transaction hash", () => {
     });
   }
 
-  for (const text of [
-    "",
-    "0x12",
-    `${aHash("a")}a`,
-    '"><script>alert(1)</script>',
-    "x".repeat(5_000),
-  ]) {
-    it(`refuses beside the field what is not a hash, and keeps it there: ${text.slice(0, 30)}`, async () => {
+  for (const [text, problem] of [
+    ["", "This is too short."],
+    ["0x12", "This is too short."],
+    [`${aHash("a")}a`, "This is too long."],
+    [` 0x${aHash("A")}0 `, "This is too long."],
+    ['"><script>alert(1)</script>', "We can't find one transaction ID in this link."],
+    [`https://x.example/${aHash("a")}/${aHash("b")}`, "We can't find one transaction ID"],
+    ["TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE", "This isn't a transaction ID"],
+    ["x".repeat(5_000), "This isn't a transaction ID"],
+  ] as const) {
+    it(`refuses beside the field what is not a hash, says why, and keeps it there: ${text.slice(0, 30)}`, async () => {
       const answer = await lab.submit(text);
       const page = await answer.text();
       expect(page).to.match(
-        /id="hash-error">This is not a transaction ID[^<]*<\/p>\s*<input id="tr/,
+        /id="hash-error">[^<]* A transaction ID \(TxID or hash\) has 64[^<]*<\/p>\s*<input id="tr/,
       );
+      expect(page).to.contain(`id="hash-error">${problem.replaceAll("'", "&#39;")}`);
       expect(page).to.contain('id="hash-form" open').and.to.contain(form);
       expect(page).to.contain('aria-invalid="true" aria-describedby="hash-error"');
       const kept = text.slice(0, 2_048).replace('"', "&quot;").replaceAll("<", "&lt;");
@@ -104,10 +108,7 @@ describe("the form for a transaction hash", () => {
   const results: readonly [ClaimResult, string][] = [
     ["looking", "looking for this transaction"],
     ["unknown", "know this transaction yet. We&#39;ll keep trying for an hour"],
-    [
-      "given_up",
-      "find this transaction. If the network has it now, enter the transaction ID again.",
-    ],
+    ["given_up", "find it. If the network has it now, enter the transaction ID again."],
     ["displaced", "stopped looking to make room for a newer one"],
     ["counted", "Found. It counts toward this payment."],
     ["in_review", "Found. Café Zürich will decide whether it is for this payment."],
@@ -118,7 +119,7 @@ describe("the form for a transaction hash", () => {
     ["token_disabled", "accept USDT on TRON (TRC-20) at the moment."],
     ["too_small", "This transaction sent too little to count as a payment."],
     ["too_early", "This transaction is older than this payment"],
-    ["too_late", "The time to pay ended too long ago for us to match this transaction."],
+    ["too_late", "This transaction came too long after the time to pay for us to match it."],
     ["not_for_this", "This transaction is not a payment for this invoice."],
   ];
   for (const [result, words] of results) {
@@ -141,7 +142,7 @@ describe("the form for a transaction hash", () => {
   }
 
   it("says in the state itself that the last submitted transaction failed on the network", async () => {
-    const said = "failed on the network: your money didn&#39;t move.";
+    const said = "failed on the network, so no money was sent.";
     lab.world.claims = [
       { transactionHash: aHash("b"), result: "failed" },
       { transactionHash: aHash("c"), result: "looking" },

@@ -113,9 +113,9 @@ describe("the page of a checkout", () => {
 
   it("shows the message of a form to its sender alone", async () => {
     lab = await openLab("tron");
-    const sent = await (await lab.submit("x")).text();
-    expect(sent).to.contain("This is not a transaction ID");
-    expect(await (await fetch(lab.page)).text()).not.to.contain("This is not a transaction ID");
+    const sent = unescape(await (await lab.submit("x")).text());
+    expect(sent).to.contain("This isn't a transaction ID");
+    expect(await (await fetch(lab.page)).text()).not.to.contain("This isn't a transaction ID");
   });
 
   it("is complete without a script", async () => {
@@ -237,13 +237,14 @@ describe("the page of a checkout", () => {
   it("says what became of the transaction that the payer entered last, above the amount", async () => {
     lab = await openLab("tron");
     for (const [result, said] of [
-      ["looking", "Looking for your transaction Please don't pay again."],
-      ["unknown", "Looking for your transaction Please don't pay again."],
-      ["other_address", "Did you pay with this one? Contact Café Zürich and tell them"],
+      ["looking", "within an hour, this page will say so. Please don't pay again."],
+      ["unknown", "copied the transaction ID correctly. Please don't pay again."],
+      ["given_up", "We can't find your transaction We looked for this transaction for an hour"],
+      ["other_address", "Did you pay with this transaction? Contact Café Zürich and tell them"],
       ["token_disabled", "Contact Café Zürich and tell them this reference: P7K2-9QXD ."],
       [
         "failed",
-        "Your transaction failed The transaction that you entered failed on the network: your",
+        "Your transaction failed The transaction that you entered failed on the network, so",
       ],
     ] as const) {
       lab.world.claims = [{ transactionHash: aHash("b"), result }];
@@ -254,6 +255,26 @@ describe("the page of a checkout", () => {
     lab.world.claims = [];
     lab.change({});
     expect(textOf(await html())).to.contain("Already sent it? Please don't send it twice");
+  });
+
+  it("is an ordinary page in every state after its network was removed from the table, and asks for nothing", async () => {
+    for (const scene of scenes) {
+      lab = await openLab("tron");
+      scene.set(lab, "tron");
+      lab.change({ network: "retired" });
+      const answer = await fetch(lab.page);
+      const text = textOf(await answer.text());
+      expect(answer.status, scene.name).to.equal(200);
+      expect(text, scene.name).to.contain("Contact Café Zürich").and.not.to.contain("()");
+      expect(text, scene.name).not.to.contain("Amount to pay");
+      if (scene.state === "awaiting") {
+        expect(text)
+          .to.contain("You can't pay this way right now Café Zürich doesn't take USDT on retired")
+          .and.to.contain("Already sent it? Your money still goes to Café Zürich's wallet. Contact")
+          .and.to.contain("Not paid yet? Ask Café Zürich for another way to pay.");
+      }
+      if (scene !== scenes.at(-1)) await lab.close();
+    }
   });
 
   it("never links a merchant's site to a script", async () => {
@@ -289,7 +310,7 @@ describe("the page of a checkout", () => {
     const page = await inScene("awaiting");
     const [beside = ""] = page.split('id="address"');
     expect(textOf(beside)).to.contain(
-      "Exactly 25.0001 USDT must arrive. Paying from an exchange? Add its fee on top",
+      "Exactly 25.0001 USDT must arrive. If your exchange takes a fee from the amount, send",
     );
   });
 
@@ -326,11 +347,11 @@ describe("the page of a checkout", () => {
     expect(textOf(await html())).to.contain("Order total 25.0003 USDT Too much 4.9997 USDT");
     await lab.close();
     const partly = textOf(await inScene("partly paid"));
-    expect(partly).to.contain("We received 10.00 USDT of 25.0001");
+    expect(partly).to.contain("Café Zürich received 10.00 USDT of 25.0001");
     expect(partly).to.contain("Already sent the rest? Please don't send it twice");
     await lab.close();
     expect(textOf(await inScene("expired partly paid"))).to.contain(
-      "Please don't send the rest: the time to pay is over. We received 10.00 USDT of 25.0001 USDT.",
+      "Café Zürich received 10.00 USDT of 25.0001 USDT. Please don't send the rest. Still want",
     );
   });
 
@@ -338,7 +359,7 @@ describe("the page of a checkout", () => {
     for (const [name, withoutForm, button] of [
       ["overpaid", "To get 4.9999 USDT back, contact Café Zürich", "Ask for 4.9999 USDT back"],
       ["expired partly paid", "about the 10.00 USDT", "Ask for 10.00 USDT back"],
-      ["canceled", "Questions? Contact Café Zürich", "Ask for 25.0001 USDT back"],
+      ["canceled", "Contact Café Zürich", "Ask for 25.0001 USDT back"],
     ] as const) {
       lab = await openLab("tron");
       scenes.find((scene) => scene.name === name)?.set(lab, "tron");
@@ -358,9 +379,10 @@ describe("the page of a checkout", () => {
         ).to.equal(refunded === 0n);
         expect(text.includes(withoutForm), `${name}, the merchant`).to.equal(refunded > 0n);
         if (name === "canceled") {
-          expect(text.includes("We received 25.0001 USDT."), "the arrived amount").to.equal(
-            refunded === 0n,
-          );
+          expect(
+            text.includes("Café Zürich received 25.0001 USDT."),
+            "the arrived amount",
+          ).to.equal(refunded === 0n);
           expect(page.includes('id="hash-form"'), "nothing is missing").to.equal(refunded > 0n);
         }
       }
@@ -418,16 +440,22 @@ describe("the page of a checkout", () => {
 
   it("says why the merchant decides, where the payer's own amount shows it", async () => {
     lab = await openLab("tron");
-    const other = "We received 24.50 USDT, but 25.0001 USDT was asked for.";
-    const unclear = "Your payment could not be matched automatically.";
+    const other = "Café Zürich received 24.50 USDT instead of 25.0001 USDT.";
+    const arrived = (amount: string) => `Café Zürich received ${amount} USDT. Café Zürich decides`;
+    const entered = "It was found by the transaction ID that was entered here";
     const review = { status: "review", rule: "submitted_hash" } as const;
     const low = aPayment({ ...review, amount: inUsdt("24.50").units });
     for (const [said, unsaid, payments, changes] of [
-      [other, unclear, [low], {}],
-      [unclear, "We received", [aPayment(review)], {}],
+      [other, entered, [low], {}],
+      [arrived("25.0001"), "instead of", [aPayment(review)], {}],
       // An address of its own takes every amount, and another network has its own.
-      [unclear, "We received", [low], { isAddressShared: false }],
-      [unclear, "We received", [{ ...low, network: "ethereum" }], { isAddressShared: true }],
+      [arrived("24.50"), "instead of", [low], { isAddressShared: false }],
+      [
+        arrived("24.50"),
+        "instead of",
+        [{ ...low, network: "ethereum" }],
+        { isAddressShared: true },
+      ],
     ] as const) {
       lab.world.payments = [...payments];
       lab.change(changes);
@@ -440,9 +468,14 @@ describe("the page of a checkout", () => {
     // The rest of a part that counts, in review.
     lab.world.payments = [aPayment({ ...review, amount: inUsdt("15.0001").units })];
     lab.change({ received: inUsdt("10.00"), remaining: inUsdt("15.0001"), network: "tron" });
-    expect(textOf(await html())).to.contain(unclear);
+    expect(textOf(await html()))
+      .to.contain(arrived("25.0001"))
+      .and.not.to.contain(entered);
+    lab.world.claims = [{ transactionHash: aHash("a"), result: "in_review" }];
+    lab.change({});
+    expect(textOf(await html())).to.contain(entered);
     lab.change({ received: inUsdt("9.50"), remaining: inUsdt("15.5001") });
-    expect(textOf(await html())).to.contain("We received 24.5001 USDT, but 25.0001 USDT was asked");
+    expect(textOf(await html())).to.contain("Café Zürich received 24.5001 USDT instead");
   });
 
   it("folds the request to pay wherever paying at once could be paying twice, and only there", async () => {
@@ -461,7 +494,7 @@ describe("the page of a checkout", () => {
       ["Looking for your transaction", true, claimed("looking")],
       ["Looking for your transaction", true, () => partly?.set(lab, "tron"), claimed("unknown")],
       ["Your transaction failed", true, claimed("failed")],
-      ["That transaction isn't this payment", true, claimed("other_address")],
+      ["The transaction you entered doesn't count", true, claimed("other_address")],
       ["The network doesn't show your payment any more", true, reverted],
       ["Part of your payment has arrived", true, () => partly?.set(lab, "tron"), reverted],
       ["We can't check the network right now", true, () => (lab.world.at += 20 * minute)],
@@ -550,7 +583,7 @@ describe("the page of a checkout", () => {
       expect(page.includes(aHash("a")), "shows the transaction").to.equal(state === "reverted");
     }
     expect(textOf(await html())).to.contain(
-      "Look in your wallet or exchange. If it shows the payment as sent, pending or completed, wait",
+      "We had seen your payment before. If your wallet or exchange shows it as sent, pending or",
     );
   });
 
@@ -616,7 +649,7 @@ describe("the page of a checkout", () => {
   it("says that a submitted transaction failed only while no payment was found", async () => {
     lab = await openLab("tron");
     lab.world.claims = [{ transactionHash: aHash("b"), result: "failed" }];
-    const said = "your money didn't move";
+    const said = "so no money was sent";
     expect(textOf(await html())).to.contain(said);
     lab.world.at += minute;
     lab.world.networkState = aState("tron", lab.world.at);

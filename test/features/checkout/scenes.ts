@@ -60,7 +60,7 @@ export const scenes: readonly Scene[] = [
     name: "in review",
     state: "in_review",
     nextAction: "wait",
-    headline: "Payment found, waiting for the merchant",
+    headline: "Payment found, waiting for Café Zürich",
     set(lab) {
       lab.world.payments = [aPayment({ status: "review" })];
       lab.change({});

@@ -506,7 +506,7 @@ eachStore("refunds", (store) => {
     expect(await page()).to.include('id="refund-form"');
     const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
     for (const [fields, field, refusal] of [
-      [{ transactionHash: "12", address }, "refund-hash", "This is not a transaction ID"],
+      [{ transactionHash: "12", address }, "refund-hash", "This is too short."],
       [{ transactionHash: "ab".repeat(32), address }, "refund-hash", "find anything to refund"],
       [{ transactionHash, address: '"nobody' }, "refund-address", "look like an address on"],
       [{ transactionHash, address: `0x${desk.address}` }, "refund-address", "not reach you"],

@@ -290,7 +290,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     expect(await page.textContent("#time-left")).to.match(
       /^(59 mins \d+ secs?|1 hr 0 mins?) left$/,
     );
-    expect(await page.textContent(".payment time")).to.equal("today, 19:30");
+    expect(await page.textContent(".payment time")).to.equal("19:30 today");
     expect(await page.getAttribute(".payment time", "title")).to.equal("21 Nov 2026, 10:30 UTC");
   });
 

@@ -103,8 +103,8 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
         ? ["working", text.confirmingHeadline, ...notices]
         : ["working", text.confirmingHeadline, text.confirmingLead];
     case "in_review": {
-      const why = notices.length > 0 ? notices : [reviewReason(session, text)];
-      return ["working", text.inReviewHeadline, ...why, text.inReviewLead, ...waiting];
+      const why = session.notices.includes("other_amount") ? [] : [reviewReason(session, text)];
+      return ["working", text.inReviewHeadline, ...notices, ...why, text.inReviewLead, ...waiting];
     }
     case "late_review":
       return ["careful", text.lateHeadline, text.lateLead, ...notices, ...waiting];

@@ -217,7 +217,7 @@ export const en = {
   /** The problem with what was entered. */
   hashTooShort: "This is too short.",
   hashTooLong: "This is too long.",
-  hashWrongCharacter: "This isn't a transaction ID: only digits and the letters A to F are in one.",
+  hashWrongCharacter: "This isn't a transaction ID: those have only digits and the letters A to F.",
   hashNotInLink: "We can't find one transaction ID in this link.",
   hashTooMany:
     "We're still checking the transactions you entered. Wait for their results, or contact {merchant}.",
