@@ -96,11 +96,13 @@ async function pay(
   invoiceId: Id<"invoice">,
   amount: bigint,
 ): Promise<SandboxTransaction> {
-  const { db, sandbox, wake } = deps;
+  const { db, clock, sandbox, wake } = deps;
   const payment = { ...receiverOf(deps, await invoiceOf(deps, invoiceId)), amount };
-  return db.write(context, (tx) => {
-    tx.afterCommit(wake);
-    return sandbox.pay(tx, payment);
+  return db.write(context, async (tx) => {
+    const sent = await sandbox.pay(tx, payment);
+    const waitMs = Math.max(0, (sent.dueAt ?? 0) - clock.now());
+    tx.afterCommit(() => setTimeout(wake, waitMs).unref());
+    return sent;
   });
 }
 

@@ -8,7 +8,7 @@ import type { Address, Head } from "../client.ts";
 import { findToken, type Network } from "../networks.ts";
 import * as store from "./store.ts";
 import type { SandboxChainRow, SandboxTransferRow, SegmentRow } from "./table.ts";
-import { blockAt, minedSegment, openSegment, tipAt } from "./timeline.ts";
+import { blockAt, blockTime, minedSegment, openSegment, tipAt } from "./timeline.ts";
 
 export const SandboxRefused = defineProblem({
   code: "sandbox_refused",
@@ -36,6 +36,8 @@ export interface SandboxTransaction {
   readonly transactionHash: string;
   /** The block that includes the transaction. */
   readonly blockHeight: number;
+  /** The time of that block; null if blocks are made on command. */
+  readonly dueAt: Instant | null;
   readonly contract: Address;
   readonly from: Address;
 }
@@ -157,7 +159,9 @@ async function send(
   }));
   await store.insertTransfers(tx, rows);
   await store.updateChain(tx, { nextLogIndex: chain.nextLogIndex + rows.length });
-  return { ...transaction, from: sender };
+  const isAutomatic = newest.lastHeight === null;
+  const dueAt = isAutomatic ? blockTime(newest, transaction.blockHeight) : null;
+  return { ...transaction, from: sender, dueAt };
 }
 
 /** Makes blocks at once; the first includes all waiting transactions. Returns the tip. */
