@@ -216,7 +216,7 @@ describe("a checkout of the whole program", () => {
     );
     expect(asking)
       .to.contain('data-state="awaiting"')
-      .and.to.contain("The network doesn&#39;t show your payment any more");
+      .and.to.contain("Check your wallet before you pay again");
   });
 
   it("shows a payment again that returns after a reorganization", async () => {

@@ -14,6 +14,12 @@ const missing = new Set([
   "cannot_check",
 ]);
 
+/** The results after which another transaction may be entered at once. */
+const refused: ReadonlySet<ClaimResult> = new Set([
+  ...(["given_up", "displaced", "other_address", "other_token", "token_disabled"] as const),
+  ...(["too_small", "too_early", "too_late", "not_for_this"] as const),
+]);
+
 describe("the form for a transaction hash", () => {
   let lab: Lab;
   beforeEach(async () => {
@@ -78,7 +84,7 @@ describe("the form for a transaction hash", () => {
     [` 0x${aHash("A")}0 `, "This is too long."],
     ['"><script>alert(1)</script>', "We can't find one transaction ID in this link."],
     [`https://x.example/${aHash("a")}/${aHash("b")}`, "We can't find one transaction ID"],
-    ["TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE", "This isn't a transaction ID"],
+    ["TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE", "This is an address, not a transaction ID."],
     ["x".repeat(5_000), "This isn't a transaction ID"],
   ] as const) {
     it(`refuses beside the field what is not a hash, says why, and keeps it there: ${text.slice(0, 30)}`, async () => {
@@ -108,18 +114,18 @@ describe("the form for a transaction hash", () => {
   const results: readonly [ClaimResult, string][] = [
     ["looking", "looking for this transaction"],
     ["unknown", "know this transaction yet. We&#39;ll keep trying for an hour"],
-    ["given_up", "find it. If the network has it now, enter the transaction ID again."],
+    ["given_up", "find it."],
     ["displaced", "stopped looking to make room for a newer one"],
     ["counted", "Found. It counts toward this payment."],
     ["in_review", "Found. Café Zürich will decide whether it is for this payment."],
     ["reverted", "The network hasn&#39;t settled this transaction yet."],
     ["failed", "This transaction failed on the network, so no USDT was sent."],
-    ["other_address", "went to another address and sent nothing to the address of this payment."],
+    ["other_address", "went to another address, not to the one of this payment."],
     ["other_token", "sent something other than USDT on TRON (TRC-20), so it doesn&#39;t count."],
     ["token_disabled", "accept USDT on TRON (TRC-20) at the moment."],
     ["too_small", "This transaction sent too little to count as a payment."],
     ["too_early", "This transaction is older than this payment"],
-    ["too_late", "This transaction came too long after the time to pay for us to match it."],
+    ["too_late", "This transaction was made long after the time to pay was over"],
     ["not_for_this", "This transaction is not a payment for this invoice."],
   ];
   for (const [result, words] of results) {
@@ -128,7 +134,8 @@ describe("the form for a transaction hash", () => {
       const page = await (await fetch(lab.page)).text();
       expect(page).to.contain("Transactions you entered").and.to.contain(aHash("b"));
       expect(page).to.contain(words);
-      expect(page).to.contain('id="hash-form" open').and.not.to.contain("aria-invalid");
+      expect(page).to.contain("Enter another transaction ID").and.not.to.contain("aria-invalid");
+      expect(page.includes('id="hash-form" open')).to.equal(refused.has(result));
     });
   }
 
@@ -137,12 +144,12 @@ describe("the form for a transaction hash", () => {
       lab.world.claims = [{ transactionHash: aHash("e"), result: "other_address" }];
       scene.set(lab, "tron");
       const page = await (await fetch(lab.page)).text();
-      expect(page).to.contain(aHash("e")).and.to.contain("to the address of this payment.");
+      expect(page).to.contain(aHash("e")).and.to.contain("not to the one of this payment.");
     });
   }
 
   it("says in the state itself that the last submitted transaction failed on the network", async () => {
-    const said = "failed on the network, so no money was sent.";
+    const said = "failed on the network. No USDT was sent: the money is still";
     lab.world.claims = [
       { transactionHash: aHash("b"), result: "failed" },
       { transactionHash: aHash("c"), result: "looking" },

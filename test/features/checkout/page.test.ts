@@ -238,13 +238,16 @@ describe("the page of a checkout", () => {
     lab = await openLab("tron");
     for (const [result, said] of [
       ["looking", "within an hour, this page will say so. Please don't pay again."],
-      ["unknown", "copied the transaction ID correctly. Please don't pay again."],
+      ["unknown", "with the one in your wallet or exchange. Please don't pay again."],
       ["given_up", "We can't find your transaction We looked for this transaction for an hour"],
-      ["other_address", "Did you pay with this transaction? Contact Café Zürich and tell them"],
+      [
+        "other_address",
+        "Then don't pay again, and contact Café Zürich and tell them this reference",
+      ],
       ["token_disabled", "Contact Café Zürich and tell them this reference: P7K2-9QXD ."],
       [
         "failed",
-        "Your transaction failed The transaction that you entered failed on the network, so",
+        "Your transaction failed The transaction that you entered failed on the network. No",
       ],
     ] as const) {
       lab.world.claims = [{ transactionHash: aHash("b"), result }];
@@ -270,7 +273,9 @@ describe("the page of a checkout", () => {
       if (scene.state === "awaiting") {
         expect(text)
           .to.contain("You can't pay this way right now Café Zürich doesn't take USDT on retired")
-          .and.to.contain("Already sent it? Your money still goes to Café Zürich's wallet. Contact")
+          .and.to.contain(
+            "Already sent it? It isn't lost: it goes to Café Zürich's wallet. Contact",
+          )
           .and.to.contain("Not paid yet? Ask Café Zürich for another way to pay.");
       }
       if (scene !== scenes.at(-1)) await lab.close();
@@ -310,7 +315,7 @@ describe("the page of a checkout", () => {
     const page = await inScene("awaiting");
     const [beside = ""] = page.split('id="address"');
     expect(textOf(beside)).to.contain(
-      "Exactly 25.0001 USDT must arrive. If your exchange takes a fee from the amount, send",
+      "Exactly 25.0001 USDT must arrive. If your exchange deducts a fee from the amount, add",
     );
   });
 
@@ -359,7 +364,7 @@ describe("the page of a checkout", () => {
     for (const [name, withoutForm, button] of [
       ["overpaid", "To get 4.9999 USDT back, contact Café Zürich", "Ask for 4.9999 USDT back"],
       ["expired partly paid", "about the 10.00 USDT", "Ask for 10.00 USDT back"],
-      ["canceled", "Contact Café Zürich", "Ask for 25.0001 USDT back"],
+      ["canceled", "contact Café Zürich", "Ask for 25.0001 USDT back"],
     ] as const) {
       lab = await openLab("tron");
       scenes.find((scene) => scene.name === name)?.set(lab, "tron");
@@ -374,7 +379,7 @@ describe("the page of a checkout", () => {
         const text = textOf(state);
         expect(text.includes(button), `${name}, the form`).to.equal(refunded === 0n);
         expect(
-          text.includes("Enter the wallet address that the refund should go to."),
+          text.includes("Press the button and enter your own address for the refund."),
           name,
         ).to.equal(refunded === 0n);
         expect(text.includes(withoutForm), `${name}, the merchant`).to.equal(refunded > 0n);
@@ -412,8 +417,8 @@ describe("the page of a checkout", () => {
     ];
     lab.change({});
     const text = textOf(await html());
-    expect(text).to.contain("You asked for 4.9999 USDT back. Café Zürich sends refunds by hand");
-    expect(text).to.contain("If nothing happens, contact Café Zürich and tell them");
+    expect(text).to.contain("You asked for 4.9999 USDT back. Café Zürich sends it by hand");
+    expect(text).to.contain("Nothing after a few days? Contact Café Zürich and tell them");
     expect(text).not.to.contain("Ask for 4.9999 USDT back").and.not.to.contain("To get 4.9999");
   });
 
@@ -442,7 +447,7 @@ describe("the page of a checkout", () => {
     lab = await openLab("tron");
     const other = "Café Zürich received 24.50 USDT instead of 25.0001 USDT.";
     const arrived = (amount: string) => `Café Zürich received ${amount} USDT. Café Zürich decides`;
-    const entered = "It was found by the transaction ID that was entered here";
+    const entered = "We found it with the transaction ID that you entered";
     const review = { status: "review", rule: "submitted_hash" } as const;
     const low = aPayment({ ...review, amount: inUsdt("24.50").units });
     for (const [said, unsaid, payments, changes] of [
@@ -494,8 +499,8 @@ describe("the page of a checkout", () => {
       ["Looking for your transaction", true, claimed("looking")],
       ["Looking for your transaction", true, () => partly?.set(lab, "tron"), claimed("unknown")],
       ["Your transaction failed", true, claimed("failed")],
-      ["The transaction you entered doesn't count", true, claimed("other_address")],
-      ["The network doesn't show your payment any more", true, reverted],
+      ["That isn't the payment we're waiting for", true, claimed("other_address")],
+      ["Check your wallet before you pay again", true, reverted],
       ["Part of your payment has arrived", true, () => partly?.set(lab, "tron"), reverted],
       ["We can't check the network right now", true, () => (lab.world.at += 20 * minute)],
     ];
@@ -583,7 +588,7 @@ describe("the page of a checkout", () => {
       expect(page.includes(aHash("a")), "shows the transaction").to.equal(state === "reverted");
     }
     expect(textOf(await html())).to.contain(
-      "We had seen your payment before. If your wallet or exchange shows it as sent, pending or",
+      "The network had your payment, and then dropped it. Your money isn't lost: it is still",
     );
   });
 
@@ -649,7 +654,7 @@ describe("the page of a checkout", () => {
   it("says that a submitted transaction failed only while no payment was found", async () => {
     lab = await openLab("tron");
     lab.world.claims = [{ transactionHash: aHash("b"), result: "failed" }];
-    const said = "so no money was sent";
+    const said = "No USDT was sent: the money is still with you or your exchange.";
     expect(textOf(await html())).to.contain(said);
     lab.world.at += minute;
     lab.world.networkState = aState("tron", lab.world.at);

@@ -16,6 +16,7 @@ const received = (text: string, left = "0.00") => ({
   remaining: inUsdt(left),
   paidAmount: inUsd(text.slice(0, 5)),
 });
+const paymentId = (letter: string) => `pay_01jd7v0000000000000000000${letter}` as const;
 const afterEnd = startOfTime + 2 * hour;
 
 function later(lab: Lab, network: LabNetwork): void {
@@ -84,10 +85,19 @@ export const scenes: readonly Scene[] = [
     set(lab) {
       lab.world.payments = [
         aPayment({ amount: inUsdt("10.00").units }),
-        aPayment({ transactionHash: aHash("b"), amount: inUsdt("15.0001").units }),
-        aPayment({ transactionHash: aHash("c"), status: "reverted" }),
+        aPayment({
+          id: paymentId("b"),
+          transactionHash: aHash("b"),
+          amount: inUsdt("15.0001").units,
+        }),
+        aPayment({ id: paymentId("c"), transactionHash: aHash("c"), status: "reverted" }),
         // Somebody entered the hash of another payment: nothing of it can be refunded here.
-        aPayment({ transactionHash: aHash("d"), status: "rejected", rule: "submitted_hash" }),
+        aPayment({
+          id: paymentId("d"),
+          transactionHash: aHash("d"),
+          status: "rejected",
+          rule: "submitted_hash",
+        }),
       ];
       lab.change({ status: "paid", ...received("25.0001"), paidAt: startOfTime + minute });
     },
@@ -152,7 +162,7 @@ export const scenes: readonly Scene[] = [
     name: "late and not accepted yet",
     state: "late_review",
     nextAction: "wait",
-    headline: "Your payment arrived too late",
+    headline: "Your payment has arrived, but late",
     set(lab, network) {
       later(lab, network);
       lab.world.payments = [aPayment({ status: "review", blockTime: afterEnd - minute })];

@@ -553,7 +553,7 @@ eachStore("A submitted transaction", (store) => {
     const page = await until(
       "the page to tell",
       async () => (await fetch(`${app.url}/pay/${invoice.checkoutId}`)).text(),
-      (text) => text.includes("Payment found, waiting for"),
+      (text) => text.includes('data-state="in_review"'),
     );
     expect(page).to.contain('data-state="in_review"');
     expect(page, "the payer sees his own money").to.contain("<dd><bdi>98.00 USDT</bdi></dd>");

@@ -17,6 +17,7 @@ import {
   describeState,
   hashResults,
   isRefundNext,
+  isRefused,
   type CheckoutWords,
 } from "./state/state-words.ts";
 import { versionOf } from "../live.ts";
@@ -97,6 +98,7 @@ export interface PageContext {
 }
 
 interface HashFormModel {
+  readonly question: string;
   readonly action: string;
   readonly lead: string;
   readonly isOpen: boolean;
@@ -133,7 +135,9 @@ const hashStates: ReadonlySet<CheckoutState> = new Set([
  * another one if somebody with the link submitted its hash.
  */
 function mayBeMissing(session: CheckoutSession): boolean {
-  const { state, submittedTransactions } = session;
+  const { state, nextAction, submittedTransactions } = session;
+  // Nobody looks there for a transaction.
+  if (state === "cannot_check" && nextAction === "contact_merchant") return false;
   // A canceled invoice whose payment can be refunded has its payment.
   if (state === "canceled" && isRefundNext(session)) return false;
   return (
@@ -225,7 +229,8 @@ function makeForms(
           // Without scripts, the browser scrolls to the field and its refusal, and moves the focus there.
           action: `${page}/transactions${languageQuery}#transaction-hash`,
           lead: fill(text.hashLead, { network: networkText(session) }),
-          isOpen: hashRefusal !== null || submittedTransactions.length > 0,
+          question: submittedTransactions.length > 0 ? text.hashAnother : text.hashQuestion,
+          isOpen: hashRefusal !== null || isRefused(session),
           error: hashRefusal?.text ?? null,
           given: hashRefusal?.given?.transactionHash ?? "",
         }
@@ -258,6 +263,7 @@ function resultValues(session: CheckoutSession): Readonly<Record<string, string>
   return {
     reference: session.invoice.reference,
     merchant: session.merchantDisplayName,
+    contact: session.merchantDisplayName,
     network: networkText(session),
     token: session.invoice.tokenSymbol,
   };

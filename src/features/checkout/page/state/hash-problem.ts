@@ -1,9 +1,10 @@
+import { parseAnyAddress } from "../../../../platform/chain/kinds.ts";
 import type { Catalogue } from "../catalogue.ts";
 
 /** The text that says what is wrong with a transaction's ID. */
 export type HashProblem = keyof Pick<
   Catalogue,
-  "hashTooShort" | "hashTooLong" | "hashWrongCharacter" | "hashNotInLink"
+  "hashTooShort" | "hashTooLong" | "hashWrongCharacter" | "hashNotInLink" | "hashIsAddress"
 >;
 
 /** The digits of an ID, without 0x. */
@@ -13,6 +14,7 @@ const idLength = 64;
 export function findHashProblem(text: string): HashProblem {
   const pasted = text.trim();
   if (pasted.includes("/")) return "hashNotInLink";
+  if (parseAnyAddress(pasted) !== null) return "hashIsAddress";
   const digits = pasted.replace(/^0x/i, "");
   if (!/^[0-9a-f]*$/i.test(digits)) return "hashWrongCharacter";
   return digits.length < idLength ? "hashTooShort" : "hashTooLong";

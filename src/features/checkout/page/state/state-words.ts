@@ -89,11 +89,17 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
       return enteredDraft(session, text) ?? ["asking", text.awaitingHeadline, text.awaitingLead];
     case "partly_paid": {
       if (isLookedFor(session)) {
-        return ["working", text.lookingHeadline, text.arrived, ...lookingSteps(session, text)];
+        return [
+          "working",
+          text.lookingHeadline,
+          text.partlyArrived,
+          ...lookingSteps(session, text),
+        ];
       }
       const { partlyPaidHeadline, partlyPaidLead, partlyPaidSent, partlyPaidElse } = text;
       if (session.notices.includes("payment_reverted")) {
-        return ["careful", partlyPaidHeadline, text.partlyPaidGone];
+        const { partlyPaidGone, goneWait, partlyPaidFailed } = text;
+        return ["careful", partlyPaidHeadline, partlyPaidGone, goneWait, partlyPaidFailed];
       }
       return ["asking", partlyPaidHeadline, partlyPaidLead, partlyPaidSent, partlyPaidElse];
     }
@@ -103,8 +109,10 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
         ? ["working", text.confirmingHeadline, ...notices]
         : ["working", text.confirmingHeadline, text.confirmingLead];
     case "in_review": {
-      const why = session.notices.includes("other_amount") ? [] : [reviewReason(session, text)];
-      return ["working", text.inReviewHeadline, ...notices, ...why, text.inReviewLead, ...waiting];
+      const isOther = session.notices.includes("other_amount");
+      const headline = isOther ? text.inReviewAmountHeadline : text.inReviewHeadline;
+      const why = isOther ? [] : [reviewReason(session, text)];
+      return ["working", headline, ...notices, ...why, text.inReviewLead, ...waiting];
     }
     case "late_review":
       return ["careful", text.lateHeadline, text.lateLead, ...notices, ...waiting];
@@ -120,7 +128,7 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
       return ["done", overpaidHeadline, paidLateOverpaidLead, ...refundOr(text.overpaidAction)];
     }
     case "expired_unpaid":
-      return ["over", text.expiredHeadline, ...notices, ...expiredSteps(session, text)];
+      return expiredDraft(session, text, notices);
     case "expired_partly_paid": {
       const next = refundOr(text.expiredPartlyNext);
       return ["careful", text.expiredPartlyHeadline, text.expiredPartlyLead, ...notices, ...next];
@@ -141,7 +149,9 @@ function enteredDraft(session: CheckoutSession, text: Catalogue): Draft | null {
   const { notices } = session;
   if (isLookedFor(session))
     return ["working", text.lookingHeadline, ...lookingSteps(session, text)];
-  if (notices.includes("payment_reverted")) return ["careful", text.goneHeadline, text.goneLead];
+  if (notices.includes("payment_reverted")) {
+    return ["careful", text.goneHeadline, text.goneLead, text.goneWait, text.goneFailed];
+  }
   if (notices.includes("transaction_failed")) {
     return ["careful", text.sentFailedHeadline, text.transactionFailed, text.payAgain];
   }
@@ -170,20 +180,42 @@ function reviewReason({ submittedTransactions }: CheckoutSession, text: Catalogu
 function refusedSteps({ submittedTransactions: [last] }: CheckoutSession, text: Catalogue) {
   if (last === undefined || toldElsewhere.has(last.result)) return null;
   const result = text[hashResults[last.result]];
+  if (missingResults.has(last.result)) return [result, text.missingNext];
   // Some results say themselves whom to contact.
-  return result.includes("{reference}")
-    ? [result.replace("{merchant}", "{contact}")]
-    : [result, text.enteredNext];
+  return result.includes("{contact}") ? [result] : [result, text.enteredNext];
+}
+
+/** Returns the words after the time to pay without a payment. */
+function expiredDraft(
+  session: CheckoutSession,
+  text: Catalogue,
+  notices: readonly string[],
+): Draft {
+  if (!isRefundNext(session)) {
+    const isFailed = session.notices.includes("transaction_failed");
+    if (isFailed) return ["over", text.sentFailedHeadline, ...notices, text.newLink];
+    if (isLookedFor(session))
+      return [
+        "working",
+        text.lookingHeadline,
+        ...notices,
+        ...refundStep(session, text, ...lookingSteps(session, text)),
+      ];
+  }
+  return ["over", text.expiredHeadline, ...notices, ...expiredSteps(session, text)];
 }
 
 /** Returns the steps after the time to pay without a payment: payers who have already sent come first. */
 function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
   if (isRefundNext(session)) return [text.notNeededLead, text.refundNext];
-  if (session.notices.includes("transaction_failed")) return [text.newLink];
   const refused = refusedSteps(session, text);
   if (refused !== null) return [...refundStep(session, text, ...refused), text.expiredElse];
-  if (isLookedFor(session)) return refundStep(session, text, ...lookingSteps(session, text));
   return [...refundStep(session, text, text.expiredSent), text.expiredLead];
+}
+
+/** Whether the transaction that was entered last is not the payment, so that another one may be. */
+export function isRefused({ submittedTransactions: [last] }: CheckoutSession): boolean {
+  return last !== undefined && !toldElsewhere.has(last.result);
 }
 
 /** Whether the transaction that was entered last is still being looked for. */

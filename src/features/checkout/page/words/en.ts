@@ -22,7 +22,7 @@ export const en = {
   price: "Price: {amount}",
   lastDigits: "Please don't round it: the last digits tell us the payment is yours.",
   arrives:
-    "Exactly {amount} must arrive. If your exchange takes a fee from the amount, send that much more.",
+    "Exactly {amount} must arrive. If your exchange deducts a fee from the amount, add the fee to it.",
   onlyHere:
     "Send only {token} on {network}. Anything else will not reach the merchant and cannot be recovered.",
   ownCoin: "From your own wallet, you also need a little {coin} for the network fee.",
@@ -94,7 +94,7 @@ export const en = {
     "Already sent it? Please don't send it twice: it will appear here. You can close this page and come back.",
   /** Instead, if the last transaction failed. */
   payAgain:
-    "If your wallet or exchange shows another payment to this address, don't pay again: contact {contact} and tell them this reference: {reference}. Otherwise, you can pay again below.",
+    "If your wallet or exchange shows a completed payment for this order, don't pay again: contact {contact} and tell them this reference: {reference}. Otherwise, you can pay again below.",
   /** The page while a transaction that was entered is looked for. */
   lookingLead:
     "We're looking for the transaction that you entered, which usually takes a few minutes. If we can't find it within an hour, this page will say so.",
@@ -102,23 +102,32 @@ export const en = {
   lookingHeadline: "Looking for your transaction",
   sentFailedHeadline: "Your transaction failed",
   /** While the transaction that was entered last is not the payment; its result follows. */
-  enteredHeadline: "The transaction you entered doesn't count",
+  enteredHeadline: "That isn't the payment we're waiting for",
   /** The same if it was not found. */
   missingHeadline: "We can't find your transaction",
+  missingNext:
+    "Please don't pay again. Compare the transaction ID with the one in your wallet or exchange. If it was wrong, enter the right one below. If it was right, contact {contact} and tell them this reference: {reference}.",
   enteredNext:
-    "Please don't pay again yet. Is it the wrong transaction ID? Enter the right one below. Did you pay with this transaction? Contact {contact} and tell them this reference: {reference}.",
+    "Is it the wrong transaction ID? Enter the right one below. Did you pay with this transaction? Then don't pay again, and contact {contact} and tell them this reference: {reference}.",
   /** After a reorganization, once a payment is not expected back. */
-  goneHeadline: "The network doesn't show your payment any more",
+  goneHeadline: "Check your wallet before you pay again",
   goneLead:
-    "We had seen your payment before. If your wallet or exchange shows it as sent, pending or completed, wait, and don't pay again. If it shows it as failed, you still have the money and can pay again below. Is it still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
+    "The network had your payment, and then dropped it. Your money isn't lost: it is still with you, or on its way again. Look in your wallet or exchange.",
+  goneWait:
+    "Sent, pending or completed there? Wait, and don't pay again. If it still isn't here an hour after you sent it, contact {contact} and tell them this reference: {reference}.",
+  goneFailed: "Failed there? Then you still have the money, and can pay again below.",
   partlyPaidHeadline: "Part of your payment has arrived",
   partlyPaidLead:
     "{merchant} received {received} of {payable}. Send the remaining {remaining} to complete the payment.",
+  /** While a further transaction is looked for. */
+  partlyArrived: "{merchant} has received {received} of {payable} so far.",
   partlyPaidSent: "Already sent the rest? Please don't send it twice: it will appear here.",
   partlyPaidElse:
     "Not sending the rest? Once the time to pay is over, you can ask here for your money back.",
   partlyPaidGone:
-    "{received} arrived. Another payment that we had seen is not on the network any more. Look in your wallet or exchange: if it shows that payment as sent, pending or completed, wait. If it shows it as failed, send the rest below.",
+    "{merchant} received {received}. The network had another payment of yours, and then dropped it. That money isn't lost: it is still with you, or on its way again. Look in your wallet or exchange.",
+  partlyPaidFailed:
+    "Failed there? Then you still have that money, and can send the remaining {remaining} below.",
   confirmingHeadline: "Payment detected",
   confirmingLead:
     "You don't have to do anything else and can close this page. The network is confirming your payment, which takes {wait}.",
@@ -126,11 +135,12 @@ export const en = {
   waitUnderMinute: "less than a minute",
   waitAbout: "about {time}",
   inReviewHeadline: "Payment found, waiting for {merchant}",
+  inReviewAmountHeadline: "A different amount has arrived",
   inReviewLead:
-    "{merchant} decides whether to accept your payment or send it back. This page will show the decision. Please don't send anything until then.",
+    "{merchant} decides whether to accept your payment or refund it. This page will show the decision. Please don't send anything until then.",
   /** Why the merchant decides. */
   inReviewEntered:
-    "{merchant} received {arrived}. It was found by the transaction ID that was entered here, so they check first that it is for this order.",
+    "{merchant} received {arrived}. We found it with the transaction ID that you entered, so {merchant} checks first whether it is for this order.",
   inReviewAmount: "{merchant} received {arrived} instead of {payable}.",
   arrived: "{merchant} received {arrived}.",
   paidHeadline: "Paid",
@@ -146,16 +156,15 @@ export const en = {
   paidLateLead:
     "Thank you. {merchant} has accepted your payment. You don't have to do anything else.",
   paidLateOverpaidLead: "{merchant} has accepted your payment.",
-  lateHeadline: "Your payment arrived too late",
+  lateHeadline: "Your payment has arrived, but late",
   lateLead:
-    "{merchant} received {arrived} and decides whether to accept your payment or send it back. This page will show the decision. Please don't send anything else.",
+    "{merchant} received {arrived} and decides whether to accept your payment or refund it. This page will show the decision. Please don't send anything else.",
   expiredHeadline: "The time to pay is over",
   expiredLead: "Not sent yet? Please don't send anything now. Ask {merchant} for a new link.",
   /** Instead, if the payer has entered a transaction. */
-  expiredElse:
-    "Please don't send anything now. Still want the order? Ask {merchant} for a new link.",
+  expiredElse: "Please don't send anything now.",
   newLink:
-    "Please don't send anything now. Ask {contact} for a new link, and tell them this reference: {reference}.",
+    "The time to pay is over too, so please don't send anything now. Ask {contact} for a new link, and tell them this reference: {reference}.",
   expiredSent:
     "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Is it still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   expiredPartlyHeadline: "Only part was paid in time",
@@ -166,46 +175,48 @@ export const en = {
   canceledHeadline: "Canceled by {merchant}",
   canceledLead: "{merchant} has canceled this order. Please don't send anything.",
   canceledSent:
-    "Already sent it? It will appear here, and you can then ask for it back. Any questions, or still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
+    "Already sent it? It will appear here, and you can then ask for it back. If it isn't here an hour after you sent it, contact {contact} and tell them this reference: {reference}.",
   notNeededLead: "{merchant} received {arrived}. Please don't send anything else.",
   canceledPaidHeadline: "Canceled, but your payment has arrived",
   canceledPaidLead:
-    "{merchant} canceled this order before your {arrived} arrived. They now decide whether to accept your payment or send it back. This page will show the decision. Please don't send anything else.",
+    "{merchant} canceled this order before your {arrived} arrived. They now decide whether to accept your payment or refund it. This page will show the decision. Please don't send anything else.",
   cannotCheckHeadline: "We can't check the network right now",
   cannotCheckSince: "Last checked: {time}.",
   cannotCheckLead:
     "Already sent it? Please don't send it again: it will be found as soon as {network} can be read again.",
   cannotCheckOpen:
-    "Not paid yet? It's best to wait until we can read the network again, and to ask for a new link if the time runs out. If you pay now, we'll see it then.",
+    "Not paid yet? It's best to wait until we can read the network again. If the time runs out meanwhile, ask {merchant} for a new link.",
   cannotCheckOver: "Not paid yet? Please don't pay now. Ask {contact} for a new link.",
   cannotCheckOverSent:
-    "Already sent it? Please don't send it again: we haven't checked {network} up to the end of that time yet. This page will show your payment if you sent it in time.",
+    "Already sent it? Please don't send it again: this page will show your payment as soon as we can read {network} again.",
   notAcceptedHeadline: "You can't pay this way right now",
   notAccepted:
     "{merchant} doesn't take {token} on {network} at the moment. Please don't send anything.",
   notAcceptedSent:
-    "Already sent it? Your money still goes to {merchant}'s wallet. Contact {contact} and tell them this reference: {reference}.",
+    "Already sent it? It isn't lost: it goes to {merchant}'s wallet. Contact {contact} and tell them this reference: {reference}.",
   notAcceptedElse: "Not paid yet? Ask {contact} for another way to pay.",
-  notAcceptedOptions: "Not paid yet? You can choose another way to pay below.",
+  notAcceptedOptions: "Not paid yet? You can pay with another token or network below.",
   cannotConfirmNow:
-    "Your payment was found, so please don't send it again. We can't reach {network} at the moment, and will show the confirmations as soon as we can.",
+    "Your payment was found, so please don't send it again. We can't reach {network} at the moment, so the number of confirmations may be out of date. You can close this page and come back.",
   revertedHeadline: "The network must confirm your payment again",
   revertedLead:
-    "Please don't pay again. {network} reordered its latest transactions and has to confirm yours again. Your payment usually appears again within minutes. If it doesn't, the money never left your wallet.",
+    "Please don't pay again. {network} has to confirm your payment a second time, because it rearranged its newest transactions. This happens now and then and usually takes minutes. Your money isn't lost.",
   revertedNext:
-    "You can close this page and come back. Is it still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
+    "You can close this page and come back. If it still isn't here an hour after you sent it, contact {contact} and tell them this reference: {reference}.",
   reverted:
     "Look in your wallet before you send anything: the network didn't keep a payment that was shown here before. While your wallet shows it as sent or pending, please don't send another.",
   transactionFailed:
-    "The transaction that you entered failed on the network, so no money was sent.",
+    "The transaction that you entered failed on the network. No {token} was sent: the money is still with you or your exchange.",
   contactIfLong:
     "No decision within a day? Contact {contact} and tell them this reference: {reference}.",
   contactOrRefund:
-    "No decision within a day, or would you rather have your money back? Contact {contact} and tell them this reference: {reference}.",
-  waitOrRefund: "Would you rather have your money back? Ask for a refund below.",
+    "No decision within a day, or would you rather have a refund? Contact {contact} and tell them this reference: {reference}.",
+  waitOrRefund: "Would you rather have a refund? Ask for it below, so that they know your address.",
 
   // --- a payment that does not appear ---
   hashQuestion: "Already paid, but don't see it here?",
+  /** Instead, once one was entered. */
+  hashAnother: "Enter another transaction ID",
   hashLead:
     "Paste your transaction ID (TxID or hash), or the block explorer's link to it. We'll look it up on {network}.",
   hashLabel: "Transaction ID (TxID or hash) or link",
@@ -217,17 +228,18 @@ export const en = {
   /** The problem with what was entered. */
   hashTooShort: "This is too short.",
   hashTooLong: "This is too long.",
-  hashWrongCharacter: "This isn't a transaction ID: those have only digits and the letters A to F.",
+  hashWrongCharacter:
+    "This isn't a transaction ID: it has characters other than digits and the letters A to F.",
   hashNotInLink: "We can't find one transaction ID in this link.",
+  hashIsAddress: "This is an address, not a transaction ID.",
   hashTooMany:
     "We're still checking the transactions you entered. Wait for their results, or contact {merchant}.",
 
   hashSubmitted: "Transactions you entered",
   hashLooking: "We're looking for this transaction.",
   hashUnknown:
-    "The network doesn't know this transaction yet. We'll keep trying for an hour. Please check that you copied the transaction ID correctly.",
-  hashGivenUp:
-    "We looked for this transaction for an hour and can't find it. If the network has it now, enter the transaction ID again.",
+    "The network doesn't know this transaction yet. We'll keep trying for an hour. Compare the transaction ID with the one in your wallet or exchange.",
+  hashGivenUp: "We looked for this transaction for an hour and can't find it.",
   hashDisplaced:
     "We can't find this transaction and stopped looking to make room for a newer one. Enter the transaction ID again if you need to.",
   hashCounted: "Found. It counts toward this payment.",
@@ -236,28 +248,28 @@ export const en = {
     "The network hasn't settled this transaction yet. While your wallet shows it as sent or pending, please don't send another.",
   hashFailed: "This transaction failed on the network, so no {token} was sent.",
   hashOtherAddress:
-    "This transaction went to another address and sent nothing to the address of this payment. Check in your wallet where it went.",
+    "This transaction went to another address, not to the one of this payment. Look in your wallet or exchange where it went.",
   hashOtherToken:
-    "This transaction sent something other than {token} on {network}, so it doesn't count. Contact {merchant} and tell them this reference: {reference}.",
+    "This transaction sent something other than {token} on {network}, so it doesn't count. Contact {contact} and tell them this reference: {reference}.",
   hashTokenDisabled:
-    "We can't accept {token} on {network} at the moment. Contact {merchant} and tell them this reference: {reference}.",
+    "We can't accept {token} on {network} at the moment. Contact {contact} and tell them this reference: {reference}.",
   hashTooSmall: "This transaction sent too little to count as a payment.",
   hashTooEarly: "This transaction is older than this payment, so it can't be for it.",
   hashTooLate:
-    "This transaction came too long after the time to pay for us to match it. Contact {merchant} and tell them this reference: {reference}.",
+    "This transaction was made long after the time to pay was over, so it doesn't count here. If it went to the address of this payment, {merchant} has the money. Contact {contact} and tell them this reference: {reference}.",
   hashNotForThis:
-    "This transaction is not a payment for this invoice. If you think it is, contact {merchant} and tell them this reference: {reference}.",
+    "This transaction is not a payment for this invoice. If you think it is, contact {contact} and tell them this reference: {reference}.",
 
   // --- refunds ---
   refundQuestion: "Ask for a refund",
   refundAmount: "Ask for {amount} back",
   /** Above the button that opens the form. */
   refundNext:
-    "Enter the wallet address that the refund should go to. {merchant} sends refunds from their own wallet, and this page shows when.",
+    "Press the button and enter your own address for the refund. {merchant} sends it by hand, and you'll see here when it is on its way.",
   refundAsked:
-    "You asked for {refund} back. {merchant} sends refunds by hand, and this page shows when. If nothing happens, contact {contact} and tell them this reference: {reference}.",
+    "You asked for {refund} back. {merchant} sends it by hand, and you'll see here when it is on its way. Nothing after a few days? Contact {contact} and tell them this reference: {reference}.",
   refundLead:
-    "{merchant} can send back what this payment doesn't need. Enter the transaction ID (TxID or hash) of your payment, and an address of your own wallet. Don't enter an exchange's address from which you paid: what is sent there may be lost.",
+    "{merchant} can send back what this payment doesn't need. Enter the transaction ID (TxID or hash) of your payment, and an address of your own: of your wallet, or your deposit address at an exchange. Don't enter the address from which an exchange sent your payment: what is sent there may be lost.",
   refundAddressLabel: "Your own address on {network}",
   refundContinue: "Continue",
   refundCheck: "Is this your address?",
@@ -266,7 +278,7 @@ export const en = {
   refundSend: "Yes, ask for the refund",
   refundChange: "Change it",
   refundReceived:
-    "Thank you. {merchant} has your request and will decide about it. This page shows when the refund is on its way.",
+    "Thank you. {merchant} has your request. This page shows when the refund is on its way.",
   refundAlready:
     "A refund of this payment has already been requested, and we have not changed it. If it wasn't you, contact {merchant} now and tell them this reference: {reference}.",
   refundNothing:
@@ -276,7 +288,7 @@ export const en = {
   refundAddressRefused:
     "A refund to this address would not reach you. Enter an address of your own wallet.",
   refunds: "Refunds",
-  refundRequested: "{amount} to {address}: requested. {merchant} will decide about it.",
+  refundRequested: "{amount} to {address}: requested from {merchant}.",
   refundSent: "{amount} to {address}: sent by {merchant}. We're checking the transaction.",
   refundConfirmed: "{amount} to {address}: refunded.",
   refundRejected: "{amount} to {address}: declined by {merchant}. Reason: {reason}",
