@@ -209,7 +209,7 @@ describe("the page of a checkout", () => {
 
   it("says in its own sentence how to reach the merchant, with the reference, where the payer may have to", async () => {
     const named =
-      "Contact Café Zürich ( hello@cafe.example ) and tell them this reference: P7K2-9QXD";
+      "ontact Café Zürich ( hello@cafe.example ) and tell them this reference: P7K2-9QXD";
     for (const [name, sentence] of [
       ["expired unpaid", named],
       ["canceled", named],
@@ -446,7 +446,8 @@ describe("the page of a checkout", () => {
   it("says why the merchant decides, where the payer's own amount shows it", async () => {
     lab = await openLab("tron");
     const other = "Café Zürich received 24.50 USDT instead of 25.0001 USDT.";
-    const arrived = (amount: string) => `Café Zürich received ${amount} USDT. Café Zürich decides`;
+    const arrived = (amount: string) =>
+      `Café Zürich received ${amount} USDT and has to check this payment by hand.`;
     const entered = "We found it with the transaction ID that you entered";
     const review = { status: "review", rule: "submitted_hash" } as const;
     const low = aPayment({ ...review, amount: inUsdt("24.50").units });
@@ -525,7 +526,9 @@ describe("the page of a checkout", () => {
     lab.world.payments = [...lab.world.payments, aPayment({ status: "reverted" })];
     lab.change({ exception: "reverted" });
     const partly = textOf(await html());
-    expect(partly).to.contain("10.00 USDT arrived. Another payment that we had seen is not on");
+    expect(partly).to.contain(
+      "Café Zürich received 10.00 USDT. The network had another payment of yours",
+    );
     expect(partly).not.to.contain("Send the remaining");
     await lab.close();
     await inScene("expired unpaid");
@@ -537,6 +540,9 @@ describe("the page of a checkout", () => {
         .to.contain("tell them this reference: P7K2-9QXD")
         .and.not.to.contain("still appear");
     }
+    lab.world.claims = [{ transactionHash: aHash("b"), result: "looking" }];
+    lab.change({});
+    expect(unescape(await html())).to.contain("<h1>Looking for your transaction</h1>");
     await lab.close();
     await inScene("confirming");
     lab.world.at += 20 * minute;
@@ -825,7 +831,9 @@ describe("the page of a checkout", () => {
     lab.world.at = startOfTime + hour;
     const page = await html();
     expect(page).not.to.contain('id="address"');
-    expect(page).to.contain("we haven&#39;t checked TRON (TRC-20) up to the end of that time yet");
+    expect(page).to.contain(
+      "this page will show your payment as soon as we can read TRON (TRC-20)",
+    );
   });
 });
 

@@ -162,7 +162,7 @@ export const scenes: readonly Scene[] = [
     name: "late and not accepted yet",
     state: "late_review",
     nextAction: "wait",
-    headline: "Your payment has arrived, but late",
+    headline: "Your payment arrived after the time to pay",
     set(lab, network) {
       later(lab, network);
       lab.world.payments = [aPayment({ status: "review", blockTime: afterEnd - minute })];

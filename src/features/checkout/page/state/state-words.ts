@@ -173,7 +173,7 @@ function lookingSteps({ submittedTransactions: [last] }: CheckoutSession, text: 
 /** Returns why the merchant decides about a payment in time. */
 function reviewReason({ submittedTransactions }: CheckoutSession, text: Catalogue): string {
   const isEntered = submittedTransactions.some(({ result }) => result === "in_review");
-  return isEntered ? text.inReviewEntered : text.arrived;
+  return isEntered ? text.inReviewEntered : text.inReviewByHand;
 }
 
 /** Returns why the transaction that was entered last is not the payment, and the next step; null if it may be. */
@@ -194,13 +194,10 @@ function expiredDraft(
   if (!isRefundNext(session)) {
     const isFailed = session.notices.includes("transaction_failed");
     if (isFailed) return ["over", text.sentFailedHeadline, ...notices, text.newLink];
-    if (isLookedFor(session))
-      return [
-        "working",
-        text.lookingHeadline,
-        ...notices,
-        ...refundStep(session, text, ...lookingSteps(session, text)),
-      ];
+    if (isLookedFor(session)) {
+      const steps = [...lookingSteps(session, text), text.lookingOver];
+      return ["working", text.lookingHeadline, ...notices, ...refundStep(session, text, ...steps)];
+    }
   }
   return ["over", text.expiredHeadline, ...notices, ...expiredSteps(session, text)];
 }

@@ -99,14 +99,14 @@ export const en = {
   lookingLead:
     "We're looking for the transaction that you entered, which usually takes a few minutes. If we can't find it within an hour, this page will say so.",
   lookingNext: "Please don't pay again. You can close this page and come back.",
+  lookingOver: "The time to pay is over. If your payment arrived late, {merchant} decides about it.",
   lookingHeadline: "Looking for your transaction",
   sentFailedHeadline: "Your transaction failed",
   /** While the transaction that was entered last is not the payment; its result follows. */
   enteredHeadline: "That isn't the payment we're waiting for",
   /** The same if it was not found. */
   missingHeadline: "We can't find your transaction",
-  missingNext:
-    "Please don't pay again. Compare the transaction ID with the one in your wallet or exchange. If it was wrong, enter the right one below. If it was right, contact {contact} and tell them this reference: {reference}.",
+  missingNext: "Look in your wallet or exchange. If it shows the payment as failed, you still have the money. If it shows it as completed, don't pay again: contact {contact} and tell them this reference: {reference}.",
   enteredNext:
     "Is it the wrong transaction ID? Enter the right one below. Did you pay with this transaction? Then don't pay again, and contact {contact} and tell them this reference: {reference}.",
   /** After a reorganization, once a payment is not expected back. */
@@ -142,7 +142,7 @@ export const en = {
   inReviewEntered:
     "{merchant} received {arrived}. We found it with the transaction ID that you entered, so {merchant} checks first whether it is for this order.",
   inReviewAmount: "{merchant} received {arrived} instead of {payable}.",
-  arrived: "{merchant} received {arrived}.",
+  inReviewByHand: "{merchant} received {arrived} and has to check this payment by hand.",
   paidHeadline: "Paid",
   paidLead: "Thank you. {merchant} has your payment.",
   overpaidHeadline: "Paid. You sent {excess} too much",
@@ -156,7 +156,7 @@ export const en = {
   paidLateLead:
     "Thank you. {merchant} has accepted your payment. You don't have to do anything else.",
   paidLateOverpaidLead: "{merchant} has accepted your payment.",
-  lateHeadline: "Your payment has arrived, but late",
+  lateHeadline: "Your payment arrived after the time to pay",
   lateLead:
     "{merchant} received {arrived} and decides whether to accept your payment or refund it. This page will show the decision. Please don't send anything else.",
   expiredHeadline: "The time to pay is over",
