@@ -12,8 +12,7 @@ import { removedNetwork } from "../../platform/chain/removed-network.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import { hasFreeSurplus } from "../payments/index.ts";
 import { isLeftToMerchant, type PayerRefund } from "../refunds/index.ts";
-import { fill } from "./page/catalogue.ts";
-import { networkText } from "./page/page-words.ts";
+import { fill, networkText } from "./page/catalogue.ts";
 import { instructionWords } from "./page/english-only.ts";
 import type { CheckoutPayment, StoredCheckout } from "./ports.ts";
 import type {

@@ -83,6 +83,7 @@ const widths: readonly (readonly [number, readonly (keyof typeof en)[]])[] = [
       "hideCode",
       "otherCode",
       "hashQuestion",
+      "hashAnother",
       "hashLabel",
       "hashSubmitted",
       "paymentFolded",
@@ -98,6 +99,7 @@ const widths: readonly (readonly [number, readonly (keyof typeof en)[]])[] = [
       "partlyPaidHeadline",
       "confirmingHeadline",
       "inReviewHeadline",
+      "inReviewAmountHeadline",
       "paidHeadline",
       "overpaidHeadline",
       "paidLateHeadline",
@@ -110,6 +112,7 @@ const widths: readonly (readonly [number, readonly (keyof typeof en)[]])[] = [
       "lookingHeadline",
       "sentFailedHeadline",
       "enteredHeadline",
+      "missingHeadline",
       "goneHeadline",
       "notAcceptedHeadline",
       "revertedHeadline",
@@ -214,24 +217,24 @@ describe("the languages of a checkout", () => {
     }
   });
 
-  it("never tell a payer to repeat a transfer: what is entered again is the transaction's hash or ID, named as such", () => {
-    // How a language tells to send tokens, and its word for the hash of a transaction.
+  it("never tell a payer to repeat a transfer: what is entered again is the transaction's ID, named as such", () => {
+    // How a language tells to send tokens, and its word for the ID of a transaction.
     const words: Readonly<Record<string, readonly [RegExp, RegExp]>> = {
       ar: [/رسا?ل/u, /معرّف/u],
-      de: [/send|schick/iu, /Hash/u],
+      de: [/send|schick/iu, /Transaktions-ID/u],
       en: [/sen[dt]|submit/iu, /transaction ID/u],
-      es: [/env[ií]/iu, /hash/u],
-      fr: [/env[oe]|renvo/iu, /hash/u],
-      hi: [/भेज/u, /हैश/u],
-      id: [/kirim/iu, /hash/u],
-      it: [/invi/iu, /hash/u],
-      ja: [/送/u, /ハッシュ/u],
-      "pt-BR": [/envi/iu, /hash/u],
-      ru: [/отправ|присл|пришл/iu, /хеш/u],
+      es: [/env[ií]/iu, /ID/u],
+      fr: [/env[oe]|renvo/iu, /identifiant/u],
+      hi: [/भेज/u, /ID/u],
+      id: [/kirim/iu, /ID/u],
+      it: [/invi/iu, /ID/u],
+      ja: [/送/u, /ID/u],
+      "pt-BR": [/envi/iu, /ID/u],
+      ru: [/отправ|присл|пришл/iu, /ID/u],
       tr: [/gönder/iu, /kod/u],
-      uk: [/надс|надіш|відправ/iu, /хеш/u],
+      uk: [/надс|надіш|відправ/iu, /ID/u],
       vi: [/gửi/iu, /mã/u],
-      "zh-Hans": [/发送/u, /哈希/u],
+      "zh-Hans": [/发送/u, /交易 ID/u],
     };
     for (const { lang, ...text } of catalogues) {
       const [send, hash] = words[lang] ?? [/^/, /$^/];

@@ -85,3 +85,14 @@ export function formatPrice({ lang }: Catalogue, amount: string, code: string): 
   const price = currencyFormats(`${lang} ${code}`).format(amount as `${number}`);
   return price.replace(/^\u200f/, "");
 }
+
+/** Returns `TRON (TRC-20)`: the network always appears with its token standard, as far as it is known. */
+export function networkText({
+  networkTitle,
+  tokenStandard,
+}: {
+  readonly networkTitle: string;
+  readonly tokenStandard: string;
+}): string {
+  return tokenStandard === "" ? networkTitle : `${networkTitle} (${tokenStandard})`;
+}

@@ -1,7 +1,7 @@
 import { maxAssetDecimals, tokenAsset } from "../../../kernel/money/asset.ts";
 import { formatMoney, parseMoney, subtract } from "../../../kernel/money/money.ts";
-import { formatPrice, formatTime, type Catalogue } from "./catalogue.ts";
-import { networkText, tokenText } from "./page-words.ts";
+import { formatPrice, formatTime, networkText, type Catalogue } from "./catalogue.ts";
+import { tokenText } from "./page-words.ts";
 import type { CheckoutSession } from "../present.ts";
 import type { CheckoutState } from "../rules.ts";
 

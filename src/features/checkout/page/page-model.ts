@@ -1,5 +1,5 @@
 import { second } from "../../../kernel/clock.ts";
-import { fill, type Catalogue } from "./catalogue.ts";
+import { fill, networkText, type Catalogue } from "./catalogue.ts";
 import { testWords } from "./english-only.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
 import { styleSheetFor } from "./assets.ts";
@@ -10,7 +10,7 @@ import {
   type RefundFormModel,
   type RefundModel,
 } from "./refund/refund-model.ts";
-import { networkText, tokenText, type PageNotice } from "./page-words.ts";
+import { tokenText, type PageNotice } from "./page-words.ts";
 import { makeOptions, makePayment, type OptionsModel, type PaymentModel } from "./payment-model.ts";
 import { isWebLink, makeHelp, type HelpModel, type Link } from "./state/contact.ts";
 import {

@@ -28,11 +28,3 @@ export interface PageNotice {
 export function tokenText({ invoice }: CheckoutSession, amount: string): string {
   return `${amount} ${invoice.tokenSymbol}`;
 }
-
-/** Returns `TRON (TRC-20)`: the network always appears with its token standard, as far as it is known. */
-export function networkText({
-  networkTitle,
-  tokenStandard,
-}: Pick<CheckoutSession, "networkTitle" | "tokenStandard">): string {
-  return tokenStandard === "" ? networkTitle : `${networkTitle} (${tokenStandard})`;
-}

@@ -1,6 +1,6 @@
-import { fill, formatPrice, type Catalogue } from "./catalogue.ts";
+import { fill, formatPrice, networkText, type Catalogue } from "./catalogue.ts";
 import { shownTime, type ShownTime } from "./facts.ts";
-import { networkText, tokenText } from "./page-words.ts";
+import { tokenText } from "./page-words.ts";
 import { drawCode } from "./qr.ts";
 import { makeWallets, type WalletsModel } from "./wallets-model.ts";
 import type { CheckoutSession } from "../present.ts";

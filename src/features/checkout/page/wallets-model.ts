@@ -1,5 +1,5 @@
-import { fill, type Catalogue } from "./catalogue.ts";
-import { networkText, tokenText } from "./page-words.ts";
+import { fill, networkText, type Catalogue } from "./catalogue.ts";
+import { tokenText } from "./page-words.ts";
 import type { CheckoutSession } from "../present.ts";
 import { unsettledResults } from "../rules.ts";
 

@@ -1,5 +1,5 @@
-import { fill, type Catalogue } from "../catalogue.ts";
-import { networkText, tokenText, type FormField, type PageNotice } from "../page-words.ts";
+import { fill, networkText, type Catalogue } from "../catalogue.ts";
+import { tokenText, type FormField, type PageNotice } from "../page-words.ts";
 import { isRefundNext } from "../state/state-words.ts";
 import type { CheckoutSession } from "../../present.ts";
 

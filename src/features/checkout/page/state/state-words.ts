@@ -1,8 +1,8 @@
 import { minute, second } from "../../../../kernel/clock.ts";
 import type { ClaimResult } from "../../../payments/index.ts";
-import { fill, formatDuration, type Catalogue } from "../catalogue.ts";
+import { fill, formatDuration, networkText, type Catalogue } from "../catalogue.ts";
 import { shownTime } from "../facts.ts";
-import { networkText, tokenText, type Tone } from "../page-words.ts";
+import { tokenText, type Tone } from "../page-words.ts";
 import { makeHelp } from "./contact.ts";
 import type { CheckoutSession } from "../../present.ts";
 import { unsettledResults, type CheckoutNotice } from "../../rules.ts";

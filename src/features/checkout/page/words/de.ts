@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4190b25d657d.
+ * of en.ts with the digest 814bfea16b06.
  */
 export const de: Catalogue = {
   lang: "de",
@@ -21,7 +21,7 @@ export const de: Catalogue = {
   lastDigits:
     "An den letzten Ziffern erkennen wir Ihre Zahlung. Bitte runden Sie den Betrag deshalb nicht.",
   arrives:
-    "Es müssen genau {amount} ankommen. Sie zahlen von einer Börse aus? Rechnen Sie deren Gebühr dazu, damit genau {amount} ankommen.",
+    "Es müssen genau {amount} ankommen. Wenn Ihre Börse eine Gebühr vom Betrag abzieht, rechnen Sie die Gebühr hinzu.",
   onlyHere:
     "Senden Sie nur {token} über {network}. Alles andere erreicht den Händler nicht und kann nicht zurückgeholt werden.",
   ownCoin: "Aus Ihrer eigenen Wallet brauchen Sie außerdem etwas {coin} für die Netzwerkgebühr.",
@@ -87,36 +87,53 @@ export const de: Catalogue = {
   awaitingLead:
     "Schon gesendet? Bitte senden Sie nicht zweimal: Ihre Zahlung erscheint hier. Sie können diese Seite schließen und wiederkommen.",
   payAgain:
-    "Zeigt Ihre Wallet oder Börse sie als abgeschlossen an? Dann zahlen Sie nicht noch einmal, sondern wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}. Andernfalls können Sie unten noch einmal zahlen.",
+    "Wenn Ihre Wallet oder Börse eine abgeschlossene Zahlung für diese Bestellung anzeigt, zahlen Sie nicht noch einmal. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}. Andernfalls können Sie unten noch einmal zahlen.",
   lookingLead:
-    "Bitte zahlen Sie nicht noch einmal. Die Suche dauert meist einige Minuten. Wenn wir die Transaktion nach einer Stunde nicht gefunden haben, steht das hier. Sie können diese Seite schließen und wiederkommen.",
+    "Wir suchen die Transaktion, die Sie eingegeben haben. Das dauert meist einige Minuten. Wenn wir sie nach einer Stunde nicht gefunden haben, steht das hier.",
+  lookingNext:
+    "Bitte zahlen Sie nicht noch einmal. Sie können diese Seite schließen und wiederkommen.",
+  lookingOver:
+    "Die Zeit zum Bezahlen ist vorbei. Falls Ihre Zahlung zu spät ankam, entscheidet {merchant} darüber.",
   lookingHeadline: "Wir suchen Ihre Transaktion",
   sentFailedHeadline: "Ihre Transaktion ist fehlgeschlagen",
-  enteredHeadline: "Diese Transaktion gehört nicht zu dieser Zahlung",
+  enteredHeadline: "Auf diese Zahlung warten wir nicht",
+  missingHeadline: "Wir können Ihre Transaktion nicht finden",
+  missingNext:
+    "Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach. Wird die Zahlung dort als fehlgeschlagen angezeigt, haben Sie das Geld noch. Wird sie als abgeschlossen angezeigt, zahlen Sie nicht noch einmal. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   enteredNext:
-    "Bitte zahlen Sie noch nicht erneut. Haben Sie die falsche eingegeben? Geben Sie unten die richtige ein. Haben Sie mit dieser bezahlt? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
-  goneHeadline: "Das Netzwerk zeigt Ihre Zahlung nicht mehr an",
+    "Ist es die falsche Transaktions-ID? Geben Sie unten die richtige ein. Haben Sie mit dieser Transaktion bezahlt? Dann zahlen Sie nicht noch einmal. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+  goneHeadline: "Sehen Sie in Ihre Wallet, bevor Sie neu zahlen",
   goneLead:
-    "Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach. Wird die Zahlung dort als gesendet, ausstehend oder abgeschlossen angezeigt, dann warten Sie und zahlen Sie nicht noch einmal. Wird sie als fehlgeschlagen angezeigt, haben Sie das Geld noch und können unten noch einmal zahlen. Nach einer Stunde noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Das Netzwerk hatte Ihre Zahlung und hat sie dann verworfen. Ihr Geld ist nicht verloren: Es ist noch bei Ihnen oder wieder unterwegs. Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach.",
+  goneWait:
+    "Steht sie dort als gesendet, ausstehend oder abgeschlossen? Dann warten Sie und zahlen Sie nicht noch einmal. Ist sie eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+  goneFailed:
+    "Steht sie dort als fehlgeschlagen? Dann haben Sie das Geld noch und können unten noch einmal zahlen.",
   partlyPaidHeadline: "Ein Teil Ihrer Zahlung ist angekommen",
   partlyPaidLead:
-    "Senden Sie die übrigen {remaining}, um die Zahlung abzuschließen. Wir haben {received} von {payable} erhalten.",
+    "{merchant} hat {received} von {payable} erhalten. Senden Sie die übrigen {remaining}, um die Zahlung abzuschließen.",
+  partlyArrived: "{merchant} hat bisher {received} von {payable} erhalten.",
   partlyPaidSent: "Den Rest schon gesendet? Bitte senden Sie ihn nicht zweimal: Er erscheint hier.",
   partlyPaidElse:
     "Sie senden den Rest nicht? Wenn die Zeit zum Bezahlen vorbei ist, können Sie hier Ihr Geld zurückverlangen.",
   partlyPaidGone:
-    "{received} sind angekommen. Eine andere Zahlung, die wir gesehen hatten, ist nicht mehr im Netzwerk. Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach: Wird sie dort als gesendet, ausstehend oder abgeschlossen angezeigt, dann warten Sie. Wird sie als fehlgeschlagen angezeigt, senden Sie unten den Rest.",
+    "{merchant} hat {received} erhalten. Das Netzwerk hatte eine weitere Zahlung von Ihnen und hat sie dann verworfen. Dieses Geld ist nicht verloren: Es ist noch bei Ihnen oder wieder unterwegs. Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach.",
+  partlyPaidFailed:
+    "Steht sie dort als fehlgeschlagen? Dann haben Sie dieses Geld noch und können unten die übrigen {remaining} senden.",
   confirmingHeadline: "Zahlung gefunden",
   confirmingLead:
     "Sie müssen nichts weiter tun und können diese Seite schließen. Das Netzwerk bestätigt Ihre Zahlung gerade. Voraussichtliche Dauer: {wait}.",
   confirmationCount: "Bestätigungen: {current} von {required}",
   waitUnderMinute: "weniger als eine Minute",
   waitAbout: "etwa {time}",
-  inReviewHeadline: "Zahlung gefunden, der Händler prüft sie",
+  inReviewHeadline: "Zahlung gefunden, {merchant} prüft sie",
+  inReviewAmountHeadline: "Ein anderer Betrag ist angekommen",
   inReviewLead:
-    "Bitte warten Sie und senden Sie nicht noch einmal. {merchant} entscheidet, ob Ihre Zahlung angenommen oder zurückgesendet wird. Diese Seite zeigt die Entscheidung.",
-  inReviewUnclear: "Ihre Zahlung konnte nicht automatisch zugeordnet werden.",
-  inReviewAmount: "Wir haben {arrived} erhalten, angefordert waren {payable}.",
+    "{merchant} entscheidet, ob Ihre Zahlung angenommen oder zurückerstattet wird. Diese Seite zeigt die Entscheidung. Bitte senden Sie bis dahin nichts.",
+  inReviewEntered:
+    "{merchant} hat {arrived} erhalten. Wir haben die Zahlung mit der Transaktions-ID gefunden, die Sie eingegeben haben. Deshalb prüft {merchant} zuerst, ob sie zu dieser Bestellung gehört.",
+  inReviewAmount: "{merchant} hat {arrived} statt {payable} erhalten.",
+  inReviewByHand: "{merchant} hat {arrived} erhalten und muss diese Zahlung von Hand prüfen.",
   paidHeadline: "Bezahlt",
   paidLead: "Danke! {merchant} hat Ihre Zahlung.",
   overpaidHeadline: "Bezahlt. Sie haben {excess} zu viel gesendet",
@@ -131,55 +148,66 @@ export const de: Catalogue = {
   paidLateOverpaidLead: "{merchant} hat Ihre Zahlung angenommen.",
   lateHeadline: "Ihre Zahlung kam nach Ablauf der Zeit an",
   lateLead:
-    "Bitte warten Sie und senden Sie nichts weiter. {merchant} entscheidet, ob Ihre Zahlung angenommen oder zurückgesendet wird. Diese Seite zeigt die Entscheidung.",
+    "{merchant} hat {arrived} erhalten und entscheidet, ob Ihre Zahlung angenommen oder zurückerstattet wird. Diese Seite zeigt die Entscheidung. Bitte senden Sie nichts weiter.",
   expiredHeadline: "Die Zeit zum Bezahlen ist vorbei",
   expiredLead:
     "Noch nicht gesendet? Bitte senden Sie jetzt nichts mehr. Bitten Sie {merchant} um einen neuen Link.",
+  expiredElse: "Bitte senden Sie jetzt nichts.",
   newLink:
-    "Bitte senden Sie jetzt nichts. Bitten Sie {contact} um einen neuen Link und nennen Sie diese Referenz: {reference}.",
+    "Auch die Zeit zum Bezahlen ist vorbei, bitte senden Sie also jetzt nichts. Bitten Sie {contact} um einen neuen Link und nennen Sie diese Referenz: {reference}.",
   expiredSent:
     "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung kann hier noch erscheinen. Bewahren Sie deshalb den Link zu dieser Seite auf. Eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   expiredPartlyHeadline: "Nur ein Teil wurde rechtzeitig bezahlt",
   expiredPartlyLead:
-    "Bitte senden Sie den Rest nicht mehr: Die Zeit zum Bezahlen ist vorbei. Wir haben {received} von {payable} erhalten.",
+    "{merchant} hat {received} von {payable} erhalten. Bitte senden Sie den Rest nicht mehr. Möchten Sie die Bestellung noch? Dann bitten Sie {merchant} um einen neuen Link.",
   expiredPartlyNext:
     "Wenden Sie sich wegen der {received} an {contact} und nennen Sie diese Referenz: {reference}.",
   canceledHeadline: "Storniert von {merchant}",
-  canceledLead: "Bitte senden Sie nichts: {merchant} hat diese Bestellung storniert.",
-  notNeededLead: "Wir haben {arrived} erhalten. Bitte senden Sie nichts weiter.",
+  canceledLead: "{merchant} hat diese Bestellung storniert. Bitte senden Sie nichts.",
+  canceledSent:
+    "Schon gesendet? Die Zahlung erscheint hier, und dann können Sie das Geld zurückverlangen. Ist sie eine Stunde nach dem Senden noch nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+  notNeededLead: "{merchant} hat {arrived} erhalten. Bitte senden Sie nichts weiter.",
   canceledPaidHeadline: "Storniert, aber Ihre Zahlung ist angekommen",
   canceledPaidLead:
-    "Bitte warten Sie und senden Sie nichts weiter. {merchant} hatte diese Bestellung storniert und entscheidet nun, ob Ihre Zahlung angenommen oder zurückgesendet wird. Diese Seite zeigt die Entscheidung.",
+    "{merchant} hatte diese Bestellung storniert, bevor Ihre {arrived} ankamen, und entscheidet nun, ob Ihre Zahlung angenommen oder zurückerstattet wird. Diese Seite zeigt die Entscheidung. Bitte senden Sie nichts weiter.",
   cannotCheckHeadline: "Wir können das Netzwerk gerade nicht prüfen",
   cannotCheckSince: "Zuletzt geprüft: {time}.",
   cannotCheckLead:
     "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung wird gefunden, sobald {network} wieder gelesen werden kann.",
   cannotCheckOpen:
-    "Noch nicht bezahlt? Am besten warten Sie, bis wir das Netzwerk wieder lesen können, und bitten um einen neuen Link, falls die Zeit abläuft. Wenn Sie jetzt zahlen, sehen wir es dann.",
+    "Noch nicht bezahlt? Am besten warten Sie, bis wir das Netzwerk wieder lesen können. Wenn die Zeit inzwischen abläuft, bitten Sie {merchant} um einen neuen Link.",
   cannotCheckOver:
     "Noch nicht bezahlt? Bitte zahlen Sie jetzt nicht. Bitten Sie {contact} um einen neuen Link.",
   cannotCheckOverSent:
-    "Schon gesendet? Bitte senden Sie nicht noch einmal: Wir haben {network} noch nicht bis zum Ende dieser Zeit gelesen. Diese Seite zeigt, was wir finden.",
+    "Schon gesendet? Bitte senden Sie nicht noch einmal: Diese Seite zeigt Ihre Zahlung, sobald wir {network} wieder lesen können.",
   notAcceptedHeadline: "So können Sie gerade nicht bezahlen",
   notAccepted:
-    "Bitte senden Sie nichts: {merchant} nimmt {token} über {network} im Moment nicht an. Schon gesendet, oder möchten Sie anders bezahlen? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "{merchant} nimmt {token} über {network} im Moment nicht an. Bitte senden Sie nichts.",
+  notAcceptedSent:
+    "Schon gesendet? Das Geld ist nicht verloren: Es geht an die Wallet von {merchant}. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+  notAcceptedElse: "Noch nicht bezahlt? Fragen Sie {contact}, wie Sie anders bezahlen können.",
+  notAcceptedOptions:
+    "Noch nicht bezahlt? Sie können unten mit einem anderen Token oder Netzwerk zahlen.",
   cannotConfirmNow:
-    "Wir erreichen {network} im Moment nicht. Sobald wir es wieder erreichen, gehen die Bestätigungen weiter. Ihre Zahlung wurde gefunden, bitte senden Sie sie also nicht noch einmal.",
+    "Ihre Zahlung wurde gefunden, bitte senden Sie sie also nicht noch einmal. Wir erreichen {network} im Moment nicht, deshalb kann die Zahl der Bestätigungen veraltet sein. Sie können diese Seite schließen und wiederkommen.",
   revertedHeadline: "Das Netzwerk muss Ihre Zahlung neu bestätigen",
   revertedLead:
-    "Bitte zahlen Sie nicht noch einmal. {network} hat die neuesten Transaktionen neu geordnet und muss Ihre noch einmal bestätigen. Das kommt ab und zu vor, und meist erscheint die Zahlung innerhalb von Minuten wieder.",
+    "Bitte zahlen Sie nicht noch einmal. {network} muss Ihre Zahlung ein zweites Mal bestätigen, weil es die neuesten Transaktionen neu geordnet hat. Das kommt ab und zu vor und dauert meist einige Minuten. Ihr Geld ist nicht verloren.",
   revertedNext:
-    "Sie können diese Seite schließen und wiederkommen. Eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Sie können diese Seite schließen und wiederkommen. Ist die Zahlung eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   reverted:
     "Sehen Sie in Ihrer Wallet nach, bevor Sie etwas senden: Das Netzwerk hat eine Zahlung nicht behalten, die hier schon zu sehen war. Solange Ihre Wallet sie als gesendet oder ausstehend anzeigt, senden Sie bitte keine weitere.",
   transactionFailed:
-    "Die Transaktion, die Sie eingegeben haben, ist im Netzwerk fehlgeschlagen: Ihr Geld wurde nicht bewegt.",
-  contact: "Fragen? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Die Transaktion, die Sie eingegeben haben, ist im Netzwerk fehlgeschlagen. Es wurden keine {token} gesendet: Das Geld ist noch bei Ihnen oder Ihrer Börse.",
   contactIfLong:
     "Nach einem Tag noch keine Entscheidung? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
-  waitOrRefund: "Möchten Sie lieber Ihr Geld zurück? Geben Sie unten an, wohin es gehen soll.",
+  contactOrRefund:
+    "Nach einem Tag noch keine Entscheidung, oder möchten Sie lieber eine Rückerstattung? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+  waitOrRefund:
+    "Möchten Sie lieber eine Rückerstattung? Fordern Sie sie unten an, damit Ihre Adresse bekannt ist.",
 
   hashQuestion: "Schon bezahlt, aber nicht hier zu sehen?",
+  hashAnother: "Andere Transaktions-ID eingeben",
   hashLead:
     "Fügen Sie Ihre Transaktions-ID (TxID oder Hash) oder den Link des Block-Explorers ein. Wir suchen die Transaktion im Netzwerk {network}.",
   hashLabel: "Transaktions-ID (TxID oder Hash) oder Link",
@@ -187,18 +215,24 @@ export const de: Catalogue = {
   hashReceived:
     "Danke. Wir suchen Ihre Transaktion, und diese Seite zeigt sie an, sobald wir wissen, dass sie zu dieser Zahlung gehört. Bitte senden Sie nichts zweimal.",
   hashMalformed:
-    "Das ist keine Transaktions-ID (TxID oder Hash). Eine ID hat 64 Zeichen, etwa 3f5a…, und kann mit 0x beginnen. Kopieren Sie sie aus Ihrer Wallet oder von Ihrer Börse und fügen Sie sie in das Feld unten ein.",
+    "{problem} Eine Transaktions-ID (TxID oder Hash) hat 64 Zeichen, oder 66 mit 0x am Anfang. Kopieren Sie sie aus Ihrer Wallet oder von Ihrer Börse und fügen Sie sie in das Feld unten ein.",
+  hashTooShort: "Das ist zu kurz.",
+  hashTooLong: "Das ist zu lang.",
+  hashWrongCharacter:
+    "Das ist keine Transaktions-ID: Es enthält andere Zeichen als Ziffern und die Buchstaben A bis F.",
+  hashNotInLink: "Wir finden in diesem Link keine eindeutige Transaktions-ID.",
+  hashIsAddress: "Das ist eine Adresse, keine Transaktions-ID.",
   hashTooMany:
-    "Wir prüfen noch die Transaktionen, die Sie eingegeben haben. Warten Sie auf die Ergebnisse, oder wenden Sie sich an den Händler.",
+    "Wir prüfen noch die Transaktionen, die Sie eingegeben haben. Warten Sie auf die Ergebnisse, oder wenden Sie sich an {merchant}.",
 
   hashSubmitted: "Transaktionen, die Sie eingegeben haben",
   hashLooking: "Wir suchen diese Transaktion.",
   hashUnknown:
-    "Das Netzwerk kennt diese Transaktion noch nicht. Wir versuchen es eine Stunde lang weiter. Bitte prüfen Sie, ob Sie den Hash richtig kopiert haben.",
+    "Das Netzwerk kennt diese Transaktion noch nicht. Wir versuchen es eine Stunde lang weiter. Vergleichen Sie die Transaktions-ID mit der in Ihrer Wallet oder bei Ihrer Börse.",
   hashGivenUp:
-    "Wir können diese Transaktion nicht finden. Wenn das Netzwerk sie jetzt hat, geben Sie den Hash erneut ein.",
+    "Wir haben diese Transaktion eine Stunde lang gesucht und nicht gefunden. Sie können die Transaktions-ID erneut eingeben.",
   hashDisplaced:
-    "Wir können diese Transaktion nicht finden und suchen nicht weiter, um Platz für eine neuere zu machen. Geben Sie den Hash bei Bedarf erneut ein.",
+    "Wir können diese Transaktion nicht finden und suchen nicht weiter, um Platz für eine neuere zu machen. Geben Sie die Transaktions-ID bei Bedarf erneut ein.",
   hashCounted: "Gefunden. Sie zählt für diese Zahlung.",
   hashInReview: "Gefunden. {merchant} entscheidet, ob sie zu dieser Zahlung gehört.",
   hashReverted:
@@ -206,27 +240,27 @@ export const de: Catalogue = {
   hashFailed:
     "Diese Transaktion ist im Netzwerk fehlgeschlagen, deshalb wurden keine {token} gesendet.",
   hashOtherAddress:
-    "Diese Transaktion hat nichts an die Adresse dieser Zahlung gesendet. Sehen Sie in Ihrer Wallet nach, wohin sie ging.",
+    "Diese Transaktion ging an eine andere Adresse, nicht an die dieser Zahlung. Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach, wohin sie ging.",
   hashOtherToken:
-    "Diese Transaktion hat etwas anderes als {token} über {network} gesendet und zählt deshalb nicht. Wenden Sie sich an {merchant} und nennen Sie diese Referenz: {reference}.",
+    "Diese Transaktion hat etwas anderes als {token} über {network} gesendet und zählt deshalb nicht. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   hashTokenDisabled:
-    "Wir können {token} über {network} im Moment nicht annehmen. Wenden Sie sich an {merchant} und nennen Sie diese Referenz: {reference}.",
+    "Wir können {token} über {network} im Moment nicht annehmen. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   hashTooSmall: "Diese Transaktion hat zu wenig gesendet, um als Zahlung zu zählen.",
   hashTooEarly:
     "Diese Transaktion ist älter als diese Zahlung und kann deshalb nicht zu ihr gehören.",
   hashTooLate:
-    "Die Zeit zum Bezahlen ist schon zu lange vorbei, um diese Transaktion zuzuordnen. Wenden Sie sich an {merchant} und nennen Sie diese Referenz: {reference}.",
+    "Diese Transaktion wurde lange nach Ablauf der Zeit ausgeführt und zählt hier deshalb nicht. Wenn sie an die Adresse dieser Zahlung ging, hat {merchant} das Geld. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   hashNotForThis:
-    "Diese Transaktion ist keine Zahlung für diese Rechnung. Wenn Sie anderer Meinung sind, wenden Sie sich an {merchant} und nennen Sie diese Referenz: {reference}.",
+    "Diese Transaktion ist keine Zahlung für diese Rechnung. Wenn Sie anderer Meinung sind, wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
 
   refundQuestion: "Rückerstattung anfordern",
   refundAmount: "{amount} zurückverlangen",
   refundNext:
-    "Geben Sie die Wallet-Adresse an, an die die Rückerstattung gehen soll. {merchant} sendet Rückerstattungen aus der eigenen Wallet, und diese Seite zeigt, wann.",
+    "Drücken Sie auf den Knopf und geben Sie Ihre eigene Adresse für die Rückerstattung an. {merchant} sendet sie von Hand, und Sie sehen hier, wenn sie unterwegs ist.",
   refundAsked:
-    "Sie haben {refund} zurückverlangt. {merchant} sendet Rückerstattungen von Hand, und diese Seite zeigt, wann. Wenn nichts geschieht, wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Sie haben {refund} zurückverlangt. {merchant} sendet den Betrag von Hand, und Sie sehen hier, wenn er unterwegs ist. Nach einigen Tagen noch nichts? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   refundLead:
-    "{merchant} kann zurücksenden, was für diese Zahlung nicht gebraucht wird. Geben Sie die Transaktions-ID (TxID oder Hash) Ihrer Zahlung und eine Adresse Ihrer eigenen Wallet an. Geben Sie nicht die Adresse der Börse an, von der Sie bezahlt haben: Was dorthin gesendet wird, kann verloren gehen.",
+    "{merchant} kann zurücksenden, was für diese Zahlung nicht gebraucht wird. Geben Sie die Transaktions-ID (TxID oder Hash) Ihrer Zahlung und eine eigene Adresse an: die Ihrer Wallet oder Ihre Einzahlungsadresse bei einer Börse. Geben Sie nicht die Adresse an, von der eine Börse Ihre Zahlung gesendet hat: Was dorthin gesendet wird, kann verloren gehen.",
   refundAddressLabel: "Ihre eigene Adresse im Netzwerk {network}",
   refundContinue: "Weiter",
   refundCheck: "Ist das Ihre Adresse?",
@@ -235,17 +269,17 @@ export const de: Catalogue = {
   refundSend: "Ja, Rückerstattung anfordern",
   refundChange: "Ändern",
   refundReceived:
-    "Danke. {merchant} hat Ihre Anfrage und entscheidet darüber. Diese Seite zeigt, wenn die Rückerstattung unterwegs ist.",
+    "Danke. {merchant} hat Ihre Anfrage. Diese Seite zeigt, wenn die Rückerstattung unterwegs ist.",
   refundAlready:
     "Für diese Zahlung wurde bereits eine Rückerstattung angefordert, und wir haben sie nicht geändert. Wenn Sie das nicht waren, wenden Sie sich jetzt an {merchant} und nennen Sie diese Referenz: {reference}.",
   refundNothing:
-    "Wir finden in dieser Transaktion nichts, was zurückerstattet werden kann. Geben Sie den Hash Ihrer bestätigten Zahlung auf dieser Seite an oder wenden Sie sich an {merchant}.",
+    "Wir finden in dieser Transaktion nichts, was zurückerstattet werden kann. Geben Sie die Transaktions-ID Ihrer bestätigten Zahlung auf dieser Seite an oder wenden Sie sich an {merchant}.",
   refundBadAddress:
     "Das sieht nicht wie eine Adresse im Netzwerk {network} aus. Kopieren Sie sie noch einmal aus Ihrer Wallet.",
   refundAddressRefused:
     "An dieser Adresse würde Sie die Rückerstattung nicht erreichen. Geben Sie eine Adresse Ihrer eigenen Wallet an.",
   refunds: "Rückerstattungen",
-  refundRequested: "{amount} an {address}: angefordert. {merchant} entscheidet darüber.",
+  refundRequested: "{amount} an {address}: bei {merchant} angefordert.",
   refundSent: "{amount} an {address}: von {merchant} gesendet. Wir prüfen die Transaktion.",
   refundConfirmed: "{amount} an {address}: zurückerstattet.",
   refundRejected: "{amount} an {address}: von {merchant} abgelehnt. Grund: {reason}",
@@ -318,7 +352,7 @@ export const de: Catalogue = {
     "Schon bezahlt? Bitte zahlen Sie nicht noch einmal: Ihre Zahlung wird gesucht, sobald hier alles wieder funktioniert. Sehen Sie in einer Minute noch einmal nach. Wenn diese Seite nach einer Stunde nicht wieder da ist, fragen Sie den Shop.",
   busyHeadline: "Einen Moment, bitte",
   busyLead:
-    "Diese Seite wurde gerade sehr oft aufgerufen, deshalb machen wir eine kurze Pause. Schon bezahlt? Bitte zahlen Sie nicht noch einmal: Ihre Zahlung wird weiter gesucht. Wartezeit: {time}. Sehen Sie danach noch einmal nach. Wenn Sie gerade einen Transaktions-Hash eingegeben haben, geben Sie den Hash dann erneut ein.",
+    "Diese Seite wurde gerade sehr oft aufgerufen, deshalb machen wir eine kurze Pause. Schon bezahlt? Bitte zahlen Sie nicht noch einmal: Ihre Zahlung wird weiter gesucht. Wartezeit: {time}. Sehen Sie danach noch einmal nach. Wenn Sie gerade eine Transaktions-ID eingegeben haben, geben Sie die Transaktions-ID dann erneut ein.",
   refusedHeadline: "Das hat nicht geklappt",
   refusedLead:
     "Wir konnten nicht lesen, was Ihr Browser gesendet hat. Es hat sich nichts geändert. Gehen Sie zurück zu Ihrer Zahlung und versuchen Sie es noch einmal.",
@@ -326,7 +360,7 @@ export const de: Catalogue = {
   failedLead:
     "Schon bezahlt? Bitte zahlen Sie nicht noch einmal: Wir suchen Ihre Zahlung weiter im Netzwerk. Sehen Sie in einer Minute noch einmal nach.",
   formNotReceived:
-    "Wenn Sie einen Transaktions-Hash eingegeben haben, ist er vielleicht nicht bei uns angekommen. Bitte gehen Sie zurück zur Zahlung, und geben Sie den Hash erneut ein, wenn die Transaktion dort nicht aufgeführt ist.",
+    "Wenn Sie eine Transaktions-ID eingegeben haben, ist sie vielleicht nicht bei uns angekommen. Bitte gehen Sie zurück zur Zahlung, und geben Sie die Transaktions-ID erneut ein, wenn die Transaktion dort nicht aufgeführt ist.",
   failedReference:
     "Wenn das immer wieder geschieht, schicken Sie dem Händler diese Referenz: {reference}",
   homeTitle: "Zahlungsseiten",

@@ -99,14 +99,16 @@ export const en = {
   lookingLead:
     "We're looking for the transaction that you entered, which usually takes a few minutes. If we can't find it within an hour, this page will say so.",
   lookingNext: "Please don't pay again. You can close this page and come back.",
-  lookingOver: "The time to pay is over. If your payment arrived late, {merchant} decides about it.",
+  lookingOver:
+    "The time to pay is over. If your payment arrived late, {merchant} decides about it.",
   lookingHeadline: "Looking for your transaction",
   sentFailedHeadline: "Your transaction failed",
   /** While the transaction that was entered last is not the payment; its result follows. */
   enteredHeadline: "That isn't the payment we're waiting for",
   /** The same if it was not found. */
   missingHeadline: "We can't find your transaction",
-  missingNext: "Look in your wallet or exchange. If it shows the payment as failed, you still have the money. If it shows it as completed, don't pay again: contact {contact} and tell them this reference: {reference}.",
+  missingNext:
+    "Look in your wallet or exchange. If it shows the payment as failed, you still have the money. If it shows it as completed, don't pay again: contact {contact} and tell them this reference: {reference}.",
   enteredNext:
     "Is it the wrong transaction ID? Enter the right one below. Did you pay with this transaction? Then don't pay again, and contact {contact} and tell them this reference: {reference}.",
   /** After a reorganization, once a payment is not expected back. */
@@ -239,7 +241,8 @@ export const en = {
   hashLooking: "We're looking for this transaction.",
   hashUnknown:
     "The network doesn't know this transaction yet. We'll keep trying for an hour. Compare the transaction ID with the one in your wallet or exchange.",
-  hashGivenUp: "We looked for this transaction for an hour and can't find it.",
+  hashGivenUp:
+    "We looked for this transaction for an hour and can't find it. You can enter the transaction ID again.",
   hashDisplaced:
     "We can't find this transaction and stopped looking to make room for a newer one. Enter the transaction ID again if you need to.",
   hashCounted: "Found. It counts toward this payment.",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4190b25d657d.
+ * of en.ts with the digest 814bfea16b06.
  */
 export const es: Catalogue = {
   lang: "es",
@@ -21,7 +21,7 @@ export const es: Catalogue = {
   lastDigits:
     "Los últimos dígitos nos permiten reconocer tu pago, así que no redondees el importe.",
   arrives:
-    "Deben llegar exactamente {amount}. ¿Pagas desde un exchange? Suma su comisión, para que lleguen exactamente {amount}.",
+    "Deben llegar exactamente {amount}. Si tu exchange descuenta una comisión del importe, súmala.",
   onlyHere:
     "Envía solo {token} y solo por la red {network}. Cualquier otra cosa no llegará al comercio y no se podrá recuperar.",
   ownCoin:
@@ -88,36 +88,52 @@ export const es: Catalogue = {
   awaitingLead:
     "¿Ya lo enviaste? No lo envíes dos veces: aparecerá aquí. Puedes cerrar esta página y volver.",
   payAgain:
-    "¿Tu billetera o exchange la muestra como completada? Entonces no pagues otra vez: ponte en contacto con {contact} e indica esta referencia: {reference}. Si no, puedes pagar de nuevo abajo.",
+    "Si tu billetera o exchange muestra un pago completado para este pedido, no pagues otra vez: ponte en contacto con {contact} e indica esta referencia: {reference}. Si no, puedes pagar de nuevo abajo.",
   lookingLead:
-    "No pagues otra vez. Suele tardar unos minutos. Si no la encontramos en una hora, esta página lo dirá. Puedes cerrar esta página y volver.",
+    "Estamos buscando la transacción que introdujiste, lo que suele tardar unos minutos. Si no la encontramos en una hora, esta página lo dirá.",
+  lookingNext: "No pagues otra vez. Puedes cerrar esta página y volver.",
+  lookingOver:
+    "El tiempo para pagar ha terminado. Si tu pago llegó tarde, {merchant} decidirá sobre él.",
   lookingHeadline: "Buscando tu transacción",
   sentFailedHeadline: "Tu transacción ha fallado",
-  enteredHeadline: "Esa transacción no corresponde a este pago",
+  enteredHeadline: "Ese no es el pago que esperamos",
+  missingHeadline: "No encontramos tu transacción",
+  missingNext:
+    "Mira en tu billetera o exchange. Si muestra el pago como fallido, todavía tienes el dinero. Si lo muestra como completado, no pagues otra vez: ponte en contacto con {contact} e indica esta referencia: {reference}.",
   enteredNext:
-    "No pagues otra vez todavía. ¿Introdujiste la equivocada? Introduce abajo la correcta. ¿Pagaste con esta? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
-  goneHeadline: "La red ya no muestra tu pago",
+    "¿Es el ID de otra transacción? Introduce abajo el correcto. ¿Pagaste con esta transacción? Entonces no pagues otra vez: ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  goneHeadline: "Mira en tu billetera antes de pagar otra vez",
   goneLead:
-    "Mira en tu billetera o exchange. Si muestra el pago como enviado, pendiente o completado, espera y no pagues otra vez. Si lo muestra como fallido, todavía tienes el dinero y puedes pagar de nuevo abajo. ¿Sigue sin aparecer aquí después de una hora? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "La red tenía tu pago y luego lo descartó. Tu dinero no se ha perdido: sigue contigo o está de nuevo en camino. Mira en tu billetera o exchange.",
+  goneWait:
+    "¿Aparece allí como enviado, pendiente o completado? Espera y no pagues otra vez. Si una hora después de enviarlo sigue sin aparecer aquí, ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  goneFailed:
+    "¿Aparece allí como fallido? Entonces todavía tienes el dinero y puedes pagar de nuevo abajo.",
   partlyPaidHeadline: "Ha llegado una parte de tu pago",
   partlyPaidLead:
-    "Envía los {remaining} restantes para completar el pago. Hemos recibido {received} de {payable}.",
+    "{merchant} ha recibido {received} de {payable}. Envía los {remaining} restantes para completar el pago.",
+  partlyArrived: "{merchant} ha recibido hasta ahora {received} de {payable}.",
   partlyPaidSent: "¿Ya enviaste el resto? No lo envíes dos veces: aparecerá aquí.",
   partlyPaidElse:
     "¿No envías el resto? Cuando termine el tiempo para pagar, podrás pedir aquí que te devuelvan el dinero.",
   partlyPaidGone:
-    "Han llegado {received}. Otro pago que habíamos visto ya no está en la red. Mira en tu billetera o exchange: si lo muestra como enviado, pendiente o completado, espera. Si lo muestra como fallido, envía el resto abajo.",
+    "{merchant} ha recibido {received}. La red tenía otro pago tuyo y luego lo descartó. Ese dinero no se ha perdido: sigue contigo o está de nuevo en camino. Mira en tu billetera o exchange.",
+  partlyPaidFailed:
+    "¿Aparece allí como fallido? Entonces todavía tienes ese dinero y puedes enviar abajo los {remaining} restantes.",
   confirmingHeadline: "Pago detectado",
   confirmingLead:
     "No tienes que hacer nada más y puedes cerrar esta página. La red está confirmando tu pago. Tiempo estimado: {wait}.",
   confirmationCount: "Confirmaciones: {current} de {required}",
   waitUnderMinute: "menos de un minuto",
   waitAbout: "aproximadamente {time}",
-  inReviewHeadline: "Pago encontrado, a la espera del comercio",
+  inReviewHeadline: "Pago encontrado, a la espera de {merchant}",
+  inReviewAmountHeadline: "Ha llegado un importe distinto",
   inReviewLead:
-    "Espera y no lo envíes otra vez. {merchant} decide si acepta tu pago o lo devuelve. La decisión aparecerá en esta página.",
-  inReviewUnclear: "Tu pago no se ha podido asignar automáticamente.",
-  inReviewAmount: "Hemos recibido {arrived}, pero se habían pedido {payable}.",
+    "{merchant} decide si acepta tu pago o lo reembolsa. La decisión aparecerá en esta página. No envíes nada hasta entonces.",
+  inReviewEntered:
+    "{merchant} ha recibido {arrived}. Encontramos el pago con el ID de transacción que introdujiste, así que {merchant} comprueba primero si es de este pedido.",
+  inReviewAmount: "{merchant} ha recibido {arrived} en lugar de {payable}.",
+  inReviewByHand: "{merchant} ha recibido {arrived} y tiene que comprobar este pago a mano.",
   paidHeadline: "Pagado",
   paidLead: "¡Gracias! {merchant} ha recibido tu pago.",
   overpaidHeadline: "Pagado. Enviaste {excess} de más",
@@ -132,52 +148,61 @@ export const es: Catalogue = {
   paidLateOverpaidLead: "{merchant} ha aceptado tu pago.",
   lateHeadline: "Tu pago llegó cuando el tiempo había terminado",
   lateLead:
-    "Espera y no envíes nada más. {merchant} decide si acepta tu pago o lo devuelve. La decisión aparecerá en esta página.",
+    "{merchant} ha recibido {arrived} y decide si acepta tu pago o lo reembolsa. La decisión aparecerá en esta página. No envíes nada más.",
   expiredHeadline: "El tiempo para pagar ha terminado",
   expiredLead: "¿Aún no lo enviaste? No envíes nada ahora. Pide a {merchant} un enlace nuevo.",
+  expiredElse: "No envíes nada ahora.",
   newLink:
-    "No envíes nada ahora. Pide un enlace nuevo a {contact} e indica esta referencia: {reference}.",
+    "El tiempo para pagar también ha terminado, así que no envíes nada ahora. Pide un enlace nuevo a {contact} e indica esta referencia: {reference}.",
   expiredSent:
     "¿Ya lo enviaste? No lo envíes otra vez: todavía puede aparecer aquí, así que guarda el enlace de esta página. ¿Sigue sin aparecer aquí una hora después de enviarlo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   expiredPartlyHeadline: "Solo se pagó una parte a tiempo",
   expiredPartlyLead:
-    "Ya no envíes el resto: el tiempo para pagar ha terminado. Hemos recibido {received} de {payable}.",
+    "{merchant} ha recibido {received} de {payable}. Ya no envíes el resto. ¿Todavía quieres el pedido? Pide a {merchant} un enlace nuevo.",
   expiredPartlyNext:
     "Ponte en contacto con {contact} por los {received} e indica esta referencia: {reference}.",
   canceledHeadline: "Cancelado por {merchant}",
-  canceledLead: "No envíes nada: {merchant} ha cancelado este pedido.",
-  notNeededLead: "Hemos recibido {arrived}. No envíes nada más.",
+  canceledLead: "{merchant} ha cancelado este pedido. No envíes nada.",
+  canceledSent:
+    "¿Ya lo enviaste? Aparecerá aquí, y entonces podrás pedir que te lo devuelvan. Si una hora después de enviarlo no aparece aquí, ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  notNeededLead: "{merchant} ha recibido {arrived}. No envíes nada más.",
   canceledPaidHeadline: "Cancelado, pero tu pago ha llegado",
   canceledPaidLead:
-    "Espera y no envíes nada más. {merchant} había cancelado este pedido y ahora decide si acepta tu pago o lo devuelve. La decisión aparecerá en esta página.",
+    "{merchant} canceló este pedido antes de que llegaran tus {arrived}, y ahora decide si acepta tu pago o lo reembolsa. La decisión aparecerá en esta página. No envíes nada más.",
   cannotCheckHeadline: "Ahora mismo no podemos consultar la red",
   cannotCheckSince: "Última comprobación: {time}.",
   cannotCheckLead:
     "¿Ya lo enviaste? No lo envíes otra vez: tu pago se encontrará en cuanto se pueda volver a leer la red {network}.",
   cannotCheckOpen:
-    "¿Aún no has pagado? Lo mejor es esperar hasta que podamos volver a leer la red, y pedir un enlace nuevo si se acaba el tiempo. Si pagas ahora, lo veremos entonces.",
+    "¿Aún no has pagado? Lo mejor es esperar hasta que podamos leer de nuevo la red. Si mientras tanto se acaba el tiempo, pide a {merchant} un enlace nuevo.",
   cannotCheckOver: "¿Aún no has pagado? No pagues ahora. Pide un enlace nuevo a {contact}.",
   cannotCheckOverSent:
-    "¿Ya lo enviaste? No lo envíes otra vez: todavía no hemos leído la red {network} hasta el final de ese tiempo. Esta página mostrará lo que encontremos.",
+    "¿Ya lo enviaste? No lo envíes otra vez: esta página mostrará tu pago en cuanto podamos leer de nuevo la red {network}.",
   notAcceptedHeadline: "Ahora no puedes pagar de esta forma",
-  notAccepted:
-    "No envíes nada: {merchant} no acepta por ahora {token} en la red {network}. ¿Ya lo enviaste o quieres pagar de otra forma? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  notAccepted: "{merchant} no acepta por ahora {token} en la red {network}. No envíes nada.",
+  notAcceptedSent:
+    "¿Ya lo enviaste? No se ha perdido: va a la billetera de {merchant}. Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  notAcceptedElse: "¿Aún no has pagado? Pregunta a {contact} cómo pagar de otra forma.",
+  notAcceptedOptions: "¿Aún no has pagado? Abajo puedes pagar con otro token o en otra red.",
   cannotConfirmNow:
-    "Ahora mismo no podemos acceder a la red {network}. Las confirmaciones seguirán en cuanto podamos. Tu pago se ha encontrado, así que no lo envíes otra vez.",
+    "Tu pago se ha encontrado, así que no lo envíes otra vez. Ahora mismo no podemos acceder a la red {network}, por lo que el número de confirmaciones puede no estar al día. Puedes cerrar esta página y volver.",
   revertedHeadline: "La red debe volver a confirmar tu pago",
   revertedLead:
-    "No pagues otra vez. La red {network} ha reordenado sus últimas transacciones y tiene que confirmar la tuya de nuevo. Esto pasa de vez en cuando, y el pago suele aparecer de nuevo en unos minutos.",
+    "No pagues otra vez. La red {network} tiene que confirmar tu pago por segunda vez porque ha reordenado sus últimas transacciones. Esto pasa de vez en cuando y suele tardar unos minutos. Tu dinero no se ha perdido.",
   revertedNext:
-    "Puedes cerrar esta página y volver. ¿Sigue sin aparecer aquí una hora después de enviarlo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "Puedes cerrar esta página y volver. Si una hora después de enviarlo sigue sin aparecer aquí, ponte en contacto con {contact} e indica esta referencia: {reference}.",
   reverted:
     "Mira en tu billetera antes de enviar nada: la red no ha conservado un pago que antes aparecía aquí. Mientras tu billetera lo muestre como enviado o pendiente, no envíes otro.",
-  transactionFailed: "La transacción que introdujiste falló en la red: tu dinero no se movió.",
-  contact: "¿Preguntas? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  transactionFailed:
+    "La transacción que introdujiste falló en la red. No se envió {token}: el dinero lo sigues teniendo tú o tu exchange.",
   contactIfLong:
     "¿No hay decisión después de un día? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
-  waitOrRefund: "¿Prefieres que te devuelvan el dinero? Indica abajo adónde debe ir.",
+  contactOrRefund:
+    "¿No hay decisión después de un día, o prefieres un reembolso? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+  waitOrRefund: "¿Prefieres un reembolso? Pídelo abajo, para que se sepa tu dirección.",
 
   hashQuestion: "¿Ya pagaste, pero no lo ves aquí?",
+  hashAnother: "Introducir otro ID de transacción",
   hashLead:
     "Pega el ID de tu transacción (TxID o hash) o su enlace en un explorador de bloques. La buscaremos en la red {network}.",
   hashLabel: "ID de la transacción (TxID o hash) o enlace",
@@ -185,43 +210,50 @@ export const es: Catalogue = {
   hashReceived:
     "Gracias. Estamos buscando tu transacción y aparecerá en esta página cuando sepamos que corresponde a este pago. No pagues dos veces.",
   hashMalformed:
-    "Esto no es un ID de transacción (TxID o hash). Un ID tiene 64 caracteres, como 3f5a…, y puede empezar por 0x. Cópialo de tu billetera o exchange y pégalo en el campo de abajo.",
+    "{problem} Un ID de transacción (TxID o hash) tiene 64 caracteres, o 66 si empieza por 0x. Cópialo de tu billetera o exchange y pégalo en el campo de abajo.",
+  hashTooShort: "Esto es demasiado corto.",
+  hashTooLong: "Esto es demasiado largo.",
+  hashWrongCharacter:
+    "Esto no es un ID de transacción: contiene caracteres que no son cifras ni letras de la A a la F.",
+  hashNotInLink: "No encontramos un único ID de transacción en este enlace.",
+  hashIsAddress: "Esto es una dirección, no un ID de transacción.",
   hashTooMany:
-    "Todavía estamos comprobando las transacciones que nos indicaste. Espera los resultados o ponte en contacto con el comercio.",
+    "Todavía estamos comprobando las transacciones que nos indicaste. Espera los resultados o ponte en contacto con {merchant}.",
 
   hashSubmitted: "Transacciones que nos indicaste",
   hashLooking: "Estamos buscando esta transacción.",
   hashUnknown:
-    "La red todavía no conoce esta transacción. Seguiremos intentándolo durante una hora. Comprueba que copiaste bien el hash.",
-  hashGivenUp: "No encontramos esta transacción. Si ya está en la red, introduce el hash otra vez.",
+    "La red todavía no conoce esta transacción. Seguiremos intentándolo durante una hora. Compara el ID de transacción con el de tu billetera o exchange.",
+  hashGivenUp:
+    "Hemos buscado esta transacción durante una hora y no la encontramos. Puedes introducir otra vez el ID de transacción.",
   hashDisplaced:
-    "No encontramos esta transacción y hemos dejado de buscarla para dar paso a una más reciente. Si lo necesitas, introduce el hash otra vez.",
+    "No encontramos esta transacción y hemos dejado de buscarla para dar paso a una más reciente. Si lo necesitas, introduce el ID de transacción otra vez.",
   hashCounted: "Encontrada. Cuenta para este pago.",
   hashInReview: "Encontrada. {merchant} decidirá si corresponde a este pago.",
   hashReverted:
     "La red todavía no ha confirmado esta transacción de forma definitiva. Mientras tu billetera la muestre como enviada o pendiente, no envíes otra.",
   hashFailed: "Esta transacción falló en la red, así que no se envió ningún {token}.",
   hashOtherAddress:
-    "Esta transacción no envió nada a la dirección de este pago. Comprueba en tu billetera adónde fue.",
+    "Esta transacción fue a otra dirección, no a la de este pago. Mira en tu billetera o exchange adónde fue.",
   hashOtherToken:
-    "Esta transacción envió algo distinto de {token} en la red {network}, así que no cuenta. Ponte en contacto con {merchant} e indica esta referencia: {reference}.",
+    "Esta transacción envió algo distinto de {token} en la red {network}, así que no cuenta. Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   hashTokenDisabled:
-    "Por ahora no podemos aceptar {token} en la red {network}. Ponte en contacto con {merchant} e indica esta referencia: {reference}.",
+    "Por ahora no podemos aceptar {token} en la red {network}. Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   hashTooSmall: "Esta transacción envió demasiado poco para contar como pago.",
   hashTooEarly: "Esta transacción es anterior a este pago, así que no puede corresponder a él.",
   hashTooLate:
-    "El tiempo para pagar terminó hace demasiado para que podamos asociar esta transacción. Ponte en contacto con {merchant} e indica esta referencia: {reference}.",
+    "Esta transacción se hizo mucho después de que terminara el tiempo para pagar, así que aquí no cuenta. Si fue a la dirección de este pago, {merchant} tiene el dinero. Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   hashNotForThis:
-    "Esta transacción no es un pago de esta factura. Si crees que lo es, ponte en contacto con {merchant} e indica esta referencia: {reference}.",
+    "Esta transacción no es un pago de esta factura. Si crees que lo es, ponte en contacto con {contact} e indica esta referencia: {reference}.",
 
   refundQuestion: "Pedir un reembolso",
   refundAmount: "Pedir que devuelvan {amount}",
   refundNext:
-    "Indica la dirección de billetera a la que debe ir el reembolso. {merchant} envía los reembolsos desde su propia billetera, y esta página mostrará cuándo.",
+    "Pulsa el botón e indica tu propia dirección para el reembolso. {merchant} lo envía a mano, y aquí verás cuándo está en camino.",
   refundAsked:
-    "Pediste que te devuelvan {refund}. {merchant} envía los reembolsos a mano, y esta página mostrará cuándo. Si no pasa nada, ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "Has pedido que te devuelvan {refund}. {merchant} lo envía a mano, y aquí verás cuándo está en camino. ¿Nada después de unos días? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   refundLead:
-    "{merchant} puede devolverte lo que este pago no necesita. Escribe el ID de la transacción (TxID o hash) de tu pago y una dirección de tu propia billetera. No escribas la dirección del exchange desde el que pagaste: lo que se envíe allí puede perderse.",
+    "{merchant} puede devolverte lo que este pago no necesita. Escribe el ID de la transacción (TxID o hash) de tu pago y una dirección tuya: la de tu billetera o tu dirección de depósito en un exchange. No escribas la dirección desde la que un exchange envió tu pago: lo que se envíe allí puede perderse.",
   refundAddressLabel: "Tu propia dirección en la red {network}",
   refundContinue: "Continuar",
   refundCheck: "¿Es esta tu dirección?",
@@ -230,17 +262,17 @@ export const es: Catalogue = {
   refundSend: "Sí, pedir el reembolso",
   refundChange: "Cambiarla",
   refundReceived:
-    "Gracias. {merchant} tiene tu solicitud y decidirá sobre ella. Esta página mostrará cuándo el reembolso está en camino.",
+    "Gracias. {merchant} tiene tu solicitud. Esta página mostrará cuándo está en camino el reembolso.",
   refundAlready:
     "Ya se ha pedido un reembolso de este pago y no lo hemos cambiado. Si no fuiste tú, ponte en contacto ahora con {merchant} e indica esta referencia: {reference}.",
   refundNothing:
-    "No encontramos nada que reembolsar en esta transacción. Escribe el hash de tu pago confirmado en esta página o ponte en contacto con {merchant}.",
+    "No encontramos nada que reembolsar en esta transacción. Escribe el ID de transacción de tu pago confirmado en esta página o ponte en contacto con {merchant}.",
   refundBadAddress:
     "Eso no parece una dirección de la red {network}. Cópiala de nuevo de tu billetera.",
   refundAddressRefused:
     "Un reembolso a esta dirección no te llegaría. Escribe una dirección de tu propia billetera.",
   refunds: "Reembolsos",
-  refundRequested: "{amount} a {address}: solicitado. {merchant} decidirá sobre él.",
+  refundRequested: "{amount} a {address}: solicitado a {merchant}.",
   refundSent: "{amount} a {address}: enviado por {merchant}. Estamos comprobando la transacción.",
   refundConfirmed: "{amount} a {address}: reembolsado.",
   refundRejected: "{amount} a {address}: rechazado por {merchant}. Motivo: {reason}",
@@ -310,7 +342,7 @@ export const es: Catalogue = {
     "¿Ya has pagado? No pagues otra vez: tu pago se buscará en cuanto todo vuelva a funcionar. Vuelve a comprobarlo en un minuto. Si esta página no ha vuelto después de una hora, pregunta a la tienda.",
   busyHeadline: "Un momento, por favor",
   busyLead:
-    "Esta página ha recibido muchísimas solicitudes y hacemos una breve pausa. ¿Ya has pagado? No pagues otra vez: seguimos buscando tu pago. Tiempo de espera: {time}. Después, vuelve a comprobarlo. Si estabas introduciendo el hash de una transacción, introdúcelo entonces de nuevo.",
+    "Esta página ha recibido muchísimas solicitudes y hacemos una breve pausa. ¿Ya has pagado? No pagues otra vez: seguimos buscando tu pago. Tiempo de espera: {time}. Después, vuelve a comprobarlo. Si estabas introduciendo un ID de transacción, introdúcelo entonces de nuevo.",
   refusedHeadline: "Eso no ha funcionado",
   refusedLead:
     "No pudimos leer lo que envió tu navegador y no ha cambiado nada. Vuelve a tu pago e inténtalo de nuevo.",
@@ -318,7 +350,7 @@ export const es: Catalogue = {
   failedLead:
     "¿Ya has pagado? No pagues otra vez: seguimos buscando tu pago en la red. Vuelve a comprobarlo en un minuto.",
   formNotReceived:
-    "Si introdujiste el hash de una transacción, es posible que no lo hayamos recibido. Vuelve al pago e introduce el hash otra vez si la transacción no aparece allí.",
+    "Si introdujiste un ID de transacción, es posible que no lo hayamos recibido. Vuelve al pago e introduce el ID de transacción otra vez si la transacción no aparece allí.",
   failedReference: "Si sigue ocurriendo, envía esta referencia al comercio: {reference}",
   homeTitle: "Páginas de pago",
   homeHeadline: "Aquí los comercios reciben sus pagos",

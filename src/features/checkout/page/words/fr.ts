@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4190b25d657d.
+ * of en.ts with the digest 814bfea16b06.
  */
 export const fr: Catalogue = {
   lang: "fr",
@@ -21,7 +21,7 @@ export const fr: Catalogue = {
   lastDigits:
     "Les derniers chiffres nous permettent de reconnaître votre paiement. Merci de ne pas arrondir le montant.",
   arrives:
-    "Le montant reçu doit être exactement de {amount}. Vous payez depuis une plateforme d’échange\u00a0? Ajoutez ses frais en plus, pour que le montant reçu soit exactement de {amount}.",
+    "Le montant reçu doit être exactement de {amount}. Si votre plateforme d’échange déduit des frais du montant, ajoutez-les.",
   onlyHere:
     "Envoyez uniquement {token} sur le réseau {network}. Tout autre envoi n’arrivera pas au marchand et ne pourra pas être récupéré.",
   ownCoin:
@@ -89,37 +89,53 @@ export const fr: Catalogue = {
   awaitingLead:
     "Vous avez déjà payé\u00a0? Ne payez pas deux fois\u00a0: votre paiement s’affichera ici. Vous pouvez fermer cette page et y revenir.",
   payAgain:
-    "Votre portefeuille ou votre plateforme d’échange l’affiche comme terminée\u00a0? Alors ne payez pas de nouveau\u00a0: contactez {contact} en indiquant cette référence\u00a0: {reference}. Sinon, vous pouvez payer de nouveau ci-dessous.",
+    "Si votre portefeuille ou votre plateforme d’échange affiche un paiement terminé pour cette commande, ne payez pas de nouveau\u00a0: contactez {contact} en indiquant cette référence\u00a0: {reference}. Sinon, vous pouvez payer de nouveau ci-dessous.",
   lookingLead:
-    "Ne payez pas de nouveau. Cela prend en général quelques minutes. Si nous ne la trouvons pas en une heure, cette page l’indiquera. Vous pouvez fermer cette page et y revenir.",
+    "Nous cherchons la transaction que vous avez saisie, ce qui prend en général quelques minutes. Si nous ne la trouvons pas en une heure, cette page l’indiquera.",
+  lookingNext: "Ne payez pas de nouveau. Vous pouvez fermer cette page et y revenir.",
+  lookingOver:
+    "Le délai de paiement est écoulé. Si votre paiement est arrivé en retard, {merchant} décidera de la suite.",
   lookingHeadline: "Nous cherchons votre transaction",
   sentFailedHeadline: "Votre transaction a échoué",
-  enteredHeadline: "Cette transaction ne correspond pas à ce paiement",
+  enteredHeadline: "Ce n’est pas le paiement que nous attendons",
+  missingHeadline: "Nous ne trouvons pas votre transaction",
+  missingNext:
+    "Regardez dans votre portefeuille ou sur votre plateforme d’échange. Si le paiement y figure comme échoué, vous avez toujours l’argent. S’il y figure comme terminé, ne payez pas de nouveau\u00a0: contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   enteredNext:
-    "Pour l’instant, ne payez pas de nouveau. Vous avez saisi la mauvaise\u00a0? Saisissez la bonne ci-dessous. Vous avez payé avec celle-ci\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
-  goneHeadline: "Le réseau n’affiche plus votre paiement",
+    "Ce n’est pas le bon identifiant de transaction\u00a0? Saisissez le bon ci-dessous. Vous avez payé avec cette transaction\u00a0? Alors ne payez pas de nouveau\u00a0: contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+  goneHeadline: "Vérifiez votre portefeuille avant de repayer",
   goneLead:
-    "Regardez dans votre portefeuille ou sur votre plateforme d’échange. Si le paiement y figure comme envoyé, en attente ou terminé, patientez et ne payez pas de nouveau. S’il y figure comme échoué, vous avez toujours l’argent et pouvez payer de nouveau ci-dessous. Toujours pas ici après une heure\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Le réseau avait votre paiement, puis l’a abandonné. Votre argent n’est pas perdu\u00a0: vous l’avez toujours, ou il est de nouveau en route. Regardez dans votre portefeuille ou sur votre plateforme d’échange.",
+  goneWait:
+    "Le paiement y figure comme envoyé, en attente ou terminé\u00a0? Patientez et ne payez pas de nouveau. S’il n’est toujours pas ici une heure après l’envoi, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+  goneFailed:
+    "Il y figure comme échoué\u00a0? Alors vous avez toujours l’argent et pouvez payer de nouveau ci-dessous.",
   partlyPaidHeadline: "Une partie de votre paiement est arrivée",
   partlyPaidLead:
-    "Envoyez les {remaining} restants pour terminer le paiement. Nous avons reçu {received} sur {payable}.",
+    "{merchant} a reçu {received} sur {payable}. Envoyez les {remaining} restants pour terminer le paiement.",
+  partlyArrived: "{merchant} a reçu jusqu’à présent {received} sur {payable}.",
   partlyPaidSent:
     "Vous avez déjà envoyé le reste\u00a0? Ne l’envoyez pas deux fois\u00a0: il s’affichera ici.",
   partlyPaidElse:
     "Vous n’envoyez pas le reste\u00a0? Une fois le délai de paiement écoulé, vous pourrez demander ici à être remboursé.",
   partlyPaidGone:
-    "{received} sont arrivés. Un autre paiement que nous avions vu n’est plus sur le réseau. Regardez dans votre portefeuille ou sur votre plateforme d’échange\u00a0: s’il y figure comme envoyé, en attente ou terminé, patientez. S’il y figure comme échoué, envoyez le reste ci-dessous.",
+    "{merchant} a reçu {received}. Le réseau avait un autre paiement de votre part, puis l’a abandonné. Cet argent n’est pas perdu\u00a0: vous l’avez toujours, ou il est de nouveau en route. Regardez dans votre portefeuille ou sur votre plateforme d’échange.",
+  partlyPaidFailed:
+    "Il y figure comme échoué\u00a0? Alors vous avez toujours cet argent et pouvez envoyer les {remaining} restants ci-dessous.",
   confirmingHeadline: "Paiement détecté",
   confirmingLead:
     "Vous n’avez plus rien à faire et pouvez fermer cette page. Le réseau est en train de confirmer votre paiement. Durée estimée\u00a0: {wait}.",
   confirmationCount: "Confirmations\u00a0: {current} sur {required}",
   waitUnderMinute: "moins d’une minute",
   waitAbout: "environ {time}",
-  inReviewHeadline: "Paiement trouvé, en attente du marchand",
+  inReviewHeadline: "Paiement trouvé, en attente de {merchant}",
+  inReviewAmountHeadline: "Un montant différent est arrivé",
   inReviewLead:
-    "Patientez et n’envoyez pas le paiement une deuxième fois. {merchant} décide d’accepter votre paiement ou de le renvoyer. La décision s’affichera sur cette page.",
-  inReviewUnclear: "Votre paiement n’a pas pu être attribué automatiquement.",
-  inReviewAmount: "Nous avons reçu {arrived}, mais le montant demandé était de {payable}.",
+    "{merchant} décide d’accepter votre paiement ou de le rembourser. La décision s’affichera sur cette page. N’envoyez rien d’ici là.",
+  inReviewEntered:
+    "{merchant} a reçu {arrived}. Nous avons trouvé le paiement grâce à l’identifiant de transaction que vous avez saisi\u00a0; {merchant} vérifie donc d’abord s’il concerne cette commande.",
+  inReviewAmount: "{merchant} a reçu {arrived} au lieu de {payable}.",
+  inReviewByHand: "{merchant} a reçu {arrived} et doit vérifier ce paiement à la main.",
   paidHeadline: "Payé",
   paidLead: "Merci\u00a0! {merchant} a bien reçu votre paiement.",
   overpaidHeadline: "Payé. Vous avez envoyé {excess} de trop",
@@ -134,55 +150,65 @@ export const fr: Catalogue = {
   paidLateOverpaidLead: "{merchant} a accepté votre paiement.",
   lateHeadline: "Votre paiement est arrivé après le délai",
   lateLead:
-    "Patientez et n’envoyez rien d’autre. {merchant} décide d’accepter votre paiement ou de le renvoyer. La décision s’affichera sur cette page.",
+    "{merchant} a reçu {arrived} et décide d’accepter votre paiement ou de le rembourser. La décision s’affichera sur cette page. N’envoyez rien d’autre.",
   expiredHeadline: "Le délai de paiement est écoulé",
   expiredLead: "Pas encore payé\u00a0? N’envoyez plus rien. Demandez un nouveau lien à {merchant}.",
+  expiredElse: "N’envoyez rien maintenant.",
   newLink:
-    "N’envoyez rien maintenant. Demandez un nouveau lien à {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Le délai de paiement est lui aussi écoulé, n’envoyez donc rien maintenant. Demandez un nouveau lien à {contact} en indiquant cette référence\u00a0: {reference}.",
   expiredSent:
     "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement peut encore s’afficher ici, gardez donc le lien de cette page. Toujours pas ici une heure après l’envoi\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   expiredPartlyHeadline: "Une partie seulement a été payée à temps",
   expiredPartlyLead:
-    "N’envoyez plus le reste\u00a0: le délai de paiement est écoulé. Nous avons reçu {received} sur {payable}.",
+    "{merchant} a reçu {received} sur {payable}. N’envoyez plus le reste. Vous voulez toujours la commande\u00a0? Demandez un nouveau lien à {merchant}.",
   expiredPartlyNext:
     "Contactez {contact} au sujet des {received} en indiquant cette référence\u00a0: {reference}.",
   canceledHeadline: "Annulé par {merchant}",
-  canceledLead: "N’envoyez rien\u00a0: {merchant} a annulé cette commande.",
-  notNeededLead: "Nous avons reçu {arrived}. N’envoyez rien d’autre.",
+  canceledLead: "{merchant} a annulé cette commande. N’envoyez rien.",
+  canceledSent:
+    "Vous avez déjà payé\u00a0? Votre paiement s’affichera ici, et vous pourrez alors en demander le remboursement. S’il n’est pas ici une heure après l’envoi, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+  notNeededLead: "{merchant} a reçu {arrived}. N’envoyez rien d’autre.",
   canceledPaidHeadline: "Annulé, mais votre paiement est arrivé",
   canceledPaidLead:
-    "Patientez et n’envoyez rien d’autre. {merchant} avait annulé cette commande et décide maintenant d’accepter votre paiement ou de le renvoyer. La décision s’affichera sur cette page.",
+    "{merchant} avait annulé cette commande avant l’arrivée de vos {arrived} et décide maintenant d’accepter votre paiement ou de le rembourser. La décision s’affichera sur cette page. N’envoyez rien d’autre.",
   cannotCheckHeadline: "Impossible de consulter le réseau pour le moment",
   cannotCheckSince: "Dernière vérification\u00a0: {time}.",
   cannotCheckLead:
     "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement sera retrouvé dès que le réseau {network} sera de nouveau lisible.",
   cannotCheckOpen:
-    "Pas encore payé\u00a0? Le mieux est d’attendre que nous puissions de nouveau lire le réseau, et de demander un nouveau lien si le délai expire. Si vous payez maintenant, nous le verrons à ce moment-là.",
+    "Pas encore payé\u00a0? Le mieux est d’attendre que nous puissions de nouveau lire le réseau. Si le délai expire entre-temps, demandez un nouveau lien à {merchant}.",
   cannotCheckOver:
     "Pas encore payé\u00a0? Ne payez pas maintenant. Demandez un nouveau lien à {contact}.",
   cannotCheckOverSent:
-    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: nous n’avons pas encore lu le réseau {network} jusqu’à la fin de ce délai. Cette page affichera ce que nous trouvons.",
+    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: cette page affichera votre paiement dès que nous pourrons de nouveau lire le réseau {network}.",
   notAcceptedHeadline: "Ce moyen de paiement est indisponible",
   notAccepted:
-    "N’envoyez rien\u00a0: {merchant} n’accepte pas {token} sur le réseau {network} pour le moment. Vous avez déjà payé ou voulez payer autrement\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "{merchant} n’accepte pas {token} sur le réseau {network} pour le moment. N’envoyez rien.",
+  notAcceptedSent:
+    "Vous avez déjà payé\u00a0? L’argent n’est pas perdu\u00a0: il va au portefeuille de {merchant}. Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+  notAcceptedElse: "Pas encore payé\u00a0? Demandez à {contact} comment payer autrement.",
+  notAcceptedOptions:
+    "Pas encore payé\u00a0? Vous pouvez payer ci-dessous avec un autre jeton ou réseau.",
   cannotConfirmNow:
-    "Nous ne pouvons pas joindre le réseau {network} pour le moment. Les confirmations reprendront dès que possible. Votre paiement a été trouvé, ne l’envoyez donc pas une deuxième fois.",
+    "Votre paiement a été trouvé, ne l’envoyez donc pas une deuxième fois. Nous ne pouvons pas joindre le réseau {network} pour le moment, le nombre de confirmations n’est donc peut-être pas à jour. Vous pouvez fermer cette page et y revenir.",
   revertedHeadline: "Le réseau doit reconfirmer votre paiement",
   revertedLead:
-    "Ne payez pas de nouveau. Le réseau {network} a réordonné ses dernières transactions et doit confirmer la vôtre une nouvelle fois. Cela arrive de temps en temps, et le paiement réapparaît en général en quelques minutes.",
+    "Ne payez pas de nouveau. Le réseau {network} doit confirmer votre paiement une deuxième fois, car il a réordonné ses dernières transactions. Cela arrive de temps en temps et prend en général quelques minutes. Votre argent n’est pas perdu.",
   revertedNext:
-    "Vous pouvez fermer cette page et y revenir. Toujours pas ici une heure après l’envoi\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Vous pouvez fermer cette page et y revenir. Si le paiement n’est toujours pas ici une heure après l’envoi, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   reverted:
     "Regardez dans votre portefeuille avant d’envoyer quoi que ce soit\u00a0: le réseau n’a pas conservé un paiement qui s’affichait ici. Tant que votre portefeuille l’affiche comme envoyé ou en attente, n’en envoyez pas d’autre.",
   transactionFailed:
-    "La transaction que vous avez saisie a échoué sur le réseau\u00a0: votre argent n’a pas bougé.",
-  contact:
-    "Des questions\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "La transaction que vous avez saisie a échoué sur le réseau. Aucun {token} n’a été envoyé\u00a0: l’argent est toujours chez vous ou sur votre plateforme d’échange.",
   contactIfLong:
     "Pas de décision après un jour\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
-  waitOrRefund: "Vous préférez récupérer votre argent\u00a0? Indiquez ci-dessous où il doit aller.",
+  contactOrRefund:
+    "Pas de décision après un jour, ou vous préférez un remboursement\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+  waitOrRefund:
+    "Vous préférez un remboursement\u00a0? Demandez-le ci-dessous, pour que votre adresse soit connue.",
 
   hashQuestion: "Déjà payé, mais rien ne s’affiche ici\u00a0?",
+  hashAnother: "Saisir un autre identifiant de transaction",
   hashLead:
     "Collez l’identifiant de votre transaction (TxID ou hash) ou son lien dans un explorateur de blocs. Nous la chercherons sur le réseau {network}.",
   hashLabel: "ID de transaction (TxID ou hash) ou lien",
@@ -190,46 +216,52 @@ export const fr: Catalogue = {
   hashReceived:
     "Merci. Nous cherchons votre transaction\u00a0: elle s’affichera sur cette page dès que nous saurons qu’elle correspond à ce paiement. Ne payez pas deux fois.",
   hashMalformed:
-    "Ce n’est pas un identifiant de transaction (TxID ou hash). Un identifiant comporte 64 caractères, par exemple 3f5a…, et peut commencer par 0x. Copiez-le depuis votre portefeuille ou votre plateforme d’échange et collez-le dans le champ ci-dessous.",
+    "{problem} Un identifiant de transaction (TxID ou hash) comporte 64 caractères, ou 66 avec 0x au début. Copiez-le depuis votre portefeuille ou votre plateforme d’échange et collez-le dans le champ ci-dessous.",
+  hashTooShort: "C’est trop court.",
+  hashTooLong: "C’est trop long.",
+  hashWrongCharacter:
+    "Ce n’est pas un identifiant de transaction\u00a0: il contient d’autres caractères que des chiffres et les lettres A à F.",
+  hashNotInLink: "Nous ne trouvons pas un identifiant de transaction unique dans ce lien.",
+  hashIsAddress: "C’est une adresse, pas un identifiant de transaction.",
   hashTooMany:
-    "Nous vérifions encore les transactions que vous avez indiquées. Attendez les résultats ou contactez le marchand.",
+    "Nous vérifions encore les transactions que vous avez indiquées. Attendez les résultats ou contactez {merchant}.",
 
   hashSubmitted: "Transactions que vous avez indiquées",
   hashLooking: "Nous cherchons cette transaction.",
   hashUnknown:
-    "Le réseau ne connaît pas encore cette transaction. Nous continuons à chercher pendant une heure. Vérifiez que vous avez bien copié le hash.",
+    "Le réseau ne connaît pas encore cette transaction. Nous continuons à chercher pendant une heure. Comparez l’identifiant de transaction avec celui de votre portefeuille ou de votre plateforme d’échange.",
   hashGivenUp:
-    "Nous ne trouvons pas cette transaction. Si elle est maintenant sur le réseau, saisissez à nouveau le hash.",
+    "Nous avons cherché cette transaction pendant une heure sans la trouver. Vous pouvez saisir à nouveau l’identifiant de transaction.",
   hashDisplaced:
-    "Nous n’avons pas trouvé cette transaction et avons cessé de la chercher pour faire place à une plus récente. Saisissez à nouveau le hash si besoin.",
+    "Nous n’avons pas trouvé cette transaction et avons cessé de la chercher pour faire place à une plus récente. Saisissez à nouveau l’identifiant de transaction si besoin.",
   hashCounted: "Trouvée. Elle est prise en compte pour ce paiement.",
   hashInReview: "Trouvée. {merchant} décidera si elle correspond à ce paiement.",
   hashReverted:
     "Le réseau n’a pas encore validé définitivement cette transaction. Tant que votre portefeuille l’affiche comme envoyée ou en attente, n’en envoyez pas d’autre.",
   hashFailed: "Cette transaction a échoué sur le réseau\u00a0: aucun {token} n’a été envoyé.",
   hashOtherAddress:
-    "Cette transaction n’a rien envoyé à l’adresse de ce paiement. Vérifiez le destinataire dans votre portefeuille.",
+    "Cette transaction est allée à une autre adresse, pas à celle de ce paiement. Regardez dans votre portefeuille ou sur votre plateforme d’échange où elle est allée.",
   hashOtherToken:
-    "Cette transaction a envoyé autre chose que {token} sur le réseau {network}\u00a0: elle n’est donc pas prise en compte. Contactez {merchant} en indiquant cette référence\u00a0: {reference}.",
+    "Cette transaction a envoyé autre chose que {token} sur le réseau {network}\u00a0: elle n’est donc pas prise en compte. Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   hashTokenDisabled:
-    "Nous ne pouvons pas accepter {token} sur le réseau {network} pour le moment. Contactez {merchant} en indiquant cette référence\u00a0: {reference}.",
+    "Nous ne pouvons pas accepter {token} sur le réseau {network} pour le moment. Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   hashTooSmall:
     "Le montant de cette transaction est trop faible pour être pris en compte comme paiement.",
   hashTooEarly:
     "Cette transaction est antérieure à ce paiement\u00a0: elle ne peut donc pas y correspondre.",
   hashTooLate:
-    "Le délai de paiement est écoulé depuis trop longtemps pour que nous puissions associer cette transaction. Contactez {merchant} en indiquant cette référence\u00a0: {reference}.",
+    "Cette transaction a été faite longtemps après la fin du délai de paiement, elle ne compte donc pas ici. Si elle est allée à l’adresse de ce paiement, {merchant} a l’argent. Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   hashNotForThis:
-    "Cette transaction ne correspond pas à cette facture. Si vous pensez le contraire, contactez {merchant} en indiquant cette référence\u00a0: {reference}.",
+    "Cette transaction ne correspond pas à cette facture. Si vous pensez le contraire, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
 
   refundQuestion: "Demander un remboursement",
   refundAmount: "Demander le retour de {amount}",
   refundNext:
-    "Indiquez l’adresse de portefeuille où le remboursement doit arriver. {merchant} envoie les remboursements depuis son propre portefeuille, et cette page indiquera quand.",
+    "Appuyez sur le bouton et indiquez votre propre adresse pour le remboursement. {merchant} l’envoie à la main, et vous verrez ici quand il est en route.",
   refundAsked:
-    "Vous avez demandé le retour de {refund}. {merchant} envoie les remboursements manuellement, et cette page indiquera quand. Si rien ne se passe, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Vous avez demandé le remboursement de {refund}. {merchant} l’envoie à la main, et vous verrez ici quand il est en route. Rien après quelques jours\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   refundLead:
-    "{merchant} peut vous renvoyer ce dont ce paiement n’a pas besoin. Saisissez l’identifiant de la transaction (TxID ou hash) de votre paiement et une adresse de votre propre portefeuille. Ne saisissez pas l’adresse de la plateforme d’échange depuis laquelle vous avez payé\u00a0: ce qui y est envoyé peut être perdu.",
+    "{merchant} peut vous renvoyer ce dont ce paiement n’a pas besoin. Saisissez l’identifiant de la transaction (TxID ou hash) de votre paiement et une adresse à vous\u00a0: celle de votre portefeuille ou votre adresse de dépôt sur une plateforme d’échange. Ne saisissez pas l’adresse depuis laquelle une plateforme a envoyé votre paiement\u00a0: ce qui y est envoyé peut être perdu.",
   refundAddressLabel: "Votre propre adresse sur le réseau {network}",
   refundContinue: "Continuer",
   refundCheck: "Est-ce votre adresse\u00a0?",
@@ -238,17 +270,17 @@ export const fr: Catalogue = {
   refundSend: "Oui, demander le remboursement",
   refundChange: "La modifier",
   refundReceived:
-    "Merci. {merchant} a votre demande et va en décider. Cette page indiquera quand le remboursement est en route.",
+    "Merci. {merchant} a votre demande. Cette page indiquera quand le remboursement est en route.",
   refundAlready:
     "Un remboursement de ce paiement a déjà été demandé et nous ne l’avons pas modifié. Si ce n’était pas vous, contactez {merchant} dès maintenant en indiquant cette référence\u00a0: {reference}.",
   refundNothing:
-    "Nous ne trouvons rien à rembourser dans cette transaction. Saisissez le hash de votre paiement confirmé sur cette page ou contactez {merchant}.",
+    "Nous ne trouvons rien à rembourser dans cette transaction. Saisissez l’identifiant de transaction de votre paiement confirmé sur cette page ou contactez {merchant}.",
   refundBadAddress:
     "Cela ne ressemble pas à une adresse du réseau {network}. Copiez-la de nouveau depuis votre portefeuille.",
   refundAddressRefused:
     "Un remboursement à cette adresse ne vous parviendrait pas. Saisissez une adresse de votre propre portefeuille.",
   refunds: "Remboursements",
-  refundRequested: "{amount} vers {address}\u00a0: demandé. {merchant} va en décider.",
+  refundRequested: "{amount} à {address}\u00a0: demandé à {merchant}.",
   refundSent:
     "{amount} vers {address}\u00a0: envoyé par {merchant}. Nous vérifions la transaction.",
   refundConfirmed: "{amount} vers {address}\u00a0: remboursé.",
@@ -321,7 +353,7 @@ export const fr: Catalogue = {
     "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement sera recherché dès que tout fonctionnera de nouveau. Vérifiez dans une minute. Si cette page n’est pas revenue après une heure, demandez à la boutique.",
   busyHeadline: "Un instant, s’il vous plaît",
   busyLead:
-    "Cette page vient d’être demandée un très grand nombre de fois, nous faisons donc une courte pause. Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement est toujours recherché. Temps d’attente\u00a0: {time}. Vérifiez ensuite de nouveau. Si vous étiez en train de saisir un hash de transaction, saisissez-le à nouveau à ce moment-là.",
+    "Cette page vient d’être demandée un très grand nombre de fois, nous faisons donc une courte pause. Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement est toujours recherché. Temps d’attente\u00a0: {time}. Vérifiez ensuite de nouveau. Si vous étiez en train de saisir un identifiant de transaction, saisissez-le à nouveau à ce moment-là.",
   refusedHeadline: "Cela n’a pas fonctionné",
   refusedLead:
     "Nous n’avons pas pu lire ce que votre navigateur a envoyé, et rien n’a changé. Revenez à votre paiement et réessayez.",
@@ -329,7 +361,7 @@ export const fr: Catalogue = {
   failedLead:
     "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: nous recherchons toujours votre paiement sur le réseau. Vérifiez de nouveau dans une minute.",
   formNotReceived:
-    "Si vous avez saisi un hash de transaction, il ne nous est peut-être pas parvenu. Revenez au paiement et saisissez à nouveau le hash si la transaction n’y figure pas.",
+    "Si vous avez saisi un identifiant de transaction, il ne nous est peut-être pas parvenu. Revenez au paiement et saisissez à nouveau l’identifiant de transaction si la transaction n’y figure pas.",
   failedReference:
     "Si le problème persiste, communiquez cette référence au marchand\u00a0: {reference}",
   homeTitle: "Pages de paiement",

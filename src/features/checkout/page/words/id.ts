@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 4190b25d657d.
+ * those of en.ts with the digest 814bfea16b06.
  */
 export const id: Catalogue = {
   lang: "id",
@@ -21,7 +21,7 @@ export const id: Catalogue = {
   lastDigits:
     "Kami mengenali pembayaran Anda dari angka-angka terakhir, jadi mohon jangan membulatkan jumlahnya.",
   arrives:
-    "Jumlah yang diterima harus tepat {amount}. Membayar dari exchange? Tambahkan biayanya, agar yang diterima tepat {amount}.",
+    "Jumlah yang diterima harus tepat {amount}. Jika exchange Anda memotong biaya dari jumlah itu, tambahkan biayanya.",
   onlyHere:
     "Kirim hanya {token} di jaringan {network}. Kiriman lain tidak akan sampai ke penjual dan tidak dapat dikembalikan.",
   ownCoin: "Dari dompet Anda sendiri, Anda juga memerlukan sedikit {coin} untuk biaya jaringan.",
@@ -87,37 +87,53 @@ export const id: Catalogue = {
   awaitingLead:
     "Sudah mengirim? Mohon jangan kirim dua kali: pembayaran Anda akan muncul di sini. Anda boleh menutup halaman ini dan kembali lagi.",
   payAgain:
-    "Apakah dompet atau exchange Anda menampilkannya sebagai selesai? Kalau begitu, jangan membayar lagi: hubungi {contact} dan sebutkan kode referensi ini: {reference}. Jika tidak, Anda boleh membayar lagi di bawah.",
+    "Jika dompet atau exchange Anda menampilkan pembayaran yang sudah selesai untuk pesanan ini, jangan membayar lagi: hubungi {contact} dan sebutkan kode referensi ini: {reference}. Jika tidak, Anda boleh membayar lagi di bawah.",
   lookingLead:
-    "Mohon jangan membayar lagi. Biasanya perlu beberapa menit. Jika tidak kami temukan dalam satu jam, halaman ini akan memberitahukannya. Anda boleh menutup halaman ini dan kembali lagi.",
+    "Kami sedang mencari transaksi yang Anda masukkan, biasanya perlu beberapa menit. Jika tidak kami temukan dalam satu jam, halaman ini akan memberitahukannya.",
+  lookingNext: "Mohon jangan membayar lagi. Anda boleh menutup halaman ini dan kembali lagi.",
+  lookingOver:
+    "Waktu untuk membayar sudah habis. Jika pembayaran Anda masuk terlambat, {merchant} yang memutuskannya.",
   lookingHeadline: "Mencari transaksi Anda",
   sentFailedHeadline: "Transaksi Anda gagal",
-  enteredHeadline: "Transaksi itu bukan untuk pembayaran ini",
+  enteredHeadline: "Itu bukan pembayaran yang kami tunggu",
+  missingHeadline: "Kami tidak menemukan transaksi Anda",
+  missingNext:
+    "Periksa dompet atau exchange Anda. Jika pembayaran berstatus gagal, uangnya masih ada pada Anda. Jika berstatus selesai, jangan membayar lagi: hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   enteredNext:
-    "Mohon jangan membayar lagi dulu. Salah memasukkan? Masukkan yang benar di bawah. Anda membayar dengan yang ini? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
-  goneHeadline: "Jaringan tidak lagi menampilkan pembayaran Anda",
+    "Salah ID transaksi? Masukkan yang benar di bawah. Anda membayar dengan transaksi ini? Kalau begitu, jangan membayar lagi: hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+  goneHeadline: "Periksa dompet Anda sebelum membayar lagi",
   goneLead:
-    "Periksa dompet atau exchange Anda. Jika pembayaran berstatus terkirim, tertunda, atau selesai, tunggu dan jangan membayar lagi. Jika berstatus gagal, uangnya masih ada pada Anda dan Anda boleh membayar lagi di bawah. Masih belum ada di sini setelah satu jam? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Jaringan sempat memiliki pembayaran Anda, lalu membuangnya. Uang Anda tidak hilang: masih ada pada Anda, atau sedang dikirim lagi. Periksa dompet atau exchange Anda.",
+  goneWait:
+    "Di sana berstatus terkirim, tertunda, atau selesai? Tunggu dan jangan membayar lagi. Jika satu jam setelah dikirim masih belum ada di sini, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+  goneFailed:
+    "Di sana berstatus gagal? Berarti uangnya masih ada pada Anda, dan Anda boleh membayar lagi di bawah.",
   partlyPaidHeadline: "Sebagian pembayaran Anda sudah masuk",
   partlyPaidLead:
-    "Kirim sisa {remaining} untuk menyelesaikan pembayaran. Kami menerima {received} dari {payable}.",
+    "{merchant} menerima {received} dari {payable}. Kirim sisa {remaining} untuk menyelesaikan pembayaran.",
+  partlyArrived: "Sejauh ini {merchant} menerima {received} dari {payable}.",
   partlyPaidSent:
     "Sudah mengirim sisanya? Mohon jangan kirim dua kali: sisanya akan muncul di sini.",
   partlyPaidElse:
     "Tidak mengirim sisanya? Setelah waktu untuk membayar habis, Anda dapat meminta uang Anda kembali di sini.",
   partlyPaidGone:
-    "{received} sudah masuk. Pembayaran lain yang sempat kami lihat tidak lagi ada di jaringan. Periksa dompet atau exchange Anda: jika pembayaran itu berstatus terkirim, tertunda, atau selesai, tunggu. Jika berstatus gagal, kirim sisanya di bawah.",
+    "{merchant} menerima {received}. Jaringan sempat memiliki pembayaran Anda yang lain, lalu membuangnya. Uang itu tidak hilang: masih ada pada Anda, atau sedang dikirim lagi. Periksa dompet atau exchange Anda.",
+  partlyPaidFailed:
+    "Di sana berstatus gagal? Berarti uang itu masih ada pada Anda, dan Anda boleh mengirim sisa {remaining} di bawah.",
   confirmingHeadline: "Pembayaran terdeteksi",
   confirmingLead:
     "Anda tidak perlu melakukan apa pun lagi dan boleh menutup halaman ini. Jaringan sedang mengonfirmasi pembayaran Anda. Perkiraan waktu: {wait}.",
   confirmationCount: "Konfirmasi: {current} dari {required}",
   waitUnderMinute: "kurang dari satu menit",
   waitAbout: "sekitar {time}",
-  inReviewHeadline: "Pembayaran ditemukan, menunggu penjual",
+  inReviewHeadline: "Pembayaran ditemukan, menunggu {merchant}",
+  inReviewAmountHeadline: "Jumlah yang masuk berbeda",
   inReviewLead:
-    "Mohon tunggu dan jangan kirim lagi. {merchant} yang memutuskan apakah akan menerima atau mengembalikan pembayaran Anda. Keputusannya akan muncul di halaman ini.",
-  inReviewUnclear: "Pembayaran Anda tidak dapat dicocokkan secara otomatis.",
-  inReviewAmount: "Kami menerima {arrived}, tetapi yang diminta adalah {payable}.",
+    "{merchant} memutuskan apakah akan menerima pembayaran Anda atau mengembalikan dananya. Keputusannya akan muncul di halaman ini. Mohon jangan kirim apa pun sampai saat itu.",
+  inReviewEntered:
+    "{merchant} menerima {arrived}. Kami menemukannya lewat ID transaksi yang Anda masukkan, jadi {merchant} memeriksa dulu apakah itu untuk pesanan ini.",
+  inReviewAmount: "{merchant} menerima {arrived}, bukan {payable}.",
+  inReviewByHand: "{merchant} menerima {arrived} dan harus memeriksa pembayaran ini secara manual.",
   paidHeadline: "Lunas",
   paidLead: "Terima kasih. {merchant} sudah menerima pembayaran Anda.",
   overpaidHeadline: "Lunas. Anda mengirim {excess} terlalu banyak",
@@ -133,54 +149,65 @@ export const id: Catalogue = {
   paidLateOverpaidLead: "{merchant} sudah menyetujui pembayaran Anda.",
   lateHeadline: "Pembayaran Anda masuk setelah waktu habis",
   lateLead:
-    "Mohon tunggu dan jangan kirim apa pun lagi. {merchant} yang memutuskan apakah akan menerima atau mengembalikan pembayaran Anda. Keputusannya akan muncul di halaman ini.",
+    "{merchant} menerima {arrived} dan memutuskan apakah akan menerima pembayaran Anda atau mengembalikan dananya. Keputusannya akan muncul di halaman ini. Mohon jangan kirim apa pun lagi.",
   expiredHeadline: "Waktu untuk membayar sudah habis",
   expiredLead:
     "Belum mengirim? Mohon jangan kirim apa pun sekarang. Mintalah tautan baru kepada {merchant}.",
+  expiredElse: "Mohon jangan kirim apa pun sekarang.",
   newLink:
-    "Mohon jangan kirim apa pun sekarang. Mintalah tautan baru kepada {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Waktu untuk membayar juga sudah habis, jadi mohon jangan kirim apa pun sekarang. Mintalah tautan baru kepada {contact} dan sebutkan kode referensi ini: {reference}.",
   expiredSent:
     "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda masih dapat muncul di sini, jadi simpan tautan halaman ini. Masih belum ada di sini satu jam setelah dikirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   expiredPartlyHeadline: "Hanya sebagian yang dibayar tepat waktu",
   expiredPartlyLead:
-    "Mohon jangan lagi mengirim sisanya: waktu untuk membayar sudah habis. Kami menerima {received} dari {payable}.",
+    "{merchant} menerima {received} dari {payable}. Mohon jangan lagi mengirim sisanya. Masih menginginkan pesanannya? Mintalah tautan baru kepada {merchant}.",
   expiredPartlyNext:
     "Hubungi {contact} tentang {received} yang sudah masuk dan sebutkan kode referensi ini: {reference}.",
   canceledHeadline: "Dibatalkan oleh {merchant}",
-  canceledLead: "Mohon jangan kirim apa pun: {merchant} membatalkan pesanan ini.",
-  notNeededLead: "Kami menerima {arrived}. Mohon jangan kirim apa pun lagi.",
+  canceledLead: "{merchant} membatalkan pesanan ini. Mohon jangan kirim apa pun.",
+  canceledSent:
+    "Sudah mengirim? Pembayaran akan muncul di sini, lalu Anda dapat memintanya kembali. Jika satu jam setelah dikirim belum ada di sini, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+  notNeededLead: "{merchant} menerima {arrived}. Mohon jangan kirim apa pun lagi.",
   canceledPaidHeadline: "Dibatalkan, tetapi pembayaran Anda masuk",
   canceledPaidLead:
-    "Mohon tunggu dan jangan kirim apa pun lagi. {merchant} telah membatalkan pesanan ini dan kini memutuskan apakah akan menerima atau mengembalikan pembayaran Anda. Keputusannya akan muncul di halaman ini.",
+    "{merchant} membatalkan pesanan ini sebelum {arrived} dari Anda masuk, dan kini memutuskan apakah akan menerima pembayaran Anda atau mengembalikan dananya. Keputusannya akan muncul di halaman ini. Mohon jangan kirim apa pun lagi.",
   cannotCheckHeadline: "Kami tidak dapat memeriksa jaringan saat ini",
   cannotCheckSince: "Terakhir diperiksa: {time}.",
   cannotCheckLead:
     "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda akan ditemukan begitu jaringan {network} dapat dibaca lagi.",
   cannotCheckOpen:
-    "Belum membayar? Sebaiknya tunggu sampai kami dapat membaca jaringan lagi, dan minta tautan baru jika waktunya habis. Jika Anda membayar sekarang, kami akan melihatnya saat itu.",
+    "Belum membayar? Sebaiknya tunggu sampai kami dapat membaca jaringan lagi. Jika sementara itu waktunya habis, mintalah tautan baru kepada {merchant}.",
   cannotCheckOver:
     "Belum membayar? Mohon jangan membayar sekarang. Mintalah tautan baru kepada {contact}.",
   cannotCheckOverSent:
-    "Sudah mengirim? Mohon jangan kirim lagi: kami belum membaca jaringan {network} sampai akhir waktu itu. Halaman ini akan menampilkan apa yang kami temukan.",
+    "Sudah mengirim? Mohon jangan kirim lagi: halaman ini akan menampilkan pembayaran Anda begitu kami dapat membaca jaringan {network} lagi.",
   notAcceptedHeadline: "Saat ini tidak dapat membayar dengan cara ini",
   notAccepted:
-    "Mohon jangan kirim apa pun: saat ini {merchant} tidak menerima {token} di jaringan {network}. Sudah mengirim, atau ingin membayar dengan cara lain? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Saat ini {merchant} tidak menerima {token} di jaringan {network}. Mohon jangan kirim apa pun.",
+  notAcceptedSent:
+    "Sudah mengirim? Uangnya tidak hilang: uang itu masuk ke dompet {merchant}. Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+  notAcceptedElse: "Belum membayar? Tanyakan kepada {contact} cara lain untuk membayar.",
+  notAcceptedOptions:
+    "Belum membayar? Anda dapat membayar dengan token atau jaringan lain di bawah.",
   cannotConfirmNow:
-    "Kami tidak dapat menjangkau jaringan {network} saat ini. Konfirmasi berlanjut begitu kami bisa. Pembayaran Anda sudah ditemukan, jadi mohon jangan kirim lagi.",
+    "Pembayaran Anda sudah ditemukan, jadi mohon jangan kirim lagi. Kami tidak dapat menjangkau jaringan {network} saat ini, jadi jumlah konfirmasinya mungkin belum terbaru. Anda boleh menutup halaman ini dan kembali lagi.",
   revertedHeadline: "Jaringan harus mengonfirmasi ulang pembayaran",
   revertedLead:
-    "Mohon jangan membayar lagi. Jaringan {network} mengurutkan ulang transaksi terbarunya dan harus mengonfirmasi transaksi Anda lagi. Ini kadang terjadi, dan biasanya pembayaran muncul lagi dalam beberapa menit.",
+    "Mohon jangan membayar lagi. Jaringan {network} harus mengonfirmasi pembayaran Anda sekali lagi karena mengurutkan ulang transaksi terbarunya. Ini kadang terjadi dan biasanya perlu beberapa menit. Uang Anda tidak hilang.",
   revertedNext:
-    "Anda boleh menutup halaman ini dan kembali lagi. Masih belum ada di sini satu jam setelah dikirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Anda boleh menutup halaman ini dan kembali lagi. Jika satu jam setelah dikirim pembayaran masih belum ada di sini, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   reverted:
     "Periksa dompet Anda sebelum mengirim apa pun: jaringan tidak mempertahankan pembayaran yang sebelumnya tampil di sini. Selama dompet Anda menampilkannya sebagai terkirim atau tertunda, mohon jangan kirim yang lain.",
-  transactionFailed: "Transaksi yang Anda masukkan gagal di jaringan: uang Anda tidak berpindah.",
-  contact: "Ada pertanyaan? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+  transactionFailed:
+    "Transaksi yang Anda masukkan gagal di jaringan. Tidak ada {token} yang terkirim: uangnya masih ada pada Anda atau exchange Anda.",
   contactIfLong:
     "Belum ada keputusan setelah satu hari? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
-  waitOrRefund: "Lebih suka uang Anda kembali? Sebutkan di bawah ke mana uang itu harus dikirim.",
+  contactOrRefund:
+    "Belum ada keputusan setelah satu hari, atau lebih suka pengembalian dana? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+  waitOrRefund: "Lebih suka pengembalian dana? Mintalah di bawah, agar alamat Anda diketahui.",
 
   hashQuestion: "Sudah bayar, tetapi tidak tampil di sini?",
+  hashAnother: "Masukkan ID transaksi lain",
   hashLead:
     "Tempelkan ID transaksi Anda (TxID atau hash) atau tautannya di block explorer. Kami akan mencarinya di jaringan {network}.",
   hashLabel: "ID transaksi (TxID atau hash) atau tautan",
@@ -188,45 +215,50 @@ export const id: Catalogue = {
   hashReceived:
     "Terima kasih. Kami sedang mencari transaksi Anda. Transaksi akan tampil di halaman ini setelah kami tahu bahwa itu untuk pembayaran ini. Mohon jangan kirim dua kali.",
   hashMalformed:
-    "Ini bukan ID transaksi (TxID atau hash). ID terdiri dari 64 karakter, misalnya 3f5a…, dan bisa diawali 0x. Salin dari dompet atau exchange Anda, lalu tempelkan di kolom di bawah.",
+    "{problem} ID transaksi (TxID atau hash) terdiri dari 64 karakter, atau 66 dengan 0x di awalnya. Salin dari dompet atau exchange Anda, lalu tempelkan di kolom di bawah.",
+  hashTooShort: "Ini terlalu pendek.",
+  hashTooLong: "Ini terlalu panjang.",
+  hashWrongCharacter: "Ini bukan ID transaksi: ada karakter selain angka dan huruf A sampai F.",
+  hashNotInLink: "Kami tidak menemukan tepat satu ID transaksi dalam tautan ini.",
+  hashIsAddress: "Ini alamat, bukan ID transaksi.",
   hashTooMany:
-    "Kami masih memeriksa transaksi yang Anda masukkan. Tunggu hasilnya, atau hubungi penjual.",
+    "Kami masih memeriksa transaksi yang Anda masukkan. Tunggu hasilnya, atau hubungi {merchant}.",
 
   hashSubmitted: "Transaksi yang Anda masukkan",
   hashLooking: "Kami sedang mencari transaksi ini.",
   hashUnknown:
-    "Jaringan belum mengenal transaksi ini. Kami akan terus mencoba selama satu jam. Mohon periksa apakah hash sudah disalin dengan benar.",
+    "Jaringan belum mengenal transaksi ini. Kami akan terus mencoba selama satu jam. Bandingkan ID transaksinya dengan yang ada di dompet atau exchange Anda.",
   hashGivenUp:
-    "Kami tidak menemukan transaksi ini. Jika sekarang sudah ada di jaringan, masukkan hash-nya lagi.",
+    "Kami mencari transaksi ini selama satu jam dan tidak menemukannya. Anda dapat memasukkan ID transaksinya lagi.",
   hashDisplaced:
-    "Kami tidak menemukan transaksi ini dan berhenti mencarinya agar ada tempat untuk yang lebih baru. Jika perlu, masukkan hash-nya lagi.",
+    "Kami tidak menemukan transaksi ini dan berhenti mencarinya agar ada tempat untuk yang lebih baru. Jika perlu, masukkan ID transaksinya lagi.",
   hashCounted: "Ditemukan. Transaksi ini dihitung untuk pembayaran ini.",
   hashInReview: "Ditemukan. {merchant} akan memutuskan apakah transaksi ini untuk pembayaran ini.",
   hashReverted:
     "Jaringan belum memfinalkan transaksi ini. Selama dompet Anda masih menampilkannya sebagai terkirim atau tertunda, mohon jangan kirim yang lain.",
   hashFailed: "Transaksi ini gagal di jaringan, jadi tidak ada {token} yang terkirim.",
   hashOtherAddress:
-    "Transaksi ini tidak mengirim apa pun ke alamat pembayaran ini. Periksa di dompet Anda ke mana transaksi itu dikirim.",
+    "Transaksi ini masuk ke alamat lain, bukan ke alamat pembayaran ini. Lihat di dompet atau exchange Anda ke mana perginya.",
   hashOtherToken:
-    "Transaksi ini mengirim sesuatu selain {token} di jaringan {network}, jadi tidak dihitung. Hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
+    "Transaksi ini mengirim sesuatu selain {token} di jaringan {network}, jadi tidak dihitung. Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   hashTokenDisabled:
-    "Saat ini kami tidak dapat menerima {token} di jaringan {network}. Hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
+    "Saat ini kami tidak dapat menerima {token} di jaringan {network}. Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   hashTooSmall: "Jumlah dalam transaksi ini terlalu kecil untuk dihitung sebagai pembayaran.",
   hashTooEarly:
     "Transaksi ini terjadi sebelum pembayaran ini dibuat, jadi tidak mungkin untuk pembayaran ini.",
   hashTooLate:
-    "Waktu untuk membayar sudah terlalu lama habis sehingga kami tidak dapat mencocokkan transaksi ini. Hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
+    "Transaksi ini dibuat lama setelah waktu untuk membayar habis, jadi tidak dihitung di sini. Jika masuk ke alamat pembayaran ini, uangnya ada pada {merchant}. Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   hashNotForThis:
-    "Transaksi ini bukan pembayaran untuk tagihan ini. Jika Anda berpendapat lain, hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
+    "Transaksi ini bukan pembayaran untuk tagihan ini. Jika Anda berpendapat lain, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
 
   refundQuestion: "Minta pengembalian dana",
   refundAmount: "Minta {amount} dikembalikan",
   refundNext:
-    "Masukkan alamat dompet tujuan pengembalian dana. {merchant} mengirim pengembalian dana dari dompetnya sendiri, dan halaman ini akan menunjukkan kapan.",
+    "Tekan tombolnya dan masukkan alamat Anda sendiri untuk pengembalian dana. {merchant} mengirimnya secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim.",
   refundAsked:
-    "Anda meminta {refund} dikembalikan. {merchant} mengirim pengembalian dana secara manual, dan halaman ini akan menunjukkan kapan. Jika tidak terjadi apa-apa, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Anda meminta {refund} dikembalikan. {merchant} mengirimnya secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim. Belum ada kabar setelah beberapa hari? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   refundLead:
-    "{merchant} dapat mengirim kembali yang tidak diperlukan untuk pembayaran ini. Masukkan ID transaksi (TxID atau hash) pembayaran Anda dan alamat dompet Anda sendiri. Jangan masukkan alamat exchange yang Anda pakai untuk membayar: yang dikirim ke sana bisa hilang.",
+    "{merchant} dapat mengirim kembali yang tidak diperlukan untuk pembayaran ini. Masukkan ID transaksi (TxID atau hash) pembayaran Anda dan alamat milik Anda: alamat dompet Anda atau alamat deposit Anda di exchange. Jangan masukkan alamat yang dipakai exchange untuk mengirim pembayaran Anda: yang dikirim ke sana bisa hilang.",
   refundAddressLabel: "Alamat Anda sendiri di jaringan {network}",
   refundContinue: "Lanjutkan",
   refundCheck: "Apakah ini alamat Anda?",
@@ -235,17 +267,17 @@ export const id: Catalogue = {
   refundSend: "Ya, minta pengembalian",
   refundChange: "Ubah",
   refundReceived:
-    "Terima kasih. {merchant} sudah menerima permintaan Anda dan akan memutuskannya. Halaman ini akan menunjukkan saat pengembalian dikirim.",
+    "Terima kasih. {merchant} sudah mendapat permintaan Anda. Halaman ini akan menampilkan saat dananya dikirim.",
   refundAlready:
     "Pengembalian untuk pembayaran ini sudah diminta, dan kami tidak mengubahnya. Jika bukan Anda yang meminta, segera hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
   refundNothing:
-    "Kami tidak menemukan apa pun untuk dikembalikan dalam transaksi ini. Masukkan hash pembayaran Anda yang sudah dikonfirmasi di halaman ini, atau hubungi {merchant}.",
+    "Kami tidak menemukan apa pun untuk dikembalikan dalam transaksi ini. Masukkan ID transaksi pembayaran Anda yang sudah dikonfirmasi di halaman ini, atau hubungi {merchant}.",
   refundBadAddress:
     "Itu tidak tampak seperti alamat di jaringan {network}. Salin lagi dari dompet Anda.",
   refundAddressRefused:
     "Pengembalian ke alamat ini tidak akan sampai kepada Anda. Masukkan alamat dompet Anda sendiri.",
   refunds: "Pengembalian dana",
-  refundRequested: "{amount} ke {address}: diminta. {merchant} akan memutuskannya.",
+  refundRequested: "{amount} ke {address}: diminta kepada {merchant}.",
   refundSent: "{amount} ke {address}: dikirim oleh {merchant}. Kami sedang memeriksa transaksinya.",
   refundConfirmed: "{amount} ke {address}: dikembalikan.",
   refundRejected: "{amount} ke {address}: ditolak oleh {merchant}. Alasan: {reason}",
@@ -315,7 +347,7 @@ export const id: Catalogue = {
     "Sudah membayar? Mohon jangan membayar lagi: pembayaran Anda akan dicari begitu semuanya berfungsi lagi. Periksa lagi dalam satu menit. Jika halaman ini belum kembali dalam satu jam, tanyakan kepada toko.",
   busyHeadline: "Mohon tunggu sebentar",
   busyLead:
-    "Halaman ini baru saja dibuka terlalu sering, jadi kami berhenti sejenak. Sudah membayar? Mohon jangan membayar lagi: kami masih mencari pembayaran Anda. Waktu tunggu: {time}. Setelah itu, periksa lagi. Jika tadi Anda sedang memasukkan hash transaksi, masukkan lagi hash itu setelahnya.",
+    "Halaman ini baru saja dibuka terlalu sering, jadi kami berhenti sejenak. Sudah membayar? Mohon jangan membayar lagi: kami masih mencari pembayaran Anda. Waktu tunggu: {time}. Setelah itu, periksa lagi. Jika tadi Anda sedang memasukkan ID transaksi, masukkan lagi ID itu setelahnya.",
   refusedHeadline: "Tidak berhasil",
   refusedLead:
     "Kami tidak dapat membaca yang dikirim browser Anda, dan tidak ada yang berubah. Kembali ke pembayaran Anda dan coba lagi.",
@@ -323,7 +355,7 @@ export const id: Catalogue = {
   failedLead:
     "Sudah membayar? Mohon jangan membayar lagi: kami masih mencari pembayaran Anda di jaringan. Periksa lagi dalam satu menit.",
   formNotReceived:
-    "Jika Anda tadi memasukkan hash transaksi, mungkin kami belum menerimanya. Kembalilah ke pembayaran, dan masukkan hash-nya lagi jika transaksi itu tidak tercantum di sana.",
+    "Jika Anda tadi memasukkan ID transaksi, mungkin kami belum menerimanya. Kembalilah ke pembayaran, dan masukkan ID-nya lagi jika transaksi itu tidak tercantum di sana.",
   failedReference: "Jika hal ini terus terjadi, kirimkan kode ini kepada penjual: {reference}",
   homeTitle: "Halaman pembayaran",
   homeHeadline: "Di sini penjual menerima pembayaran",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4190b25d657d.
+ * of en.ts with the digest 814bfea16b06.
  */
 export const it: Catalogue = {
   lang: "it",
@@ -21,7 +21,7 @@ export const it: Catalogue = {
   lastDigits:
     "Le ultime cifre ci permettono di riconoscere il tuo pagamento: non arrotondare l’importo.",
   arrives:
-    "Devono arrivare esattamente {amount}. Paghi da un exchange? Aggiungi la sua commissione, in modo che arrivino esattamente {amount}.",
+    "Devono arrivare esattamente {amount}. Se il tuo exchange detrae una commissione dall’importo, aggiungila.",
   onlyHere:
     "Invia solo {token} sulla rete {network}. Qualsiasi altra cosa non arriverà al venditore e non potrà essere recuperata.",
   ownCoin: "Dal tuo wallet personale ti serve anche un po’ di {coin} per la commissione di rete.",
@@ -87,36 +87,52 @@ export const it: Catalogue = {
   awaitingLead:
     "Hai già pagato? Non pagare due volte: il pagamento apparirà qui. Puoi chiudere questa pagina e tornare.",
   payAgain:
-    "Il tuo wallet o exchange la mostra come completata? Allora non pagare di nuovo: contatta {contact} e indica questo riferimento: {reference}. Altrimenti puoi pagare di nuovo qui sotto.",
+    "Se il tuo wallet o exchange mostra un pagamento completato per questo ordine, non pagare di nuovo: contatta {contact} e indica questo riferimento: {reference}. Altrimenti puoi pagare di nuovo qui sotto.",
   lookingLead:
-    "Non pagare di nuovo. Di solito servono alcuni minuti. Se non la troviamo entro un’ora, questa pagina lo dirà. Puoi chiudere questa pagina e tornare.",
+    "Stiamo cercando la transazione che hai inserito: di solito servono alcuni minuti. Se non la troviamo entro un’ora, questa pagina lo dirà.",
+  lookingNext: "Non pagare di nuovo. Puoi chiudere questa pagina e tornare.",
+  lookingOver:
+    "Il tempo per pagare è finito. Se il tuo pagamento è arrivato in ritardo, decide {merchant}.",
   lookingHeadline: "Stiamo cercando la tua transazione",
   sentFailedHeadline: "La tua transazione non è riuscita",
-  enteredHeadline: "Quella transazione non riguarda questo pagamento",
+  enteredHeadline: "Non è il pagamento che aspettiamo",
+  missingHeadline: "Non troviamo la tua transazione",
+  missingNext:
+    "Guarda nel tuo wallet o exchange. Se mostra il pagamento come non riuscito, hai ancora il denaro. Se lo mostra come completato, non pagare di nuovo: contatta {contact} e indica questo riferimento: {reference}.",
   enteredNext:
-    "Per ora non pagare di nuovo. Hai inserito quella sbagliata? Inserisci qui sotto quella giusta. Hai pagato con questa? Contatta {contact} e indica questo riferimento: {reference}.",
-  goneHeadline: "La rete non mostra più il tuo pagamento",
+    "L’ID della transazione è sbagliato? Inserisci qui sotto quello giusto. Hai pagato con questa transazione? Allora non pagare di nuovo: contatta {contact} e indica questo riferimento: {reference}.",
+  goneHeadline: "Guarda nel wallet prima di pagare di nuovo",
   goneLead:
-    "Guarda nel tuo wallet o exchange. Se mostra il pagamento come inviato, in sospeso o completato, attendi e non pagare di nuovo. Se lo mostra come non riuscito, hai ancora il denaro e puoi pagare di nuovo qui sotto. Dopo un’ora non è ancora qui? Contatta {contact} e indica questo riferimento: {reference}.",
+    "La rete aveva il tuo pagamento e poi lo ha scartato. Il tuo denaro non è perso: ce l’hai ancora, oppure è di nuovo in viaggio. Guarda nel tuo wallet o exchange.",
+  goneWait:
+    "Lì risulta inviato, in sospeso o completato? Attendi e non pagare di nuovo. Se un’ora dopo l’invio non è ancora qui, contatta {contact} e indica questo riferimento: {reference}.",
+  goneFailed:
+    "Lì risulta non riuscito? Allora hai ancora il denaro e puoi pagare di nuovo qui sotto.",
   partlyPaidHeadline: "È arrivata una parte del tuo pagamento",
   partlyPaidLead:
-    "Invia i restanti {remaining} per completare il pagamento. Abbiamo ricevuto {received} su {payable}.",
+    "{merchant} ha ricevuto {received} su {payable}. Invia i restanti {remaining} per completare il pagamento.",
+  partlyArrived: "{merchant} ha ricevuto finora {received} su {payable}.",
   partlyPaidSent: "Hai già inviato il resto? Non inviarlo due volte: apparirà qui.",
   partlyPaidElse:
     "Non invii il resto? Quando il tempo per pagare sarà finito, potrai chiedere qui indietro il tuo denaro.",
   partlyPaidGone:
-    "Sono arrivati {received}. Un altro pagamento che avevamo visto non è più sulla rete. Guarda nel tuo wallet o exchange: se lo mostra come inviato, in sospeso o completato, attendi. Se lo mostra come non riuscito, invia il resto qui sotto.",
+    "{merchant} ha ricevuto {received}. La rete aveva un altro tuo pagamento e poi lo ha scartato. Quel denaro non è perso: ce l’hai ancora, oppure è di nuovo in viaggio. Guarda nel tuo wallet o exchange.",
+  partlyPaidFailed:
+    "Lì risulta non riuscito? Allora hai ancora quel denaro e puoi inviare qui sotto i restanti {remaining}.",
   confirmingHeadline: "Pagamento rilevato",
   confirmingLead:
     "Non devi fare altro e puoi chiudere questa pagina. La rete sta confermando il tuo pagamento. Tempo previsto: {wait}.",
   confirmationCount: "Conferme: {current} su {required}",
   waitUnderMinute: "meno di un minuto",
   waitAbout: "circa {time}",
-  inReviewHeadline: "Pagamento trovato, in attesa del venditore",
+  inReviewHeadline: "Pagamento trovato, in attesa di {merchant}",
+  inReviewAmountHeadline: "È arrivato un importo diverso",
   inReviewLead:
-    "Attendi e non inviarlo di nuovo. {merchant} decide se accettare il tuo pagamento o restituirlo. La decisione apparirà in questa pagina.",
-  inReviewUnclear: "Non è stato possibile abbinare automaticamente il tuo pagamento.",
-  inReviewAmount: "Abbiamo ricevuto {arrived}, ma l’importo richiesto era {payable}.",
+    "{merchant} decide se accettare il tuo pagamento o rimborsarlo. La decisione apparirà in questa pagina. Non inviare nulla fino ad allora.",
+  inReviewEntered:
+    "{merchant} ha ricevuto {arrived}. Abbiamo trovato il pagamento con l’ID della transazione che hai inserito, quindi {merchant} controlla prima se riguarda questo ordine.",
+  inReviewAmount: "{merchant} ha ricevuto {arrived} invece di {payable}.",
+  inReviewByHand: "{merchant} ha ricevuto {arrived} e deve controllare questo pagamento a mano.",
   paidHeadline: "Pagato",
   paidLead: "Grazie! {merchant} ha ricevuto il tuo pagamento.",
   overpaidHeadline: "Pagato. Hai inviato {excess} in più",
@@ -131,54 +147,63 @@ export const it: Catalogue = {
   paidLateOverpaidLead: "{merchant} ha accettato il tuo pagamento.",
   lateHeadline: "Il tuo pagamento è arrivato a tempo finito",
   lateLead:
-    "Attendi e non inviare altro. {merchant} decide se accettare il tuo pagamento o restituirlo. La decisione apparirà in questa pagina.",
+    "{merchant} ha ricevuto {arrived} e decide se accettare il tuo pagamento o rimborsarlo. La decisione apparirà in questa pagina. Non inviare altro.",
   expiredHeadline: "Il tempo per pagare è finito",
   expiredLead:
     "Non hai ancora pagato? Non inviare nulla adesso. Chiedi a {merchant} un nuovo link.",
+  expiredElse: "Non inviare nulla adesso.",
   newLink:
-    "Non inviare nulla adesso. Chiedi un nuovo link a {contact} e indica questo riferimento: {reference}.",
+    "Anche il tempo per pagare è finito, quindi non inviare nulla adesso. Chiedi un nuovo link a {contact} e indica questo riferimento: {reference}.",
   expiredSent:
     "Hai già pagato? Non pagare di nuovo: il pagamento può ancora apparire qui, quindi conserva il link a questa pagina. Un’ora dopo l’invio non è ancora qui? Contatta {contact} e indica questo riferimento: {reference}.",
   expiredPartlyHeadline: "Solo una parte è stata pagata in tempo",
   expiredPartlyLead:
-    "Non inviare più il resto: il tempo per pagare è finito. Abbiamo ricevuto {received} su {payable}.",
+    "{merchant} ha ricevuto {received} su {payable}. Non inviare più il resto. Vuoi ancora l’ordine? Chiedi a {merchant} un nuovo link.",
   expiredPartlyNext:
     "Contatta {contact} per i {received} e indica questo riferimento: {reference}.",
   canceledHeadline: "Annullato da {merchant}",
-  canceledLead: "Non inviare nulla: {merchant} ha annullato questo ordine.",
-  notNeededLead: "Abbiamo ricevuto {arrived}. Non inviare altro.",
+  canceledLead: "{merchant} ha annullato questo ordine. Non inviare nulla.",
+  canceledSent:
+    "Hai già pagato? Il pagamento apparirà qui e allora potrai chiederne il rimborso. Se un’ora dopo l’invio non è qui, contatta {contact} e indica questo riferimento: {reference}.",
+  notNeededLead: "{merchant} ha ricevuto {arrived}. Non inviare altro.",
   canceledPaidHeadline: "Annullato, ma il tuo pagamento è arrivato",
   canceledPaidLead:
-    "Attendi e non inviare altro. {merchant} aveva annullato questo ordine e ora decide se accettare il tuo pagamento o restituirlo. La decisione apparirà in questa pagina.",
+    "{merchant} aveva annullato questo ordine prima che arrivassero i tuoi {arrived} e ora decide se accettare il tuo pagamento o rimborsarlo. La decisione apparirà in questa pagina. Non inviare altro.",
   cannotCheckHeadline: "Al momento non riusciamo a controllare la rete",
   cannotCheckSince: "Ultimo controllo: {time}.",
   cannotCheckLead:
     "Hai già pagato? Non pagare di nuovo: il tuo pagamento verrà trovato appena la rete {network} sarà di nuovo leggibile.",
   cannotCheckOpen:
-    "Non hai ancora pagato? È meglio aspettare finché potremo leggere di nuovo la rete, e chiedere un nuovo link se il tempo finisce. Se paghi adesso, lo vedremo allora.",
+    "Non hai ancora pagato? È meglio attendere finché potremo leggere di nuovo la rete. Se intanto il tempo scade, chiedi a {merchant} un nuovo link.",
   cannotCheckOver: "Non hai ancora pagato? Non pagare adesso. Chiedi un nuovo link a {contact}.",
   cannotCheckOverSent:
-    "Hai già pagato? Non pagare di nuovo: non abbiamo ancora letto la rete {network} fino alla fine di quel tempo. Questa pagina mostrerà ciò che troviamo.",
+    "Hai già pagato? Non pagare di nuovo: questa pagina mostrerà il tuo pagamento appena potremo leggere di nuovo la rete {network}.",
   notAcceptedHeadline: "Al momento non puoi pagare in questo modo",
-  notAccepted:
-    "Non inviare nulla: al momento {merchant} non accetta {token} sulla rete {network}. Hai già pagato o vuoi pagare in un altro modo? Contatta {contact} e indica questo riferimento: {reference}.",
+  notAccepted: "Al momento {merchant} non accetta {token} sulla rete {network}. Non inviare nulla.",
+  notAcceptedSent:
+    "Hai già pagato? Il denaro non è perso: va al wallet di {merchant}. Contatta {contact} e indica questo riferimento: {reference}.",
+  notAcceptedElse: "Non hai ancora pagato? Chiedi a {contact} come pagare in un altro modo.",
+  notAcceptedOptions:
+    "Non hai ancora pagato? Puoi pagare qui sotto con un altro token o un’altra rete.",
   cannotConfirmNow:
-    "Al momento non riusciamo a raggiungere la rete {network}. Le conferme riprenderanno appena possibile. Il tuo pagamento è stato trovato, quindi non inviarlo di nuovo.",
+    "Il tuo pagamento è stato trovato, quindi non inviarlo di nuovo. Al momento non riusciamo a raggiungere la rete {network}, perciò il numero di conferme potrebbe non essere aggiornato. Puoi chiudere questa pagina e tornare.",
   revertedHeadline: "La rete deve riconfermare il tuo pagamento",
   revertedLead:
-    "Non pagare di nuovo. La rete {network} ha riordinato le sue ultime transazioni e deve confermare di nuovo la tua. Succede ogni tanto, e di solito il pagamento riappare entro pochi minuti.",
+    "Non pagare di nuovo. La rete {network} deve confermare il tuo pagamento una seconda volta, perché ha riordinato le sue ultime transazioni. Succede ogni tanto e di solito servono alcuni minuti. Il tuo denaro non è perso.",
   revertedNext:
-    "Puoi chiudere questa pagina e tornare. Un’ora dopo l’invio non è ancora qui? Contatta {contact} e indica questo riferimento: {reference}.",
+    "Puoi chiudere questa pagina e tornare. Se un’ora dopo l’invio il pagamento non è ancora qui, contatta {contact} e indica questo riferimento: {reference}.",
   reverted:
     "Guarda nel tuo wallet prima di inviare qualsiasi cosa: la rete non ha conservato un pagamento che prima appariva qui. Finché il tuo wallet lo mostra come inviato o in sospeso, non inviarne un altro.",
   transactionFailed:
-    "La transazione che hai inserito non è riuscita sulla rete: il tuo denaro non si è mosso.",
-  contact: "Domande? Contatta {contact} e indica questo riferimento: {reference}.",
+    "La transazione che hai inserito non è riuscita sulla rete. Nessun {token} è stato inviato: il denaro è ancora da te o presso il tuo exchange.",
   contactIfLong:
     "Nessuna decisione dopo un giorno? Contatta {contact} e indica questo riferimento: {reference}.",
-  waitOrRefund: "Preferisci riavere il tuo denaro? Indica qui sotto dove deve andare.",
+  contactOrRefund:
+    "Nessuna decisione dopo un giorno, o preferisci un rimborso? Contatta {contact} e indica questo riferimento: {reference}.",
+  waitOrRefund: "Preferisci un rimborso? Chiedilo qui sotto, così si conosce il tuo indirizzo.",
 
   hashQuestion: "Hai già pagato, ma qui non si vede?",
+  hashAnother: "Inserisci un altro ID di transazione",
   hashLead:
     "Incolla l’ID della tua transazione (TxID o hash) o il link del block explorer. La cercheremo sulla rete {network}.",
   hashLabel: "ID della transazione (TxID o hash) o link",
@@ -186,17 +211,24 @@ export const it: Catalogue = {
   hashReceived:
     "Grazie. Stiamo cercando la tua transazione: apparirà in questa pagina appena sapremo che riguarda questo pagamento. Non pagare due volte.",
   hashMalformed:
-    "Questo non è l’ID di una transazione (TxID o hash). Un ID ha 64 caratteri, come 3f5a…, e può iniziare con 0x. Copialo dal tuo wallet o exchange e incollalo nel campo qui sotto.",
+    "{problem} L’ID di una transazione (TxID o hash) ha 64 caratteri, o 66 con 0x all’inizio. Copialo dal tuo wallet o exchange e incollalo nel campo qui sotto.",
+  hashTooShort: "È troppo corto.",
+  hashTooLong: "È troppo lungo.",
+  hashWrongCharacter:
+    "Questo non è l’ID di una transazione: contiene caratteri diversi dalle cifre e dalle lettere da A a F.",
+  hashNotInLink: "Non troviamo un solo ID di transazione in questo link.",
+  hashIsAddress: "Questo è un indirizzo, non l’ID di una transazione.",
   hashTooMany:
-    "Stiamo ancora controllando le transazioni che ci hai indicato. Attendi i risultati o contatta il venditore.",
+    "Stiamo ancora controllando le transazioni che ci hai indicato. Attendi i risultati o contatta {merchant}.",
 
   hashSubmitted: "Transazioni che ci hai indicato",
   hashLooking: "Stiamo cercando questa transazione.",
   hashUnknown:
-    "La rete non conosce ancora questa transazione. Continueremo a provare per un’ora. Controlla di aver copiato bene l’hash.",
-  hashGivenUp: "Non troviamo questa transazione. Se ora è sulla rete, inserisci di nuovo l’hash.",
+    "La rete non conosce ancora questa transazione. Continueremo a provare per un’ora. Confronta l’ID della transazione con quello nel tuo wallet o exchange.",
+  hashGivenUp:
+    "Abbiamo cercato questa transazione per un’ora senza trovarla. Puoi inserire di nuovo l’ID della transazione.",
   hashDisplaced:
-    "Non abbiamo trovato questa transazione e abbiamo smesso di cercarla per fare posto a una più recente. Se serve, inserisci di nuovo l’hash.",
+    "Non abbiamo trovato questa transazione e abbiamo smesso di cercarla per fare posto a una più recente. Se serve, inserisci di nuovo l’ID della transazione.",
   hashCounted: "Trovata. Vale per questo pagamento.",
   hashInReview: "Trovata. {merchant} deciderà se riguarda questo pagamento.",
   hashReverted:
@@ -204,26 +236,26 @@ export const it: Catalogue = {
   hashFailed:
     "Questa transazione non è riuscita sulla rete, quindi non è stato inviato alcun {token}.",
   hashOtherAddress:
-    "Questa transazione non ha inviato nulla all’indirizzo di questo pagamento. Controlla nel tuo wallet dove è andata.",
+    "Questa transazione è andata a un altro indirizzo, non a quello di questo pagamento. Guarda nel tuo wallet o exchange dove è andata.",
   hashOtherToken:
-    "Questa transazione ha inviato qualcosa di diverso da {token} sulla rete {network}, quindi non vale. Contatta {merchant} e indica questo riferimento: {reference}.",
+    "Questa transazione ha inviato qualcosa di diverso da {token} sulla rete {network}, quindi non vale. Contatta {contact} e indica questo riferimento: {reference}.",
   hashTokenDisabled:
-    "Al momento non possiamo accettare {token} sulla rete {network}. Contatta {merchant} e indica questo riferimento: {reference}.",
+    "Al momento non possiamo accettare {token} sulla rete {network}. Contatta {contact} e indica questo riferimento: {reference}.",
   hashTooSmall: "Questa transazione ha inviato troppo poco per valere come pagamento.",
   hashTooEarly: "Questa transazione è precedente a questo pagamento, quindi non può riguardarlo.",
   hashTooLate:
-    "Il tempo per pagare è finito da troppo per poter abbinare questa transazione. Contatta {merchant} e indica questo riferimento: {reference}.",
+    "Questa transazione è stata fatta molto dopo la fine del tempo per pagare, quindi qui non conta. Se è andata all’indirizzo di questo pagamento, {merchant} ha il denaro. Contatta {contact} e indica questo riferimento: {reference}.",
   hashNotForThis:
-    "Questa transazione non è un pagamento di questa fattura. Se pensi che lo sia, contatta {merchant} e indica questo riferimento: {reference}.",
+    "Questa transazione non è un pagamento di questa fattura. Se pensi che lo sia, contatta {contact} e indica questo riferimento: {reference}.",
 
   refundQuestion: "Chiedi un rimborso",
   refundAmount: "Chiedi indietro {amount}",
   refundNext:
-    "Indica l’indirizzo del wallet a cui deve arrivare il rimborso. {merchant} invia i rimborsi dal proprio wallet, e questa pagina mostrerà quando.",
+    "Premi il pulsante e indica il tuo indirizzo per il rimborso. {merchant} lo invia a mano, e qui vedrai quando è in viaggio.",
   refundAsked:
-    "Hai chiesto indietro {refund}. {merchant} invia i rimborsi a mano, e questa pagina mostrerà quando. Se non succede nulla, contatta {contact} e indica questo riferimento: {reference}.",
+    "Hai chiesto il rimborso di {refund}. {merchant} lo invia a mano, e qui vedrai quando è in viaggio. Ancora nulla dopo qualche giorno? Contatta {contact} e indica questo riferimento: {reference}.",
   refundLead:
-    "{merchant} può restituirti ciò che non serve a questo pagamento. Inserisci l’ID della transazione (TxID o hash) del tuo pagamento e un indirizzo del tuo wallet. Non inserire l’indirizzo dell’exchange da cui hai pagato: ciò che viene inviato lì può andare perso.",
+    "{merchant} può restituirti ciò che non serve a questo pagamento. Inserisci l’ID della transazione (TxID o hash) del tuo pagamento e un indirizzo tuo: quello del tuo wallet o il tuo indirizzo di deposito presso un exchange. Non inserire l’indirizzo da cui un exchange ha inviato il tuo pagamento: ciò che viene inviato lì può andare perso.",
   refundAddressLabel: "Un tuo indirizzo sulla rete {network}",
   refundContinue: "Continua",
   refundCheck: "È questo il tuo indirizzo?",
@@ -232,17 +264,17 @@ export const it: Catalogue = {
   refundSend: "Sì, chiedi il rimborso",
   refundChange: "Cambialo",
   refundReceived:
-    "Grazie. {merchant} ha la tua richiesta e deciderà. Questa pagina mostrerà quando il rimborso è in arrivo.",
+    "Grazie. {merchant} ha la tua richiesta. Questa pagina mostrerà quando il rimborso è in viaggio.",
   refundAlready:
     "Per questo pagamento è già stato chiesto un rimborso, e non lo abbiamo modificato. Se non sei stato tu, contatta subito {merchant} e indica questo riferimento: {reference}.",
   refundNothing:
-    "In questa transazione non troviamo nulla da rimborsare. Inserisci l’hash del tuo pagamento confermato su questa pagina oppure contatta {merchant}.",
+    "In questa transazione non troviamo nulla da rimborsare. Inserisci l’ID della transazione del tuo pagamento confermato su questa pagina oppure contatta {merchant}.",
   refundBadAddress:
     "Non sembra un indirizzo della rete {network}. Copialo di nuovo dal tuo wallet.",
   refundAddressRefused:
     "Un rimborso a questo indirizzo non ti arriverebbe. Inserisci un indirizzo del tuo wallet.",
   refunds: "Rimborsi",
-  refundRequested: "{amount} a {address}: richiesto. {merchant} deciderà.",
+  refundRequested: "{amount} a {address}: chiesto a {merchant}.",
   refundSent: "{amount} a {address}: inviato da {merchant}. Stiamo controllando la transazione.",
   refundConfirmed: "{amount} a {address}: rimborsato.",
   refundRejected: "{amount} a {address}: rifiutato da {merchant}. Motivo: {reason}",
@@ -312,7 +344,7 @@ export const it: Catalogue = {
     "Hai già pagato? Non pagare di nuovo: il tuo pagamento verrà cercato appena tutto funzionerà di nuovo. Controlla tra un minuto. Se questa pagina non torna entro un’ora, chiedi al negozio.",
   busyHeadline: "Un momento, per favore",
   busyLead:
-    "Questa pagina ha appena ricevuto moltissime richieste, quindi facciamo una breve pausa. Hai già pagato? Non pagare di nuovo: stiamo ancora cercando il tuo pagamento. Tempo di attesa: {time}. Poi controlla di nuovo. Se stavi inserendo l’hash di una transazione, inseriscilo di nuovo in quel momento.",
+    "Questa pagina ha appena ricevuto moltissime richieste, quindi facciamo una breve pausa. Hai già pagato? Non pagare di nuovo: stiamo ancora cercando il tuo pagamento. Tempo di attesa: {time}. Poi controlla di nuovo. Se stavi inserendo l’ID di una transazione, inseriscilo di nuovo in quel momento.",
   refusedHeadline: "Non ha funzionato",
   refusedLead:
     "Non siamo riusciti a leggere quello che ha inviato il tuo browser e nulla è cambiato. Torna al pagamento e riprova.",
@@ -320,7 +352,7 @@ export const it: Catalogue = {
   failedLead:
     "Hai già pagato? Non pagare di nuovo: stiamo ancora cercando il tuo pagamento sulla rete. Controlla di nuovo tra un minuto.",
   formNotReceived:
-    "Se hai inserito l’hash di una transazione, forse non lo abbiamo ricevuto. Torna al pagamento e inserisci di nuovo l’hash se lì la transazione non compare.",
+    "Se hai inserito l’ID di una transazione, forse non lo abbiamo ricevuto. Torna al pagamento e inserisci di nuovo l’ID se lì la transazione non compare.",
   failedReference: "Se continua a succedere, invia questo riferimento al venditore: {reference}",
   homeTitle: "Pagine di pagamento",
   homeHeadline: "Qui i venditori ricevono i pagamenti",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest 4190b25d657d.
+ * texts are those of en.ts with the digest 814bfea16b06.
  */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
@@ -21,7 +21,7 @@ export const ptBR: Catalogue = {
   lastDigits:
     "Os últimos dígitos nos permitem reconhecer o seu pagamento. Por isso, não arredonde o valor.",
   arrives:
-    "Precisam chegar exatamente {amount}. Vai pagar por uma corretora? Some a taxa dela, para que cheguem exatamente {amount}.",
+    "Precisam chegar exatamente {amount}. Se a sua corretora descontar uma taxa do valor, some a taxa a ele.",
   onlyHere:
     "Envie somente {token} pela rede {network}. Qualquer outra coisa não chegará ao vendedor e não poderá ser recuperada.",
   ownCoin:
@@ -88,36 +88,52 @@ export const ptBR: Catalogue = {
   awaitingLead:
     "Já enviou? Não envie duas vezes: o pagamento aparecerá aqui. Você pode fechar esta página e voltar.",
   payAgain:
-    "A sua carteira ou corretora a mostra como concluída? Então não pague de novo: fale com {contact} e informe este código de referência: {reference}. Caso contrário, você pode pagar de novo abaixo.",
+    "Se a sua carteira ou corretora mostrar um pagamento concluído para este pedido, não pague de novo: fale com {contact} e informe este código de referência: {reference}. Caso contrário, você pode pagar de novo abaixo.",
   lookingLead:
-    "Não pague de novo. Isso costuma levar alguns minutos. Se não a encontrarmos em uma hora, esta página avisará. Você pode fechar esta página e voltar.",
+    "Estamos procurando a transação que você informou, o que costuma levar alguns minutos. Se não a encontrarmos em uma hora, esta página avisará.",
+  lookingNext: "Não pague de novo. Você pode fechar esta página e voltar.",
+  lookingOver:
+    "O tempo para pagar terminou. Se o seu pagamento chegou atrasado, {merchant} decide sobre ele.",
   lookingHeadline: "Procurando a sua transação",
   sentFailedHeadline: "A sua transação falhou",
-  enteredHeadline: "Essa transação não é deste pagamento",
+  enteredHeadline: "Esse não é o pagamento que esperamos",
+  missingHeadline: "Não encontramos a sua transação",
+  missingNext:
+    "Olhe na sua carteira ou corretora. Se ela mostrar que o pagamento falhou, o dinheiro continua com você. Se o mostrar como concluído, não pague de novo: fale com {contact} e informe este código de referência: {reference}.",
   enteredNext:
-    "Não pague de novo ainda. Informou a errada? Informe a certa abaixo. Pagou com esta? Fale com {contact} e informe este código de referência: {reference}.",
-  goneHeadline: "A rede não mostra mais o seu pagamento",
+    "O ID da transação está errado? Informe o certo abaixo. Pagou com esta transação? Então não pague de novo: fale com {contact} e informe este código de referência: {reference}.",
+  goneHeadline: "Olhe na sua carteira antes de pagar de novo",
   goneLead:
-    "Olhe na sua carteira ou corretora. Se ela mostrar o pagamento como enviado, pendente ou concluído, aguarde e não pague de novo. Se mostrar que ele falhou, o dinheiro continua com você, e você pode pagar de novo abaixo. Ainda não está aqui depois de uma hora? Fale com {contact} e informe este código de referência: {reference}.",
+    "A rede tinha o seu pagamento e depois o descartou. O seu dinheiro não se perdeu: continua com você ou está a caminho outra vez. Olhe na sua carteira ou corretora.",
+  goneWait:
+    "Lá ele aparece como enviado, pendente ou concluído? Aguarde e não pague de novo. Se uma hora depois do envio ainda não estiver aqui, fale com {contact} e informe este código de referência: {reference}.",
+  goneFailed:
+    "Lá aparece que ele falhou? Então o dinheiro continua com você, e você pode pagar de novo abaixo.",
   partlyPaidHeadline: "Uma parte do seu pagamento chegou",
   partlyPaidLead:
-    "Envie os {remaining} restantes para concluir o pagamento. Recebemos {received} de {payable}.",
+    "{merchant} recebeu {received} de {payable}. Envie os {remaining} restantes para concluir o pagamento.",
+  partlyArrived: "{merchant} recebeu até agora {received} de {payable}.",
   partlyPaidSent: "Já enviou o restante? Não envie duas vezes: ele aparecerá aqui.",
   partlyPaidElse:
     "Não vai enviar o restante? Quando o tempo para pagar terminar, você poderá pedir aqui o seu dinheiro de volta.",
   partlyPaidGone:
-    "Chegaram {received}. Outro pagamento que tínhamos visto não está mais na rede. Olhe na sua carteira ou corretora: se ela o mostrar como enviado, pendente ou concluído, aguarde. Se mostrar que ele falhou, envie o restante abaixo.",
+    "{merchant} recebeu {received}. A rede tinha outro pagamento seu e depois o descartou. Esse dinheiro não se perdeu: continua com você ou está a caminho outra vez. Olhe na sua carteira ou corretora.",
+  partlyPaidFailed:
+    "Lá aparece que ele falhou? Então esse dinheiro continua com você, e você pode enviar os {remaining} restantes abaixo.",
   confirmingHeadline: "Pagamento detectado",
   confirmingLead:
     "Você não precisa fazer mais nada e pode fechar esta página. A rede está confirmando o seu pagamento. Tempo estimado: {wait}.",
   confirmationCount: "Confirmações: {current} de {required}",
   waitUnderMinute: "menos de um minuto",
   waitAbout: "cerca de {time}",
-  inReviewHeadline: "Pagamento encontrado, aguardando o vendedor",
+  inReviewHeadline: "Pagamento encontrado, aguardando {merchant}",
+  inReviewAmountHeadline: "Chegou um valor diferente",
   inReviewLead:
-    "Aguarde e não envie de novo. {merchant} decide se aceita o seu pagamento ou o devolve. A decisão aparecerá nesta página.",
-  inReviewUnclear: "O seu pagamento não pôde ser identificado automaticamente.",
-  inReviewAmount: "Recebemos {arrived}, mas o valor pedido era {payable}.",
+    "{merchant} decide se aceita o seu pagamento ou o reembolsa. A decisão aparecerá nesta página. Não envie nada até lá.",
+  inReviewEntered:
+    "{merchant} recebeu {arrived}. Encontramos o pagamento pelo ID da transação que você informou, por isso {merchant} verifica primeiro se ele é deste pedido.",
+  inReviewAmount: "{merchant} recebeu {arrived} em vez de {payable}.",
+  inReviewByHand: "{merchant} recebeu {arrived} e precisa verificar este pagamento manualmente.",
   paidHeadline: "Pago",
   paidLead: "Obrigado! {merchant} recebeu o seu pagamento.",
   overpaidHeadline: "Pago. Você enviou {excess} a mais",
@@ -132,53 +148,61 @@ export const ptBR: Catalogue = {
   paidLateOverpaidLead: "{merchant} aceitou o seu pagamento.",
   lateHeadline: "O seu pagamento chegou após o tempo para pagar",
   lateLead:
-    "Aguarde e não envie mais nada. {merchant} decide se aceita o seu pagamento ou o devolve. A decisão aparecerá nesta página.",
+    "{merchant} recebeu {arrived} e decide se aceita o seu pagamento ou o reembolsa. A decisão aparecerá nesta página. Não envie mais nada.",
   expiredHeadline: "O tempo para pagar terminou",
   expiredLead: "Ainda não enviou? Não envie nada agora. Peça um novo link a {merchant}.",
+  expiredElse: "Não envie nada agora.",
   newLink:
-    "Não envie nada agora. Peça um novo link a {contact} e informe este código de referência: {reference}.",
+    "O tempo para pagar também terminou, por isso não envie nada agora. Peça um novo link a {contact} e informe este código de referência: {reference}.",
   expiredSent:
     "Já enviou? Não envie de novo: o pagamento ainda pode aparecer aqui, por isso guarde o link desta página. Ainda não está aqui uma hora depois do envio? Fale com {contact} e informe este código de referência: {reference}.",
   expiredPartlyHeadline: "Só uma parte foi paga a tempo",
   expiredPartlyLead:
-    "Não envie mais o restante: o tempo para pagar terminou. Recebemos {received} de {payable}.",
+    "{merchant} recebeu {received} de {payable}. Não envie mais o restante. Ainda quer o pedido? Peça um novo link a {merchant}.",
   expiredPartlyNext:
     "Fale com {contact} sobre os {received} e informe este código de referência: {reference}.",
   canceledHeadline: "Cancelado por {merchant}",
-  canceledLead: "Não envie nada: {merchant} cancelou este pedido.",
-  notNeededLead: "Recebemos {arrived}. Não envie mais nada.",
+  canceledLead: "{merchant} cancelou este pedido. Não envie nada.",
+  canceledSent:
+    "Já enviou? O pagamento aparecerá aqui, e então você poderá pedi-lo de volta. Se uma hora depois do envio ele não estiver aqui, fale com {contact} e informe este código de referência: {reference}.",
+  notNeededLead: "{merchant} recebeu {arrived}. Não envie mais nada.",
   canceledPaidHeadline: "Cancelado, mas o seu pagamento chegou",
   canceledPaidLead:
-    "Aguarde e não envie mais nada. {merchant} tinha cancelado este pedido e agora decide se aceita o seu pagamento ou o devolve. A decisão aparecerá nesta página.",
+    "{merchant} cancelou este pedido antes de chegarem os seus {arrived} e agora decide se aceita o seu pagamento ou o reembolsa. A decisão aparecerá nesta página. Não envie mais nada.",
   cannotCheckHeadline: "Não conseguimos consultar a rede agora",
   cannotCheckSince: "Última verificação: {time}.",
   cannotCheckLead:
     "Já enviou? Não envie de novo: o pagamento será encontrado assim que a rede {network} puder ser lida de novo.",
   cannotCheckOpen:
-    "Ainda não pagou? O melhor é aguardar até conseguirmos ler a rede de novo e pedir um novo link se o tempo acabar. Se pagar agora, veremos o pagamento nesse momento.",
+    "Ainda não pagou? O melhor é aguardar até conseguirmos ler a rede de novo. Se o tempo acabar enquanto isso, peça um novo link a {merchant}.",
   cannotCheckOver: "Ainda não pagou? Não pague agora. Peça um novo link a {contact}.",
   cannotCheckOverSent:
-    "Já enviou? Não envie de novo: ainda não lemos a rede {network} até o fim desse tempo. Esta página mostrará o que encontrarmos.",
+    "Já enviou? Não envie de novo: esta página mostrará o seu pagamento assim que conseguirmos ler a rede {network} de novo.",
   notAcceptedHeadline: "Agora não é possível pagar desta forma",
-  notAccepted:
-    "Não envie nada: {merchant} não aceita {token} na rede {network} no momento. Já enviou ou quer pagar de outra forma? Fale com {contact} e informe este código de referência: {reference}.",
+  notAccepted: "{merchant} não aceita {token} na rede {network} no momento. Não envie nada.",
+  notAcceptedSent:
+    "Já enviou? O dinheiro não se perdeu: ele vai para a carteira de {merchant}. Fale com {contact} e informe este código de referência: {reference}.",
+  notAcceptedElse: "Ainda não pagou? Pergunte a {contact} como pagar de outra forma.",
+  notAcceptedOptions: "Ainda não pagou? Você pode pagar abaixo com outro token ou rede.",
   cannotConfirmNow:
-    "Não conseguimos acessar a rede {network} no momento. As confirmações continuam assim que for possível. O seu pagamento foi encontrado, por isso não envie de novo.",
+    "O seu pagamento foi encontrado, por isso não envie de novo. Não conseguimos acessar a rede {network} no momento, então o número de confirmações pode estar desatualizado. Você pode fechar esta página e voltar.",
   revertedHeadline: "A rede precisa reconfirmar o seu pagamento",
   revertedLead:
-    "Não pague de novo. A rede {network} reordenou as suas últimas transações e precisa confirmar a sua novamente. Isso acontece de vez em quando, e o pagamento costuma reaparecer em alguns minutos.",
+    "Não pague de novo. A rede {network} precisa confirmar o seu pagamento uma segunda vez, porque reordenou as suas últimas transações. Isso acontece de vez em quando e costuma levar alguns minutos. O seu dinheiro não se perdeu.",
   revertedNext:
-    "Você pode fechar esta página e voltar. Ainda não está aqui uma hora depois do envio? Fale com {contact} e informe este código de referência: {reference}.",
+    "Você pode fechar esta página e voltar. Se uma hora depois do envio o pagamento ainda não estiver aqui, fale com {contact} e informe este código de referência: {reference}.",
   reverted:
     "Olhe na sua carteira antes de enviar qualquer coisa: a rede não manteve um pagamento que já tinha aparecido aqui. Enquanto a sua carteira o mostrar como enviado ou pendente, não envie outro.",
   transactionFailed:
-    "A transação que você informou falhou na rede: o seu dinheiro não foi movimentado.",
-  contact: "Dúvidas? Fale com {contact} e informe este código de referência: {reference}.",
+    "A transação que você informou falhou na rede. Nenhum {token} foi enviado: o dinheiro continua com você ou com a sua corretora.",
   contactIfLong:
     "Nenhuma decisão depois de um dia? Fale com {contact} e informe este código de referência: {reference}.",
-  waitOrRefund: "Prefere o seu dinheiro de volta? Informe abaixo para onde ele deve ir.",
+  contactOrRefund:
+    "Nenhuma decisão depois de um dia, ou prefere um reembolso? Fale com {contact} e informe este código de referência: {reference}.",
+  waitOrRefund: "Prefere um reembolso? Peça abaixo, para que o seu endereço seja conhecido.",
 
   hashQuestion: "Já pagou, mas não aparece aqui?",
+  hashAnother: "Informar outro ID de transação",
   hashLead:
     "Cole o ID da sua transação (TxID ou hash) ou o link dela em um explorador de blocos. Vamos procurá-la na rede {network}.",
   hashLabel: "ID da transação (TxID ou hash) ou link",
@@ -186,44 +210,50 @@ export const ptBR: Catalogue = {
   hashReceived:
     "Obrigado. Estamos procurando a sua transação, e ela aparecerá nesta página quando soubermos que é deste pagamento. Não envie duas vezes.",
   hashMalformed:
-    "Isto não é um ID de transação (TxID ou hash). Um ID tem 64 caracteres, como 3f5a…, e pode começar com 0x. Copie-o da sua carteira ou corretora e cole-o no campo abaixo.",
+    "{problem} Um ID de transação (TxID ou hash) tem 64 caracteres, ou 66 com 0x no início. Copie-o da sua carteira ou corretora e cole-o no campo abaixo.",
+  hashTooShort: "Isto é curto demais.",
+  hashTooLong: "Isto é longo demais.",
+  hashWrongCharacter:
+    "Isto não é um ID de transação: contém caracteres que não são números nem letras de A a F.",
+  hashNotInLink: "Não encontramos um único ID de transação neste link.",
+  hashIsAddress: "Isto é um endereço, não um ID de transação.",
   hashTooMany:
-    "Ainda estamos verificando as transações que você informou. Aguarde os resultados ou fale com o vendedor.",
+    "Ainda estamos verificando as transações que você informou. Aguarde os resultados ou fale com {merchant}.",
 
   hashSubmitted: "Transações que você informou",
   hashLooking: "Estamos procurando esta transação.",
   hashUnknown:
-    "A rede ainda não conhece esta transação. Vamos continuar tentando por uma hora. Confira se você copiou o hash corretamente.",
+    "A rede ainda não conhece esta transação. Vamos continuar tentando por uma hora. Compare o ID da transação com o da sua carteira ou corretora.",
   hashGivenUp:
-    "Não encontramos esta transação. Se ela já estiver na rede, informe o hash novamente.",
+    "Procuramos esta transação por uma hora e não a encontramos. Você pode informar o ID da transação novamente.",
   hashDisplaced:
-    "Não encontramos esta transação e paramos de procurá-la para dar lugar a uma mais recente. Se precisar, informe o hash novamente.",
+    "Não encontramos esta transação e paramos de procurá-la para dar lugar a uma mais recente. Se precisar, informe o ID da transação novamente.",
   hashCounted: "Encontrada. Ela conta para este pagamento.",
   hashInReview: "Encontrada. {merchant} vai decidir se ela é deste pagamento.",
   hashReverted:
     "A rede ainda não confirmou esta transação de forma definitiva. Enquanto a sua carteira a mostrar como enviada ou pendente, não envie outra.",
   hashFailed: "Esta transação falhou na rede, por isso nenhum {token} foi enviado.",
   hashOtherAddress:
-    "Esta transação não enviou nada para o endereço deste pagamento. Verifique na sua carteira para onde ela foi.",
+    "Esta transação foi para outro endereço, não para o deste pagamento. Veja na sua carteira ou corretora para onde ela foi.",
   hashOtherToken:
-    "Esta transação enviou algo diferente de {token} na rede {network}, por isso não conta. Fale com {merchant} e informe este código de referência: {reference}.",
+    "Esta transação enviou algo diferente de {token} na rede {network}, por isso não conta. Fale com {contact} e informe este código de referência: {reference}.",
   hashTokenDisabled:
-    "Não podemos aceitar {token} na rede {network} no momento. Fale com {merchant} e informe este código de referência: {reference}.",
+    "Não podemos aceitar {token} na rede {network} no momento. Fale com {contact} e informe este código de referência: {reference}.",
   hashTooSmall: "Esta transação enviou muito pouco para contar como pagamento.",
   hashTooEarly: "Esta transação é anterior a este pagamento, por isso não pode ser dele.",
   hashTooLate:
-    "O tempo para pagar terminou há muito tempo, e não conseguimos associar esta transação. Fale com {merchant} e informe este código de referência: {reference}.",
+    "Esta transação foi feita muito depois do fim do tempo para pagar, por isso não conta aqui. Se ela foi para o endereço deste pagamento, {merchant} está com o dinheiro. Fale com {contact} e informe este código de referência: {reference}.",
   hashNotForThis:
-    "Esta transação não é um pagamento desta fatura. Se você acha que é, fale com {merchant} e informe este código de referência: {reference}.",
+    "Esta transação não é um pagamento desta fatura. Se você acha que é, fale com {contact} e informe este código de referência: {reference}.",
 
   refundQuestion: "Pedir um reembolso",
   refundAmount: "Pedir {amount} de volta",
   refundNext:
-    "Informe o endereço de carteira para onde o reembolso deve ir. {merchant} envia os reembolsos da própria carteira, e esta página mostrará quando.",
+    "Toque no botão e informe o seu próprio endereço para o reembolso. {merchant} o envia manualmente, e você verá aqui quando ele estiver a caminho.",
   refundAsked:
-    "Você pediu {refund} de volta. {merchant} envia os reembolsos manualmente, e esta página mostrará quando. Se nada acontecer, fale com {contact} e informe este código de referência: {reference}.",
+    "Você pediu {refund} de volta. {merchant} envia o valor manualmente, e você verá aqui quando ele estiver a caminho. Nada depois de alguns dias? Fale com {contact} e informe este código de referência: {reference}.",
   refundLead:
-    "{merchant} pode devolver o que este pagamento não precisa. Informe o ID da transação (TxID ou hash) do seu pagamento e um endereço da sua própria carteira. Não informe o endereço da corretora de onde você pagou: o que for enviado para lá pode se perder.",
+    "{merchant} pode devolver o que este pagamento não precisa. Informe o ID da transação (TxID ou hash) do seu pagamento e um endereço seu: o da sua carteira ou o seu endereço de depósito em uma corretora. Não informe o endereço de onde uma corretora enviou o seu pagamento: o que for enviado para lá pode se perder.",
   refundAddressLabel: "Seu próprio endereço na rede {network}",
   refundContinue: "Continuar",
   refundCheck: "Este é o seu endereço?",
@@ -232,17 +262,17 @@ export const ptBR: Catalogue = {
   refundSend: "Sim, pedir o reembolso",
   refundChange: "Mudar",
   refundReceived:
-    "Obrigado. {merchant} recebeu o seu pedido e vai decidir. Esta página mostrará quando o reembolso estiver a caminho.",
+    "Obrigado. {merchant} recebeu a sua solicitação. Esta página mostrará quando o reembolso estiver a caminho.",
   refundAlready:
     "Já foi pedido um reembolso deste pagamento, e nós não o alteramos. Se não foi você, fale agora com {merchant} e informe este código de referência: {reference}.",
   refundNothing:
-    "Não encontramos nada para reembolsar nesta transação. Informe o hash do seu pagamento confirmado nesta página ou fale com {merchant}.",
+    "Não encontramos nada para reembolsar nesta transação. Informe o ID da transação do seu pagamento confirmado nesta página ou fale com {merchant}.",
   refundBadAddress:
     "Isso não parece um endereço da rede {network}. Copie-o de novo da sua carteira.",
   refundAddressRefused:
     "Um reembolso para este endereço não chegaria até você. Informe um endereço da sua própria carteira.",
   refunds: "Reembolsos",
-  refundRequested: "{amount} para {address}: pedido. {merchant} vai decidir.",
+  refundRequested: "{amount} para {address}: solicitado a {merchant}.",
   refundSent: "{amount} para {address}: enviado por {merchant}. Estamos conferindo a transação.",
   refundConfirmed: "{amount} para {address}: reembolsado.",
   refundRejected: "{amount} para {address}: recusado por {merchant}. Motivo: {reason}",
@@ -311,7 +341,7 @@ export const ptBR: Catalogue = {
     "Já pagou? Não pague de novo: o seu pagamento será procurado assim que tudo voltar a funcionar. Verifique de novo em um minuto. Se esta página não voltar em uma hora, pergunte à loja.",
   busyHeadline: "Um momento, por favor",
   busyLead:
-    "Esta página recebeu muitos acessos agora há pouco, por isso estamos fazendo uma breve pausa. Já pagou? Não pague de novo: continuamos procurando o seu pagamento. Tempo de espera: {time}. Depois disso, verifique de novo. Se você estava informando o hash de uma transação, informe o hash novamente nesse momento.",
+    "Esta página recebeu muitos acessos agora há pouco, por isso estamos fazendo uma breve pausa. Já pagou? Não pague de novo: continuamos procurando o seu pagamento. Tempo de espera: {time}. Depois disso, verifique de novo. Se você estava informando o ID de uma transação, informe o ID novamente nesse momento.",
   refusedHeadline: "Não deu certo",
   refusedLead:
     "Não conseguimos ler o que o seu navegador enviou, e nada mudou. Volte ao pagamento e tente de novo.",
@@ -319,7 +349,7 @@ export const ptBR: Catalogue = {
   failedLead:
     "Já pagou? Não pague de novo: continuamos procurando o seu pagamento na rede. Verifique de novo em um minuto.",
   formNotReceived:
-    "Se você informou o hash de uma transação, talvez não o tenhamos recebido. Volte ao pagamento e informe o hash novamente se a transação não aparecer lá.",
+    "Se você informou o ID de uma transação, talvez não o tenhamos recebido. Volte ao pagamento e informe o ID novamente se a transação não aparecer lá.",
   failedReference: "Se isso continuar acontecendo, envie este código ao vendedor: {reference}",
   homeTitle: "Páginas de pagamento",
   homeHeadline: "Aqui vendedores recebem pagamentos",

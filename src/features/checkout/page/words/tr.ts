@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4190b25d657d. Values take no suffixes, because the vowels of a suffix depend on the value.
+ * of en.ts with the digest 814bfea16b06. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -20,7 +20,7 @@ export const tr: Catalogue = {
   price: "Fiyat: {amount}",
   lastDigits: "Ödemenizi son basamaklardan tanıyoruz. Bu nedenle lütfen tutarı yuvarlamayın.",
   arrives:
-    "Tam olarak {amount} ulaşmalıdır. Borsadan mı ödüyorsunuz? Borsanın ücretini üzerine ekleyin ki tam olarak {amount} ulaşsın.",
+    "Tam olarak {amount} ulaşmalıdır. Borsanız tutardan ücret kesiyorsa ücreti tutara ekleyin.",
   onlyHere:
     "Yalnızca {network} ağında {token} gönderin. Bunun dışındaki gönderimler satıcıya ulaşmaz ve geri alınamaz.",
   ownCoin: "Kendi cüzdanınızdan öderken ağ ücreti için ayrıca biraz {coin} gerekir.",
@@ -85,36 +85,51 @@ export const tr: Catalogue = {
   awaitingLead:
     "Zaten gönderdiniz mi? Lütfen iki kez göndermeyin: Ödemeniz burada görünecek. Bu sayfayı kapatıp geri dönebilirsiniz.",
   payAgain:
-    "Cüzdanınız veya borsanız işlemi tamamlanmış mı gösteriyor? O zaman yeniden ödemeyin: {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}. Göstermiyorsa aşağıda yeniden ödeyebilirsiniz.",
+    "Cüzdanınız veya borsanız bu sipariş için tamamlanmış bir ödeme gösteriyorsa yeniden ödemeyin: {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}. Göstermiyorsa aşağıda yeniden ödeyebilirsiniz.",
   lookingLead:
-    "Lütfen yeniden ödemeyin. Bu genellikle birkaç dakika sürer. İşlemi bir saat içinde bulamazsak bu sayfada belirtilir. Bu sayfayı kapatıp geri dönebilirsiniz.",
+    "Girdiğiniz işlemi arıyoruz. Bu genellikle birkaç dakika sürer. İşlemi bir saat içinde bulamazsak bu sayfada belirtilir.",
+  lookingNext: "Lütfen yeniden ödemeyin. Bu sayfayı kapatıp geri dönebilirsiniz.",
+  lookingOver: "Ödeme süresi bitti. Ödemeniz geç ulaştıysa kararı {merchant} verecek.",
   lookingHeadline: "İşleminiz aranıyor",
   sentFailedHeadline: "İşleminiz başarısız oldu",
-  enteredHeadline: "Bu işlem bu ödemeye ait değil",
+  enteredHeadline: "Beklediğimiz ödeme bu değil",
+  missingHeadline: "İşleminizi bulamıyoruz",
+  missingNext:
+    "Cüzdanınıza veya borsanıza bakın. Ödeme orada başarısız görünüyorsa para hâlâ sizdedir. Tamamlandı görünüyorsa yeniden ödemeyin: {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   enteredNext:
-    "Lütfen şimdilik yeniden ödemeyin. Yanlış işlemi mi girdiniz? Doğrusunu aşağıya girin. Bununla mı ödediniz? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
-  goneHeadline: "Ağ artık ödemenizi göstermiyor",
+    "İşlem kodu yanlış mı? Doğrusunu aşağıya girin. Bu işlemle mi ödediniz? O zaman yeniden ödemeyin: {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+  goneHeadline: "Yeniden ödemeden önce cüzdanınıza bakın",
   goneLead:
-    "Cüzdanınıza veya borsanıza bakın. Ödeme orada gönderildi, beklemede veya tamamlandı görünüyorsa bekleyin ve yeniden ödemeyin. Başarısız görünüyorsa para hâlâ sizdedir ve aşağıda yeniden ödeyebilirsiniz. Bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Ödemeniz ağdaydı, sonra ağ onu bıraktı. Paranız kaybolmadı: Ya hâlâ sizde ya da yeniden yolda. Cüzdanınıza veya borsanıza bakın.",
+  goneWait:
+    "Orada gönderildi, beklemede veya tamamlandı mı görünüyor? Bekleyin ve yeniden ödemeyin. Gönderdikten bir saat sonra hâlâ burada değilse {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+  goneFailed:
+    "Orada başarısız mı görünüyor? O zaman para hâlâ sizdedir ve aşağıda yeniden ödeyebilirsiniz.",
   partlyPaidHeadline: "Ödemenizin bir kısmı ulaştı",
   partlyPaidLead:
-    "Ödemeyi tamamlamak için kalan {remaining} tutarını gönderin. Toplam: {payable}. Ulaşan: {received}.",
+    "Toplam: {payable}. {merchant} şimdiye kadar {received} aldı. Ödemeyi tamamlamak için kalan {remaining} tutarını gönderin.",
+  partlyArrived: "Toplam: {payable}. {merchant} şimdiye kadar {received} aldı.",
   partlyPaidSent: "Kalanını zaten gönderdiniz mi? Lütfen iki kez göndermeyin: Burada görünecek.",
   partlyPaidElse:
     "Kalanını göndermeyecek misiniz? Ödeme süresi bitince paranızı buradan geri isteyebilirsiniz.",
   partlyPaidGone:
-    "{received} ulaştı. Daha önce gördüğümüz başka bir ödeme artık ağda değil. Cüzdanınıza veya borsanıza bakın: O ödeme gönderildi, beklemede veya tamamlandı görünüyorsa bekleyin. Başarısız görünüyorsa kalanını aşağıdan gönderin.",
+    "{merchant} şimdiye kadar {received} aldı. Başka bir ödemeniz ağdaydı, sonra ağ onu bıraktı. O para kaybolmadı: Ya hâlâ sizde ya da yeniden yolda. Cüzdanınıza veya borsanıza bakın.",
+  partlyPaidFailed:
+    "Orada başarısız mı görünüyor? O zaman o para hâlâ sizdedir ve kalan {remaining} tutarını aşağıdan gönderebilirsiniz.",
   confirmingHeadline: "Ödemeniz algılandı",
   confirmingLead:
     "Başka bir şey yapmanız gerekmez, bu sayfayı kapatabilirsiniz. Ağ ödemenizi onaylıyor. Tahmini süre: {wait}.",
   confirmationCount: "Onaylar: {current} / {required}",
   waitUnderMinute: "bir dakikadan az",
   waitAbout: "yaklaşık {time}",
-  inReviewHeadline: "Ödeme bulundu, satıcının onayı bekleniyor",
+  inReviewHeadline: "Ödeme bulundu, {merchant} inceliyor",
+  inReviewAmountHeadline: "Farklı bir tutar ulaştı",
   inReviewLead:
-    "Lütfen bekleyin ve yeniden göndermeyin. Ödemenizin kabul edilmesine veya iade edilmesine {merchant} karar verecek. Karar bu sayfada görünecek.",
-  inReviewUnclear: "Ödemeniz otomatik olarak eşleştirilemedi.",
-  inReviewAmount: "Ulaşan tutar {arrived}, istenen tutar ise {payable}.",
+    "Ödemenizin kabul edilmesine veya iade edilmesine {merchant} karar verecek. Karar bu sayfada görünecek. Lütfen o zamana kadar bir şey göndermeyin.",
+  inReviewEntered:
+    "{merchant} {arrived} aldı. Ödemeyi girdiğiniz işlem koduyla bulduk. Bu yüzden {merchant} önce bu siparişe ait olup olmadığını kontrol ediyor.",
+  inReviewAmount: "{merchant} {payable} yerine {arrived} aldı.",
+  inReviewByHand: "{merchant} {arrived} aldı ve bu ödemeyi elle kontrol etmesi gerekiyor.",
   paidHeadline: "Ödendi",
   paidLead: "Teşekkürler. {merchant} ödemenizi aldı.",
   overpaidHeadline: "Ödendi. {excess} fazla gönderdiniz",
@@ -129,55 +144,64 @@ export const tr: Catalogue = {
   paidLateOverpaidLead: "{merchant} ödemenizi kabul etti.",
   lateHeadline: "Ödemeniz süre bittikten sonra ulaştı",
   lateLead:
-    "Lütfen bekleyin ve başka bir şey göndermeyin. Ödemenizin kabul edilmesine veya iade edilmesine {merchant} karar verecek. Karar bu sayfada görünecek.",
+    "{merchant} {arrived} aldı. Ödemenizin kabul edilmesine veya iade edilmesine {merchant} karar verecek. Karar bu sayfada görünecek. Lütfen başka bir şey göndermeyin.",
   expiredHeadline: "Ödeme süresi bitti",
   expiredLead:
     "Henüz göndermediniz mi? Lütfen artık bir şey göndermeyin. {merchant} adlı satıcıdan yeni bir bağlantı isteyin.",
+  expiredElse: "Lütfen şimdi bir şey göndermeyin.",
   newLink:
-    "Lütfen şimdi bir şey göndermeyin. Yeni bir bağlantı için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Ödeme süresi de bitti, bu yüzden lütfen şimdi bir şey göndermeyin. Yeni bir bağlantı için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   expiredSent:
     "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz burada hâlâ görünebilir, bu yüzden bu sayfanın bağlantısını saklayın. Gönderdikten bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   expiredPartlyHeadline: "Yalnızca bir kısmı zamanında ödendi",
   expiredPartlyLead:
-    "Lütfen kalanını artık göndermeyin: Ödeme süresi bitti. Toplam: {payable}. Ulaşan: {received}.",
+    "Toplam: {payable}. {merchant} {received} aldı. Lütfen kalanını artık göndermeyin. Siparişi hâlâ istiyor musunuz? {merchant} adlı satıcıdan yeni bir bağlantı isteyin.",
   expiredPartlyNext:
     "Ulaşan {received} tutarı için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   canceledHeadline: "{merchant} tarafından iptal edildi",
-  canceledLead: "Lütfen bir şey göndermeyin: {merchant} bu siparişi iptal etti.",
-  notNeededLead: "{arrived} ulaştı. Lütfen başka bir şey göndermeyin.",
+  canceledLead: "{merchant} bu siparişi iptal etti. Lütfen bir şey göndermeyin.",
+  canceledSent:
+    "Zaten gönderdiniz mi? Ödemeniz burada görünecek ve o zaman iadesini isteyebilirsiniz. Gönderdikten bir saat sonra burada değilse {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+  notNeededLead: "{merchant} {arrived} aldı. Lütfen başka bir şey göndermeyin.",
   canceledPaidHeadline: "İptal edildi, ancak ödemeniz ulaştı",
   canceledPaidLead:
-    "Lütfen bekleyin ve başka bir şey göndermeyin. {merchant} bu siparişi iptal etmişti. Ödemenizin kabul edilmesine veya iade edilmesine şimdi {merchant} karar verecek. Karar bu sayfada görünecek.",
+    "{merchant} bu siparişi ödemeniz ({arrived}) ulaşmadan önce iptal etmişti. Ödemenizin kabul edilmesine veya iade edilmesine şimdi {merchant} karar verecek. Karar bu sayfada görünecek. Lütfen başka bir şey göndermeyin.",
   cannotCheckHeadline: "Şu anda ağı kontrol edemiyoruz",
   cannotCheckSince: "Son kontrol: {time}.",
   cannotCheckLead:
     "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz, {network} ağı yeniden okunabildiğinde bulunur.",
   cannotCheckOpen:
-    "Henüz ödemediniz mi? En iyisi, ağı yeniden okuyabilmemizi beklemek ve süre biterse yeni bir bağlantı istemektir. Şimdi öderseniz ödemenizi o zaman görürüz.",
+    "Henüz ödemediniz mi? En iyisi, ağı yeniden okuyabilmemizi beklemek. Bu arada süre biterse {merchant} adlı satıcıdan yeni bir bağlantı isteyin.",
   cannotCheckOver:
     "Henüz ödemediniz mi? Lütfen şimdi ödemeyin. {contact} adlı satıcıdan yeni bir bağlantı isteyin.",
   cannotCheckOverSent:
-    "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: {network} ağını bu sürenin sonuna kadar henüz okumadık. Bulduğumuz bu sayfada görünecek.",
+    "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: {network} ağını yeniden okuyabildiğimizde ödemeniz bu sayfada görünecek.",
   notAcceptedHeadline: "Şu anda bu yolla ödeyemezsiniz",
   notAccepted:
-    "Lütfen bir şey göndermeyin: {merchant} şu anda {network} ağında {token} kabul etmiyor. Zaten gönderdiniz mi veya başka bir yolla mı ödemek istiyorsunuz? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "{merchant} şu anda {network} ağında {token} kabul etmiyor. Lütfen bir şey göndermeyin.",
+  notAcceptedSent:
+    "Zaten gönderdiniz mi? Paranız kaybolmadı: Satıcının ({merchant}) cüzdanına gider. {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+  notAcceptedElse: "Henüz ödemediniz mi? Başka bir ödeme yolu için {contact} ile iletişime geçin.",
+  notAcceptedOptions: "Henüz ödemediniz mi? Aşağıda başka bir token veya ağ ile ödeyebilirsiniz.",
   cannotConfirmNow:
-    "{network} ağına şu anda ulaşamıyoruz. Ulaşabildiğimizde onaylar devam eder. Ödemeniz bulundu, lütfen yeniden göndermeyin.",
+    "Ödemeniz bulundu, lütfen yeniden göndermeyin. {network} ağına şu anda ulaşamıyoruz, bu yüzden onay sayısı güncel olmayabilir. Bu sayfayı kapatıp geri dönebilirsiniz.",
   revertedHeadline: "Ağın ödemenizi yeniden onaylaması gerekiyor",
   revertedLead:
-    "Lütfen yeniden ödemeyin. {network} ağı son işlemlerini yeniden sıraladı ve sizinkini bir kez daha onaylaması gerekiyor. Bu ara sıra olur ve ödeme genellikle birkaç dakika içinde yeniden görünür.",
+    "Lütfen yeniden ödemeyin. {network} ağı son işlemlerini yeniden sıraladığı için ödemenizi ikinci kez onaylaması gerekiyor. Bu ara sıra olur ve genellikle birkaç dakika sürer. Paranız kaybolmadı.",
   revertedNext:
-    "Bu sayfayı kapatıp geri dönebilirsiniz. Gönderdikten bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Bu sayfayı kapatıp geri dönebilirsiniz. Ödeme, gönderdikten bir saat sonra hâlâ burada değilse {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   reverted:
     "Bir şey göndermeden önce cüzdanınıza bakın: Ağ, daha önce burada görünen bir ödemeyi korumadı. Cüzdanınızda gönderildi veya beklemede göründüğü sürece lütfen yenisini göndermeyin.",
-  transactionFailed: "Girdiğiniz işlem ağda başarısız oldu: Paranız aktarılmadı.",
-  contact:
-    "Sorunuz mu var? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+  transactionFailed:
+    "Girdiğiniz işlem ağda başarısız oldu. Hiç {token} gönderilmedi: Para hâlâ sizde veya borsanızda.",
   contactIfLong:
     "Bir gün sonra hâlâ karar yok mu? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
-  waitOrRefund: "Paranızı geri mi istiyorsunuz? Nereye gönderileceğini aşağıda belirtin.",
+  contactOrRefund:
+    "Bir gün sonra hâlâ karar yok mu veya iade mi istiyorsunuz? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+  waitOrRefund: "İade mi istiyorsunuz? Adresinizin bilinmesi için aşağıdan isteyin.",
 
   hashQuestion: "Ödediniz, ama burada görünmüyor mu?",
+  hashAnother: "Başka bir işlem kodu girin",
   hashLead:
     "İşlem kodunuzu (TxID veya hash) ya da blok gezginindeki bağlantısını yapıştırın. İşlemi {network} ağında arayalım.",
   hashLabel: "İşlem kodu (TxID, hash) veya bağlantı",
@@ -185,15 +209,21 @@ export const tr: Catalogue = {
   hashReceived:
     "Teşekkürler. İşleminizi arıyoruz. Bu ödemeye ait olduğu anlaşılınca bu sayfada görünecek. Lütfen iki kez göndermeyin.",
   hashMalformed:
-    "Bu bir işlem kodu (TxID veya hash) değil. İşlem kodu 3f5a… gibi 64 karakterdir ve 0x ile başlayabilir. Cüzdanınızdan veya borsanızdan kopyalayıp aşağıdaki alana yapıştırın.",
+    "{problem} İşlem kodu (TxID veya hash) 64 karakterdir, başında 0x varsa 66. Cüzdanınızdan veya borsanızdan kopyalayıp aşağıdaki alana yapıştırın.",
+  hashTooShort: "Bu çok kısa.",
+  hashTooLong: "Bu çok uzun.",
+  hashWrongCharacter:
+    "Bu bir işlem kodu değil: Rakamlardan ve A ile F arasındaki harflerden başka karakterler içeriyor.",
+  hashNotInLink: "Bu bağlantıda tek bir işlem kodu bulamıyoruz.",
+  hashIsAddress: "Bu bir adres, işlem kodu değil.",
   hashTooMany:
-    "Bize bildirdiğiniz işlemleri hâlâ kontrol ediyoruz. Sonuçları bekleyin veya satıcıyla iletişime geçin.",
+    "Bize bildirdiğiniz işlemleri hâlâ kontrol ediyoruz. Sonuçları bekleyin veya {merchant} ile iletişime geçin.",
 
   hashSubmitted: "Bize bildirdiğiniz işlemler",
   hashLooking: "Bu işlemi arıyoruz.",
   hashUnknown:
-    "Ağ bu işlemi henüz tanımıyor. Bir saat boyunca denemeye devam edeceğiz. Lütfen kodu doğru kopyaladığınızı kontrol edin.",
-  hashGivenUp: "Bu işlemi bulamıyoruz. İşlem artık ağdaysa işlem kodunu yeniden girin.",
+    "Ağ bu işlemi henüz tanımıyor. Bir saat boyunca denemeye devam edeceğiz. İşlem kodunu cüzdanınızdaki veya borsanızdaki kodla karşılaştırın.",
+  hashGivenUp: "Bu işlemi bir saat aradık ve bulamadık. İşlem kodunu yeniden girebilirsiniz.",
   hashDisplaced:
     "Bu işlemi bulamadık ve daha yeni birine yer açmak için aramayı bıraktık. Gerekirse işlem kodunu yeniden girin.",
   hashCounted: "Bulundu ve bu ödemeye sayıldı.",
@@ -202,26 +232,26 @@ export const tr: Catalogue = {
     "Ağ bu işlemi henüz kesinleştirmedi. Cüzdanınızda gönderildi veya beklemede göründüğü sürece lütfen yenisini göndermeyin.",
   hashFailed: "Bu işlem ağda başarısız oldu, bu nedenle hiç {token} gönderilmedi.",
   hashOtherAddress:
-    "Bu işlem, bu ödemenin adresine bir şey göndermedi. Nereye gittiğini cüzdanınızdan kontrol edin.",
+    "Bu işlem bu ödemenin adresine değil, başka bir adrese gitti. Nereye gittiğine cüzdanınızda veya borsanızda bakın.",
   hashOtherToken:
-    "Bu işlem {network} ağında {token} yerine başka bir şey gönderdi, bu nedenle sayılmaz. {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Bu işlem {network} ağında {token} yerine başka bir şey gönderdi, bu nedenle sayılmaz. {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   hashTokenDisabled:
-    "Şu anda {network} ağında {token} kabul edemiyoruz. {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Şu anda {network} ağında {token} kabul edemiyoruz. {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   hashTooSmall: "Bu işlemin tutarı, ödeme olarak sayılmak için çok küçük.",
   hashTooEarly: "Bu işlem bu ödemeden daha eski, bu nedenle bu ödemeye ait olamaz.",
   hashTooLate:
-    "Ödeme süresi çok önce bittiği için bu işlemi eşleştiremiyoruz. {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Bu işlem ödeme süresi bittikten çok sonra yapıldı, bu yüzden burada sayılmıyor. Bu ödemenin adresine gittiyse para satıcıdadır ({merchant}). {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   hashNotForThis:
-    "Bu işlem bu faturanın ödemesi değil. Aksini düşünüyorsanız {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Bu işlem bu faturanın ödemesi değil. Aksini düşünüyorsanız {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
 
   refundQuestion: "İade iste",
   refundAmount: "{amount} tutarını geri iste",
   refundNext:
-    "İadenin gönderileceği cüzdan adresini girin. {merchant} iadeleri kendi cüzdanından gönderir ve ne zaman gönderildiği bu sayfada görünür.",
+    "Düğmeye basın ve iade için kendi adresinizi girin. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz.",
   refundAsked:
-    "{refund} tutarını geri istediniz. {merchant} iadeleri elle gönderir ve ne zaman gönderildiği bu sayfada görünür. Bir şey olmazsa {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "{refund} tutarının iadesini istediniz. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz. Birkaç gün sonra hâlâ bir şey yok mu? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   refundLead:
-    "{merchant}, bu ödeme için gerekmeyen tutarı geri gönderebilir. Ödemenizin işlem kodunu (TxID veya hash) ve kendi cüzdanınızın bir adresini girin. Ödemeyi yaptığınız borsanın adresini girmeyin: Oraya gönderilenler kaybolabilir.",
+    "{merchant}, bu ödeme için gerekmeyen tutarı geri gönderebilir. Ödemenizin işlem kodunu (TxID veya hash) ve size ait bir adres girin: cüzdanınızın adresi veya borsadaki yatırma adresiniz. Borsanın ödemenizi gönderdiği adresi girmeyin: Oraya gönderilenler kaybolabilir.",
   refundAddressLabel: "{network} ağındaki kendi adresiniz",
   refundContinue: "Devam",
   refundCheck: "Bu sizin adresiniz mi?",
@@ -230,7 +260,7 @@ export const tr: Catalogue = {
   refundSend: "Evet, iade iste",
   refundChange: "Değiştir",
   refundReceived:
-    "Teşekkürler. {merchant} isteğinizi aldı ve karar verecek. İade yola çıkınca bu sayfada görünecek.",
+    "Teşekkürler. {merchant} isteğinizi aldı. İade yola çıktığında bu sayfada görünecek.",
   refundAlready:
     "Bu ödeme için zaten iade istendi ve biz onu değiştirmedik. İsteyen siz değilseniz hemen {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   refundNothing:
@@ -239,7 +269,7 @@ export const tr: Catalogue = {
   refundAddressRefused:
     "Bu adrese yapılan iade size ulaşmaz. Kendi cüzdanınızın bir adresini girin.",
   refunds: "İadeler",
-  refundRequested: "{amount}, {address} adresine: istendi. {merchant} karar verecek.",
+  refundRequested: "{address} adresine {amount}: istendi. Satıcı: {merchant}.",
   refundSent: "{amount}, {address} adresine: {merchant} gönderdi. İşlemi kontrol ediyoruz.",
   refundConfirmed: "{amount}, {address} adresine: iade edildi.",
   refundRejected: "{amount}, {address} adresine: {merchant} reddetti. Neden: {reason}",

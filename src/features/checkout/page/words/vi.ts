@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 4190b25d657d.
+ * those of en.ts with the digest 814bfea16b06.
  */
 export const vi: Catalogue = {
   lang: "vi",
@@ -21,7 +21,7 @@ export const vi: Catalogue = {
   lastDigits:
     "Chúng tôi nhận ra khoản thanh toán của bạn nhờ các chữ số cuối, vì vậy vui lòng không làm tròn số tiền.",
   arrives:
-    "Số tiền nhận được phải đúng {amount}. Trả từ sàn giao dịch? Hãy cộng thêm phí của sàn để số tiền đến đúng bằng {amount}.",
+    "Số tiền nhận được phải đúng {amount}. Nếu sàn giao dịch trừ phí vào số tiền, hãy cộng thêm khoản phí đó.",
   onlyHere:
     "Chỉ gửi {token} trên mạng {network}. Mọi thứ khác sẽ không đến được người bán và không thể lấy lại.",
   ownCoin: "Nếu trả từ ví của mình, bạn cũng cần một ít {coin} để trả phí mạng.",
@@ -86,36 +86,52 @@ export const vi: Catalogue = {
   awaitingLead:
     "Bạn đã gửi rồi? Vui lòng đừng gửi hai lần: khoản thanh toán sẽ hiện ở đây. Bạn có thể đóng trang này rồi quay lại.",
   payAgain:
-    "Ví hoặc sàn giao dịch của bạn hiển thị là đã hoàn tất? Khi đó đừng thanh toán lại: hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}. Nếu không, bạn có thể thanh toán lại bên dưới.",
+    "Nếu ví hoặc sàn giao dịch của bạn hiển thị một khoản thanh toán đã hoàn tất cho đơn hàng này, đừng thanh toán lại: hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}. Nếu không, bạn có thể thanh toán lại bên dưới.",
   lookingLead:
-    "Vui lòng không thanh toán lại. Việc này thường mất vài phút. Nếu không tìm thấy trong vòng một giờ, trang này sẽ cho biết. Bạn có thể đóng trang này rồi quay lại.",
+    "Chúng tôi đang tìm giao dịch bạn đã nhập, việc này thường mất vài phút. Nếu không tìm thấy trong vòng một giờ, trang này sẽ cho biết.",
+  lookingNext: "Vui lòng không thanh toán lại. Bạn có thể đóng trang này rồi quay lại.",
+  lookingOver:
+    "Đã hết thời gian thanh toán. Nếu khoản thanh toán của bạn đến muộn, {merchant} sẽ quyết định.",
   lookingHeadline: "Đang tìm giao dịch của bạn",
   sentFailedHeadline: "Giao dịch của bạn đã thất bại",
-  enteredHeadline: "Giao dịch đó không thuộc khoản thanh toán này",
+  enteredHeadline: "Đó không phải khoản thanh toán đang chờ",
+  missingHeadline: "Chúng tôi không tìm thấy giao dịch của bạn",
+  missingNext:
+    "Hãy xem trong ví hoặc sàn giao dịch. Nếu khoản thanh toán hiển thị là thất bại, tiền vẫn ở chỗ bạn. Nếu hiển thị là đã hoàn tất, đừng thanh toán lại: hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   enteredNext:
-    "Vui lòng tạm thời không thanh toán lại. Bạn nhập nhầm? Hãy nhập giao dịch đúng bên dưới. Bạn đã trả bằng giao dịch này? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
-  goneHeadline: "Mạng không còn hiển thị khoản thanh toán của bạn",
+    "Bạn nhập nhầm mã giao dịch? Hãy nhập mã đúng bên dưới. Bạn đã trả bằng giao dịch này? Khi đó đừng thanh toán lại: hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  goneHeadline: "Hãy xem ví trước khi thanh toán lại",
   goneLead:
-    "Hãy xem trong ví hoặc sàn giao dịch. Nếu khoản thanh toán hiển thị là đã gửi, đang chờ hoặc đã hoàn tất, hãy đợi và đừng thanh toán lại. Nếu hiển thị là thất bại, tiền vẫn ở chỗ bạn và bạn có thể thanh toán lại bên dưới. Sau một giờ vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Mạng từng có khoản thanh toán của bạn rồi lại loại bỏ. Tiền của bạn không mất: tiền vẫn ở chỗ bạn hoặc đang được chuyển lại. Hãy xem trong ví hoặc sàn giao dịch.",
+  goneWait:
+    "Ở đó hiển thị là đã gửi, đang chờ hoặc đã hoàn tất? Hãy đợi và đừng thanh toán lại. Nếu một giờ sau khi gửi vẫn chưa thấy ở đây, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  goneFailed:
+    "Ở đó hiển thị là thất bại? Khi đó tiền vẫn ở chỗ bạn và bạn có thể thanh toán lại bên dưới.",
   partlyPaidHeadline: "Đã nhận được một phần thanh toán",
   partlyPaidLead:
-    "Hãy gửi {remaining} còn lại để hoàn tất thanh toán. Chúng tôi đã nhận {received} trên tổng số {payable}.",
+    "{merchant} đã nhận {received} trên tổng số {payable}. Hãy gửi {remaining} còn lại để hoàn tất thanh toán.",
+  partlyArrived: "Đến nay {merchant} đã nhận {received} trên tổng số {payable}.",
   partlyPaidSent: "Bạn đã gửi phần còn lại? Vui lòng đừng gửi hai lần: phần đó sẽ hiện ở đây.",
   partlyPaidElse:
     "Bạn không gửi phần còn lại? Khi hết thời gian thanh toán, bạn có thể yêu cầu trả lại tiền tại đây.",
   partlyPaidGone:
-    "Đã nhận {received}. Một khoản thanh toán khác mà chúng tôi từng thấy không còn trên mạng. Hãy xem trong ví hoặc sàn giao dịch: nếu khoản đó hiển thị là đã gửi, đang chờ hoặc đã hoàn tất, hãy đợi. Nếu hiển thị là thất bại, hãy gửi phần còn lại bên dưới.",
+    "{merchant} đã nhận {received}. Mạng từng có một khoản thanh toán khác của bạn rồi lại loại bỏ. Số tiền đó không mất: tiền vẫn ở chỗ bạn hoặc đang được chuyển lại. Hãy xem trong ví hoặc sàn giao dịch.",
+  partlyPaidFailed:
+    "Ở đó hiển thị là thất bại? Khi đó số tiền ấy vẫn ở chỗ bạn và bạn có thể gửi {remaining} còn lại bên dưới.",
   confirmingHeadline: "Đã phát hiện khoản thanh toán",
   confirmingLead:
     "Bạn không cần làm gì thêm và có thể đóng trang này. Mạng đang xác nhận khoản thanh toán của bạn. Thời gian dự kiến: {wait}.",
   confirmationCount: "Số xác nhận: {current}/{required}",
   waitUnderMinute: "dưới một phút",
   waitAbout: "khoảng {time}",
-  inReviewHeadline: "Đã tìm thấy thanh toán, đang chờ người bán",
+  inReviewHeadline: "Đã tìm thấy thanh toán, đang chờ {merchant}",
+  inReviewAmountHeadline: "Số tiền đến không đúng như yêu cầu",
   inReviewLead:
-    "Vui lòng đợi và không gửi lại. {merchant} sẽ quyết định chấp nhận khoản thanh toán của bạn hay trả lại. Kết quả sẽ hiện trên trang này.",
-  inReviewUnclear: "Không thể tự động đối chiếu khoản thanh toán của bạn.",
-  inReviewAmount: "Chúng tôi đã nhận {arrived}, nhưng số tiền yêu cầu là {payable}.",
+    "{merchant} sẽ quyết định chấp nhận khoản thanh toán của bạn hay hoàn tiền. Kết quả sẽ hiện trên trang này. Vui lòng không gửi gì cho đến lúc đó.",
+  inReviewEntered:
+    "{merchant} đã nhận {arrived}. Chúng tôi tìm thấy nhờ mã giao dịch bạn đã nhập, nên {merchant} kiểm tra trước xem khoản này có thuộc đơn hàng này không.",
+  inReviewAmount: "{merchant} đã nhận {arrived} thay vì {payable}.",
+  inReviewByHand: "{merchant} đã nhận {arrived} và phải tự kiểm tra khoản thanh toán này.",
   paidHeadline: "Đã thanh toán",
   paidLead: "Cảm ơn bạn! {merchant} đã nhận được khoản thanh toán của bạn.",
   overpaidHeadline: "Đã thanh toán. Bạn đã gửi dư {excess}",
@@ -131,54 +147,64 @@ export const vi: Catalogue = {
   paidLateOverpaidLead: "{merchant} đã chấp nhận khoản thanh toán của bạn.",
   lateHeadline: "Khoản thanh toán của bạn đến khi đã hết giờ",
   lateLead:
-    "Vui lòng đợi và không gửi thêm gì. {merchant} sẽ quyết định chấp nhận khoản thanh toán của bạn hay trả lại. Kết quả sẽ hiện trên trang này.",
+    "{merchant} đã nhận {arrived} và sẽ quyết định chấp nhận khoản thanh toán của bạn hay hoàn tiền. Kết quả sẽ hiện trên trang này. Vui lòng không gửi thêm gì.",
   expiredHeadline: "Đã hết thời gian thanh toán",
   expiredLead:
     "Bạn chưa gửi? Vui lòng không gửi gì nữa. Hãy yêu cầu {merchant} cung cấp liên kết mới.",
+  expiredElse: "Vui lòng không gửi gì lúc này.",
   newLink:
-    "Vui lòng không gửi gì lúc này. Hãy yêu cầu liên kết mới từ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Thời gian thanh toán cũng đã hết, vì vậy vui lòng không gửi gì lúc này. Hãy yêu cầu liên kết mới từ {contact} và cung cấp mã tham chiếu này: {reference}.",
   expiredSent:
     "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán vẫn có thể hiện ở đây, vì vậy hãy giữ lại liên kết đến trang này. Một giờ sau khi gửi vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   expiredPartlyHeadline: "Chỉ một phần được trả đúng hạn",
   expiredPartlyLead:
-    "Vui lòng không gửi phần còn lại nữa: đã hết thời gian thanh toán. Chúng tôi đã nhận {received} trên tổng số {payable}.",
+    "{merchant} đã nhận {received} trên tổng số {payable}. Vui lòng không gửi phần còn lại nữa. Bạn vẫn muốn đơn hàng này? Hãy yêu cầu {merchant} cung cấp liên kết mới.",
   expiredPartlyNext:
     "Hãy liên hệ {contact} về số tiền {received} và cung cấp mã tham chiếu này: {reference}.",
   canceledHeadline: "Đã bị {merchant} hủy",
-  canceledLead: "Vui lòng không gửi gì: {merchant} đã hủy đơn hàng này.",
-  notNeededLead: "Chúng tôi đã nhận {arrived}. Vui lòng không gửi thêm gì.",
+  canceledLead: "{merchant} đã hủy đơn hàng này. Vui lòng không gửi gì.",
+  canceledSent:
+    "Bạn đã gửi rồi? Khoản thanh toán sẽ hiện ở đây, và khi đó bạn có thể yêu cầu hoàn tiền. Nếu một giờ sau khi gửi vẫn chưa thấy ở đây, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  notNeededLead: "{merchant} đã nhận {arrived}. Vui lòng không gửi thêm gì.",
   canceledPaidHeadline: "Đã hủy, nhưng khoản tiền của bạn đã đến",
   canceledPaidLead:
-    "Vui lòng đợi và không gửi thêm gì. {merchant} đã hủy đơn hàng này và nay sẽ quyết định chấp nhận khoản thanh toán của bạn hay trả lại. Kết quả sẽ hiện trên trang này.",
+    "{merchant} đã hủy đơn hàng này trước khi {arrived} của bạn đến, và nay sẽ quyết định chấp nhận khoản thanh toán của bạn hay hoàn tiền. Kết quả sẽ hiện trên trang này. Vui lòng không gửi thêm gì.",
   cannotCheckHeadline: "Hiện chúng tôi không kiểm tra được mạng",
   cannotCheckSince: "Lần kiểm tra cuối: {time}.",
   cannotCheckLead:
     "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán sẽ được tìm thấy ngay khi đọc lại được mạng {network}.",
   cannotCheckOpen:
-    "Bạn chưa thanh toán? Tốt nhất là đợi đến khi chúng tôi đọc lại được mạng, và yêu cầu liên kết mới nếu hết thời gian. Nếu bạn thanh toán bây giờ, chúng tôi sẽ thấy vào lúc đó.",
+    "Bạn chưa thanh toán? Tốt nhất hãy đợi đến khi chúng tôi đọc lại được mạng. Nếu trong lúc đó hết giờ, hãy yêu cầu {merchant} cung cấp liên kết mới.",
   cannotCheckOver:
     "Bạn chưa thanh toán? Vui lòng đừng thanh toán lúc này. Hãy yêu cầu liên kết mới từ {contact}.",
   cannotCheckOverSent:
-    "Bạn đã gửi rồi? Vui lòng không gửi lại: chúng tôi chưa đọc mạng {network} đến hết khoảng thời gian đó. Trang này sẽ cho biết kết quả.",
+    "Bạn đã gửi rồi? Vui lòng không gửi lại: trang này sẽ hiển thị khoản thanh toán của bạn ngay khi chúng tôi đọc lại được mạng {network}.",
   notAcceptedHeadline: "Hiện không thể thanh toán bằng cách này",
-  notAccepted:
-    "Vui lòng không gửi gì: {merchant} hiện không nhận {token} trên mạng {network}. Bạn đã gửi rồi hoặc muốn thanh toán cách khác? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  notAccepted: "{merchant} hiện không nhận {token} trên mạng {network}. Vui lòng không gửi gì.",
+  notAcceptedSent:
+    "Bạn đã gửi rồi? Tiền không mất: tiền vào ví của {merchant}. Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  notAcceptedElse: "Bạn chưa thanh toán? Hãy hỏi {contact} về cách thanh toán khác.",
+  notAcceptedOptions:
+    "Bạn chưa thanh toán? Bạn có thể thanh toán bằng token hoặc mạng khác bên dưới.",
   cannotConfirmNow:
-    "Hiện chúng tôi không kết nối được với mạng {network}. Việc xác nhận sẽ tiếp tục ngay khi có thể. Khoản thanh toán của bạn đã được tìm thấy, vì vậy vui lòng không gửi lại.",
+    "Khoản thanh toán của bạn đã được tìm thấy, vì vậy vui lòng không gửi lại. Hiện chúng tôi không kết nối được với mạng {network}, nên số lần xác nhận có thể chưa cập nhật. Bạn có thể đóng trang này rồi quay lại.",
   revertedHeadline: "Mạng phải xác nhận lại khoản thanh toán",
   revertedLead:
-    "Vui lòng không thanh toán lại. Mạng {network} đã sắp xếp lại các giao dịch mới nhất và phải xác nhận lại giao dịch của bạn. Điều này thỉnh thoảng xảy ra, và khoản thanh toán thường hiện lại sau vài phút.",
+    "Vui lòng không thanh toán lại. Mạng {network} phải xác nhận khoản thanh toán của bạn lần thứ hai vì đã sắp xếp lại các giao dịch mới nhất. Điều này thỉnh thoảng xảy ra và thường mất vài phút. Tiền của bạn không mất.",
   revertedNext:
-    "Bạn có thể đóng trang này rồi quay lại. Một giờ sau khi gửi vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Bạn có thể đóng trang này rồi quay lại. Nếu một giờ sau khi gửi vẫn chưa thấy khoản thanh toán ở đây, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   reverted:
     "Hãy xem trong ví trước khi gửi bất cứ thứ gì: mạng đã không giữ lại một khoản thanh toán từng hiện ở đây. Khi ví của bạn còn hiển thị là đã gửi hoặc đang chờ, vui lòng không gửi khoản khác.",
-  transactionFailed: "Giao dịch bạn nhập đã thất bại trên mạng: tiền của bạn không bị chuyển đi.",
-  contact: "Bạn có câu hỏi? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  transactionFailed:
+    "Giao dịch bạn nhập đã thất bại trên mạng. Không có {token} nào được gửi đi: tiền vẫn ở chỗ bạn hoặc ở sàn giao dịch của bạn.",
   contactIfLong:
     "Sau một ngày vẫn chưa có quyết định? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
-  waitOrRefund: "Bạn muốn nhận lại tiền? Hãy cho biết bên dưới tiền cần được gửi đến đâu.",
+  contactOrRefund:
+    "Sau một ngày vẫn chưa có quyết định, hoặc bạn muốn được hoàn tiền? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+  waitOrRefund: "Bạn muốn được hoàn tiền? Hãy yêu cầu bên dưới để cho biết địa chỉ của bạn.",
 
   hashQuestion: "Đã thanh toán nhưng không thấy ở đây?",
+  hashAnother: "Nhập mã giao dịch khác",
   hashLead:
     "Dán mã giao dịch (TxID hoặc hash) hoặc liên kết của trình khám phá khối. Chúng tôi sẽ tìm trên mạng {network}.",
   hashLabel: "Mã giao dịch (TxID, hash) hoặc liên kết",
@@ -186,16 +212,22 @@ export const vi: Catalogue = {
   hashReceived:
     "Cảm ơn bạn. Chúng tôi đang tìm giao dịch của bạn. Giao dịch sẽ hiện trên trang này khi chúng tôi biết nó thuộc khoản thanh toán này. Vui lòng không gửi hai lần.",
   hashMalformed:
-    "Đây không phải mã giao dịch (TxID hoặc hash). Mã có 64 ký tự, chẳng hạn 3f5a…, và có thể bắt đầu bằng 0x. Hãy sao chép từ ví hoặc sàn giao dịch rồi dán vào ô bên dưới.",
+    "{problem} Mã giao dịch (TxID hoặc hash) có 64 ký tự, hoặc 66 nếu bắt đầu bằng 0x. Hãy sao chép từ ví hoặc sàn giao dịch rồi dán vào ô bên dưới.",
+  hashTooShort: "Nội dung này quá ngắn.",
+  hashTooLong: "Nội dung này quá dài.",
+  hashWrongCharacter:
+    "Đây không phải mã giao dịch: có ký tự khác ngoài chữ số và các chữ cái từ A đến F.",
+  hashNotInLink: "Chúng tôi không tìm thấy đúng một mã giao dịch trong liên kết này.",
+  hashIsAddress: "Đây là địa chỉ, không phải mã giao dịch.",
   hashTooMany:
-    "Chúng tôi vẫn đang kiểm tra các giao dịch bạn đã cung cấp. Hãy chờ kết quả hoặc liên hệ người bán.",
+    "Chúng tôi vẫn đang kiểm tra các giao dịch bạn đã cung cấp. Hãy chờ kết quả hoặc liên hệ {merchant}.",
 
   hashSubmitted: "Các giao dịch bạn đã cung cấp",
   hashLooking: "Chúng tôi đang tìm giao dịch này.",
   hashUnknown:
-    "Mạng chưa có giao dịch này. Chúng tôi sẽ tiếp tục thử trong một giờ. Vui lòng kiểm tra xem bạn đã sao chép đúng mã chưa.",
+    "Mạng chưa có giao dịch này. Chúng tôi sẽ tiếp tục thử trong một giờ. Hãy so sánh mã giao dịch với mã trong ví hoặc sàn giao dịch của bạn.",
   hashGivenUp:
-    "Chúng tôi không tìm thấy giao dịch này. Nếu bây giờ mạng đã có giao dịch, hãy nhập lại mã giao dịch.",
+    "Chúng tôi đã tìm giao dịch này trong một giờ mà không thấy. Bạn có thể nhập lại mã giao dịch.",
   hashDisplaced:
     "Chúng tôi không tìm thấy giao dịch này và đã ngừng tìm để nhường chỗ cho giao dịch mới hơn. Nếu cần, hãy nhập lại mã giao dịch.",
   hashCounted: "Đã tìm thấy và tính vào khoản thanh toán này.",
@@ -205,26 +237,26 @@ export const vi: Catalogue = {
     "Mạng chưa chính thức ghi nhận giao dịch này. Khi ví của bạn còn hiển thị là đã gửi hoặc đang chờ, vui lòng không gửi giao dịch khác.",
   hashFailed: "Giao dịch này đã thất bại trên mạng nên không có {token} nào được gửi.",
   hashOtherAddress:
-    "Giao dịch này không gửi gì đến địa chỉ của khoản thanh toán này. Hãy kiểm tra trong ví xem nó đã đi đâu.",
+    "Giao dịch này đến một địa chỉ khác, không phải địa chỉ của khoản thanh toán này. Hãy xem trong ví hoặc sàn giao dịch tiền đã đi đâu.",
   hashOtherToken:
-    "Giao dịch này không gửi {token} trên mạng {network} nên không được tính. Hãy liên hệ {merchant} và cung cấp mã tham chiếu này: {reference}.",
+    "Giao dịch này không gửi {token} trên mạng {network} nên không được tính. Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   hashTokenDisabled:
-    "Hiện chúng tôi không thể nhận {token} trên mạng {network}. Hãy liên hệ {merchant} và cung cấp mã tham chiếu này: {reference}.",
+    "Hiện chúng tôi không thể nhận {token} trên mạng {network}. Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   hashTooSmall: "Số tiền của giao dịch này quá nhỏ để được tính là thanh toán.",
   hashTooEarly: "Giao dịch này có trước khoản thanh toán này nên không thể thuộc về nó.",
   hashTooLate:
-    "Thời gian thanh toán đã hết từ quá lâu nên chúng tôi không thể đối chiếu giao dịch này. Hãy liên hệ {merchant} và cung cấp mã tham chiếu này: {reference}.",
+    "Giao dịch này được thực hiện rất lâu sau khi hết thời gian thanh toán nên không được tính ở đây. Nếu đã đến địa chỉ của khoản thanh toán này thì tiền đang ở {merchant}. Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   hashNotForThis:
-    "Giao dịch này không phải là thanh toán cho hóa đơn này. Nếu bạn nghĩ khác, hãy liên hệ {merchant} và cung cấp mã tham chiếu này: {reference}.",
+    "Giao dịch này không phải là thanh toán cho hóa đơn này. Nếu bạn nghĩ khác, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
 
   refundQuestion: "Yêu cầu hoàn tiền",
   refundAmount: "Yêu cầu trả lại {amount}",
   refundNext:
-    "Hãy nhập địa chỉ ví sẽ nhận tiền hoàn. {merchant} gửi tiền hoàn từ ví của mình, và trang này sẽ cho biết khi nào.",
+    "Hãy nhấn nút và nhập địa chỉ của chính bạn để nhận hoàn tiền. {merchant} tự gửi tiền, và bạn sẽ thấy ở đây khi tiền được gửi đi.",
   refundAsked:
-    "Bạn đã yêu cầu trả lại {refund}. {merchant} gửi tiền hoàn thủ công, và trang này sẽ cho biết khi nào. Nếu không có gì xảy ra, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Bạn đã yêu cầu hoàn {refund}. {merchant} tự gửi tiền, và bạn sẽ thấy ở đây khi tiền được gửi đi. Vài ngày sau vẫn chưa có gì? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   refundLead:
-    "{merchant} có thể gửi lại phần mà khoản thanh toán này không cần. Hãy nhập mã giao dịch (TxID hoặc hash) của khoản bạn đã trả và một địa chỉ ví của chính bạn. Đừng nhập địa chỉ của sàn giao dịch mà bạn đã dùng để trả: tiền gửi đến đó có thể bị mất.",
+    "{merchant} có thể gửi lại phần mà khoản thanh toán này không cần. Hãy nhập mã giao dịch (TxID hoặc hash) của khoản bạn đã trả và một địa chỉ của chính bạn: địa chỉ ví hoặc địa chỉ nạp tiền của bạn trên sàn giao dịch. Đừng nhập địa chỉ mà sàn giao dịch đã dùng để gửi khoản thanh toán: tiền gửi đến đó có thể bị mất.",
   refundAddressLabel: "Địa chỉ của chính bạn trên mạng {network}",
   refundContinue: "Tiếp tục",
   refundCheck: "Đây có phải địa chỉ của bạn không?",
@@ -233,7 +265,7 @@ export const vi: Catalogue = {
   refundSend: "Đúng, yêu cầu hoàn tiền",
   refundChange: "Sửa địa chỉ",
   refundReceived:
-    "Cảm ơn bạn. {merchant} đã nhận yêu cầu và sẽ quyết định. Trang này sẽ cho biết khi tiền hoàn được gửi đi.",
+    "Cảm ơn bạn. {merchant} đã nhận yêu cầu của bạn. Trang này sẽ cho biết khi tiền hoàn được gửi đi.",
   refundAlready:
     "Khoản thanh toán này đã có yêu cầu hoàn tiền, và chúng tôi không thay đổi yêu cầu đó. Nếu không phải bạn, hãy liên hệ ngay với {merchant} và cung cấp mã tham chiếu này: {reference}.",
   refundNothing:
@@ -243,7 +275,7 @@ export const vi: Catalogue = {
   refundAddressRefused:
     "Tiền hoàn đến địa chỉ này sẽ không tới bạn. Hãy nhập địa chỉ ví của chính bạn.",
   refunds: "Hoàn tiền",
-  refundRequested: "{amount} đến {address}: đã yêu cầu. {merchant} sẽ quyết định.",
+  refundRequested: "{amount} đến {address}: đã yêu cầu {merchant}.",
   refundSent: "{amount} đến {address}: {merchant} đã gửi. Chúng tôi đang kiểm tra giao dịch.",
   refundConfirmed: "{amount} đến {address}: đã hoàn.",
   refundRejected: "{amount} đến {address}: {merchant} từ chối. Lý do: {reason}",

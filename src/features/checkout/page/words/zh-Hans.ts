@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest 4190b25d657d.
+ * texts are those of en.ts with the digest 814bfea16b06.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
@@ -19,8 +19,7 @@ export const zhHans: Catalogue = {
   onNetwork: "{network} 网络",
   price: "价格：{amount}",
   lastDigits: "我们通过末尾几位数字识别您的付款，请勿将金额取整。",
-  arrives:
-    "实际到账金额必须正好是 {amount}。从交易所付款？请另外加上其手续费，使到账金额正好是 {amount}。",
+  arrives: "实际到账金额必须正好是 {amount}。如果交易所从金额中扣除手续费，请另外加上手续费。",
   onlyHere:
     "请仅通过 {network} 网络发送 {token}。发送其他代币或使用其他网络，商家将无法收到，也无法找回。",
   ownCoin: "从您自己的钱包付款时，还需要少量 {coin} 来支付网络手续费。",
@@ -77,33 +76,46 @@ export const zhHans: Catalogue = {
   awaitingHeadline: "等待您付款",
   awaitingLead: "已经发送了？请勿重复发送：付款会显示在这里。您可以关闭此页面，稍后再回来。",
   payAgain:
-    "您的钱包或交易所显示它已完成？那么请勿再次付款，请联系 {contact} 并提供此付款编号：{reference}。否则，您可以在下方再次付款。",
-  lookingLead:
-    "请勿再次付款。这通常需要几分钟。如果一小时内找不到，此页面会说明。您可以关闭此页面，稍后再回来。",
+    "如果您的钱包或交易所显示此订单的付款已完成，请勿再次付款，请联系 {contact} 并提供此付款编号：{reference}。否则，您可以在下方再次付款。",
+  lookingLead: "我们正在查找您输入的交易，通常需要几分钟。如果一小时内找不到，此页面会说明。",
+  lookingNext: "请勿再次付款。您可以关闭此页面，稍后再回来。",
+  lookingOver: "付款时间已结束。如果您的付款到达得晚，由 {merchant} 决定如何处理。",
   lookingHeadline: "正在查找您的交易",
   sentFailedHeadline: "您的交易失败了",
-  enteredHeadline: "那笔交易不属于这笔付款",
+  enteredHeadline: "这不是我们等待的付款",
+  missingHeadline: "我们找不到您的交易",
+  missingNext:
+    "请查看您的钱包或交易所。如果付款显示为失败，款项仍在您手中。如果显示为已完成，请勿再次付款，请联系 {contact} 并提供此付款编号：{reference}。",
   enteredNext:
-    "请暂时不要再次付款。输错了？请在下方输入正确的交易。确实用这笔交易付款？请联系 {contact} 并提供此付款编号：{reference}。",
-  goneHeadline: "网络上不再显示您的付款",
+    "交易 ID 不对？请在下方输入正确的交易 ID。确实用这笔交易付款？那么请勿再次付款，请联系 {contact} 并提供此付款编号：{reference}。",
+  goneHeadline: "再次付款前，请先查看您的钱包",
   goneLead:
-    "请查看您的钱包或交易所。如果付款显示为已发送、待处理或已完成，请等待，不要再次付款。如果显示为失败，款项仍在您手中，您可以在下方再次付款。一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
+    "网络上曾有您的付款，后来又将其移除。您的资金没有丢失：仍在您手中，或正在重新发出。请查看您的钱包或交易所。",
+  goneWait:
+    "那里显示为已发送、待处理或已完成？请等待，不要再次付款。如果发送一小时后这里仍未显示，请联系 {contact} 并提供此付款编号：{reference}。",
+  goneFailed: "那里显示为失败？那么款项仍在您手中，您可以在下方再次付款。",
   partlyPaidHeadline: "已收到部分付款",
-  partlyPaidLead: "请再发送剩余的 {remaining} 以完成付款。应付 {payable}，已收到 {received}。",
+  partlyPaidLead:
+    "应付 {payable}，{merchant} 已收到 {received}。请再发送剩余的 {remaining} 以完成付款。",
+  partlyArrived: "应付 {payable}，{merchant} 目前已收到 {received}。",
   partlyPaidSent: "已经发送了剩余金额？请勿重复发送：它会显示在这里。",
   partlyPaidElse: "不再发送剩余金额？付款时间结束后，您可以在这里申请退款。",
   partlyPaidGone:
-    "已收到 {received}。我们之前看到的另一笔付款已不在网络上。请查看您的钱包或交易所：如果那笔付款显示为已发送、待处理或已完成，请等待。如果显示为失败，请在下方发送剩余金额。",
+    "{merchant} 已收到 {received}。网络上曾有您的另一笔付款，后来又将其移除。这笔资金没有丢失：仍在您手中，或正在重新发出。请查看您的钱包或交易所。",
+  partlyPaidFailed: "那里显示为失败？那么这笔资金仍在您手中，您可以在下方发送剩余的 {remaining}。",
   confirmingHeadline: "已检测到您的付款",
   confirmingLead: "您无需再做任何操作，可以关闭此页面。网络正在确认您的付款，预计时间：{wait}。",
   confirmationCount: "确认数：{current}/{required}",
   waitUnderMinute: "不到 1 分钟",
   waitAbout: "大约{time}",
-  inReviewHeadline: "已找到付款，等待商家确认",
+  inReviewHeadline: "已找到付款，等待 {merchant} 确认",
+  inReviewAmountHeadline: "到账金额与应付金额不同",
   inReviewLead:
-    "请等待，不要重复发送。由 {merchant} 决定接受还是退回您的付款。结果会显示在此页面。",
-  inReviewUnclear: "您的付款无法自动匹配。",
-  inReviewAmount: "我们收到了 {arrived}，但应付金额是 {payable}。",
+    "由 {merchant} 决定接受您的付款还是退款。结果会显示在此页面。在此之前请勿发送任何款项。",
+  inReviewEntered:
+    "{merchant} 已收到 {arrived}。这笔付款是用您输入的交易 ID 找到的，因此 {merchant} 要先核对它是否属于此订单。",
+  inReviewAmount: "应付 {payable}，但 {merchant} 收到的是 {arrived}。",
+  inReviewByHand: "{merchant} 已收到 {arrived}，需要人工核对这笔付款。",
   paidHeadline: "付款成功",
   paidLead: "谢谢！{merchant} 已收到您的付款。",
   overpaidHeadline: "已付款，您多付了 {excess}",
@@ -117,86 +129,101 @@ export const zhHans: Catalogue = {
   paidLateOverpaidLead: "{merchant} 已接受您的付款。",
   lateHeadline: "您的付款在付款时间结束后到达",
   lateLead:
-    "请等待，不要再发送任何款项。由 {merchant} 决定接受还是退回您的付款。结果会显示在此页面。",
+    "{merchant} 已收到 {arrived}，将决定接受您的付款还是退款。结果会显示在此页面。请勿再发送任何款项。",
   expiredHeadline: "付款时间已结束",
   expiredLead: "还没发送？现在请勿发送任何款项。请向 {merchant} 索取新的链接。",
-  newLink: "现在请勿发送任何款项。如需新的链接，请联系 {contact} 并提供此付款编号：{reference}。",
+  expiredElse: "现在请勿发送任何款项。",
+  newLink:
+    "付款时间也已结束，现在请勿发送任何款项。如需新的链接，请联系 {contact} 并提供此付款编号：{reference}。",
   expiredSent:
     "已经发送了？请勿重复发送：付款仍可能显示在这里，请保留此页面的链接。发送一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
   expiredPartlyHeadline: "仅部分款项按时到账",
-  expiredPartlyLead: "请不要再发送剩余金额：付款时间已结束。应付 {payable}，已收到 {received}。",
+  expiredPartlyLead:
+    "应付 {payable}，{merchant} 已收到 {received}。请不要再发送剩余金额。仍想要此订单？请向 {merchant} 索取新的链接。",
   expiredPartlyNext: "关于已收到的 {received}，请联系 {contact} 并提供此付款编号：{reference}。",
   canceledHeadline: "{merchant} 已取消",
-  canceledLead: "请勿发送任何款项：{merchant} 已取消此订单。",
-  notNeededLead: "我们已收到 {arrived}。请勿再发送任何款项。",
+  canceledLead: "{merchant} 已取消此订单。请勿发送任何款项。",
+  canceledSent:
+    "已经发送了？付款会显示在这里，届时您可以申请退款。如果发送一小时后这里仍未显示，请联系 {contact} 并提供此付款编号：{reference}。",
+  notNeededLead: "{merchant} 已收到 {arrived}。请勿再发送任何款项。",
   canceledPaidHeadline: "已取消，但您的付款已到达",
   canceledPaidLead:
-    "请等待，不要再发送任何款项。{merchant} 之前取消了此订单，现在将决定接受还是退回您的付款。结果会显示在此页面。",
+    "您的 {arrived} 到达之前，{merchant} 已取消此订单，现在将决定接受您的付款还是退款。结果会显示在此页面。请勿再发送任何款项。",
   cannotCheckHeadline: "目前无法查询网络",
   cannotCheckSince: "上次查询：{time}。",
   cannotCheckLead: "已经发送了？请勿重复发送：{network} 网络恢复读取后就会找到您的付款。",
   cannotCheckOpen:
-    "还没付款？最好等到我们恢复读取网络；如果时间用完，再索取新的链接。如果您现在付款，我们届时就会看到。",
+    "还没付款？最好等到我们能重新读取网络。如果在此期间付款时间结束，请向 {merchant} 索取新的链接。",
   cannotCheckOver: "还没付款？现在请勿付款。请向 {contact} 索取新的链接。",
   cannotCheckOverSent:
-    "已经发送了？请勿重复发送：我们尚未读取到 {network} 网络在该时间结束时的数据。结果会显示在此页面。",
+    "已经发送了？请勿重复发送：我们能重新读取 {network} 网络后，此页面会立即显示您的付款。",
   notAcceptedHeadline: "目前无法以此方式付款",
-  notAccepted:
-    "请勿发送任何款项：{merchant} 目前不接受 {network} 网络上的 {token}。已经发送了，或想用其他方式付款？请联系 {contact} 并提供此付款编号：{reference}。",
+  notAccepted: "{merchant} 目前不接受 {network} 网络上的 {token}。请勿发送任何款项。",
+  notAcceptedSent:
+    "已经发送了？资金没有丢失，会进入 {merchant} 的钱包。请联系 {contact} 并提供此付款编号：{reference}。",
+  notAcceptedElse: "还没付款？请向 {contact} 询问其他付款方式。",
+  notAcceptedOptions: "还没付款？您可以在下方用其他代币或网络付款。",
   cannotConfirmNow:
-    "目前无法连接 {network} 网络。恢复连接后会继续确认。您的付款已找到，请勿重复发送。",
+    "您的付款已找到，请勿重复发送。目前无法连接 {network} 网络，因此确认次数可能不是最新的。您可以关闭此页面，稍后再回来。",
   revertedHeadline: "网络需要重新确认您的付款",
   revertedLead:
-    "请勿再次付款。{network} 网络重新排列了最近的交易，需要再次确认您的交易。这种情况偶尔会发生，付款通常会在几分钟内再次出现。",
+    "请勿再次付款。{network} 网络重新排列了最近的交易，因此需要再次确认您的付款。这种情况偶尔会发生，通常需要几分钟。您的资金没有丢失。",
   revertedNext:
-    "您可以关闭此页面，稍后再回来。发送一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
+    "您可以关闭此页面，稍后再回来。如果发送一小时后这里仍未显示付款，请联系 {contact} 并提供此付款编号：{reference}。",
   reverted:
     "发送任何款项之前，请先查看您的钱包：网络没有保留之前在此显示的一笔付款。只要您的钱包仍将它显示为已发送或待处理，就请不要再发送。",
-  transactionFailed: "您输入的交易在网络上失败了：您的资金没有转出。",
-  contact: "有疑问？请联系 {contact} 并提供此付款编号：{reference}。",
+  transactionFailed: "您输入的交易在网络上失败了。没有发送 {token}：资金仍在您手中或您的交易所。",
   contactIfLong: "一天后仍没有结果？请联系 {contact} 并提供此付款编号：{reference}。",
-  waitOrRefund: "想要退款？请在下方说明款项应退到哪里。",
+  contactOrRefund: "一天后仍没有结果，或想要退款？请联系 {contact} 并提供此付款编号：{reference}。",
+  waitOrRefund: "想要退款？请在下方申请，以便提供您的地址。",
 
   hashQuestion: "已经付款，但这里没有显示？",
+  hashAnother: "输入其他交易 ID",
   hashLead: "请粘贴交易 ID（TxID 或哈希）或区块浏览器的链接，我们会在 {network} 网络上查找。",
   hashLabel: "交易 ID（TxID 或哈希）或链接",
   hashSend: "查找",
   hashReceived: "谢谢。我们正在查找您的交易，确认它属于此付款后会显示在此页面。请勿重复发送。",
   hashMalformed:
-    "这不是交易 ID（TxID 或哈希）。交易 ID 有 64 个字符，例如 3f5a…，可能以 0x 开头。请从钱包或交易所复制，并粘贴到下面的输入框中。",
-  hashTooMany: "我们还在核对您提交的交易。请等待结果，或联系商家。",
+    "{problem}交易 ID（TxID 或哈希）有 64 个字符，以 0x 开头时为 66 个。请从钱包或交易所复制，并粘贴到下面的输入框中。",
+  hashTooShort: "输入的内容太短。",
+  hashTooLong: "输入的内容太长。",
+  hashWrongCharacter: "这不是交易 ID：其中有数字和字母 A 到 F 以外的字符。",
+  hashNotInLink: "我们无法在此链接中找到唯一的交易 ID。",
+  hashIsAddress: "这是地址，不是交易 ID。",
+  hashTooMany: "我们还在核对您提交的交易。请等待结果，或联系 {merchant}。",
 
   hashSubmitted: "您提交的交易",
   hashLooking: "正在查找这笔交易。",
-  hashUnknown: "网络上还没有这笔交易。我们会在一小时内继续查找。请检查交易哈希是否复制正确。",
-  hashGivenUp: "我们找不到这笔交易。如果网络上现在已有这笔交易，请重新提交交易哈希。",
+  hashUnknown:
+    "网络上还没有这笔交易。我们会在一小时内继续查找。请将交易 ID 与您钱包或交易所中的核对一下。",
+  hashGivenUp: "我们查找了这笔交易一小时，仍未找到。您可以重新输入交易 ID。",
   hashDisplaced:
-    "我们没有找到这笔交易，并已停止查找，以便处理更新的交易。如有需要，请重新提交交易哈希。",
+    "我们没有找到这笔交易，并已停止查找，以便处理更新的交易。如有需要，请重新输入交易 ID。",
   hashCounted: "已找到，并已计入此付款。",
   hashInReview: "已找到。将由 {merchant} 决定它是否属于此付款。",
   hashReverted:
     "网络尚未最终确定这笔交易。只要您的钱包仍将它显示为已发送或待处理，就请不要再发送。",
   hashFailed: "这笔交易在网络上失败了，没有发送任何 {token}。",
-  hashOtherAddress: "这笔交易没有向此付款的地址发送任何款项。请在钱包中查看它发往了哪里。",
+  hashOtherAddress:
+    "这笔交易去了另一个地址，而不是这笔付款的地址。请在您的钱包或交易所中查看它去了哪里。",
   hashOtherToken:
-    "这笔交易发送的不是 {network} 网络上的 {token}，因此不计入。请联系 {merchant} 并提供此付款编号：{reference}。",
+    "这笔交易发送的不是 {network} 网络上的 {token}，因此不计入。请联系 {contact} 并提供此付款编号：{reference}。",
   hashTokenDisabled:
-    "我们目前无法接受 {network} 网络上的 {token}。请联系 {merchant} 并提供此付款编号：{reference}。",
+    "我们目前无法接受 {network} 网络上的 {token}。请联系 {contact} 并提供此付款编号：{reference}。",
   hashTooSmall: "这笔交易的金额太小，不能计为付款。",
   hashTooEarly: "这笔交易早于此付款，因此不可能属于此付款。",
   hashTooLate:
-    "付款时间已结束太久，我们无法匹配这笔交易。请联系 {merchant} 并提供此付款编号：{reference}。",
+    "这笔交易是在付款时间结束很久之后进行的，因此在这里不计入。如果它到了这笔付款的地址，款项就在 {merchant} 那里。请联系 {contact} 并提供此付款编号：{reference}。",
   hashNotForThis:
-    "这笔交易不是此账单的付款。如果您认为是，请联系 {merchant} 并提供此付款编号：{reference}。",
+    "这笔交易不是此账单的付款。如果您认为是，请联系 {contact} 并提供此付款编号：{reference}。",
 
   refundQuestion: "申请退款",
   refundAmount: "申请退回 {amount}",
-  refundNext:
-    "请填写接收退款的钱包地址。{merchant} 会从自己的钱包发送退款，此页面会显示发送的时间。",
+  refundNext: "请点击按钮，并输入您自己的收款地址。{merchant} 会人工退款，发出后您会在这里看到。",
   refundAsked:
-    "您已申请退回 {refund}。{merchant} 会手动发送退款，此页面会显示发送的时间。如果一直没有进展，请联系 {contact} 并提供此付款编号：{reference}。",
+    "您申请了退款 {refund}。{merchant} 会人工退款，发出后您会在这里看到。几天后仍没有消息？请联系 {contact} 并提供此付款编号：{reference}。",
   refundLead:
-    "{merchant} 可以退回这笔付款不需要的部分。请输入您付款的交易 ID（TxID 或哈希），以及您自己钱包的地址。请不要输入您付款时所用交易所的地址：发送到那里的款项可能会丢失。",
+    "{merchant} 可以退回这笔付款不需要的部分。请输入您付款的交易 ID（TxID 或哈希），以及您自己的地址：您钱包的地址，或您在交易所的充值地址。请不要输入交易所用来发出您付款的地址：发送到那里的款项可能会丢失。",
   refundAddressLabel: "您自己在 {network} 上的地址",
   refundContinue: "继续",
   refundCheck: "这是您的地址吗？",
@@ -204,14 +231,14 @@ export const zhHans: Catalogue = {
     "您正在请 {merchant} 通过 {network} 向此地址发送 {amount}。请与您的钱包逐个字符核对：发送到错误地址的款项会丢失，之后也无法更改地址。",
   refundSend: "是的，申请退款",
   refundChange: "修改",
-  refundReceived: "谢谢。{merchant} 已收到您的申请，将作出决定。退款发出后，本页会显示。",
+  refundReceived: "谢谢。{merchant} 已收到您的申请。退款发出后，此页面会显示。",
   refundAlready:
     "这笔付款已有人申请退款，我们没有更改该申请。如果不是您申请的，请立即联系 {merchant} 并提供此付款编号：{reference}。",
-  refundNothing: "这笔交易中没有可退的款项。请输入本页上您已确认付款的哈希，或联系 {merchant}。",
+  refundNothing: "这笔交易中没有可退的款项。请输入本页上您已确认付款的交易 ID，或联系 {merchant}。",
   refundBadAddress: "这看起来不是 {network} 的地址。请从您的钱包重新复制。",
   refundAddressRefused: "退款到此地址不会到达您手中。请输入您自己钱包的地址。",
   refunds: "退款",
-  refundRequested: "{amount} 退至 {address}：已申请。{merchant} 将作出决定。",
+  refundRequested: "{amount} 退至 {address}：已向 {merchant} 申请。",
   refundSent: "{amount} 退至 {address}：{merchant} 已发送。我们正在核实这笔交易。",
   refundConfirmed: "{amount} 退至 {address}：已退款。",
   refundRejected: "{amount} 退至 {address}：{merchant} 已拒绝。原因：{reason}",
@@ -276,13 +303,13 @@ export const zhHans: Catalogue = {
     "已经付款？请勿再次付款：恢复正常后，我们会立即查找您的付款。请一分钟后再查看。如果一小时后此页面仍未恢复，请询问商店。",
   busyHeadline: "请稍等",
   busyLead:
-    "此页面刚才的访问过于频繁，因此需要暂停片刻。已经付款？请勿再次付款：我们仍在查找您的付款。等待时间：{time}。之后请重新查看。如果您当时正在提交交易哈希，请届时重新提交该哈希。",
+    "此页面刚才的访问过于频繁，因此需要暂停片刻。已经付款？请勿再次付款：我们仍在查找您的付款。等待时间：{time}。之后请重新查看。如果您当时正在提交交易 ID，请届时重新提交该 ID。",
   refusedHeadline: "操作没有成功",
   refusedLead: "我们无法读取您的浏览器发送的内容，因此没有做任何更改。请返回付款页面重试。",
   failedHeadline: "我们这边出了点问题",
   failedLead: "已经付款？请勿再次付款：我们仍在网络上查找您的付款。请一分钟后再查看。",
   formNotReceived:
-    "如果您提交了交易哈希，我们可能没有收到。请返回付款页面查看，如果那里没有列出这笔交易，请重新提交交易哈希。",
+    "如果您提交了交易 ID，我们可能没有收到。请返回付款页面查看，如果那里没有列出这笔交易，请重新提交交易 ID。",
   failedReference: "如果问题持续出现，请将此编号告知商家：{reference}",
   homeTitle: "付款页面",
   homeHeadline: "商家在这里收款",
