@@ -798,7 +798,7 @@ export interface CheckoutSession {
   readonly merchantAccentColor: string | null;
   /** The path of the merchant's logo below this instance's address. */
   readonly merchantLogoPath: string | null;
-  /** Such as `TRON`. */
+  /** Such as `TRON`; the network's id if it was removed from the instance's table of networks. */
   readonly networkTitle: string;
   /** Such as `TRC-20`. Show it beside the network, so that payers choose the right one. */
   readonly tokenStandard: string;
