@@ -228,8 +228,8 @@ describe("the guide of a whole shop", () => {
     }
     await payers("canceled", "pay");
     await mine(3);
-    await expectAll("paid", { status: "paid", owed: "0.00", says: /^Thank you/ });
-    await expectAll("over", { status: "paid", owed: "1.00", says: /left over.*http/ });
+    await expectAll("paid", { status: "paid", owed: "0.00", says: /on its way. Thank you/ });
+    await expectAll("over", { status: "paid", owed: "1.00", says: /on its way.*left over.*http/ });
     await expectAll("rest", { status: "partially_paid", says: /^12\.50 of .* pay 12\.50 / });
     await expectAll("fake", { status: "open", says: /pay 25\.00/ });
     await expectAll("canceled", { status: "canceled", review: "25.00", says: /being checked/ });
@@ -259,6 +259,9 @@ describe("the guide of a whole shop", () => {
     await expectAll("gone", { held: true, says: /being checked/ });
     await mine(33);
     await expectAll("gone", { status: "open", held: true, says: /^0\.00 of .* pay 25\.00/ });
+    await payers("gone", "expire");
+    await mine(1);
+    await expectAll("gone", { status: "expired", held: true, says: /taken your payment back/ });
   });
 
   it("miss nothing while they or Till are down, and believe nobody but Till", async function () {

@@ -48,10 +48,10 @@ export function commandsOf(page: { readonly path: string; readonly text: string 
 /** Characters that end a call in a shell. */
 const ends = new Set(["|", "&&", "||", ";", "&"]);
 
-/** Returns the words of each call of `till` in a line, also behind another program such as sudo or docker. */
+/** Returns the words of each call of `till` in a line, also in `$(…)` or behind another program such as sudo or docker. */
 function callsIn(line: string): string[][] {
   const words = shellWords(line);
-  const calls: string[][] = [];
+  const calls = [...line.matchAll(/\$\(([^)]*)\)/g)].flatMap(([, inner = ""]) => callsIn(inner));
   for (let start = 0; start < words.length;) {
     const end = words.findIndex((word, place) => place >= start && ends.has(word));
     const part = words.slice(start, end === -1 ? undefined : end);

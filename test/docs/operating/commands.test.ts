@@ -25,6 +25,7 @@ describe("the commands in the pages of operators and developers", () => {
       "docker run -v till:/data till init \\",
       "  --password-stdin < password.txt && till serve",
       "docker build -t till .",
+      `export KEY=$(till key list --json | sed -n 's/"\\([^"]*\\)"/\\1/p')`,
       "```",
       "```yaml",
       "till nothing",
@@ -36,6 +37,7 @@ describe("the commands in the pages of operators and developers", () => {
       "backup /mnt/my backups/",
       "init --password-stdin",
       "serve",
+      "key list --json",
     ]);
     const program = await commandTree();
     for (const words of [
