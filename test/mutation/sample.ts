@@ -1,6 +1,7 @@
-// npm run mutate:sample [-- COUNT] [PATH ...] [--seed TEXT]: draws some of the small changes that are possible in all of
+// npm run mutate:sample [-- COUNT] [PATH ...] [--seed TEXT] [--near]: draws some of the small changes that are possible in all of
 // src/features and src/kernel, or in the files whose paths include one of PATH, and lists those that no test notices. The
-// seed is the day (UTC), so that each day tries others. Fails when fewer than the target are noticed.
+// seed is the day (UTC), so that each day tries others. With --near only the tests at the mirrored
+// path or folder are tried, where there are any. Fails when fewer than the target are noticed.
 import { writeFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -16,7 +17,10 @@ const targetPercent = 90;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: "string", default: new Date().toISOString().slice(0, 10) } },
+  options: {
+    seed: { type: "string", default: new Date().toISOString().slice(0, 10) },
+    near: { type: "boolean", default: false },
+  },
 });
 const isCount = (word: string) => /^\d+$/.test(word);
 const count = Number(positionals.find(isCount) ?? defaultCount);
@@ -48,7 +52,8 @@ async function judge(share: Share): Promise<void> {
   const startedAt = performance.now();
   for (const file of share.sources) write(file);
   let left: readonly Mutant[] = share.mutants;
-  for (const stage of share.stages) {
+  const stages = share.stages.filter((stage) => stage.length > 0);
+  for (const stage of values.near ? stages.slice(0, 1) : stages) {
     const { survivors, failures } = await tryMutants(copy, stage, left);
     left = survivors;
     for (const failure of failures)

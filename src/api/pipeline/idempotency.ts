@@ -19,8 +19,7 @@ const recentMax = 20_000;
 const keptFor = 24 * hour;
 /** Number of kept responses deleted in one transaction. */
 const pruneBatch = 1_000;
-/** How long a request waits for an identical one in flight in this process, in milliseconds. */
-const twinWaitMs = 10_000;
+const defaultTwinWaitMs = 10_000;
 
 /** A stored response; only 2xx responses are kept. */
 export interface KeptAnswer {
@@ -40,6 +39,8 @@ export interface IdempotentRequest {
   readonly isSecret: boolean;
 }
 
+type KeyedRequest = IdempotentRequest & { readonly key: string };
+
 export interface Idempotency {
   /**
    * Runs `effect` once per key: a second request with the same key and fingerprint gets the first response. `effect`
@@ -57,6 +58,8 @@ export interface IdempotencyDependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly key: Uint8Array;
+  /** How long a request waits for an identical one in flight in this process, in milliseconds; by default 10 seconds. */
+  readonly twinWaitMs?: number;
 }
 
 /**
@@ -64,12 +67,13 @@ export interface IdempotencyDependencies {
  * stolen store does not help to guess the Idempotency-Keys that open sealed responses.
  */
 export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
+  const { twinWaitMs = defaultTwinWaitMs } = deps;
   const inFlight = new Map<string, Promise<unknown>>();
   const isRecent = makeRecentClaims();
 
   async function once(
     claim: string,
-    request: IdempotentRequest,
+    request: KeyedRequest,
     context: WriteContext,
     effect: (context: WriteContext) => Promise<unknown>,
     present: (result: unknown) => KeptAnswer,
@@ -100,14 +104,16 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   }
 
   return {
-    async run(request, context, effect, present) {
-      if (request.key === undefined) {
+    async run(given, context, effect, present) {
+      const { key } = given;
+      if (key === undefined) {
         return { answer: present(await effect(context)), isReplayed: false };
       }
-      checkKey(request.key);
-      const claim = hmac(deps.key, `claim\n${request.scope}\n${request.key}`);
+      checkKey(key);
+      const request = { ...given, key };
+      const claim = hmac(deps.key, `claim\n${request.scope}\n${key}`);
       const other = inFlight.get(claim);
-      if (other !== undefined) await waitFor(other);
+      if (other !== undefined) await waitFor(other, twinWaitMs);
       const running = once(claim, request, context, effect, present);
       if (!inFlight.has(claim)) inFlight.set(claim, running);
       try {
@@ -140,7 +146,7 @@ function makeRecentClaims(): (claim: string) => boolean {
 async function kept(
   { db, key }: IdempotencyDependencies,
   claim: string,
-  request: IdempotentRequest,
+  request: KeyedRequest,
 ): Promise<KeptAnswer | null> {
   const row = await db.findOne(idempotencyKeys, "WHERE claim = $1", [claim]);
   if (row === null) return null;
@@ -157,7 +163,7 @@ function keep(
   tx: Tx,
   { clock, key }: IdempotencyDependencies,
   claim: string,
-  request: IdempotentRequest,
+  request: KeyedRequest,
   answer: KeptAnswer,
 ): void {
   const { fingerprint, isSecret } = request;
@@ -175,8 +181,8 @@ function keep(
  * Derives the sealing phrase from the caller's and the server's key, so that short keys cannot be guessed from the
  * store.
  */
-function phraseOf(key: Uint8Array, request: IdempotentRequest): string {
-  return hmac(key, `phrase\n${request.key ?? ""}`);
+function phraseOf(key: Uint8Array, request: KeyedRequest): string {
+  return hmac(key, `phrase\n${request.key}`);
 }
 
 function hmac(key: Uint8Array, text: string): string {
@@ -222,7 +228,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /** Waits until the identical request in flight has ended, with or without an error. 409 after the timeout. */
-async function waitFor(other: Promise<unknown>): Promise<void> {
+async function waitFor(other: Promise<unknown>, twinWaitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, twinWaitMs, false);

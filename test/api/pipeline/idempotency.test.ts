@@ -1,5 +1,9 @@
 import { expect } from "chai";
-import { pruneKeptAnswers } from "../../../src/api/pipeline/idempotency.ts";
+import {
+  createIdempotency,
+  pruneKeptAnswers,
+  type IdempotentRequest,
+} from "../../../src/api/pipeline/idempotency.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import {
   approvedMerchant,
@@ -14,6 +18,7 @@ import {
 import { countRows, dumpStore } from "../../support/store/dump.ts";
 import { rawExchange } from "../../support/raw-http.ts";
 import { eachServed } from "../../support/served.ts";
+import type { WriteContext } from "../../../src/platform/database/index.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { expectProblem } from "../problem.ts";
 
@@ -371,6 +376,61 @@ eachStore("stored responses", (store) => {
         ]),
       ).to.equal(1);
     }
+  });
+
+  describe("of a process", () => {
+    const answer = { status: 200, body: "{}" };
+    const present = () => answer;
+    const requestOf = (key: string): IdempotentRequest => ({
+      key,
+      scope: "tests",
+      fingerprint: "same",
+      isSecret: false,
+    });
+    const make = async (twinWaitMs?: number) => {
+      const db = await store.open();
+      const key = new Uint8Array(32).fill(1);
+      const given = twinWaitMs === undefined ? {} : { twinWaitMs };
+      return { db, ...createIdempotency({ db, clock: movingClock(), key, ...given }) };
+    };
+
+    it("do not hide an error of the program, and are not made without a write", async () => {
+      const { run } = await make();
+      let runs = 0;
+      const fails = () => Promise.reject(new Error("a fault of the program"));
+      const reads = () => Promise.resolve((runs += 1));
+      const error = await run(requestOf("one"), testContext, fails, present).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(error).to.have.property("message", "a fault of the program");
+      for (const times of [1, 2]) {
+        const read = await run(requestOf("one"), testContext, reads, present);
+        expect([read, runs]).to.deep.equal([{ answer, isReplayed: false }, times]);
+      }
+    });
+
+    it("are found again when the process has forgotten their keys", async () => {
+      const { run, db } = await make();
+      const writes = (context: WriteContext) => db.write(context, () => Promise.resolve(1));
+      const reads = () => Promise.resolve(1);
+      await run(requestOf("first"), testContext, writes, present);
+      for (let n = 0; n < 20_000; n += 1) {
+        await run(requestOf(String(n)), testContext, reads, present);
+      }
+      const again = await run(requestOf("first"), testContext, writes, present);
+      expect(again).to.deep.equal({ answer, isReplayed: true });
+      expect(await countRows(db, "idempotency_keys")).to.equal(1);
+    });
+
+    it("are awaited for a while, then the caller is told to come back", async () => {
+      const { run } = await make(1);
+      const never = () => new Promise(() => undefined);
+      void run(requestOf("slow"), testContext, never, present);
+      const error = await run(requestOf("slow"), testContext, never, present).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(error).to.include({ status: 409, code: "idempotency_key_in_flight" });
+    });
   });
 
   it("are deleted after a day", async () => {

@@ -3,6 +3,8 @@ import { expect } from "chai";
 import type { OperatorActor } from "../../../src/kernel/actor.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { newToken } from "../../../src/platform/secrets/tokens.ts";
 import {
   approvedMerchant,
   expectStatus,
@@ -111,6 +113,18 @@ eachServed("API keys", (served) => {
     ]);
   });
 
+  it("are unknown if nobody made them, and so is an organization that nobody founded", async () => {
+    const { apiKeys } = served.app.app;
+    expect(await apiKeys.authenticate(newToken("testKey", systemRandom))).to.equal(null);
+    const organizationId = "org_00000000000000000000000000" as Id<"organization">;
+    const created = apiKeys.create(testContext, organizationId, { name: "k", scopes: ["read"] });
+    const found = apiKeys.find("key_00000000000000000000000000" as Id<"apiKey">);
+    for (const missing of [created, found]) {
+      const error = await missing.catch((thrown: unknown) => thrown);
+      expect(error).to.include({ status: 404, code: "not_found" });
+    }
+  });
+
   it("accept only valid names, scopes and expiry times", async () => {
     for (const [body, pointers] of [
       [{ scopes: [] }, ["/scopes"]],
@@ -156,6 +170,13 @@ eachServed("API keys", (served) => {
       const answer = await make(short, { scopes: ["read"], ...body });
       expectProblem(answer, 403, "expiry_not_allowed");
     }
+    // The permission to create keys needs the scope write; the service does not rely on it.
+    const reader = await app.app.apiKeys.authenticate(read.key);
+    const actor = reader?.principal ?? expect.fail("the key is unknown");
+    const error = await app.app.apiKeys
+      .create({ ...testContext, actor }, actor.organizationId, { name: "k", scopes: ["write"] })
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.include({ status: 403, code: "scope_not_allowed" });
     for (const credential of [write, short, person]) {
       for (const scopes of [["platform"], ["read", "platform"]]) {
         const answer = await make(credential, { scopes, expiresAt: soon });

@@ -1,6 +1,8 @@
 // Changing and resetting a password over HTTP, on both databases.
 import { expect } from "chai";
 import { day } from "../../../src/kernel/clock.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { newToken } from "../../../src/platform/secrets/tokens.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import {
   expectStatus,
@@ -155,6 +157,7 @@ eachStore("a password", (store) => {
     app.clock.advance(day);
     refused(await reset(third.token));
     refused(await reset(third.token, "short"));
+    refused(await reset(newToken("passwordReset", systemRandom)));
     for (const bad of ["x", third.token.slice(0, -1), third.token.replace("reset", "invite")]) {
       refused(await reset(bad));
     }

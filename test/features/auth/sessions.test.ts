@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Id } from "../../../src/kernel/id.ts";
 import { refreshGrace, refreshTokenLife } from "../../../src/features/auth/service.ts";
 import {
   movingClock,
@@ -131,6 +132,30 @@ eachServed("sessions", (served) => {
     }
     const again = await app.request("POST", "/v1/auth/logout", { body: { refreshToken: first } });
     expect(again.status).to.equal(204);
+  });
+
+  it("are ended once by the operator, who learns which are unknown", async () => {
+    const { app } = served;
+    const { access } = await login(app, person);
+    const { sessions: sessionService, db } = app.app;
+    const { data } = await sessionService.list({ email: person.email.toUpperCase() });
+    const newest = data[0]?.id ?? expect.fail("no session is listed");
+    const revoked = () => countRows(db, "audit_logs", "WHERE action = $1", ["session.revoked"]);
+    const before = await revoked();
+    const ended = await sessionService.end(testContext, newest);
+    expect(ended.revokedAt).to.be.a("number");
+    expect(await sessionService.end(testContext, newest)).to.deep.equal(ended);
+    expect(await sessionService.find(newest)).to.deep.equal(ended);
+    expect(await revoked()).to.equal(before + 1);
+    expectProblem(await look(app, person, access), 401, "unauthenticated");
+    const unknown = "ses_00000000000000000000000000" as Id<"session">;
+    for (const missing of [
+      sessionService.end(testContext, unknown),
+      sessionService.find(unknown),
+    ]) {
+      const error = await missing.catch((thrown: unknown) => thrown);
+      expect(error).to.include({ status: 404, code: "not_found" });
+    }
   });
 
   it("reveal nothing about malformed tokens", async () => {

@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import { createLoginLock } from "../../../src/features/auth/login-lock.ts";
+import { minute } from "../../../src/kernel/clock.ts";
+import { stillClock } from "../../support/app.ts";
+
+describe("the login lock of a process", () => {
+  const wrong = () => Promise.resolve(false);
+  const right = () => Promise.resolve(true);
+  const source = (n: number) => ({ email: `user${String(n)}@example.com`, ip: "192.0.2.1" });
+
+  it("forgets accounts whose failures no longer count, and none that is locked", async () => {
+    const clock = stillClock(0);
+    const lock = createLoginLock({ clock });
+    for (let n = 1; n <= 10_000; n += 1) await lock.attempt(source(n), wrong);
+    clock.advance(10 * minute);
+    for (let failures = 0; failures < 10; failures += 1) await lock.attempt(source(0), wrong);
+    clock.advance(5 * minute);
+    // More accounts than are remembered, so that the old ones are swept.
+    expect(await lock.attempt(source(10_001), right)).to.equal(true);
+    const error = await lock.attempt(source(0), right).catch((thrown: unknown) => thrown);
+    expect(error).to.include({ code: "login_locked" });
+    expect(await lock.attempt(source(1), right)).to.equal(true);
+  });
+
+  it("waits with the last guesses until those that are running have ended", async () => {
+    const lock = createLoginLock({ clock: stillClock(0) });
+    const ends: ((isRight: boolean) => void)[] = [];
+    const slow = () =>
+      new Promise<boolean>((resolve) => {
+        ends.push(resolve);
+      });
+    const attempts = Array.from({ length: 11 }, () =>
+      lock.attempt(source(1), slow).catch((thrown: unknown) => thrown),
+    );
+    expect(ends).to.have.length(10);
+    for (const end of ends.slice(0, 9)) end(false);
+    expect(await Promise.all(attempts.slice(0, 9))).to.deep.equal(
+      Array.from(ends.slice(1), () => false),
+    );
+    expect(ends).to.have.length(10);
+    ends[9]?.(false);
+    expect(await attempts[10]).to.include({ code: "login_locked" });
+  });
+});
