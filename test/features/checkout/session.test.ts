@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { en } from "../../../src/features/checkout/page/words/en.ts";
 import { makePageModel } from "../../../src/features/checkout/page/page-model.ts";
 import { renderCheckout } from "../../../src/features/checkout/page/render.ts";
+import { stateOf } from "../../../src/features/checkout/rules.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import {
   aHash,
@@ -358,5 +359,48 @@ describe("getCheckoutSession", () => {
     expect(JSON.parse(text)).to.include({ merchantDisplayName: `<b>"Ünï" & Söhne</b>` });
     expect(text).not.to.contain(organizationId);
     expect(text).not.to.contain("inv_");
+  });
+});
+
+describe("the state of a checkout", () => {
+  const now = startOfTime + hour;
+  const network = { id: "ethereum", isTest: false, blockTimeMs: 12_000, pollMs: 1_000 };
+  const of = (
+    invoice: Partial<Parameters<typeof stateOf>[0]["invoice"]>,
+    payments: Parameters<typeof stateOf>[0]["payments"],
+    at = now,
+  ) =>
+    stateOf(
+      {
+        invoice: { ...anInvoice("ethereum"), expiresAt: now, exception: "none", ...invoice },
+        payments,
+        submitted: [],
+        network,
+        networkState: null,
+        isAccepted: true,
+      },
+      at,
+    );
+  const inReview = { ...aPayment({ status: "review", blockTime: now }), network: network.id };
+  const late = { ...inReview, blockTime: now + 1 };
+
+  it("says that a payment in review is late only if it came after the deadline", () => {
+    for (const status of ["open", "expired"] as const) {
+      expect(of({ status }, [inReview]), status).to.equal("in_review");
+      expect(of({ status }, [late]), status).to.equal("late_review");
+      expect(of({ status, exception: "late" }, [inReview]), status).to.equal("late_review");
+    }
+  });
+
+  it("expects a payment on another network back for an hour, as its blocks are not looked at", () => {
+    const gone = {
+      ...inReview,
+      status: "reverted",
+      isExpectedBack: true,
+      network: "tron",
+    } as const;
+    expect(of({ status: "expired" }, [gone], now + hour - 1)).to.equal("reverted");
+    expect(of({ status: "expired" }, [gone], now + hour)).to.match(/^expired/);
+    expect(of({ status: "expired" }, [{ ...gone, isExpectedBack: false }])).to.match(/^expired/);
   });
 });

@@ -49,7 +49,6 @@ export async function invoiceCandidates(
   organizationId: Id<"organization">,
   sought: readonly SoughtMoney[],
 ): Promise<InvoiceCandidate[]> {
-  if (sought.length === 0) return [];
   const near = await Promise.all([
     nearestHeld(reader, sought, "<=", "DESC"),
     nearestHeld(reader, sought, ">", "ASC"),

@@ -314,6 +314,12 @@ describe("a subscription's next transition", () => {
     happens((now) => state(suspended, now, [debt]), suspendedAt + 30 * day, { kind: "canceled" });
   });
 
+  it("is canceled by its debt alone if the time of its suspension is unknown", () => {
+    const unknown = { ...suspended, suspendedAt: null };
+    const at = debt.dueAt + (policy.graceDays + policy.cancelAfterSuspendedDays) * day;
+    happens((now) => state(unknown, now, [debt]), at, { kind: "canceled" });
+  });
+
   it("12: is canceled for its oldest debt", () => {
     const younger = invoice({ status: "past_due", dueAt: suspendedAt + day });
     happens((now) => state(suspended, now, [younger, debt]), suspendedAt + 30 * day, {
@@ -385,6 +391,8 @@ describe("a subscription's next transition", () => {
     happens((now) => state(fresh, now), trialEnd - 3 * day, { kind: "trial_ending" });
     const short = { ...fresh, createdAt: trialEnd - 3 * day };
     expect(nextActionAt(state(short, start))).to.equal(trialEnd);
+    const unlimited = { ...fresh, trialEndsAt: null };
+    expect(nextActionAt(state(unlimited, start))).to.equal(fresh.currentPeriodEnd);
   });
 
   it("sends each reminder once, only the last of several that are due, and none dated before the issue", () => {

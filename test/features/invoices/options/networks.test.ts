@@ -108,6 +108,21 @@ anyStore("An invoice with options on two networks", (store) => {
     expect(paid.transactionHashes).to.have.length(2);
     const { data } = await on("bsc").market.payments();
     expect(data.map(({ settlementAmount }) => settlementAmount)).to.deep.equal(["15.00", "10.00"]);
+
+    // A reorganization of the network that is not in force takes its part away.
+    const { chain, market } = on("ethereum");
+    chain.rollback(30);
+    chain.mine([], 31);
+    shop.advance(blockMs);
+    await market.look();
+    expect(await shown(invoice)).to.include({
+      status: "partially_paid",
+      exception: "reverted",
+      network: "bsc",
+      // 14.999999 tokens, rounded down.
+      paidAmount: "14.99",
+      remainingAmount: "10.000001",
+    });
   });
 
   it("looks for a submitted hash on each network that the payer has chosen", async () => {

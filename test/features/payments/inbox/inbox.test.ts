@@ -243,6 +243,9 @@ eachStore("A transfer that matches no invoice", (store) => {
     const taken = await expectStatus(allocate(found["id"], [[one, "6.50"]]), 200);
     expect(taken.body).to.include({ status: "matched" });
     await refused(decide(found["id"], "ignore"), 409, "transfer_allocated");
+    // It is not ignored, so there is nothing to undo.
+    const again = await expectStatus(decide(found["id"], "unignore"), 200);
+    expect(again.body).to.deep.equal(taken.body);
     const decisions = (taken.body["decisions"] as Json[]).map(({ decision }) => decision);
     expect(decisions).to.deep.equal(["allocated", "ignored", "restored", "ignored"]);
   });

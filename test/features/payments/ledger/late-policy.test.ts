@@ -52,6 +52,17 @@ anyStore("The policy for late payments", (store) => {
     await counter.mine();
     expect(await waiting.read()).to.include({ status: "paid", exception: "late" });
     expect(await counter.list(merchant, "/transfers?status=unmatched")).to.deep.equal([]);
+    // An allocation to the invoice for which a payment is in review takes that one's place.
+    const third = await payLate("27.00");
+    const [left] = await counter.list(merchant, "/transfers?status=unmatched");
+    const allocate = `/transfers/${String(left?.["id"])}/allocate`;
+    const allocations = [{ invoiceId: third.invoice["id"], amount: "27.00" }];
+    await expectStatus(counter.post(merchant, allocate, { allocations }), 200);
+    await counter.mine();
+    expect(await third.read()).to.include({ status: "paid", paidAmount: "27.00" });
+    const listed = `/payments?invoiceId=${String(third.invoice["id"])}`;
+    const statuses = (await counter.list(merchant, listed)).map(({ status }) => status).sort();
+    expect(statuses).to.deep.equal(["confirmed", "rejected"]);
     // The policy applied to payments since its change: earlier ones stay as they were.
     expect(await accepted.read()).to.include({ status: "paid" });
   });

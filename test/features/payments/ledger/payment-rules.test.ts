@@ -17,6 +17,7 @@ import {
   dispositionAfter,
   takenOf,
 } from "../../../../src/features/payments/ledger/payment-rules.ts";
+import { changedTransfers } from "../../../../src/features/payments/ledger/transfer-rules.ts";
 import type { MatchRule } from "../../../../src/features/payments/payment-status.ts";
 import type { PaymentRow, TransferRow } from "../../../../src/features/payments/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
@@ -140,6 +141,31 @@ describe("The rules of payments", () => {
       expect(movePayment(waiting, block)).to.include({ ...moved, status: "review" });
     });
 
+    it("count the confirmations of a payment again that came back without a status to return to", () => {
+      const gone = {
+        ...payment("exact_amount"),
+        status: "reverted",
+        statusWhenBack: null,
+      } as const;
+      const block = { blockHeight: 12, blockHash: "b3", blockTime: 6_000 };
+      expect(movePayment(gone, block)).to.include({ status: "confirming", blockHeight: 12 });
+    });
+
+    it("verify a transfer again that is in another block", () => {
+      const moved = (blockHash: string, verification: TransferRow["verification"]) => {
+        const known = { ...transfer, verification };
+        const log = { ...transfer, blockHash, isTimeAgreed: true };
+        const difference = { fresh: [], orphaned: [], moved: [{ transfer: known, log }] };
+        const network = { findToken: () => null, tokens: [] };
+        const input = { network, state: { disabledTokens: [] }, difference, verified: [] };
+        const { moved: rows } = changedTransfers({} as never, input as never);
+        return rows[0]?.verification;
+      };
+      expect(moved("b1", "verified")).to.equal("verified");
+      expect(moved("b2", "verified")).to.equal("open");
+      expect(moved("b2", "mismatched" as never)).to.equal("mismatched");
+    });
+
     it("leave rejected payments rejected, and reverted ones unchanged", () => {
       const rejected = rejectPayment(confirmPayment(payment("manual"), 7_000));
       expect(rejected).to.include({ status: "rejected", confirmedAt: null });
@@ -205,6 +231,34 @@ describe("The rules of payments", () => {
       expect(totals(later, earlier).completedAt).to.equal(5_200);
       const inOneBlock = payment("manual", 10_000_000n, { payment: "2", blockTime: 5_001 });
       expect(totals(payment("manual", 20_000_000n), inOneBlock).completedAt).to.equal(5_001);
+    });
+
+    it("complete an invoice of several networks by the time of blocks, and by the chain within one", () => {
+      const elsewhere = aQuote({ network: "tron", payableAmount: 25_000_100n });
+      const several = { ...terms, quotes: [quote, elsewhere] };
+      const completedAt = (...payments: readonly PaymentRow[]) =>
+        settleLedger(payments, several).totals.completedAt;
+      const [half, rest] = [12_500_050n, 12_500_050n];
+      const low = {
+        ...payment("manual", half, { blockHeight: 1, blockTime: 7_000 }),
+        network: "tron",
+      };
+      const high = payment("manual", rest, { payment: "2", blockHeight: 900, blockTime: 6_000 });
+      expect(completedAt(low, high)).to.equal(7_000);
+      // At one time the lower block comes first, whatever the order of ids: it completes the invoice alone.
+      const whole = payment("manual", 25_000_100n, { payment: "9", blockHeight: 1 });
+      const more = payment("manual", 25_000_100n, {
+        payment: "1",
+        blockHeight: 2,
+        blockTime: 5_000,
+      });
+      expect(settleLedger([more, whole], several).totals.several?.paidAmount).to.equal(5_000n);
+      expect(completedAt(more, whole)).to.equal(5_000);
+    });
+
+    it("add nothing for a token that the invoice has no rate for", () => {
+      const foreign = { ...payment("manual", 25_000_100n), token: "USDC" };
+      expect(totals(foreign)).to.deep.include({ seen: 0n, confirmed: 0n, completedAt: null });
     });
 
     it("mark an invoice as late for a payment after its deadline, unless it was fully paid before", () => {

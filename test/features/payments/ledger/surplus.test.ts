@@ -57,4 +57,33 @@ describe("the surplus of an invoice that is paid on two networks", () => {
       expect(surplusesOf(each, [early, late])).to.deep.equal([0n, 10n]);
     }
   });
+
+  it("is nothing while the invoice waits for its payments, or if another feature keeps it", () => {
+    const counted = payment(1, "one", 5, 100);
+    const inReview = { ...counted, status: "review" } as SurplusPayment;
+    const of = (each: SurplusPayment, inputs: Partial<SurplusInputs>) =>
+      surplusOf(
+        each,
+        { status: "paid", terms: { ...terms, askedAmount: 4n }, ledger: [each], ...inputs },
+        { transfer: { amount: 10n, status: "seen" }, claiming: [each] },
+      );
+    expect(of(counted, {})).to.equal(6n);
+    expect(of(counted, { terms: { ...terms, managedBy: "billing" } })).to.equal(0n);
+    for (const status of ["open", "partially_paid", "confirming"] as const) {
+      expect(of(counted, { status }), status).to.equal(0n);
+      expect(of(inReview, { status }), status).to.equal(0n);
+    }
+    for (const status of ["expired", "canceled"] as const) {
+      expect(of(counted, { status }), status).to.equal(10n);
+      expect(of(inReview, { status }), status).to.equal(10n);
+    }
+    expect(of({ ...counted, status: "rejected" } as SurplusPayment, { status: "open" })).to.equal(
+      10n,
+    );
+  });
+
+  it("is nothing for a payment in a token that the invoice does not ask for", () => {
+    const foreign = { ...payment(1, "one", 5, 100), token: "USDC" };
+    expect(surplusesOf({ ...terms, askedAmount: 1n }, [foreign])).to.deep.equal([0n]);
+  });
 });
