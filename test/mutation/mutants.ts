@@ -48,14 +48,13 @@ const oppositeCalls: ReadonlyMap<string, string> = new Map([
 const predicateName =
   /^((is|has|can|may|allows|needs)([A-Z].*)?|includes|startsWith|endsWith|test)$/;
 
-/** Calls whose arguments, but for a first condition, are words for people: changing them changes none of the rules. */
-const wordingCalls =
-  /^(assert|invalidField|invalidFields|[A-Z]\w*(Error|Defect|Problem))$|^Defect$/;
+/** Calls whose arguments are words for people: changing them changes none of the rules. */
+const wordingCalls = /^(invalidField|invalidFields|[A-Z]\w*(Error|Defect|Problem))$|^Defect$/;
 
 /**
  * Finds the mutants of a source file and writes them into it. Comparisons, arithmetic, logic, conditions, filters,
  * answers of yes or no, and statements that call or assign are changed. Texts are not, SQL among them, nor what only
- * chooses the words of an error or of the log.
+ * chooses the words of an error or of the log, nor assertions.
  */
 export function instrument(file: string, source: string, firstNumber: number): Instrumented {
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
@@ -172,7 +171,7 @@ function isAnswer({ parent }: ts.Node): boolean {
 }
 
 function isRemovable(node: ts.Node): boolean {
-  if (!ts.isExpressionStatement(node)) return false;
+  if (!ts.isExpressionStatement(node) || isWording(node.expression)) return false;
   const { expression } = node;
   const plain = ts.isAwaitExpression(expression) ? expression.expression : expression;
   if (ts.isCallExpression(plain)) return plain.expression.kind !== ts.SyntaxKind.SuperKeyword;
@@ -183,9 +182,11 @@ function isRemovable(node: ts.Node): boolean {
   );
 }
 
-/** Whether a node is there only for the words of an error or of the log. */
+/** Whether a node is an assertion, or is there only for the words of an error or of the log. */
 function isWording(node: ts.Node): boolean {
   if (ts.isThrowStatement(node)) return true;
+  // It states what holds for every input, so that no test can tell it from its absence.
+  if (ts.isCallExpression(node) && calledName(node) === "assert") return true;
   if (ts.isExpressionStatement(node)) {
     const { expression } = node;
     return ts.isCallExpression(expression) && /(^|\.)log\b/.test(expression.expression.getText());
@@ -194,10 +195,7 @@ function isWording(node: ts.Node): boolean {
   if (parent === undefined || !(ts.isCallExpression(parent) || ts.isNewExpression(parent)))
     return false;
   if (!wordingCalls.test(calledName(parent))) return false;
-  return (
-    node !== parent.expression &&
-    node !== (calledName(parent) === "assert" ? parent.arguments?.[0] : null)
-  );
+  return node !== parent.expression;
 }
 
 function calledName({ expression }: ts.CallExpression | ts.NewExpression): string {

@@ -391,7 +391,9 @@ eachStore("stored responses", (store) => {
       const db = await store.open();
       const key = new Uint8Array(32).fill(1);
       const given = twinWaitMs === undefined ? {} : { twinWaitMs };
-      return { db, ...createIdempotency({ db, clock: movingClock(), key, ...given }) };
+      const idempotency = createIdempotency({ db, clock: movingClock(), key, ...given });
+      const run: typeof idempotency.run = (...parts) => idempotency.run(...parts);
+      return { db, run };
     };
 
     it("do not hide an error of the program, and are not made without a write", async () => {

@@ -118,7 +118,7 @@ eachServed("API keys", (served) => {
     expect(await apiKeys.authenticate(newToken("testKey", systemRandom))).to.equal(null);
     const organizationId = "org_00000000000000000000000000" as Id<"organization">;
     const created = apiKeys.create(testContext, organizationId, { name: "k", scopes: ["read"] });
-    const found = apiKeys.find("key_00000000000000000000000000" as Id<"apiKey">);
+    const found = apiKeys.find("key_00000000000000000000000000");
     for (const missing of [created, found]) {
       const error = await missing.catch((thrown: unknown) => thrown);
       expect(error).to.include({ status: 404, code: "not_found" });
@@ -173,6 +173,7 @@ eachServed("API keys", (served) => {
     // The permission to create keys needs the scope write; the service does not rely on it.
     const reader = await app.app.apiKeys.authenticate(read.key);
     const actor = reader?.principal ?? expect.fail("the key is unknown");
+    expect((await app.app.apiKeys.find(actor.id)).scopes).to.deep.equal(["read"]);
     const error = await app.app.apiKeys
       .create({ ...testContext, actor }, actor.organizationId, { name: "k", scopes: ["write"] })
       .catch((thrown: unknown) => thrown);

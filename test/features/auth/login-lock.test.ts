@@ -15,11 +15,22 @@ describe("the login lock of a process", () => {
     clock.advance(10 * minute);
     for (let failures = 0; failures < 10; failures += 1) await lock.attempt(source(0), wrong);
     clock.advance(5 * minute);
+    let end: (isRight: boolean) => void = () => undefined;
+    const running = new Promise<boolean>((resolve) => {
+      end = resolve;
+    });
+    const slow = lock.attempt(source(2), () => running);
     // More accounts than are remembered, so that the old ones are swept.
     expect(await lock.attempt(source(10_001), right)).to.equal(true);
     const error = await lock.attempt(source(0), right).catch((thrown: unknown) => thrown);
     expect(error).to.include({ code: "login_locked" });
     expect(await lock.attempt(source(1), right)).to.equal(true);
+    for (let failures = 0; failures < 9; failures += 1) await lock.attempt(source(2), wrong);
+    // The guess that was running is not forgotten: it is the tenth.
+    end(false);
+    expect(await slow).to.equal(false);
+    const tenth = await lock.attempt(source(2), right).catch((thrown: unknown) => thrown);
+    expect(tenth).to.include({ code: "login_locked" });
   });
 
   it("waits with the last guesses until those that are running have ended", async () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { en } from "../../../src/features/checkout/page/words/en.ts";
 import { makePageModel } from "../../../src/features/checkout/page/page-model.ts";
 import { renderCheckout } from "../../../src/features/checkout/page/render.ts";
-import { stateOf } from "../../../src/features/checkout/rules.ts";
+import { noticesOf, stateOf } from "../../../src/features/checkout/rules.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import {
   aHash,
@@ -402,5 +402,22 @@ describe("the state of a checkout", () => {
     expect(of({ status: "expired" }, [gone], now + hour - 1)).to.equal("reverted");
     expect(of({ status: "expired" }, [gone], now + hour)).to.match(/^expired/);
     expect(of({ status: "expired" }, [{ ...gone, isExpectedBack: false }])).to.match(/^expired/);
+  });
+
+  it("is remarked on by nothing once the invoice is paid", () => {
+    const invoice = { ...anInvoice("ethereum"), exception: "reverted" } as const;
+    const submitted = [{ result: "failed" }] as const;
+    const inputs = {
+      invoice,
+      payments: [],
+      submitted,
+      network,
+      networkState: null,
+      isAccepted: true,
+    };
+    for (const state of ["paid", "overpaid", "paid_late"] as const) {
+      expect(noticesOf(inputs, state, now), state).to.deep.equal([]);
+    }
+    expect(noticesOf(inputs, "awaiting", now)).to.include("payment_reverted");
   });
 });

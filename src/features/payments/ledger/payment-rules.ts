@@ -207,7 +207,7 @@ export function sumOf(payments: readonly Pick<PaymentRow, "amount">[]): bigint {
 function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): PaymentTotals {
   const counted = payments
     .filter(isCounted)
-    .toSorted(terms.quotes.length > 1 ? byBlockTime : byChainOrder);
+    .toSorted(terms.quotes.length > 1 ? byBlockTime : byHeight);
   const completing = completingIndex(counted, terms);
   // A payment after the invoice is fully paid is an overpayment, not a late payment.
   const making = completing === -1 ? counted : counted.slice(0, completing + 1);
@@ -259,11 +259,12 @@ function latestBlockOf(payments: readonly PaymentRow[]): number | null {
 
 /** The order of payments on several chains, whose heights cannot be compared. */
 function byBlockTime(one: PaymentRow, other: PaymentRow): number {
-  return one.blockTime - other.blockTime || byChainOrder(one, other);
+  return one.blockTime - other.blockTime;
 }
 
-function byChainOrder(one: PaymentRow, other: PaymentRow): number {
-  return one.blockHeight - other.blockHeight || (one.id < other.id ? -1 : 1);
+/** The order of payments on one chain; those of one block stay in the order of their ids. */
+function byHeight(one: PaymentRow, other: PaymentRow): number {
+  return one.blockHeight - other.blockHeight;
 }
 
 /** Returns the index of the payment with which the sum reaches the due amount; -1 if it does not. */

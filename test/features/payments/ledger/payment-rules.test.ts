@@ -233,7 +233,7 @@ describe("The rules of payments", () => {
       expect(totals(payment("manual", 20_000_000n), inOneBlock).completedAt).to.equal(5_001);
     });
 
-    it("complete an invoice of several networks by the time of blocks, and by the chain within one", () => {
+    it("complete an invoice of several networks by the time of blocks, not by their heights", () => {
       const elsewhere = aQuote({ network: "tron", payableAmount: 25_000_100n });
       const several = { ...terms, quotes: [quote, elsewhere] };
       const completedAt = (...payments: readonly PaymentRow[]) =>
