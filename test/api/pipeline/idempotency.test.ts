@@ -424,7 +424,7 @@ eachStore("stored responses", (store) => {
       expect(await countRows(db, "idempotency_keys")).to.equal(1);
     });
 
-    it("are awaited for a while, then the caller is told to come back", async () => {
+    it("are awaited for a while; after that the answer is 409", async () => {
       const { run } = await make(1);
       const never = () => new Promise(() => undefined);
       void run(requestOf("slow"), testContext, never, present);

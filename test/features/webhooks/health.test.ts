@@ -199,7 +199,10 @@ describe("the rate limit of an endpoint", () => {
   it("may be unlimited, and keeps no endpoint forever", () => {
     expect(createEndpointRateLimit(0).available("a", 0)).to.equal(Infinity);
     const pace = createEndpointRateLimit(1);
-    for (let n = 0; n < 5_000; n += 1) pace.spend(String(n), 1, n);
+    for (let n = 0; n < 5_000; n += 1) {
+      pace.spend(String(n), 1, n);
+      expect(pace.available(String(n), n)).to.equal(0);
+    }
     expect(pace.available("4999", 4_999)).to.equal(0);
     expect(pace.available("0", 4_999)).to.equal(1);
   });

@@ -137,9 +137,10 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       const isAtHead = state.tipHeight >= state.headHeight;
       const tooEarly = isAtHead ? await expiredTooEarly(db, network, time, sweepMax) : [];
       const releaseBy = await releaseTime(db, network, state, at, finalTime);
-      if (due.length + tooEarly.length === 0 && releaseBy === null) return 0;
+      const swept = [...due, ...tooEarly].sort();
+      if (swept.length === 0 && releaseBy === null) return 0;
       return db.write(sweepContext, async (tx) => {
-        const rows = await lockInvoices(tx, [...due, ...tooEarly].sort());
+        const rows = await lockInvoices(tx, swept);
         await settle(tx, rows, storedTotals, state, at);
         const released = releaseBy === null ? 0 : await releaseHolds(tx, network, releaseBy, at);
         if (released > 0) await forgetWarnings(tx, network);

@@ -1,4 +1,7 @@
 import { expect } from "chai";
+import { readAdjustment, readDiscount } from "../../../../src/features/billing/balances/input.ts";
+import { BillingAmountTooLarge } from "../../../../src/features/billing/errors.ts";
+import { formatMoney } from "../../../../src/kernel/money/money.ts";
 import { day, toIso } from "../../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { events } from "../../../../src/platform/events/table.ts";
@@ -232,5 +235,24 @@ eachStore("credits, discounts and adjustments", (store) => {
     app.clock.advance(2 * day);
     const [shown] = (await list("credits")).body["data"] as Body[];
     expect(shown).to.include({ status: "expired", expiresAt, remaining: "25.00" });
+  });
+});
+
+describe("the amounts of discounts and adjustments", () => {
+  it("are at most a million million whole units of their currency, in either direction", () => {
+    for (const [currency, largest, more] of [
+      ["USD", "1000000000000.00", "1000000000000.01"],
+      ["JPY", "1000000000000", "1000000000001"],
+    ] as const) {
+      const discount = (value: string) =>
+        readDiscount({ kind: "fixed", value, currency, reason: "r" });
+      const adjustment = (amount: string) => readAdjustment({ amount, currency, description: "d" });
+      expect(discount(largest)).to.include({ value: largest, currency });
+      for (const sign of ["", "-"]) {
+        expect(formatMoney(adjustment(`${sign}${largest}`))).to.equal(`${sign}${largest}`);
+        expect(() => adjustment(`${sign}${more}`)).to.throw(BillingAmountTooLarge);
+      }
+      expect(() => discount(more)).to.throw(BillingAmountTooLarge);
+    }
   });
 });
