@@ -259,7 +259,7 @@ describe("a checkout of the whole program", () => {
     expect(session).to.deep.include({ state: "cannot_check", nextAction: "contact_merchant" });
     const page = await fetch(`${app.url}/pay/${checkoutId}`);
     expect(page.status).to.equal(200);
-    expect(await page.text()).to.contain("take USDT on retired at the moment");
+    expect(await page.text()).to.contain("send USDT on retired:");
     const request = app.request("GET", `/v1/checkout/${checkoutId}/payment-request`);
     expect((await expectStatus(request, 409)).body["code"]).to.equal("nothing_to_pay");
     const entered = await fetch(`${app.url}/pay/${checkoutId}/transactions`, {

@@ -120,12 +120,12 @@ describe("the form for a transaction hash", () => {
     ["in_review", "Found. Café Zürich will decide whether it is for this payment."],
     ["reverted", "The network hasn&#39;t settled this transaction yet."],
     ["failed", "This transaction failed on the network, so no USDT was sent."],
-    ["other_address", "went to another address, not to the one of this payment."],
-    ["other_token", "sent something other than USDT on TRON (TRC-20), so it doesn&#39;t count."],
+    ["other_address", "went to another address, not to Café Zürich&#39;s."],
+    ["other_token", "sent something other than USDT on TRON (TRC-20)."],
     ["token_disabled", "accept USDT on TRON (TRC-20) at the moment."],
     ["too_small", "This transaction sent too little to count as a payment."],
     ["too_early", "This transaction is older than this payment"],
-    ["too_late", "This transaction was made long after the time to pay was over"],
+    ["too_late", "This transaction was made long after the time to pay."],
     ["not_for_this", "This transaction is not a payment for this invoice."],
   ];
   for (const [result, words] of results) {
@@ -144,7 +144,9 @@ describe("the form for a transaction hash", () => {
       lab.world.claims = [{ transactionHash: aHash("e"), result: "other_address" }];
       scene.set(lab, "tron");
       const page = await (await fetch(lab.page)).text();
-      expect(page).to.contain(aHash("e")).and.to.contain("not to the one of this payment.");
+      expect(page)
+        .to.contain(aHash("e"))
+        .and.to.contain("went to another address, not to Café Zürich&#39;s.");
     });
   }
 

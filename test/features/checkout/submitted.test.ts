@@ -241,7 +241,7 @@ eachStore("A submitted transaction", (store) => {
       await expectStatus(post(`/payments/${String(payment["id"])}/${decision}`), 200);
       expect(await pageOf(invoice))
         .to.contain(words)
-        .and.not.contain("decides whether");
+        .and.not.contain("will accept your payment");
     }
   });
 

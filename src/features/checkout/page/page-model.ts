@@ -16,6 +16,7 @@ import { isWebLink, makeHelp, type HelpModel, type Link } from "./state/contact.
 import {
   describeState,
   hashResults,
+  isLookedFor,
   isRefundNext,
   isRefused,
   type CheckoutWords,
@@ -165,7 +166,11 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
   const choosing = `${page}/option${languageQuery}`;
   const submitted = session.submittedTransactions.map(({ transactionHash, result }) => ({
     hash: transactionHash,
-    result: fill(text[hashResults[result]], resultValues(session)),
+    // The state says in full what the network does not know yet.
+    result:
+      result === "unknown" && isLookedFor(session)
+        ? text.hashLooking
+        : fill(text[hashResults[result]], resultValues(session)),
   }));
   return {
     ...words,

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 814bfea16b06.
+ * of en.ts with the digest f59abd55c37b.
  */
 export const de: Catalogue = {
   lang: "de",
@@ -87,26 +87,26 @@ export const de: Catalogue = {
   awaitingLead:
     "Schon gesendet? Bitte senden Sie nicht zweimal: Ihre Zahlung erscheint hier. Sie können diese Seite schließen und wiederkommen.",
   payAgain:
-    "Wenn Ihre Wallet oder Börse eine abgeschlossene Zahlung für diese Bestellung anzeigt, zahlen Sie nicht noch einmal. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}. Andernfalls können Sie unten noch einmal zahlen.",
+    "Wenn Ihre Wallet oder Börse sie trotzdem als abgeschlossen anzeigt, wenden Sie sich zuerst an {contact} und nennen Sie diese Referenz: {reference}. Andernfalls können Sie unten noch einmal zahlen.",
   lookingLead:
     "Wir suchen die Transaktion, die Sie eingegeben haben. Das dauert meist einige Minuten. Wenn wir sie nach einer Stunde nicht gefunden haben, steht das hier.",
   lookingNext:
     "Bitte zahlen Sie nicht noch einmal. Sie können diese Seite schließen und wiederkommen.",
   lookingOver:
-    "Die Zeit zum Bezahlen ist vorbei. Falls Ihre Zahlung zu spät ankam, entscheidet {merchant} darüber.",
+    "Die Zeit zum Bezahlen ist vorbei. Falls Ihre Zahlung zu spät ankam, wird {merchant} sie annehmen oder zurückerstatten.",
   lookingHeadline: "Wir suchen Ihre Transaktion",
   sentFailedHeadline: "Ihre Transaktion ist fehlgeschlagen",
-  enteredHeadline: "Auf diese Zahlung warten wir nicht",
+  enteredHeadline: "Wir haben Ihre Zahlung noch nicht gefunden",
   missingHeadline: "Wir können Ihre Transaktion nicht finden",
   missingNext:
-    "Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach. Wird die Zahlung dort als fehlgeschlagen angezeigt, haben Sie das Geld noch. Wird sie als abgeschlossen angezeigt, zahlen Sie nicht noch einmal. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach. Wird die Zahlung dort als ausstehend angezeigt, warten Sie. Wird sie als fehlgeschlagen angezeigt, haben Sie das Geld noch. Wird sie als abgeschlossen angezeigt, wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   enteredNext:
-    "Ist es die falsche Transaktions-ID? Geben Sie unten die richtige ein. Haben Sie mit dieser Transaktion bezahlt? Dann zahlen Sie nicht noch einmal. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Haben Sie mit einer anderen Transaktion bezahlt? Geben Sie unten deren ID ein. Haben Sie mit dieser bezahlt? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   goneHeadline: "Sehen Sie in Ihre Wallet, bevor Sie neu zahlen",
   goneLead:
-    "Das Netzwerk hatte Ihre Zahlung und hat sie dann verworfen. Ihr Geld ist nicht verloren: Es ist noch bei Ihnen oder wieder unterwegs. Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach.",
+    "Eine Zahlung, die wir gesehen hatten, ist nicht mehr im Netzwerk. Ihr Geld ist nicht verloren: Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach.",
   goneWait:
-    "Steht sie dort als gesendet, ausstehend oder abgeschlossen? Dann warten Sie und zahlen Sie nicht noch einmal. Ist sie eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Steht sie dort als gesendet oder ausstehend? Dann warten Sie und zahlen Sie nicht noch einmal. Ist sie eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   goneFailed:
     "Steht sie dort als fehlgeschlagen? Dann haben Sie das Geld noch und können unten noch einmal zahlen.",
   partlyPaidHeadline: "Ein Teil Ihrer Zahlung ist angekommen",
@@ -117,7 +117,7 @@ export const de: Catalogue = {
   partlyPaidElse:
     "Sie senden den Rest nicht? Wenn die Zeit zum Bezahlen vorbei ist, können Sie hier Ihr Geld zurückverlangen.",
   partlyPaidGone:
-    "{merchant} hat {received} erhalten. Das Netzwerk hatte eine weitere Zahlung von Ihnen und hat sie dann verworfen. Dieses Geld ist nicht verloren: Es ist noch bei Ihnen oder wieder unterwegs. Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach.",
+    "{merchant} hat {received} erhalten. Eine andere Zahlung, die wir gesehen hatten, ist nicht mehr im Netzwerk. Dieses Geld ist nicht verloren: Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach.",
   partlyPaidFailed:
     "Steht sie dort als fehlgeschlagen? Dann haben Sie dieses Geld noch und können unten die übrigen {remaining} senden.",
   confirmingHeadline: "Zahlung gefunden",
@@ -129,11 +129,11 @@ export const de: Catalogue = {
   inReviewHeadline: "Zahlung gefunden, {merchant} prüft sie",
   inReviewAmountHeadline: "Ein anderer Betrag ist angekommen",
   inReviewLead:
-    "{merchant} entscheidet, ob Ihre Zahlung angenommen oder zurückerstattet wird. Diese Seite zeigt die Entscheidung. Bitte senden Sie bis dahin nichts.",
+    "{merchant} wird Ihre Zahlung annehmen oder zurückerstatten. Diese Seite zeigt die Entscheidung. Bitte senden Sie bis dahin nichts.",
   inReviewEntered:
     "{merchant} hat {arrived} erhalten. Wir haben die Zahlung mit der Transaktions-ID gefunden, die Sie eingegeben haben. Deshalb prüft {merchant} zuerst, ob sie zu dieser Bestellung gehört.",
   inReviewAmount: "{merchant} hat {arrived} statt {payable} erhalten.",
-  inReviewByHand: "{merchant} hat {arrived} erhalten und muss diese Zahlung von Hand prüfen.",
+  inReviewByHand: "{merchant} hat {arrived} erhalten. Zahlungen wie diese werden von Hand geprüft.",
   paidHeadline: "Bezahlt",
   paidLead: "Danke! {merchant} hat Ihre Zahlung.",
   overpaidHeadline: "Bezahlt. Sie haben {excess} zu viel gesendet",
@@ -148,7 +148,7 @@ export const de: Catalogue = {
   paidLateOverpaidLead: "{merchant} hat Ihre Zahlung angenommen.",
   lateHeadline: "Ihre Zahlung kam nach Ablauf der Zeit an",
   lateLead:
-    "{merchant} hat {arrived} erhalten und entscheidet, ob Ihre Zahlung angenommen oder zurückerstattet wird. Diese Seite zeigt die Entscheidung. Bitte senden Sie nichts weiter.",
+    "{merchant} hat {arrived} erhalten und wird Ihre Zahlung annehmen oder zurückerstatten. Diese Seite zeigt die Entscheidung. Bitte senden Sie nichts weiter.",
   expiredHeadline: "Die Zeit zum Bezahlen ist vorbei",
   expiredLead:
     "Noch nicht gesendet? Bitte senden Sie jetzt nichts mehr. Bitten Sie {merchant} um einen neuen Link.",
@@ -159,7 +159,7 @@ export const de: Catalogue = {
     "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung kann hier noch erscheinen. Bewahren Sie deshalb den Link zu dieser Seite auf. Eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   expiredPartlyHeadline: "Nur ein Teil wurde rechtzeitig bezahlt",
   expiredPartlyLead:
-    "{merchant} hat {received} von {payable} erhalten. Bitte senden Sie den Rest nicht mehr. Möchten Sie die Bestellung noch? Dann bitten Sie {merchant} um einen neuen Link.",
+    "{merchant} hat {received} von {payable} erhalten. Die Zeit zum Bezahlen ist vorbei, bitte senden Sie also den Rest nicht mehr.",
   expiredPartlyNext:
     "Wenden Sie sich wegen der {received} an {contact} und nennen Sie diese Referenz: {reference}.",
   canceledHeadline: "Storniert von {merchant}",
@@ -169,7 +169,7 @@ export const de: Catalogue = {
   notNeededLead: "{merchant} hat {arrived} erhalten. Bitte senden Sie nichts weiter.",
   canceledPaidHeadline: "Storniert, aber Ihre Zahlung ist angekommen",
   canceledPaidLead:
-    "{merchant} hatte diese Bestellung storniert, bevor Ihre {arrived} ankamen, und entscheidet nun, ob Ihre Zahlung angenommen oder zurückerstattet wird. Diese Seite zeigt die Entscheidung. Bitte senden Sie nichts weiter.",
+    "{merchant} hatte diese Bestellung storniert, bevor Ihre {arrived} ankamen, und wird Ihre Zahlung annehmen oder zurückerstatten. Diese Seite zeigt die Entscheidung. Bitte senden Sie nichts weiter.",
   cannotCheckHeadline: "Wir können das Netzwerk gerade nicht prüfen",
   cannotCheckSince: "Zuletzt geprüft: {time}.",
   cannotCheckLead:
@@ -179,10 +179,10 @@ export const de: Catalogue = {
   cannotCheckOver:
     "Noch nicht bezahlt? Bitte zahlen Sie jetzt nicht. Bitten Sie {contact} um einen neuen Link.",
   cannotCheckOverSent:
-    "Schon gesendet? Bitte senden Sie nicht noch einmal: Diese Seite zeigt Ihre Zahlung, sobald wir {network} wieder lesen können.",
+    "Wir warten noch auf den neuesten Stand von {network}. Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung wird hier erscheinen.",
   notAcceptedHeadline: "So können Sie gerade nicht bezahlen",
   notAccepted:
-    "{merchant} nimmt {token} über {network} im Moment nicht an. Bitte senden Sie nichts.",
+    "Bitte senden Sie kein {token} über {network}: {merchant} nimmt es im Moment nicht an.",
   notAcceptedSent:
     "Schon gesendet? Das Geld ist nicht verloren: Es geht an die Wallet von {merchant}. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   notAcceptedElse: "Noch nicht bezahlt? Fragen Sie {contact}, wie Sie anders bezahlen können.",
@@ -192,9 +192,9 @@ export const de: Catalogue = {
     "Ihre Zahlung wurde gefunden, bitte senden Sie sie also nicht noch einmal. Wir erreichen {network} im Moment nicht, deshalb kann die Zahl der Bestätigungen veraltet sein. Sie können diese Seite schließen und wiederkommen.",
   revertedHeadline: "Das Netzwerk muss Ihre Zahlung neu bestätigen",
   revertedLead:
-    "Bitte zahlen Sie nicht noch einmal. {network} muss Ihre Zahlung ein zweites Mal bestätigen, weil es die neuesten Transaktionen neu geordnet hat. Das kommt ab und zu vor und dauert meist einige Minuten. Ihr Geld ist nicht verloren.",
+    "Bitte zahlen Sie nicht noch einmal. {network} hat die neuesten Blöcke ersetzt, was normal ist, und muss Ihre Zahlung ein zweites Mal bestätigen. Das dauert meist einige Minuten. Ihr Geld ist nicht verloren.",
   revertedNext:
-    "Sie können diese Seite schließen und wiederkommen. Ist die Zahlung eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Sie können diese Seite schließen und wiederkommen. Ist Ihre Zahlung eine Stunde nach dem Senden noch immer nicht bestätigt? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   reverted:
     "Sehen Sie in Ihrer Wallet nach, bevor Sie etwas senden: Das Netzwerk hat eine Zahlung nicht behalten, die hier schon zu sehen war. Solange Ihre Wallet sie als gesendet oder ausstehend anzeigt, senden Sie bitte keine weitere.",
   transactionFailed:
@@ -203,8 +203,7 @@ export const de: Catalogue = {
     "Nach einem Tag noch keine Entscheidung? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   contactOrRefund:
     "Nach einem Tag noch keine Entscheidung, oder möchten Sie lieber eine Rückerstattung? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
-  waitOrRefund:
-    "Möchten Sie lieber eine Rückerstattung? Fordern Sie sie unten an, damit Ihre Adresse bekannt ist.",
+  waitOrRefund: "Damit sie sicher zurückerstattet werden kann, geben Sie unten Ihre Adresse an.",
 
   hashQuestion: "Schon bezahlt, aber nicht hier zu sehen?",
   hashAnother: "Andere Transaktions-ID eingeben",
@@ -240,23 +239,23 @@ export const de: Catalogue = {
   hashFailed:
     "Diese Transaktion ist im Netzwerk fehlgeschlagen, deshalb wurden keine {token} gesendet.",
   hashOtherAddress:
-    "Diese Transaktion ging an eine andere Adresse, nicht an die dieser Zahlung. Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach, wohin sie ging.",
+    "Diese Transaktion ging an eine andere Adresse, nicht an die von {merchant}. Sehen Sie in Ihrer Wallet oder bei Ihrer Börse nach, wohin sie ging.",
   hashOtherToken:
-    "Diese Transaktion hat etwas anderes als {token} über {network} gesendet und zählt deshalb nicht. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Diese Transaktion hat etwas anderes als {token} über {network} gesendet. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   hashTokenDisabled:
     "Wir können {token} über {network} im Moment nicht annehmen. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   hashTooSmall: "Diese Transaktion hat zu wenig gesendet, um als Zahlung zu zählen.",
   hashTooEarly:
     "Diese Transaktion ist älter als diese Zahlung und kann deshalb nicht zu ihr gehören.",
   hashTooLate:
-    "Diese Transaktion wurde lange nach Ablauf der Zeit ausgeführt und zählt hier deshalb nicht. Wenn sie an die Adresse dieser Zahlung ging, hat {merchant} das Geld. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Diese Transaktion wurde lange nach Ablauf der Zeit zum Bezahlen ausgeführt. Wenn sie an die Adresse dieser Zahlung ging, hat {merchant} das Geld. Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   hashNotForThis:
     "Diese Transaktion ist keine Zahlung für diese Rechnung. Wenn Sie anderer Meinung sind, wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
 
   refundQuestion: "Rückerstattung anfordern",
   refundAmount: "{amount} zurückverlangen",
   refundNext:
-    "Drücken Sie auf den Knopf und geben Sie Ihre eigene Adresse für die Rückerstattung an. {merchant} sendet sie von Hand, und Sie sehen hier, wenn sie unterwegs ist.",
+    "Drücken Sie auf den Knopf und geben Sie eine Adresse Ihrer eigenen Wallet an, oder Ihre Einzahlungsadresse bei einer Börse für {token} im Netzwerk {network}. {merchant} sendet die Rückerstattung von Hand, und Sie sehen hier, wenn sie unterwegs ist.",
   refundAsked:
     "Sie haben {refund} zurückverlangt. {merchant} sendet den Betrag von Hand, und Sie sehen hier, wenn er unterwegs ist. Nach einigen Tagen noch nichts? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   refundLead:
@@ -279,7 +278,7 @@ export const de: Catalogue = {
   refundAddressRefused:
     "An dieser Adresse würde Sie die Rückerstattung nicht erreichen. Geben Sie eine Adresse Ihrer eigenen Wallet an.",
   refunds: "Rückerstattungen",
-  refundRequested: "{amount} an {address}: bei {merchant} angefordert.",
+  refundRequested: "Sie haben {merchant} um {amount} an {address} gebeten.",
   refundSent: "{amount} an {address}: von {merchant} gesendet. Wir prüfen die Transaktion.",
   refundConfirmed: "{amount} an {address}: zurückerstattet.",
   refundRejected: "{amount} an {address}: von {merchant} abgelehnt. Grund: {reason}",
@@ -290,7 +289,7 @@ export const de: Catalogue = {
   receipt: "Beleg",
   merchant: "Händler",
   asked: "Angeforderter Betrag",
-  invoiced: "Rechnungsbetrag",
+  invoiced: "Bestellsumme",
   received: "Erhalten",
   excess: "Zu viel gezahlt",
   network: "Netzwerk",

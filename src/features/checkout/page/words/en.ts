@@ -94,29 +94,29 @@ export const en = {
     "Already sent it? Please don't send it twice: it will appear here. You can close this page and come back.",
   /** Instead, if the last transaction failed. */
   payAgain:
-    "If your wallet or exchange shows a completed payment for this order, don't pay again: contact {contact} and tell them this reference: {reference}. Otherwise, you can pay again below.",
+    "If your wallet or exchange shows it as completed nevertheless, contact {contact} first and tell them this reference: {reference}. Otherwise, you can pay again below.",
   /** The page while a transaction that was entered is looked for. */
   lookingLead:
     "We're looking for the transaction that you entered, which usually takes a few minutes. If we can't find it within an hour, this page will say so.",
   lookingNext: "Please don't pay again. You can close this page and come back.",
   lookingOver:
-    "The time to pay is over. If your payment arrived late, {merchant} decides about it.",
+    "The time to pay is over. If your payment arrived late, {merchant} will accept or refund it.",
   lookingHeadline: "Looking for your transaction",
   sentFailedHeadline: "Your transaction failed",
   /** While the transaction that was entered last is not the payment; its result follows. */
-  enteredHeadline: "That isn't the payment we're waiting for",
+  enteredHeadline: "We haven't found your payment yet",
   /** The same if it was not found. */
   missingHeadline: "We can't find your transaction",
   missingNext:
-    "Look in your wallet or exchange. If it shows the payment as failed, you still have the money. If it shows it as completed, don't pay again: contact {contact} and tell them this reference: {reference}.",
+    "Look in your wallet or exchange. If it shows the payment as pending, wait. If it shows it as failed, you still have the money. If it shows it as completed, contact {contact} and tell them this reference: {reference}.",
   enteredNext:
-    "Is it the wrong transaction ID? Enter the right one below. Did you pay with this transaction? Then don't pay again, and contact {contact} and tell them this reference: {reference}.",
+    "Did you pay with another transaction? Enter its ID below. Did you pay with this one? Contact {contact} and tell them this reference: {reference}.",
   /** After a reorganization, once a payment is not expected back. */
   goneHeadline: "Check your wallet before you pay again",
   goneLead:
-    "The network had your payment, and then dropped it. Your money isn't lost: it is still with you, or on its way again. Look in your wallet or exchange.",
+    "A payment that we had seen is no longer on the network. Your money isn't lost: look in your wallet or exchange.",
   goneWait:
-    "Sent, pending or completed there? Wait, and don't pay again. If it still isn't here an hour after you sent it, contact {contact} and tell them this reference: {reference}.",
+    "Sent or pending there? Wait, and don't pay again. If it still isn't here an hour after you sent it, contact {contact} and tell them this reference: {reference}.",
   goneFailed: "Failed there? Then you still have the money, and can pay again below.",
   partlyPaidHeadline: "Part of your payment has arrived",
   partlyPaidLead:
@@ -127,7 +127,7 @@ export const en = {
   partlyPaidElse:
     "Not sending the rest? Once the time to pay is over, you can ask here for your money back.",
   partlyPaidGone:
-    "{merchant} received {received}. The network had another payment of yours, and then dropped it. That money isn't lost: it is still with you, or on its way again. Look in your wallet or exchange.",
+    "{merchant} received {received}. Another payment that we had seen is no longer on the network. That money isn't lost: look in your wallet or exchange.",
   partlyPaidFailed:
     "Failed there? Then you still have that money, and can send the remaining {remaining} below.",
   confirmingHeadline: "Payment detected",
@@ -139,12 +139,12 @@ export const en = {
   inReviewHeadline: "Payment found, waiting for {merchant}",
   inReviewAmountHeadline: "A different amount has arrived",
   inReviewLead:
-    "{merchant} decides whether to accept your payment or refund it. This page will show the decision. Please don't send anything until then.",
+    "{merchant} will accept your payment or refund it. This page will show the decision. Please don't send anything until then.",
   /** Why the merchant decides. */
   inReviewEntered:
     "{merchant} received {arrived}. We found it with the transaction ID that you entered, so {merchant} checks first whether it is for this order.",
   inReviewAmount: "{merchant} received {arrived} instead of {payable}.",
-  inReviewByHand: "{merchant} received {arrived} and has to check this payment by hand.",
+  inReviewByHand: "{merchant} received {arrived}. Payments like this one are checked by hand.",
   paidHeadline: "Paid",
   paidLead: "Thank you. {merchant} has your payment.",
   overpaidHeadline: "Paid. You sent {excess} too much",
@@ -160,7 +160,7 @@ export const en = {
   paidLateOverpaidLead: "{merchant} has accepted your payment.",
   lateHeadline: "Your payment arrived after the time to pay",
   lateLead:
-    "{merchant} received {arrived} and decides whether to accept your payment or refund it. This page will show the decision. Please don't send anything else.",
+    "{merchant} received {arrived} and will accept your payment or refund it. This page will show the decision. Please don't send anything else.",
   expiredHeadline: "The time to pay is over",
   expiredLead: "Not sent yet? Please don't send anything now. Ask {merchant} for a new link.",
   /** Instead, if the payer has entered a transaction. */
@@ -171,7 +171,7 @@ export const en = {
     "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Is it still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   expiredPartlyHeadline: "Only part was paid in time",
   expiredPartlyLead:
-    "{merchant} received {received} of {payable}. Please don't send the rest. Still want the order? Ask {merchant} for a new link.",
+    "{merchant} received {received} of {payable}. The time to pay is over, so please don't send the rest.",
   expiredPartlyNext:
     "Contact {contact} about the {received} and tell them this reference: {reference}.",
   canceledHeadline: "Canceled by {merchant}",
@@ -181,7 +181,7 @@ export const en = {
   notNeededLead: "{merchant} received {arrived}. Please don't send anything else.",
   canceledPaidHeadline: "Canceled, but your payment has arrived",
   canceledPaidLead:
-    "{merchant} canceled this order before your {arrived} arrived. They now decide whether to accept your payment or refund it. This page will show the decision. Please don't send anything else.",
+    "{merchant} canceled this order before your {arrived} arrived, and will accept your payment or refund it. This page will show the decision. Please don't send anything else.",
   cannotCheckHeadline: "We can't check the network right now",
   cannotCheckSince: "Last checked: {time}.",
   cannotCheckLead:
@@ -190,10 +190,9 @@ export const en = {
     "Not paid yet? It's best to wait until we can read the network again. If the time runs out meanwhile, ask {merchant} for a new link.",
   cannotCheckOver: "Not paid yet? Please don't pay now. Ask {contact} for a new link.",
   cannotCheckOverSent:
-    "Already sent it? Please don't send it again: this page will show your payment as soon as we can read {network} again.",
+    "We're still waiting for the latest from {network}. Already sent it? Please don't send it again: your payment will appear here.",
   notAcceptedHeadline: "You can't pay this way right now",
-  notAccepted:
-    "{merchant} doesn't take {token} on {network} at the moment. Please don't send anything.",
+  notAccepted: "Please don't send {token} on {network}: {merchant} doesn't take it at the moment.",
   notAcceptedSent:
     "Already sent it? It isn't lost: it goes to {merchant}'s wallet. Contact {contact} and tell them this reference: {reference}.",
   notAcceptedElse: "Not paid yet? Ask {contact} for another way to pay.",
@@ -202,9 +201,9 @@ export const en = {
     "Your payment was found, so please don't send it again. We can't reach {network} at the moment, so the number of confirmations may be out of date. You can close this page and come back.",
   revertedHeadline: "The network must confirm your payment again",
   revertedLead:
-    "Please don't pay again. {network} has to confirm your payment a second time, because it rearranged its newest transactions. This happens now and then and usually takes minutes. Your money isn't lost.",
+    "Please don't pay again. {network} replaced its newest blocks, which is normal, and has to confirm your payment a second time. This usually takes minutes. Your money isn't lost.",
   revertedNext:
-    "You can close this page and come back. If it still isn't here an hour after you sent it, contact {contact} and tell them this reference: {reference}.",
+    "You can close this page and come back. If your payment still isn't confirmed an hour after you sent it, contact {contact} and tell them this reference: {reference}.",
   reverted:
     "Look in your wallet before you send anything: the network didn't keep a payment that was shown here before. While your wallet shows it as sent or pending, please don't send another.",
   transactionFailed:
@@ -213,7 +212,7 @@ export const en = {
     "No decision within a day? Contact {contact} and tell them this reference: {reference}.",
   contactOrRefund:
     "No decision within a day, or would you rather have a refund? Contact {contact} and tell them this reference: {reference}.",
-  waitOrRefund: "Would you rather have a refund? Ask for it below, so that they know your address.",
+  waitOrRefund: "To be sure that it can be refunded, leave your address below.",
 
   // --- a payment that does not appear ---
   hashQuestion: "Already paid, but don't see it here?",
@@ -251,15 +250,15 @@ export const en = {
     "The network hasn't settled this transaction yet. While your wallet shows it as sent or pending, please don't send another.",
   hashFailed: "This transaction failed on the network, so no {token} was sent.",
   hashOtherAddress:
-    "This transaction went to another address, not to the one of this payment. Look in your wallet or exchange where it went.",
+    "This transaction went to another address, not to {merchant}'s. Look in your wallet or exchange where it went.",
   hashOtherToken:
-    "This transaction sent something other than {token} on {network}, so it doesn't count. Contact {contact} and tell them this reference: {reference}.",
+    "This transaction sent something other than {token} on {network}. Contact {contact} and tell them this reference: {reference}.",
   hashTokenDisabled:
     "We can't accept {token} on {network} at the moment. Contact {contact} and tell them this reference: {reference}.",
   hashTooSmall: "This transaction sent too little to count as a payment.",
   hashTooEarly: "This transaction is older than this payment, so it can't be for it.",
   hashTooLate:
-    "This transaction was made long after the time to pay was over, so it doesn't count here. If it went to the address of this payment, {merchant} has the money. Contact {contact} and tell them this reference: {reference}.",
+    "This transaction was made long after the time to pay. If it went to the address of this payment, {merchant} has the money. Contact {contact} and tell them this reference: {reference}.",
   hashNotForThis:
     "This transaction is not a payment for this invoice. If you think it is, contact {contact} and tell them this reference: {reference}.",
 
@@ -268,7 +267,7 @@ export const en = {
   refundAmount: "Ask for {amount} back",
   /** Above the button that opens the form. */
   refundNext:
-    "Press the button and enter your own address for the refund. {merchant} sends it by hand, and you'll see here when it is on its way.",
+    "Press the button and enter an address of your own wallet, or your exchange's deposit address for {token} on {network}. {merchant} sends the refund by hand, and you'll see here when it is on its way.",
   refundAsked:
     "You asked for {refund} back. {merchant} sends it by hand, and you'll see here when it is on its way. Nothing after a few days? Contact {contact} and tell them this reference: {reference}.",
   refundLead:
@@ -291,7 +290,7 @@ export const en = {
   refundAddressRefused:
     "A refund to this address would not reach you. Enter an address of your own wallet.",
   refunds: "Refunds",
-  refundRequested: "{amount} to {address}: requested from {merchant}.",
+  refundRequested: "You asked {merchant} for {amount} to {address}.",
   refundSent: "{amount} to {address}: sent by {merchant}. We're checking the transaction.",
   refundConfirmed: "{amount} to {address}: refunded.",
   refundRejected: "{amount} to {address}: declined by {merchant}. Reason: {reason}",
@@ -305,7 +304,7 @@ export const en = {
   /** The invoice's amount while it is not paid, whether or not anything is to be paid now. */
   asked: "Amount requested",
   /** The same amount on a receipt: nothing is due any more. */
-  invoiced: "Invoice amount",
+  invoiced: "Order total",
   received: "Received",
   excess: "Overpaid by",
   network: "Network",

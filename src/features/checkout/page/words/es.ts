@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 814bfea16b06.
+ * of en.ts with the digest f59abd55c37b.
  */
 export const es: Catalogue = {
   lang: "es",
@@ -88,25 +88,25 @@ export const es: Catalogue = {
   awaitingLead:
     "¿Ya lo enviaste? No lo envíes dos veces: aparecerá aquí. Puedes cerrar esta página y volver.",
   payAgain:
-    "Si tu billetera o exchange muestra un pago completado para este pedido, no pagues otra vez: ponte en contacto con {contact} e indica esta referencia: {reference}. Si no, puedes pagar de nuevo abajo.",
+    "Si aun así tu billetera o exchange la muestra como completada, ponte en contacto con {contact} e indica esta referencia: {reference}. Si no, puedes pagar de nuevo abajo.",
   lookingLead:
     "Estamos buscando la transacción que introdujiste, lo que suele tardar unos minutos. Si no la encontramos en una hora, esta página lo dirá.",
   lookingNext: "No pagues otra vez. Puedes cerrar esta página y volver.",
   lookingOver:
-    "El tiempo para pagar ha terminado. Si tu pago llegó tarde, {merchant} decidirá sobre él.",
+    "El tiempo para pagar ha terminado. Si tu pago llegó tarde, {merchant} lo aceptará o lo reembolsará.",
   lookingHeadline: "Buscando tu transacción",
   sentFailedHeadline: "Tu transacción ha fallado",
-  enteredHeadline: "Ese no es el pago que esperamos",
+  enteredHeadline: "Todavía no hemos encontrado tu pago",
   missingHeadline: "No encontramos tu transacción",
   missingNext:
-    "Mira en tu billetera o exchange. Si muestra el pago como fallido, todavía tienes el dinero. Si lo muestra como completado, no pagues otra vez: ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "Mira en tu billetera o exchange. Si muestra el pago como pendiente, espera. Si lo muestra como fallido, todavía tienes el dinero. Si lo muestra como completado, ponte en contacto con {contact} e indica esta referencia: {reference}.",
   enteredNext:
-    "¿Es el ID de otra transacción? Introduce abajo el correcto. ¿Pagaste con esta transacción? Entonces no pagues otra vez: ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "¿Pagaste con otra transacción? Introduce abajo su ID. ¿Pagaste con esta? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   goneHeadline: "Mira en tu billetera antes de pagar otra vez",
   goneLead:
-    "La red tenía tu pago y luego lo descartó. Tu dinero no se ha perdido: sigue contigo o está de nuevo en camino. Mira en tu billetera o exchange.",
+    "Un pago que habíamos visto ya no está en la red. Tu dinero no se ha perdido: mira en tu billetera o exchange.",
   goneWait:
-    "¿Aparece allí como enviado, pendiente o completado? Espera y no pagues otra vez. Si una hora después de enviarlo sigue sin aparecer aquí, ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "¿Aparece allí como enviado o pendiente? Espera y no pagues otra vez. Si una hora después de enviarlo sigue sin aparecer aquí, ponte en contacto con {contact} e indica esta referencia: {reference}.",
   goneFailed:
     "¿Aparece allí como fallido? Entonces todavía tienes el dinero y puedes pagar de nuevo abajo.",
   partlyPaidHeadline: "Ha llegado una parte de tu pago",
@@ -117,7 +117,7 @@ export const es: Catalogue = {
   partlyPaidElse:
     "¿No envías el resto? Cuando termine el tiempo para pagar, podrás pedir aquí que te devuelvan el dinero.",
   partlyPaidGone:
-    "{merchant} ha recibido {received}. La red tenía otro pago tuyo y luego lo descartó. Ese dinero no se ha perdido: sigue contigo o está de nuevo en camino. Mira en tu billetera o exchange.",
+    "{merchant} ha recibido {received}. Otro pago que habíamos visto ya no está en la red. Ese dinero no se ha perdido: mira en tu billetera o exchange.",
   partlyPaidFailed:
     "¿Aparece allí como fallido? Entonces todavía tienes ese dinero y puedes enviar abajo los {remaining} restantes.",
   confirmingHeadline: "Pago detectado",
@@ -129,11 +129,11 @@ export const es: Catalogue = {
   inReviewHeadline: "Pago encontrado, a la espera de {merchant}",
   inReviewAmountHeadline: "Ha llegado un importe distinto",
   inReviewLead:
-    "{merchant} decide si acepta tu pago o lo reembolsa. La decisión aparecerá en esta página. No envíes nada hasta entonces.",
+    "{merchant} aceptará tu pago o lo reembolsará. La decisión aparecerá en esta página. No envíes nada hasta entonces.",
   inReviewEntered:
     "{merchant} ha recibido {arrived}. Encontramos el pago con el ID de transacción que introdujiste, así que {merchant} comprueba primero si es de este pedido.",
   inReviewAmount: "{merchant} ha recibido {arrived} en lugar de {payable}.",
-  inReviewByHand: "{merchant} ha recibido {arrived} y tiene que comprobar este pago a mano.",
+  inReviewByHand: "{merchant} ha recibido {arrived}. Los pagos como este se comprueban a mano.",
   paidHeadline: "Pagado",
   paidLead: "¡Gracias! {merchant} ha recibido tu pago.",
   overpaidHeadline: "Pagado. Enviaste {excess} de más",
@@ -148,7 +148,7 @@ export const es: Catalogue = {
   paidLateOverpaidLead: "{merchant} ha aceptado tu pago.",
   lateHeadline: "Tu pago llegó cuando el tiempo había terminado",
   lateLead:
-    "{merchant} ha recibido {arrived} y decide si acepta tu pago o lo reembolsa. La decisión aparecerá en esta página. No envíes nada más.",
+    "{merchant} ha recibido {arrived} y aceptará tu pago o lo reembolsará. La decisión aparecerá en esta página. No envíes nada más.",
   expiredHeadline: "El tiempo para pagar ha terminado",
   expiredLead: "¿Aún no lo enviaste? No envíes nada ahora. Pide a {merchant} un enlace nuevo.",
   expiredElse: "No envíes nada ahora.",
@@ -158,7 +158,7 @@ export const es: Catalogue = {
     "¿Ya lo enviaste? No lo envíes otra vez: todavía puede aparecer aquí, así que guarda el enlace de esta página. ¿Sigue sin aparecer aquí una hora después de enviarlo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   expiredPartlyHeadline: "Solo se pagó una parte a tiempo",
   expiredPartlyLead:
-    "{merchant} ha recibido {received} de {payable}. Ya no envíes el resto. ¿Todavía quieres el pedido? Pide a {merchant} un enlace nuevo.",
+    "{merchant} ha recibido {received} de {payable}. El tiempo para pagar ha terminado, así que ya no envíes el resto.",
   expiredPartlyNext:
     "Ponte en contacto con {contact} por los {received} e indica esta referencia: {reference}.",
   canceledHeadline: "Cancelado por {merchant}",
@@ -168,7 +168,7 @@ export const es: Catalogue = {
   notNeededLead: "{merchant} ha recibido {arrived}. No envíes nada más.",
   canceledPaidHeadline: "Cancelado, pero tu pago ha llegado",
   canceledPaidLead:
-    "{merchant} canceló este pedido antes de que llegaran tus {arrived}, y ahora decide si acepta tu pago o lo reembolsa. La decisión aparecerá en esta página. No envíes nada más.",
+    "{merchant} canceló este pedido antes de que llegaran tus {arrived}, y aceptará tu pago o lo reembolsará. La decisión aparecerá en esta página. No envíes nada más.",
   cannotCheckHeadline: "Ahora mismo no podemos consultar la red",
   cannotCheckSince: "Última comprobación: {time}.",
   cannotCheckLead:
@@ -177,9 +177,9 @@ export const es: Catalogue = {
     "¿Aún no has pagado? Lo mejor es esperar hasta que podamos leer de nuevo la red. Si mientras tanto se acaba el tiempo, pide a {merchant} un enlace nuevo.",
   cannotCheckOver: "¿Aún no has pagado? No pagues ahora. Pide un enlace nuevo a {contact}.",
   cannotCheckOverSent:
-    "¿Ya lo enviaste? No lo envíes otra vez: esta página mostrará tu pago en cuanto podamos leer de nuevo la red {network}.",
+    "Todavía esperamos los últimos datos de la red {network}. ¿Ya lo enviaste? No lo envíes otra vez: tu pago aparecerá aquí.",
   notAcceptedHeadline: "Ahora no puedes pagar de esta forma",
-  notAccepted: "{merchant} no acepta por ahora {token} en la red {network}. No envíes nada.",
+  notAccepted: "No envíes {token} en la red {network}: {merchant} no lo acepta por ahora.",
   notAcceptedSent:
     "¿Ya lo enviaste? No se ha perdido: va a la billetera de {merchant}. Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   notAcceptedElse: "¿Aún no has pagado? Pregunta a {contact} cómo pagar de otra forma.",
@@ -188,9 +188,9 @@ export const es: Catalogue = {
     "Tu pago se ha encontrado, así que no lo envíes otra vez. Ahora mismo no podemos acceder a la red {network}, por lo que el número de confirmaciones puede no estar al día. Puedes cerrar esta página y volver.",
   revertedHeadline: "La red debe volver a confirmar tu pago",
   revertedLead:
-    "No pagues otra vez. La red {network} tiene que confirmar tu pago por segunda vez porque ha reordenado sus últimas transacciones. Esto pasa de vez en cuando y suele tardar unos minutos. Tu dinero no se ha perdido.",
+    "No pagues otra vez. La red {network} ha reemplazado sus bloques más recientes, lo que es normal, y tiene que confirmar tu pago por segunda vez. Suele tardar unos minutos. Tu dinero no se ha perdido.",
   revertedNext:
-    "Puedes cerrar esta página y volver. Si una hora después de enviarlo sigue sin aparecer aquí, ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "Puedes cerrar esta página y volver. Si una hora después de enviarlo tu pago sigue sin confirmarse, ponte en contacto con {contact} e indica esta referencia: {reference}.",
   reverted:
     "Mira en tu billetera antes de enviar nada: la red no ha conservado un pago que antes aparecía aquí. Mientras tu billetera lo muestre como enviado o pendiente, no envíes otro.",
   transactionFailed:
@@ -199,7 +199,7 @@ export const es: Catalogue = {
     "¿No hay decisión después de un día? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   contactOrRefund:
     "¿No hay decisión después de un día, o prefieres un reembolso? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
-  waitOrRefund: "¿Prefieres un reembolso? Pídelo abajo, para que se sepa tu dirección.",
+  waitOrRefund: "Para asegurarte de que se pueda reembolsar, deja abajo tu dirección.",
 
   hashQuestion: "¿Ya pagaste, pero no lo ves aquí?",
   hashAnother: "Introducir otro ID de transacción",
@@ -234,22 +234,22 @@ export const es: Catalogue = {
     "La red todavía no ha confirmado esta transacción de forma definitiva. Mientras tu billetera la muestre como enviada o pendiente, no envíes otra.",
   hashFailed: "Esta transacción falló en la red, así que no se envió ningún {token}.",
   hashOtherAddress:
-    "Esta transacción fue a otra dirección, no a la de este pago. Mira en tu billetera o exchange adónde fue.",
+    "Esta transacción fue a otra dirección, no a la de {merchant}. Mira en tu billetera o exchange adónde fue.",
   hashOtherToken:
-    "Esta transacción envió algo distinto de {token} en la red {network}, así que no cuenta. Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "Esta transacción envió algo distinto de {token} en la red {network}. Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   hashTokenDisabled:
     "Por ahora no podemos aceptar {token} en la red {network}. Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   hashTooSmall: "Esta transacción envió demasiado poco para contar como pago.",
   hashTooEarly: "Esta transacción es anterior a este pago, así que no puede corresponder a él.",
   hashTooLate:
-    "Esta transacción se hizo mucho después de que terminara el tiempo para pagar, así que aquí no cuenta. Si fue a la dirección de este pago, {merchant} tiene el dinero. Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "Esta transacción se hizo mucho después de que terminara el tiempo para pagar. Si fue a la dirección de este pago, {merchant} tiene el dinero. Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   hashNotForThis:
     "Esta transacción no es un pago de esta factura. Si crees que lo es, ponte en contacto con {contact} e indica esta referencia: {reference}.",
 
   refundQuestion: "Pedir un reembolso",
   refundAmount: "Pedir que devuelvan {amount}",
   refundNext:
-    "Pulsa el botón e indica tu propia dirección para el reembolso. {merchant} lo envía a mano, y aquí verás cuándo está en camino.",
+    "Pulsa el botón e indica una dirección de tu propia billetera, o tu dirección de depósito en un exchange para {token} en la red {network}. {merchant} envía el reembolso a mano, y aquí verás cuándo está en camino.",
   refundAsked:
     "Has pedido que te devuelvan {refund}. {merchant} lo envía a mano, y aquí verás cuándo está en camino. ¿Nada después de unos días? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   refundLead:
@@ -272,7 +272,7 @@ export const es: Catalogue = {
   refundAddressRefused:
     "Un reembolso a esta dirección no te llegaría. Escribe una dirección de tu propia billetera.",
   refunds: "Reembolsos",
-  refundRequested: "{amount} a {address}: solicitado a {merchant}.",
+  refundRequested: "Has pedido a {merchant} {amount} a {address}.",
   refundSent: "{amount} a {address}: enviado por {merchant}. Estamos comprobando la transacción.",
   refundConfirmed: "{amount} a {address}: reembolsado.",
   refundRejected: "{amount} a {address}: rechazado por {merchant}. Motivo: {reason}",
@@ -283,7 +283,7 @@ export const es: Catalogue = {
   receipt: "Recibo",
   merchant: "Comercio",
   asked: "Importe solicitado",
-  invoiced: "Importe de la factura",
+  invoiced: "Total del pedido",
   received: "Recibido",
   excess: "Pagado de más",
   network: "Red",

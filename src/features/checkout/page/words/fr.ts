@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 814bfea16b06.
+ * of en.ts with the digest f59abd55c37b.
  */
 export const fr: Catalogue = {
   lang: "fr",
@@ -89,25 +89,25 @@ export const fr: Catalogue = {
   awaitingLead:
     "Vous avez déjà payé\u00a0? Ne payez pas deux fois\u00a0: votre paiement s’affichera ici. Vous pouvez fermer cette page et y revenir.",
   payAgain:
-    "Si votre portefeuille ou votre plateforme d’échange affiche un paiement terminé pour cette commande, ne payez pas de nouveau\u00a0: contactez {contact} en indiquant cette référence\u00a0: {reference}. Sinon, vous pouvez payer de nouveau ci-dessous.",
+    "Si votre portefeuille ou votre plateforme d’échange l’affiche malgré tout comme terminée, contactez {contact} en indiquant cette référence\u00a0: {reference}. Sinon, vous pouvez payer de nouveau ci-dessous.",
   lookingLead:
     "Nous cherchons la transaction que vous avez saisie, ce qui prend en général quelques minutes. Si nous ne la trouvons pas en une heure, cette page l’indiquera.",
   lookingNext: "Ne payez pas de nouveau. Vous pouvez fermer cette page et y revenir.",
   lookingOver:
-    "Le délai de paiement est écoulé. Si votre paiement est arrivé en retard, {merchant} décidera de la suite.",
+    "Le délai de paiement est écoulé. Si votre paiement est arrivé en retard, {merchant} va l’accepter ou le rembourser.",
   lookingHeadline: "Nous cherchons votre transaction",
   sentFailedHeadline: "Votre transaction a échoué",
-  enteredHeadline: "Ce n’est pas le paiement que nous attendons",
+  enteredHeadline: "Nous n’avons pas encore trouvé votre paiement",
   missingHeadline: "Nous ne trouvons pas votre transaction",
   missingNext:
-    "Regardez dans votre portefeuille ou sur votre plateforme d’échange. Si le paiement y figure comme échoué, vous avez toujours l’argent. S’il y figure comme terminé, ne payez pas de nouveau\u00a0: contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Regardez dans votre portefeuille ou sur votre plateforme d’échange. Si le paiement y figure comme en attente, patientez. S’il y figure comme échoué, vous avez toujours l’argent. S’il y figure comme terminé, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   enteredNext:
-    "Ce n’est pas le bon identifiant de transaction\u00a0? Saisissez le bon ci-dessous. Vous avez payé avec cette transaction\u00a0? Alors ne payez pas de nouveau\u00a0: contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Vous avez payé avec une autre transaction\u00a0? Saisissez son identifiant ci-dessous. Vous avez payé avec celle-ci\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   goneHeadline: "Vérifiez votre portefeuille avant de repayer",
   goneLead:
-    "Le réseau avait votre paiement, puis l’a abandonné. Votre argent n’est pas perdu\u00a0: vous l’avez toujours, ou il est de nouveau en route. Regardez dans votre portefeuille ou sur votre plateforme d’échange.",
+    "Un paiement que nous avions vu n’est plus sur le réseau. Votre argent n’est pas perdu\u00a0: regardez dans votre portefeuille ou sur votre plateforme d’échange.",
   goneWait:
-    "Le paiement y figure comme envoyé, en attente ou terminé\u00a0? Patientez et ne payez pas de nouveau. S’il n’est toujours pas ici une heure après l’envoi, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Le paiement y figure comme envoyé ou en attente\u00a0? Patientez et ne payez pas de nouveau. S’il n’est toujours pas ici une heure après l’envoi, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   goneFailed:
     "Il y figure comme échoué\u00a0? Alors vous avez toujours l’argent et pouvez payer de nouveau ci-dessous.",
   partlyPaidHeadline: "Une partie de votre paiement est arrivée",
@@ -119,7 +119,7 @@ export const fr: Catalogue = {
   partlyPaidElse:
     "Vous n’envoyez pas le reste\u00a0? Une fois le délai de paiement écoulé, vous pourrez demander ici à être remboursé.",
   partlyPaidGone:
-    "{merchant} a reçu {received}. Le réseau avait un autre paiement de votre part, puis l’a abandonné. Cet argent n’est pas perdu\u00a0: vous l’avez toujours, ou il est de nouveau en route. Regardez dans votre portefeuille ou sur votre plateforme d’échange.",
+    "{merchant} a reçu {received}. Un autre paiement que nous avions vu n’est plus sur le réseau. Cet argent n’est pas perdu\u00a0: regardez dans votre portefeuille ou sur votre plateforme d’échange.",
   partlyPaidFailed:
     "Il y figure comme échoué\u00a0? Alors vous avez toujours cet argent et pouvez envoyer les {remaining} restants ci-dessous.",
   confirmingHeadline: "Paiement détecté",
@@ -131,11 +131,12 @@ export const fr: Catalogue = {
   inReviewHeadline: "Paiement trouvé, en attente de {merchant}",
   inReviewAmountHeadline: "Un montant différent est arrivé",
   inReviewLead:
-    "{merchant} décide d’accepter votre paiement ou de le rembourser. La décision s’affichera sur cette page. N’envoyez rien d’ici là.",
+    "{merchant} va accepter votre paiement ou le rembourser. La décision s’affichera sur cette page. N’envoyez rien d’ici là.",
   inReviewEntered:
     "{merchant} a reçu {arrived}. Nous avons trouvé le paiement grâce à l’identifiant de transaction que vous avez saisi\u00a0; {merchant} vérifie donc d’abord s’il concerne cette commande.",
   inReviewAmount: "{merchant} a reçu {arrived} au lieu de {payable}.",
-  inReviewByHand: "{merchant} a reçu {arrived} et doit vérifier ce paiement à la main.",
+  inReviewByHand:
+    "{merchant} a reçu {arrived}. Les paiements comme celui-ci sont vérifiés à la main.",
   paidHeadline: "Payé",
   paidLead: "Merci\u00a0! {merchant} a bien reçu votre paiement.",
   overpaidHeadline: "Payé. Vous avez envoyé {excess} de trop",
@@ -150,7 +151,7 @@ export const fr: Catalogue = {
   paidLateOverpaidLead: "{merchant} a accepté votre paiement.",
   lateHeadline: "Votre paiement est arrivé après le délai",
   lateLead:
-    "{merchant} a reçu {arrived} et décide d’accepter votre paiement ou de le rembourser. La décision s’affichera sur cette page. N’envoyez rien d’autre.",
+    "{merchant} a reçu {arrived} et va accepter votre paiement ou le rembourser. La décision s’affichera sur cette page. N’envoyez rien d’autre.",
   expiredHeadline: "Le délai de paiement est écoulé",
   expiredLead: "Pas encore payé\u00a0? N’envoyez plus rien. Demandez un nouveau lien à {merchant}.",
   expiredElse: "N’envoyez rien maintenant.",
@@ -160,7 +161,7 @@ export const fr: Catalogue = {
     "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement peut encore s’afficher ici, gardez donc le lien de cette page. Toujours pas ici une heure après l’envoi\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   expiredPartlyHeadline: "Une partie seulement a été payée à temps",
   expiredPartlyLead:
-    "{merchant} a reçu {received} sur {payable}. N’envoyez plus le reste. Vous voulez toujours la commande\u00a0? Demandez un nouveau lien à {merchant}.",
+    "{merchant} a reçu {received} sur {payable}. Le délai de paiement est écoulé, n’envoyez donc plus le reste.",
   expiredPartlyNext:
     "Contactez {contact} au sujet des {received} en indiquant cette référence\u00a0: {reference}.",
   canceledHeadline: "Annulé par {merchant}",
@@ -170,7 +171,7 @@ export const fr: Catalogue = {
   notNeededLead: "{merchant} a reçu {arrived}. N’envoyez rien d’autre.",
   canceledPaidHeadline: "Annulé, mais votre paiement est arrivé",
   canceledPaidLead:
-    "{merchant} avait annulé cette commande avant l’arrivée de vos {arrived} et décide maintenant d’accepter votre paiement ou de le rembourser. La décision s’affichera sur cette page. N’envoyez rien d’autre.",
+    "{merchant} avait annulé cette commande avant l’arrivée de vos {arrived} et va accepter votre paiement ou le rembourser. La décision s’affichera sur cette page. N’envoyez rien d’autre.",
   cannotCheckHeadline: "Impossible de consulter le réseau pour le moment",
   cannotCheckSince: "Dernière vérification\u00a0: {time}.",
   cannotCheckLead:
@@ -180,10 +181,10 @@ export const fr: Catalogue = {
   cannotCheckOver:
     "Pas encore payé\u00a0? Ne payez pas maintenant. Demandez un nouveau lien à {contact}.",
   cannotCheckOverSent:
-    "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: cette page affichera votre paiement dès que nous pourrons de nouveau lire le réseau {network}.",
+    "Nous attendons encore les dernières données du réseau {network}. Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement s’affichera ici.",
   notAcceptedHeadline: "Ce moyen de paiement est indisponible",
   notAccepted:
-    "{merchant} n’accepte pas {token} sur le réseau {network} pour le moment. N’envoyez rien.",
+    "N’envoyez pas de {token} sur le réseau {network}\u00a0: {merchant} ne l’accepte pas pour le moment.",
   notAcceptedSent:
     "Vous avez déjà payé\u00a0? L’argent n’est pas perdu\u00a0: il va au portefeuille de {merchant}. Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   notAcceptedElse: "Pas encore payé\u00a0? Demandez à {contact} comment payer autrement.",
@@ -193,9 +194,9 @@ export const fr: Catalogue = {
     "Votre paiement a été trouvé, ne l’envoyez donc pas une deuxième fois. Nous ne pouvons pas joindre le réseau {network} pour le moment, le nombre de confirmations n’est donc peut-être pas à jour. Vous pouvez fermer cette page et y revenir.",
   revertedHeadline: "Le réseau doit reconfirmer votre paiement",
   revertedLead:
-    "Ne payez pas de nouveau. Le réseau {network} doit confirmer votre paiement une deuxième fois, car il a réordonné ses dernières transactions. Cela arrive de temps en temps et prend en général quelques minutes. Votre argent n’est pas perdu.",
+    "Ne payez pas de nouveau. Le réseau {network} a remplacé ses derniers blocs, ce qui est normal, et doit confirmer votre paiement une deuxième fois. Cela prend en général quelques minutes. Votre argent n’est pas perdu.",
   revertedNext:
-    "Vous pouvez fermer cette page et y revenir. Si le paiement n’est toujours pas ici une heure après l’envoi, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Vous pouvez fermer cette page et y revenir. Si votre paiement n’est toujours pas confirmé une heure après l’envoi, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   reverted:
     "Regardez dans votre portefeuille avant d’envoyer quoi que ce soit\u00a0: le réseau n’a pas conservé un paiement qui s’affichait ici. Tant que votre portefeuille l’affiche comme envoyé ou en attente, n’en envoyez pas d’autre.",
   transactionFailed:
@@ -204,8 +205,7 @@ export const fr: Catalogue = {
     "Pas de décision après un jour\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   contactOrRefund:
     "Pas de décision après un jour, ou vous préférez un remboursement\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
-  waitOrRefund:
-    "Vous préférez un remboursement\u00a0? Demandez-le ci-dessous, pour que votre adresse soit connue.",
+  waitOrRefund: "Pour que le remboursement soit possible, indiquez votre adresse ci-dessous.",
 
   hashQuestion: "Déjà payé, mais rien ne s’affiche ici\u00a0?",
   hashAnother: "Saisir un autre identifiant de transaction",
@@ -240,9 +240,9 @@ export const fr: Catalogue = {
     "Le réseau n’a pas encore validé définitivement cette transaction. Tant que votre portefeuille l’affiche comme envoyée ou en attente, n’en envoyez pas d’autre.",
   hashFailed: "Cette transaction a échoué sur le réseau\u00a0: aucun {token} n’a été envoyé.",
   hashOtherAddress:
-    "Cette transaction est allée à une autre adresse, pas à celle de ce paiement. Regardez dans votre portefeuille ou sur votre plateforme d’échange où elle est allée.",
+    "Cette transaction est allée à une autre adresse, pas à celle de {merchant}. Regardez dans votre portefeuille ou sur votre plateforme d’échange où elle est allée.",
   hashOtherToken:
-    "Cette transaction a envoyé autre chose que {token} sur le réseau {network}\u00a0: elle n’est donc pas prise en compte. Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Cette transaction a envoyé autre chose que {token} sur le réseau {network}. Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   hashTokenDisabled:
     "Nous ne pouvons pas accepter {token} sur le réseau {network} pour le moment. Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   hashTooSmall:
@@ -250,14 +250,14 @@ export const fr: Catalogue = {
   hashTooEarly:
     "Cette transaction est antérieure à ce paiement\u00a0: elle ne peut donc pas y correspondre.",
   hashTooLate:
-    "Cette transaction a été faite longtemps après la fin du délai de paiement, elle ne compte donc pas ici. Si elle est allée à l’adresse de ce paiement, {merchant} a l’argent. Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Cette transaction a été faite longtemps après la fin du délai de paiement. Si elle est allée à l’adresse de ce paiement, {merchant} a l’argent. Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   hashNotForThis:
     "Cette transaction ne correspond pas à cette facture. Si vous pensez le contraire, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
 
   refundQuestion: "Demander un remboursement",
   refundAmount: "Demander le retour de {amount}",
   refundNext:
-    "Appuyez sur le bouton et indiquez votre propre adresse pour le remboursement. {merchant} l’envoie à la main, et vous verrez ici quand il est en route.",
+    "Appuyez sur le bouton et indiquez une adresse de votre propre portefeuille, ou votre adresse de dépôt sur une plateforme d’échange pour {token} sur le réseau {network}. {merchant} envoie le remboursement à la main, et vous verrez ici quand il est en route.",
   refundAsked:
     "Vous avez demandé le remboursement de {refund}. {merchant} l’envoie à la main, et vous verrez ici quand il est en route. Rien après quelques jours\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   refundLead:
@@ -280,7 +280,7 @@ export const fr: Catalogue = {
   refundAddressRefused:
     "Un remboursement à cette adresse ne vous parviendrait pas. Saisissez une adresse de votre propre portefeuille.",
   refunds: "Remboursements",
-  refundRequested: "{amount} à {address}\u00a0: demandé à {merchant}.",
+  refundRequested: "Vous avez demandé {amount} à {merchant} pour {address}.",
   refundSent:
     "{amount} vers {address}\u00a0: envoyé par {merchant}. Nous vérifions la transaction.",
   refundConfirmed: "{amount} vers {address}\u00a0: remboursé.",
@@ -292,7 +292,7 @@ export const fr: Catalogue = {
   receipt: "Reçu",
   merchant: "Marchand",
   asked: "Montant demandé",
-  invoiced: "Montant de la facture",
+  invoiced: "Total de la commande",
   received: "Montant reçu",
   excess: "Trop-perçu",
   network: "Réseau",

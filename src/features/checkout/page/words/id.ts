@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 814bfea16b06.
+ * those of en.ts with the digest f59abd55c37b.
  */
 export const id: Catalogue = {
   lang: "id",
@@ -87,25 +87,25 @@ export const id: Catalogue = {
   awaitingLead:
     "Sudah mengirim? Mohon jangan kirim dua kali: pembayaran Anda akan muncul di sini. Anda boleh menutup halaman ini dan kembali lagi.",
   payAgain:
-    "Jika dompet atau exchange Anda menampilkan pembayaran yang sudah selesai untuk pesanan ini, jangan membayar lagi: hubungi {contact} dan sebutkan kode referensi ini: {reference}. Jika tidak, Anda boleh membayar lagi di bawah.",
+    "Jika dompet atau exchange Anda tetap menampilkannya sebagai selesai, hubungi {contact} dan sebutkan kode referensi ini: {reference}. Jika tidak, Anda boleh membayar lagi di bawah.",
   lookingLead:
     "Kami sedang mencari transaksi yang Anda masukkan, biasanya perlu beberapa menit. Jika tidak kami temukan dalam satu jam, halaman ini akan memberitahukannya.",
   lookingNext: "Mohon jangan membayar lagi. Anda boleh menutup halaman ini dan kembali lagi.",
   lookingOver:
-    "Waktu untuk membayar sudah habis. Jika pembayaran Anda masuk terlambat, {merchant} yang memutuskannya.",
+    "Waktu untuk membayar sudah habis. Jika pembayaran Anda masuk terlambat, {merchant} akan menerimanya atau mengembalikan dananya.",
   lookingHeadline: "Mencari transaksi Anda",
   sentFailedHeadline: "Transaksi Anda gagal",
-  enteredHeadline: "Itu bukan pembayaran yang kami tunggu",
+  enteredHeadline: "Kami belum menemukan pembayaran Anda",
   missingHeadline: "Kami tidak menemukan transaksi Anda",
   missingNext:
-    "Periksa dompet atau exchange Anda. Jika pembayaran berstatus gagal, uangnya masih ada pada Anda. Jika berstatus selesai, jangan membayar lagi: hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Periksa dompet atau exchange Anda. Jika pembayaran berstatus tertunda, tunggu. Jika berstatus gagal, uangnya masih ada pada Anda. Jika berstatus selesai, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   enteredNext:
-    "Salah ID transaksi? Masukkan yang benar di bawah. Anda membayar dengan transaksi ini? Kalau begitu, jangan membayar lagi: hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Anda membayar dengan transaksi lain? Masukkan ID-nya di bawah. Anda membayar dengan yang ini? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   goneHeadline: "Periksa dompet Anda sebelum membayar lagi",
   goneLead:
-    "Jaringan sempat memiliki pembayaran Anda, lalu membuangnya. Uang Anda tidak hilang: masih ada pada Anda, atau sedang dikirim lagi. Periksa dompet atau exchange Anda.",
+    "Pembayaran yang sempat kami lihat tidak lagi ada di jaringan. Uang Anda tidak hilang: periksa dompet atau exchange Anda.",
   goneWait:
-    "Di sana berstatus terkirim, tertunda, atau selesai? Tunggu dan jangan membayar lagi. Jika satu jam setelah dikirim masih belum ada di sini, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Di sana berstatus terkirim atau tertunda? Tunggu dan jangan membayar lagi. Jika satu jam setelah dikirim masih belum ada di sini, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   goneFailed:
     "Di sana berstatus gagal? Berarti uangnya masih ada pada Anda, dan Anda boleh membayar lagi di bawah.",
   partlyPaidHeadline: "Sebagian pembayaran Anda sudah masuk",
@@ -117,7 +117,7 @@ export const id: Catalogue = {
   partlyPaidElse:
     "Tidak mengirim sisanya? Setelah waktu untuk membayar habis, Anda dapat meminta uang Anda kembali di sini.",
   partlyPaidGone:
-    "{merchant} menerima {received}. Jaringan sempat memiliki pembayaran Anda yang lain, lalu membuangnya. Uang itu tidak hilang: masih ada pada Anda, atau sedang dikirim lagi. Periksa dompet atau exchange Anda.",
+    "{merchant} menerima {received}. Pembayaran lain yang sempat kami lihat tidak lagi ada di jaringan. Uang itu tidak hilang: periksa dompet atau exchange Anda.",
   partlyPaidFailed:
     "Di sana berstatus gagal? Berarti uang itu masih ada pada Anda, dan Anda boleh mengirim sisa {remaining} di bawah.",
   confirmingHeadline: "Pembayaran terdeteksi",
@@ -129,11 +129,11 @@ export const id: Catalogue = {
   inReviewHeadline: "Pembayaran ditemukan, menunggu {merchant}",
   inReviewAmountHeadline: "Jumlah yang masuk berbeda",
   inReviewLead:
-    "{merchant} memutuskan apakah akan menerima pembayaran Anda atau mengembalikan dananya. Keputusannya akan muncul di halaman ini. Mohon jangan kirim apa pun sampai saat itu.",
+    "{merchant} akan menerima pembayaran Anda atau mengembalikan dananya. Keputusannya akan muncul di halaman ini. Mohon jangan kirim apa pun sampai saat itu.",
   inReviewEntered:
     "{merchant} menerima {arrived}. Kami menemukannya lewat ID transaksi yang Anda masukkan, jadi {merchant} memeriksa dulu apakah itu untuk pesanan ini.",
   inReviewAmount: "{merchant} menerima {arrived}, bukan {payable}.",
-  inReviewByHand: "{merchant} menerima {arrived} dan harus memeriksa pembayaran ini secara manual.",
+  inReviewByHand: "{merchant} menerima {arrived}. Pembayaran seperti ini diperiksa secara manual.",
   paidHeadline: "Lunas",
   paidLead: "Terima kasih. {merchant} sudah menerima pembayaran Anda.",
   overpaidHeadline: "Lunas. Anda mengirim {excess} terlalu banyak",
@@ -149,7 +149,7 @@ export const id: Catalogue = {
   paidLateOverpaidLead: "{merchant} sudah menyetujui pembayaran Anda.",
   lateHeadline: "Pembayaran Anda masuk setelah waktu habis",
   lateLead:
-    "{merchant} menerima {arrived} dan memutuskan apakah akan menerima pembayaran Anda atau mengembalikan dananya. Keputusannya akan muncul di halaman ini. Mohon jangan kirim apa pun lagi.",
+    "{merchant} menerima {arrived} dan akan menerima pembayaran Anda atau mengembalikan dananya. Keputusannya akan muncul di halaman ini. Mohon jangan kirim apa pun lagi.",
   expiredHeadline: "Waktu untuk membayar sudah habis",
   expiredLead:
     "Belum mengirim? Mohon jangan kirim apa pun sekarang. Mintalah tautan baru kepada {merchant}.",
@@ -160,7 +160,7 @@ export const id: Catalogue = {
     "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda masih dapat muncul di sini, jadi simpan tautan halaman ini. Masih belum ada di sini satu jam setelah dikirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   expiredPartlyHeadline: "Hanya sebagian yang dibayar tepat waktu",
   expiredPartlyLead:
-    "{merchant} menerima {received} dari {payable}. Mohon jangan lagi mengirim sisanya. Masih menginginkan pesanannya? Mintalah tautan baru kepada {merchant}.",
+    "{merchant} menerima {received} dari {payable}. Waktu untuk membayar sudah habis, jadi mohon jangan lagi mengirim sisanya.",
   expiredPartlyNext:
     "Hubungi {contact} tentang {received} yang sudah masuk dan sebutkan kode referensi ini: {reference}.",
   canceledHeadline: "Dibatalkan oleh {merchant}",
@@ -170,7 +170,7 @@ export const id: Catalogue = {
   notNeededLead: "{merchant} menerima {arrived}. Mohon jangan kirim apa pun lagi.",
   canceledPaidHeadline: "Dibatalkan, tetapi pembayaran Anda masuk",
   canceledPaidLead:
-    "{merchant} membatalkan pesanan ini sebelum {arrived} dari Anda masuk, dan kini memutuskan apakah akan menerima pembayaran Anda atau mengembalikan dananya. Keputusannya akan muncul di halaman ini. Mohon jangan kirim apa pun lagi.",
+    "{merchant} membatalkan pesanan ini sebelum {arrived} dari Anda masuk, dan akan menerima pembayaran Anda atau mengembalikan dananya. Keputusannya akan muncul di halaman ini. Mohon jangan kirim apa pun lagi.",
   cannotCheckHeadline: "Kami tidak dapat memeriksa jaringan saat ini",
   cannotCheckSince: "Terakhir diperiksa: {time}.",
   cannotCheckLead:
@@ -180,10 +180,10 @@ export const id: Catalogue = {
   cannotCheckOver:
     "Belum membayar? Mohon jangan membayar sekarang. Mintalah tautan baru kepada {contact}.",
   cannotCheckOverSent:
-    "Sudah mengirim? Mohon jangan kirim lagi: halaman ini akan menampilkan pembayaran Anda begitu kami dapat membaca jaringan {network} lagi.",
+    "Kami masih menunggu data terbaru dari jaringan {network}. Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda akan muncul di sini.",
   notAcceptedHeadline: "Saat ini tidak dapat membayar dengan cara ini",
   notAccepted:
-    "Saat ini {merchant} tidak menerima {token} di jaringan {network}. Mohon jangan kirim apa pun.",
+    "Mohon jangan kirim {token} di jaringan {network}: {merchant} tidak menerimanya saat ini.",
   notAcceptedSent:
     "Sudah mengirim? Uangnya tidak hilang: uang itu masuk ke dompet {merchant}. Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   notAcceptedElse: "Belum membayar? Tanyakan kepada {contact} cara lain untuk membayar.",
@@ -193,9 +193,9 @@ export const id: Catalogue = {
     "Pembayaran Anda sudah ditemukan, jadi mohon jangan kirim lagi. Kami tidak dapat menjangkau jaringan {network} saat ini, jadi jumlah konfirmasinya mungkin belum terbaru. Anda boleh menutup halaman ini dan kembali lagi.",
   revertedHeadline: "Jaringan harus mengonfirmasi ulang pembayaran",
   revertedLead:
-    "Mohon jangan membayar lagi. Jaringan {network} harus mengonfirmasi pembayaran Anda sekali lagi karena mengurutkan ulang transaksi terbarunya. Ini kadang terjadi dan biasanya perlu beberapa menit. Uang Anda tidak hilang.",
+    "Mohon jangan membayar lagi. Jaringan {network} mengganti blok terbarunya, dan itu wajar, sehingga harus mengonfirmasi pembayaran Anda sekali lagi. Biasanya perlu beberapa menit. Uang Anda tidak hilang.",
   revertedNext:
-    "Anda boleh menutup halaman ini dan kembali lagi. Jika satu jam setelah dikirim pembayaran masih belum ada di sini, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Anda boleh menutup halaman ini dan kembali lagi. Jika satu jam setelah dikirim pembayaran Anda masih belum dikonfirmasi, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   reverted:
     "Periksa dompet Anda sebelum mengirim apa pun: jaringan tidak mempertahankan pembayaran yang sebelumnya tampil di sini. Selama dompet Anda menampilkannya sebagai terkirim atau tertunda, mohon jangan kirim yang lain.",
   transactionFailed:
@@ -204,7 +204,7 @@ export const id: Catalogue = {
     "Belum ada keputusan setelah satu hari? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   contactOrRefund:
     "Belum ada keputusan setelah satu hari, atau lebih suka pengembalian dana? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
-  waitOrRefund: "Lebih suka pengembalian dana? Mintalah di bawah, agar alamat Anda diketahui.",
+  waitOrRefund: "Agar dananya pasti dapat dikembalikan, tinggalkan alamat Anda di bawah.",
 
   hashQuestion: "Sudah bayar, tetapi tidak tampil di sini?",
   hashAnother: "Masukkan ID transaksi lain",
@@ -238,23 +238,23 @@ export const id: Catalogue = {
     "Jaringan belum memfinalkan transaksi ini. Selama dompet Anda masih menampilkannya sebagai terkirim atau tertunda, mohon jangan kirim yang lain.",
   hashFailed: "Transaksi ini gagal di jaringan, jadi tidak ada {token} yang terkirim.",
   hashOtherAddress:
-    "Transaksi ini masuk ke alamat lain, bukan ke alamat pembayaran ini. Lihat di dompet atau exchange Anda ke mana perginya.",
+    "Transaksi ini masuk ke alamat lain, bukan ke alamat {merchant}. Lihat di dompet atau exchange Anda ke mana perginya.",
   hashOtherToken:
-    "Transaksi ini mengirim sesuatu selain {token} di jaringan {network}, jadi tidak dihitung. Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Transaksi ini mengirim sesuatu selain {token} di jaringan {network}. Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   hashTokenDisabled:
     "Saat ini kami tidak dapat menerima {token} di jaringan {network}. Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   hashTooSmall: "Jumlah dalam transaksi ini terlalu kecil untuk dihitung sebagai pembayaran.",
   hashTooEarly:
     "Transaksi ini terjadi sebelum pembayaran ini dibuat, jadi tidak mungkin untuk pembayaran ini.",
   hashTooLate:
-    "Transaksi ini dibuat lama setelah waktu untuk membayar habis, jadi tidak dihitung di sini. Jika masuk ke alamat pembayaran ini, uangnya ada pada {merchant}. Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Transaksi ini dibuat lama setelah waktu untuk membayar habis. Jika masuk ke alamat pembayaran ini, uangnya ada pada {merchant}. Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   hashNotForThis:
     "Transaksi ini bukan pembayaran untuk tagihan ini. Jika Anda berpendapat lain, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
 
   refundQuestion: "Minta pengembalian dana",
   refundAmount: "Minta {amount} dikembalikan",
   refundNext:
-    "Tekan tombolnya dan masukkan alamat Anda sendiri untuk pengembalian dana. {merchant} mengirimnya secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim.",
+    "Tekan tombolnya dan masukkan alamat dompet Anda sendiri, atau alamat deposit Anda di exchange untuk {token} di jaringan {network}. {merchant} mengirim pengembalian dana secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim.",
   refundAsked:
     "Anda meminta {refund} dikembalikan. {merchant} mengirimnya secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim. Belum ada kabar setelah beberapa hari? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   refundLead:
@@ -277,7 +277,7 @@ export const id: Catalogue = {
   refundAddressRefused:
     "Pengembalian ke alamat ini tidak akan sampai kepada Anda. Masukkan alamat dompet Anda sendiri.",
   refunds: "Pengembalian dana",
-  refundRequested: "{amount} ke {address}: diminta kepada {merchant}.",
+  refundRequested: "Anda meminta {amount} dari {merchant} ke {address}.",
   refundSent: "{amount} ke {address}: dikirim oleh {merchant}. Kami sedang memeriksa transaksinya.",
   refundConfirmed: "{amount} ke {address}: dikembalikan.",
   refundRejected: "{amount} ke {address}: ditolak oleh {merchant}. Alasan: {reason}",
@@ -288,7 +288,7 @@ export const id: Catalogue = {
   receipt: "Bukti pembayaran",
   merchant: "Penjual",
   asked: "Jumlah yang diminta",
-  invoiced: "Jumlah tagihan",
+  invoiced: "Total pesanan",
   received: "Diterima",
   excess: "Kelebihan bayar",
   network: "Jaringan",

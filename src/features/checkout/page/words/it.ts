@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 814bfea16b06.
+ * of en.ts with the digest f59abd55c37b.
  */
 export const it: Catalogue = {
   lang: "it",
@@ -87,25 +87,25 @@ export const it: Catalogue = {
   awaitingLead:
     "Hai già pagato? Non pagare due volte: il pagamento apparirà qui. Puoi chiudere questa pagina e tornare.",
   payAgain:
-    "Se il tuo wallet o exchange mostra un pagamento completato per questo ordine, non pagare di nuovo: contatta {contact} e indica questo riferimento: {reference}. Altrimenti puoi pagare di nuovo qui sotto.",
+    "Se il tuo wallet o exchange la mostra comunque come completata, contatta {contact} e indica questo riferimento: {reference}. Altrimenti puoi pagare di nuovo qui sotto.",
   lookingLead:
     "Stiamo cercando la transazione che hai inserito: di solito servono alcuni minuti. Se non la troviamo entro un’ora, questa pagina lo dirà.",
   lookingNext: "Non pagare di nuovo. Puoi chiudere questa pagina e tornare.",
   lookingOver:
-    "Il tempo per pagare è finito. Se il tuo pagamento è arrivato in ritardo, decide {merchant}.",
+    "Il tempo per pagare è finito. Se il tuo pagamento è arrivato in ritardo, {merchant} lo accetterà o lo rimborserà.",
   lookingHeadline: "Stiamo cercando la tua transazione",
   sentFailedHeadline: "La tua transazione non è riuscita",
-  enteredHeadline: "Non è il pagamento che aspettiamo",
+  enteredHeadline: "Non abbiamo ancora trovato il tuo pagamento",
   missingHeadline: "Non troviamo la tua transazione",
   missingNext:
-    "Guarda nel tuo wallet o exchange. Se mostra il pagamento come non riuscito, hai ancora il denaro. Se lo mostra come completato, non pagare di nuovo: contatta {contact} e indica questo riferimento: {reference}.",
+    "Guarda nel tuo wallet o exchange. Se mostra il pagamento come in sospeso, attendi. Se lo mostra come non riuscito, hai ancora il denaro. Se lo mostra come completato, contatta {contact} e indica questo riferimento: {reference}.",
   enteredNext:
-    "L’ID della transazione è sbagliato? Inserisci qui sotto quello giusto. Hai pagato con questa transazione? Allora non pagare di nuovo: contatta {contact} e indica questo riferimento: {reference}.",
+    "Hai pagato con un’altra transazione? Inserisci qui sotto il suo ID. Hai pagato con questa? Contatta {contact} e indica questo riferimento: {reference}.",
   goneHeadline: "Guarda nel wallet prima di pagare di nuovo",
   goneLead:
-    "La rete aveva il tuo pagamento e poi lo ha scartato. Il tuo denaro non è perso: ce l’hai ancora, oppure è di nuovo in viaggio. Guarda nel tuo wallet o exchange.",
+    "Un pagamento che avevamo visto non è più sulla rete. Il tuo denaro non è perso: guarda nel tuo wallet o exchange.",
   goneWait:
-    "Lì risulta inviato, in sospeso o completato? Attendi e non pagare di nuovo. Se un’ora dopo l’invio non è ancora qui, contatta {contact} e indica questo riferimento: {reference}.",
+    "Lì risulta inviato o in sospeso? Attendi e non pagare di nuovo. Se un’ora dopo l’invio non è ancora qui, contatta {contact} e indica questo riferimento: {reference}.",
   goneFailed:
     "Lì risulta non riuscito? Allora hai ancora il denaro e puoi pagare di nuovo qui sotto.",
   partlyPaidHeadline: "È arrivata una parte del tuo pagamento",
@@ -116,7 +116,7 @@ export const it: Catalogue = {
   partlyPaidElse:
     "Non invii il resto? Quando il tempo per pagare sarà finito, potrai chiedere qui indietro il tuo denaro.",
   partlyPaidGone:
-    "{merchant} ha ricevuto {received}. La rete aveva un altro tuo pagamento e poi lo ha scartato. Quel denaro non è perso: ce l’hai ancora, oppure è di nuovo in viaggio. Guarda nel tuo wallet o exchange.",
+    "{merchant} ha ricevuto {received}. Un altro pagamento che avevamo visto non è più sulla rete. Quel denaro non è perso: guarda nel tuo wallet o exchange.",
   partlyPaidFailed:
     "Lì risulta non riuscito? Allora hai ancora quel denaro e puoi inviare qui sotto i restanti {remaining}.",
   confirmingHeadline: "Pagamento rilevato",
@@ -128,11 +128,12 @@ export const it: Catalogue = {
   inReviewHeadline: "Pagamento trovato, in attesa di {merchant}",
   inReviewAmountHeadline: "È arrivato un importo diverso",
   inReviewLead:
-    "{merchant} decide se accettare il tuo pagamento o rimborsarlo. La decisione apparirà in questa pagina. Non inviare nulla fino ad allora.",
+    "{merchant} accetterà il tuo pagamento o lo rimborserà. La decisione apparirà in questa pagina. Non inviare nulla fino ad allora.",
   inReviewEntered:
     "{merchant} ha ricevuto {arrived}. Abbiamo trovato il pagamento con l’ID della transazione che hai inserito, quindi {merchant} controlla prima se riguarda questo ordine.",
   inReviewAmount: "{merchant} ha ricevuto {arrived} invece di {payable}.",
-  inReviewByHand: "{merchant} ha ricevuto {arrived} e deve controllare questo pagamento a mano.",
+  inReviewByHand:
+    "{merchant} ha ricevuto {arrived}. I pagamenti come questo vengono controllati a mano.",
   paidHeadline: "Pagato",
   paidLead: "Grazie! {merchant} ha ricevuto il tuo pagamento.",
   overpaidHeadline: "Pagato. Hai inviato {excess} in più",
@@ -147,7 +148,7 @@ export const it: Catalogue = {
   paidLateOverpaidLead: "{merchant} ha accettato il tuo pagamento.",
   lateHeadline: "Il tuo pagamento è arrivato a tempo finito",
   lateLead:
-    "{merchant} ha ricevuto {arrived} e decide se accettare il tuo pagamento o rimborsarlo. La decisione apparirà in questa pagina. Non inviare altro.",
+    "{merchant} ha ricevuto {arrived} e accetterà il tuo pagamento o lo rimborserà. La decisione apparirà in questa pagina. Non inviare altro.",
   expiredHeadline: "Il tempo per pagare è finito",
   expiredLead:
     "Non hai ancora pagato? Non inviare nulla adesso. Chiedi a {merchant} un nuovo link.",
@@ -158,7 +159,7 @@ export const it: Catalogue = {
     "Hai già pagato? Non pagare di nuovo: il pagamento può ancora apparire qui, quindi conserva il link a questa pagina. Un’ora dopo l’invio non è ancora qui? Contatta {contact} e indica questo riferimento: {reference}.",
   expiredPartlyHeadline: "Solo una parte è stata pagata in tempo",
   expiredPartlyLead:
-    "{merchant} ha ricevuto {received} su {payable}. Non inviare più il resto. Vuoi ancora l’ordine? Chiedi a {merchant} un nuovo link.",
+    "{merchant} ha ricevuto {received} su {payable}. Il tempo per pagare è finito, quindi non inviare più il resto.",
   expiredPartlyNext:
     "Contatta {contact} per i {received} e indica questo riferimento: {reference}.",
   canceledHeadline: "Annullato da {merchant}",
@@ -168,7 +169,7 @@ export const it: Catalogue = {
   notNeededLead: "{merchant} ha ricevuto {arrived}. Non inviare altro.",
   canceledPaidHeadline: "Annullato, ma il tuo pagamento è arrivato",
   canceledPaidLead:
-    "{merchant} aveva annullato questo ordine prima che arrivassero i tuoi {arrived} e ora decide se accettare il tuo pagamento o rimborsarlo. La decisione apparirà in questa pagina. Non inviare altro.",
+    "{merchant} aveva annullato questo ordine prima che arrivassero i tuoi {arrived} e accetterà il tuo pagamento o lo rimborserà. La decisione apparirà in questa pagina. Non inviare altro.",
   cannotCheckHeadline: "Al momento non riusciamo a controllare la rete",
   cannotCheckSince: "Ultimo controllo: {time}.",
   cannotCheckLead:
@@ -177,9 +178,9 @@ export const it: Catalogue = {
     "Non hai ancora pagato? È meglio attendere finché potremo leggere di nuovo la rete. Se intanto il tempo scade, chiedi a {merchant} un nuovo link.",
   cannotCheckOver: "Non hai ancora pagato? Non pagare adesso. Chiedi un nuovo link a {contact}.",
   cannotCheckOverSent:
-    "Hai già pagato? Non pagare di nuovo: questa pagina mostrerà il tuo pagamento appena potremo leggere di nuovo la rete {network}.",
+    "Aspettiamo ancora gli ultimi dati dalla rete {network}. Hai già pagato? Non pagare di nuovo: il tuo pagamento apparirà qui.",
   notAcceptedHeadline: "Al momento non puoi pagare in questo modo",
-  notAccepted: "Al momento {merchant} non accetta {token} sulla rete {network}. Non inviare nulla.",
+  notAccepted: "Non inviare {token} sulla rete {network}: al momento {merchant} non li accetta.",
   notAcceptedSent:
     "Hai già pagato? Il denaro non è perso: va al wallet di {merchant}. Contatta {contact} e indica questo riferimento: {reference}.",
   notAcceptedElse: "Non hai ancora pagato? Chiedi a {contact} come pagare in un altro modo.",
@@ -189,9 +190,9 @@ export const it: Catalogue = {
     "Il tuo pagamento è stato trovato, quindi non inviarlo di nuovo. Al momento non riusciamo a raggiungere la rete {network}, perciò il numero di conferme potrebbe non essere aggiornato. Puoi chiudere questa pagina e tornare.",
   revertedHeadline: "La rete deve riconfermare il tuo pagamento",
   revertedLead:
-    "Non pagare di nuovo. La rete {network} deve confermare il tuo pagamento una seconda volta, perché ha riordinato le sue ultime transazioni. Succede ogni tanto e di solito servono alcuni minuti. Il tuo denaro non è perso.",
+    "Non pagare di nuovo. La rete {network} ha sostituito i suoi ultimi blocchi, il che è normale, e deve confermare il tuo pagamento una seconda volta. Di solito servono alcuni minuti. Il tuo denaro non è perso.",
   revertedNext:
-    "Puoi chiudere questa pagina e tornare. Se un’ora dopo l’invio il pagamento non è ancora qui, contatta {contact} e indica questo riferimento: {reference}.",
+    "Puoi chiudere questa pagina e tornare. Se un’ora dopo l’invio il tuo pagamento non è ancora confermato, contatta {contact} e indica questo riferimento: {reference}.",
   reverted:
     "Guarda nel tuo wallet prima di inviare qualsiasi cosa: la rete non ha conservato un pagamento che prima appariva qui. Finché il tuo wallet lo mostra come inviato o in sospeso, non inviarne un altro.",
   transactionFailed:
@@ -200,7 +201,7 @@ export const it: Catalogue = {
     "Nessuna decisione dopo un giorno? Contatta {contact} e indica questo riferimento: {reference}.",
   contactOrRefund:
     "Nessuna decisione dopo un giorno, o preferisci un rimborso? Contatta {contact} e indica questo riferimento: {reference}.",
-  waitOrRefund: "Preferisci un rimborso? Chiedilo qui sotto, così si conosce il tuo indirizzo.",
+  waitOrRefund: "Perché possa essere rimborsato, lascia qui sotto il tuo indirizzo.",
 
   hashQuestion: "Hai già pagato, ma qui non si vede?",
   hashAnother: "Inserisci un altro ID di transazione",
@@ -236,22 +237,22 @@ export const it: Catalogue = {
   hashFailed:
     "Questa transazione non è riuscita sulla rete, quindi non è stato inviato alcun {token}.",
   hashOtherAddress:
-    "Questa transazione è andata a un altro indirizzo, non a quello di questo pagamento. Guarda nel tuo wallet o exchange dove è andata.",
+    "Questa transazione è andata a un altro indirizzo, non a quello di {merchant}. Guarda nel tuo wallet o exchange dove è andata.",
   hashOtherToken:
-    "Questa transazione ha inviato qualcosa di diverso da {token} sulla rete {network}, quindi non vale. Contatta {contact} e indica questo riferimento: {reference}.",
+    "Questa transazione ha inviato qualcosa di diverso da {token} sulla rete {network}. Contatta {contact} e indica questo riferimento: {reference}.",
   hashTokenDisabled:
     "Al momento non possiamo accettare {token} sulla rete {network}. Contatta {contact} e indica questo riferimento: {reference}.",
   hashTooSmall: "Questa transazione ha inviato troppo poco per valere come pagamento.",
   hashTooEarly: "Questa transazione è precedente a questo pagamento, quindi non può riguardarlo.",
   hashTooLate:
-    "Questa transazione è stata fatta molto dopo la fine del tempo per pagare, quindi qui non conta. Se è andata all’indirizzo di questo pagamento, {merchant} ha il denaro. Contatta {contact} e indica questo riferimento: {reference}.",
+    "Questa transazione è stata fatta molto dopo la fine del tempo per pagare. Se è andata all’indirizzo di questo pagamento, {merchant} ha il denaro. Contatta {contact} e indica questo riferimento: {reference}.",
   hashNotForThis:
     "Questa transazione non è un pagamento di questa fattura. Se pensi che lo sia, contatta {contact} e indica questo riferimento: {reference}.",
 
   refundQuestion: "Chiedi un rimborso",
   refundAmount: "Chiedi indietro {amount}",
   refundNext:
-    "Premi il pulsante e indica il tuo indirizzo per il rimborso. {merchant} lo invia a mano, e qui vedrai quando è in viaggio.",
+    "Premi il pulsante e indica un indirizzo del tuo wallet, o il tuo indirizzo di deposito presso un exchange per {token} sulla rete {network}. {merchant} invia il rimborso a mano, e qui vedrai quando è in viaggio.",
   refundAsked:
     "Hai chiesto il rimborso di {refund}. {merchant} lo invia a mano, e qui vedrai quando è in viaggio. Ancora nulla dopo qualche giorno? Contatta {contact} e indica questo riferimento: {reference}.",
   refundLead:
@@ -274,7 +275,7 @@ export const it: Catalogue = {
   refundAddressRefused:
     "Un rimborso a questo indirizzo non ti arriverebbe. Inserisci un indirizzo del tuo wallet.",
   refunds: "Rimborsi",
-  refundRequested: "{amount} a {address}: chiesto a {merchant}.",
+  refundRequested: "Hai chiesto a {merchant} {amount} all’indirizzo {address}.",
   refundSent: "{amount} a {address}: inviato da {merchant}. Stiamo controllando la transazione.",
   refundConfirmed: "{amount} a {address}: rimborsato.",
   refundRejected: "{amount} a {address}: rifiutato da {merchant}. Motivo: {reason}",
@@ -285,7 +286,7 @@ export const it: Catalogue = {
   receipt: "Ricevuta",
   merchant: "Venditore",
   asked: "Importo richiesto",
-  invoiced: "Importo della fattura",
+  invoiced: "Totale dell’ordine",
   received: "Importo ricevuto",
   excess: "Pagato in più",
   network: "Rete",

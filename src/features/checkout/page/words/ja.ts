@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Japanese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 814bfea16b06.
+ * those of en.ts with the digest f59abd55c37b.
  */
 export const ja: Catalogue = {
   lang: "ja",
@@ -86,25 +86,25 @@ export const ja: Catalogue = {
   awaitingLead:
     "すでに送った場合は、二重に送らないでください。お支払いはここに表示されます。このページを閉じて、後で戻ることもできます。",
   payAgain:
-    "ウォレットまたは取引所に、このご注文のお支払いが完了と表示されている場合は、もう一度お支払いにならず、{contact} にご連絡のうえ、お問い合わせ番号 {reference} をお伝えください。それ以外の場合は、下でもう一度お支払いいただけます。",
+    "それでもウォレットまたは取引所に完了と表示されている場合は、まず {contact} にご連絡のうえ、お問い合わせ番号 {reference} をお伝えください。それ以外の場合は、下でもう一度お支払いいただけます。",
   lookingLead:
     "入力されたトランザクションを探しています。通常は数分かかります。1 時間以内に見つからない場合は、このページでお知らせします。",
   lookingNext: "もう一度お支払いにならないでください。このページを閉じて、後で戻ることもできます。",
   lookingOver:
-    "お支払いの時間は終わりました。お支払いの到着が遅れた場合は、{merchant} が対応を判断します。",
+    "お支払いの時間は終わりました。お支払いの到着が遅れた場合は、{merchant} が受け付けるか返金します。",
   lookingHeadline: "トランザクションを探しています",
   sentFailedHeadline: "トランザクションが失敗しました",
-  enteredHeadline: "お待ちしているお支払いではありません",
+  enteredHeadline: "お支払いはまだ見つかっていません",
   missingHeadline: "トランザクションが見つかりません",
   missingNext:
-    "ウォレットまたは取引所をご確認ください。失敗と表示されている場合は、資金はお手元に残っています。完了と表示されている場合は、もう一度お支払いにならず、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
+    "ウォレットまたは取引所をご確認ください。保留中と表示されている場合は、お待ちください。失敗と表示されている場合は、資金はお手元に残っています。完了と表示されている場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   enteredNext:
-    "トランザクション ID が違う場合は、下に正しいものを入力してください。このトランザクションでお支払いになった場合は、もう一度お支払いにならず、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
+    "別のトランザクションでお支払いになった場合は、その ID を下に入力してください。このトランザクションでお支払いになった場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   goneHeadline: "お支払いの前に、ウォレットをご確認ください",
   goneLead:
-    "お支払いは一度ネットワークにありましたが、その後取り除かれました。資金は失われていません。お手元に残っているか、再び送信の途中です。ウォレットまたは取引所をご確認ください。",
+    "以前に確認できたお支払いが、ネットワークに表示されなくなりました。資金は失われていません。ウォレットまたは取引所をご確認ください。",
   goneWait:
-    "送信済み、保留中、または完了と表示されている場合は、もう一度お支払いにならずにお待ちください。送金から 1 時間たってもここに表示されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
+    "送信済みまたは保留中と表示されている場合は、もう一度お支払いにならずにお待ちください。送金から 1 時間たってもここに表示されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   goneFailed:
     "失敗と表示されている場合は、資金はお手元に残っており、下でもう一度お支払いいただけます。",
   partlyPaidHeadline: "お支払いの一部が届きました",
@@ -114,7 +114,7 @@ export const ja: Catalogue = {
   partlyPaidSent: "残りをすでに送った場合は、二重に送らないでください。ここに表示されます。",
   partlyPaidElse: "残りを送らない場合は、お支払いの時間が終わった後に、ここで返金を依頼できます。",
   partlyPaidGone:
-    "{merchant} は {received} を受け取りました。別のお支払いも一度ネットワークにありましたが、その後取り除かれました。その資金は失われていません。お手元に残っているか、再び送信の途中です。ウォレットまたは取引所をご確認ください。",
+    "{merchant} は {received} を受け取りました。以前に確認できた別のお支払いは、ネットワークに表示されなくなりました。その資金は失われていません。ウォレットまたは取引所をご確認ください。",
   partlyPaidFailed:
     "失敗と表示されている場合は、その資金はお手元に残っており、下で残りの {remaining} をお送りいただけます。",
   confirmingHeadline: "お支払いを検出しました",
@@ -126,12 +126,12 @@ export const ja: Catalogue = {
   inReviewHeadline: "お支払いが見つかり、{merchant} の確認待ちです",
   inReviewAmountHeadline: "ご請求額と異なる金額が届きました",
   inReviewLead:
-    "お支払いを受け付けるか返金するかは {merchant} が判断します。結果はこのページに表示されます。それまでは何も送らないでください。",
+    "{merchant} がお支払いを受け付けるか返金します。結果はこのページに表示されます。それまでは何も送らないでください。",
   inReviewEntered:
     "{merchant} は {arrived} を受け取りました。入力されたトランザクション ID で見つかったため、このご注文のお支払いかどうかを {merchant} がまず確認します。",
   inReviewAmount: "{merchant} は {payable} ではなく {arrived} を受け取りました。",
   inReviewByHand:
-    "{merchant} は {arrived} を受け取りました。このお支払いは {merchant} が個別に確認します。",
+    "{merchant} は {arrived} を受け取りました。このようなお支払いは個別に確認されます。",
   paidHeadline: "お支払いが完了しました",
   paidLead: "ありがとうございます。{merchant} がお支払いを受け取りました。",
   overpaidHeadline: "お支払い完了（{excess} 多く届きました）",
@@ -147,7 +147,7 @@ export const ja: Catalogue = {
   paidLateOverpaidLead: "{merchant} がお支払いを受け付けました。",
   lateHeadline: "お支払いの時間が終わった後に届きました",
   lateLead:
-    "{merchant} は {arrived} を受け取りました。お支払いを受け付けるか返金するかを {merchant} が判断し、結果はこのページに表示されます。これ以上何も送らないでください。",
+    "{merchant} は {arrived} を受け取りました。お支払いを受け付けるか返金し、結果はこのページに表示されます。これ以上何も送らないでください。",
   expiredHeadline: "お支払いの時間が終わりました",
   expiredLead:
     "まだ送っていない場合は、今は何も送らないでください。{merchant} に新しいリンクをご依頼ください。",
@@ -158,7 +158,7 @@ export const ja: Catalogue = {
     "すでに送った場合は、再度送らないでください。お支払いはまだここに表示されることがありますので、このページのリンクを保存してください。送金から 1 時間たってもここに表示されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   expiredPartlyHeadline: "期限内のお支払いは一部のみです",
   expiredPartlyLead:
-    "{merchant} は {payable} のうち {received} を受け取りました。残りの金額は、もう送らないでください。引き続きご注文をご希望の場合は、{merchant} に新しいリンクをご依頼ください。",
+    "{merchant} は {payable} のうち {received} を受け取りました。お支払いの時間が終わりましたので、残りの金額は、もう送らないでください。",
   expiredPartlyNext:
     "受け取った {received} については、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   canceledHeadline: "{merchant} がキャンセルしました",
@@ -168,7 +168,7 @@ export const ja: Catalogue = {
   notNeededLead: "{merchant} は {arrived} を受け取りました。これ以上何も送らないでください。",
   canceledPaidHeadline: "キャンセル後にお支払いが届きました",
   canceledPaidLead:
-    "{merchant} は {arrived} が届く前にこのご注文をキャンセルしていました。お支払いを受け付けるか返金するかを {merchant} がこれから判断し、結果はこのページに表示されます。これ以上何も送らないでください。",
+    "{merchant} は {arrived} が届く前にこのご注文をキャンセルしていました。お支払いを受け付けるか返金し、結果はこのページに表示されます。これ以上何も送らないでください。",
   cannotCheckHeadline: "現在、ネットワークを確認できません",
   cannotCheckSince: "最終確認：{time}",
   cannotCheckLead:
@@ -178,10 +178,9 @@ export const ja: Catalogue = {
   cannotCheckOver:
     "まだお支払いでない場合は、今は送らないでください。{contact} に新しいリンクをご依頼ください。",
   cannotCheckOverSent:
-    "すでに送った場合は、再度送らないでください。{network} を再び確認でき次第、お支払いがこのページに表示されます。",
+    "{network} の最新の情報を待っています。すでに送った場合は、再度送らないでください。お支払いはここに表示されます。",
   notAcceptedHeadline: "現在、この方法ではお支払いいただけません",
-  notAccepted:
-    "{merchant} は現在、{network} での {token} を受け付けていません。何も送らないでください。",
+  notAccepted: "{network} で {token} を送らないでください。{merchant} は現在、受け付けていません。",
   notAcceptedSent:
     "すでに送った場合も、資金は失われず、{merchant} のウォレットに届きます。{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   notAcceptedElse:
@@ -192,9 +191,9 @@ export const ja: Catalogue = {
     "お支払いは見つかっていますので、再度送らないでください。現在 {network} に接続できないため、承認の数は最新でないことがあります。このページを閉じて、後で戻ることもできます。",
   revertedHeadline: "お支払いの再承認を待っています",
   revertedLead:
-    "もう一度お支払いにならないでください。{network} が最新のトランザクションの順序を変更したため、お支払いをもう一度承認する必要があります。これは時々起こることで、通常は数分かかります。資金は失われていません。",
+    "もう一度お支払いにならないでください。{network} が最新のブロックを置き換えたため、お支払いをもう一度承認する必要があります。これは通常の動作で、普通は数分かかります。資金は失われていません。",
   revertedNext:
-    "このページを閉じて、後で戻ることもできます。送金から 1 時間たってもここに表示されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
+    "このページを閉じて、後で戻ることもできます。送金から 1 時間たってもお支払いが承認されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   reverted:
     "何かを送る前にウォレットをご確認ください。以前ここに表示されていたお支払いが、ネットワークに残りませんでした。ウォレットに送信済みまたは保留中と表示されている間は、新たに送らないでください。",
   transactionFailed:
@@ -203,7 +202,7 @@ export const ja: Catalogue = {
     "1 日たっても結果が表示されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   contactOrRefund:
     "1 日たっても結果が表示されない場合や、返金をご希望の場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
-  waitOrRefund: "返金をご希望の場合は、返金先のアドレスが必要ですので、下でご依頼ください。",
+  waitOrRefund: "確実に返金できるように、下でアドレスをお知らせください。",
 
   hashQuestion: "支払い済みなのに表示されませんか？",
   hashAnother: "別のトランザクション ID を入力する",
@@ -238,22 +237,22 @@ export const ja: Catalogue = {
     "ネットワークはこのトランザクションをまだ確定していません。ウォレットに送信済みまたは保留中と表示されている間は、新たに送らないでください。",
   hashFailed: "このトランザクションはネットワークで失敗したため、{token} は送られていません。",
   hashOtherAddress:
-    "このトランザクションは、このお支払いのアドレスではなく、別のアドレスに届きました。どこに届いたかをウォレットまたは取引所でご確認ください。",
+    "このトランザクションは、{merchant} のアドレスではなく、別のアドレスに届きました。どこに届いたかをウォレットまたは取引所でご確認ください。",
   hashOtherToken:
-    "このトランザクションで送られたものは {network} の {token} ではないため、反映されません。{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
+    "このトランザクションで送られたものは、{network} での {token} ではありません。{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   hashTokenDisabled:
     "現在、{network} の {token} は受け付けられません。{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   hashTooSmall: "このトランザクションの金額は少なすぎるため、お支払いとして扱えません。",
   hashTooEarly: "このトランザクションはこのお支払いより前のものなので、対象ではありません。",
   hashTooLate:
-    "このトランザクションは、お支払いの時間が終わってからかなり後に行われたため、ここでは反映されません。このお支払いのアドレスに届いている場合、資金は {merchant} にあります。{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
+    "このトランザクションは、お支払いの時間が終わってからかなり後に行われました。このお支払いのアドレスに届いている場合、資金は {merchant} にあります。{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   hashNotForThis:
     "このトランザクションは、この請求のお支払いではありません。この請求のお支払いだと思われる場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
 
   refundQuestion: "返金を依頼する",
   refundAmount: "{amount} の返金を依頼する",
   refundNext:
-    "ボタンを押して、返金を受け取るご自身のアドレスを入力してください。{merchant} が手作業で返金し、送信されるとここに表示されます。",
+    "ボタンを押して、ご自身のウォレットのアドレス、または取引所での {network} の {token} の入金アドレスを入力してください。{merchant} が手作業で返金し、送信されるとここに表示されます。",
   refundAsked:
     "{refund} の返金を依頼されました。{merchant} が手作業で返金し、送信されるとここに表示されます。数日たっても表示されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   refundLead:
@@ -276,7 +275,7 @@ export const ja: Catalogue = {
   refundAddressRefused:
     "このアドレスへの返金はお手元に届きません。ご自身のウォレットのアドレスを入力してください。",
   refunds: "返金",
-  refundRequested: "{address} へ {amount}：{merchant} に依頼済み",
+  refundRequested: "{merchant} に {address} への {amount} を依頼しました。",
   refundSent:
     "{amount}（{address} 宛て）：{merchant} が送金しました。トランザクションを確認しています。",
   refundConfirmed: "{amount}（{address} 宛て）：返金済み。",
@@ -288,7 +287,7 @@ export const ja: Catalogue = {
   receipt: "お支払い明細",
   merchant: "販売元",
   asked: "請求額",
-  invoiced: "請求額",
+  invoiced: "ご注文の合計",
   received: "受取額",
   excess: "過払い額",
   network: "ネットワーク",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest 814bfea16b06.
+ * texts are those of en.ts with the digest f59abd55c37b.
  */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
@@ -88,25 +88,25 @@ export const ptBR: Catalogue = {
   awaitingLead:
     "Já enviou? Não envie duas vezes: o pagamento aparecerá aqui. Você pode fechar esta página e voltar.",
   payAgain:
-    "Se a sua carteira ou corretora mostrar um pagamento concluído para este pedido, não pague de novo: fale com {contact} e informe este código de referência: {reference}. Caso contrário, você pode pagar de novo abaixo.",
+    "Se mesmo assim a sua carteira ou corretora a mostrar como concluída, fale com {contact} e informe este código de referência: {reference}. Caso contrário, você pode pagar de novo abaixo.",
   lookingLead:
     "Estamos procurando a transação que você informou, o que costuma levar alguns minutos. Se não a encontrarmos em uma hora, esta página avisará.",
   lookingNext: "Não pague de novo. Você pode fechar esta página e voltar.",
   lookingOver:
-    "O tempo para pagar terminou. Se o seu pagamento chegou atrasado, {merchant} decide sobre ele.",
+    "O tempo para pagar terminou. Se o seu pagamento chegou atrasado, {merchant} vai aceitá-lo ou reembolsá-lo.",
   lookingHeadline: "Procurando a sua transação",
   sentFailedHeadline: "A sua transação falhou",
-  enteredHeadline: "Esse não é o pagamento que esperamos",
+  enteredHeadline: "Ainda não encontramos o seu pagamento",
   missingHeadline: "Não encontramos a sua transação",
   missingNext:
-    "Olhe na sua carteira ou corretora. Se ela mostrar que o pagamento falhou, o dinheiro continua com você. Se o mostrar como concluído, não pague de novo: fale com {contact} e informe este código de referência: {reference}.",
+    "Olhe na sua carteira ou corretora. Se ela mostrar o pagamento como pendente, aguarde. Se mostrar que ele falhou, o dinheiro continua com você. Se o mostrar como concluído, fale com {contact} e informe este código de referência: {reference}.",
   enteredNext:
-    "O ID da transação está errado? Informe o certo abaixo. Pagou com esta transação? Então não pague de novo: fale com {contact} e informe este código de referência: {reference}.",
+    "Pagou com outra transação? Informe o ID dela abaixo. Pagou com esta? Fale com {contact} e informe este código de referência: {reference}.",
   goneHeadline: "Olhe na sua carteira antes de pagar de novo",
   goneLead:
-    "A rede tinha o seu pagamento e depois o descartou. O seu dinheiro não se perdeu: continua com você ou está a caminho outra vez. Olhe na sua carteira ou corretora.",
+    "Um pagamento que tínhamos visto não está mais na rede. O seu dinheiro não se perdeu: olhe na sua carteira ou corretora.",
   goneWait:
-    "Lá ele aparece como enviado, pendente ou concluído? Aguarde e não pague de novo. Se uma hora depois do envio ainda não estiver aqui, fale com {contact} e informe este código de referência: {reference}.",
+    "Lá ele aparece como enviado ou pendente? Aguarde e não pague de novo. Se uma hora depois do envio ainda não estiver aqui, fale com {contact} e informe este código de referência: {reference}.",
   goneFailed:
     "Lá aparece que ele falhou? Então o dinheiro continua com você, e você pode pagar de novo abaixo.",
   partlyPaidHeadline: "Uma parte do seu pagamento chegou",
@@ -117,7 +117,7 @@ export const ptBR: Catalogue = {
   partlyPaidElse:
     "Não vai enviar o restante? Quando o tempo para pagar terminar, você poderá pedir aqui o seu dinheiro de volta.",
   partlyPaidGone:
-    "{merchant} recebeu {received}. A rede tinha outro pagamento seu e depois o descartou. Esse dinheiro não se perdeu: continua com você ou está a caminho outra vez. Olhe na sua carteira ou corretora.",
+    "{merchant} recebeu {received}. Outro pagamento que tínhamos visto não está mais na rede. Esse dinheiro não se perdeu: olhe na sua carteira ou corretora.",
   partlyPaidFailed:
     "Lá aparece que ele falhou? Então esse dinheiro continua com você, e você pode enviar os {remaining} restantes abaixo.",
   confirmingHeadline: "Pagamento detectado",
@@ -129,11 +129,11 @@ export const ptBR: Catalogue = {
   inReviewHeadline: "Pagamento encontrado, aguardando {merchant}",
   inReviewAmountHeadline: "Chegou um valor diferente",
   inReviewLead:
-    "{merchant} decide se aceita o seu pagamento ou o reembolsa. A decisão aparecerá nesta página. Não envie nada até lá.",
+    "{merchant} vai aceitar o seu pagamento ou reembolsá-lo. A decisão aparecerá nesta página. Não envie nada até lá.",
   inReviewEntered:
     "{merchant} recebeu {arrived}. Encontramos o pagamento pelo ID da transação que você informou, por isso {merchant} verifica primeiro se ele é deste pedido.",
   inReviewAmount: "{merchant} recebeu {arrived} em vez de {payable}.",
-  inReviewByHand: "{merchant} recebeu {arrived} e precisa verificar este pagamento manualmente.",
+  inReviewByHand: "{merchant} recebeu {arrived}. Pagamentos como este são verificados manualmente.",
   paidHeadline: "Pago",
   paidLead: "Obrigado! {merchant} recebeu o seu pagamento.",
   overpaidHeadline: "Pago. Você enviou {excess} a mais",
@@ -148,7 +148,7 @@ export const ptBR: Catalogue = {
   paidLateOverpaidLead: "{merchant} aceitou o seu pagamento.",
   lateHeadline: "O seu pagamento chegou após o tempo para pagar",
   lateLead:
-    "{merchant} recebeu {arrived} e decide se aceita o seu pagamento ou o reembolsa. A decisão aparecerá nesta página. Não envie mais nada.",
+    "{merchant} recebeu {arrived} e vai aceitar o seu pagamento ou reembolsá-lo. A decisão aparecerá nesta página. Não envie mais nada.",
   expiredHeadline: "O tempo para pagar terminou",
   expiredLead: "Ainda não enviou? Não envie nada agora. Peça um novo link a {merchant}.",
   expiredElse: "Não envie nada agora.",
@@ -158,7 +158,7 @@ export const ptBR: Catalogue = {
     "Já enviou? Não envie de novo: o pagamento ainda pode aparecer aqui, por isso guarde o link desta página. Ainda não está aqui uma hora depois do envio? Fale com {contact} e informe este código de referência: {reference}.",
   expiredPartlyHeadline: "Só uma parte foi paga a tempo",
   expiredPartlyLead:
-    "{merchant} recebeu {received} de {payable}. Não envie mais o restante. Ainda quer o pedido? Peça um novo link a {merchant}.",
+    "{merchant} recebeu {received} de {payable}. O tempo para pagar terminou, por isso não envie mais o restante.",
   expiredPartlyNext:
     "Fale com {contact} sobre os {received} e informe este código de referência: {reference}.",
   canceledHeadline: "Cancelado por {merchant}",
@@ -168,7 +168,7 @@ export const ptBR: Catalogue = {
   notNeededLead: "{merchant} recebeu {arrived}. Não envie mais nada.",
   canceledPaidHeadline: "Cancelado, mas o seu pagamento chegou",
   canceledPaidLead:
-    "{merchant} cancelou este pedido antes de chegarem os seus {arrived} e agora decide se aceita o seu pagamento ou o reembolsa. A decisão aparecerá nesta página. Não envie mais nada.",
+    "{merchant} cancelou este pedido antes de chegarem os seus {arrived} e vai aceitar o seu pagamento ou reembolsá-lo. A decisão aparecerá nesta página. Não envie mais nada.",
   cannotCheckHeadline: "Não conseguimos consultar a rede agora",
   cannotCheckSince: "Última verificação: {time}.",
   cannotCheckLead:
@@ -177,9 +177,9 @@ export const ptBR: Catalogue = {
     "Ainda não pagou? O melhor é aguardar até conseguirmos ler a rede de novo. Se o tempo acabar enquanto isso, peça um novo link a {merchant}.",
   cannotCheckOver: "Ainda não pagou? Não pague agora. Peça um novo link a {contact}.",
   cannotCheckOverSent:
-    "Já enviou? Não envie de novo: esta página mostrará o seu pagamento assim que conseguirmos ler a rede {network} de novo.",
+    "Ainda estamos aguardando os dados mais recentes da rede {network}. Já enviou? Não envie de novo: o seu pagamento aparecerá aqui.",
   notAcceptedHeadline: "Agora não é possível pagar desta forma",
-  notAccepted: "{merchant} não aceita {token} na rede {network} no momento. Não envie nada.",
+  notAccepted: "Não envie {token} na rede {network}: {merchant} não o aceita no momento.",
   notAcceptedSent:
     "Já enviou? O dinheiro não se perdeu: ele vai para a carteira de {merchant}. Fale com {contact} e informe este código de referência: {reference}.",
   notAcceptedElse: "Ainda não pagou? Pergunte a {contact} como pagar de outra forma.",
@@ -188,9 +188,9 @@ export const ptBR: Catalogue = {
     "O seu pagamento foi encontrado, por isso não envie de novo. Não conseguimos acessar a rede {network} no momento, então o número de confirmações pode estar desatualizado. Você pode fechar esta página e voltar.",
   revertedHeadline: "A rede precisa reconfirmar o seu pagamento",
   revertedLead:
-    "Não pague de novo. A rede {network} precisa confirmar o seu pagamento uma segunda vez, porque reordenou as suas últimas transações. Isso acontece de vez em quando e costuma levar alguns minutos. O seu dinheiro não se perdeu.",
+    "Não pague de novo. A rede {network} substituiu os seus blocos mais recentes, o que é normal, e precisa confirmar o seu pagamento uma segunda vez. Isso costuma levar alguns minutos. O seu dinheiro não se perdeu.",
   revertedNext:
-    "Você pode fechar esta página e voltar. Se uma hora depois do envio o pagamento ainda não estiver aqui, fale com {contact} e informe este código de referência: {reference}.",
+    "Você pode fechar esta página e voltar. Se uma hora depois do envio o seu pagamento ainda não estiver confirmado, fale com {contact} e informe este código de referência: {reference}.",
   reverted:
     "Olhe na sua carteira antes de enviar qualquer coisa: a rede não manteve um pagamento que já tinha aparecido aqui. Enquanto a sua carteira o mostrar como enviado ou pendente, não envie outro.",
   transactionFailed:
@@ -199,7 +199,7 @@ export const ptBR: Catalogue = {
     "Nenhuma decisão depois de um dia? Fale com {contact} e informe este código de referência: {reference}.",
   contactOrRefund:
     "Nenhuma decisão depois de um dia, ou prefere um reembolso? Fale com {contact} e informe este código de referência: {reference}.",
-  waitOrRefund: "Prefere um reembolso? Peça abaixo, para que o seu endereço seja conhecido.",
+  waitOrRefund: "Para garantir que ele possa ser reembolsado, informe o seu endereço abaixo.",
 
   hashQuestion: "Já pagou, mas não aparece aqui?",
   hashAnother: "Informar outro ID de transação",
@@ -234,22 +234,22 @@ export const ptBR: Catalogue = {
     "A rede ainda não confirmou esta transação de forma definitiva. Enquanto a sua carteira a mostrar como enviada ou pendente, não envie outra.",
   hashFailed: "Esta transação falhou na rede, por isso nenhum {token} foi enviado.",
   hashOtherAddress:
-    "Esta transação foi para outro endereço, não para o deste pagamento. Veja na sua carteira ou corretora para onde ela foi.",
+    "Esta transação foi para outro endereço, não para o de {merchant}. Veja na sua carteira ou corretora para onde ela foi.",
   hashOtherToken:
-    "Esta transação enviou algo diferente de {token} na rede {network}, por isso não conta. Fale com {contact} e informe este código de referência: {reference}.",
+    "Esta transação enviou algo diferente de {token} na rede {network}. Fale com {contact} e informe este código de referência: {reference}.",
   hashTokenDisabled:
     "Não podemos aceitar {token} na rede {network} no momento. Fale com {contact} e informe este código de referência: {reference}.",
   hashTooSmall: "Esta transação enviou muito pouco para contar como pagamento.",
   hashTooEarly: "Esta transação é anterior a este pagamento, por isso não pode ser dele.",
   hashTooLate:
-    "Esta transação foi feita muito depois do fim do tempo para pagar, por isso não conta aqui. Se ela foi para o endereço deste pagamento, {merchant} está com o dinheiro. Fale com {contact} e informe este código de referência: {reference}.",
+    "Esta transação foi feita muito depois do fim do tempo para pagar. Se ela foi para o endereço deste pagamento, {merchant} está com o dinheiro. Fale com {contact} e informe este código de referência: {reference}.",
   hashNotForThis:
     "Esta transação não é um pagamento desta fatura. Se você acha que é, fale com {contact} e informe este código de referência: {reference}.",
 
   refundQuestion: "Pedir um reembolso",
   refundAmount: "Pedir {amount} de volta",
   refundNext:
-    "Toque no botão e informe o seu próprio endereço para o reembolso. {merchant} o envia manualmente, e você verá aqui quando ele estiver a caminho.",
+    "Toque no botão e informe um endereço da sua própria carteira, ou o seu endereço de depósito em uma corretora para {token} na rede {network}. {merchant} envia o reembolso manualmente, e você verá aqui quando ele estiver a caminho.",
   refundAsked:
     "Você pediu {refund} de volta. {merchant} envia o valor manualmente, e você verá aqui quando ele estiver a caminho. Nada depois de alguns dias? Fale com {contact} e informe este código de referência: {reference}.",
   refundLead:
@@ -272,7 +272,7 @@ export const ptBR: Catalogue = {
   refundAddressRefused:
     "Um reembolso para este endereço não chegaria até você. Informe um endereço da sua própria carteira.",
   refunds: "Reembolsos",
-  refundRequested: "{amount} para {address}: solicitado a {merchant}.",
+  refundRequested: "Você pediu a {merchant} {amount} para {address}.",
   refundSent: "{amount} para {address}: enviado por {merchant}. Estamos conferindo a transação.",
   refundConfirmed: "{amount} para {address}: reembolsado.",
   refundRejected: "{amount} para {address}: recusado por {merchant}. Motivo: {reason}",
@@ -283,7 +283,7 @@ export const ptBR: Catalogue = {
   receipt: "Comprovante",
   merchant: "Vendedor",
   asked: "Valor solicitado",
-  invoiced: "Valor da fatura",
+  invoiced: "Total do pedido",
   received: "Valor recebido",
   excess: "Pago a mais",
   network: "Rede",

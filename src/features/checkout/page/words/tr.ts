@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 814bfea16b06. Values take no suffixes, because the vowels of a suffix depend on the value.
+ * of en.ts with the digest f59abd55c37b. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -85,24 +85,25 @@ export const tr: Catalogue = {
   awaitingLead:
     "Zaten gönderdiniz mi? Lütfen iki kez göndermeyin: Ödemeniz burada görünecek. Bu sayfayı kapatıp geri dönebilirsiniz.",
   payAgain:
-    "Cüzdanınız veya borsanız bu sipariş için tamamlanmış bir ödeme gösteriyorsa yeniden ödemeyin: {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}. Göstermiyorsa aşağıda yeniden ödeyebilirsiniz.",
+    "Cüzdanınız veya borsanız onu yine de tamamlanmış gösteriyorsa önce {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}. Göstermiyorsa aşağıda yeniden ödeyebilirsiniz.",
   lookingLead:
     "Girdiğiniz işlemi arıyoruz. Bu genellikle birkaç dakika sürer. İşlemi bir saat içinde bulamazsak bu sayfada belirtilir.",
   lookingNext: "Lütfen yeniden ödemeyin. Bu sayfayı kapatıp geri dönebilirsiniz.",
-  lookingOver: "Ödeme süresi bitti. Ödemeniz geç ulaştıysa kararı {merchant} verecek.",
+  lookingOver:
+    "Ödeme süresi bitti. Ödemeniz geç ulaştıysa {merchant} onu kabul edecek veya iade edecek.",
   lookingHeadline: "İşleminiz aranıyor",
   sentFailedHeadline: "İşleminiz başarısız oldu",
-  enteredHeadline: "Beklediğimiz ödeme bu değil",
+  enteredHeadline: "Ödemenizi henüz bulamadık",
   missingHeadline: "İşleminizi bulamıyoruz",
   missingNext:
-    "Cüzdanınıza veya borsanıza bakın. Ödeme orada başarısız görünüyorsa para hâlâ sizdedir. Tamamlandı görünüyorsa yeniden ödemeyin: {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Cüzdanınıza veya borsanıza bakın. Ödeme orada beklemede görünüyorsa bekleyin. Başarısız görünüyorsa para hâlâ sizdedir. Tamamlandı görünüyorsa {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   enteredNext:
-    "İşlem kodu yanlış mı? Doğrusunu aşağıya girin. Bu işlemle mi ödediniz? O zaman yeniden ödemeyin: {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Başka bir işlemle mi ödediniz? Onun işlem kodunu aşağıya girin. Bununla mı ödediniz? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   goneHeadline: "Yeniden ödemeden önce cüzdanınıza bakın",
   goneLead:
-    "Ödemeniz ağdaydı, sonra ağ onu bıraktı. Paranız kaybolmadı: Ya hâlâ sizde ya da yeniden yolda. Cüzdanınıza veya borsanıza bakın.",
+    "Daha önce gördüğümüz bir ödeme artık ağda değil. Paranız kaybolmadı: Cüzdanınıza veya borsanıza bakın.",
   goneWait:
-    "Orada gönderildi, beklemede veya tamamlandı mı görünüyor? Bekleyin ve yeniden ödemeyin. Gönderdikten bir saat sonra hâlâ burada değilse {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Orada gönderildi veya beklemede mi görünüyor? Bekleyin ve yeniden ödemeyin. Gönderdikten bir saat sonra hâlâ burada değilse {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   goneFailed:
     "Orada başarısız mı görünüyor? O zaman para hâlâ sizdedir ve aşağıda yeniden ödeyebilirsiniz.",
   partlyPaidHeadline: "Ödemenizin bir kısmı ulaştı",
@@ -113,7 +114,7 @@ export const tr: Catalogue = {
   partlyPaidElse:
     "Kalanını göndermeyecek misiniz? Ödeme süresi bitince paranızı buradan geri isteyebilirsiniz.",
   partlyPaidGone:
-    "{merchant} şimdiye kadar {received} aldı. Başka bir ödemeniz ağdaydı, sonra ağ onu bıraktı. O para kaybolmadı: Ya hâlâ sizde ya da yeniden yolda. Cüzdanınıza veya borsanıza bakın.",
+    "{merchant} şimdiye kadar {received} aldı. Daha önce gördüğümüz başka bir ödeme artık ağda değil. O para kaybolmadı: Cüzdanınıza veya borsanıza bakın.",
   partlyPaidFailed:
     "Orada başarısız mı görünüyor? O zaman o para hâlâ sizdedir ve kalan {remaining} tutarını aşağıdan gönderebilirsiniz.",
   confirmingHeadline: "Ödemeniz algılandı",
@@ -125,11 +126,11 @@ export const tr: Catalogue = {
   inReviewHeadline: "Ödeme bulundu, {merchant} inceliyor",
   inReviewAmountHeadline: "Farklı bir tutar ulaştı",
   inReviewLead:
-    "Ödemenizin kabul edilmesine veya iade edilmesine {merchant} karar verecek. Karar bu sayfada görünecek. Lütfen o zamana kadar bir şey göndermeyin.",
+    "{merchant} ödemenizi kabul edecek veya iade edecek. Karar bu sayfada görünecek. Lütfen o zamana kadar bir şey göndermeyin.",
   inReviewEntered:
     "{merchant} {arrived} aldı. Ödemeyi girdiğiniz işlem koduyla bulduk. Bu yüzden {merchant} önce bu siparişe ait olup olmadığını kontrol ediyor.",
   inReviewAmount: "{merchant} {payable} yerine {arrived} aldı.",
-  inReviewByHand: "{merchant} {arrived} aldı ve bu ödemeyi elle kontrol etmesi gerekiyor.",
+  inReviewByHand: "{merchant} {arrived} aldı. Bunun gibi ödemeler elle kontrol edilir.",
   paidHeadline: "Ödendi",
   paidLead: "Teşekkürler. {merchant} ödemenizi aldı.",
   overpaidHeadline: "Ödendi. {excess} fazla gönderdiniz",
@@ -144,7 +145,7 @@ export const tr: Catalogue = {
   paidLateOverpaidLead: "{merchant} ödemenizi kabul etti.",
   lateHeadline: "Ödemeniz süre bittikten sonra ulaştı",
   lateLead:
-    "{merchant} {arrived} aldı. Ödemenizin kabul edilmesine veya iade edilmesine {merchant} karar verecek. Karar bu sayfada görünecek. Lütfen başka bir şey göndermeyin.",
+    "{merchant} {arrived} aldı ve ödemenizi kabul edecek veya iade edecek. Karar bu sayfada görünecek. Lütfen başka bir şey göndermeyin.",
   expiredHeadline: "Ödeme süresi bitti",
   expiredLead:
     "Henüz göndermediniz mi? Lütfen artık bir şey göndermeyin. {merchant} adlı satıcıdan yeni bir bağlantı isteyin.",
@@ -155,7 +156,7 @@ export const tr: Catalogue = {
     "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz burada hâlâ görünebilir, bu yüzden bu sayfanın bağlantısını saklayın. Gönderdikten bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   expiredPartlyHeadline: "Yalnızca bir kısmı zamanında ödendi",
   expiredPartlyLead:
-    "Toplam: {payable}. {merchant} {received} aldı. Lütfen kalanını artık göndermeyin. Siparişi hâlâ istiyor musunuz? {merchant} adlı satıcıdan yeni bir bağlantı isteyin.",
+    "Toplam: {payable}. {merchant} {received} aldı. Ödeme süresi bitti, bu yüzden lütfen kalanını artık göndermeyin.",
   expiredPartlyNext:
     "Ulaşan {received} tutarı için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   canceledHeadline: "{merchant} tarafından iptal edildi",
@@ -165,7 +166,7 @@ export const tr: Catalogue = {
   notNeededLead: "{merchant} {arrived} aldı. Lütfen başka bir şey göndermeyin.",
   canceledPaidHeadline: "İptal edildi, ancak ödemeniz ulaştı",
   canceledPaidLead:
-    "{merchant} bu siparişi ödemeniz ({arrived}) ulaşmadan önce iptal etmişti. Ödemenizin kabul edilmesine veya iade edilmesine şimdi {merchant} karar verecek. Karar bu sayfada görünecek. Lütfen başka bir şey göndermeyin.",
+    "{merchant} bu siparişi ödemeniz ({arrived}) ulaşmadan önce iptal etmişti ve ödemenizi kabul edecek veya iade edecek. Karar bu sayfada görünecek. Lütfen başka bir şey göndermeyin.",
   cannotCheckHeadline: "Şu anda ağı kontrol edemiyoruz",
   cannotCheckSince: "Son kontrol: {time}.",
   cannotCheckLead:
@@ -175,10 +176,9 @@ export const tr: Catalogue = {
   cannotCheckOver:
     "Henüz ödemediniz mi? Lütfen şimdi ödemeyin. {contact} adlı satıcıdan yeni bir bağlantı isteyin.",
   cannotCheckOverSent:
-    "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: {network} ağını yeniden okuyabildiğimizde ödemeniz bu sayfada görünecek.",
+    "{network} ağının en son verilerini hâlâ bekliyoruz. Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz burada görünecek.",
   notAcceptedHeadline: "Şu anda bu yolla ödeyemezsiniz",
-  notAccepted:
-    "{merchant} şu anda {network} ağında {token} kabul etmiyor. Lütfen bir şey göndermeyin.",
+  notAccepted: "Lütfen {network} ağında {token} göndermeyin: {merchant} şu anda kabul etmiyor.",
   notAcceptedSent:
     "Zaten gönderdiniz mi? Paranız kaybolmadı: Satıcının ({merchant}) cüzdanına gider. {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   notAcceptedElse: "Henüz ödemediniz mi? Başka bir ödeme yolu için {contact} ile iletişime geçin.",
@@ -187,9 +187,9 @@ export const tr: Catalogue = {
     "Ödemeniz bulundu, lütfen yeniden göndermeyin. {network} ağına şu anda ulaşamıyoruz, bu yüzden onay sayısı güncel olmayabilir. Bu sayfayı kapatıp geri dönebilirsiniz.",
   revertedHeadline: "Ağın ödemenizi yeniden onaylaması gerekiyor",
   revertedLead:
-    "Lütfen yeniden ödemeyin. {network} ağı son işlemlerini yeniden sıraladığı için ödemenizi ikinci kez onaylaması gerekiyor. Bu ara sıra olur ve genellikle birkaç dakika sürer. Paranız kaybolmadı.",
+    "Lütfen yeniden ödemeyin. {network} ağı en yeni bloklarını değiştirdi, bu normaldir ve ödemenizi ikinci kez onaylaması gerekiyor. Bu genellikle birkaç dakika sürer. Paranız kaybolmadı.",
   revertedNext:
-    "Bu sayfayı kapatıp geri dönebilirsiniz. Ödeme, gönderdikten bir saat sonra hâlâ burada değilse {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Bu sayfayı kapatıp geri dönebilirsiniz. Ödemeniz gönderdikten bir saat sonra hâlâ onaylanmadıysa {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   reverted:
     "Bir şey göndermeden önce cüzdanınıza bakın: Ağ, daha önce burada görünen bir ödemeyi korumadı. Cüzdanınızda gönderildi veya beklemede göründüğü sürece lütfen yenisini göndermeyin.",
   transactionFailed:
@@ -198,7 +198,7 @@ export const tr: Catalogue = {
     "Bir gün sonra hâlâ karar yok mu? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   contactOrRefund:
     "Bir gün sonra hâlâ karar yok mu veya iade mi istiyorsunuz? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
-  waitOrRefund: "İade mi istiyorsunuz? Adresinizin bilinmesi için aşağıdan isteyin.",
+  waitOrRefund: "İade edilebileceğinden emin olmak için adresinizi aşağıya bırakın.",
 
   hashQuestion: "Ödediniz, ama burada görünmüyor mu?",
   hashAnother: "Başka bir işlem kodu girin",
@@ -232,22 +232,22 @@ export const tr: Catalogue = {
     "Ağ bu işlemi henüz kesinleştirmedi. Cüzdanınızda gönderildi veya beklemede göründüğü sürece lütfen yenisini göndermeyin.",
   hashFailed: "Bu işlem ağda başarısız oldu, bu nedenle hiç {token} gönderilmedi.",
   hashOtherAddress:
-    "Bu işlem bu ödemenin adresine değil, başka bir adrese gitti. Nereye gittiğine cüzdanınızda veya borsanızda bakın.",
+    "Bu işlem satıcının ({merchant}) adresine değil, başka bir adrese gitti. Nereye gittiğine cüzdanınızda veya borsanızda bakın.",
   hashOtherToken:
-    "Bu işlem {network} ağında {token} yerine başka bir şey gönderdi, bu nedenle sayılmaz. {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Bu işlem {network} ağında {token} dışında bir şey gönderdi. {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   hashTokenDisabled:
     "Şu anda {network} ağında {token} kabul edemiyoruz. {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   hashTooSmall: "Bu işlemin tutarı, ödeme olarak sayılmak için çok küçük.",
   hashTooEarly: "Bu işlem bu ödemeden daha eski, bu nedenle bu ödemeye ait olamaz.",
   hashTooLate:
-    "Bu işlem ödeme süresi bittikten çok sonra yapıldı, bu yüzden burada sayılmıyor. Bu ödemenin adresine gittiyse para satıcıdadır ({merchant}). {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "Bu işlem ödeme süresi bittikten çok sonra yapıldı. Bu ödemenin adresine gittiyse para satıcıdadır ({merchant}). {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   hashNotForThis:
     "Bu işlem bu faturanın ödemesi değil. Aksini düşünüyorsanız {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
 
   refundQuestion: "İade iste",
   refundAmount: "{amount} tutarını geri iste",
   refundNext:
-    "Düğmeye basın ve iade için kendi adresinizi girin. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz.",
+    "Düğmeye basın ve kendi cüzdanınızın bir adresini ya da borsadaki {token} yatırma adresinizi ({network} ağı) girin. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz.",
   refundAsked:
     "{refund} tutarının iadesini istediniz. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz. Birkaç gün sonra hâlâ bir şey yok mu? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   refundLead:
@@ -269,7 +269,7 @@ export const tr: Catalogue = {
   refundAddressRefused:
     "Bu adrese yapılan iade size ulaşmaz. Kendi cüzdanınızın bir adresini girin.",
   refunds: "İadeler",
-  refundRequested: "{address} adresine {amount}: istendi. Satıcı: {merchant}.",
+  refundRequested: "Şu adrese {amount} iade istediniz: {address}. Satıcı: {merchant}.",
   refundSent: "{amount}, {address} adresine: {merchant} gönderdi. İşlemi kontrol ediyoruz.",
   refundConfirmed: "{amount}, {address} adresine: iade edildi.",
   refundRejected: "{amount}, {address} adresine: {merchant} reddetti. Neden: {reason}",
@@ -280,7 +280,7 @@ export const tr: Catalogue = {
   receipt: "Makbuz",
   merchant: "Satıcı",
   asked: "İstenen tutar",
-  invoiced: "Fatura tutarı",
+  invoiced: "Sipariş toplamı",
   received: "Ulaşan tutar",
   excess: "Fazla ödenen",
   network: "Ağ",

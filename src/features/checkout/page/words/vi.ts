@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 814bfea16b06.
+ * those of en.ts with the digest f59abd55c37b.
  */
 export const vi: Catalogue = {
   lang: "vi",
@@ -86,25 +86,25 @@ export const vi: Catalogue = {
   awaitingLead:
     "Bạn đã gửi rồi? Vui lòng đừng gửi hai lần: khoản thanh toán sẽ hiện ở đây. Bạn có thể đóng trang này rồi quay lại.",
   payAgain:
-    "Nếu ví hoặc sàn giao dịch của bạn hiển thị một khoản thanh toán đã hoàn tất cho đơn hàng này, đừng thanh toán lại: hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}. Nếu không, bạn có thể thanh toán lại bên dưới.",
+    "Nếu ví hoặc sàn giao dịch của bạn vẫn hiển thị là đã hoàn tất, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}. Nếu không, bạn có thể thanh toán lại bên dưới.",
   lookingLead:
     "Chúng tôi đang tìm giao dịch bạn đã nhập, việc này thường mất vài phút. Nếu không tìm thấy trong vòng một giờ, trang này sẽ cho biết.",
   lookingNext: "Vui lòng không thanh toán lại. Bạn có thể đóng trang này rồi quay lại.",
   lookingOver:
-    "Đã hết thời gian thanh toán. Nếu khoản thanh toán của bạn đến muộn, {merchant} sẽ quyết định.",
+    "Đã hết thời gian thanh toán. Nếu khoản thanh toán của bạn đến muộn, {merchant} sẽ chấp nhận hoặc hoàn tiền.",
   lookingHeadline: "Đang tìm giao dịch của bạn",
   sentFailedHeadline: "Giao dịch của bạn đã thất bại",
-  enteredHeadline: "Đó không phải khoản thanh toán đang chờ",
+  enteredHeadline: "Chúng tôi chưa tìm thấy khoản thanh toán của bạn",
   missingHeadline: "Chúng tôi không tìm thấy giao dịch của bạn",
   missingNext:
-    "Hãy xem trong ví hoặc sàn giao dịch. Nếu khoản thanh toán hiển thị là thất bại, tiền vẫn ở chỗ bạn. Nếu hiển thị là đã hoàn tất, đừng thanh toán lại: hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Hãy xem trong ví hoặc sàn giao dịch. Nếu khoản thanh toán hiển thị là đang chờ, hãy đợi. Nếu hiển thị là thất bại, tiền vẫn ở chỗ bạn. Nếu hiển thị là đã hoàn tất, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   enteredNext:
-    "Bạn nhập nhầm mã giao dịch? Hãy nhập mã đúng bên dưới. Bạn đã trả bằng giao dịch này? Khi đó đừng thanh toán lại: hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Bạn đã trả bằng giao dịch khác? Hãy nhập mã của giao dịch đó bên dưới. Bạn đã trả bằng giao dịch này? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   goneHeadline: "Hãy xem ví trước khi thanh toán lại",
   goneLead:
-    "Mạng từng có khoản thanh toán của bạn rồi lại loại bỏ. Tiền của bạn không mất: tiền vẫn ở chỗ bạn hoặc đang được chuyển lại. Hãy xem trong ví hoặc sàn giao dịch.",
+    "Một khoản thanh toán mà chúng tôi từng thấy không còn trên mạng. Tiền của bạn không mất: hãy xem trong ví hoặc sàn giao dịch.",
   goneWait:
-    "Ở đó hiển thị là đã gửi, đang chờ hoặc đã hoàn tất? Hãy đợi và đừng thanh toán lại. Nếu một giờ sau khi gửi vẫn chưa thấy ở đây, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Ở đó hiển thị là đã gửi hoặc đang chờ? Hãy đợi và đừng thanh toán lại. Nếu một giờ sau khi gửi vẫn chưa thấy ở đây, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   goneFailed:
     "Ở đó hiển thị là thất bại? Khi đó tiền vẫn ở chỗ bạn và bạn có thể thanh toán lại bên dưới.",
   partlyPaidHeadline: "Đã nhận được một phần thanh toán",
@@ -115,7 +115,7 @@ export const vi: Catalogue = {
   partlyPaidElse:
     "Bạn không gửi phần còn lại? Khi hết thời gian thanh toán, bạn có thể yêu cầu trả lại tiền tại đây.",
   partlyPaidGone:
-    "{merchant} đã nhận {received}. Mạng từng có một khoản thanh toán khác của bạn rồi lại loại bỏ. Số tiền đó không mất: tiền vẫn ở chỗ bạn hoặc đang được chuyển lại. Hãy xem trong ví hoặc sàn giao dịch.",
+    "{merchant} đã nhận {received}. Một khoản thanh toán khác mà chúng tôi từng thấy không còn trên mạng. Số tiền đó không mất: hãy xem trong ví hoặc sàn giao dịch.",
   partlyPaidFailed:
     "Ở đó hiển thị là thất bại? Khi đó số tiền ấy vẫn ở chỗ bạn và bạn có thể gửi {remaining} còn lại bên dưới.",
   confirmingHeadline: "Đã phát hiện khoản thanh toán",
@@ -127,11 +127,12 @@ export const vi: Catalogue = {
   inReviewHeadline: "Đã tìm thấy thanh toán, đang chờ {merchant}",
   inReviewAmountHeadline: "Số tiền đến không đúng như yêu cầu",
   inReviewLead:
-    "{merchant} sẽ quyết định chấp nhận khoản thanh toán của bạn hay hoàn tiền. Kết quả sẽ hiện trên trang này. Vui lòng không gửi gì cho đến lúc đó.",
+    "{merchant} sẽ chấp nhận khoản thanh toán của bạn hoặc hoàn tiền. Kết quả sẽ hiện trên trang này. Vui lòng không gửi gì cho đến lúc đó.",
   inReviewEntered:
     "{merchant} đã nhận {arrived}. Chúng tôi tìm thấy nhờ mã giao dịch bạn đã nhập, nên {merchant} kiểm tra trước xem khoản này có thuộc đơn hàng này không.",
   inReviewAmount: "{merchant} đã nhận {arrived} thay vì {payable}.",
-  inReviewByHand: "{merchant} đã nhận {arrived} và phải tự kiểm tra khoản thanh toán này.",
+  inReviewByHand:
+    "{merchant} đã nhận {arrived}. Những khoản thanh toán như thế này được kiểm tra thủ công.",
   paidHeadline: "Đã thanh toán",
   paidLead: "Cảm ơn bạn! {merchant} đã nhận được khoản thanh toán của bạn.",
   overpaidHeadline: "Đã thanh toán. Bạn đã gửi dư {excess}",
@@ -147,7 +148,7 @@ export const vi: Catalogue = {
   paidLateOverpaidLead: "{merchant} đã chấp nhận khoản thanh toán của bạn.",
   lateHeadline: "Khoản thanh toán của bạn đến khi đã hết giờ",
   lateLead:
-    "{merchant} đã nhận {arrived} và sẽ quyết định chấp nhận khoản thanh toán của bạn hay hoàn tiền. Kết quả sẽ hiện trên trang này. Vui lòng không gửi thêm gì.",
+    "{merchant} đã nhận {arrived} và sẽ chấp nhận khoản thanh toán của bạn hoặc hoàn tiền. Kết quả sẽ hiện trên trang này. Vui lòng không gửi thêm gì.",
   expiredHeadline: "Đã hết thời gian thanh toán",
   expiredLead:
     "Bạn chưa gửi? Vui lòng không gửi gì nữa. Hãy yêu cầu {merchant} cung cấp liên kết mới.",
@@ -158,7 +159,7 @@ export const vi: Catalogue = {
     "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán vẫn có thể hiện ở đây, vì vậy hãy giữ lại liên kết đến trang này. Một giờ sau khi gửi vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   expiredPartlyHeadline: "Chỉ một phần được trả đúng hạn",
   expiredPartlyLead:
-    "{merchant} đã nhận {received} trên tổng số {payable}. Vui lòng không gửi phần còn lại nữa. Bạn vẫn muốn đơn hàng này? Hãy yêu cầu {merchant} cung cấp liên kết mới.",
+    "{merchant} đã nhận {received} trên tổng số {payable}. Đã hết thời gian thanh toán, vì vậy vui lòng không gửi phần còn lại nữa.",
   expiredPartlyNext:
     "Hãy liên hệ {contact} về số tiền {received} và cung cấp mã tham chiếu này: {reference}.",
   canceledHeadline: "Đã bị {merchant} hủy",
@@ -168,7 +169,7 @@ export const vi: Catalogue = {
   notNeededLead: "{merchant} đã nhận {arrived}. Vui lòng không gửi thêm gì.",
   canceledPaidHeadline: "Đã hủy, nhưng khoản tiền của bạn đã đến",
   canceledPaidLead:
-    "{merchant} đã hủy đơn hàng này trước khi {arrived} của bạn đến, và nay sẽ quyết định chấp nhận khoản thanh toán của bạn hay hoàn tiền. Kết quả sẽ hiện trên trang này. Vui lòng không gửi thêm gì.",
+    "{merchant} đã hủy đơn hàng này trước khi {arrived} của bạn đến, và sẽ chấp nhận khoản thanh toán của bạn hoặc hoàn tiền. Kết quả sẽ hiện trên trang này. Vui lòng không gửi thêm gì.",
   cannotCheckHeadline: "Hiện chúng tôi không kiểm tra được mạng",
   cannotCheckSince: "Lần kiểm tra cuối: {time}.",
   cannotCheckLead:
@@ -178,9 +179,9 @@ export const vi: Catalogue = {
   cannotCheckOver:
     "Bạn chưa thanh toán? Vui lòng đừng thanh toán lúc này. Hãy yêu cầu liên kết mới từ {contact}.",
   cannotCheckOverSent:
-    "Bạn đã gửi rồi? Vui lòng không gửi lại: trang này sẽ hiển thị khoản thanh toán của bạn ngay khi chúng tôi đọc lại được mạng {network}.",
+    "Chúng tôi vẫn đang chờ dữ liệu mới nhất của mạng {network}. Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán của bạn sẽ hiện ở đây.",
   notAcceptedHeadline: "Hiện không thể thanh toán bằng cách này",
-  notAccepted: "{merchant} hiện không nhận {token} trên mạng {network}. Vui lòng không gửi gì.",
+  notAccepted: "Vui lòng không gửi {token} trên mạng {network}: hiện {merchant} không nhận.",
   notAcceptedSent:
     "Bạn đã gửi rồi? Tiền không mất: tiền vào ví của {merchant}. Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   notAcceptedElse: "Bạn chưa thanh toán? Hãy hỏi {contact} về cách thanh toán khác.",
@@ -190,9 +191,9 @@ export const vi: Catalogue = {
     "Khoản thanh toán của bạn đã được tìm thấy, vì vậy vui lòng không gửi lại. Hiện chúng tôi không kết nối được với mạng {network}, nên số lần xác nhận có thể chưa cập nhật. Bạn có thể đóng trang này rồi quay lại.",
   revertedHeadline: "Mạng phải xác nhận lại khoản thanh toán",
   revertedLead:
-    "Vui lòng không thanh toán lại. Mạng {network} phải xác nhận khoản thanh toán của bạn lần thứ hai vì đã sắp xếp lại các giao dịch mới nhất. Điều này thỉnh thoảng xảy ra và thường mất vài phút. Tiền của bạn không mất.",
+    "Vui lòng không thanh toán lại. Mạng {network} đã thay các khối mới nhất, đây là điều bình thường, và phải xác nhận khoản thanh toán của bạn lần thứ hai. Việc này thường mất vài phút. Tiền của bạn không mất.",
   revertedNext:
-    "Bạn có thể đóng trang này rồi quay lại. Nếu một giờ sau khi gửi vẫn chưa thấy khoản thanh toán ở đây, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Bạn có thể đóng trang này rồi quay lại. Nếu một giờ sau khi gửi khoản thanh toán vẫn chưa được xác nhận, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   reverted:
     "Hãy xem trong ví trước khi gửi bất cứ thứ gì: mạng đã không giữ lại một khoản thanh toán từng hiện ở đây. Khi ví của bạn còn hiển thị là đã gửi hoặc đang chờ, vui lòng không gửi khoản khác.",
   transactionFailed:
@@ -201,7 +202,7 @@ export const vi: Catalogue = {
     "Sau một ngày vẫn chưa có quyết định? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   contactOrRefund:
     "Sau một ngày vẫn chưa có quyết định, hoặc bạn muốn được hoàn tiền? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
-  waitOrRefund: "Bạn muốn được hoàn tiền? Hãy yêu cầu bên dưới để cho biết địa chỉ của bạn.",
+  waitOrRefund: "Để chắc chắn có thể được hoàn tiền, hãy cho biết địa chỉ của bạn bên dưới.",
 
   hashQuestion: "Đã thanh toán nhưng không thấy ở đây?",
   hashAnother: "Nhập mã giao dịch khác",
@@ -237,22 +238,22 @@ export const vi: Catalogue = {
     "Mạng chưa chính thức ghi nhận giao dịch này. Khi ví của bạn còn hiển thị là đã gửi hoặc đang chờ, vui lòng không gửi giao dịch khác.",
   hashFailed: "Giao dịch này đã thất bại trên mạng nên không có {token} nào được gửi.",
   hashOtherAddress:
-    "Giao dịch này đến một địa chỉ khác, không phải địa chỉ của khoản thanh toán này. Hãy xem trong ví hoặc sàn giao dịch tiền đã đi đâu.",
+    "Giao dịch này đến một địa chỉ khác, không phải địa chỉ của {merchant}. Hãy xem trong ví hoặc sàn giao dịch tiền đã đi đâu.",
   hashOtherToken:
-    "Giao dịch này không gửi {token} trên mạng {network} nên không được tính. Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Giao dịch này đã gửi thứ khác chứ không phải {token} trên mạng {network}. Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   hashTokenDisabled:
     "Hiện chúng tôi không thể nhận {token} trên mạng {network}. Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   hashTooSmall: "Số tiền của giao dịch này quá nhỏ để được tính là thanh toán.",
   hashTooEarly: "Giao dịch này có trước khoản thanh toán này nên không thể thuộc về nó.",
   hashTooLate:
-    "Giao dịch này được thực hiện rất lâu sau khi hết thời gian thanh toán nên không được tính ở đây. Nếu đã đến địa chỉ của khoản thanh toán này thì tiền đang ở {merchant}. Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Giao dịch này được thực hiện rất lâu sau khi hết thời gian thanh toán. Nếu đã đến địa chỉ của khoản thanh toán này thì tiền đang ở {merchant}. Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   hashNotForThis:
     "Giao dịch này không phải là thanh toán cho hóa đơn này. Nếu bạn nghĩ khác, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
 
   refundQuestion: "Yêu cầu hoàn tiền",
   refundAmount: "Yêu cầu trả lại {amount}",
   refundNext:
-    "Hãy nhấn nút và nhập địa chỉ của chính bạn để nhận hoàn tiền. {merchant} tự gửi tiền, và bạn sẽ thấy ở đây khi tiền được gửi đi.",
+    "Hãy nhấn nút và nhập một địa chỉ ví của chính bạn, hoặc địa chỉ nạp {token} trên mạng {network} của bạn tại sàn giao dịch. {merchant} tự gửi tiền hoàn, và bạn sẽ thấy ở đây khi tiền được gửi đi.",
   refundAsked:
     "Bạn đã yêu cầu hoàn {refund}. {merchant} tự gửi tiền, và bạn sẽ thấy ở đây khi tiền được gửi đi. Vài ngày sau vẫn chưa có gì? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   refundLead:
@@ -275,7 +276,7 @@ export const vi: Catalogue = {
   refundAddressRefused:
     "Tiền hoàn đến địa chỉ này sẽ không tới bạn. Hãy nhập địa chỉ ví của chính bạn.",
   refunds: "Hoàn tiền",
-  refundRequested: "{amount} đến {address}: đã yêu cầu {merchant}.",
+  refundRequested: "Bạn đã yêu cầu {merchant} gửi {amount} đến {address}.",
   refundSent: "{amount} đến {address}: {merchant} đã gửi. Chúng tôi đang kiểm tra giao dịch.",
   refundConfirmed: "{amount} đến {address}: đã hoàn.",
   refundRejected: "{amount} đến {address}: {merchant} từ chối. Lý do: {reason}",
@@ -286,7 +287,7 @@ export const vi: Catalogue = {
   receipt: "Biên nhận",
   merchant: "Người bán",
   asked: "Số tiền yêu cầu",
-  invoiced: "Số tiền hóa đơn",
+  invoiced: "Tổng đơn hàng",
   received: "Đã nhận",
   excess: "Số tiền dư",
   network: "Mạng",

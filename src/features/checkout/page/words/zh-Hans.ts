@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest 814bfea16b06.
+ * texts are those of en.ts with the digest f59abd55c37b.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
@@ -76,23 +76,22 @@ export const zhHans: Catalogue = {
   awaitingHeadline: "等待您付款",
   awaitingLead: "已经发送了？请勿重复发送：付款会显示在这里。您可以关闭此页面，稍后再回来。",
   payAgain:
-    "如果您的钱包或交易所显示此订单的付款已完成，请勿再次付款，请联系 {contact} 并提供此付款编号：{reference}。否则，您可以在下方再次付款。",
+    "如果您的钱包或交易所仍显示它已完成，请先联系 {contact} 并提供此付款编号：{reference}。否则，您可以在下方再次付款。",
   lookingLead: "我们正在查找您输入的交易，通常需要几分钟。如果一小时内找不到，此页面会说明。",
   lookingNext: "请勿再次付款。您可以关闭此页面，稍后再回来。",
-  lookingOver: "付款时间已结束。如果您的付款到达得晚，由 {merchant} 决定如何处理。",
+  lookingOver: "付款时间已结束。如果您的付款到达得晚，{merchant} 会接受付款或退款。",
   lookingHeadline: "正在查找您的交易",
   sentFailedHeadline: "您的交易失败了",
-  enteredHeadline: "这不是我们等待的付款",
+  enteredHeadline: "我们还没有找到您的付款",
   missingHeadline: "我们找不到您的交易",
   missingNext:
-    "请查看您的钱包或交易所。如果付款显示为失败，款项仍在您手中。如果显示为已完成，请勿再次付款，请联系 {contact} 并提供此付款编号：{reference}。",
+    "请查看您的钱包或交易所。如果付款显示为待处理，请等待。如果显示为失败，款项仍在您手中。如果显示为已完成，请联系 {contact} 并提供此付款编号：{reference}。",
   enteredNext:
-    "交易 ID 不对？请在下方输入正确的交易 ID。确实用这笔交易付款？那么请勿再次付款，请联系 {contact} 并提供此付款编号：{reference}。",
+    "用另一笔交易付款？请在下方输入其交易 ID。确实用这笔交易付款？请联系 {contact} 并提供此付款编号：{reference}。",
   goneHeadline: "再次付款前，请先查看您的钱包",
-  goneLead:
-    "网络上曾有您的付款，后来又将其移除。您的资金没有丢失：仍在您手中，或正在重新发出。请查看您的钱包或交易所。",
+  goneLead: "我们之前看到的一笔付款已不在网络上。您的资金没有丢失：请查看您的钱包或交易所。",
   goneWait:
-    "那里显示为已发送、待处理或已完成？请等待，不要再次付款。如果发送一小时后这里仍未显示，请联系 {contact} 并提供此付款编号：{reference}。",
+    "那里显示为已发送或待处理？请等待，不要再次付款。如果发送一小时后这里仍未显示，请联系 {contact} 并提供此付款编号：{reference}。",
   goneFailed: "那里显示为失败？那么款项仍在您手中，您可以在下方再次付款。",
   partlyPaidHeadline: "已收到部分付款",
   partlyPaidLead:
@@ -101,7 +100,7 @@ export const zhHans: Catalogue = {
   partlyPaidSent: "已经发送了剩余金额？请勿重复发送：它会显示在这里。",
   partlyPaidElse: "不再发送剩余金额？付款时间结束后，您可以在这里申请退款。",
   partlyPaidGone:
-    "{merchant} 已收到 {received}。网络上曾有您的另一笔付款，后来又将其移除。这笔资金没有丢失：仍在您手中，或正在重新发出。请查看您的钱包或交易所。",
+    "{merchant} 已收到 {received}。我们之前看到的另一笔付款已不在网络上。这笔资金没有丢失：请查看您的钱包或交易所。",
   partlyPaidFailed: "那里显示为失败？那么这笔资金仍在您手中，您可以在下方发送剩余的 {remaining}。",
   confirmingHeadline: "已检测到您的付款",
   confirmingLead: "您无需再做任何操作，可以关闭此页面。网络正在确认您的付款，预计时间：{wait}。",
@@ -110,12 +109,11 @@ export const zhHans: Catalogue = {
   waitAbout: "大约{time}",
   inReviewHeadline: "已找到付款，等待 {merchant} 确认",
   inReviewAmountHeadline: "到账金额与应付金额不同",
-  inReviewLead:
-    "由 {merchant} 决定接受您的付款还是退款。结果会显示在此页面。在此之前请勿发送任何款项。",
+  inReviewLead: "{merchant} 会接受您的付款或退款。结果会显示在此页面。在此之前请勿发送任何款项。",
   inReviewEntered:
     "{merchant} 已收到 {arrived}。这笔付款是用您输入的交易 ID 找到的，因此 {merchant} 要先核对它是否属于此订单。",
   inReviewAmount: "应付 {payable}，但 {merchant} 收到的是 {arrived}。",
-  inReviewByHand: "{merchant} 已收到 {arrived}，需要人工核对这笔付款。",
+  inReviewByHand: "{merchant} 已收到 {arrived}。此类付款由人工核对。",
   paidHeadline: "付款成功",
   paidLead: "谢谢！{merchant} 已收到您的付款。",
   overpaidHeadline: "已付款，您多付了 {excess}",
@@ -129,7 +127,7 @@ export const zhHans: Catalogue = {
   paidLateOverpaidLead: "{merchant} 已接受您的付款。",
   lateHeadline: "您的付款在付款时间结束后到达",
   lateLead:
-    "{merchant} 已收到 {arrived}，将决定接受您的付款还是退款。结果会显示在此页面。请勿再发送任何款项。",
+    "{merchant} 已收到 {arrived}，会接受您的付款或退款。结果会显示在此页面。请勿再发送任何款项。",
   expiredHeadline: "付款时间已结束",
   expiredLead: "还没发送？现在请勿发送任何款项。请向 {merchant} 索取新的链接。",
   expiredElse: "现在请勿发送任何款项。",
@@ -139,7 +137,7 @@ export const zhHans: Catalogue = {
     "已经发送了？请勿重复发送：付款仍可能显示在这里，请保留此页面的链接。发送一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
   expiredPartlyHeadline: "仅部分款项按时到账",
   expiredPartlyLead:
-    "应付 {payable}，{merchant} 已收到 {received}。请不要再发送剩余金额。仍想要此订单？请向 {merchant} 索取新的链接。",
+    "应付 {payable}，{merchant} 已收到 {received}。付款时间已结束，请不要再发送剩余金额。",
   expiredPartlyNext: "关于已收到的 {received}，请联系 {contact} 并提供此付款编号：{reference}。",
   canceledHeadline: "{merchant} 已取消",
   canceledLead: "{merchant} 已取消此订单。请勿发送任何款项。",
@@ -148,7 +146,7 @@ export const zhHans: Catalogue = {
   notNeededLead: "{merchant} 已收到 {arrived}。请勿再发送任何款项。",
   canceledPaidHeadline: "已取消，但您的付款已到达",
   canceledPaidLead:
-    "您的 {arrived} 到达之前，{merchant} 已取消此订单，现在将决定接受您的付款还是退款。结果会显示在此页面。请勿再发送任何款项。",
+    "您的 {arrived} 到达之前，{merchant} 已取消此订单，会接受您的付款或退款。结果会显示在此页面。请勿再发送任何款项。",
   cannotCheckHeadline: "目前无法查询网络",
   cannotCheckSince: "上次查询：{time}。",
   cannotCheckLead: "已经发送了？请勿重复发送：{network} 网络恢复读取后就会找到您的付款。",
@@ -156,9 +154,9 @@ export const zhHans: Catalogue = {
     "还没付款？最好等到我们能重新读取网络。如果在此期间付款时间结束，请向 {merchant} 索取新的链接。",
   cannotCheckOver: "还没付款？现在请勿付款。请向 {contact} 索取新的链接。",
   cannotCheckOverSent:
-    "已经发送了？请勿重复发送：我们能重新读取 {network} 网络后，此页面会立即显示您的付款。",
+    "我们仍在等待 {network} 网络的最新数据。已经发送了？请勿重复发送：您的付款会显示在这里。",
   notAcceptedHeadline: "目前无法以此方式付款",
-  notAccepted: "{merchant} 目前不接受 {network} 网络上的 {token}。请勿发送任何款项。",
+  notAccepted: "请勿在 {network} 网络上发送 {token}：{merchant} 目前不接受。",
   notAcceptedSent:
     "已经发送了？资金没有丢失，会进入 {merchant} 的钱包。请联系 {contact} 并提供此付款编号：{reference}。",
   notAcceptedElse: "还没付款？请向 {contact} 询问其他付款方式。",
@@ -167,15 +165,15 @@ export const zhHans: Catalogue = {
     "您的付款已找到，请勿重复发送。目前无法连接 {network} 网络，因此确认次数可能不是最新的。您可以关闭此页面，稍后再回来。",
   revertedHeadline: "网络需要重新确认您的付款",
   revertedLead:
-    "请勿再次付款。{network} 网络重新排列了最近的交易，因此需要再次确认您的付款。这种情况偶尔会发生，通常需要几分钟。您的资金没有丢失。",
+    "请勿再次付款。{network} 网络替换了最新的区块，这是正常情况，需要再次确认您的付款。通常需要几分钟。您的资金没有丢失。",
   revertedNext:
-    "您可以关闭此页面，稍后再回来。如果发送一小时后这里仍未显示付款，请联系 {contact} 并提供此付款编号：{reference}。",
+    "您可以关闭此页面，稍后再回来。如果发送一小时后您的付款仍未确认，请联系 {contact} 并提供此付款编号：{reference}。",
   reverted:
     "发送任何款项之前，请先查看您的钱包：网络没有保留之前在此显示的一笔付款。只要您的钱包仍将它显示为已发送或待处理，就请不要再发送。",
   transactionFailed: "您输入的交易在网络上失败了。没有发送 {token}：资金仍在您手中或您的交易所。",
   contactIfLong: "一天后仍没有结果？请联系 {contact} 并提供此付款编号：{reference}。",
   contactOrRefund: "一天后仍没有结果，或想要退款？请联系 {contact} 并提供此付款编号：{reference}。",
-  waitOrRefund: "想要退款？请在下方申请，以便提供您的地址。",
+  waitOrRefund: "为确保能够退款，请在下方留下您的地址。",
 
   hashQuestion: "已经付款，但这里没有显示？",
   hashAnother: "输入其他交易 ID",
@@ -205,21 +203,22 @@ export const zhHans: Catalogue = {
     "网络尚未最终确定这笔交易。只要您的钱包仍将它显示为已发送或待处理，就请不要再发送。",
   hashFailed: "这笔交易在网络上失败了，没有发送任何 {token}。",
   hashOtherAddress:
-    "这笔交易去了另一个地址，而不是这笔付款的地址。请在您的钱包或交易所中查看它去了哪里。",
+    "这笔交易去了另一个地址，而不是 {merchant} 的地址。请在您的钱包或交易所中查看它去了哪里。",
   hashOtherToken:
-    "这笔交易发送的不是 {network} 网络上的 {token}，因此不计入。请联系 {contact} 并提供此付款编号：{reference}。",
+    "这笔交易发送的不是 {network} 网络上的 {token}。请联系 {contact} 并提供此付款编号：{reference}。",
   hashTokenDisabled:
     "我们目前无法接受 {network} 网络上的 {token}。请联系 {contact} 并提供此付款编号：{reference}。",
   hashTooSmall: "这笔交易的金额太小，不能计为付款。",
   hashTooEarly: "这笔交易早于此付款，因此不可能属于此付款。",
   hashTooLate:
-    "这笔交易是在付款时间结束很久之后进行的，因此在这里不计入。如果它到了这笔付款的地址，款项就在 {merchant} 那里。请联系 {contact} 并提供此付款编号：{reference}。",
+    "这笔交易是在付款时间结束很久之后进行的。如果它到了这笔付款的地址，款项就在 {merchant} 那里。请联系 {contact} 并提供此付款编号：{reference}。",
   hashNotForThis:
     "这笔交易不是此账单的付款。如果您认为是，请联系 {contact} 并提供此付款编号：{reference}。",
 
   refundQuestion: "申请退款",
   refundAmount: "申请退回 {amount}",
-  refundNext: "请点击按钮，并输入您自己的收款地址。{merchant} 会人工退款，发出后您会在这里看到。",
+  refundNext:
+    "请点击按钮，并输入您自己钱包的地址，或您在交易所用于 {network} 网络 {token} 的充值地址。{merchant} 会人工退款，发出后您会在这里看到。",
   refundAsked:
     "您申请了退款 {refund}。{merchant} 会人工退款，发出后您会在这里看到。几天后仍没有消息？请联系 {contact} 并提供此付款编号：{reference}。",
   refundLead:
@@ -238,7 +237,7 @@ export const zhHans: Catalogue = {
   refundBadAddress: "这看起来不是 {network} 的地址。请从您的钱包重新复制。",
   refundAddressRefused: "退款到此地址不会到达您手中。请输入您自己钱包的地址。",
   refunds: "退款",
-  refundRequested: "{amount} 退至 {address}：已向 {merchant} 申请。",
+  refundRequested: "您已向 {merchant} 申请将 {amount} 退至 {address}。",
   refundSent: "{amount} 退至 {address}：{merchant} 已发送。我们正在核实这笔交易。",
   refundConfirmed: "{amount} 退至 {address}：已退款。",
   refundRejected: "{amount} 退至 {address}：{merchant} 已拒绝。原因：{reason}",
@@ -248,7 +247,7 @@ export const zhHans: Catalogue = {
   receipt: "收据",
   merchant: "商家",
   asked: "请求金额",
-  invoiced: "账单金额",
+  invoiced: "订单总额",
   received: "已收金额",
   excess: "多付金额",
   network: "网络",
