@@ -163,6 +163,8 @@ async function act<Service>(
   const shown = await command.present(result);
   // A file on standard output has no record beside it.
   if (!given.output.isTaken) await printRecord(screen, shown, command);
+  const warning = command.warning?.(result) ?? null;
+  if (warning !== null) screen.talk(`Warning: ${warning}`);
   const code = command.code?.(shown) ?? null;
   if (code !== null) await printCode(screen, code);
   const fault = (await command.fault?.(shown, result)) ?? null;
@@ -181,8 +183,8 @@ async function goOn<Service>(run: Run<Service>, shown: unknown): Promise<void> {
     await command.interact(opened.service, call, shown, personAt(terminal));
   }
   if (command.effect === "read") return;
-  terminal.talk(`Done in ${opened.storeName}.`);
-  if (command.next !== null) terminal.talk(`Next: ${command.next(shown)}`);
+  if (!opened.isUsualStore) terminal.talk(`Store: ${opened.storeName}`);
+  if (command.next !== null) terminal.talk(`Next: ${command.next(shown, call)}`);
 }
 
 /** Whether a command only reads, and asks nothing now or after it. */

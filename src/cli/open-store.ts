@@ -10,6 +10,8 @@ export interface OpenStore<Service> {
   readonly db: Reader;
   readonly service: Service;
   readonly storeName: string;
+  /** As for `isUsualStore`. */
+  readonly isUsualStore: boolean;
   /** The setting TILL_ORGANIZATION. */
   readonly organization: string | null;
   /** Lines for the operator about settings in which the server differs from this command. */
@@ -33,7 +35,7 @@ export async function openWhole<Name extends ServiceName>(
   flags: Flags,
   name: Name,
 ): Promise<OpenStore<ServiceOf<Name>>> {
-  const { createApp, storeName } = await import("../compose/index.ts");
+  const { createApp, isUsualStore, storeName } = await import("../compose/index.ts");
   const { createLogger } = await import("../platform/logger/index.ts");
   const loaded = await loadStoreSettings(terminal, "cli", flags);
   const { config } = loaded;
@@ -48,6 +50,7 @@ export async function openWhole<Name extends ServiceName>(
     db: app.db,
     service,
     storeName: storeName(config),
+    isUsualStore: isUsualStore(config),
     organization: config.organization,
     notes: () => app.servers.notes(),
     close: () => app.close(),

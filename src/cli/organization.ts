@@ -41,7 +41,12 @@ export async function chooseOrganization(
 ): Promise<NamedOrganization | null> {
   const given = flags["organization"];
   if (typeof given === "string") return findNamed(reader, given);
-  if (!declared.some(({ isNeededOrganization }) => isNeededOrganization === true)) return null;
+  const isNeeded = declared.some(
+    ({ isNeededOrganization, isNeededWith }) =>
+      isNeededOrganization === true &&
+      (isNeededWith === undefined || flags[isNeededWith] !== undefined),
+  );
+  if (!isNeeded) return null;
   if (setting !== null) return findNamed(reader, setting);
   const { searchOrganizations } = await import("../features/organizations/index.ts");
   const some = await searchOrganizations(reader, {}, { after: null, fetch: listedMax + 1 });

@@ -15,4 +15,4 @@ export { rehearseBilling, type Rehearsal } from "./rehearsal/rehearse-billing.ts
 export { skippedAddresses } from "../features/wallets/index.ts";
 export { openStore } from "./store.ts";
 export { secretFor } from "./store-secret.ts";
-export { noStore, requireStoreFile, storeName } from "./store-place.ts";
+export { isUsualStore, noStore, requireStoreFile, storeName } from "./store-place.ts";

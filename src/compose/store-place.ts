@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { defineProblem } from "../kernel/errors.ts";
 import type { Config } from "../platform/config/index.ts";
 
@@ -28,6 +28,11 @@ export function storeName(place: StoreLocation): string {
   if (place.databaseUrl === null) return storeFile(place);
   const { host, pathname } = new URL(place.databaseUrl);
   return `postgres://${host}${pathname}`;
+}
+
+/** Whether a store lies where Till looks without any settings, so that its name tells an operator nothing. */
+export function isUsualStore(place: StoreLocation): boolean {
+  return place.databaseUrl === null && place.dataDir === resolve("data");
 }
 
 /** Throws if the SQLite store does not exist. A PostgreSQL store can only be checked by connecting. */

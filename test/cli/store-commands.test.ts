@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { hostname, userInfo } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { createApp, type App } from "../../src/compose/index.ts";
@@ -145,13 +145,14 @@ describe("till init", () => {
       "9",
     ];
     const address = "tron:TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
-    const given = ["--wallet", address, "--receive-wallet", address, "--backup-folder", "b"];
+    const given = ["--wallet", address, "--receive-wallet", address, "--backup-folder", `${folder}/b`];
     const made = await init(["--data-dir", folder, ...flags, ...given]);
     expect(made.code, made.stderr).to.equal(0);
     const path = join(folder, "till.yaml");
     expect(await modeOf(path)).to.equal("600");
+    expect(await modeOf(join(folder, "b"))).to.equal("700");
     expect(parse(await readFile(path, "utf8"))).to.deep.equal({
-      backupFolder: resolve("b"),
+      backupFolder: join(folder, "b"),
       port: 9,
       baseUrl: "https://pay.example.com",
       networks: ["tron", "base"],

@@ -270,6 +270,9 @@ describe("till webhook update", () => {
     expect(await change("--url", "http://127.0.0.1:9/moved")).to.include({
       url: "http://127.0.0.1:9/moved",
     });
+    const twin = await store.till(["webhook", "add", "http://127.0.0.1:9/moved", ...own]);
+    expect(added.stderr).not.to.include("Warning");
+    expect(twin.stderr).to.include(`Warning: ${id} is enabled with the same URL`);
     const listed = await change("--event-types", types);
     expect(listed.eventTypes).to.deep.equal(types.split(","));
     expect((await change("--event-types", "all")).eventTypes).to.deep.equal([]);

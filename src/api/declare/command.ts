@@ -43,6 +43,8 @@ export interface CommandFlag extends TakenValue {
   readonly ask?: string;
   /** The command needs an organization: without the flag, the one of TILL_ORGANIZATION or the only one of the store. */
   readonly isNeededOrganization?: true;
+  /** With `isNeededOrganization`: the command needs one only with this flag, by its name without dashes. */
+  readonly isNeededWith?: string;
 }
 
 /** A value that a column shows: null as a dash, a boolean as yes or no, a list with commas. */
@@ -226,7 +228,9 @@ interface CommandDeclaration<Service, Result, Shown> {
   /** The result is a `CsvContent`, which is printed while it is read; the flag `output` names a file for it. */
   readonly isCsv?: true;
   /** Hint printed afterwards: the next command to run. */
-  readonly next?: (shown: Shown) => string;
+  readonly next?: (shown: Shown, call: CommandCall) => string;
+  /** Returns a warning that is printed after the output; null for none. */
+  readonly warning?: (result: Result) => string | null;
   /** Returns the problem with which the program exits if the printed result reports a failure; null otherwise. */
   readonly fault?: (shown: Shown, result: Result) => Promise<Error | null>;
 }
@@ -265,7 +269,8 @@ export interface Command<Service = never> {
     ((service: Service, call: CommandCall, shown: unknown, person: Person) => Promise<void>) | null;
   readonly isWatched: boolean;
   readonly isCsv: boolean;
-  readonly next: ((shown: unknown) => string) | null;
+  readonly next: ((shown: unknown, call: CommandCall) => string) | null;
+  readonly warning: ((result: unknown) => string | null) | null;
   readonly fault: ((shown: unknown, result: unknown) => Promise<Error | null>) | null;
 }
 
@@ -293,6 +298,7 @@ export function commandsOf<Service>() {
       interact: (declared.interact ?? null) as Command<Service>["interact"],
       code: (declared.code ?? null) as Command["code"],
       next: (declared.next ?? null) as Command["next"],
+      warning: (declared.warning ?? null) as Command["warning"],
       fault: (declared.fault ?? null) as Command["fault"],
     });
   };

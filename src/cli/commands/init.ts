@@ -25,6 +25,7 @@ import {
 } from "../setup/receive-wallet.ts";
 import { missing, UsageError } from "../failures/refusals.ts";
 import { loadSettings, logLevelOf, type Flags } from "../settings.ts";
+import { backupFolderFault, makeBackupFolder } from "../setup/backup-folder.ts";
 import { requireNew } from "../setup/existing.ts";
 import { askSettings } from "../setup/setting-answers.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -72,7 +73,11 @@ async function readAnswers(terminal: Terminal, flags: InitFlags): Promise<Answer
     );
   }
   const loaded = await loadSettings(terminal, "serve", settings);
-  const { networks, dataDir } = loaded.config;
+  const { networks, dataDir, backupFolder } = loaded.config;
+  const unwritable = backupFolder === null ? null : await backupFolderFault(backupFolder);
+  if (unwritable !== null) {
+    throw new UsageError(`${unwritable} Name another folder with --backup-folder.`);
+  }
   const parse = (text: string, token?: string) => parseReceiver(networks, text, token);
   // Refuses wrong flags before the next prompt.
   if (flags.receiveWallet === undefined && flags.receiveToken !== undefined) {
@@ -121,6 +126,7 @@ async function create(terminal: Terminal, answers: Answers): Promise<void> {
         { ...account, password },
       );
       draft = null;
+      await makeBackupFolder(loaded.config.backupFolder);
       await addWallets(app, context, installed.organization.id, wallet, receiver);
       await print(terminal, answers, presentInstalled(installed));
     } finally {

@@ -1,6 +1,7 @@
 import { chmod, mkdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoreLocation } from "../../compose/store-place.ts";
+import { backupFolderFault } from "../setup/backup-folder.ts";
 import { ok, problem, reasonOf, skipped, warning, type Finding } from "./finding.ts";
 
 const mebibyte = 1_024 ** 2;
@@ -83,7 +84,7 @@ async function checkMode(
   }
 }
 
-/** Checks that a configured backup folder exists, and creates it with `isFixing`. */
+/** Checks that a configured backup folder exists and can be written, and creates it with `isFixing`. */
 export async function checkBackupFolder(
   folder: string | null,
   isFixing: boolean,
@@ -91,7 +92,12 @@ export async function checkBackupFolder(
   if (folder === null) return [];
   const check = "backup folder";
   if ((await stat(folder).catch(() => null))?.isDirectory() === true) {
-    return [ok(check, `${folder} exists.`)];
+    const fault = await backupFolderFault(folder);
+    return [
+      fault === null
+        ? ok(check, `${folder} can be written.`)
+        : problem(check, fault, "Give it to the user that runs Till, or set TILL_BACKUP_FOLDER"),
+    ];
   }
   const message = `${folder} does not exist.`;
   const remedy = `mkdir -p ${folder}`;

@@ -35,7 +35,9 @@ export class Declined extends Error {
 /** Returns the error for flags that are missing without a terminal to prompt on. */
 export function missing(...flags: readonly string[]): Error {
   const named = flags.join(", ");
-  return new UsageError(`Give ${named}. Without a terminal, the program cannot ask.`);
+  return new UsageError(
+    `Give ${named}. Without a terminal, the program cannot ask. Nothing was changed.`,
+  );
 }
 
 /**

@@ -2,6 +2,7 @@ import { ConfigError, type LoadedConfig } from "../../platform/config/index.ts";
 import { loadSettings, type Flags } from "../settings.ts";
 import { askOptional, askSeveral, mayOffer } from "../terminal/prompts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { backupFolderFault } from "./backup-folder.ts";
 
 /** The schedule that is proposed: every night, when most shops have few customers. */
 const proposedSchedule = "15 3 * * *";
@@ -63,11 +64,11 @@ function isGivenBy({ surroundings }: Terminal, variable: string): boolean {
   return (surroundings.env[variable] ?? "").trim() !== "";
 }
 
-/** Returns what is wrong with settings; null if a server would start with them. */
+/** Returns what is wrong with settings; null if a server would start and back up with them. */
 async function findFault(terminal: Terminal, flags: Flags): Promise<string | null> {
   try {
-    await loadSettings(terminal, "serve", flags);
-    return null;
+    const { backupFolder } = (await loadSettings(terminal, "serve", flags)).config;
+    return backupFolder === null ? null : await backupFolderFault(backupFolder);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.problems.map(({ message }) => message).join("; ");

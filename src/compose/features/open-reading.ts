@@ -5,7 +5,7 @@ import { systemRandom } from "../../platform/secrets/random.ts";
 import { fingerprint, loadServerSecret } from "../../platform/secrets/server-secret.ts";
 import { servingOf } from "../servers.ts";
 import { secretOf } from "../store-fingerprint.ts";
-import { requireStoreFile, storeFile, storeName } from "../store-place.ts";
+import { isUsualStore, requireStoreFile, storeFile, storeName } from "../store-place.ts";
 import { readers, type ServiceName, type ServiceOf } from "./readers.ts";
 import { WholeProgramNeeded } from "./whole-program-needed.ts";
 
@@ -22,6 +22,7 @@ export async function openStoreForReading<Name extends ServiceName>(
   readonly db: Database;
   readonly service: ServiceOf<Name>;
   readonly storeName: string;
+  readonly isUsualStore: boolean;
   readonly organization: string | null;
   /** As for `Serving`. */
   notes(): readonly string[];
@@ -59,6 +60,7 @@ export async function openStoreForReading<Name extends ServiceName>(
     return {
       db,
       storeName: storeName(settings),
+      isUsualStore: isUsualStore(settings),
       organization,
       service: await make({ db, clock, secret, baseUrl, ...tables, networks }),
       notes: () => serving.notes(),

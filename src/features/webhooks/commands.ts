@@ -1,6 +1,6 @@
 import {
   commandsOf,
-  organizationFlag,
+  neededOrganization,
   section,
   type CommandArgument,
   type CommandCall,
@@ -101,7 +101,11 @@ export const webhookCommands = [
     summary: "Send a completed delivery again, or all undelivered ones of a period",
     arguments: [{ ...deliveryArgument, isOptional: true }],
     flags: [
-      { ...organizationFlag, description: "with --from: the organization's id or name" },
+      {
+        ...neededOrganization,
+        description: `with --from: ${neededOrganization.description}`,
+        isNeededWith: "from",
+      },
       {
         flags: "--from <time>",
         description: "deliveries created at or after this time, such as 2031-01-31T00:00:00Z",
@@ -181,12 +185,7 @@ type Replayed = { readonly delivery: DeliveryView } | PeriodReplay;
 
 async function deliveriesOf(service: WebhookService, call: CommandCall) {
   const { periodOf, replayedMax } = await import("./replay-period.ts");
-  const { InvalidRequest } = await import("../../kernel/errors.ts");
-  const period = periodOf(call);
-  if (call.flag("organization") === undefined) {
-    throw new InvalidRequest("Give --organization with --from.");
-  }
-  return service.replayable(ownerOf(call), period, replayedMax);
+  return service.replayable(ownerOf(call), periodOf(call), replayedMax);
 }
 
 function eventOf(one: DeliveryView | undefined): string | null {

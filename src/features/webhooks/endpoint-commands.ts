@@ -89,7 +89,7 @@ export const endpointCommands = [
     effect: "write-without-trial",
     async handle(service, call) {
       const { CreateWebhookEndpointRequest } = await import("./records.ts");
-      return service.createEndpoint(
+      const created = await service.createEndpoint(
         call.context,
         ownerOf(call),
         call.parse(CreateWebhookEndpointRequest, {
@@ -98,10 +98,17 @@ export const endpointCommands = [
           eventTypes: typesOf(call),
         }),
       );
+      const { data } = await service.listEndpoints(ownerOf(call), { status: "enabled" });
+      const { id, url } = created.endpoint;
+      return { created, twin: data.find((one) => one.url === url && one.id !== id) ?? null };
     },
-    async present(created) {
+    async present({ created }) {
       return (await import("./present.ts")).presentCreatedEndpoint(created);
     },
+    warning: ({ twin }) =>
+      twin === null
+        ? null
+        : `${twin.id} is enabled with the same URL, so its receiver gets these events twice. To stop that one: till webhook update ${twin.id} --status disabled`,
     columns: [
       "id",
       "url",

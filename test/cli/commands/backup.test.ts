@@ -69,7 +69,7 @@ eachStore("backing up by commands", (store) => {
     const asked = await till(["restore", path], { env });
     expect([asked.code, asked.stderr]).to.deep.equal([
       2,
-      "Give --yes. Without a terminal, the program cannot ask.\n",
+      "Give --yes. Without a terminal, the program cannot ask. Nothing was changed.\n",
     ]);
     const restored = await done(till(["restore", path, "--yes", "--json"], { env }));
     expect(restored).to.include({ instance: made["instance"], verified: true });

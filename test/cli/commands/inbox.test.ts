@@ -72,6 +72,8 @@ describe("till payments inbox", () => {
     expect(table.stdout).to.include(`${one} (close_amount, in_time)`);
     const id = found?.id ?? "";
 
+    const wrong = await store.till(["payments", "allocate", id, `${two}:4`, "--yes"]);
+    expect(wrong.stderr).to.include(`"${two}:4" is not`).and.include("inv_…=12.50");
     const split = ["payments", "allocate", id, `${two}=4`, one];
     expect((await store.till(split)).stderr).to.include("--yes");
     expect(await store.json([...split, "--dry-run"])).to.include({ unallocatedAmount: "0.00" });

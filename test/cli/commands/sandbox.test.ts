@@ -130,7 +130,8 @@ describe("till sandbox", function () {
       expect((await is(id, "open")).exception).to.equal("reverted");
       await store.json(["sandbox", "mine", "3"]);
       await is(id, "paid");
-      await store.json(["sandbox", "reorg", "3", "--drop"]);
+      const dropped = await store.till(["sandbox", "reorg", "3", "--drop"]);
+      expect(dropped.stderr).to.include("do not come back");
       await is(id, "open");
       await store.json(["sandbox", "expire", id]);
       await store.json(["sandbox", "mine"]);

@@ -110,9 +110,11 @@ eachStore("till doctor", (store) => {
     expect((await stat(data)).mode & 0o777).to.equal(0o700);
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
     expect((await stat(backups)).isDirectory()).to.equal(true);
-    expect((await examine(flags)).findings.some(({ status }) => status === "fixed")).to.equal(
-      false,
-    );
+    const again = await examine(flags);
+    expect(again.findings.some(({ status }) => status === "fixed")).to.equal(false);
+    expect(again.of("backup folder")[0]).to.include({ status: "ok" });
+    const closed = await examine(["--backup-folder", "/dev/fd"]);
+    expect(closed.of("backup folder")[0]?.message).to.include("No backup can be written");
   });
 
   it("asks the server through its base URL, and compares links and clock", async () => {

@@ -254,6 +254,8 @@ function ownerOf(service: TransferAllocation, call: CommandCall): Promise<Id<"or
   return service.ownerOf(idOf(call));
 }
 
+const allocationForm = /^(inv_\w+)(?:=(.*))?$/;
+
 /** Parses `<invoiceId>=<amount>` arguments. One may omit the amount and gets the rest. */
 async function allocationsOf(
   service: TransferAllocation,
@@ -261,15 +263,18 @@ async function allocationsOf(
   call: CommandCall,
 ): Promise<{ invoiceId: string; amount: string }[]> {
   const given = call.argument("allocations").split(" ");
+  const { InvalidRequest } = await import("../../../kernel/errors.ts");
   const parts = given.map((text) => {
-    const [invoiceId = "", amount] = text.split("=");
-    return { invoiceId, amount };
+    const [, invoiceId, amount] = allocationForm.exec(text) ?? [];
+    if (invoiceId !== undefined) return { invoiceId, amount };
+    throw new InvalidRequest(
+      `${JSON.stringify(text)} is not an invoice with an amount, such as inv_…=12.50, or inv_… alone for the rest.`,
+    );
   });
   const open = parts.filter(({ amount }) => amount === undefined);
   if (open.length === 0) {
     return parts.map(({ invoiceId, amount = "" }) => ({ invoiceId, amount }));
   }
-  const { InvalidRequest } = await import("../../../kernel/errors.ts");
   if (open.length > 1) {
     throw new InvalidRequest("Only one invoice may omit its amount: it gets the rest.");
   }

@@ -305,10 +305,14 @@ export const sandboxCommands = [
       ["blockNumber", "To block"],
       "transactionHashes",
     ],
-    next: ({ transactionHashes }) =>
-      transactionHashes.length > 0
-        ? "till sandbox mine 3 includes the transactions again, unless they were dropped"
-        : "till sandbox reorg inv_…, because these blocks had no transfer: it replaces those of a payment",
+    next({ transactionHashes }, call) {
+      if (transactionHashes.length === 0) {
+        return "till sandbox reorg inv_…, because these blocks had no transfer: it replaces those of a payment";
+      }
+      return call.isSet("drop")
+        ? "till sandbox pay inv_… pays again; the dropped transactions do not come back"
+        : "till sandbox mine 3 includes the transactions again";
+    },
   }),
 ];
 
