@@ -145,7 +145,14 @@ describe("till init", () => {
       "9",
     ];
     const address = "tron:TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
-    const given = ["--wallet", address, "--receive-wallet", address, "--backup-folder", `${folder}/b`];
+    const given = [
+      "--wallet",
+      address,
+      "--receive-wallet",
+      address,
+      "--backup-folder",
+      `${folder}/b`,
+    ];
     const made = await init(["--data-dir", folder, ...flags, ...given]);
     expect(made.code, made.stderr).to.equal(0);
     const path = join(folder, "till.yaml");
