@@ -14,7 +14,7 @@ import {
   TokenNotEnabled,
   WalletCapacityExhausted,
 } from "../invoices/index.ts";
-import { NotRefundable, RefundAddressRefused } from "../refunds/index.ts";
+import { NotRefundable, RefundAddressRefused, RefundTooEarly } from "../refunds/index.ts";
 import {
   CheckoutSessionRecord,
   ChooseOptionRequest,
@@ -69,7 +69,7 @@ export const checkoutOperations = [
     access: publicAccess,
     request: { body: RequestRefundRequest },
     response: { status: 202, record: CheckoutSessionRecord },
-    errors: [NotRefundable, RefundAddressRefused],
+    errors: [NotRefundable, RefundTooEarly, RefundAddressRefused],
     limit: "submit",
     handle: (service, call) =>
       service.requestRefund(call.context, call.params.checkoutId, call.body),

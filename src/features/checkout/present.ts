@@ -22,6 +22,7 @@ import type {
   CheckoutSessionRecord,
 } from "./records.ts";
 import {
+  isRefundOpen,
   mayChooseOption,
   nextActionOf,
   noticesOf,
@@ -64,10 +65,12 @@ export interface CheckoutView extends StoredCheckout {
 export function sessionEdge(view: CheckoutView, at: Instant): string {
   const state = stateOf(view, at);
   const { current, required } = view.invoice.confirmations;
+  const refundable = refundablePayments(view);
   const offered = view.options.map(({ network, tokenSymbol }) => `${network.id}/${tokenSymbol}`);
   const parts = [
-    ...[state, nextActionOf(state, view, at), noticesOf(view, state, at), current, required],
-    ...[refundablePayments(view).map(({ id }) => id), lastCheckedAt(state, view)],
+    ...[state, nextActionOf(state, view, refundsOf(view, refundable), at)],
+    ...[noticesOf(view, state, at), current, required],
+    ...[refundable.map(({ id }) => id), lastCheckedAt(state, view)],
     ...[mayChooseOption(state, view, at), ...offered],
   ];
   return parts.map(String).join(" ");
@@ -79,11 +82,12 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   const { asset } = invoice.payable;
   const excess = invoice.received.units - invoice.asked.units;
   const state = stateOf(view, at);
-  const nextAction = nextActionOf(state, view, at);
   const refundable = refundablePayments(view);
+  const nextAction = nextActionOf(state, view, refundsOf(view, refundable), at);
   const spare = new Set(
     refundable.filter(({ status }) => status === "rejected").map(({ id }) => id),
   );
+  const arrived = arrivedAmounts(view, spare);
   return {
     id: invoice.checkoutId,
     state,
@@ -111,7 +115,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     qrCode: invoice.walletAddress,
     paymentUri: nextAction === "pay" ? uriOf(view) : null,
     walletTransfer: nextAction === "pay" && !isLookedFor(view) ? walletTransferOf(view) : null,
-    paymentInstructions: instructions(view, state, nextAction),
+    paymentInstructions: instructions(view, state, nextAction, arrived),
     merchantDisplayName: view.merchant.displayName,
     merchantWebsite: view.merchant.website,
     merchantContactEmail: view.merchant.contactEmail,
@@ -125,7 +129,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     confirmationProgress: { ...invoice.confirmations },
     confirmationSeconds: state === "confirming" ? confirmationSeconds(view) : null,
     lastCheckedAt: lastCheckedAt(state, view),
-    arrivedAmounts: arrivedAmounts(view, spare).map(presentAmount),
+    arrivedAmounts: arrived.map(presentAmount),
     transactions: transactionsOf(view, state, spare).map((payment) => ({
       transactionHash: hashText(view, payment.network, payment.transactionHash),
       explorerUrl: transactionLink(networkOf(view, payment.network), payment.transactionHash),
@@ -141,6 +145,10 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     redirectUrl: invoice.redirectUrl,
     receipt: presentReceipt(view, state),
   };
+}
+
+function refundsOf({ refunds }: CheckoutView, refundable: readonly CheckoutPayment[]) {
+  return { canRequestRefund: refundable.length > 0, refunds };
 }
 
 /**
@@ -245,6 +253,10 @@ function lastCheckedAt(state: CheckoutState, { networkState }: CheckoutView): st
   return toIso(networkState.tipTime);
 }
 
+function amountText(amount: Money): string {
+  return `${formatMoney(amount)} ${amount.asset.code}`;
+}
+
 function presentAmount(amount: Money): z.input<typeof CheckoutAmountRecord> {
   return { amount: formatMoney(amount), tokenSymbol: amount.asset.code };
 }
@@ -282,16 +294,43 @@ function walletTransferOf(view: CheckoutView): CheckoutSession["walletTransfer"]
   return { ...transfer, tokenDecimals: view.invoice.payable.asset.decimals };
 }
 
-function instructions(view: CheckoutView, state: CheckoutState, nextAction: NextAction): string {
+function instructions(
+  view: CheckoutView,
+  state: CheckoutState,
+  nextAction: NextAction,
+  arrived: readonly Money[],
+): string {
   const { invoice, network } = view;
   if (nextAction === "pay") {
     return fill(instructionWords.sendExactly, {
-      amount: `${formatMoney(invoice.remaining)} ${invoice.remaining.asset.code}`,
+      amount: amountText(invoice.remaining),
       network: networkText({ networkTitle: network.title, tokenStandard: network.tokenStandard }),
       address: invoice.walletAddress,
     });
   }
-  return fill(instructionWords[restInstructions[state]], { merchant: view.merchant.displayName });
+  return fill(instructionWords[wordsOf(view, state, nextAction)], {
+    merchant: view.merchant.displayName,
+    arrived: arrived.map(amountText).join(" + "),
+  });
+}
+
+/** Returns the instructions where nothing is to be paid: refunds come first, as in `nextAction`. */
+function wordsOf(
+  { invoice, refunds }: CheckoutView,
+  state: CheckoutState,
+  nextAction: NextAction,
+): keyof typeof instructionWords {
+  if (nextAction === "request_refund") {
+    return invoice.status === "paid" ? "askForExcess" : "askForRefund";
+  }
+  if (isRestState(state) && isRefundOpen(refunds)) return "refundAsked";
+  const isGone = state === "expired_unpaid" && invoice.exception === "reverted";
+  return isGone ? "sendNothingGone" : restInstructions[state];
+}
+
+/** Whether nothing can be paid and nothing waits for the merchant's decision about a payment. */
+function isRestState(state: CheckoutState): boolean {
+  return state.startsWith("expired_") || state === "canceled" || state === "overpaid";
 }
 
 /** The payer's instructions in each state, unless there is something to pay. */
@@ -307,7 +346,7 @@ const restInstructions = {
   overpaid: "sendNothingPaid",
   paid_late: "sendNothingPaid",
   expired_unpaid: "sendNothingExpired",
-  expired_partly_paid: "sendNothingExpired",
+  expired_partly_paid: "sendNothingExpiredPart",
   canceled: "sendNothingCanceled",
   canceled_review: "sendNothingCanceledPaid",
 } as const satisfies Record<CheckoutState, keyof typeof instructionWords>;

@@ -2,6 +2,7 @@ import { hour, minute, type Instant } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import type { PayerInvoice } from "../invoices/index.ts";
+import type { PayerRefund } from "../refunds/index.ts";
 import type { ClaimResult, SubmittedTransaction } from "../payments/index.ts";
 import type { CheckoutPayment } from "./ports.ts";
 
@@ -30,6 +31,7 @@ export const nextActions = [
   "wait",
   "check_again",
   "request_new_link",
+  "request_refund",
   "contact_merchant",
   "none",
 ] as const;
@@ -147,8 +149,37 @@ export function stateOf(inputs: CheckoutInputs, now: Instant): CheckoutState {
   }
 }
 
-/** Returns the payer's next step in a state. While it is `pay`, the payer sees an amount and an address. */
+/** The payer's refunds, as far as they change the next step. */
+interface RefundInputs {
+  /** Whether the payer can ask for a refund now. */
+  readonly canRequestRefund: boolean;
+  readonly refunds: readonly Pick<PayerRefund, "status">[];
+}
+
+/**
+ * Returns the payer's next step in a state. While it is `pay`, the payer sees an amount and an address. Where nothing can
+ * be paid and the merchant decides nothing, a refund comes first: asking for it, then waiting for it.
+ */
 export function nextActionOf(
+  state: CheckoutState,
+  inputs: Pick<CheckoutInputs, "invoice" | "isAccepted">,
+  { canRequestRefund, refunds }: RefundInputs,
+  now: Instant,
+): NextAction {
+  const action = actionIn(state, inputs, now);
+  const isLeftOver = action === "request_new_link" || action === "contact_merchant";
+  if (state === "cannot_check" || !(isLeftOver || action === "none")) return action;
+  if (canRequestRefund) return "request_refund";
+  return isLeftOver && isRefundOpen(refunds) ? "wait" : action;
+}
+
+/** Whether a refund was asked for that is not confirmed yet. */
+export function isRefundOpen(refunds: RefundInputs["refunds"]): boolean {
+  return refunds.some(({ status }) => status === "requested" || status === "sent");
+}
+
+/** Returns the next step without refunds. */
+function actionIn(
   state: CheckoutState,
   { invoice, isAccepted }: Pick<CheckoutInputs, "invoice" | "isAccepted">,
   now: Instant,
@@ -189,7 +220,7 @@ export function mayChooseOption(
   { invoice, isAccepted }: Pick<CheckoutInputs, "invoice" | "isAccepted">,
   now: Instant,
 ): boolean {
-  if (nextActionOf(state, { invoice, isAccepted }, now) === "pay") return true;
+  if (actionIn(state, { invoice, isAccepted }, now) === "pay") return true;
   return state === "cannot_check" && !isAccepted && now < invoice.expiresAt;
 }
 

@@ -4,7 +4,15 @@ export const NotRefundable = defineProblem({
   code: "not_refundable",
   status: 409,
   title: "There is nothing to refund",
-  remedy: "Read the payment: only a confirmed surplus that was not refunded can be refunded.",
+  remedy:
+    "Do not repeat the request: the payment has no surplus that was not refunded. `detail` says what takes it.",
+});
+export const RefundTooEarly = defineProblem({
+  code: "refund_too_early",
+  status: 409,
+  title: "The payment is not certain yet",
+  remedy:
+    "Wait as long as `Retry-After` says, then send the same request again: `detail` says what is missing. Send no money before.",
 });
 export const RefundTooLarge = defineProblem({
   code: "refund_too_large",

@@ -1,5 +1,5 @@
 export { makeRefundRequests } from "./changes.ts";
-export { NotRefundable, RefundAddressRefused } from "./errors.ts";
+export { NotRefundable, RefundAddressRefused, RefundTooEarly } from "./errors.ts";
 export { makeRefundExaminer } from "./verification/examiner.ts";
 export {
   makePayerRefunds,

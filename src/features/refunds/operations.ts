@@ -8,6 +8,7 @@ import {
   RefundAddressRefused,
   RefundNotRequested,
   RefundOpen,
+  RefundTooEarly,
   RefundTooLarge,
   TransactionUsed,
 } from "./errors.ts";
@@ -52,6 +53,7 @@ export const refundOperations = [
     response: { status: 201, record: RefundRecord },
     errors: [
       NotRefundable,
+      RefundTooEarly,
       RefundTooLarge,
       RefundOpen,
       RefundAddressRefused,
@@ -84,7 +86,7 @@ export const refundOperations = [
     access: organization("payments:decide"),
     request: { body: SendRefundRequest },
     response: { status: 200, record: RefundRecord },
-    errors: [RefundNotRequested, TransactionUsed, NotRefundable, NetworkNotEnabled],
+    errors: [RefundNotRequested, TransactionUsed, NotRefundable, RefundTooEarly, NetworkNotEnabled],
     handle: (service, call) =>
       service.send(
         call.context,

@@ -1,5 +1,5 @@
 import { bind, type Bound } from "../../kernel/bind.ts";
-import type { Clock, Instant } from "../../kernel/clock.ts";
+import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { tokenAsset } from "../../kernel/money/asset.ts";
@@ -21,6 +21,7 @@ import {
   NotRefundable,
   RefundNotRequested,
   RefundOpen,
+  RefundTooEarly,
   RefundTooLarge,
   TransactionUsed,
 } from "./errors.ts";
@@ -112,7 +113,7 @@ async function paymentToRefund(
 
 /**
  * Records a refund that the merchant agreed with the payer. 404 if there is no such payment; 409 `not_refundable`,
- * `refund_too_large`, `refund_open`, `managed_by_billing`; 400 or 422 `refund_address_refused` for the address.
+ * `refund_too_early`, `refund_too_large`, `refund_open`, `managed_by_billing`; 400 or 422 `refund_address_refused` for the address.
  */
 function create(
   deps: RefundDependencies,
@@ -142,7 +143,7 @@ function create(
   });
 }
 
-/** Throws 409 `not_refundable` unless the payment is confirmed and verified, and has a surplus. */
+/** Throws 409 `refund_too_early` unless the payment is confirmed and verified, and `not_refundable` without a surplus. */
 function requireRefundable(found: RefundablePayment): void {
   const { payment, free } = found;
   requireConfirmed(found);
@@ -152,7 +153,8 @@ function requireRefundable(found: RefundablePayment): void {
       id !== payment.id && invoiceId === payment.invoiceId && status === "confirming",
   );
   if (waiting !== undefined && found.surplus <= 0n) {
-    throw new NotRefundable(
+    throw tooEarly(
+      found,
       `${waiting.id} of the same invoice is not confirmed and may not have happened. Until it is confirmed, the invoice needs all of ${payment.id}; afterwards its newest payments have the excess. Do not send anything before.`,
     );
   }
@@ -211,7 +213,7 @@ export async function add(
 /**
  * Names the transaction that pays a refund; the network's worker verifies it. Another transaction replaces the named one
  * until that is found in a block, as when its fee is raised. 409 `refund_not_requested`,
- * `transaction_used`, `not_refundable` if the surplus is gone, 400 if the text contains no hash.
+ * `transaction_used`, `not_refundable` if the surplus is gone, `refund_too_early`, 400 if the text contains no hash.
  */
 async function send(
   deps: RefundDependencies,
@@ -335,10 +337,24 @@ async function lockBoth(
   return { found, refund };
 }
 
-/** Throws 409 `not_refundable`, with what is missing, unless the payment is confirmed and verified. */
+/** Throws 409 `refund_too_early`, with what is missing, unless the payment is confirmed and verified. */
 function requireConfirmed(found: RefundablePayment): void {
   if (found.isConfirmed && found.isVerified) return;
-  throw new NotRefundable(missingOf(found));
+  throw tooEarly(found, missingOf(found));
+}
+
+/** The shortest time after which a refund that was too early is worth another request, in seconds. */
+const tooEarlySeconds = minute / second;
+
+/** Returns the problem of a payment that may be refundable later, with the time that its missing blocks take. */
+export function tooEarly(found: RefundablePayment, detail: string): Error {
+  const { payment, network, state } = found;
+  const needed = isCounted(payment) ? payment.requiredConfirmations : finalConfirmations(network);
+  const missing = needed - confirmationsOf(state.tipHeight, payment.blockHeight);
+  const blocksSeconds = Math.ceil((missing * network.blockTimeMs) / second);
+  return new RefundTooEarly(detail, {
+    retryAfterSeconds: Math.max(tooEarlySeconds, blocksSeconds),
+  });
 }
 
 /** Returns what a payment lacks that is not confirmed or not verified yet. */

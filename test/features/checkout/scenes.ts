@@ -11,7 +11,7 @@ export interface Scene {
   set(lab: Lab, network: LabNetwork): void;
 }
 
-const received = (text: string, left = "0.00") => ({
+export const received = (text: string, left = "0.00") => ({
   received: inUsdt(text),
   remaining: inUsdt(left),
   paidAmount: inUsd(text.slice(0, 5)),
@@ -105,7 +105,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "overpaid",
     state: "overpaid",
-    nextAction: "contact_merchant",
+    nextAction: "request_refund",
     headline: "Paid. You sent 4.9999 USDT too much",
     set(lab) {
       lab.world.payments = [aPayment({ amount: inUsdt("30.00").units })];
@@ -130,7 +130,7 @@ export const scenes: readonly Scene[] = [
   {
     name: "expired partly paid",
     state: "expired_partly_paid",
-    nextAction: "contact_merchant",
+    nextAction: "request_refund",
     headline: "Only part was paid in time",
     set(lab, network) {
       later(lab, network);

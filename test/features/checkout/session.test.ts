@@ -10,13 +10,14 @@ import {
   aState,
   anInvoice,
   checkoutId,
+  inUsdt,
   openLab,
   organizationId,
   startOfTime,
   type Lab,
   type LabNetwork,
 } from "./lab.ts";
-import { scenes } from "./scenes.ts";
+import { received, scenes } from "./scenes.ts";
 
 const path = `/v1/checkout/${checkoutId}`;
 
@@ -292,6 +293,36 @@ describe("getCheckoutSession", () => {
     const { paymentInstructions } = await inScene("canceled, and money came", "ethereum");
     expect(paymentInstructions).to.match(/a payment has arrived, which .+ will review/);
     expect(paymentInstructions).to.match(/Do not send anything else/);
+  });
+
+  it("names the money that has arrived once nothing can be paid, and its refund as the next step", async () => {
+    await open();
+    const rejected = aPayment({ status: "rejected", amount: inUsdt("12.50").units });
+    const shown = async (changes: Parameters<Lab["change"]>[0]) => {
+      lab.world.at = startOfTime + hour;
+      lab.change(changes);
+      const { state, nextAction, paymentInstructions: words } = await session();
+      return { state, nextAction, words };
+    };
+    lab.world.payments = [rejected];
+    const expired = await shown({ status: "expired" });
+    expect(expired).to.include({ state: "expired_unpaid", nextAction: "request_refund" });
+    expect(expired.words).to.match(/12\.50 USDT has arrived .* Ask for the refund/);
+    // Beside the payments that paid the invoice: there is money left over although it is paid.
+    lab.world.payments = [rejected, aPayment({ transactionHash: aHash("b") })];
+    const paid = await shown({ status: "paid", ...received("25.0001"), paidAt: startOfTime });
+    expect(paid).to.include({ state: "paid", nextAction: "request_refund" });
+    expect(paid.words).to.match(/^The invoice is paid, and more has arrived .* Ask for the refund/);
+    // A part that is not confirmed, whose refund nobody can ask for yet.
+    lab.world.payments = [aPayment({ status: "confirming", amount: inUsdt("10.00").units })];
+    const part = await shown({ status: "expired", paidAt: null, ...received("10.00", "15.0001") });
+    expect(part).to.include({ state: "expired_partly_paid", nextAction: "contact_merchant" });
+    expect(part.words).to.match(/10\.00 USDT has arrived .* contact Café Zürich/);
+    // The chain is final without the payment.
+    lab.world.payments = [aPayment({ status: "reverted" })];
+    const gone = await shown({ exception: "reverted", ...received("0.00", "25.0001") });
+    expect(gone).to.include({ state: "expired_unpaid", nextAction: "request_new_link" });
+    expect(gone.words).to.match(/removed its payment .* ask Café Zürich for a new invoice/);
   });
 
   it("asks for nothing after the deadline, even if the network was not read since", async () => {

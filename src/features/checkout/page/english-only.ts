@@ -35,6 +35,16 @@ export const instructionWords = {
   sendNothingPaid: "The invoice is paid. Do not send anything else.",
   sendNothingExpired:
     "The invoice has expired. Do not send anything; ask {merchant} for a new one.",
+  sendNothingExpiredPart:
+    "The invoice has expired, and {arrived} has arrived for it. Do not send anything else; contact {merchant} about this money.",
+  sendNothingGone:
+    "The invoice has expired, and a reorganization removed its payment from the chain. Do not send anything to its address; ask {merchant} for a new invoice.",
+  askForRefund:
+    "The invoice can no longer be paid, and {arrived} has arrived for it. Do not send anything else. Ask for the refund: give the hash of the payment's transaction and an address of your own.",
+  askForExcess:
+    "The invoice is paid, and more has arrived than it needs. Do not send anything else. Ask for the refund of the rest: give the hash of the payment's transaction and an address of your own.",
+  refundAsked:
+    "A refund was requested, and {merchant} sends it to the address that was given. Do not send anything.",
   sendNothingCanceled: "The invoice is canceled. Do not send anything.",
   sendNothingCanceledPaid:
     "The invoice is canceled, and a payment has arrived, which {merchant} will review. Do not send anything else.",

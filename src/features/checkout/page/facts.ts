@@ -118,6 +118,6 @@ function askedOf({
 }
 
 /** Whether an amount of the session is zero, however many decimals it has. */
-function isZero(amount: string): boolean {
+export function isZero(amount: string): boolean {
   return !/[1-9]/.test(amount);
 }

@@ -15,7 +15,7 @@ import {
 } from "../../payments/index.ts";
 import { readRefundAddress } from "./address-rules.ts";
 import { NotRefundable } from "../errors.ts";
-import { add, type RefundDependencies } from "../service.ts";
+import { add, tooEarly, type RefundDependencies } from "../service.ts";
 import { hasRejected, lockOpenRefund } from "../store.ts";
 
 /** The invoice of a checkout. */
@@ -62,7 +62,7 @@ interface Asked {
 
 /**
  * Returns the refund that these inputs would request; null if one of the payment is open already. 400 unless the texts
- * are a hash and an address of the network, 409 `not_refundable`, 422 `refund_address_refused`.
+ * are a hash and an address of the network, 409 `not_refundable`, `refund_too_early`, 422 `refund_address_refused`.
  */
 function offer(
   deps: RefundDependencies,
@@ -128,7 +128,8 @@ async function ask(
   // Anyone who knows the public hash could repeat a request that the merchant has rejected.
   const { rule } = found.payment;
   if (rule === "submitted_hash" && (await hasRejected(tx, paymentId))) throw nothing();
-  if (!found.isConfirmed || !found.isVerified || found.free === 0n) throw nothing();
+  if (found.free === 0n) throw nothing();
+  if (!found.isConfirmed || !found.isVerified) throw tooEarly(found, payerMustWait);
   const address = await readRefundAddress(
     tx,
     deps.networks,
@@ -138,6 +139,9 @@ async function ask(
   );
   return { found, address };
 }
+
+const payerMustWait =
+  "The payment is not certain yet: its block can still be replaced, or is being checked. Send the same request again later.";
 
 /** Says no more than that there is nothing: the reason may be about another invoice. */
 function nothing(): Error {

@@ -1,7 +1,7 @@
 import { minute, second } from "../../../../kernel/clock.ts";
 import type { ClaimResult } from "../../../payments/index.ts";
 import { fill, formatDuration, networkText, type Catalogue } from "../catalogue.ts";
-import { shownTime } from "../facts.ts";
+import { isZero, shownTime } from "../facts.ts";
 import { tokenText, type Tone } from "../page-words.ts";
 import { makeHelp } from "./contact.ts";
 import type { CheckoutSession } from "../../present.ts";
@@ -79,8 +79,9 @@ function contactParts(session: CheckoutSession, text: Catalogue): Part[] {
 }
 
 function draft(session: CheckoutSession, text: Catalogue): Draft {
+  const { invoice } = session;
   const notices = session.notices.map((notice) => text[noticeTexts[notice]]);
-  const refundOr = (otherwise: string) => refundStep(session, text, otherwise);
+  const refundOr = (...otherwise: string[]) => refundStep(session, text, ...otherwise);
   const waiting = session.canRequestRefund
     ? [text.contactIfLong, text.waitOrRefund]
     : [text.contactOrRefund];
@@ -119,11 +120,13 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
     case "reverted":
       return ["careful", text.revertedHeadline, text.revertedLead, ...notices, text.revertedNext];
     case "paid":
-      return ["done", text.paidHeadline, text.paidLead];
+      return ["done", text.paidHeadline, text.paidLead, ...refundOr()];
     case "overpaid":
       return ["done", text.overpaidHeadline, text.overpaidLead, ...refundOr(text.overpaidAction)];
     case "paid_late": {
-      if (session.nextAction === "none") return ["done", text.paidLateHeadline, text.paidLateLead];
+      if (isZero(invoice.excessAmount)) {
+        return ["done", text.paidLateHeadline, text.paidLateLead, ...refundOr()];
+      }
       const { overpaidHeadline, paidLateOverpaidLead } = text;
       return ["done", overpaidHeadline, paidLateOverpaidLead, ...refundOr(text.overpaidAction)];
     }
@@ -286,9 +289,8 @@ function cannotCheckDraft(
  * Whether asking for a refund is what the payer does next. While the merchant decides about a payment, waiting is; while
  * something can be paid, paying is.
  */
-export function isRefundNext({ canRequestRefund, nextAction, state }: CheckoutSession): boolean {
-  if (!canRequestRefund || state === "cannot_check") return false;
-  return nextAction === "contact_merchant" || nextAction === "request_new_link";
+export function isRefundNext({ nextAction }: CheckoutSession): boolean {
+  return nextAction === "request_refund";
 }
 
 /** Returns the words of the refund's form; without one, other steps, unless a refund has been requested. */
