@@ -145,7 +145,10 @@ const examples: Readonly<Record<string, Making>> = {
   }),
   acceptPayment: async ({ reviewedPayment }) => ({ ids: { paymentId: await reviewedPayment() } }),
   rejectPayment: async ({ reviewedPayment }) => ({ ids: { paymentId: await reviewedPayment() } }),
-  reversePayment: async ({ countedPayment }) => ({ ids: { paymentId: await countedPayment() } }),
+  reversePayment: async ({ countedPayment }) => ({
+    ids: { paymentId: await countedPayment() },
+    body: { cancel: false },
+  }),
   allocateTransfer: async ({ counter, owner, unmatchedTransfer }) => {
     const invoiceId = idIn(await counter.issue(owner, { amount: "5.00" }));
     return {

@@ -2003,6 +2003,11 @@ export interface ResetPasswordRequest {
   readonly newPassword: string;
 }
 
+export interface ReversePaymentRequest {
+  /** Cancels the payment's invoice in the same step, so that its page never asks for the money again; false by default. Refused with `invoice_not_cancelable`, and nothing changes, while other payments count for the invoice. */
+  readonly cancel?: boolean | undefined;
+}
+
 export interface RotateWebhookSecretRequest {
   /** How long deliveries are also signed with the old secret, in seconds; 0 ends it immediately. Default: 86400. */
   readonly overlapSeconds?: number | undefined;

@@ -16,6 +16,7 @@ export { makeManagedInvoices, type ManagedInvoices } from "./managed/service.ts"
 export {
   AmountTooLarge,
   AmountTooSmall,
+  InvoiceNotCancelable,
   InvoiceNotOpen,
   ManagedByBilling,
   NetworkNotReady,

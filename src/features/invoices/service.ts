@@ -5,9 +5,7 @@ import type { Money } from "../../kernel/money/money.ts";
 import { mapPage, parsePage, toPartialPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { networkStates } from "../../platform/chain/state/network-state.ts";
 import type { Reader, Tx, WriteContext } from "../../platform/database/index.ts";
-import type { EventType } from "../../platform/events/catalogue.ts";
-import { meterInvoice } from "../usage/index.ts";
-import { announce, changedFields } from "./issuing/announce.ts";
+import { cancelInvoice, lockView, saveChange } from "./issuing/cancel.ts";
 import {
   checkInvoice,
   createInvoice,
@@ -17,10 +15,9 @@ import {
   type InvoiceInput,
 } from "./issuing/create.ts";
 import { draftRow, editedInput, type InvoiceChanges } from "./issuing/draft.ts";
-import { InvoiceNotCancelable, InvoiceNotEditable } from "./errors.ts";
+import { InvoiceNotEditable } from "./errors.ts";
 import { externalIdConflict, isExternalIdTaken } from "./issuing/insert.ts";
 import { requireUnmanaged } from "./managed/service.ts";
-import { endHolds } from "./holds/matching.ts";
 import { issue } from "./issuing/issue.ts";
 import { planIssue } from "./issuing/plan.ts";
 import { readOffer } from "./options/requested.ts";
@@ -29,7 +26,6 @@ import { listInvoices } from "./search/listing.ts";
 import type { InvoicesOfTransaction } from "./search/narrowing.ts";
 import { payerInvoice, type PayerInvoice } from "./payer-view.ts";
 import { shownInvoice, viewOf, type InvoiceView } from "./present.ts";
-import { replaceTerms } from "./search/search-terms.ts";
 import { findByCheckoutId, findInvoice, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 
@@ -136,25 +132,8 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
     },
 
     cancel: (context, organizationId, invoiceId) =>
-      db.write(context, async (tx) => {
-        const at = clock.now();
-        return cancel(tx, deps, at, await lockView(tx, deps, organizationId, invoiceId));
-      }),
+      db.write(context, (tx) => cancelInvoice(tx, deps, organizationId, invoiceId, clock.now())),
   };
-}
-
-async function lockView(
-  tx: Tx,
-  { baseUrl }: InvoiceDependencies,
-  organizationId: Id<"organization">,
-  invoiceId: Id<"invoice">,
-): Promise<InvoiceView> {
-  const row = await tx.lockOne(invoices, "WHERE organization_id = $1 AND id = $2", [
-    organizationId,
-    invoiceId,
-  ]);
-  if (row === null) throw notFound();
-  return shownInvoice(tx, row, baseUrl());
 }
 
 async function updateDraft(
@@ -181,51 +160,9 @@ async function updateDraft(
     createdAt,
     version,
   };
-  if (changes.status === undefined) return save(tx, deps, at, "invoice.updated", current, draft);
+  if (changes.status === undefined)
+    return saveChange(tx, deps, at, "invoice.updated", current, draft);
   const plan = await planIssue(tx, deps, organizationId, terms, terms.walletId, at);
   const issued = await issue(tx, deps, draft, plan, at);
-  return save(tx, deps, at, "invoice.issued", current, issued);
-}
-
-async function cancel(
-  tx: Tx,
-  deps: InvoiceDependencies,
-  at: Instant,
-  current: InvoiceView,
-): Promise<InvoiceView> {
-  requireUnmanaged(current);
-  const { status, seenAmount } = current;
-  const isCancelable = status === "draft" || status === "open" || status === "expired";
-  if (!isCancelable || seenAmount > 0n) {
-    throw new InvoiceNotCancelable(
-      "A draft, an open or an expired invoice can be canceled while it has no payments. Read the invoice to see its status.",
-    );
-  }
-  const lateUntil = await endHolds(tx, current, at);
-  const remainingAmount = current.payableAmount === null ? null : 0n;
-  const { checkoutUrl: _, tipHeight: __, ...row } = current;
-  const ended = { canceledAt: at, lateUntil, remainingAmount };
-  const canceled = { ...row, ...ended, status: "canceled" as const };
-  return save(tx, deps, at, "invoice.canceled", current, canceled);
-}
-
-/** Stores and announces a change; without one, returns the invoice as it was. */
-async function save(
-  tx: Tx,
-  deps: InvoiceDependencies,
-  at: Instant,
-  type: EventType,
-  before: InvoiceView,
-  after: InvoiceRow,
-): Promise<InvoiceView> {
-  const { id, organizationId: _, publicId: __, createdAt: ___, ...rest } = after;
-  const set = { ...rest, version: before.version + 1, updatedAt: at };
-  const view = viewOf({ ...after, ...set }, deps.baseUrl(), before.tipHeight);
-  const changes = changedFields(before, view);
-  if (Object.keys(changes).length === 0) return before;
-  await tx.update(invoices, set, "WHERE id = $1", [id]);
-  await replaceTerms(tx, before, after);
-  meterInvoice(tx, deps.ids, at, before, view);
-  announce(deps, tx, at, { types: [type], previousStatus: before.status, changes }, view);
-  return view;
+  return saveChange(tx, deps, at, "invoice.issued", current, issued);
 }

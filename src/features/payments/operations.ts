@@ -1,7 +1,7 @@
 import { organization } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import { ManagedByBilling } from "../invoices/index.ts";
+import { InvoiceNotCancelable, ManagedByBilling } from "../invoices/index.ts";
 import { NetworkNotEnabled } from "../wallets/index.ts";
 import type { PaymentDecisions } from "./inbox/decide-payment.ts";
 import {
@@ -11,7 +11,13 @@ import {
   TransferAllocated,
 } from "./errors.ts";
 import { presentPayment, type PaymentView } from "./present-payment.ts";
-import { PaymentListRecord, paymentQuery, PaymentRecord, readPaymentQuery } from "./records.ts";
+import {
+  PaymentListRecord,
+  paymentQuery,
+  PaymentRecord,
+  readPaymentQuery,
+  ReversePaymentRequest,
+} from "./records.ts";
 import type { PaymentService } from "./service.ts";
 
 const operation = operationsOf<PaymentService>();
@@ -87,12 +93,19 @@ export const decisionOperations = [
     path: "/organizations/{organizationId}/payments/{paymentId}/reverse",
     summary: "Reverse a payment that counts",
     description:
-      "For a payment that was assigned to the wrong invoice, or that pays for an order you do not deliver. It no longer counts, and its amount can be allocated again or refunded. The payment stays on record as `rejected`, and the transfer's decisions show who reversed it.",
+      "For a payment that was assigned to the wrong invoice, or that pays for an order you do not deliver. It no longer counts, and its amount can be allocated again or refunded. The payment stays on record as `rejected`, and the transfer's decisions show who reversed it. The invoice can be paid again until its deadline, and its page asks for the money; with `cancel`, the invoice is canceled in the same step. The body may be left out.",
     access: organization("payments:decide"),
+    request: { body: ReversePaymentRequest },
     response: { status: 200, record: PaymentRecord },
-    errors: [PaymentNotCounted, PaymentRefunded, ManagedByBilling, NetworkNotEnabled],
+    errors: [
+      PaymentNotCounted,
+      PaymentRefunded,
+      InvoiceNotCancelable,
+      ManagedByBilling,
+      NetworkNotEnabled,
+    ],
     handle: (service, call) =>
-      service.reverse(call.context, call.organizationId, call.params.paymentId),
+      service.reverse(call.context, call.organizationId, call.params.paymentId, call.body),
     present: presentPayment,
   }),
 ];

@@ -6,6 +6,7 @@ import {
   listRecord,
   moneyAnswer,
   objectVersion,
+  requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
 import {
@@ -126,3 +127,10 @@ export function readPaymentQuery<Q extends PaymentQuery>({
     paidTo: momentOf(paidTo),
   };
 }
+
+export const ReversePaymentRequest = requestRecord("ReversePaymentRequest", {
+  cancel: z.boolean().optional().meta({
+    description:
+      "Cancels the payment's invoice in the same step, so that its page never asks for the money again; false by default. Refused with `invoice_not_cancelable`, and nothing changes, while other payments count for the invoice.",
+  }),
+});

@@ -27,6 +27,8 @@ interface Amount {
 }
 
 interface Session {
+  readonly state: string;
+  readonly nextAction: string;
   readonly invoice: Readonly<Record<string, string>>;
   readonly qrCode: string;
   readonly paymentUri: string | null;

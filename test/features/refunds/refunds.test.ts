@@ -625,9 +625,12 @@ eachStore("refunds", (store) => {
     expect(refusal(await create(payment), "not_refundable"))
       .to.include(`needs all of ${String(payment)}`)
       .and.include(`reverse the payment first (POST …/payments/${String(payment)}/reverse)`);
-    await expectStatus(desk.post(`/payments/${String(payment)}/reverse`), 200);
-    const canceled = await desk.post(`/invoices/${String(invoice["id"])}/cancel`);
-    expect(canceled.body).to.include({ status: "canceled", paidTokenAmount: "0.00" });
+    const reverse = (paymentId: unknown) =>
+      desk.post(`/payments/${String(paymentId)}/reverse`, { cancel: true });
+    await expectStatus(reverse(payment), 200);
+    const canceled = await desk.read(invoice);
+    expect(canceled).to.include({ status: "canceled", paidTokenAmount: "0.00" });
+    expect((await desk.session(invoice))["nextAction"]).not.to.equal("pay");
     await desk.counter.mine(finalBlocks);
     await expectStatus(create(payment), 201);
     const refund = await desk.refundOf(invoice);
@@ -640,6 +643,22 @@ eachStore("refunds", (store) => {
     const path = `/refunds/${String(refund["id"])}/reject`;
     await expectStatus(desk.post(path, { reason: "Not sent" }), 200);
     expect(await aside(invoice)).to.deep.equal({ owedAmount: payableAmount, reviewAmount: "0.00" });
+  });
+
+  it("find a reversed payment whose invoice has others as it was, if the invoice was to be canceled too", async () => {
+    const invoice = await desk.issue();
+    await desk.paid(invoice);
+    await desk.pay("10.00");
+    const second = await allocate(invoice, "10.00");
+    await desk.counter.mine(3);
+    const before = await desk.read(invoice);
+    const refused = await desk.post(`/payments/${String(second)}/reverse`, { cancel: true });
+    expect([refused.status, refused.body["code"]]).to.deep.equal([409, "invoice_not_cancelable"]);
+    expect(await desk.read(invoice)).to.deep.equal(before);
+    const kept = await desk.counter.get(desk.merchant, `/payments/${String(second)}`);
+    expect(kept).to.include({ status: "confirmed" });
+    await expectStatus(desk.post(`/payments/${String(second)}/reverse`, { cancel: false }), 200);
+    expect(await desk.read(invoice)).to.include({ status: "paid", owedAmount: "10.00" });
   });
 
   it("are not created of confirmed money for an excess that is not confirmed", async () => {

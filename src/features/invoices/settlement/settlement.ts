@@ -12,6 +12,7 @@ import type { Database, Tx } from "../../../platform/database/index.ts";
 import { makeMeter } from "../../usage/index.ts";
 import { raisePaidIndexes } from "../../wallets/index.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
+import { cancelInvoice } from "../issuing/cancel.ts";
 import { announce, type AnnouncerDependencies } from "../issuing/announce.ts";
 import { forgetWarnings } from "../capacity/watch.ts";
 import { askedUntilNow, columnsOf, followMoney } from "../options/in-force.ts";
@@ -64,6 +65,16 @@ export interface Settlement {
     state: NetworkState,
     at: Instant,
   ): Promise<void>;
+  /**
+   * Cancels an invoice of the organization that has no payments that count any more. 409 `invoice_not_cancelable`
+   * unless it can be canceled.
+   */
+  cancelInvoice(
+    tx: Tx,
+    organizationId: Id<"organization">,
+    invoiceId: Id<"invoice">,
+    at: Instant,
+  ): Promise<unknown>;
   /**
    * Expires invoices whose deadline is before the newest scanned block, reopens those that a wrong time expired, and
    * releases ended holds, in a bounded batch. Returns their number; 0 if nothing was due. `finalTime` returns the time
@@ -129,6 +140,9 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       };
       await settle(tx, rows, totalsOf, state, at);
     },
+
+    cancelInvoice: (tx, organizationId, invoiceId, at) =>
+      cancelInvoice(tx, deps, organizationId, invoiceId, at),
 
     async sweepDeadlines(db, network, state, at, finalTime) {
       const time = deadlineTime(state, at);

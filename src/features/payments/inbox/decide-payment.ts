@@ -130,33 +130,56 @@ function reject(
 
 /**
  * Reverses a payment that counts: it no longer counts, and its amount can be allocated again. The payment stays on
- * record. 409 `payment_not_counted`, `managed_by_billing`.
+ * record. With `cancel`, its invoice is canceled in the same transaction, unless it is already, so that its page never
+ * asks for the money again. 409 `payment_not_counted`, `payment_refunded`, `managed_by_billing`, and with `cancel`
+ * `invoice_not_cancelable` if other payments count for the invoice: then nothing is changed.
  */
 function reverse(
   deps: Deps,
   context: WriteContext,
   organizationId: Id<"organization">,
   paymentId: Id<"payment">,
+  { cancel = false }: { readonly cancel?: boolean | undefined } = {},
 ): Promise<PaymentView> {
-  return decide(deps, context, organizationId, paymentId, ({ payment }) => {
-    if (!isTaking(payment)) {
-      throw new PaymentNotCounted(
-        payment.status === "review"
-          ? "This payment is in review. Reject it instead."
-          : `This payment is ${payment.status} and does not count.`,
-      );
-    }
-    return { decision: "reversed", payments: [rejectPayment(payment)] };
-  });
+  const withCancel = cancel ? cancelInvoiceOf : undefined;
+  return decide(
+    deps,
+    context,
+    organizationId,
+    paymentId,
+    ({ payment }) => {
+      if (!isTaking(payment)) {
+        throw new PaymentNotCounted(
+          payment.status === "review"
+            ? "This payment is in review. Reject it instead."
+            : `This payment is ${payment.status} and does not count.`,
+        );
+      }
+      return { decision: "reversed", payments: [rejectPayment(payment)] };
+    },
+    withCancel,
+  );
 }
 
-/** Applies a decision of a person. */
+async function cancelInvoiceOf(
+  tx: Tx,
+  { invoices }: Deps,
+  { payment, terms }: LockedCase,
+  at: Instant,
+): Promise<void> {
+  const { organizationId, invoiceId } = payment;
+  if (terms.get(invoiceId)?.isCanceled === true) return;
+  await invoices.cancelInvoice(tx, organizationId, invoiceId, at);
+}
+
+/** Applies a decision of a person, and what follows from it in the same transaction. */
 function decide(
   deps: Deps,
   context: WriteContext,
   organizationId: Id<"organization">,
   paymentId: Id<"payment">,
   rule: (found: Case) => Ruling,
+  then?: (tx: Tx, deps: Deps, found: LockedCase, at: Instant) => Promise<void>,
 ): Promise<PaymentView> {
   return deps.db.write(context, async (tx) => {
     const found = await lockCase(tx, deps, organizationId, paymentId);
@@ -166,7 +189,9 @@ function decide(
         "This payment pays a platform invoice and cannot be changed. Give its payer a credit or an adjustment instead: till billing credit, till billing adjust.",
       );
     }
-    const changes = await applyRuling(tx, deps, found, rule(found), deps.clock.now());
+    const at = deps.clock.now();
+    const changes = await applyRuling(tx, deps, found, rule(found), at);
+    await then?.(tx, deps, found, at);
     tx.afterCommit(() => {
       deps.wake(network.id);
     });

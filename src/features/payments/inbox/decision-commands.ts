@@ -56,13 +56,17 @@ export const decisionCommands = [
     name: "payments reverse",
     summary: "Reverse a payment that was assigned to the wrong invoice, or is to be refunded",
     arguments: [paymentId],
-    flags: [neededOrganization],
+    flags: [
+      neededOrganization,
+      { flags: "--cancel", description: "and cancel the invoice, so that nobody pays it again" },
+    ],
     examples: examplesOf("reverse"),
     effect: "write",
     look,
-    confirm: (_call, subject) =>
-      `Reverse ${subject}? It will no longer count for its invoice, and its amount returns to the inbox.`,
-    handle: (service, call) => service.reverse(call.context, ownerOf(call), idOf(call)),
+    confirm: (call, subject) =>
+      `Reverse ${subject}${call.isSet("cancel") ? ", and cancel its invoice" : ""}? It will no longer count for its invoice, and its amount returns to the inbox.`,
+    handle: (service, call) =>
+      service.reverse(call.context, ownerOf(call), idOf(call), { cancel: call.isSet("cancel") }),
     present,
     columns,
   }),

@@ -79,6 +79,7 @@ export function askingInvoices(ids: IdSource): AskingInvoices {
   return {
     totals,
     onSettle: () => undefined,
+    cancelInvoice: () => Promise.reject(new Error("stand-in invoices are not canceled")),
     ask({ address, exactAmount, terms }) {
       const invoice: AskedInvoice = {
         id: ids.next("invoice", startAt),
