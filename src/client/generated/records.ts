@@ -2280,7 +2280,7 @@ export interface TransferSuggestion {
   readonly amount: string;
   /** The amount that it still asks for, in tokens. */
   readonly remainingAmount: string;
-  /** Strongest first. */
+  /** Why the invoice is suggested, strongest first. `in_review`: a payment of the transfer to this invoice waits for a decision. `same_amount`: the unallocated amount is what the invoice still asks for, or its whole amount. `close_amount`: the two differ by at most 5 %, as when an exchange deducts its fee. `same_customer`: the sender has paid invoices of the same customer before. `possible_part`: less than the invoice asks for, sent to its address between its issue and its deadline. `in_time`: sent between its issue and its deadline. `already_paid`: the invoice asked for exactly this amount and is paid, so its payer may have paid twice. Money at an invoice's own address is suggested for that invoice and others of its customer only, and an invoice with an address of its own for money at another one only if the sender has paid for its customer before. */
   readonly reasons: readonly ("in_review" | "same_amount" | "close_amount" | "same_customer" | "possible_part" | "in_time" | "already_paid")[];
 }
 

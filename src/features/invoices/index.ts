@@ -5,6 +5,7 @@ export { makeCapacityService, type CapacityService } from "./capacity/service.ts
 export {
   customersOf,
   invoiceCandidates,
+  invoicesAtOwnAddress,
   isWhole,
   type InvoiceCandidate,
 } from "./settlement/candidates.ts";

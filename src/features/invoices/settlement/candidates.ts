@@ -152,6 +152,20 @@ async function recycledHeld(
   );
 }
 
+/** Returns the organization's invoices that have one of these addresses for themselves, in their option in force. */
+export function invoicesAtOwnAddress(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  walletAddresses: readonly string[],
+): Promise<InvoiceRow[]> {
+  return reader.find(
+    invoices,
+    `WHERE organization_id = $1 AND address_index IS NOT NULL
+       AND wallet_address IN ${listed(reader.dialect, 2)}`,
+    [organizationId, JSON.stringify([...new Set(walletAddresses)])],
+  );
+}
+
 /** Returns the customers of invoices; invoices without one are left out. */
 export async function customersOf(
   reader: Reader,

@@ -5,7 +5,7 @@ import { parsePage, toPage, toPageBy, type Page, type PageQuery } from "../../..
 import { notationOf, type Network } from "../../../platform/chain/networks.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../../platform/database/index.ts";
-import { customersOf, invoiceCandidates } from "../../invoices/index.ts";
+import { customersOf, invoiceCandidates, invoicesAtOwnAddress } from "../../invoices/index.ts";
 import { takenOf } from "../ledger/payment-rules.ts";
 import { suggest } from "./suggestions.ts";
 import { transfers, type ClaimRow, type PaymentRow, type TransferRow } from "../table.ts";
@@ -160,7 +160,19 @@ async function suggestions(
     organizationId,
     open.map(({ fromAddress }) => fromAddress),
   );
-  const customers = await customersOf(reader, [...paid.values()].flat());
+  const addressOf = (row: TransferRow) =>
+    notationOf(deps.networks, row.network).formatAddress(row.toAddress);
+  const housed = await invoicesAtOwnAddress(reader, organizationId, open.map(addressOf));
+  const assigned = (row: TransferRow) =>
+    (payments.get(row.id) ?? []).filter(({ rule }) => rule === "exclusive_address");
+  const customers = await customersOf(reader, [
+    ...[...paid.values()].flat(),
+    ...open.flatMap((row) => assigned(row).map(({ invoiceId }) => invoiceId)),
+  ]);
+  const ownersOf = (row: TransferRow) => [
+    ...housed.filter(({ walletAddress }) => walletAddress === addressOf(row)),
+    ...assigned(row).map(({ invoiceId: id }) => ({ id, customerId: customers.get(id) ?? null })),
+  ];
   const ids = new Set(open.map(({ id }) => id));
   return (transfer) => {
     if (!ids.has(transfer.id)) return [];
@@ -172,6 +184,7 @@ async function suggestions(
       payments: payments.get(transfer.id) ?? [],
       candidates,
       customers: known.size > customersOfSenderMax ? new Set() : known,
+      owners: ownersOf(transfer),
     });
   };
 }

@@ -66,10 +66,12 @@ export interface SuggestionCase {
   readonly candidates: readonly InvoiceCandidate[];
   /** Customers whose invoices the sender paid before; empty if there are many, as for exchanges. */
   readonly customers: ReadonlySet<Id<"customer">>;
+  /** The invoices whose own address received the transfer; empty at a shared address. */
+  readonly owners: readonly Pick<InvoiceRow, "id" | "customerId">[];
 }
 
 /**
- * Returns the invoices that a transfer fits best, best first. No invoice is suggested merely because it is the only
+ * Returns the invoices that a transfer fits best, best first, among those whose payer may have sent it. No invoice is suggested merely because it is the only
  * one. Paid invoices come after all others and are not crowded out by them.
  */
 export function suggest(given: SuggestionCase): Suggestion[] {
@@ -80,7 +82,8 @@ export function suggest(given: SuggestionCase): Suggestion[] {
   );
   const fitting = candidates.flatMap((candidate) => {
     const invoice = inTokenOf(candidate.invoice, transfer);
-    return invoice === null || paid.has(invoice.id) ? [] : [{ ...candidate, invoice }];
+    if (invoice === null || paid.has(invoice.id) || !isPossible(given, invoice)) return [];
+    return [{ ...candidate, invoice }];
   });
   const twice = fitting
     .filter(
@@ -110,6 +113,23 @@ export function suggest(given: SuggestionCase): Suggestion[] {
     .slice(0, suggestionsMax - twice.length)
     .map(({ invoice, amount, reasons }) => ({ invoice, amount, reasons }));
   return [...asking, ...twice];
+}
+
+/**
+ * Whether a transfer can be for an invoice, by their addresses. Money at an invoice's own address is its payer's: it is
+ * suggested for that invoice, and for others of the same customer. Money at a shared address is suggested for an invoice
+ * with an address of its own only if the sender has paid for its customer before. A payer who submitted the hash for an
+ * invoice comes before both.
+ */
+function isPossible({ payments, customers, owners }: SuggestionCase, invoice: InvoiceRow): boolean {
+  const { id, customerId, addressIndex } = invoice;
+  if (payments.some(({ invoiceId, status }) => invoiceId === id && status === "review")) return true;
+  if (owners.length === 0) {
+    return addressIndex === null || (customerId !== null && customers.has(customerId));
+  }
+  return owners.some(
+    (owner) => owner.id === id || (customerId !== null && owner.customerId === customerId),
+  );
 }
 
 /** Returns the invoice with the option in which the transfer is in force; null if the payer never chose that. */

@@ -54,6 +54,7 @@ function candidate(id: string, changes: Changes = {}, ...heldAmounts: bigint[]):
     remainingAmount: null,
     customerId: null,
     walletAddress: formatAddress(shop),
+    addressIndex: null,
     issuedAt,
     expiresAt,
     ...changes,
@@ -103,6 +104,11 @@ interface Given {
   readonly of?: Partial<TransferRow>;
   readonly payments?: readonly PaymentRow[];
   readonly customers?: readonly Id<"customer">[];
+  /** The invoices at whose own address the transfer arrived. */
+  readonly owners?: readonly {
+    readonly id: Id<"invoice">;
+    readonly customerId: Id<"customer"> | null;
+  }[];
 }
 
 /** Returns the suggested invoices, each with its amount and reasons as one text. */
@@ -113,6 +119,7 @@ function suggested(candidates: readonly InvoiceCandidate[], given: Given = {}): 
     payments: given.payments ?? [],
     candidates,
     customers: new Set(given.customers),
+    owners: given.owners ?? [],
   }).map(({ invoice, amount, reasons }) =>
     [invoice.id.slice(4), String(amount), ...reasons].join(" "),
   );
@@ -129,6 +136,28 @@ describe("The rules of suggestions", () => {
     expect(suggested([asking("1", 1_053n)])).to.deep.equal(["1 1000 possible_part in_time"]);
     const exactly = { of: { amount: 1_050n } };
     expect(suggested([asking("1", 1_000n)], exactly)).to.deep.equal([`1 1050 ${close}`]);
+  });
+
+  it("suggest no other customer's invoice where an address belongs to one invoice", () => {
+    const own = { addressIndex: 7, walletAddress: formatAddress(elsewhere) };
+    const [anna, bert] = ["cus_anna", "cus_bert"] as const;
+    const candidates = [
+      asking("1", 1_000n, { ...own, customerId: anna }),
+      asking("2", 1_000n, { ...own, customerId: bert }),
+      asking("3", 1_000n, own),
+      asking("4", 1_000n),
+    ];
+    const found = (given: Given) => suggested(candidates, given).map((text) => text.slice(0, 1));
+    // At a shared address, an invoice with its own address is possible only if the sender is known.
+    expect(found({})).to.deep.equal(["4"]);
+    expect(found({ customers: [anna] }).sort()).to.deep.equal(["1", "4"]);
+    // At the address of one invoice, the money is its payer's.
+    expect(found({ owners: [{ id: "inv_3", customerId: null }] })).to.deep.equal(["3"]);
+    expect(found({ owners: [{ id: "inv_9", customerId: bert }] })).to.deep.equal(["2"]);
+    expect(found({ owners: [{ id: "inv_9", customerId: null }] })).to.deep.equal([]);
+    // A payer who submitted the hash for an invoice knows more.
+    const review: PaymentRow = { ...payment("2", 1_000n), status: "review" };
+    expect(found({ payments: [review] })).to.deep.equal(["2", "4"]);
   });
 
   it("suggest a partial payment only at the invoice's address and before its deadline", () => {

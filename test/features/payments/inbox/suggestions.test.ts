@@ -1,6 +1,7 @@
 // The invoices that the inbox suggests for unmatched transfers, and their order.
 import { expect } from "chai";
 import { expectStatus } from "../../../support/app.ts";
+import { xpubs } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "../ledger/counter.ts";
 
@@ -48,6 +49,8 @@ eachStore("The invoices that the inbox suggests", (store) => {
     const [found] = await counter.list(merchant, "/transfers?status=unmatched");
     return (found?.["suggestions"] as Suggested[] | undefined) ?? [];
   }
+  const addressOf = (invoice: Json) =>
+    String(invoice["walletAddress"]).replace(/^0x/, "").toLowerCase();
   const ids = (of: readonly Suggested[]) => of.map(({ invoiceId }) => invoiceId);
   const idsOf = (...invoices: readonly Json[]) => invoices.map((one) => one["id"]);
 
@@ -91,6 +94,28 @@ eachStore("The invoices that the inbox suggests", (store) => {
     const found = await suggestedFor(usdt(35), exchange);
     expect(ids(found)).to.deep.equal(idsOf(nearer, theirs));
     expect(found.flatMap(({ reasons }) => reasons as string[])).not.to.include("same_customer");
+  });
+
+  it("are not other customers' invoices where an address belongs to one invoice", async () => {
+    const body = { label: "Own", network: "sandbox", xpub: xpubs.first };
+    const wallet = await expectStatus(counter.post(merchant, "/wallets", body), 201);
+    const own = (amount: string) =>
+      counter.issue(merchant, { amount, walletId: wallet.body["id"] as string });
+    const [theirs, alike] = [await own("63.00"), await own("63.00")];
+    const shared = await issue("63.01");
+    // Nobody knows whose this is, but it is not the payer's of an invoice with another address.
+    expect(ids(await suggestedFor(usdt(63)))).to.deep.equal(idsOf(shared));
+    // A payment at the address of one invoice stays its payer's after it was reversed.
+    await counter.pay(addressOf(theirs), usdt(63));
+    await counter.mine(4);
+    const [payment] = await counter.list(merchant, `/payments?invoiceId=${String(theirs["id"])}`);
+    const path = `/payments/${String(payment?.["id"])}/reverse`;
+    await expectStatus(counter.post(merchant, path, { cancel: true }), 200);
+    const [left] = await counter.list(merchant, "/transfers?status=unmatched");
+    expect(left?.["transactionHash"]).to.equal(payment?.["transactionHash"]);
+    const found = (left?.["suggestions"] ?? []) as Suggested[];
+    expect(ids(found)).not.to.include.members(idsOf(alike));
+    expect(ids(found)).not.to.include.members(idsOf(shared));
   });
 
   it("never belong to another merchant, whatever the sender", async () => {
