@@ -147,7 +147,7 @@ const examples: Readonly<Record<string, Making>> = {
   rejectPayment: async ({ reviewedPayment }) => ({ ids: { paymentId: await reviewedPayment() } }),
   reversePayment: async ({ countedPayment }) => ({
     ids: { paymentId: await countedPayment() },
-    body: { cancel: false },
+    body: { cancel: true },
   }),
   allocateTransfer: async ({ counter, owner, unmatchedTransfer }) => {
     const invoiceId = idIn(await counter.issue(owner, { amount: "5.00" }));
