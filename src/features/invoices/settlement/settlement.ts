@@ -141,8 +141,7 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       await settle(tx, rows, totalsOf, state, at);
     },
 
-    cancelInvoice: (tx, organizationId, invoiceId, at) =>
-      cancelInvoice(tx, deps, organizationId, invoiceId, at),
+    cancelInvoice: (tx, ...rest) => cancelInvoice(tx, deps, ...rest),
 
     async sweepDeadlines(db, network, state, at, finalTime) {
       const time = deadlineTime(state, at);

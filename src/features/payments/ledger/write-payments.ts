@@ -11,7 +11,7 @@ import { eventOf, settleLedger } from "./payment-rules.ts";
 import { insertPayments, transfersById, updatePayments } from "./store.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
-import { withdrawRequests } from "./withdraw-requests.ts";
+import { withdrawRequests } from "../refunds/withdraw-requests.ts";
 
 /**
  * Stores changes of invoices' payments, updates figures and invoices, and emits events and audit entries. `given` holds

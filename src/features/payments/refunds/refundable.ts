@@ -10,7 +10,7 @@ import { applyRuling, lockCase, type LockedCase } from "../inbox/decide-payment.
 import { dispositionAfter, isCounted, isVerified, rejectPayment } from "../ledger/payment-rules.ts";
 import { surplusOf } from "../ledger/surplus.ts";
 import { settleRefunds } from "../ledger/write-payments.ts";
-import { withdrawRequests } from "../ledger/withdraw-requests.ts";
+import { withdrawRequests } from "./withdraw-requests.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
 import { payments, type PaymentRow } from "../table.ts";
 

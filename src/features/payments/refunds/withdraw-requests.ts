@@ -1,8 +1,8 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { payments } from "../table.ts";
-import { readSurpluses } from "./read-surpluses.ts";
-import type { LedgerDeps, PaymentChange } from "./types.ts";
+import { readSurpluses } from "../ledger/read-surpluses.ts";
+import type { LedgerDeps, PaymentChange } from "../ledger/types.ts";
 
 /**
  * Withdraws the requested refunds that a change of payments leaves without a surplus: the invoice needs the money after
