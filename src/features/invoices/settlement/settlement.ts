@@ -119,15 +119,7 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
   }
 
   return {
-    async lockTerms(tx, invoiceIds) {
-      const rows = await lockInvoices(tx, invoiceIds);
-      return new Map(
-        rows.flatMap((row) => {
-          const terms = payableTerms(row);
-          return terms === null ? [] : [[row.id, { ...terms, invoice: row }] as const];
-        }),
-      );
-    },
+    lockTerms,
 
     async settleInvoices(tx, network, locked, totals, state, at) {
       const rows = [...locked.values()].map(({ invoice }) => invoice);
@@ -161,6 +153,19 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       });
     },
   };
+}
+
+async function lockTerms(
+  tx: Tx,
+  invoiceIds: readonly Id<"invoice">[],
+): Promise<Map<Id<"invoice">, LockedTerms>> {
+  const rows = await lockInvoices(tx, invoiceIds);
+  return new Map(
+    rows.flatMap((row) => {
+      const terms = payableTerms(row);
+      return terms === null ? [] : [[row.id, { ...terms, invoice: row }] as const];
+    }),
+  );
 }
 
 /** Returns the states of networks; an invoice may have another one in force than that on which a payment changed. */

@@ -123,7 +123,8 @@ export function suggest(given: SuggestionCase): Suggestion[] {
  */
 function isPossible({ payments, customers, owners }: SuggestionCase, invoice: InvoiceRow): boolean {
   const { id, customerId, addressIndex } = invoice;
-  if (payments.some(({ invoiceId, status }) => invoiceId === id && status === "review")) return true;
+  if (payments.some(({ invoiceId, status }) => invoiceId === id && status === "review"))
+    return true;
   if (owners.length === 0) {
     return addressIndex === null || (customerId !== null && customers.has(customerId));
   }
