@@ -104,7 +104,9 @@ eachStore("The invoices that the inbox suggests", (store) => {
       counter.issue(merchant, { amount, walletId: wallet.body["id"] as string });
     const [theirs, alike] = [await own("63.00"), await own("63.00")];
     // Nobody knows whose this is, but it is not the payer's of an invoice with another address.
-    expect(ids(await suggestedFor(usdt(63)))).to.deep.equal(idsOf(shared));
+    const unknown = ids(await suggestedFor(usdt(63), "8b".repeat(20)));
+    expect(unknown).to.include(shared["id"]);
+    for (const other of idsOf(theirs, alike)) expect(unknown).not.to.include(other);
     // A payment at the address of one invoice stays its payer's after it was reversed.
     await counter.pay(addressOf(theirs), usdt(63));
     await counter.mine(4);
@@ -114,8 +116,7 @@ eachStore("The invoices that the inbox suggests", (store) => {
     const [left] = await counter.list(merchant, "/transfers?status=unmatched");
     expect(left?.["transactionHash"]).to.equal(payment?.["transactionHash"]);
     const found = (left?.["suggestions"] ?? []) as Suggested[];
-    expect(ids(found)).not.to.include.members(idsOf(alike));
-    expect(ids(found)).not.to.include.members(idsOf(shared));
+    for (const other of idsOf(alike, shared)) expect(ids(found)).not.to.include(other);
   });
 
   it("never belong to another merchant, whatever the sender", async () => {
