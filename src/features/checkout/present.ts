@@ -330,7 +330,11 @@ function wordsOf(
 
 /** Whether nothing can be paid and nothing waits for the merchant's decision about a payment. */
 function isRestState(state: CheckoutState): boolean {
-  return state.startsWith("expired_") || state === "canceled" || state === "overpaid";
+  return isPaid(state) || state.startsWith("expired_") || state === "canceled";
+}
+
+function isPaid(state: CheckoutState): boolean {
+  return state === "paid" || state === "overpaid" || state === "paid_late";
 }
 
 /** The payer's instructions in each state, unless there is something to pay. */

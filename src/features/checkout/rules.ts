@@ -167,10 +167,10 @@ export function nextActionOf(
   now: Instant,
 ): NextAction {
   const action = actionIn(state, inputs, now);
-  const isLeftOver = action === "request_new_link" || action === "contact_merchant";
-  if (state === "cannot_check" || !(isLeftOver || action === "none")) return action;
+  const isBusy = action === "pay" || action === "wait" || state === "cannot_check";
+  if (isBusy) return action;
   if (canRequestRefund) return "request_refund";
-  return isLeftOver && isRefundOpen(refunds) ? "wait" : action;
+  return isRefundOpen(refunds) ? "wait" : action;
 }
 
 /** Whether a refund was asked for that is not confirmed yet. */
