@@ -74,9 +74,10 @@ export function makeInvitations(
     },
 
     async redeem(tx, at, token, user) {
-      // Lock order: the inviter's membership before the invitation, as in creation and revocation.
+      // Lock order: the inviter's membership, the address, the invitation, as in creation and revocation.
       const offered = requirePending(await findByToken(tx, token), at, user.email);
       await requireInviter(tx, offered);
+      await lockAddress(tx, offered.organizationId, offered.email);
       const locked = await tx.lockOne(invitations, "WHERE id = $1", [offered.id]);
       const invitation = requirePending(locked, at, user.email);
       const { organizationId, role } = invitation;
@@ -135,8 +136,7 @@ function create(
   return db.write(context, async (tx) => {
     const at = clock.now();
     requireHandling(await handlingRole(tx, organizationId), role);
-    // API keys and the operator have no membership to lock, and an invitation that is being created cannot be found.
-    await holdLock(tx, `invitation ${organizationId} ${email}`);
+    await lockAddress(tx, organizationId, email);
     await requireStranger(tx, organizationId, email);
     const earlier = await tx.lock(
       invitations,
@@ -233,6 +233,14 @@ async function end(
 
 function viewAt(row: InvitationRow, at: Instant): InvitationView {
   return { ...row, status: invitationStatus(row, at) };
+}
+
+/**
+ * Makes the changes of an organization's invitations to an address take turns. API keys and the operator have no
+ * membership to lock, and an invitation that is being created cannot be found.
+ */
+function lockAddress(tx: Tx, organizationId: Id<"organization">, email: string): Promise<void> {
+  return holdLock(tx, `invitation ${organizationId} ${email}`);
 }
 
 async function requireStranger(
