@@ -79,7 +79,7 @@ export const zhHans: Catalogue = {
     "如果您的钱包或交易所仍显示它已完成，请先联系 {contact} 并提供此付款编号：{reference}。否则，您可以在下方再次付款。",
   lookingLead: "我们正在查找您输入的交易，通常需要几分钟。如果一小时内找不到，此页面会说明。",
   lookingNext: "请勿再次付款。您可以关闭此页面，稍后再回来。",
-  lookingOver: "付款时间已结束。如果您的付款到达得晚，{merchant} 会接受付款或退款。",
+  lookingOver: "付款时间已结束。如果您的付款到达得晚，{merchant} 将接受付款，或为您退款。",
   lookingHeadline: "正在查找您的交易",
   sentFailedHeadline: "您的交易失败了",
   enteredHeadline: "我们还没有找到您的付款",
@@ -109,7 +109,8 @@ export const zhHans: Catalogue = {
   waitAbout: "大约{time}",
   inReviewHeadline: "已找到付款，等待 {merchant} 确认",
   inReviewAmountHeadline: "到账金额与应付金额不同",
-  inReviewLead: "{merchant} 会接受您的付款或退款。结果会显示在此页面。在此之前请勿发送任何款项。",
+  inReviewLead:
+    "{merchant} 将接受您的付款，或为您退款。结果会显示在此页面。在此之前请勿发送任何款项。",
   inReviewEntered:
     "{merchant} 已收到 {arrived}。这笔付款是用您输入的交易 ID 找到的，因此 {merchant} 要先核对它是否属于此订单。",
   inReviewAmount: "应付 {payable}，但 {merchant} 收到的是 {arrived}。",
@@ -127,7 +128,7 @@ export const zhHans: Catalogue = {
   paidLateOverpaidLead: "{merchant} 已接受您的付款。",
   lateHeadline: "您的付款在付款时间结束后到达",
   lateLead:
-    "{merchant} 已收到 {arrived}，会接受您的付款或退款。结果会显示在此页面。请勿再发送任何款项。",
+    "{merchant} 已收到 {arrived}，将接受您的付款，或为您退款。结果会显示在此页面。请勿再发送任何款项。",
   expiredHeadline: "付款时间已结束",
   expiredLead: "还没发送？现在请勿发送任何款项。请向 {merchant} 索取新的链接。",
   expiredElse: "现在请勿发送任何款项。",
@@ -146,7 +147,7 @@ export const zhHans: Catalogue = {
   notNeededLead: "{merchant} 已收到 {arrived}。请勿再发送任何款项。",
   canceledPaidHeadline: "已取消，但您的付款已到达",
   canceledPaidLead:
-    "您的 {arrived} 到达之前，{merchant} 已取消此订单，会接受您的付款或退款。结果会显示在此页面。请勿再发送任何款项。",
+    "您的 {arrived} 到达之前，{merchant} 已取消此订单，将接受您的付款，或为您退款。结果会显示在此页面。请勿再发送任何款项。",
   cannotCheckHeadline: "目前无法查询网络",
   cannotCheckSince: "上次查询：{time}。",
   cannotCheckLead: "已经发送了？请勿重复发送：{network} 网络恢复读取后就会找到您的付款。",
