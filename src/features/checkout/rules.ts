@@ -113,6 +113,7 @@ interface CheckoutInputs {
     | "remaining"
     | "network"
     | "isAddressShared"
+    | "owed"
   >;
   readonly payments: readonly Omit<CheckoutPayment, "transactionHash">[];
   readonly submitted: readonly Pick<SubmittedTransaction, "result">[];

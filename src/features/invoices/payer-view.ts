@@ -10,6 +10,7 @@ import { isSameOption } from "../organizations/index.ts";
 import { excessOf, optionsOf, quotesOf, type Quote } from "./options/quotes.ts";
 import { quotesMax } from "./options/stored.ts";
 import type { PaymentOption } from "../organizations/index.ts";
+import { owedOf } from "./settlement/owed.ts";
 import { paidAmountOf } from "./settlement/terms-to-pay.ts";
 import { invoices } from "./table.ts";
 
@@ -45,6 +46,8 @@ export interface PayerInvoice {
   readonly asked: Money;
   readonly received: Money;
   readonly remaining: Money;
+  /** The money that the merchant owes to the payer, in tokens. */
+  readonly owed: Money;
   readonly confirmations: { readonly current: number; readonly required: number };
   /** The block of its newest payment, from which the confirmations are counted; null without payments. */
   readonly latestBlock: number | null;
@@ -92,6 +95,7 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
     asked: money(isRounding ? invoice.seenAmount : asked, token),
     received: money(invoice.seenAmount, token),
     remaining: money(invoice.remainingAmount ?? 0n, token),
+    owed: money(owedOf(invoice), token),
     confirmations: {
       current: confirmationsShown(invoice, invoice.tipHeight),
       required: invoice.requiredConfirmations,

@@ -140,6 +140,7 @@ export function anInvoice(network: LabNetwork, changes: Partial<PayerInvoice> = 
     asked: inUsdt("25.0001"),
     received: money(0n, usdt),
     remaining: inUsdt("25.0001"),
+    owed: money(0n, usdt),
     confirmations: { current: 0, required: network === "tron" ? 19 : 3 },
     latestBlock: null,
     checkoutUrl: `https://pay.example/shop/pay/${checkoutId}`,
@@ -186,6 +187,24 @@ export function aPayment(changes: Partial<CheckoutPayment> = {}): LabPayment {
     blockHeight: 950,
     isSpare: true,
     blockTime: startOfTime + minute,
+    ...changes,
+  };
+}
+
+/** A refund of `aPayment`, on TRON. */
+export function aRefund(changes: Partial<PayerRefund> = {}): PayerRefund {
+  return {
+    id: "rfd_01jd7v0000000000000000000a",
+    paymentId: "pay_01jd7v0000000000000000000a",
+    status: "requested",
+    network: "tron",
+    token: "USDT",
+    tokenDecimals: 6,
+    amount: inUsdt("25.0001").units,
+    address: "5aaeb6053f3e94c9b9a09f33669435e7ef1beaed",
+    transactionHash: null,
+    refusal: null,
+    reason: null,
     ...changes,
   };
 }

@@ -9,6 +9,7 @@ import { aPng } from "../../support/pictures/pictures.ts";
 import {
   aHash,
   aPayment,
+  aRefund,
   aState,
   anInvoice,
   checkoutId,
@@ -402,21 +403,7 @@ describe("the page of a checkout", () => {
     scenes.find(({ name }) => name === "overpaid")?.set(lab, "tron");
     const amount = inUsdt("4.9999").units;
     lab.world.payments = lab.world.payments.map((each) => ({ ...each, refundRequested: amount }));
-    lab.world.refunds = [
-      {
-        id: "rfd_01jd7v0000000000000000000a",
-        paymentId: "pay_01jd7v0000000000000000000a",
-        status: "requested",
-        network: "tron",
-        token: "USDT",
-        tokenDecimals: 6,
-        amount,
-        address: "5aaeb6053f3e94c9b9a09f33669435e7ef1beaed",
-        transactionHash: null,
-        refusal: null,
-        reason: null,
-      },
-    ];
+    lab.world.refunds = [aRefund({ amount })];
     lab.change({});
     const text = textOf(await html());
     expect(text).to.contain("You asked for 4.9999 USDT back. Café Zürich sends it by hand");

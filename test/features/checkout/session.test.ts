@@ -7,6 +7,7 @@ import { hour, minute } from "../../../src/kernel/clock.ts";
 import {
   aHash,
   aPayment,
+  aRefund,
   aState,
   anInvoice,
   checkoutId,
@@ -325,6 +326,38 @@ describe("getCheckoutSession", () => {
     const gone = await shown({ exception: "reverted", ...received("0.00", "25.0001") });
     expect(gone).to.include({ state: "expired_unpaid", nextAction: "request_new_link" });
     expect(gone.words).to.match(/removed its payment .* ask Café Zürich for a new invoice/);
+  });
+
+  it("lets the payer wait while the refund of a payment that was not accepted cannot be requested yet", async () => {
+    await open();
+    lab.world.at = startOfTime + hour;
+    lab.world.payments = [aPayment({ status: "rejected", isSpare: false })];
+    lab.change({ status: "expired", owed: inUsdt("25.0001") });
+    const waiting = await session();
+    expect(waiting).to.include({ state: "expired_unpaid", nextAction: "wait" });
+    expect(waiting.canRequestRefund).to.equal(false);
+    expect(waiting.paymentInstructions).to.match(
+      /has not accepted a payment .* ask for the refund/,
+    );
+    lab.change({ owed: inUsdt("0.00") });
+    expect((await session()).nextAction).to.equal("request_new_link");
+  });
+
+  it("is done after the refund of an excess, and not before", async () => {
+    await open();
+    const [amount, refunded] = [inUsdt("26.0001").units, inUsdt("1.00").units];
+    lab.world.payments = [aPayment({ amount, refunded })];
+    lab.change({
+      status: "paid",
+      ...received("26.0001"),
+      paidAt: startOfTime,
+      owed: inUsdt("1.00"),
+    });
+    expect((await session()).nextAction).to.equal("contact_merchant");
+    lab.change({ owed: inUsdt("0.00") });
+    expect((await session()).nextAction, "not confirmed yet").to.equal("contact_merchant");
+    lab.world.refunds = [aRefund({ status: "confirmed", amount: refunded, network: "ethereum" })];
+    expect((await session()).nextAction).to.equal("none");
   });
 
   it("asks for nothing after the deadline, even if the network was not read since", async () => {

@@ -209,6 +209,10 @@ function expiredDraft(
 function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
   if (isRefundNext(session)) return [text.notNeededLead, text.refundNext];
   const refused = refusedSteps(session, text);
+  // Money that can be asked back later is no reason for a new link.
+  if (session.nextAction === "wait" && refused === null) {
+    return refundStep(session, text, text.expiredSent);
+  }
   if (refused !== null) return [...refundStep(session, text, ...refused), text.expiredElse];
   return [...refundStep(session, text, text.expiredSent), text.expiredLead];
 }
