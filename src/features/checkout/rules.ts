@@ -171,7 +171,12 @@ export function nextActionOf(
   const isBusy = action === "pay" || action === "wait" || state === "cannot_check";
   if (isBusy) return action;
   if (canRequestRefund) return "request_refund";
-  return isRefundOpen(refunds) ? "wait" : action;
+  if (isRefundOpen(refunds)) return "wait";
+  const isOwed = inputs.invoice.owed.units > 0n;
+  // A payment that the merchant did not accept can be asked back once no reorganization can remove it.
+  if (state === "expired_unpaid" && isOwed) return "wait";
+  const isReturned = refunds.some(({ status }) => status === "confirmed");
+  return inputs.invoice.status === "paid" && isReturned && !isOwed ? "none" : action;
 }
 
 /** Whether a refund was asked for that is not confirmed yet. */

@@ -335,7 +335,6 @@ describe("getCheckoutSession", () => {
     lab.change({ status: "expired", owed: inUsdt("25.0001") });
     const waiting = await session();
     expect(waiting).to.include({ state: "expired_unpaid", nextAction: "wait" });
-    expect(waiting.canRequestRefund).to.equal(false);
     expect(waiting.paymentInstructions).to.match(
       /has not accepted a payment .* ask for the refund/,
     );
