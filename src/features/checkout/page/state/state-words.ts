@@ -210,9 +210,8 @@ function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
   if (isRefundNext(session)) return [text.notNeededLead, text.refundNext];
   const refused = refusedSteps(session, text);
   // Money that can be asked back later is no reason for a new link.
-  if (session.nextAction === "wait" && refused === null) {
-    return refundStep(session, text, text.expiredSent);
-  }
+  const isComing = session.nextAction === "wait" && session.refunds.length === 0;
+  if (isComing && refused === null) return [text.expiredSent];
   if (refused !== null) return [...refundStep(session, text, ...refused), text.expiredElse];
   return [...refundStep(session, text, text.expiredSent), text.expiredLead];
 }
