@@ -4,6 +4,12 @@ import {
   statusTerms,
   storedTotals,
 } from "../../../../src/features/invoices/settlement/terms-to-pay.ts";
+import {
+  readAside,
+  storedAside,
+  type Aside,
+} from "../../../../src/features/invoices/settlement/aside.ts";
+import { inReviewOf, owedOf } from "../../../../src/features/invoices/settlement/owed.ts";
 import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
 import { Defect } from "../../../../src/kernel/errors.ts";
 
@@ -56,6 +62,7 @@ describe("The terms of an invoice's payments", () => {
     expect(() => payableTerms(row({ underpaymentTolerance: "2,5" }))).to.throw(Defect);
     expect(() => storedTotals(row({ transactionHashes: ["junk"] }))).to.throw(Defect);
     expect(storedTotals(row())).to.deep.equal({
+      aside: [],
       seen: 600n,
       confirmed: 500n,
       isLate: false,
@@ -64,5 +71,64 @@ describe("The terms of an invoice's payments", () => {
       completedAt: 8,
       transactionHashes: [hash],
     });
+  });
+});
+
+describe("The money that is owed to the payer of an invoice", () => {
+  const sums = { rejected: 0n, inReview: 0n, refunded: 0n };
+  const inForce = { network: "ethereum", tokenSymbol: "USDT" };
+  const elsewhere = { network: "bsc", tokenSymbol: "USDC" };
+  /** Half as many units of it are asked for. */
+  const quote = {
+    payableAmount: "500",
+    askedAmount: null,
+    remainingAmount: "500",
+    remainingAfter: "0",
+    seen: "0",
+    confirmed: "0",
+  };
+  const owed = (changes: Partial<InvoiceRow>, ...aside: readonly Aside[]) => {
+    const settled = row({
+      ...inForce,
+      managedBy: null,
+      askedAmount: null,
+      paymentOptions: [{ ...elsewhere, quote } as never],
+      aside: storedAside(aside),
+      ...changes,
+    });
+    return [owedOf(settled), inReviewOf(settled)];
+  };
+
+  it("is what it does not need of the confirmed payments, less their refunds, and what was rejected", () => {
+    const [refunded, rejected] = [
+      { ...inForce, ...sums, refunded: 100n },
+      { ...inForce, ...sums, rejected: 7n },
+    ];
+    for (const status of ["expired", "canceled"] as const) {
+      expect(owed({ status }), status).to.deep.equal([500n, 0n]);
+      expect(owed({ status }, refunded), status).to.deep.equal([400n, 0n]);
+      expect(owed({ status }, { ...refunded, refunded: 600n }), status).to.deep.equal([0n, 0n]);
+    }
+    expect(owed({ status: "paid", confirmedAmount: 1_250n })).to.deep.equal([250n, 0n]);
+    expect(owed({ status: "open" }, rejected)).to.deep.equal([7n, 0n]);
+    expect(owed({ status: "expired", managedBy: "billing" }, rejected)).to.deep.equal([0n, 0n]);
+    expect(owed({ status: "open", payableAmount: null }, rejected)).to.deep.equal([0n, 0n]);
+  });
+
+  it("counts money in another token at the invoice's rates, rounded down, and none without a rate", () => {
+    const other = { ...elsewhere, ...sums, inReview: 3n };
+    expect(owed({ status: "open" }, other)).to.deep.equal([0n, 6n]);
+    expect(owed({ status: "open", payableAmount: 750n }, other)).to.deep.equal([0n, 4n]);
+    expect(owed({ status: "open", paymentOptions: null }, other)).to.deep.equal([0n, 0n]);
+  });
+
+  it("is stored in one order, whatever the order of the payments", () => {
+    const [one, other] = [
+      { ...inForce, ...sums, rejected: 1n },
+      { ...elsewhere, ...sums, inReview: 2n },
+    ];
+    expect(storedAside([one, other])).to.deep.equal(storedAside([other, one]));
+    expect(readAside(storedAside([one, other]))).to.deep.equal([other, one]);
+    expect([storedAside([]), readAside(null)]).to.deep.equal([null, []]);
   });
 });
