@@ -661,6 +661,26 @@ eachStore("refunds", (store) => {
     expect(await desk.read(invoice)).to.include({ status: "paid", owedAmount: "10.00" });
   });
 
+  it("are owed by the invoice that had the money last, and only once for each part", async () => {
+    const [one, other] = [await desk.issue(), await desk.issue()];
+    const reverse = (paymentId: unknown) =>
+      expectStatus(desk.post(`/payments/${String(paymentId)}/reverse`), 200);
+    const owed = async () => [(await aside(one)).owedAmount, (await aside(other)).owedAmount];
+    await desk.pay("10.00");
+    const first = await allocate(one, "6.00");
+    await reverse(first);
+    expect(await owed()).to.deep.equal(["6.00", "0.00"]);
+    const again = await allocate(one, "5.00");
+    expect(await owed()).to.deep.equal(["1.00", "0.00"]);
+    await reverse(again);
+    expect(await owed()).to.deep.equal(["10.00", "0.00"]);
+    const moved = await allocate(other, "8.00");
+    expect(await owed()).to.deep.equal(["2.00", "0.00"]);
+    await reverse(moved);
+    expect(await owed()).to.deep.equal(["2.00", "8.00"]);
+    await migratedAgain();
+  });
+
   it("are not created of confirmed money for an excess that is not confirmed", async () => {
     const invoice = await desk.issue();
     await desk.paid(invoice);

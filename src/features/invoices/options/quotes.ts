@@ -115,9 +115,16 @@ export function excessOf(row: ExcessTerms): bigint {
   if (payableAmount === null) return 0n;
   const excess = seenAmount - (askedAmount ?? payableAmount);
   if (excess <= 0n) return 0n;
+  return excess > roundingSlackOf(row) ? excess : 0n;
+}
+
+/** Returns the most that rounding between an invoice's options can add, in the token in force. */
+export function roundingSlackOf(row: ExcessTerms): bigint {
   const quotes = storedQuotesOf(row);
-  const inForce = quotes.find((quote) => isSameOption(quote, row));
-  return excess > roundingSlack(quotes, inForce) ? excess : 0n;
+  return roundingSlack(
+    quotes,
+    quotes.find((quote) => isSameOption(quote, row)),
+  );
 }
 
 // --- money over several options -----------------------------------------------------------------------------------

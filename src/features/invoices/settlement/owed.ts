@@ -1,5 +1,11 @@
 import { isSameOption } from "../../organizations/index.ts";
-import { excessOf, quoteFor, storedQuotesOf, type ExcessTerms } from "../options/quotes.ts";
+import {
+  excessOf,
+  quoteFor,
+  roundingSlackOf,
+  storedQuotesOf,
+  type ExcessTerms,
+} from "../options/quotes.ts";
 import type { InvoiceRow } from "../store.ts";
 import { readAside, type Aside } from "./aside.ts";
 
@@ -16,7 +22,17 @@ export type OwedTerms = ExcessTerms &
 export function owedOf(row: OwedTerms): bigint {
   if (row.managedBy !== null) return 0n;
   const unneeded = unneededOf(row) - sumInForce(row, ({ refunded }) => refunded);
-  return (unneeded > 0n ? unneeded : 0n) + sumInForce(row, ({ rejected }) => rejected);
+  // Refunds in several tokens are converted, and each one is rounded: what rounding can leave is owed to nobody.
+  const left = unneeded > roundingOf(row) ? unneeded : 0n;
+  return left + sumInForce(row, ({ rejected }) => rejected);
+}
+
+/** Returns the most that rounding can leave of an excess after its refunds; 0 if none were in another token. */
+function roundingOf(row: OwedTerms): bigint {
+  const isConverted = readAside(row.aside ?? []).some(
+    (sums) => sums.refunded > 0n && !isSameOption(sums, row),
+  );
+  return isConverted ? roundingSlackOf(row) : 0n;
 }
 
 /** Returns the money that waits for the merchant's decision, in the smallest unit of the token in force. */

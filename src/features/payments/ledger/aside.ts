@@ -4,7 +4,7 @@ import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { Aside, PayableTerms } from "../../invoices/index.ts";
 import { payments, type PaymentRow, type TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
-import { isCounted, takenOf } from "./payment-rules.ts";
+import { isCounted, isTaking, takenOf } from "./payment-rules.ts";
 import { transfersById } from "./store.ts";
 
 /** The stored data that decides how much of rejected payments is owed to their payers. */
@@ -12,7 +12,7 @@ export interface RejectedFacts {
   readonly transfers: ReadonlyMap<Id<"transfer">, TransferFacts>;
   /** Every payment of these transfers, of any invoice. */
   readonly claiming: ReadonlyMap<Id<"transfer">, readonly PaymentRow[]>;
-  /** The payments that the merchant accepted before they were rejected. */
+  /** The payments by submitted hashes that the merchant accepted before they were rejected. */
   readonly accepted: ReadonlySet<Id<"payment">>;
 }
 
@@ -44,31 +44,55 @@ export function asideOf(
   });
 }
 
-/**
- * Returns what is owed of rejected payments: all of it, as far as the transfer is on the chain, belongs to the
- * organization, and is not allocated or refunded elsewhere. A payment that only a submitted hash had assigned, and that
- * the merchant never accepted, is probably somebody else's and not owed to this invoice's payer.
- */
+/** Returns what an invoice owes of its rejected payments in one token, which `own` has with all others of the token. */
 function rejectedOf(own: readonly PaymentRow[], facts: RejectedFacts): bigint {
-  const owed = own.filter(
-    ({ id, status, rule }) =>
-      status === "rejected" && (rule !== "submitted_hash" || facts.accepted.has(id)),
-  );
-  const byTransfer = groupBy(owed, ({ transferId }) => transferId);
-  return [...byTransfer].reduce((sum, [transferId, rejected]) => {
-    const transfer = facts.transfers.get(transferId);
-    const { organizationId } = rejected[0] ?? {};
-    if (transfer?.status !== "seen" || transfer.organizationId !== organizationId) return sum;
-    const ids = new Set(rejected.map(({ id }) => id));
-    const others = (facts.claiming.get(transferId) ?? []).filter(({ id }) => !ids.has(id));
-    const assigned = rejected.reduce((total, { amount }) => total + amount, 0n);
-    const left = smaller(assigned, transfer.amount - takenOf(others)) - refundedOf(rejected);
-    return left > 0n ? sum + left : sum;
+  const rejected = own.filter(({ status }) => status === "rejected");
+  const transferIds = new Set(rejected.map(({ transferId }) => transferId));
+  return [...transferIds].reduce((sum, id) => {
+    const mine = own.filter(({ transferId }) => transferId === id);
+    return sum + owedOfTransfer(mine, facts.transfers.get(id), facts);
   }, 0n);
+}
+
+/**
+ * Returns what an invoice owes of one transfer: what it rejected and has not counted again or refunded, as far as the
+ * transfer is on the chain, belongs to the organization, and is not allocated or refunded elsewhere. If several invoices
+ * rejected the same money, the one with the newest payment owes it, and no other. A payment that only a submitted hash
+ * had assigned, and that the merchant never accepted, is probably somebody else's and not owed to this invoice's payer.
+ */
+function owedOfTransfer(
+  mine: readonly PaymentRow[],
+  transfer: TransferFacts | undefined,
+  { claiming, accepted }: RejectedFacts,
+): bigint {
+  const [first] = mine;
+  if (first === undefined || transfer?.status !== "seen") return 0n;
+  const { invoiceId, transferId } = first;
+  const others = (claiming.get(transferId) ?? []).filter((row) => row.invoiceId !== invoiceId);
+  const all = [...mine, ...others].toSorted((one, other) => (one.id < other.id ? 1 : -1));
+  const isOwed = ({ id, status, rule, organizationId }: PaymentRow) =>
+    status === "rejected" &&
+    organizationId === transfer.organizationId &&
+    (rule !== "submitted_hash" || accepted.has(id));
+  let left = transfer.amount - takenOf(all);
+  for (const [owner, own] of groupBy(all, (row) => row.invoiceId)) {
+    const claim = own.reduce((sum, row) => {
+      if (isTaking(row)) return sum - row.amount;
+      return isOwed(row) ? sum + row.amount - row.refunded : sum;
+    }, 0n);
+    const owed = notNegative(smaller(claim, left));
+    if (owner === invoiceId) return owed;
+    left -= owed;
+  }
+  return 0n;
 }
 
 function refundedOf(own: readonly PaymentRow[]): bigint {
   return own.reduce((sum, { refunded }) => sum + refunded, 0n);
+}
+
+function notNegative(amount: bigint): bigint {
+  return amount > 0n ? amount : 0n;
 }
 
 function smaller(one: bigint, other: bigint): bigint {
@@ -91,7 +115,7 @@ export async function readRejectedFacts(
   return {
     transfers: await transfersById(reader, transferIds),
     claiming: groupBy(claiming, ({ transferId }) => transferId),
-    accepted: await acceptedAmong(reader, rejected),
+    accepted: await acceptedAmong(reader, claiming),
   };
 }
 
@@ -100,9 +124,11 @@ const noFacts: RejectedFacts = { transfers: new Map(), claiming: new Map(), acce
 /** Returns the payments by submitted hashes that the merchant accepted. */
 async function acceptedAmong(
   reader: Reader,
-  rejected: readonly PaymentRow[],
+  claiming: readonly PaymentRow[],
 ): Promise<ReadonlySet<Id<"payment">>> {
-  const submitted = rejected.filter(({ rule }) => rule === "submitted_hash");
+  const submitted = claiming.filter(
+    ({ status, rule }) => status === "rejected" && rule === "submitted_hash",
+  );
   if (submitted.length === 0) return noFacts.accepted;
   const rows = await reader.all<{ paymentId: Id<"payment"> | null }>(
     `SELECT payment_id AS "paymentId" FROM transfer_decisions

@@ -209,7 +209,7 @@ function expiredDraft(
 function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
   if (isRefundNext(session)) return [text.notNeededLead, text.refundNext];
   const refused = refusedSteps(session, text);
-  // Money that can be asked back later is no reason for a new link.
+  // Whoever can ask for money back later needs no new link.
   const isComing = session.nextAction === "wait" && session.refunds.length === 0;
   if (isComing && refused === null) return [text.expiredSent];
   if (refused !== null) return [...refundStep(session, text, ...refused), text.expiredElse];

@@ -119,28 +119,39 @@ function asideOf(ledger: readonly PaymentRow[], claiming: readonly PaymentRow[])
 }
 
 function rejectedOf(own: readonly PaymentRow[], claiming: readonly PaymentRow[]): bigint {
-  const owed = own.filter(
-    ({ status, rule, isAccepted }) =>
-      status === "rejected" && (rule !== "submitted_hash" || isAccepted === 1),
+  const rejected = own.filter(({ status }) => status === "rejected");
+  const transferIds = new Set(rejected.map(({ transferId }) => transferId));
+  const [first] = own;
+  return [...transferIds].reduce((sum, transferId) => {
+    const all = claiming.filter((row) => row.transferId === transferId);
+    return sum + (first === undefined ? 0n : owedOfTransfer(first.invoiceId, all));
+  }, 0n);
+}
+
+/** Returns what an invoice owes of one transfer. Of several that rejected the same money, the newest payment's owes it. */
+function owedOfTransfer(invoiceId: string, claiming: readonly PaymentRow[]): bigint {
+  const all = claiming.toSorted((one, other) => (one.id < other.id ? 1 : -1));
+  const amount = all.find(({ available }) => available !== null)?.available ?? null;
+  if (amount === null) return 0n;
+  const isTaking = (row: PaymentRow) => isCounted(row) || row.statusWhenBack === "confirming";
+  const isOwed = ({ status, rule, isAccepted, available }: PaymentRow) =>
+    status === "rejected" && available !== null && (rule !== "submitted_hash" || isAccepted === 1);
+  let left = all.reduce(
+    (rest, row) => rest - BigInt(isTaking(row) ? row.amount : row.refunded),
+    BigInt(amount),
   );
-  let sum = 0n;
-  for (const transferId of new Set(owed.map((row) => row.transferId))) {
-    const rejected = owed.filter((row) => row.transferId === transferId);
-    const available = rejected[0]?.available ?? null;
-    if (available === null) continue;
-    const ids = new Set(rejected.map(({ id }) => id));
-    const others = claiming.filter((row) => row.transferId === transferId && !ids.has(row.id));
-    const isTaking = (row: PaymentRow) => isCounted(row) || row.statusWhenBack === "confirming";
-    const taken = others.reduce(
-      (total, row) => total + BigInt(isTaking(row) ? row.amount : row.refunded),
-      0n,
-    );
-    const free = BigInt(available) - taken;
-    const assigned = sumOf(rejected, "amount");
-    const left = (assigned < free ? assigned : free) - sumOf(rejected, "refunded");
-    if (left > 0n) sum += left;
+  for (const owner of new Set(all.map((row) => row.invoiceId))) {
+    const own = all.filter((row) => row.invoiceId === owner);
+    const claim = own.reduce((sum, row) => {
+      if (isTaking(row)) return sum - BigInt(row.amount);
+      return isOwed(row) ? sum + BigInt(row.amount) - BigInt(row.refunded) : sum;
+    }, 0n);
+    const most = claim < left ? claim : left;
+    const owed = most > 0n ? most : 0n;
+    if (owner === invoiceId) return owed;
+    left -= owed;
   }
-  return sum;
+  return 0n;
 }
 
 function tokenOf({ network, token }: PaymentRow): string {
