@@ -324,7 +324,7 @@ function wordsOf(
     return invoice.status === "paid" ? "askForExcess" : "askForRefund";
   }
   if (isRestState(state) && isRefundOpen(refunds)) return "refundAsked";
-  if (state === "expired_unpaid" && nextAction === "wait") return "refundLater";
+  if (isRestState(state) && nextAction === "wait") return "refundLater";
   const isGone = state === "expired_unpaid" && invoice.exception === "reverted";
   return isGone ? "sendNothingGone" : restInstructions[state];
 }

@@ -157,13 +157,15 @@ interface RefundInputs {
   readonly refunds: readonly Pick<PayerRefund, "status">[];
 }
 
+type NextInputs = Omit<CheckoutInputs, "submitted">;
+
 /**
  * Returns the payer's next step in a state. While it is `pay`, the payer sees an amount and an address. Where nothing can
  * be paid and the merchant decides nothing, a refund comes first: asking for it, then waiting for it.
  */
 export function nextActionOf(
   state: CheckoutState,
-  inputs: Pick<CheckoutInputs, "invoice" | "isAccepted">,
+  inputs: NextInputs,
   { canRequestRefund, refunds }: RefundInputs,
   now: Instant,
 ): NextAction {
@@ -173,10 +175,22 @@ export function nextActionOf(
   if (canRequestRefund) return "request_refund";
   if (isRefundOpen(refunds)) return "wait";
   const isOwed = inputs.invoice.owed.units > 0n;
-  // A payment that the merchant did not accept can be asked back once no reorganization can remove it.
-  if (state === "expired_unpaid" && isOwed) return "wait";
+  if (isOwed && isRefundComing(state, inputs)) return "wait";
   const isReturned = refunds.some(({ status }) => status === "confirmed");
   return inputs.invoice.status === "paid" && isReturned && !isOwed ? "none" : action;
+}
+
+/** Whether a payment that the merchant did not accept can be asked back when no reorganization can remove it any more. */
+function isRefundComing(
+  state: CheckoutState,
+  { payments, network, networkState }: NextInputs,
+): boolean {
+  if (state !== "expired_unpaid" && state !== "canceled") return false;
+  const cursorHeight = networkState?.cursorHeight ?? -1;
+  return payments.some(
+    ({ status, blockHeight, network: id }) =>
+      status === "rejected" && id === network.id && blockHeight > cursorHeight,
+  );
 }
 
 /** Whether a refund was asked for that is not confirmed yet. */

@@ -338,7 +338,15 @@ describe("getCheckoutSession", () => {
     expect(waiting.paymentInstructions).to.match(
       /has not accepted a payment .* ask for the refund/,
     );
-    lab.change({ owed: inUsdt("0.00") });
+    lab.change({ status: "canceled" });
+    const canceled = await session();
+    expect(canceled).to.include({ state: "canceled", nextAction: "wait" });
+    expect(canceled.paymentInstructions).to.equal(waiting.paymentInstructions);
+    lab.change({ status: "expired", owed: inUsdt("0.00") });
+    expect((await session()).nextAction).to.equal("request_new_link");
+    // Final, and yet nothing that the payer can ask for.
+    lab.world.payments = [aPayment({ status: "rejected", isSpare: false, blockHeight: 900 })];
+    lab.change({ owed: inUsdt("25.0001") });
     expect((await session()).nextAction).to.equal("request_new_link");
   });
 

@@ -665,7 +665,7 @@ eachStore("refunds", (store) => {
     const [one, other] = [await desk.issue(), await desk.issue()];
     const reverse = (paymentId: unknown) =>
       expectStatus(desk.post(`/payments/${String(paymentId)}/reverse`), 200);
-    const owed = async () => [(await aside(one)).owedAmount, (await aside(other)).owedAmount];
+    const owed = async () => [(await aside(one))["owedAmount"], (await aside(other))["owedAmount"]];
     await desk.pay("10.00");
     const first = await allocate(one, "6.00");
     await reverse(first);

@@ -16,7 +16,8 @@ export type OwedTerms = ExcessTerms &
 /**
  * Returns the money that the merchant owes to the payer of an invoice, in the smallest unit of the token in force: the
  * confirmed excess of a paid invoice and the confirmed payments of an expired or canceled one, less their refunds, and
- * what is left of rejected payments. Money that is not confirmed may never have come, so it is not owed. Managed invoices
+ * what is left of rejected payments. A payment that counts and is not confirmed may never have come, so it is not owed; a
+ * rejected one is owed from the first block on, and can be refunded when its block is final. Managed invoices
  * owe nothing: the feature that manages them turns the excess into credit.
  */
 export function owedOf(row: OwedTerms): bigint {

@@ -122,6 +122,14 @@ describe("The money that is owed to the payer of an invoice", () => {
     expect(owed({ status: "open", paymentOptions: null }, other)).to.deep.equal([0n, 0n]);
   });
 
+  it("is nothing if only the rounding of refunds in another token is left", () => {
+    const paymentOptions = [elsewhere, inForce].map((option) => ({ ...option, quote }) as never);
+    const left = (refunds: Aside) => owed({ status: "expired", paymentOptions }, refunds)[0];
+    expect(left({ ...elsewhere, ...sums, refunded: 249n })).to.equal(0n);
+    expect(left({ ...elsewhere, ...sums, refunded: 245n })).to.equal(10n);
+    expect(left({ ...inForce, ...sums, refunded: 498n })).to.equal(2n);
+  });
+
   it("is stored in one order, whatever the order of the payments", () => {
     const [one, other] = [
       { ...inForce, ...sums, rejected: 1n },
