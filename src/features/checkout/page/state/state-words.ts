@@ -209,7 +209,7 @@ function expiredDraft(
 function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
   if (isRefundNext(session)) return [text.notNeededLead, text.refundNext];
   const refused = refusedSteps(session, text);
-  // Whoever can ask for money back later needs no new link.
+  // A payer who can ask for money back later needs no new link.
   const isComing = session.nextAction === "wait" && session.refunds.length === 0;
   if (isComing && refused === null) return [text.expiredSent];
   if (refused !== null) return [...refundStep(session, text, ...refused), text.expiredElse];
