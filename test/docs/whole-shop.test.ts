@@ -2,6 +2,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { request } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,6 +62,10 @@ interface Shop {
   released(): readonly string[];
   ask(method: string, order: string): Promise<{ status: number; order: Order | null }>;
   deliver(body: string, headers: Readonly<Record<string, string>>): Promise<number>;
+  /** Sends a request to a path as it is, and returns the answer's status. */
+  put(path: string): Promise<number>;
+  /** Begins to deliver, and breaks the connection in the middle of the body. */
+  breakOff(): Promise<void>;
 }
 
 function makeShop(
@@ -111,6 +116,21 @@ function makeShop(
     async deliver(body, headers) {
       return (await fetch(url, { method: "POST", body, headers })).status;
     },
+    put: (path) =>
+      new Promise((resolve, reject) => {
+        request({ host: "127.0.0.1", port, path, method: "PUT" }, (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        })
+          .on("error", reject)
+          .end();
+      }),
+    async breakOff() {
+      const headers = { "content-length": 100 };
+      const sent = request({ host: "127.0.0.1", port, method: "POST", headers });
+      sent.write("{", () => sent.destroy());
+      await once(sent, "close").catch(() => undefined);
+    },
   };
 }
 
@@ -155,7 +175,7 @@ describe("the guide of a whole shop", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const orders = "paid rest part none late over fake back gone canceled down".split(" ");
+  const orders = "paid rest part none late over fake back gone ours canceled down".split(" ");
 
   /** Does the same in each shop at once. */
   const each = <Found>(action: (shop: Shop) => Promise<Found>) => Promise.all(shops.map(action));
@@ -219,8 +239,14 @@ describe("the guide of a whole shop", () => {
       await each((shop) => invoiceOf(shop, "paid")),
     );
 
+    // A name that would leave the store, and one that the file's name would change, are not orders.
+    for (const path of ["/orders/../../escaped", "/orders/2026.1042", "/orders/"]) {
+      expect(await each((shop) => shop.put(path))).to.deep.equal(shops.map(() => 404));
+    }
+    await each((shop) => shop.breakOff());
+
     for (const order of ["rest", "part"]) await payers(order, "part");
-    await payers("paid", "pay");
+    for (const order of ["paid", "ours"]) await payers(order, "pay");
     await payers("over", "over");
     await payers("fake", "fake");
     for (const shop of shops) {
@@ -247,6 +273,16 @@ describe("the guide of a whole shop", () => {
     await expectAll("rest", { status: "paid" });
     await expectAll("late", { status: "paid" });
 
+    // A payment that the merchant reverses is not held.
+    await expectAll("ours", { status: "paid" });
+    for (const shop of shops) {
+      const query = { invoiceId: await invoiceOf(shop, "ours") };
+      const { data } = await sandbox.till.payments.list(sandbox.organizationId, query);
+      const [{ id } = { id: "" }] = data;
+      await sandbox.till.payments.reverse(sandbox.organizationId, id, { cancel: true });
+    }
+    await expectAll("ours", { status: "canceled", held: false, says: /^Please write to us/ });
+
     await payers("back", "pay");
     await mine(3);
     await expectAll("back", { status: "paid", held: false });
@@ -262,6 +298,7 @@ describe("the guide of a whole shop", () => {
     await expectAll("gone", { held: true, says: /send nothing now/ });
     await mine(33);
     await expectAll("gone", { status: "open", held: true, says: /pay 25\.00 .* 0\.00 of/ });
+    await expectAll("ours", { owed: "25.00", held: false, says: /^Money is left over/ });
     await payers("gone", "expire");
     await mine(1);
     await expectAll("gone", { status: "expired", held: true, says: /taken your payment back/ });
@@ -313,7 +350,7 @@ describe("the guide of a whole shop", () => {
     await mine(3);
     await expectAll("later", { status: "paid" });
     expect(await each(seen)).to.deep.equal(before);
-    const released = ["back", "down", "gone", "late", "later", "over", "paid", "rest"];
+    const released = ["back", "down", "gone", "late", "later", "ours", "over", "paid", "rest"];
     for (const shop of shops) expect(shop.released(), shop.log()).to.deep.equal(released);
   });
 
