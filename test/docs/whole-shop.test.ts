@@ -281,7 +281,7 @@ describe("the guide of a whole shop", () => {
       const [{ id } = { id: "" }] = data;
       await sandbox.till.payments.reverse(sandbox.organizationId, id, { cancel: true });
     }
-    await expectAll("ours", { status: "canceled", held: false, says: /^Please write to us/ });
+    await expectAll("ours", { status: "canceled", held: false, says: /^Please send nothing now/ });
 
     await payers("back", "pay");
     await mine(3);
