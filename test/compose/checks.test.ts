@@ -223,6 +223,11 @@ const breakages: readonly Breakage[] = [
     row: () => "hld_",
   },
   {
+    check: "holds.window",
+    sql: ({ open }) => `UPDATE holds SET ends_at = ends_at + 1 WHERE invoice_id = '${open.id}'`,
+    row: () => "hld_",
+  },
+  {
     check: "payments.ledger",
     also: ["invoices.status"],
     sql: ({ part }) =>
@@ -267,6 +272,7 @@ const breakages: readonly Breakage[] = [
   },
   {
     check: "refunds.surplus",
+    also: ["payments.ledger"],
     sql: () => `UPDATE payments SET refunded = amount WHERE id = ${newestPayment}`,
     row: () => "pay_",
   },
