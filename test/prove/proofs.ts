@@ -18,7 +18,7 @@ export const proofs: readonly Proof[] = [
     promise:
       "Nothing acknowledged is lost or done twice by kill -9, SIGTERM, a database that stops, a paused server, failing " +
       "or full disks, and clock jumps.",
-    minutes: 40,
+    minutes: 30,
     needs: ["PostgreSQL", "cc", "root"],
     variables: ["PROVE_PARTS", "PROVE_STORES", "PROVE_KILLS", "PROVE_STOPS", "PROVE_SECONDS"],
   },
