@@ -39,8 +39,11 @@ export const areas: readonly Area[] = [
       "ledger/accept-matches.ts",
       "ledger/chain-diff.ts",
       "ledger/payment-rules.ts",
+      "ledger/surplus.ts",
       "ledger/transfer-rules.ts",
+      "watcher/cursor.ts",
       "watcher/readings/reading-plan.ts",
+      "watcher/receipt-verifier.ts",
     ].map((file) => `src/features/payments/${file}`),
     stages: [
       [
@@ -48,7 +51,10 @@ export const areas: readonly Area[] = [
         "hash-claims/rules.test.ts",
         "ledger/chain-diff.test.ts",
         "ledger/payment-rules.test.ts",
-        "watcher/reading-plan.test.ts",
+        "ledger/surplus.test.ts",
+        "watcher/cursor.test.ts",
+        "watcher/receipt-verifier.test.ts",
+        "watcher/readings/reading-plan.test.ts",
         "inbox/suggestion-rules.test.ts",
       ].map((file) => `test/features/payments/${file}`),
       ["test/platform/chain/state/readings.test.ts"],
@@ -56,13 +62,22 @@ export const areas: readonly Area[] = [
   },
   {
     name: "invoices-rules",
-    sources: ["holds/amounts.ts", "rules.ts", "settlement/terms-to-pay.ts"].map(
-      (file) => `src/features/invoices/${file}`,
-    ),
+    sources: [
+      "holds/amounts.ts",
+      "options/in-force.ts",
+      "options/quotes.ts",
+      "rules.ts",
+      "settlement/aside.ts",
+      "settlement/owed.ts",
+      "settlement/terms-to-pay.ts",
+    ].map((file) => `src/features/invoices/${file}`),
     stages: [
-      ["holds/amounts.test.ts", "settlement/terms-to-pay.test.ts", "rules.test.ts"].map(
-        (file) => `test/features/invoices/${file}`,
-      ),
+      [
+        "holds/amounts.test.ts",
+        "options/quotes.test.ts",
+        "settlement/terms-to-pay.test.ts",
+        "rules.test.ts",
+      ].map((file) => `test/features/invoices/${file}`),
     ],
   },
   {

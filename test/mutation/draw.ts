@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { filesAt, root, type Area } from "./areas.ts";
 import { instrument, type Mutant } from "./mutants.ts";
+import { testsAny, usersOf } from "./users.ts";
 
 /** The folders of which a sample is drawn: all rules and all services, with their stores. */
 export const sampledFolders = ["src/features", "src/kernel"];
@@ -10,6 +11,9 @@ export const sampledFolders = ["src/features", "src/kernel"];
 /** Tests with a browser, a real node, or programs of their own, which run other sources or wait for long. */
 const outsideTests =
   /describe(InBrowser|OnAnvil|WithPhp)|useProcesses|makeInstallation|(built|compiled)Program|endWithThisProcess|\/processes\.ts"/;
+
+/** The tests of other features that are tried on a share's mutants take at most this long together, in seconds. */
+const elsewhereSeconds = 60;
 
 /** Commands are tested with the command line. */
 const commandFile = /commands\.ts$/;
@@ -47,16 +51,20 @@ function ticketOf({ file, within, original, mutated }: Mutant, seed: string): st
     .digest("hex");
 }
 
-/** Groups mutants by feature, and those of commands together. Each share's tests are the nearest ones of its files, and then all of the feature. */
+/**
+ * Groups mutants by feature, and those of commands together. Each share's tests are the nearest ones of its files, then all
+ * of the feature, and then those elsewhere that use its files.
+ */
 export function shareOut(mutants: readonly Mutant[]): readonly Share[] {
   const names = [...new Set(mutants.map(({ file }) => areaOf(file)))].sort();
   return names.map((name) => {
     const own = mutants.filter(({ file }) => areaOf(file) === name);
     const sources = [...new Set(own.map(({ file }) => file))].sort();
     const nearest = [...new Set(sources.flatMap(nearestTests))];
-    const all = testsAt(name.replace("src/", "test/"));
-    const stages = [nearest, all.filter((test) => !nearest.includes(test))];
-    return { name, sources, stages, mutants: own };
+    const all = testsAt(name.replace("src/", "test/")).filter((test) => !nearest.includes(test));
+    const known = [...nearest, ...all];
+    const elsewhere = testsElsewhere(sources, name).filter((test) => !known.includes(test));
+    return { name, sources, stages: [nearest, all, elsewhere], mutants: own };
   });
 }
 
@@ -77,6 +85,22 @@ function nearestTests(file: string): readonly string[] {
   const folder = dirname(mirrored);
   if (commandFile.test(file)) return [];
   return folder === areaOf(file).replace("src/", "test/") ? [] : testsAt(folder);
+}
+
+/** The quickest tests of other features that use one of the sources by name, or that are the nearest of users of one. */
+function testsElsewhere(sources: readonly string[], area: string): readonly string[] {
+  const found = new Set([
+    ...usersOf(sources, area).flatMap(nearestTests),
+    ...testsAt("test").filter((test) => testsAny(test, sources)),
+  ]);
+  const times = JSON.parse(readFileSync(join(root, ".config/test-times.json"), "utf8")) as Readonly<
+    Record<string, number>
+  >;
+  const secondsOf = (test: string) => times[test] ?? 0;
+  let sum = 0;
+  return [...found]
+    .sort((one, other) => secondsOf(one) - secondsOf(other))
+    .filter((test) => (sum += secondsOf(test)) <= elsewhereSeconds);
 }
 
 function testsAt(folder: string): readonly string[] {

@@ -189,7 +189,9 @@ function isWording(node: ts.Node): boolean {
   if (ts.isCallExpression(node) && calledName(node) === "assert") return true;
   if (ts.isExpressionStatement(node)) {
     const { expression } = node;
-    return ts.isCallExpression(expression) && /(^|\.)log\b/.test(expression.expression.getText());
+    return (
+      ts.isCallExpression(expression) && /(^|\.)log(ger)?\b/.test(expression.expression.getText())
+    );
   }
   const { parent } = node as { readonly parent?: ts.Node };
   if (parent === undefined || !(ts.isCallExpression(parent) || ts.isNewExpression(parent)))

@@ -114,7 +114,6 @@ export function excessOf(row: ExcessTerms): bigint {
   const { payableAmount, askedAmount, seenAmount } = row;
   if (payableAmount === null) return 0n;
   const excess = seenAmount - (askedAmount ?? payableAmount);
-  if (excess <= 0n) return 0n;
   return excess > roundingSlackOf(row) ? excess : 0n;
 }
 

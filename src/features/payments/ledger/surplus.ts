@@ -101,8 +101,10 @@ export function isPayable(status: InvoiceStatus): boolean {
 }
 
 function isAbove(one: SurplusPayment, other: SurplusPayment): boolean {
-  const difference = one.blockHeight - other.blockHeight;
-  return difference === 0 ? one.id > other.id : difference > 0;
+  return (
+    one.blockHeight > other.blockHeight ||
+    (one.blockHeight === other.blockHeight && one.id > other.id)
+  );
 }
 
 /**
@@ -110,14 +112,15 @@ function isAbove(one: SurplusPayment, other: SurplusPayment): boolean {
  * by heights within each network could have circles, and the surpluses of a circle exceed the excess.
  */
 function isYounger(one: SurplusPayment, other: SurplusPayment): boolean {
-  const difference = one.blockTime - other.blockTime;
-  return difference === 0 ? isAbove(one, other) : difference > 0;
+  return (
+    one.blockTime > other.blockTime || (one.blockTime === other.blockTime && isAbove(one, other))
+  );
 }
 
 /** Returns the smaller amount; at least 0. */
 function smaller(one: bigint, other: bigint): bigint {
-  if (other <= 0n) return 0n;
-  return one < other ? one : other;
+  const least = one < other ? one : other;
+  return least > 0n ? least : 0n;
 }
 
 /**

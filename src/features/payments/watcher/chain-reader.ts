@@ -89,7 +89,7 @@ export async function readChain(request: ChainReadRequest): Promise<ChainRead> {
   const to = toHeight === latest.height ? latest : await blockAt(client, toHeight);
   if (to.time > latest.time || to.time < (heads.known?.time ?? 0)) throw wrongTime(to);
   const logs =
-    toHeight > base.height && request.recipients.addresses?.length !== 0
+    request.recipients.addresses?.length !== 0
       ? await readLogs(request, base.height + 1, to, latest)
       : [];
   return { base, isRewound, to, latest, finalized, logs };

@@ -480,11 +480,17 @@ eachStore("An invoice with several payment options", (store) => {
     expect(made.body).to.include({ tokenSymbol: "EURT", payableAmount: "20.00" });
     const one = await expectStatus(create({ network: "sandbox", tokenSymbol: "USDT" }), 201);
     expect(one.body["paymentOptions"]).to.have.length(1);
+    const priced = { amount: "3.00", settlementCurrency: "USD" };
     const batch = await counter.post(merchant, "/invoices/batch", {
-      invoices: [{ amount: "3.00", settlementCurrency: "USD", externalId: "a" }],
+      invoices: [
+        { ...priced, externalId: "a", network: "sandbox", tokenSymbol: "USDT" },
+        { ...priced, externalId: "b" },
+        { externalId: "c" },
+      ],
     });
-    const [result] = batch.body["results"] as { invoice: Json }[];
-    expect(result?.invoice["paymentOptions"]).to.have.length(2);
+    const results = batch.body["results"] as { invoice: Json | null }[];
+    const options = results.map(({ invoice }) => invoice?.["paymentOptions"] as Json[] | undefined);
+    expect(options.map((each) => each?.length)).to.deep.equal([1, 2, undefined]);
     const unknown = { key: merchant.key, body: { paymentOptions: offered("XYZ") } };
     const refused = await counter.app.request("PATCH", path, unknown);
     expect(refused.status).to.equal(400);

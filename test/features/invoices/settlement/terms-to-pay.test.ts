@@ -10,8 +10,10 @@ import {
   type Aside,
 } from "../../../../src/features/invoices/settlement/aside.ts";
 import { inReviewOf, owedOf } from "../../../../src/features/invoices/settlement/owed.ts";
+import { storedOptions } from "../../../../src/features/invoices/options/quotes.ts";
 import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
 import { Defect } from "../../../../src/kernel/errors.ts";
+import { aQuote } from "../../../support/quotes.ts";
 
 const hash = "ab".repeat(32);
 
@@ -56,6 +58,34 @@ describe("The terms of an invoice's payments", () => {
       issued: null,
       canceledAt: 3,
     });
+  });
+
+  it("include all options that have a hold, and the rounding between them", () => {
+    const quotes = [
+      aQuote({ payableAmount: 1_000n }),
+      aQuote({ payableAmount: 300n, network: "bsc" }),
+    ];
+    const options = quotes.map(({ network, tokenSymbol }) => ({
+      network,
+      tokenSymbol,
+      walletId: null,
+      quote: null,
+    }));
+    const issued = row({
+      network: "ethereum",
+      tokenSymbol: "USDT",
+      walletAddress: "0x0",
+      exchangeRate: "1",
+      amount: 100n,
+      paymentOptions: storedOptions(row({ paymentOptions: options }), quotes),
+    });
+    // A unit of the other token is worth up to 4 units, and one unit is lost.
+    expect(payableTerms(issued)).to.include({ roundingSlack: 5n, askedAmount: 1_005n });
+    expect(payableTerms({ ...issued, askedAmount: 1_100n })).to.include({ askedAmount: 1_105n });
+    expect(storedTotals(issued).several?.quotes.map(({ network }) => network)).to.deep.equal([
+      ...["ethereum", "bsc"],
+    ]);
+    expect(storedTotals({ ...issued, paymentOptions: null }).several).to.equal(undefined);
   });
 
   it("throw a Defect if a row contains an invalid tolerance or transaction hash", () => {
@@ -128,6 +158,14 @@ describe("The money that is owed to the payer of an invoice", () => {
     expect(left({ ...elsewhere, ...sums, refunded: 249n })).to.equal(0n);
     expect(left({ ...elsewhere, ...sums, refunded: 245n })).to.equal(10n);
     expect(left({ ...inForce, ...sums, refunded: 498n })).to.equal(2n);
+    const both = [
+      { ...elsewhere, ...sums, refunded: 249n },
+      { ...inForce, ...sums, rejected: 1n },
+    ];
+    expect(owed({ status: "expired", paymentOptions }, ...both)[0]).to.equal(1n);
+    const unrefunded = { ...elsewhere, ...sums, inReview: 1n };
+    const little = { status: "expired", paymentOptions, confirmedAmount: 3n } as const;
+    expect(owed(little, unrefunded)[0]).to.equal(3n);
   });
 
   it("is stored in one order, whatever the order of the payments", () => {

@@ -268,6 +268,20 @@ describe("The size of a range", () => {
     expect(size.current()).to.equal(1_000);
   });
 
+  it("is tried above a refused one after fifty ranges since", () => {
+    const size = makeRangeSize(1_000);
+    const accept = (ranges: number) => {
+      for (let accepted = 0; accepted < ranges; accepted += 1) size.accepted(size.current());
+      return size.current();
+    };
+    size.refused(200);
+    expect([accept(49), accept(1)]).to.deep.equal([199, 299]);
+    size.refused(299);
+    accept(48);
+    size.refused(200);
+    expect([accept(49), accept(1)]).to.deep.equal([199, 299]);
+  });
+
   it("is at least one block, and at most the network's maximum", () => {
     const size = makeRangeSize(5);
     expect(size.current()).to.equal(5);

@@ -1,7 +1,12 @@
 import { expect } from "chai";
 import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
 import {
+  hasFreeSurplus,
+  isPayable,
+  mayBeRequested,
+  overRefunded,
   surplusOf,
+  type PayerSurplusPayment,
   type SurplusInputs,
   type SurplusPayment,
 } from "../../../../src/features/payments/ledger/surplus.ts";
@@ -17,28 +22,34 @@ function surplusesOf(terms: SurplusInputs["terms"], ledger: readonly SurplusPaym
   );
 }
 
-describe("the surplus of an invoice that is paid on two networks", () => {
-  const quotes = ["one", "two"].map((network) => ({
+const quotesOn = (...networks: readonly string[]) =>
+  networks.map((network) => ({
     network,
     tokenSymbol: "USDT",
     payableAmount: 10n,
   })) as unknown as PayableTerms["quotes"];
-  const asked = { askedAmount: 10n, roundingSlack: 0n, payableAmount: 10n };
-  const terms = { ...asked, quotes, managedBy: null };
-  const payment = (place: number, network: string, blockHeight: number, blockTime: number) =>
-    ({
-      id: `pay_${String(place)}`,
-      network,
-      token: "USDT",
-      amount: 10n,
-      status: "confirmed",
-      statusWhenBack: null,
-      refundRequested: 0n,
-      refunded: 0n,
-      blockHeight,
-      blockTime,
-    }) as SurplusPayment;
+const terms = {
+  askedAmount: 10n,
+  roundingSlack: 0n,
+  payableAmount: 10n,
+  quotes: quotesOn("one", "two"),
+  managedBy: null,
+};
+const payment = (place: number, network: string, blockHeight: number, blockTime: number) =>
+  ({
+    id: `pay_${String(place)}`,
+    network,
+    token: "USDT",
+    amount: 10n,
+    status: "confirmed",
+    statusWhenBack: null,
+    refundRequested: 0n,
+    refunded: 0n,
+    blockHeight,
+    blockTime,
+  }) as SurplusPayment;
 
+describe("the surplus of an invoice that is paid on two networks", () => {
   it("is the excess, although a block time that nobody confirmed contradicts the heights", () => {
     const ledger = [
       payment(1, "one", 5, 250),
@@ -83,5 +94,124 @@ describe("the surplus of an invoice that is paid on two networks", () => {
   it("is nothing for a payment in a token that the invoice does not ask for", () => {
     const foreign = { ...payment(1, "one", 5, 100), token: "USDC" };
     expect(surplusesOf({ ...terms, askedAmount: 1n }, [foreign])).to.deep.equal([0n]);
+  });
+});
+
+describe("the surplus of a payment", () => {
+  const single = { ...terms, quotes: quotesOn("one") };
+  const [early, late] = [payment(1, "one", 5, 100), payment(2, "one", 6, 200)];
+
+  it("is the excess of the newest payments, by height and then by id", () => {
+    const asking = (askedAmount: bigint) => ({ ...single, askedAmount });
+    expect(surplusesOf(asking(20n), [early, late])).to.deep.equal([0n, 0n]);
+    expect(surplusesOf(asking(15n), [early, late])).to.deep.equal([0n, 5n]);
+    expect(surplusesOf(asking(5n), [early, late])).to.deep.equal([5n, 10n]);
+    const inOneBlock = [payment(1, "one", 5, 100), payment(2, "one", 5, 100)];
+    expect(surplusesOf(asking(15n), inOneBlock)).to.deep.equal([0n, 5n]);
+    // The order of ids, or of times that nobody confirmed, does not matter for different heights.
+    const crossed = [payment(1, "one", 6, 100), payment(2, "one", 5, 200)];
+    expect(surplusesOf(asking(15n), crossed)).to.deep.equal([5n, 0n]);
+    const onTwo = { ...terms, askedAmount: 15n };
+    expect(surplusesOf(onTwo, inOneBlock)).to.deep.equal([0n, 5n]);
+    expect(surplusesOf(onTwo, crossed)).to.deep.equal([0n, 5n]);
+  });
+
+  it("is in its own token at the invoice's rates, and whole if rounding cannot have made it", () => {
+    const [one, two] = quotesOn("one", "two");
+    if (one === undefined || two === undefined) throw new Error("there are no two quotes");
+    const quotes = [one, { ...two, payableAmount: 25n }];
+    const both = [payment(1, "one", 5, 100), { ...payment(2, "two", 900, 200), amount: 8n }];
+    // 8 of 25 are worth 3.2 of 10.
+    expect(surplusesOf({ ...terms, quotes }, both)).to.deep.equal([0n, 8n]);
+    expect(surplusesOf({ ...terms, quotes, askedAmount: 12n }, both)).to.deep.equal([0n, 3n]);
+    const slack = (askedAmount: bigint) => ({ ...terms, askedAmount, roundingSlack: 2n });
+    const parts = [early, { ...payment(2, "two", 900, 200), amount: 3n }];
+    expect(surplusesOf(slack(13n), parts)).to.deep.equal([0n, 0n]);
+    expect(surplusesOf(slack(12n), parts)).to.deep.equal([0n, 3n]);
+  });
+
+  it("that does not count is what other payments leave of its transfer", () => {
+    const rejected = { ...early, status: "rejected" } as SurplusPayment;
+    const of = (
+      each: SurplusPayment,
+      claiming: readonly SurplusPayment[],
+      transfer: { readonly amount: bigint; readonly status: "seen" | "orphaned" },
+      status: SurplusInputs["status"] = "open",
+    ) => surplusOf(each, { status, terms: single, ledger: [each] }, { transfer, claiming });
+    const seen = (amount: bigint) => ({ amount, status: "seen" }) as const;
+    expect(of(rejected, [rejected], seen(10n))).to.equal(10n);
+    expect(of(rejected, [rejected], seen(30n))).to.equal(10n);
+    expect(of(rejected, [rejected, { ...late, amount: 7n }], seen(10n))).to.equal(3n);
+    expect(of(rejected, [rejected, late], seen(10n))).to.equal(0n);
+    expect(of(rejected, [rejected, late, payment(3, "one", 7, 1)], seen(10n))).to.equal(0n);
+    const refunded = { ...rejected, refunded: 4n };
+    expect(of(refunded, [refunded], seen(10n))).to.equal(10n);
+    expect(of(rejected, [rejected], { amount: 10n, status: "orphaned" })).to.equal(0n);
+    const reverted = { ...early, status: "reverted" } as SurplusPayment;
+    expect(of(reverted, [reverted], seen(10n), "expired")).to.equal(0n);
+    const waiting = { ...early, status: "review" } as SurplusPayment;
+    expect(of(waiting, [waiting], seen(10n), "paid")).to.equal(10n);
+  });
+
+  it("waits while its invoice is open, partly paid or not confirmed", () => {
+    const statuses = [
+      ...(["draft", "open", "partially_paid", "confirming"] as const),
+      ...(["paid", "expired", "canceled"] as const),
+    ];
+    expect(statuses.filter(isPayable)).to.deep.equal(["open", "partially_paid", "confirming"]);
+  });
+});
+
+describe("a refund", () => {
+  const single = { ...terms, quotes: quotesOn("one") };
+  const inputs = { status: "paid", terms: { ...single, askedAmount: 4n }, ledger: [] } as const;
+  const payer = (changes: Partial<PayerSurplusPayment> = {}): PayerSurplusPayment => ({
+    ...payment(1, "one", 5, 100),
+    rule: "exact_amount",
+    isSpare: false,
+    ...changes,
+  });
+  const isOffered = (changes: Partial<PayerSurplusPayment>, more: Partial<SurplusInputs> = {}) => {
+    const each = payer(changes);
+    return hasFreeSurplus(each, { ...inputs, ledger: [each], ...more });
+  };
+
+  it("may be asked for by the payer, except of a rejected payment that no rule had matched", () => {
+    for (const rule of ["submitted_hash", "manual", "exact_amount", "exclusive_address"] as const) {
+      const isOfRule = rule !== "submitted_hash" && rule !== "manual";
+      expect(mayBeRequested({ status: "rejected", rule }), rule).to.equal(isOfRule);
+      expect(mayBeRequested({ status: "review", rule }), rule).to.equal(true);
+      const given = { status: "rejected", rule, isSpare: true } as const;
+      expect(isOffered(given), rule).to.equal(isOfRule);
+    }
+  });
+
+  it("is offered of a confirmed surplus that no refund takes, once the invoice cannot become paid", () => {
+    expect(isOffered({})).to.equal(true);
+    expect(isOffered({ status: "confirming" })).to.equal(false);
+    expect(isOffered({}, { status: "confirming" })).to.equal(false);
+    expect(isOffered({}, { terms: single })).to.equal(false);
+    expect(isOffered({ refunded: 2n, refundRequested: 3n })).to.equal(true);
+    expect(isOffered({ refunded: 2n, refundRequested: 4n })).to.equal(false);
+    const inReview = { status: "review" } as const;
+    expect(isOffered(inReview)).to.equal(false);
+    expect(isOffered({ ...inReview, isSpare: true })).to.equal(true);
+    expect(isOffered({ ...inReview, isSpare: true, refunded: 10n })).to.equal(false);
+    expect(isOffered({ ...inReview, isSpare: true }, { status: "open" })).to.equal(false);
+  });
+
+  it("is too much if a counted payment has less surplus than was refunded once the invoice is paid", () => {
+    const over = (askedAmount: bigint, ...ledger: readonly SurplusPayment[]) =>
+      overRefunded({ terms: { ...single, askedAmount }, ledger });
+    const [early, late] = [payment(1, "one", 5, 100), payment(2, "one", 6, 200)];
+    const refunded = { ...late, refunded: 5n };
+    expect(over(15n, early, refunded)).to.deep.equal([]);
+    expect(over(16n, early, refunded)).to.deep.equal(["pay_2"]);
+    expect(over(16n, { ...early, refunded: 1n }, refunded)).to.deep.equal(["pay_1", "pay_2"]);
+    // Payments that are not confirmed count, and those that do not count need no surplus.
+    const confirming = { ...early, status: "confirming" } as SurplusPayment;
+    expect(over(15n, confirming, refunded)).to.deep.equal([]);
+    expect(over(16n, early, { ...refunded, status: "rejected" })).to.deep.equal([]);
+    expect(over(20n, early, late)).to.deep.equal([]);
   });
 });

@@ -1,10 +1,13 @@
 // Providers that report other block times than the chain has: ahead of the clock, before their ancestors, or slightly off.
 import { expect } from "chai";
-import { day, minute, second } from "../../../../src/kernel/clock.ts";
+import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { makeBlockTimes } from "../../../../src/features/payments/index.ts";
 import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
+import { makeAncestorTimes } from "../../../../src/features/payments/watcher/ancestor-times.ts";
+import { AnswerDropped } from "../../../../src/features/payments/watcher/chain-reader.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../../src/platform/chain/client.ts";
+import type { NetworkStateRow } from "../../../../src/platform/chain/state/network-state.ts";
 import { openAlarms } from "../../../../src/platform/chain/state/provider-store.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { eachStore, takeTurns } from "../../../support/store/stores.ts";
@@ -334,5 +337,103 @@ describe("The agreed times of blocks", () => {
     const believed = await times.of([block(0), block(10_000)]);
     expect(asked).to.deep.equal([0, 0]);
     expect(believed.get("0")).to.deep.equal({ time: 0, isAgreed: true });
+  });
+});
+
+describe("The time of the newest scanned block", () => {
+  const tipTime = 100 * minute;
+  const tipHeight = 20;
+
+  /** Opens providers that report these times for the newest scanned block; null for a block with another hash. */
+  function open(...tipTimes: readonly (number | null)[]) {
+    let now = tipTime + 10 * minute;
+    const clock = { now: () => now };
+    const reported = [...tipTimes];
+    const providers = tipTimes.map((_, place) => {
+      const blocks = (heights: readonly number[]) => {
+        const time = reported[place] ?? 0;
+        const hash = reported[place] === null ? "replaced" : "tip";
+        return Promise.resolve(heights.map((height) => ({ height, hash, time })));
+      };
+      return { provider: `http://${String(place)}`, blocks } as Partial<ChainClient> as ChainClient;
+    });
+    const alarms = createAlarms({ clock, logger: silentLogger });
+    const times = makeBlockTimes({ clock, providers, alarms });
+    const ancestors = makeAncestorTimes({ clock, providers, times });
+    const state = { tipHeight, tipHash: "tip", tipTime, scannedAt: now } as NetworkStateRow;
+    return {
+      reported,
+      advance: (milliseconds: number) => (now += milliseconds),
+      /** Returns the height of the block that is dated too early, or null. */
+      async tooEarly(blocks: readonly (readonly [height: number, time: number | null])[], by = 0) {
+        const client = providers[by];
+        if (client === undefined) throw new Error("there is no such provider");
+        const asked = blocks.map(([height, time]) => ({
+          height,
+          hash: String(height),
+          reported: time === null ? null : { provider: client.provider, time },
+        }));
+        try {
+          await ancestors.assertNoneBeforeTip({ client, state }, asked);
+          return null;
+        } catch (error) {
+          if (!(error instanceof AnswerDropped)) throw error;
+          expect(error.fault).to.equal("wrong_time");
+          return error.details["blockHeight"];
+        }
+      },
+    };
+  }
+
+  it("is the earliest of the blocks above it, unless the provider has another block there", async () => {
+    const till = open(tipTime);
+    expect(await till.tooEarly([])).to.equal(null);
+    expect(await till.tooEarly([[tipHeight + 1, tipTime]])).to.equal(null);
+    expect(
+      await till.tooEarly([
+        [tipHeight, 0],
+        [tipHeight - 1, 0],
+      ]),
+    ).to.equal(null);
+    expect(await till.tooEarly([[tipHeight + 1, null]])).to.equal(null);
+    const logs = [
+      [23, tipTime],
+      [22, tipTime - 2],
+      [21, tipTime - 1],
+    ] as const;
+    expect(await till.tooEarly(logs)).to.equal(22);
+    expect(await open(null).tooEarly(logs)).to.equal(null);
+  });
+
+  it("is given up for an earlier one that the provider reports for five minutes", async () => {
+    const early = tipTime - minute;
+    const till = open(early);
+    const above = [[21, early]] as const;
+    expect(await till.tooEarly(above)).to.equal(21);
+    till.advance(5 * minute - 1);
+    expect(await till.tooEarly(above)).to.equal(21);
+    till.advance(1);
+    expect(await till.tooEarly(above)).to.equal(null);
+    expect(await till.tooEarly([[21, early - 1]])).to.equal(21);
+    till.reported[0] = early - 1;
+    expect(await till.tooEarly(above)).to.equal(21);
+    till.advance(-hour);
+    expect(await till.tooEarly(above)).to.equal(21);
+    till.advance(5 * minute);
+    expect(await till.tooEarly(above)).to.equal(null);
+  });
+
+  it("is corrected at once by two providers, and by each one alone after its own five minutes", async () => {
+    const early = tipTime - minute;
+    const above = [[21, early]] as const;
+    expect(await open(early, early).tooEarly(above)).to.equal(null);
+    expect(await open(early, early).tooEarly([[21, early - 1]])).to.equal(21);
+    const till = open(early, early - 1);
+    expect(await till.tooEarly(above, 0)).to.equal(21);
+    till.advance(3 * minute);
+    expect(await till.tooEarly(above, 1)).to.equal(21);
+    till.advance(2 * minute);
+    expect(await till.tooEarly(above, 0)).to.equal(null);
+    expect(await till.tooEarly(above, 1)).to.equal(21);
   });
 });

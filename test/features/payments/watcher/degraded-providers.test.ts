@@ -1,7 +1,20 @@
 // Providers that work partially: whatever fails, the network is still read from the others, and an alarm is raised if
 // no other is configured.
 import { expect } from "chai";
-import { day, minute } from "../../../../src/kernel/clock.ts";
+import {
+  makeTipCheck,
+  makeTokenCheck,
+} from "../../../../src/features/payments/watcher/network-checks.ts";
+import { day, hour, minute } from "../../../../src/kernel/clock.ts";
+import type { ChainClient } from "../../../../src/platform/chain/client.ts";
+import type { Network } from "../../../../src/platform/chain/networks.ts";
+import {
+  ProviderError,
+  type ProviderFault,
+} from "../../../../src/platform/chain/providers/error.ts";
+import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
+import type { NetworkStateRow } from "../../../../src/platform/chain/state/network-state.ts";
+import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import { JsonRpcRefusal } from "../../../support/chain/json-rpc.ts";
 import type { Lie } from "../../../support/chain/rpc-front.ts";
@@ -183,5 +196,111 @@ anyStore("A provider that nearly works", (store) => {
       expect(await till.payments(), fault).to.have.length(1);
       expect(await till.storedAlarms(), fault).to.deep.equal([]);
     }
+  });
+});
+
+describe("The checks of a network's provider", () => {
+  const tokens = ["USDT", "DAI"].map((symbol) => ({ symbol, contract: symbol, decimals: 6 }));
+  const network = { id: "ethereum", title: "Ethereum", chainId: 1, tokens } as unknown as Network;
+
+  function open() {
+    let now = 1_000 * day;
+    const clock = { now: () => now };
+    const alarms = createAlarms({ clock, logger: silentLogger });
+    /** The answers of the contracts, of which the last one stays. */
+    const answers: Record<string, (number | ProviderFault)[]> = { USDT: [6], DAI: [6] };
+    const provider = { chainId: 1, asked: 0 };
+    const client: Partial<ChainClient> = {
+      provider: "http://first",
+      chainId: () => Promise.resolve(provider.chainId),
+      async decimals(contract) {
+        await Promise.resolve();
+        provider.asked += 1;
+        const given = answers[contract] ?? [];
+        const answer = (given.length > 1 ? given.shift() : given[0]) ?? 0;
+        if (typeof answer === "number") return answer;
+        throw new ProviderError(answer, { kind: answer, provider: "http://first" });
+      },
+    };
+    const deps = { clock, network, alarms, client: client as ChainClient };
+    const tip = makeTipCheck(deps);
+    const disabledTokens = makeTokenCheck(deps);
+    const opened = () => alarms.open().map(({ kind, subject }) => `${kind} ${subject}`);
+    return {
+      provider,
+      answers,
+      tip,
+      opened,
+      advance: (milliseconds: number) => (now += milliseconds),
+      tokens: () => disabledTokens().catch((error: unknown) => (error as Error).name),
+      isBehind(height: number, state = { tipHeight: 100, cursorHeight: 90 }) {
+        try {
+          tip.assertNotBehind(state as NetworkStateRow, height);
+          return false;
+        } catch {
+          return true;
+        }
+      },
+    };
+  }
+
+  it("believe a chain that stays shorter for two minutes, but never below its final blocks", () => {
+    const till = open();
+    expect([100, 101].map((height) => till.isBehind(height))).to.deep.equal([false, false]);
+    expect([99, 90, 89].map((height) => till.isBehind(height))).to.deep.equal([true, true, true]);
+    till.advance(2 * minute - 1);
+    expect([99, 90, 89].map((height) => till.isBehind(height))).to.deep.equal([true, true, true]);
+    expect(till.opened()).to.deep.equal([]);
+    till.advance(1);
+    expect([99, 90, 89].map((height) => till.isBehind(height))).to.deep.equal([false, false, true]);
+    expect(till.opened()).to.deep.equal(["tip_went_back ethereum"]);
+    expect(till.isBehind(100)).to.equal(false);
+    expect(till.opened()).to.deep.equal([]);
+    expect(till.isBehind(99)).to.equal(true);
+    till.advance(2 * minute);
+    till.tip.reset();
+    expect(till.isBehind(99)).to.equal(true);
+  });
+
+  it("ask for the tokens' decimals once a day, and every ten minutes while one is disabled", async () => {
+    const till = open();
+    const askedAgain = async (milliseconds: number) => {
+      const before = till.provider.asked;
+      till.advance(milliseconds);
+      await till.tokens();
+      return till.provider.asked > before;
+    };
+    expect(await askedAgain(0)).to.equal(true);
+    expect(await askedAgain(day - 1)).to.equal(false);
+    till.answers["USDT"] = [18];
+    expect(await askedAgain(1)).to.equal(true);
+    expect(await till.tokens()).to.deep.equal(["USDT"]);
+    expect(till.opened()).to.deep.equal(["token_disabled USDT"]);
+    expect(await askedAgain(10 * minute - 1)).to.equal(false);
+    till.answers["DAI"] = ["refused"];
+    expect(await askedAgain(1)).to.equal(true);
+    expect(await till.tokens()).to.deep.equal(["DAI", "USDT"]);
+    Object.assign(till.answers, { USDT: [6], DAI: [6] });
+    expect(await askedAgain(10 * minute)).to.equal(true);
+    expect(await till.tokens()).to.deep.equal([]);
+    expect(till.opened()).to.deep.equal([]);
+    expect(await askedAgain(hour)).to.equal(false);
+  });
+
+  it("disable a token only by the second answer, and none if the provider is away or of another chain", async () => {
+    for (const fault of ["malformed", "refused", 18] as const) {
+      const till = open();
+      till.answers["USDT"] = [fault, 6];
+      expect(await till.tokens(), String(fault)).to.deep.equal([]);
+      expect(till.opened()).to.deep.equal([]);
+    }
+    const till = open();
+    till.answers["USDT"] = ["unreachable"];
+    expect(await till.tokens()).to.equal("ProviderError");
+    till.answers["USDT"] = [6];
+    till.provider.chainId = 5;
+    expect(await till.tokens()).to.equal("NetworkStopped");
+    till.provider.chainId = 1;
+    expect(await till.tokens()).to.deep.equal([]);
   });
 });

@@ -5,25 +5,25 @@ import {
   makeBlockTimes,
   makeScanner,
   makeProviderCrossCheck,
-} from "../../../../src/features/payments/index.ts";
-import { hour, minute, second } from "../../../../src/kernel/clock.ts";
-import { createIds } from "../../../../src/kernel/id.ts";
-import { createJournal } from "../../../../src/platform/journal/index.ts";
-import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
-import type { Network } from "../../../../src/platform/chain/networks.ts";
-import type { ProviderHealth } from "../../../../src/platform/chain/state/provider-health.ts";
-import { extendReadings, readingsOf } from "../../../../src/platform/chain/state/readings.ts";
+} from "../../../../../src/features/payments/index.ts";
+import { hour, minute, second } from "../../../../../src/kernel/clock.ts";
+import { createIds } from "../../../../../src/kernel/id.ts";
+import { createJournal } from "../../../../../src/platform/journal/index.ts";
+import { createAlarms } from "../../../../../src/platform/chain/state/alarms.ts";
+import type { Network } from "../../../../../src/platform/chain/networks.ts";
+import type { ProviderHealth } from "../../../../../src/platform/chain/state/provider-health.ts";
+import { extendReadings, readingsOf } from "../../../../../src/platform/chain/state/readings.ts";
 import {
   createState,
   networkState,
   replaceState,
-} from "../../../../src/platform/chain/state/network-state.ts";
-import { silentLogger } from "../../../../src/platform/logger/index.ts";
-import { systemRandom } from "../../../../src/platform/secrets/random.ts";
-import { testNetworks } from "../../../support/merchants.ts";
-import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { addressOf, scriptChain, type Faults } from "./scripted-chain.ts";
-import { askingInvoices, noRefunds, standInInvoices, startAt } from "./watched-network.ts";
+} from "../../../../../src/platform/chain/state/network-state.ts";
+import { silentLogger } from "../../../../../src/platform/logger/index.ts";
+import { systemRandom } from "../../../../../src/platform/secrets/random.ts";
+import { testNetworks } from "../../../../support/merchants.ts";
+import { anyStore, testContext } from "../../../../support/store/stores.ts";
+import { addressOf, scriptChain, type Faults } from "../scripted-chain.ts";
+import { askingInvoices, noRefunds, standInInvoices, startAt } from "../watched-network.ts";
 
 const finalityLag = 20;
 const guard = () => Promise.resolve();

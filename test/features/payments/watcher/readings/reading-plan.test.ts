@@ -7,10 +7,10 @@ import {
   nextDueRange,
   requestsPerMinute,
   summarize,
-} from "../../../../src/features/payments/watcher/readings/reading-plan.ts";
-import { minute, second } from "../../../../src/kernel/clock.ts";
-import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ranges.ts";
-import { unknownProvider } from "../../../../src/platform/chain/state/readings.ts";
+} from "../../../../../src/features/payments/watcher/readings/reading-plan.ts";
+import { minute, second } from "../../../../../src/kernel/clock.ts";
+import type { ReadingRow } from "../../../../../src/platform/chain/state/reading-ranges.ts";
+import { unknownProvider } from "../../../../../src/platform/chain/state/readings.ts";
 
 /** Blocks that providers have read one after another, at intervals of a minute. */
 function row(fromHeight: number, toHeight: number, providers: string, at = 0): ReadingRow {

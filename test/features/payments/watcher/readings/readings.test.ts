@@ -1,13 +1,13 @@
 // Final blocks are read again some minutes and an hour after the watcher read them: an index that lagged behind its node,
 // or a provider that omitted transfers, causes no lost payment, whatever the number of providers.
 import { expect } from "chai";
-import { hour, minute } from "../../../../src/kernel/clock.ts";
-import { second } from "../../../../src/kernel/clock.ts";
-import type { FakeNode } from "../../../support/chain/fake-node.ts";
-import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
-import { addressOf } from "./scripted-chain.ts";
-import { standInInvoices, token } from "./watched-network.ts";
+import { hour, minute } from "../../../../../src/kernel/clock.ts";
+import { second } from "../../../../../src/kernel/clock.ts";
+import type { FakeNode } from "../../../../support/chain/fake-node.ts";
+import { eachStore, takeTurns, testContext } from "../../../../support/store/stores.ts";
+import { openPool, type PooledNetwork, type PooledOptions } from "../pooled-network.ts";
+import { addressOf } from "../scripted-chain.ts";
+import { standInInvoices, token } from "../watched-network.ts";
 
 const shop = addressOf("shop");
 

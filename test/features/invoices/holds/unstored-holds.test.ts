@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import {
+  searchAmount,
+  type HoldPlace,
+} from "../../../../src/features/invoices/holds/amount-search.ts";
+import { unstoredHolds } from "../../../../src/features/invoices/holds/unstored-holds.ts";
+import type { Tx } from "../../../../src/platform/database/index.ts";
+
+const place: HoldPlace = {
+  organizationId: "org_1",
+  network: "ethereum",
+  address: "a",
+  token: "USDT",
+};
+/** The price of one token; amounts up to 1 % from it are near. */
+const price = 1_000_000n;
+
+describe("The holds of a commit that are not stored yet", () => {
+  const open = () => unstoredHolds({ isExclusive: false } as Tx);
+
+  it("are at their network, address and token, for every organization", () => {
+    const held = open();
+    expect(held.has(place, price)).to.equal(false);
+    held.add(place, price, "inv_1");
+    held.add(place, price + 1n, "inv_2");
+    expect([price, price + 1n, price + 2n].map((each) => held.has(place, each))).to.deep.equal([
+      ...[true, true, false],
+    ]);
+    expect(held.has({ ...place, organizationId: "org_2" }, price)).to.equal(true);
+    for (const other of [{ network: "bsc" }, { address: "b" }, { token: "USDC" }]) {
+      expect(held.has({ ...place, ...other }, price), JSON.stringify(other)).to.equal(false);
+    }
+  });
+
+  it("are near a bare price up to 1 % from it, unless they are the invoice's own", () => {
+    const search = searchAmount(place, price, 6, "inv_1", (length) => new Uint8Array(length));
+    const isNear = (amount: bigint, holder: "inv_1" | "inv_2" = "inv_2") => {
+      const held = open();
+      held.add(place, amount, holder);
+      return held.isNear(search);
+    };
+    expect(open().isNear(search)).to.equal(false);
+    expect([989_999n, 990_000n, 1_010_000n, 1_010_001n].map((each) => isNear(each))).to.deep.equal([
+      ...[false, true, true, false],
+    ]);
+    expect(isNear(price, "inv_1")).to.equal(false);
+  });
+
+  it("are counted on the grid of a step, both ends included", () => {
+    const held = open();
+    for (const amount of [90n, 100n, 105n, 110n, 120n, 130n]) held.add(place, amount, "inv_1");
+    expect(held.count(place, 100n, 120n, 10n)).to.equal(3n);
+    expect(held.count(place, 101n, 119n, 1n)).to.equal(2n);
+    expect(held.count(place, 95n, 130n, 10n)).to.equal(1n);
+    expect(held.count({ ...place, token: "USDC" }, 100n, 120n, 10n)).to.equal(0n);
+  });
+});
