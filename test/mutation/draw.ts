@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { filesAt, root, type Area } from "./areas.ts";
 import { instrument, type Mutant } from "./mutants.ts";
 import { testsAny, usersOf } from "./users.ts";
@@ -18,6 +18,7 @@ const elsewhereSeconds = 60;
 /** Commands are tested with the command line. */
 const commandFile = /commands\.ts$/;
 const commandArea = "src/cli";
+const commandTests = "test/cli";
 
 /** A sample's mutants of one feature, or of the kernel, with the tests to try. */
 export interface Share extends Area {
@@ -77,14 +78,26 @@ function areaOf(file: string): string {
     .join("/");
 }
 
-/** The test file at the mirrored path, or else those of the mirrored folder, unless that is the feature's. */
+/**
+ * The test file at the mirrored path, or else those of the mirrored folder, unless that is the feature's. Of commands,
+ * those of the command line that have the name of the feature or of a folder in it.
+ */
 function nearestTests(file: string): readonly string[] {
+  if (commandFile.test(file)) return testsAt(commandTests).filter((test) => isNamedFor(test, file));
   const mirrored = file.replace("src/", "test/");
   const own = mirrored.replace(/\.ts$/, ".test.ts");
   if (existsSync(join(root, own))) return [own];
   const folder = dirname(mirrored);
-  if (commandFile.test(file)) return [];
   return folder === areaOf(file).replace("src/", "test/") ? [] : testsAt(folder);
+}
+
+/** Whether a test of commands is named as a folder of their source begins: `rate.test.ts` is of `rates/commands.ts`. */
+function isNamedFor(test: string, source: string): boolean {
+  const names = [basename(test).replace(/(-commands)?\.test\.ts$/, ""), basename(dirname(test))];
+  return dirname(source)
+    .split("/")
+    .slice(2)
+    .some((folder) => names.some((name) => folder.startsWith(name)));
 }
 
 /** The quickest tests of other features that use one of the sources by name, or that are the nearest of users of one. */

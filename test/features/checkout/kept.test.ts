@@ -1,6 +1,10 @@
 import { expect } from "chai";
 import { keepCheckouts, viewCheckout } from "../../../src/features/checkout/kept.ts";
 import type { StoredCheckout } from "../../../src/features/checkout/ports.ts";
+import {
+  makeCheckoutService,
+  type CheckoutDependencies,
+} from "../../../src/features/checkout/service.ts";
 import type { NetworkState } from "../../../src/platform/chain/state/network-state.ts";
 import { testNetworks } from "../../support/merchants.ts";
 import { stillClock } from "../../support/app.ts";
@@ -80,5 +84,21 @@ describe("kept checkouts", () => {
     const inForce = view(one, payment("ethereum", 90, "confirmed"));
     expect(inForce.confirmingOn.id).to.equal("tron");
     expect(inForce.invoice.confirmations.current).to.equal(confirmations.required - 1);
+  });
+});
+
+describe("the hosts that a payment's page may reach for wallets", () => {
+  it("are those of all networks that are read, each once", () => {
+    const networks = testNetworks("tron", "ethereum");
+    const [tron] = networks.values();
+    if (tron !== undefined) networks.set("tron-test", { ...tron, id: "tron-test" });
+    const origins = (...enabled: readonly string[]) => {
+      const deps = { networks, enabled: new Set(enabled), sources: {} };
+      return makeCheckoutService(deps as unknown as CheckoutDependencies).walletOrigins();
+    };
+    expect(origins("ethereum")).to.deep.equal([]);
+    expect(origins()).to.deep.equal([]);
+    expect(origins("ethereum", "tron")).to.deep.equal(["https://api.trongrid.io"]);
+    expect(origins("tron", "tron-test")).to.deep.equal(["https://api.trongrid.io"]);
   });
 });

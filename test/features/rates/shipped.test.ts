@@ -11,7 +11,7 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { makeRatesService } from "../../../src/features/rates/index.ts";
-import { silentLogger } from "../../../src/platform/logger/index.ts";
+import { silentLogger, type Logger } from "../../../src/platform/logger/index.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { kinds, sample, startRateSources, type RateSources } from "../../support/rate-sources.ts";
 import { testContext } from "../../support/store/stores.ts";
@@ -82,6 +82,20 @@ describe("the shipped exchange rates", () => {
     app.clock.advance(second);
   }
 
+  /** A service of another process on the same store. */
+  function anotherService(logger: Logger) {
+    const { config, db, clock } = app.app;
+    return makeRatesService({
+      db,
+      clock,
+      plan: config.rates,
+      fetch,
+      stopping: new AbortController().signal,
+      logger,
+      journal: { record: () => [] },
+    });
+  }
+
   it("quote all ten currencies, and fix the rate in the invoice", async () => {
     const invoice = await expectStatus(create("EUR"), 201);
     // 100 × (1 ÷ 0.867528), rounded up
@@ -118,7 +132,29 @@ describe("the shipped exchange rates", () => {
     }
   });
 
-  it("work with one source down, and log it once for all pairs", async () => {
+  it("log a new problem once for all its pairs, and once that all have quotes again", async () => {
+    const lines: unknown[][] = [];
+    const note = (...line: unknown[]) => void lines.push(line.slice(0, 2));
+    const service = anotherService({ ...silentLogger, warn: note, info: note });
+    const logged = async () => {
+      for (let time = 0; time < 2; time += 1) await service.refresh(testContext);
+      return lines.splice(0);
+    };
+    expect(await logged()).to.deep.equal([]);
+    sources.set("coinbase", { status: 500 });
+    const problem = "coinbase: it answered HTTP 500";
+    const [[warning] = [], ...more] = await logged();
+    expect(more).to.deep.equal([]);
+    expect(warning).to.deep.include({ alarm: "rate_problem", problem });
+    expect(warning).to.have.property("pairs").that.includes("EUR/USD").and.has.length(10);
+    sources.set("coinbase", {});
+    expect(await logged()).to.deep.equal([["all exchange rates have quotes again"]]);
+    for (const kind of kinds) sources.set(kind, { body: sample(kind, today(), 1.4) });
+    const [[jump] = []] = await logged();
+    expect(jump).to.deep.include({ alarm: "rate_jump", pairs: ["EUR/USD"] });
+  });
+
+  it("work with one source down, and report it once for all pairs", async () => {
     sources.set("coinbase", { status: 500 });
     await refresh();
     expect((await euro())?.accepted?.sources).to.deep.equal(["ecb", "er-api"]);
@@ -201,16 +237,7 @@ describe("the shipped exchange rates", () => {
   it("are not queried again at once after a restart", async () => {
     const asked = () => kinds.map((kind) => sources.asked(kind));
     const before = asked();
-    const { config, db, clock } = app.app;
-    const restarted = makeRatesService({
-      db,
-      clock,
-      plan: config.rates,
-      fetch,
-      stopping: new AbortController().signal,
-      logger: silentLogger,
-      journal: { record: () => [] },
-    });
+    const restarted = anotherService(silentLogger);
     const look = () => restarted.refreshDue(testContext, () => Promise.resolve());
     await look();
     expect(asked()).to.deep.equal(before);

@@ -106,6 +106,8 @@ eachStore("payments of platform invoices", (store) => {
     expect((await estate.subscription(shop)).status).to.equal("canceled");
     const again = await estate.select(shop, "growth");
     expect([again.status, again.body["code"]]).to.deep.equal([409, "platform_invoice_unpaid"]);
+    const { openInvoice: debt } = await estate.subscription(shop);
+    expect(again.body["detail"]).to.include(`Pay TILL-000001 at ${debt?.checkoutUrl ?? ""} first`);
     await estate.live(1);
     expect(await estate.collectionInvoices(first)).to.have.length(2);
     expect((await estate.subscription(shop)).openInvoice?.id).to.equal(first);
