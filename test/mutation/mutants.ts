@@ -52,6 +52,12 @@ const predicateName =
 const wordingCalls = /^(invalidField|invalidFields|[A-Z]\w*(Error|Defect|Problem))$|^Defect$/;
 
 /**
+ * Assertions state what holds for every input, so that no test can tell one from its absence. Descriptions of fields are
+ * words of documents.
+ */
+const unchangedCalls: ReadonlySet<string> = new Set(["assert", "describeFields"]);
+
+/**
  * Finds the mutants of a source file and writes them into it. Comparisons, arithmetic, logic, conditions, filters,
  * answers of yes or no, and statements that call or assign are changed. Texts are not, SQL among them, nor what only
  * chooses the words of an error or of the log, nor assertions.
@@ -185,8 +191,7 @@ function isRemovable(node: ts.Node): boolean {
 /** Whether a node is an assertion, or is there only for the words of an error or of the log. */
 function isWording(node: ts.Node): boolean {
   if (ts.isThrowStatement(node)) return true;
-  // It states what holds for every input, so that no test can tell it from its absence.
-  if (ts.isCallExpression(node) && calledName(node) === "assert") return true;
+  if (ts.isCallExpression(node) && unchangedCalls.has(calledName(node))) return true;
   if (ts.isExpressionStatement(node)) {
     const { expression } = node;
     return (

@@ -5,6 +5,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createQuotes } from "../../../src/features/rates/index.ts";
+import { ratesMetrics } from "../../../src/features/rates/metrics.ts";
+import { presentRates } from "../../../src/features/rates/present.ts";
+import { formatRate } from "../../../src/kernel/money/rate.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import {
   approvedMerchant,
@@ -142,7 +146,24 @@ anyStore("an invoice at an exchange rate", function (store) {
     expect(Number(answer.headers.get("Retry-After"))).to.be.within(1, 3_610);
   }
 
+  /** What operators see of the pair with sources, and its metrics. */
+  async function shown(at: number) {
+    const { rates } = app.app;
+    const metrics = ratesMetrics({ clock: { now: () => at }, rates } as Parameters<
+      typeof ratesMetrics
+    >[0]);
+    const { data } = presentRates(await rates.list());
+    return { metrics: await metrics.read(), pair: data.find(({ pair }) => pair === "EUR/USD") };
+  }
+  const labels = { pair: "EUR/USD" };
+
   it("is refused without a rate, and quoted when a draft is issued later", async () => {
+    const before = await shown(0);
+    expect(before.metrics).to.deep.equal({
+      till_rates_age_seconds: [],
+      till_rates_sources: [{ labels, value: 0 }],
+    });
+    expect(before.pair).to.include({ status: "missing", quote: null, pending: null, sources: 2 });
     await isRefused(create({}));
     const draft = await expectStatus(create({ draft: true }), 201);
     expect(draft.body["exchangeRate"]).to.equal(null);
@@ -152,6 +173,70 @@ anyStore("an invoice at an exchange rate", function (store) {
     await quoted(price("1.0834"));
     const issued = await expectStatus(issue(), 200);
     expect(issued.body).to.include({ exchangeRate: "1.0834", payableAmount: "27.085" });
+  });
+
+  it("is quoted by one pair in either direction, from what was stored at most so long ago", async () => {
+    await quoted(price("1.1"));
+    const { db, config } = app.app;
+    const euro = async () => (await app.app.rates.list())[0];
+    const quotedAt = (await euro())?.accepted?.at ?? 0;
+    let now = quotedAt + 1_500;
+    const clock = { now: () => now };
+    const quotes = createQuotes({ plan: config.rates, clock, ageMaxMs: 1_000 });
+    const find = async (from: string[], to: string[], at = now) => {
+      const quote = await quotes.find(db, from, to, at);
+      return quote.ok ? `${quote.rate.from} ${formatRate(quote.rate)} ${quote.rate.source}` : quote;
+    };
+    expect(await find(["EUR"], ["USD"])).to.equal("EUR 1.1 one, two");
+    expect(await find(["USD"], ["EUR"])).to.equal("USD 0.909090909091 one, two");
+    expect(await find(["CHF", "EUR"], ["USD"])).to.equal("CHF 1.25 fixed");
+    expect(await find(["EUR"], ["JPY", "USD"])).to.equal("EUR 1.1 one, two");
+    for (const [from, to] of [
+      ["EUR", "JPY"],
+      ["USD", "USD"],
+      ["XXX", "USD"],
+    ] as const) {
+      expect(await find([from], [to]), `${from} ${to}`).to.deep.equal({
+        ok: false,
+        reason: "missing",
+      });
+    }
+    expect(quotes.leadingTo(["USD"])).to.deep.equal(["EUR", "WBTC", "CHF"]);
+    expect(quotes.leadingTo(["CHF"])).to.deep.equal(["USD"]);
+    expect(quotes.leadingTo(["XXX"])).to.deep.equal([]);
+
+    const { metrics, pair } = await shown(now);
+    expect(metrics).to.deep.equal({
+      till_rates_age_seconds: [{ labels, value: 1.5 }],
+      till_rates_sources: [{ labels, value: 2 }],
+    });
+    expect(pair).to.deep.include({ status: "fresh", pending: null, problem: null });
+    expect(pair?.quote).to.include({ rate: "1.1", source: "one, two", sources: 2 });
+    const fixed = presentRates(await app.app.rates.list()).data.find(
+      (one) => one.pair === "USD/CHF",
+    );
+    expect(fixed).to.deep.include({ status: "fixed", checkedAt: null, sources: 0 });
+    expect(fixed?.quote).to.include({ rate: "0.8", source: "fixed", sources: 0 });
+
+    await quoted(price("1.2"));
+    now += 999;
+    expect(await find(["EUR"], ["USD"])).to.equal("EUR 1.1 one, two");
+    now += 1;
+    expect(await find(["EUR"], ["USD"])).to.equal("EUR 1.2 one, two");
+    const { accepted, nextAt } = (await euro()) ?? {};
+    const late = (accepted?.at ?? 0) + config.rates.maxAgeMs;
+    expect(await find(["EUR"], ["USD"], late)).to.equal("EUR 1.2 one, two");
+    // Some seconds for the answers of the sources, after the time at which they are queried.
+    const stale = { ok: false, reason: "stale" };
+    expect(await find(["EUR"], ["USD"], late + 1)).to.deep.equal({
+      ...stale,
+      retryAfterMs: 10_000,
+    });
+    const strict = createQuotes({ plan: { ...config.rates, maxAgeMs: -1 }, clock, ageMaxMs: 0 });
+    expect(await strict.find(db, ["EUR"], ["USD"], (nextAt ?? 0) - 5_000)).to.deep.equal({
+      ...stale,
+      retryAfterMs: 15_000,
+    });
   });
 
   it("asks for the equivalent in tokens, and settles its exact amount when that is paid", async () => {
