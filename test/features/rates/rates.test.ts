@@ -146,7 +146,7 @@ anyStore("an invoice at an exchange rate", function (store) {
     expect(Number(answer.headers.get("Retry-After"))).to.be.within(1, 3_610);
   }
 
-  /** What operators see of the pair with sources, and its metrics. */
+  /** Returns the pair with sources as operators see it, and its metrics. */
   async function shown(at: number) {
     const { rates } = app.app;
     const metrics = ratesMetrics({ clock: { now: () => at }, rates } as Parameters<

@@ -11,16 +11,12 @@ import {
 } from "../../../../src/features/billing/invoices/first-invoice.ts";
 import { periodAt } from "../../../../src/features/billing/periods.ts";
 import type { Terms } from "../../../../src/features/billing/plans.ts";
-import type {
-  PlatformInvoiceRow,
-  SubscriptionRow,
-} from "../../../../src/features/billing/table.ts";
+import type { PlatformInvoiceRow } from "../../../../src/features/billing/table.ts";
 import type { InvoiceRow } from "../../../../src/features/invoices/index.ts";
-import type { Id } from "../../../../src/kernel/id.ts";
 import { platformInvoice, subscription } from "../balances/balance-fixture.ts";
 
 const anchorAt = Date.parse("2026-01-31T10:00:00Z");
-const trial = subscription("org_1" as Id<"organization">, {
+const trial = subscription("org_1", {
   status: "trialing",
   anchorAt,
   periodIndex: -1,
@@ -47,15 +43,7 @@ function firstInvoice(
 
 describe("the first invoice of a trial", () => {
   const first = firstInvoice();
-  const stale = (
-    terms: Terms,
-    { of = trial, invoice = first, seen = 0n, confirmed = 0n } = {} as {
-      readonly of?: SubscriptionRow;
-      readonly invoice?: PlatformInvoiceRow;
-      readonly seen?: bigint;
-      readonly confirmed?: bigint;
-    },
-  ) => {
+  const stale = (terms: Terms, { of = trial, invoice = first, seen = 0n, confirmed = 0n } = {}) => {
     const paid = { amount: 1n, payableAmount: 1n, seenAmount: seen, confirmedAmount: confirmed };
     return staleFirstInvoice(
       {

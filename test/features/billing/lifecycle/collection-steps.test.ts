@@ -36,7 +36,7 @@ function collected(
 
 /** A subscription that owes 49.00, payable at these collection invoices. */
 function owing(...all: readonly InvoiceRow[]) {
-  const of = subscription("org_1" as Id<"organization">);
+  const of = subscription("org_1");
   const debt = platformInvoice(of, { total, twinId: current });
   const collectionInvoices = new Map([[debt.id, all]]);
   return { subscription: of, invoices: [debt], paidAhead: [], collectionInvoices, debt };
@@ -89,7 +89,7 @@ describe("a debt", () => {
     expect(needsCollectionInvoice({ ...locked, invoices: [] }, now)).to.equal(false);
   });
 
-  it("is looked at again when its current collection invoice expires", () => {
+  it("is re-checked when its current collection invoice expires", () => {
     const endOf = (...all: readonly InvoiceRow[]) => {
       const locked = owing(...all);
       return collectionEndsAt(locked.debt, locked, now);

@@ -1,4 +1,4 @@
-// What counts as downtime of billing, and by how much it extends due dates.
+// Downtime of billing, and by how much it extends due dates.
 import { expect } from "chai";
 import { recordHeartbeat } from "../../../../src/features/billing/lifecycle/heartbeat.ts";
 import {
