@@ -24,7 +24,7 @@ import { rateCommands } from "../features/rates/commands.ts";
 import { refundCommands } from "../features/refunds/commands.ts";
 import { receiptCommands } from "../features/receipts/commands.ts";
 import { transferCommands } from "../features/payments/inbox/commands.ts";
-import { decisionCommands } from "../features/payments/inbox/decision-commands.ts";
+import { decisionCommands } from "../features/payments/decisions/decision-commands.ts";
 import {
   brandingCommands,
   originCommands,

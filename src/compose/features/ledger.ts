@@ -30,6 +30,8 @@ import {
   makeRefundRequests,
   makeRefundService,
 } from "../../features/refunds/index.ts";
+import type { Id } from "../../kernel/id.ts";
+import type { Reader } from "../../platform/database/index.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { Networks } from "../networks.ts";
@@ -59,7 +61,7 @@ export function makeLedger(
   const watched = makeWatched(parts, ledger, wake, { payments: refundLedger, networks: known });
   // The worker that takes over the claims of networks that nobody reads.
   const [examining] = watched;
-  const deciding = { ...ledger, networks: known, wake };
+  const deciding = { ...ledger, networks: known, wake, hasInvoice };
   const refunding = { ...common, networks: known, payments: refundLedger, wake };
   return {
     refunding,
@@ -72,8 +74,6 @@ export function makeLedger(
     transfers: makeTransferAllocation({
       ...deciding,
       transfers: makeTransferService({ db, networks: known }),
-      hasInvoice: async (reader, organizationId, invoiceId) =>
-        (await findInvoice(reader, organizationId, invoiceId)) !== null,
     }),
     refunds: makeRefundService(refunding),
     chains: makeChainService({ db, clock, journal, ...enabled, access: watched }),
@@ -82,6 +82,14 @@ export function makeLedger(
     monitors: new Map(watched.map(({ network, monitor }) => [network, monitor])),
     pools: new Map(watched.map(({ network, pool }) => [network, pool])),
   };
+}
+
+async function hasInvoice(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  invoiceId: Id<"invoice">,
+): Promise<boolean> {
+  return (await findInvoice(reader, organizationId, invoiceId)) !== null;
 }
 
 type Ledger = Omit<Parameters<typeof makeScanner>[0], "network" | "pool" | "times">;

@@ -187,6 +187,22 @@ async function narrowPayments(
   return narrowing.narrowed;
 }
 
+/** The number of an invoice's payments that an error names. */
+const namedMax = 3;
+
+/** Returns the first payments that count for an invoice, and the number of all of them. */
+export async function countingPayments(
+  reader: Reader,
+  invoiceId: Id<"invoice">,
+): Promise<{ readonly first: readonly Id<"payment">[]; readonly count: number }> {
+  const rows = await reader.all<{ id: Id<"payment">; count: number }>(
+    `SELECT id AS "id", CAST(count(*) OVER () AS integer) AS "count" FROM payments
+     WHERE invoice_id = $1 AND status IN ('confirming', 'confirmed') ORDER BY id LIMIT ${String(namedMax)}`,
+    [invoiceId],
+  );
+  return { first: rows.map(({ id }) => id), count: rows[0]?.count ?? 0 };
+}
+
 /** Returns the invoices of an organization that have payments, in any status, by a transaction. */
 export async function invoicesOfTransaction(
   reader: Reader,

@@ -1,7 +1,7 @@
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import type { ProviderPool } from "../../platform/chain/providers/pool.ts";
 import type { TransferAllocation } from "./inbox/allocation.ts";
-import type { PaymentDecisions } from "./inbox/decide-payment.ts";
+import type { PaymentDecisions } from "./decisions/decide-payment.ts";
 import { inboxMetrics } from "./inbox/metrics.ts";
 import { transferOperations } from "./inbox/operations.ts";
 import { paymentChecks } from "./ledger/checks.ts";

@@ -3,12 +3,17 @@ import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
 import { InvoiceNotCancelable, ManagedByBilling } from "../invoices/index.ts";
 import { NetworkNotEnabled } from "../wallets/index.ts";
-import type { PaymentDecisions } from "./inbox/decide-payment.ts";
+import type { PaymentDecisions } from "./decisions/decide-payment.ts";
 import {
+  AllocationTooLarge,
+  InvoiceNotPayable,
   PaymentNotCounted,
   PaymentNotInReview,
   PaymentRefunded,
+  TokenMismatch,
   TransferAllocated,
+  TransferNotCreditable,
+  TransferReverted,
 } from "./errors.ts";
 import { presentPayment, type PaymentView } from "./present-payment.ts";
 import {
@@ -93,7 +98,7 @@ export const decisionOperations = [
     path: "/organizations/{organizationId}/payments/{paymentId}/reverse",
     summary: "Reverse a payment that counts",
     description:
-      "For a payment that was assigned to the wrong invoice, or that pays for an order you do not deliver. It no longer counts, and its amount can be allocated again or refunded. The payment stays on record as `rejected`, and the transfer's decisions show who reversed it. The invoice can be paid again until its deadline, and its page asks for the money; with `cancel`, the invoice is canceled in the same step. The body may be left out.",
+      "For a payment that was assigned to the wrong invoice, that is to count for another order, or that pays for an order you do not deliver. It no longer counts, and its amount can be allocated again or refunded; with `toInvoiceId`, it is allocated to another invoice in the same step, as a new payment. The payment stays on record as `rejected`, its requested refund is rejected if the money is needed, and the transfer's decisions show who reversed it. Its invoice can be paid again until its deadline, and its page asks for the money; with `cancel`, the invoice is canceled in the same step. The body may be left out.",
     access: organization("payments:decide"),
     request: { body: ReversePaymentRequest },
     response: { status: 200, record: PaymentRecord },
@@ -101,6 +106,12 @@ export const decisionOperations = [
       PaymentNotCounted,
       PaymentRefunded,
       InvoiceNotCancelable,
+      InvoiceNotPayable,
+      TokenMismatch,
+      AllocationTooLarge,
+      TransferAllocated,
+      TransferReverted,
+      TransferNotCreditable,
       ManagedByBilling,
       NetworkNotEnabled,
     ],

@@ -129,6 +129,10 @@ export function readPaymentQuery<Q extends PaymentQuery>({
 }
 
 export const ReversePaymentRequest = requestRecord("ReversePaymentRequest", {
+  toInvoiceId: id("invoice").optional().meta({
+    description:
+      "Moves the payment: allocates its amount, less what was refunded of it, to this other issued invoice in the same step, as `allocateTransfer` does. If it cannot be allocated, nothing changes.",
+  }),
   cancel: z.boolean().optional().meta({
     description:
       "Cancels the payment's invoice in the same step, so that its page never asks for the money again; false by default. Refused with `invoice_not_cancelable`, and nothing changes, while other payments count for the invoice.",

@@ -1,33 +1,34 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
-import type { Clock, Instant } from "../../../kernel/clock.ts";
-import { assert, NotFound, notFound } from "../../../kernel/errors.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import { assert, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../../platform/database/index.ts";
-import { ManagedByBilling, quoteFor, type PayableTerms } from "../../invoices/index.ts";
+import type { Database, Tx, WriteContext } from "../../../platform/database/index.ts";
+import type { PayableTerms } from "../../invoices/index.ts";
 import {
   readAllocations,
   requireCreditable,
   requireRoom,
-  shown,
   type Allocation,
 } from "./allocation-rules.ts";
-import type { LedgerDeps, PaymentChange, TermsOf } from "../ledger/types.ts";
+import type { LedgerDeps, PaymentChange } from "../ledger/types.ts";
 import { writePayments } from "../ledger/write-payments.ts";
 import { assignTransfer, lockTransfer, paymentsOfTransfer } from "../hash-claims/store.ts";
-import {
-  InvoiceNotPayable,
-  TokenMismatch,
-  TransferAllocated,
-  TransferReverted,
-} from "../errors.ts";
-import { openPayment, rejectPayment, dispositionAfter, takenOf } from "../ledger/payment-rules.ts";
+import { TransferAllocated } from "../errors.ts";
+import { rejectPayment, dispositionAfter, takenOf } from "../ledger/payment-rules.ts";
 import { lockPayments } from "../ledger/store.ts";
-import type { PaymentRow, TransferRow } from "../table.ts";
+import type { TransferRow } from "../table.ts";
 import type { TransferView } from "./present-transfer.ts";
 import { listedNetwork } from "./listed-network.ts";
 import { noteDecisions } from "./store.ts";
+import {
+  openAllocation,
+  recordAllocation,
+  requireOnChain,
+  requirePayable,
+  type AllocationDependencies,
+} from "./open-allocation.ts";
 import type { TransferService } from "./service.ts";
 
 /** The merchant's operations on transfers that no rule matched to an invoice. */
@@ -39,21 +40,14 @@ interface Located {
   readonly state: NetworkState;
 }
 
-type Deps = LedgerDeps & {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** Every configured network by id, including disabled ones. */
-  readonly networks: ReadonlyMap<string, Network>;
-  readonly transfers: TransferService;
-  /** Returns true if the organization has an invoice with this id, including drafts. */
-  readonly hasInvoice: (
-    reader: Reader,
-    organizationId: Id<"organization">,
-    invoiceId: Id<"invoice">,
-  ) => Promise<boolean>;
-  /** Wakes the watcher of a network. */
-  readonly wake: (network: string) => void;
-};
+type Deps = LedgerDeps &
+  AllocationDependencies & {
+    readonly db: Database;
+    readonly clock: Clock;
+    readonly transfers: TransferService;
+    /** Wakes the watcher of a network. */
+    readonly wake: (network: string) => void;
+  };
 
 const methods = { allocate, ignore, unignore };
 
@@ -76,13 +70,8 @@ function allocate(
 ): Promise<TransferView> {
   const { db, clock, transfers } = deps;
   return db.write(context, async (tx) => {
-    const located = await locate(deps, tx, organizationId, transferId);
-    const { transfer, network, state } = located;
-    if (transfer.status !== "seen") {
-      throw new TransferReverted(
-        "A reorganization removed this transfer from its chain. Wait until it is back.",
-      );
-    }
+    const { transfer, network, state } = await locate(deps, tx, organizationId, transferId);
+    requireOnChain(transfer);
     requireCreditable(transfer, network, state.disabledTokens);
     const given = readAllocations(transfer, allocations);
     const claiming = await paymentsOfTransfer(tx, transferId);
@@ -94,7 +83,7 @@ function allocate(
     const terms = await deps.invoices.lockTerms(tx, invoiceIds);
     const asked: PayableTerms[] = [];
     for (const { invoiceId } of given) {
-      asked.push(await requirePayable(deps, tx, located, invoiceId, terms));
+      asked.push(await requirePayable(deps, tx, organizationId, transfer, invoiceId, terms));
     }
     const stored = await lockPayments(tx, invoiceIds);
 
@@ -102,7 +91,7 @@ function allocate(
     const opened = given.map((each, place) => {
       const payable = asked[place];
       assert(payable !== undefined, "an allocation has no terms");
-      return open(deps, located, payable, each, at);
+      return openAllocation(deps, transfer, payable, each, at);
     });
     const superseded = stored
       .filter((row) => row.transferId === transferId && row.status === "review")
@@ -113,7 +102,7 @@ function allocate(
     await assignTransfer(tx, transferId, disposition);
     await noteDecisions(tx, deps.ids, at, "allocated", opened);
     await noteDecisions(tx, deps.ids, at, "rejected", superseded);
-    record(deps, tx, at, transfer, opened);
+    recordAllocation(deps, tx, at, transfer, opened);
     await writePayments(
       tx,
       deps,
@@ -169,62 +158,6 @@ async function locate(
   return { transfer, network, state };
 }
 
-/** Returns the terms of an invoice that may receive an allocation, or throws the reason why it may not. */
-async function requirePayable(
-  deps: Deps,
-  tx: Tx,
-  { transfer, network }: Located,
-  invoiceId: Id<"invoice">,
-  terms: TermsOf,
-): Promise<PayableTerms> {
-  const { networks } = deps;
-  const { organizationId } = transfer;
-  assert(organizationId !== null, `${transfer.id} has no organization`);
-  const asked = terms.get(invoiceId);
-  if (asked?.organizationId !== organizationId) {
-    if (asked === undefined && (await deps.hasInvoice(tx, organizationId, invoiceId))) {
-      throw new InvoiceNotPayable(`${invoiceId} is a draft. Issue it, then allocate to it.`);
-    }
-    throw new NotFound(`No invoice ${invoiceId} is visible to this credential.`);
-  }
-  if (asked.managedBy === "billing") {
-    throw new ManagedByBilling(
-      `${invoiceId} collects a platform invoice and accepts only payments made to it directly. Leave the transfer unallocated, and give its payer a credit with till billing credit.`,
-    );
-  }
-  if (quoteFor(asked.quotes, transfer) === undefined) {
-    const offered = asked.quotes.map(
-      (quote) => `${quote.tokenSymbol} on ${networks.get(quote.network)?.title ?? quote.network}`,
-    );
-    throw new TokenMismatch(
-      `${invoiceId} asks for ${offered.join(" or ")}, but this transfer is ${transfer.token} on ${network.title}. Choose another invoice.`,
-    );
-  }
-  return asked;
-}
-
-function open(
-  deps: Deps,
-  { transfer }: Located,
-  terms: PayableTerms,
-  given: { readonly invoiceId: Id<"invoice">; readonly amount: bigint },
-  at: Instant,
-): PaymentRow {
-  const { organizationId } = terms;
-  const { invoiceId, amount } = given;
-  const payment = openPayment({
-    id: deps.ids.next("payment", at),
-    transfer,
-    terms,
-    amount,
-    at,
-    match: { invoiceId, organizationId, rule: "manual" },
-    source: "operator",
-  });
-  // No review, even if the transfer is late or the invoice canceled: the merchant has decided.
-  return { ...payment, status: "confirming" };
-}
-
 /** Ignores the unallocated part of a transfer, or returns it to the inbox. */
 function setIgnored(
   deps: Deps,
@@ -258,27 +191,5 @@ function setIgnored(
       changes: { status: { from: transfer.disposition, to: disposition } },
     });
     return transfers.view(tx, { ...transfer, disposition });
-  });
-}
-
-function record(
-  deps: Deps,
-  tx: Tx,
-  at: Instant,
-  transfer: TransferRow,
-  opened: readonly PaymentRow[],
-): void {
-  deps.journal.record(tx, at, {
-    action: "transfer.allocated",
-    organizationId: transfer.organizationId,
-    subjectType: "transfer",
-    subjectId: transfer.id,
-    changes: {
-      allocations: opened.map(({ id, invoiceId, amount }) => ({
-        paymentId: id,
-        invoiceId,
-        amount: shown(transfer, amount),
-      })),
-    },
   });
 }

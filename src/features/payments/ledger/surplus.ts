@@ -1,6 +1,6 @@
 import type { Id } from "../../../kernel/id.ts";
 import { quoteFor, type InvoiceStatus, type PayableTerms } from "../../invoices/index.ts";
-import { isCounted, shareOfPayments, sumOf, takenOf } from "./payment-rules.ts";
+import { isCounted, isTaking, shareOfPayments, sumOf, takenOf } from "./payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 
 /** The data that determines the surplus of an invoice's payments. Amounts are in the token's smallest unit. */
@@ -57,6 +57,29 @@ export function surplusOf(
   if (!isDecided || payment.status === "reverted" || claimed.transfer.status !== "seen") return 0n;
   const others = claimed.claiming.filter(({ id }) => id !== payment.id);
   return smaller(payment.amount, claimed.transfer.amount - takenOf(others));
+}
+
+/**
+ * Returns the surplus that a payment has once the invoice's payments are all confirmed and back on the chain, before
+ * refunds: 0 if waiting gives it none. An invoice that waits for its payments is then paid, or needs all of them.
+ */
+export function surplusInTime(
+  payment: SurplusPayment,
+  { status, terms, ledger }: SurplusInputs,
+  claimed: Claimed,
+): bigint {
+  const settled = ledger.map(inTime);
+  const inputs = { status: isPayable(status) ? ("paid" as const) : status, terms, ledger: settled };
+  const transfer = { ...claimed.transfer, status: "seen" as const };
+  // The merchant decides about a payment in review, however long one waits.
+  if (isPayable(status) && inTime(payment).status === "review") return 0n;
+  return surplusOf(inTime(payment), inputs, { ...claimed, transfer });
+}
+
+/** Returns a payment as it is once it is back on the chain and, if it counts, confirmed. */
+function inTime<P extends SurplusPayment>(payment: P): P {
+  if (isTaking(payment)) return { ...payment, status: "confirmed", statusWhenBack: null };
+  return payment.status === "reverted" ? { ...payment, status: "review" } : payment;
 }
 
 /**

@@ -6,9 +6,10 @@ import type { Network } from "../../../platform/chain/networks.ts";
 import type { Reader, Tx } from "../../../platform/database/index.ts";
 import { ManagedByBilling } from "../../invoices/index.ts";
 import { assignTransfer } from "../hash-claims/store.ts";
-import { applyRuling, lockCase, type LockedCase } from "../inbox/decide-payment.ts";
+import { applyRuling } from "../decisions/apply-ruling.ts";
+import { lockCase, type LockedCase } from "../decisions/locked-case.ts";
 import { dispositionAfter, isCounted, isVerified, rejectPayment } from "../ledger/payment-rules.ts";
-import { surplusOf } from "../ledger/surplus.ts";
+import { surplusInTime, surplusOf } from "../ledger/surplus.ts";
 import { settleRefunds } from "../ledger/write-payments.ts";
 import { withdrawRequests } from "./withdraw-requests.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
@@ -19,6 +20,8 @@ export interface RefundablePayment extends LockedCase {
   /** The part that its invoice does not need, in the token's smallest unit, and what no refund takes of it. */
   readonly surplus: bigint;
   readonly free: bigint;
+  /** The surplus once all payments are confirmed and on the chain: what waiting alone can make possible. */
+  readonly surplusInTime: bigint;
   /** True if the payment is confirmed or, if it does not count, its transfer is final. */
   readonly isConfirmed: boolean;
   /** True if the network's providers have verified the transfer: the money has come, whatever one of them says. */
@@ -65,12 +68,14 @@ async function lock(
   }
   const ledger = stored.filter(({ invoiceId }) => invoiceId === payment.invoiceId);
   const inputs = { status: locked.invoice.status, terms: locked, ledger };
-  const surplus = surplusOf(payment, inputs, { transfer, claiming: [payment, ...others] });
+  const claimed = { transfer, claiming: [payment, ...others] };
+  const surplus = surplusOf(payment, inputs, claimed);
   const free = surplus - payment.refundRequested - payment.refunded;
   return {
     ...found,
     surplus,
     free: free > 0n ? free : 0n,
+    surplusInTime: surplusInTime(payment, inputs, claimed),
     // The verifier confirms the payments that count. The transfers of the others are verified in their final blocks.
     isConfirmed:
       transfer.status === "seen" &&

@@ -54,21 +54,47 @@ export const decisionCommands = [
   }),
   command({
     name: "payments reverse",
-    summary: "Reverse a payment that was assigned to the wrong invoice, or is to be refunded",
+    summary: "Reverse a payment that is to count for another invoice, or to be refunded",
     arguments: [paymentId],
     flags: [
       neededOrganization,
+      {
+        flags: "--to <invoiceId>",
+        description: "and allocate its amount to this other invoice",
+        takes: ["invoice"],
+        field: "toInvoiceId",
+      },
       { flags: "--cancel", description: "and cancel the invoice, so that nobody pays it again" },
     ],
-    examples: examplesOf("reverse"),
+    examples: [
+      ...examplesOf("reverse"),
+      "till payments reverse pay_01kq3v5m8w2f6n9r4t7x0z1c3e --to inv_01kq3v5m8w2f6n9r4t7x0z1c3e",
+    ],
     effect: "write",
     look,
-    confirm: (call, subject) =>
-      `Reverse ${subject}${call.isSet("cancel") ? ", and cancel its invoice" : ""}? It will no longer count for its invoice, and its amount returns to the inbox.`,
-    handle: (service, call) =>
-      service.reverse(call.context, ownerOf(call), idOf(call), { cancel: call.isSet("cancel") }),
+    confirm(call, subject) {
+      const toInvoiceId = call.flag("to");
+      const cancel = call.isSet("cancel") ? ", and cancel its invoice" : "";
+      return toInvoiceId === undefined
+        ? `Reverse ${subject}${cancel}? It will no longer count for its invoice, and its amount returns to the inbox.`
+        : `Move ${subject}, to ${toInvoiceId}${cancel}? It will no longer count for its invoice, but for ${toInvoiceId}.`;
+    },
+    async handle(service, call) {
+      const { ReversePaymentRequest } = await import("../records.ts");
+      const input = call.parse(ReversePaymentRequest, {
+        cancel: call.isSet("cancel"),
+        toInvoiceId: call.flag("to"),
+      });
+      return service.reverse(call.context, ownerOf(call), idOf(call), input);
+    },
     present,
     columns,
+    next(_one, call) {
+      const toInvoiceId = call.flag("to");
+      return toInvoiceId === undefined
+        ? "till payments inbox shows its amount, to allocate or to refund"
+        : `till invoice show ${toInvoiceId} shows what it still asks for`;
+    },
   }),
 ];
 
