@@ -8,7 +8,7 @@ import {
   type InvoiceRow,
   type PaymentTotals,
 } from "../../src/features/invoices/index.ts";
-import { invoicesOfTransaction } from "../../src/features/payments/index.ts";
+import { countingPayments, invoicesOfTransaction } from "../../src/features/payments/index.ts";
 import { createQuotes } from "../../src/features/rates/index.ts";
 import { makeWalletService } from "../../src/features/wallets/index.ts";
 import type { Instant } from "../../src/kernel/clock.ts";
@@ -51,6 +51,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
       return unlimited;
     },
     invoicesOfTransaction,
+    countingPayments,
     customersAmong: (_reader, _organizationId, customerIds) =>
       Promise.resolve(new Set(customerIds.filter((id) => customers.has(id)))),
   });
@@ -58,6 +59,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   const settlement = makeSettlement({
     ...common,
     baseUrl,
+    countingPayments,
     invoicePaid: (_tx, rows) => {
       settledManaged.push(rows);
       return Promise.resolve();

@@ -57,7 +57,8 @@ export const IdempotencyKeyReused = defineProblem({
   code: "idempotency_key_reused",
   status: 422,
   title: "The Idempotency-Key was used for another request",
-  remedy: "Use a new key for a new request. A key belongs to one path and one body.",
+  remedy:
+    "Use a new key for a new request: `detail` says whether the path or the body differs from the first one. An order whose price has changed also needs another `externalId`.",
 });
 export const IdempotencyKeyInFlight = defineProblem({
   code: "idempotency_key_in_flight",

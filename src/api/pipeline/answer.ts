@@ -39,6 +39,8 @@ export async function answer<Service>(
       key: idempotencyKey(ctx),
       scope: `${principal}\n${operation.id}`,
       fingerprint: digest(canonicalJson([ctx.path, call.query, call.body ?? null])),
+      target: digest(canonicalJson([ctx.path, call.query])),
+      hasExternalId: namesExternalId(call.body),
       isSecret: operation.secretAnswer,
     },
     call.context,
@@ -51,6 +53,10 @@ export async function answer<Service>(
   );
   if (isReplayed || isFound) ctx.set("Idempotent-Replayed", "true");
   send(ctx, operation, kept);
+}
+
+function namesExternalId(body: unknown): boolean {
+  return typeof body === "object" && body !== null && "externalId" in body;
 }
 
 interface Rendered extends KeptAnswer {

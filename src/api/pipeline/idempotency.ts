@@ -35,6 +35,10 @@ export interface IdempotentRequest {
   readonly scope: string;
   /** Digest of the path, query and body. */
   readonly fingerprint: string;
+  /** Digest of the path and query. */
+  readonly target: string;
+  /** True if the body has an `externalId`, which a changed order needs to change too. */
+  readonly hasExternalId: boolean;
   /** Encrypts the kept response with a key derived from the Idempotency-Key, which the store does not hold. */
   readonly isSecret: boolean;
 }
@@ -150,13 +154,27 @@ async function kept(
 ): Promise<KeptAnswer | null> {
   const row = await db.findOne(idempotencyKeys, "WHERE claim = $1", [claim]);
   if (row === null) return null;
-  if (row.fingerprint !== request.fingerprint) {
-    throw new IdempotencyKeyReused(
-      "This Idempotency-Key was used for a different request. Use a new key, or send the same request again.",
-    );
-  }
+  const [fingerprint, target] = row.fingerprint.split(targetMark);
+  if (fingerprint !== request.fingerprint) throw keyReused(request, target);
   const body = row.isSealed ? openWithPhrase(phraseOf(key, request), row.body, claim) : row.body;
   return { status: row.status, body };
+}
+
+/** Stands in a stored fingerprint before the digest of the path and query, which earlier versions did not store. */
+const targetMark = " ";
+
+/** Creates the problem of a key that was used for another request of the same caller and operation. */
+function keyReused({ target, hasExternalId }: KeyedRequest, storedTarget: string | undefined) {
+  const what =
+    storedTarget === undefined
+      ? "another request"
+      : storedTarget === target
+        ? "this path with another body"
+        : "another path or query";
+  const changed = hasExternalId ? " An order that has changed also needs another externalId." : "";
+  return new IdempotencyKeyReused(
+    `This Idempotency-Key was used for ${what}. To repeat that request, send it unchanged. For a new request, use a new key.${changed}`,
+  );
 }
 
 function keep(
@@ -166,10 +184,10 @@ function keep(
   request: KeyedRequest,
   answer: KeptAnswer,
 ): void {
-  const { fingerprint, isSecret } = request;
+  const { fingerprint, target, isSecret } = request;
   tx.append(idempotencyKeys, {
     claim,
-    fingerprint,
+    fingerprint: `${fingerprint}${targetMark}${target}`,
     status: answer.status,
     body: isSecret ? sealWithPhrase(phraseOf(key, request), answer.body, claim) : answer.body,
     isSealed: isSecret,

@@ -7,7 +7,7 @@ import {
   type IssuingGate,
 } from "../../features/invoices/index.ts";
 import { keepIssuing, requireVerified } from "../../features/organizations/index.ts";
-import { invoicesOfTransaction } from "../../features/payments/index.ts";
+import { countingPayments, invoicesOfTransaction } from "../../features/payments/index.ts";
 import { createQuotes } from "../../features/rates/index.ts";
 import { makeWalletService } from "../../features/wallets/index.ts";
 import { second } from "../../kernel/clock.ts";
@@ -37,12 +37,13 @@ export function makeInvoicing(
   return {
     issuing,
     wallets: makeWalletService({ ...common, networks: enabled }),
-    invoices: makeInvoiceService({ ...gated, invoicesOfTransaction }),
+    invoices: makeInvoiceService({ ...gated, invoicesOfTransaction, countingPayments }),
     invoiceBatches: makeInvoiceBatchService(gated),
     managed: makeManagedInvoices(issuing),
     settlement: makeSettlement({
       ...withMoney,
       networks: known,
+      countingPayments,
       invoicePaid: (tx, rows, at) => billing.invoicePaid(tx, rows, at),
     }),
   };

@@ -43,7 +43,7 @@ export const ExternalIdConflict = defineProblem({
   status: 409,
   title: "The externalId belongs to another invoice",
   remedy:
-    "List the invoices with this `externalId`: the order has one already. For another order, send another `externalId`.",
+    "Read the invoice that `detail` names: the order has one already, and `errors` names the fields in which your request differs. For another order, or one whose price has changed, send another `externalId`.",
 });
 export const InvoiceNotEditable = defineProblem({
   code: "invoice_not_editable",
@@ -55,7 +55,8 @@ export const InvoiceNotCancelable = defineProblem({
   code: "invoice_not_cancelable",
   status: 409,
   title: "The invoice cannot be canceled",
-  remedy: "Read the invoice: one with payments cannot be canceled. Refund the payer instead.",
+  remedy:
+    "Reverse the payments that `detail` names, the last one with `cancel`, which cancels the invoice in the same step; then refund them, if the order is not delivered. An invoice that is canceled already needs nothing.",
 });
 export const ManagedByBilling = defineProblem({
   code: "managed_by_billing",

@@ -5,7 +5,7 @@ import type { Money } from "../../kernel/money/money.ts";
 import { mapPage, parsePage, toPartialPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { networkStates } from "../../platform/chain/state/network-state.ts";
 import type { Reader, Tx, WriteContext } from "../../platform/database/index.ts";
-import { cancelInvoice, lockView, saveChange } from "./issuing/cancel.ts";
+import { cancelInvoice, lockView, saveChange, type ChangeDependencies } from "./issuing/cancel.ts";
 import {
   checkInvoice,
   createInvoice,
@@ -16,7 +16,8 @@ import {
 } from "./issuing/create.ts";
 import { draftRow, editedInput, type InvoiceChanges } from "./issuing/draft.ts";
 import { InvoiceNotEditable } from "./errors.ts";
-import { externalIdConflict, isExternalIdTaken } from "./issuing/insert.ts";
+import { externalIdConflict } from "./issuing/external-id-conflict.ts";
+import { isExternalIdTaken } from "./issuing/insert.ts";
 import { requireUnmanaged } from "./managed/service.ts";
 import { issue } from "./issuing/issue.ts";
 import { planIssue } from "./issuing/plan.ts";
@@ -26,7 +27,7 @@ import { listInvoices } from "./search/listing.ts";
 import type { InvoicesOfTransaction } from "./search/narrowing.ts";
 import { payerInvoice, type PayerInvoice } from "./payer-view.ts";
 import { shownInvoice, viewOf, type InvoiceView } from "./present.ts";
-import { findByCheckoutId, findInvoice, type InvoiceRow } from "./store.ts";
+import { findByCheckoutId, findByExternalId, findInvoice, type InvoiceRow } from "./store.ts";
 import { invoices } from "./table.ts";
 
 export interface InvoiceService {
@@ -69,7 +70,7 @@ export interface InvoiceService {
   ): Promise<InvoiceView>;
 }
 
-export interface InvoiceDependencies extends CreateDependencies {
+export interface InvoiceDependencies extends CreateDependencies, ChangeDependencies {
   readonly invoicesOfTransaction: InvoicesOfTransaction;
 }
 
@@ -127,7 +128,9 @@ export function makeInvoiceService(deps: InvoiceDependencies): InvoiceService {
           return updateDraft(tx, deps, at, current, changes);
         });
       } catch (error) {
-        throw isExternalIdTaken(error) ? externalIdConflict() : error;
+        const { externalId } = changes;
+        if (!isExternalIdTaken(error) || externalId == null) throw error;
+        throw externalIdConflict(await findByExternalId(db, organizationId, externalId), null);
       }
     },
 

@@ -6,7 +6,7 @@ export const idempotencyKeys = table(
   {
     /** A hash of the scope and the key. */
     claim: text(),
-    /** A hash of path, query and body. */
+    /** A hash of path, query and body, and after a space one of path and query. */
     fingerprint: text(),
     status: integer(),
     body: text(),

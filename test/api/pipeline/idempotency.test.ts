@@ -81,7 +81,9 @@ eachServed("a repeated request", (served) => {
     const { app } = served;
     const key = freshKey();
     const first = await found(app, merchant, key, "First");
-    expectProblem(await found(app, merchant, key, "Second"), 422, "idempotency_key_reused");
+    const second = await found(app, merchant, key, "Second");
+    expectProblem(second, 422, "idempotency_key_reused");
+    expect(second.body["detail"]).to.match(/for this path with another body\. .* use a new key\.$/);
     expect(await organizationsNamed(app, "Second")).to.equal(0);
     const again = await found(app, merchant, key, "First");
     expect(again.text).to.equal(first.text);
@@ -385,6 +387,8 @@ eachStore("stored responses", (store) => {
       key,
       scope: "tests",
       fingerprint: "same",
+      target: "here",
+      hasExternalId: false,
       isSecret: false,
     });
     const make = async (twinWaitMs?: number) => {

@@ -338,12 +338,20 @@ eachStore("invoices", (store) => {
     });
 
     it("is rejected for a different request", async () => {
-      await send();
-      for (const changes of [{ amount: "12.00" }, { draft: true }, { description: "x" }]) {
-        expect(await refusal(send(changes))).to.include({
-          status: 409,
-          code: "external_id_conflict",
-        });
+      const { invoice } = await send();
+      const cases = [
+        [{ amount: "13", metadata: { a: "1" } }, ["/amount", "/metadata"]],
+        [{ description: "a secret", expiresInSeconds: 900 }, ["/description", "/expiresInSeconds"]],
+        [{ network: "ethereum" }, ["/network"]],
+        // Written in another way, and a draft that could be this invoice before its issue.
+        [{ amount: "12.00" }, []],
+        [{ draft: true }, []],
+      ] as const;
+      for (const [changes, pointers] of cases) {
+        const refused = (await refusal(send(changes)));
+        expect(refused).to.include({ status: 409, code: "external_id_conflict" });
+        expect(refused.message).to.include(invoice.id).and.not.to.include("secret");
+        expect(refused.errors.map(({ pointer }) => pointer)).to.deep.equal(pointers);
       }
     });
 
@@ -455,12 +463,11 @@ eachStore("invoices", (store) => {
     });
 
     it("cannot take another invoice's externalId", async () => {
-      await shop.create({ draft: true, externalId: "order-1" });
+      const first = await shop.create({ draft: true, externalId: "order-1" });
       const draft = await shop.create({ draft: true });
-      expect(await refusal(update(draft.id, { externalId: "order-1" }))).to.have.property(
-        "code",
-        "external_id_conflict",
-      );
+      const refused = await refusal(update(draft.id, { externalId: "order-1" }));
+      expect(refused).to.have.property("code", "external_id_conflict");
+      expect(refused).to.have.property("message").that.includes(first.id);
     });
   });
 
@@ -481,6 +488,7 @@ eachStore("invoices", (store) => {
       expect(await refusal(cancel(invoice.id))).to.include({
         status: 409,
         code: "invoice_not_cancelable",
+        message: `${invoice.id} is canceled already. There is nothing to do.`,
       });
       expect((await shop.create()).payableAmount).to.equal(25_000_100n);
     });

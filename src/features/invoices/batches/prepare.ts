@@ -4,7 +4,8 @@ import type { Id } from "../../../kernel/id.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import { ExternalIdConflict } from "../errors.ts";
 import { fingerprintOf } from "../issuing/draft.ts";
-import { externalIdConflict, noCustomer } from "../issuing/insert.ts";
+import { externalIdConflict } from "../issuing/external-id-conflict.ts";
+import { noCustomer } from "../issuing/insert.ts";
 import { planOf, readBasis, requireTokensInUse, type IssuePlan } from "../issuing/plan.ts";
 import { usualOptions } from "../../organizations/index.ts";
 import {
@@ -94,7 +95,7 @@ export async function prepareBatch(
         const { input, fingerprint, index } = item;
         const row = known.get(input.externalId);
         if (row !== undefined) {
-          if (row.requestFingerprint !== fingerprint) throw externalIdConflict();
+          if (row.requestFingerprint !== fingerprint) throw externalIdConflict(row, item);
           const tipHeight = states.get(row.network)?.tipHeight ?? null;
           const invoice = viewOf(row, deps.baseUrl(), row.latestBlock === null ? null : tipHeight);
           settled.set(index, { outcome: "existing", invoice });

@@ -1,7 +1,7 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import { notFound } from "../../../kernel/errors.ts";
+import { notFound, type Problem } from "../../../kernel/errors.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
-import type { Tx } from "../../../platform/database/index.ts";
+import type { Reader, Tx } from "../../../platform/database/index.ts";
 import type { EventType } from "../../../platform/events/catalogue.ts";
 import { meterInvoice } from "../../usage/index.ts";
 import { InvoiceNotCancelable } from "../errors.ts";
@@ -13,8 +13,19 @@ import type { InvoiceRow } from "../store.ts";
 import { invoices } from "../table.ts";
 import { announce, changedFields, type AnnouncerDependencies } from "./announce.ts";
 
+/** Some of the payments that count for an invoice, oldest first, and the number of all of them. */
+export interface CountingPayments {
+  readonly first: readonly Id<"payment">[];
+  readonly count: number;
+}
+
 export interface ChangeDependencies extends AnnouncerDependencies {
   readonly ids: IdSource;
+  /** Returns the payments that count for an invoice. Compose supplies it, because payments depend on invoices. */
+  readonly countingPayments: (
+    reader: Reader,
+    invoiceId: Id<"invoice">,
+  ) => Promise<CountingPayments>;
   /** The base URL of this instance for payers, without a trailing slash. */
   readonly baseUrl: () => string;
 }
@@ -35,9 +46,7 @@ export async function cancelInvoice(
   const { status, seenAmount } = current;
   const isCancelable = status === "draft" || status === "open" || status === "expired";
   if (!isCancelable || seenAmount > 0n) {
-    throw new InvoiceNotCancelable(
-      "A draft, an open or an expired invoice can be canceled while it has no payments. Read the invoice to see its status.",
-    );
+    throw notCancelable(current, await deps.countingPayments(tx, invoiceId));
   }
   const lateUntil = await endHolds(tx, current, at);
   const remainingAmount = current.payableAmount === null ? null : 0n;
@@ -45,6 +54,29 @@ export async function cancelInvoice(
   const ended = { canceledAt: at, lateUntil, remainingAmount };
   const canceled = { ...row, ...ended, status: "canceled" as const };
   return saveChange(tx, deps, at, "invoice.canceled", current, canceled);
+}
+
+function notCancelable({ id, status }: InvoiceRow, { first, count }: CountingPayments): Problem {
+  const [only] = first;
+  if (status === "canceled" || only === undefined) {
+    return new InvoiceNotCancelable(
+      status === "canceled"
+        ? `${id} is canceled already. There is nothing to do.`
+        : `${id} is ${status}. Only a draft, an open or an expired invoice can be canceled, while no payment counts for it.`,
+    );
+  }
+  const step = "with `cancel`, which cancels the invoice in the same step";
+  if (count === 1) {
+    return new InvoiceNotCancelable(
+      `${id} is ${status}, and ${only} counts for it. Reverse this payment ${step}.`,
+    );
+  }
+  const more = count - first.length;
+  const named = [...first, ...(more > 0 ? [`${String(more)} more`] : [])];
+  const list = `${named.slice(0, -1).join(", ")} and ${named.at(-1) ?? ""}`;
+  return new InvoiceNotCancelable(
+    `${id} is ${status}, and ${String(count)} payments count for it: ${list}. Reverse all of them, the last one ${step}.`,
+  );
 }
 
 /** Locks an invoice of the organization. 404 if it has no such invoice. */

@@ -12,8 +12,8 @@ import {
 import { shownInvoice, type InvoiceView } from "../present.ts";
 import { findByExternalId } from "../store.ts";
 import { draftRow, fingerprintOf, type DraftInput } from "./draft.ts";
+import { externalIdConflict } from "./external-id-conflict.ts";
 import {
-  externalIdConflict,
   insertInvoice,
   isExternalIdTaken,
   noCustomer,
@@ -50,9 +50,10 @@ export async function createInvoice(
   const terms = await offerOf(deps, organizationId, input);
   const externalId = input.externalId ?? null;
   const fingerprint = externalId === null ? null : fingerprintOf(input);
-  if (externalId !== null && fingerprint !== null) {
+  const earlier = { externalId: externalId ?? "", fingerprint, wanted: { input, terms } };
+  if (externalId !== null) {
     const known = await findByExternalId(db, organizationId, externalId);
-    if (known !== null) return first(deps, context, organizationId, externalId, fingerprint);
+    if (known !== null) return first(deps, context, organizationId, earlier);
   }
   await requireReferences(db, deps, organizationId, input, terms);
   const plan =
@@ -73,8 +74,8 @@ export async function createInvoice(
       foreseenOf(plan),
     );
   } catch (error) {
-    if (!isExternalIdTaken(error) || externalId === null || fingerprint === null) throw error;
-    return first(deps, context, organizationId, externalId, fingerprint);
+    if (!isExternalIdTaken(error) || externalId === null) throw error;
+    return first(deps, context, organizationId, earlier);
   }
 }
 
@@ -121,12 +122,21 @@ function first(
   { db, baseUrl }: CreateDependencies,
   context: WriteContext,
   organizationId: Id<"organization">,
-  externalId: string,
-  fingerprint: string,
+  {
+    externalId,
+    fingerprint,
+    wanted,
+  }: {
+    readonly externalId: string;
+    readonly fingerprint: string | null;
+    readonly wanted: { readonly input: InvoiceInput; readonly terms: OfferedTerms };
+  },
 ): Promise<CreatedInvoice> {
   return db.write(context, async (tx) => {
     const row = await findByExternalId(tx, organizationId, externalId);
-    if (row?.requestFingerprint !== fingerprint) throw externalIdConflict();
+    if (row === null || row.requestFingerprint !== fingerprint) {
+      throw externalIdConflict(row, wanted);
+    }
     return { invoice: await shownInvoice(tx, row, baseUrl()), isReplayed: true };
   });
 }

@@ -31,6 +31,11 @@ export function fingerprintOf(input: DraftInput): string {
   return digest(canonicalJson(input));
 }
 
+/** Returns the time that the payer of a request's invoice has. */
+export function expiresInSecondsOf({ expiresInSeconds }: DraftInput): number {
+  return expiresInSeconds ?? defaultExpiresInSeconds;
+}
+
 /** Creates a new draft. `terms` are the parsed terms of the input. The first option is in force. */
 export function draftRow(
   ids: IdSource,
@@ -68,7 +73,7 @@ export function draftRow(
     requestFingerprint,
     description: input.description ?? null,
     redirectUrl: input.redirectUrl ?? null,
-    expiresInSeconds: input.expiresInSeconds ?? defaultExpiresInSeconds,
+    expiresInSeconds: expiresInSecondsOf(input),
     managedBy: null,
     metadata: input.metadata ?? {},
     seenAmount: noPayments.seen,

@@ -3,7 +3,6 @@ import { NotFound, type Problem } from "../../../kernel/errors.ts";
 import type { Id, IdSource } from "../../../kernel/id.ts";
 import { UniqueViolation, type Reader, type Tx } from "../../../platform/database/index.ts";
 import { meterInvoice } from "../../usage/index.ts";
-import { ExternalIdConflict } from "../errors.ts";
 import { viewOf, type InvoiceView } from "../present.ts";
 import { appendInvoice } from "../search/search-terms.ts";
 import type { InvoiceRow } from "../store.ts";
@@ -41,12 +40,6 @@ export function insertInvoice(
     invoice,
   );
   return invoice;
-}
-
-export function externalIdConflict(): Problem {
-  return new ExternalIdConflict(
-    "Another invoice of the organization has this externalId. List invoices with this externalId to find it, or send another one.",
-  );
 }
 
 export function isExternalIdTaken(error: unknown): boolean {

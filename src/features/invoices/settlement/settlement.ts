@@ -12,8 +12,8 @@ import type { Database, Tx } from "../../../platform/database/index.ts";
 import { makeMeter } from "../../usage/index.ts";
 import { raisePaidIndexes } from "../../wallets/index.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
-import { cancelInvoice } from "../issuing/cancel.ts";
-import { announce, type AnnouncerDependencies } from "../issuing/announce.ts";
+import { cancelInvoice, type ChangeDependencies } from "../issuing/cancel.ts";
+import { announce } from "../issuing/announce.ts";
 import { forgetWarnings } from "../capacity/watch.ts";
 import { askedUntilNow, columnsOf, followMoney } from "../options/in-force.ts";
 import { isSameOption } from "../../organizations/index.ts";
@@ -38,9 +38,7 @@ const sweepMax = 500;
 
 const sweepContext = systemContext("deadlines");
 
-export interface SettlementDependencies extends AnnouncerDependencies, RemainingDependencies {
-  /** The base URL of this instance for payers, without a trailing slash. */
-  readonly baseUrl: () => string;
+export interface SettlementDependencies extends ChangeDependencies, RemainingDependencies {
   /**
    * Called inside the transaction with the changed invoices that are managed, in their new state. Compose supplies it,
    * because the features that manage invoices depend on this one.
