@@ -14,7 +14,13 @@ import {
   TokenNotEnabled,
   WalletCapacityExhausted,
 } from "../invoices/index.ts";
-import { NotRefundable, RefundAddressRefused, RefundTooEarly } from "../refunds/index.ts";
+import {
+  NotRefundable,
+  RefundAddressRefused,
+  RefundTooEarly,
+  rejectedRequestsMax,
+  TooManyRefundRequests,
+} from "../refunds/index.ts";
 import {
   CheckoutSessionRecord,
   ChooseOptionRequest,
@@ -65,11 +71,11 @@ export const checkoutOperations = [
     path: "/checkout/{checkoutId}/refund",
     summary: "Ask for a refund of what an invoice does not need",
     description:
-      "For overpaid, double, late and partial payments, and payments of a canceled invoice. The merchant decides, and sends the refund. While a refund of the payment is open, further requests change nothing and return the session with that refund.",
+      `For overpaid, double, late and partial payments, and payments of a canceled invoice. The merchant decides, and sends the refund. While a refund of the payment is open, further requests change nothing and return the session with that refund. After the merchant has rejected ${String(rejectedRequestsMax)} requests for a payment, further ones are refused, and only the merchant can record its refund.`,
     access: publicAccess,
     request: { body: RequestRefundRequest },
     response: { status: 202, record: CheckoutSessionRecord },
-    errors: [NotRefundable, RefundTooEarly, RefundAddressRefused],
+    errors: [NotRefundable, RefundTooEarly, TooManyRefundRequests, RefundAddressRefused],
     limit: "submit",
     handle: (service, call) =>
       service.requestRefund(call.context, call.params.checkoutId, call.body),

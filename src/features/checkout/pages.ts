@@ -7,7 +7,12 @@ import type { WriteContext } from "../../platform/database/index.ts";
 import { InvoiceNotOpen, OptionLimitReached } from "../invoices/index.ts";
 import { TooManyClaims } from "../payments/index.ts";
 import { embedScript, findAsset } from "./page/assets.ts";
-import { NotRefundable, RefundAddressRefused, RefundTooEarly } from "../refunds/index.ts";
+import {
+  NotRefundable,
+  RefundAddressRefused,
+  RefundTooEarly,
+  TooManyRefundRequests,
+} from "../refunds/index.ts";
 import { fill, networkText, type Catalogue } from "./page/catalogue.ts";
 import type { FormField, PageNotice } from "./page/page-words.ts";
 import { makeRefundPage } from "./page/refund/refund-page.ts";
@@ -107,6 +112,8 @@ async function requestRefund(service: CheckoutService, call: PageCall): Promise<
     const page = makeRefundPage(session, input, offer, shown);
     return { kind: "html", page, policy: { connects: [], embedders } };
   } catch (error) {
+    // The page shows the merchant's reasons, and whom to contact.
+    if (error instanceof TooManyRefundRequests) return redirect(service, call, {}, "#top");
     return refuseForm(
       service,
       call,
@@ -119,9 +126,8 @@ async function requestRefund(service: CheckoutService, call: PageCall): Promise<
 
 /** Returns the refusal for a problem with the inputs; rethrows other errors. */
 function refundRefusalOf(error: unknown, transactionHash: string): Refusal {
-  if (error instanceof NotRefundable || error instanceof RefundTooEarly) {
-    return { text: "refundNothing", field: "transactionHash" };
-  }
+  if (error instanceof NotRefundable) return { text: "refundNothing", field: "transactionHash" };
+  if (error instanceof RefundTooEarly) return { text: "refundTooEarly", field: "transactionHash" };
   if (error instanceof RefundAddressRefused) {
     return { text: "refundAddressRefused", field: "address" };
   }

@@ -12,6 +12,8 @@ export type CheckoutPayment = PayerPayment;
 export interface CheckoutLedger extends PayerLedger {
   /** Newest first. */
   readonly refunds: readonly PayerRefund[];
+  /** The payments whose next refund only the merchant may create. */
+  readonly leftToMerchant: ReadonlySet<Id<"payment">>;
 }
 
 /** A checkout as the store holds it. */

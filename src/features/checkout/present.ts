@@ -11,7 +11,7 @@ import {
 import { removedNetwork } from "../../platform/chain/removed-network.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
 import { hasFreeSurplus } from "../payments/index.ts";
-import { isLeftToMerchant, type PayerRefund } from "../refunds/index.ts";
+import type { PayerRefund } from "../refunds/index.ts";
 import { fill, networkText } from "./page/catalogue.ts";
 import { instructionWords } from "./page/english-only.ts";
 import type { CheckoutPayment, StoredCheckout } from "./ports.ts";
@@ -65,12 +65,12 @@ export interface CheckoutView extends StoredCheckout {
 export function sessionEdge(view: CheckoutView, at: Instant): string {
   const state = stateOf(view, at);
   const { current, required } = view.invoice.confirmations;
-  const refundable = refundablePayments(view);
+  const returnable = returnablePayments(view);
   const offered = view.options.map(({ network, tokenSymbol }) => `${network.id}/${tokenSymbol}`);
   const parts = [
-    ...[state, nextActionOf(state, view, refundsOf(view, refundable), at)],
+    ...[state, nextActionOf(state, view, refundsOf(view, returnable), at)],
     ...[noticesOf(view, state, at), current, required],
-    ...[refundable.map(({ id }) => id), lastCheckedAt(state, view)],
+    ...[returnable.map(({ id }) => id), lastCheckedAt(state, view)],
     ...[mayChooseOption(state, view, at), ...offered],
   ];
   return parts.map(String).join(" ");
@@ -82,10 +82,12 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   const { asset } = invoice.payable;
   const excess = invoice.received.units - invoice.asked.units;
   const state = stateOf(view, at);
-  const refundable = refundablePayments(view);
-  const nextAction = nextActionOf(state, view, refundsOf(view, refundable), at);
+  const returnable = returnablePayments(view);
+  const refunds = refundsOf(view, returnable);
+  const { canRequestRefund } = refunds;
+  const nextAction = nextActionOf(state, view, refunds, at);
   const spare = new Set(
-    refundable.filter(({ status }) => status === "rejected").map(({ id }) => id),
+    returnable.filter(({ status }) => status === "rejected").map(({ id }) => id),
   );
   const arrived = arrivedAmounts(view, spare);
   return {
@@ -139,7 +141,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
       transactionHash: hashText(view, id, transactionHash),
       result,
     })),
-    canRequestRefund: refundable.length > 0,
+    canRequestRefund,
     refunds: view.refunds.map((refund) => presentRefund(refund, view)),
     options: mayChooseOption(state, view, at) ? optionsOf(view) : [],
     redirectUrl: invoice.redirectUrl,
@@ -147,18 +149,24 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   };
 }
 
-function refundsOf({ refunds }: CheckoutView, refundable: readonly CheckoutPayment[]) {
-  return { canRequestRefund: refundable.length > 0, refunds };
+function refundsOf(
+  { refunds, leftToMerchant }: CheckoutView,
+  returnable: readonly CheckoutPayment[],
+) {
+  const isLeft = ({ id }: CheckoutPayment) => leftToMerchant.has(id);
+  const canRequestRefund = !returnable.every(isLeft);
+  return { canRequestRefund, isLeftToMerchant: returnable.some(isLeft), refunds };
 }
 
 /**
- * Returns the payments with something that the invoice does not need and whose refund the payer can ask for. On a network
- * that was removed from the table, no address can be checked.
+ * Returns the payments with something that the invoice does not need and whose refund the payer can ask for, or could
+ * until the merchant had rejected too many requests. On a network that was removed from the table, no address can be
+ * checked.
  */
-function refundablePayments({
+function returnablePayments({
   invoice,
   payments,
-  refunds,
+  leftToMerchant,
   networks,
 }: CheckoutView): CheckoutPayment[] {
   const { status, managedBy, asked, payable, quotes } = invoice;
@@ -174,7 +182,8 @@ function refundablePayments({
   return payments.filter(
     (payment) =>
       networks.has(payment.network) &&
-      !isLeftToMerchant(payment, refunds) &&
+      // The hash is public: if the merchant does not refund the payment, it is probably somebody else's.
+      !(payment.rule === "submitted_hash" && leftToMerchant.has(payment.id)) &&
       hasFreeSurplus(payment, inputs),
   );
 }
@@ -325,6 +334,7 @@ function wordsOf(
   }
   if (isRestState(state) && isRefundOpen(refunds)) return "refundAsked";
   if (isRestState(state) && nextAction === "wait") return "refundLater";
+  if (state === "expired_unpaid" && nextAction === "contact_merchant") return "leftToMerchant";
   const isGone = state === "expired_unpaid" && invoice.exception === "reverted";
   return isGone ? "sendNothingGone" : restInstructions[state];
 }

@@ -4,7 +4,12 @@ import { datetime, moneyAnswer, requestRecord, responseRecord } from "../../api/
 import { walletStandards } from "../../platform/chain/networks.ts";
 import { ConfirmationProgress, InvoiceStatusRecord } from "../invoices/index.ts";
 import { claimResults } from "../payments/index.ts";
-import { refundAddress, refundHash, refundStatuses } from "../refunds/index.ts";
+import {
+  refundAddress,
+  refundHash,
+  refundStatuses,
+  rejectedRequestsMax,
+} from "../refunds/index.ts";
 import { checkoutNotices, checkoutStates, nextActions } from "./rules.ts";
 
 const optionCodeMax = 40;
@@ -157,7 +162,7 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   id: z.string(),
   state: z.enum(checkoutStates).meta({
     description:
-      "The state of the payment, as the checkout page shows it. `awaiting`: nothing has arrived. `partly_paid`: a part has. `confirming`: the whole amount was detected. `paid`, `overpaid`, `paid_late`: the invoice is paid; with more than was asked for; after its deadline. `in_review`: a payment waits for the merchant's decision; `late_review`: so does one that arrived after the deadline; `canceled_review`: so does one for a canceled invoice. `reverted`: a reorganization removed a payment that normally returns; until it does, or the chain is final without it, nothing should be sent. `expired_unpaid`: the deadline is over and no payment counts; one that was rejected is in `arrivedAmounts` while its refund can be asked for. `expired_partly_paid`: a part counts. `canceled`: the merchant canceled the invoice. `cannot_check`: the network cannot be read now, or not yet up to the deadline, or its token is disabled.",
+      "The state of the payment, as the checkout page shows it. `awaiting`: nothing has arrived. `partly_paid`: a part has. `confirming`: the whole amount was detected. `paid`, `overpaid`, `paid_late`: the invoice is paid; with more than was asked for; after its deadline. `in_review`: a payment waits for the merchant's decision; `late_review`: so does one that arrived after the deadline; `canceled_review`: so does one for a canceled invoice. `reverted`: a reorganization removed a payment that normally returns; until it does, or the chain is final without it, nothing should be sent. `expired_unpaid`: the deadline is over and no payment counts; one that was rejected is in `arrivedAmounts` until it is returned. `expired_partly_paid`: a part counts. `canceled`: the merchant canceled the invoice. `cannot_check`: the network cannot be read now, or not yet up to the deadline, or its token is disabled.",
   }),
   nextAction: z.enum(nextActions).meta({
     description:
@@ -218,7 +223,7 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   }),
   arrivedAmounts: z.array(CheckoutAmountRecord).meta({
     description:
-      "The amounts that have arrived, by token: `receivedAmount` with the payments that wait for the merchant's decision and, of an expired or canceled invoice, those that the merchant rejected and the payer can ask back. Empty if nothing has arrived.",
+      "The amounts that have arrived, by token: `receivedAmount` with the payments that wait for the merchant's decision and, of an expired or canceled invoice, those that the merchant rejected and the payer can ask back, or could before the merchant had rejected too many requests. Empty if nothing has arrived.",
   }),
   transactions: z.array(CheckoutTransactionRecord).meta({
     description:
@@ -229,7 +234,7 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   }),
   canRequestRefund: z.boolean().meta({
     description:
-      "True if a payment has an amount that the invoice does not need, and no refund of it is open.",
+      `True if a payment has an amount that the invoice does not need, no refund of it is open, and the merchant has not rejected ${String(rejectedRequestsMax)} requests for it.`,
   }),
   refunds: z.array(CheckoutRefundRecord).meta({ description: "The latest, newest first." }),
   options: z.array(CheckoutOptionRecord).meta({

@@ -154,6 +154,8 @@ export function stateOf(inputs: CheckoutInputs, now: Instant): CheckoutState {
 interface RefundInputs {
   /** Whether the payer can ask for a refund now. */
   readonly canRequestRefund: boolean;
+  /** Whether money is left over that the payer cannot ask for again, because the merchant has rejected too many requests. */
+  readonly isLeftToMerchant: boolean;
   readonly refunds: readonly Pick<PayerRefund, "status">[];
 }
 
@@ -166,7 +168,7 @@ type NextInputs = Omit<CheckoutInputs, "submitted">;
 export function nextActionOf(
   state: CheckoutState,
   inputs: NextInputs,
-  { canRequestRefund, refunds }: RefundInputs,
+  { canRequestRefund, isLeftToMerchant, refunds }: RefundInputs,
   now: Instant,
 ): NextAction {
   const action = actionIn(state, inputs, now);
@@ -176,6 +178,7 @@ export function nextActionOf(
   if (isRefundOpen(refunds)) return "wait";
   const isOwed = inputs.invoice.owed.units > 0n;
   if (isOwed && isRefundComing(state, inputs)) return "wait";
+  if (isLeftToMerchant || (isOwed && state === "expired_unpaid")) return "contact_merchant";
   const isReturned = refunds.some(({ status }) => status === "confirmed");
   return inputs.invoice.status === "paid" && isReturned && !isOwed ? "none" : action;
 }

@@ -64,7 +64,8 @@ export interface CheckoutService {
   ): Promise<CheckoutSession>;
   /**
    * Returns the refund that a payer would ask for with these inputs, to be confirmed; null if one of the payment is open
-   * already. 400, 409 `not_refundable`, `refund_too_early` and 422 `refund_address_refused` for the inputs, 404 without such a checkout.
+   * already. 400, 409 `not_refundable`, `refund_too_early`, `too_many_refund_requests` and 422
+   * `refund_address_refused` for the inputs, 404 without such a checkout.
    */
   offerRefund(
     context: WriteContext,

@@ -9,7 +9,13 @@ import { among, forEachDialect, listed } from "../../platform/database/query/jso
 import { payerInvoiceColumns, readPayerInvoices } from "../invoices/index.ts";
 import { findLogo, logoPath } from "../organizations/index.ts";
 import { ledgerSql, ledgerVersionSql, readLedger } from "../payments/index.ts";
-import { readRefunds, refundsSql, refundsVersionSql } from "../refunds/index.ts";
+import {
+  leftToMerchantSql,
+  readLeftToMerchant,
+  readRefunds,
+  refundsSql,
+  refundsVersionSql,
+} from "../refunds/index.ts";
 import type { CheckoutLedger, CheckoutSources, CheckoutVersion, StoredCheckout } from "./ports.ts";
 
 /** Everything that a version depends on must change the text. Organizations and invoices count their changes. */
@@ -28,6 +34,12 @@ function fromSql(dialect: Dialect, joined = ""): string {
     WHERE i.checkout_id IS NOT NULL AND i.checkout_id ${among(dialect, listed(dialect, 1))}`;
 }
 
+/** The columns that `ledgerOf` reads. */
+function ledgerSqls(dialect: Dialect): string {
+  return `${ledgerSql(dialect, "i.id")} AS "ledger", ${refundsSql(dialect, "i.id")} AS "refunds",
+    ${leftToMerchantSql(dialect, "i.id")} AS "leftToMerchant"`;
+}
+
 const versions = forEachDialect(
   (dialect) =>
     `SELECT i.checkout_id AS "checkoutId", ${versionSql(dialect)} AS "version",
@@ -41,8 +53,7 @@ const checkouts = forEachDialect(
        o.website AS "merchantWebsite", o.contact_email AS "merchantContact",
        o.accent_color AS "merchantColor", o.logo AS "merchantLogo",
        o.allowed_origins AS "merchantOrigins",
-       ${versionSql(dialect)} AS "checkoutVersion", ${ledgerSql(dialect, "i.id")} AS "ledger",
-       ${refundsSql(dialect, "i.id")} AS "refunds"
+       ${versionSql(dialect)} AS "checkoutVersion", ${ledgerSqls(dialect)}
      ${fromSql(dialect)}`,
 );
 
@@ -59,7 +70,10 @@ interface CheckoutRow extends RawRow {
   readonly merchantOrigins: string;
   readonly ledger: string;
   readonly refunds: string;
+  readonly leftToMerchant: string;
 }
+
+type LedgerColumns = Pick<CheckoutRow, "ledger" | "refunds" | "leftToMerchant">;
 
 /** Creates checkout's access to the data of other features. One statement reads any number of checkouts. */
 export function makeCheckoutSources(deps: {
@@ -110,16 +124,19 @@ export function makeCheckoutSources(deps: {
     networkStates: () => networkStates(db),
 
     async ledgerIn(tx, invoiceId) {
-      const [row] = await tx.all<Pick<CheckoutRow, "ledger" | "refunds">>(
-        `SELECT ${ledgerSql(tx.dialect, "i.id")} AS "ledger",
-           ${refundsSql(tx.dialect, "i.id")} AS "refunds" FROM invoices i WHERE i.id = $1`,
+      const [row] = await tx.all<LedgerColumns>(
+        `SELECT ${ledgerSqls(tx.dialect)} FROM invoices i WHERE i.id = $1`,
         [invoiceId],
       );
-      return ledgerOf(row ?? { ledger: "[[],[]]", refunds: "[]" });
+      return ledgerOf(row ?? { ledger: "[[],[]]", refunds: "[]", leftToMerchant: "[]" });
     },
   };
 }
 
-function ledgerOf({ ledger, refunds }: Pick<CheckoutRow, "ledger" | "refunds">): CheckoutLedger {
-  return { ...readLedger(ledger), refunds: readRefunds(refunds) };
+function ledgerOf({ ledger, refunds, leftToMerchant }: LedgerColumns): CheckoutLedger {
+  return {
+    ...readLedger(ledger),
+    refunds: readRefunds(refunds),
+    leftToMerchant: readLeftToMerchant(leftToMerchant),
+  };
 }

@@ -26,6 +26,13 @@ export const RefundOpen = defineProblem({
   title: "A refund of this payment is open",
   remedy: "Send or reject the open refund of the payment first.",
 });
+export const TooManyRefundRequests = defineProblem({
+  code: "too_many_refund_requests",
+  status: 409,
+  title: "The merchant has rejected too many requests for this refund",
+  remedy:
+    "Do not repeat the request: contact the merchant, who has rejected several and gave a reason for each. The merchant can still create the refund.",
+});
 export const RefundAddressRefused = defineProblem({
   code: "refund_address_refused",
   status: 422,

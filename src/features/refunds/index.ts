@@ -1,5 +1,10 @@
 export { makeRefundRequests } from "./changes.ts";
-export { NotRefundable, RefundAddressRefused, RefundTooEarly } from "./errors.ts";
+export {
+  NotRefundable,
+  RefundAddressRefused,
+  RefundTooEarly,
+  TooManyRefundRequests,
+} from "./errors.ts";
 export { makeRefundExaminer } from "./verification/examiner.ts";
 export {
   makePayerRefunds,
@@ -9,7 +14,8 @@ export {
   type RequestResult,
 } from "./payer/payer-refunds.ts";
 export {
-  isLeftToMerchant,
+  leftToMerchantSql,
+  readLeftToMerchant,
   readRefunds,
   refundsSql,
   refundsVersionSql,
@@ -17,4 +23,5 @@ export {
 } from "./payer/payer-view.ts";
 export { refundAddress, refundHash } from "./records.ts";
 export { refundStatuses } from "./status.ts";
+export { rejectedRequestsMax } from "./store.ts";
 export { makeRefundService, type RefundService } from "./service.ts";

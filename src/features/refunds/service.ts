@@ -143,9 +143,15 @@ function create(
   });
 }
 
-/** Throws 409 `refund_too_early` unless the payment is confirmed and verified, and `not_refundable` without a surplus. */
+/**
+ * Throws 409 `not_refundable` if the payment has no surplus and waiting gives it none, and `refund_too_early` unless it is
+ * confirmed and verified.
+ */
 function requireRefundable(found: RefundablePayment): void {
   const { payment, free } = found;
+  if (found.surplusInTime <= payment.refundRequested + payment.refunded) {
+    throw new NotRefundable(neededFor(found));
+  }
   requireConfirmed(found);
   if (free > 0n) return;
   const waiting = found.stored.find(
@@ -158,11 +164,18 @@ function requireRefundable(found: RefundablePayment): void {
       `${waiting.id} of the same invoice is not confirmed and may not have happened. Until it is confirmed, the invoice needs all of ${payment.id}; afterwards its newest payments have the excess. Do not send anything before.`,
     );
   }
-  throw new NotRefundable(
-    payment.status === "confirmed" && found.surplus <= 0n
-      ? `Its invoice needs all of ${payment.id}. To return the money of an order that you do not deliver, reverse the payment first (POST …/payments/${payment.id}/reverse), then refund it.`
-      : `All of the surplus of ${payment.id} is refunded already, or belongs to another payment of its transfer.`,
-  );
+  throw new NotRefundable(neededFor(found));
+}
+
+/** Returns what takes the amount of a payment that has nothing to refund. */
+function neededFor({ payment, surplusInTime }: RefundablePayment): string {
+  const { id, status, statusWhenBack } = payment;
+  if (status === "review" || statusWhenBack === "review") {
+    return `${id} is in review, and its invoice can still be paid. Reject the payment first (POST …/payments/${id}/reject), then refund it.`;
+  }
+  return surplusInTime <= 0n && status !== "rejected"
+    ? `Its invoice needs all of ${id}. To return the money of an order that you do not deliver, reverse the payment first (POST …/payments/${id}/reverse), then refund it.`
+    : `All of the surplus of ${id} is refunded already, or belongs to another payment of its transfer.`;
 }
 
 /** Adds a requested refund of a locked payment. The caller has checked the amount and the address. */
@@ -376,9 +389,10 @@ function missingOf({ payment, transfer, network, state }: RefundablePayment): st
 }
 
 function requireStillRefundable(found: RefundablePayment): void {
-  requireConfirmed(found);
-  const { payment, surplus } = found;
-  if (payment.refundRequested + payment.refunded <= surplus) return;
+  const { payment, surplus, surplusInTime } = found;
+  const given = payment.refundRequested + payment.refunded;
+  if (given <= surplusInTime) requireConfirmed(found);
+  if (given <= surplus) return;
   throw new NotRefundable(
     "The payment no longer has this surplus: its invoice needs it, or another refund took it. Do not send anything before you have read both.",
   );

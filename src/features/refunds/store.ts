@@ -47,14 +47,27 @@ export async function sentAmong(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Whether the merchant has rejected a refund of a payment. Till's own rejections do not count. */
-export async function hasRejected(reader: Reader, paymentId: Id<"payment">): Promise<boolean> {
-  const rejected = await reader.findOne(
-    refunds,
-    "WHERE payment_id = $1 AND status = 'rejected' AND reason IS NOT NULL LIMIT 1",
-    [paymentId],
-  );
-  return rejected !== null;
+/** The number of payers' requests for a refund of one payment that the merchant rejects before payers can ask for none. */
+export const rejectedRequestsMax = 3;
+/** The same for the refunds of a payment whose public hash somebody submitted, whoever asked for them. */
+const rejectedOfSubmittedMax = 1;
+
+/**
+ * Returns SQL for the payments, among the refunds that fit a condition, whose next refund only the merchant may create,
+ * because the merchant has rejected refunds of them. Till's own rejections do not count.
+ */
+export function leftPaymentsSql(condition: string): string {
+  return `SELECT payment_id FROM refunds
+    WHERE ${condition} AND status = 'rejected' AND reason IS NOT NULL
+      AND (source = 'payer' OR payment_rule = 'submitted_hash')
+    GROUP BY payment_id, payment_rule
+    HAVING count(*) >= CASE payment_rule WHEN 'submitted_hash' THEN ${String(rejectedOfSubmittedMax)}
+      ELSE ${String(rejectedRequestsMax)} END`;
+}
+
+/** Whether only the merchant may create the next refund of a payment. */
+export async function isLeftToMerchant(reader: Reader, paymentId: Id<"payment">): Promise<boolean> {
+  return (await reader.all(leftPaymentsSql("payment_id = $1"), [paymentId])).length > 0;
 }
 
 /** Returns a page of an organization's refunds, newest first. */

@@ -314,6 +314,55 @@ export const races: Readonly<Record<string, (estate: Estate) => Race | Promise<R
     };
   },
 
+  async "one move of a payment"(estate) {
+    const path = `${homeOf(estate.owner)}/payments/${await estate.countedPayment()}/reverse`;
+    const orders = [await estate.post("/invoices", { ...priced, amount: "70.00" })];
+    orders.push(await estate.post("/invoices", { ...priced, amount: "71.00" }));
+    const toInvoice = (caller: number) => orders[caller % orders.length]?.["id"];
+    return {
+      call: (caller) => post(estate, path, { toInvoiceId: toInvoice(caller) }, estate.owner),
+      admitted: 1,
+      refusals: ["payment_not_counted"],
+      verify: async () => {
+        const { db } = estate.app.app;
+        const ids = orders.map(({ id }) => String(id));
+        const where = "WHERE invoice_id IN ($1, $2)";
+        expect(await countRows(db, "payments", where, ids)).to.equal(1);
+      },
+    };
+  },
+
+  async "three rejected requests for a refund"(estate) {
+    const { paymentId, hash, checkoutId } = await estate.refundablePayment();
+    const refunds = `${homeOf(estate.owner)}/refunds`;
+    const ask = () =>
+      post(estate, `/v1/checkout/${checkoutId}/refund`, {
+        transactionHash: hash,
+        address: freshAddress(),
+      });
+    /** Asks, and rejects what is open then, whoever asked for it. */
+    const askAndReject = async () => {
+      const asked = await ask();
+      const query = `?paymentId=${paymentId}&status=requested`;
+      const open = await estate.app.request("GET", refunds + query, { key: estate.owner.key });
+      for (const { id } of open.body["data"] as { readonly id: string }[]) {
+        await post(estate, `${refunds}/${id}/reject`, { reason: "Not you" }, estate.owner);
+      }
+      return asked;
+    };
+    return {
+      call: askAndReject,
+      refusals: ["too_many_refund_requests"],
+      verify: async () => {
+        for (let more = 0; more < 3; more += 1) await askAndReject();
+        expect((await ask()).body["code"]).to.equal("too_many_refund_requests");
+        const where = "WHERE payment_id = $1 AND source = 'payer'";
+        const { db } = estate.app.app;
+        expect(await countRows(db, "refunds", where, [paymentId])).to.equal(3);
+      },
+    };
+  },
+
   async "five open claims of a checkout"(estate) {
     const { checkoutId } = await estate.counter.issue(estate.owner);
     const path = `/v1/checkout/${String(checkoutId)}/transactions`;

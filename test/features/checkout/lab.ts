@@ -65,6 +65,8 @@ export interface World {
   claims: Omit<SubmittedTransaction, "network">[];
   /** The refunds of the payments, newest first. */
   refunds: PayerRefund[];
+  /** The payments whose next refund only the merchant may create. */
+  leftToMerchant: PayerRefund["paymentId"][];
   merchantName: string;
   website: string | null;
   contactEmail: string | null;
@@ -95,12 +97,13 @@ export interface World {
 type LabPayment = Omit<CheckoutPayment, "network"> & Partial<Pick<CheckoutPayment, "network">>;
 
 /** The payments and claims of the invoice, on its network unless they say otherwise. */
-function ledgerOf({ invoice, payments, claims, refunds }: World): CheckoutLedger {
+function ledgerOf({ invoice, payments, claims, refunds, leftToMerchant }: World): CheckoutLedger {
   const network = invoice?.network ?? "";
   return {
     payments: payments.map((payment) => ({ network, ...payment })),
     submitted: claims.map((claim) => ({ network, ...claim })),
     refunds: [...refunds],
+    leftToMerchant: new Set(leftToMerchant),
   };
 }
 
@@ -224,6 +227,7 @@ export async function openLab(
     invoice: anInvoice(network),
     payments: [],
     refunds: [],
+    leftToMerchant: [],
     claims: [],
     merchantName: "Café Zürich",
     website: null,

@@ -30,6 +30,7 @@ interface Amount {
 interface Session {
   readonly state: string;
   readonly nextAction: string;
+  readonly canRequestRefund: boolean;
   readonly invoice: Readonly<Record<string, string>>;
   readonly qrCode: string;
   readonly paymentUri: string | null;
@@ -347,7 +348,57 @@ describe("getCheckoutSession", () => {
     // Final, and yet nothing that the payer can ask for.
     lab.world.payments = [aPayment({ status: "rejected", isSpare: false, blockHeight: 900 })];
     lab.change({ owed: inUsdt("25.0001") });
-    expect((await session()).nextAction).to.equal("request_new_link");
+    const left = await session();
+    expect(left.nextAction).to.equal("contact_merchant");
+    expect(left.paymentInstructions).to.match(/only Café Zürich can return/);
+  });
+
+  it("leaves a payment to the merchant who has rejected too many requests, in each state", async () => {
+    await open();
+    lab.world.at = startOfTime + hour;
+    lab.world.contactEmail = "help@cafe.example";
+    const spare = aPayment({
+      status: "rejected",
+      amount: inUsdt("12.50").units,
+      blockHeight: 900,
+    });
+    const shown = async (
+      payment: ReturnType<typeof aPayment>,
+      changes: Parameters<Lab["change"]>[0],
+    ) => {
+      lab.world.payments = [payment];
+      lab.world.leftToMerchant = [payment.id];
+      lab.world.refunds = [
+        aRefund({ paymentId: payment.id, status: "rejected", reason: "Not this <address>" }),
+      ];
+      lab.change(changes);
+      const { canRequestRefund, nextAction, state } = await session();
+      expect({ canRequestRefund, nextAction }, state).to.deep.equal({
+        canRequestRefund: false,
+        nextAction: "contact_merchant",
+      });
+      const page = await (await fetch(lab.page)).text();
+      expect(page).to.include("Reason: Not this &lt;address&gt;").and.include("help@cafe.example");
+      return page.replace(/<[^>]*>/g, "");
+    };
+    const owed = inUsdt("12.50");
+    for (const status of ["expired", "canceled"] as const) {
+      expect(await shown(spare, { status, owed }))
+        .to.include("received 12.50 USDT")
+        .and.include("To get 12.50 USDT back, contact");
+    }
+    const counted = aPayment({ amount: inUsdt("10.00").units });
+    const part = {
+      status: "expired",
+      owed: inUsdt("10.00"),
+      ...received("10.00", "15.0001"),
+    } as const;
+    expect(await shown(counted, part)).to.include("about the 10.00 USDT");
+    const more = aPayment({ amount: inUsdt("26.0001").units });
+    const paid = { status: "paid", paidAt: startOfTime, ...received("26.0001") } as const;
+    expect(await shown(more, { ...paid, owed: inUsdt("1.00") })).to.include(
+      "To get 1.00 USDT back",
+    );
   });
 
   it("is done after the refund of an excess, and not before", async () => {

@@ -433,6 +433,47 @@ eachStore("refunds", (store) => {
     await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
   });
 
+  it("are the merchant's alone once he has rejected three requests of the payer, who reads why", async () => {
+    const invoice = await desk.issue();
+    await desk.expire(invoice);
+    const hash = await desk.paid(invoice, "10.00");
+    await allocate(invoice, "10.00");
+    await desk.counter.mine(3);
+    const paymentId = await paymentBy(invoice);
+    const reject = async (reason: string) => {
+      const [open] = await desk.refunds(`?paymentId=${String(paymentId)}&status=requested`);
+      await expectStatus(desk.post(`/refunds/${String(open?.["id"])}/reject`, { reason }), 200);
+    };
+    // The merchant's own refunds are not counted.
+    await expectStatus(create(paymentId), 201);
+    await reject("A slip");
+    for (const reason of ["Not this address", "Nor this one", "Write to us <first>"]) {
+      expect(await desk.session(invoice)).to.include({ canRequestRefund: true });
+      await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
+      await reject(reason);
+    }
+    expect(await desk.session(invoice)).to.include({
+      canRequestRefund: false,
+      nextAction: "contact_merchant",
+    });
+    const refused = await desk.ask(invoice, hash, `0x${desk.newAddress()}`);
+    expect(refusal(refused, "too_many_refund_requests"))
+      .to.include("rejected 3 requests")
+      .and.include("Contact the merchant");
+    const address = `0x${desk.newAddress()}`;
+    const path = `/pay/${String(invoice["checkoutId"])}`;
+    const sent = await desk.counter.app.request("POST", `${path}/refund`, {
+      headers: { "Content-Type": "application/x-www-form-urlencoded" },
+      raw: new URLSearchParams({ transactionHash: hash, address }).toString(),
+    });
+    expect(sent.status, "the page says the rest").to.equal(303);
+    const page = await desk.counter.app.request("GET", path);
+    expect(page.text)
+      .to.include("Reason: Write to us &lt;first&gt;")
+      .and.include("about the 10.00");
+    await expectStatus(create(paymentId), 201);
+  });
+
   it("refuse addresses at which the money would be lost, and amounts above the surplus", async () => {
     const invoice = await desk.issue();
     await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
@@ -653,7 +694,12 @@ eachStore("refunds", (store) => {
     await desk.counter.mine(3);
     const before = await desk.read(invoice);
     const refused = await desk.post(`/payments/${String(second)}/reverse`, { cancel: true });
-    expect([refused.status, refused.body["code"]]).to.deep.equal([409, "invoice_not_cancelable"]);
+    const [first] = (
+      await desk.counter.list(desk.merchant, `/payments?invoiceId=${String(invoice["id"])}`)
+    ).slice(-1);
+    expect(refusal(refused, "invoice_not_cancelable")).to.equal(
+      `${String(invoice["id"])} is paid, and ${String(first?.["id"])} counts for it. Reverse this payment with \`cancel\`, which cancels the invoice in the same step.`,
+    );
     expect(await desk.read(invoice)).to.deep.equal(before);
     const kept = await desk.counter.get(desk.merchant, `/payments/${String(second)}`);
     expect(kept).to.include({ status: "confirmed" });
@@ -706,6 +752,34 @@ eachStore("refunds", (store) => {
     expect(refusal(await create(young))).to.include(`${String(young)} has 1 of its 3 confirm`);
     await desk.counter.reorganize(1, { drop: true });
     expect(refusal(await create(young))).to.include(`${String(young)} is not on the chain`);
+  });
+
+  it("are refused for good, not too early, if no waiting gives the payment a surplus", async () => {
+    const invoice = await desk.issue();
+    await desk.pay(invoice["payableAmount"], 1);
+    const paying = await paymentBy(invoice);
+    expect(refusal(await create(paying), "not_refundable")).to.include(`all of ${String(paying)}`);
+    const part = await desk.issue();
+    await desk.pay("7.00", 1);
+    const waiting = await allocate(part, "7.00");
+    expect(refusal(await create(waiting), "not_refundable")).to.include("needs all of");
+    await desk.counter.reorganize(1, { drop: true });
+    expect(refusal(await create(paying), "not_refundable")).to.include("needs all of");
+    // Named on the page of an invoice that can still be paid.
+    const hash = await desk.pay("8.00", 1);
+    await submit(part, hash);
+    expect(refusal(await create(await paymentBy(part)), "not_refundable"))
+      .to.include("in review")
+      .and.include("/reject");
+    await desk.counter.mine(finalBlocks);
+    const over = await desk.issue();
+    await desk.pay("40.00", 1);
+    const free = await allocate(over, "40.00");
+    expect(refusal(await create(free))).to.include("confirmations");
+    await expectStatus(desk.post(`/payments/${String(free)}/reverse`), 200);
+    const moved = await desk.issue();
+    await allocate(moved, "40.00");
+    expect(refusal(await create(free), "not_refundable")).to.include("another payment of its");
   });
 
   it("are held until providers have verified the transfer of a payment that does not count", async () => {

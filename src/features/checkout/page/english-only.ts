@@ -47,6 +47,8 @@ export const instructionWords = {
     "The invoice can no longer be paid, and {merchant} has not accepted a payment that arrived. Do not send anything. You can ask for the refund here when the network has made the payment final.",
   refundAsked:
     "A refund was requested, and {merchant} sends it to the address that was given. Do not send anything.",
+  leftToMerchant:
+    "The invoice can no longer be paid, and money has arrived for it that only {merchant} can return. Do not send anything; contact {merchant} about this money.",
   sendNothingCanceled: "The invoice is canceled. Do not send anything.",
   sendNothingCanceledPaid:
     "The invoice is canceled, and a payment has arrived, which {merchant} will review. Do not send anything else.",

@@ -14,9 +14,9 @@ import {
   type RefundablePayment,
 } from "../../payments/index.ts";
 import { readRefundAddress } from "./address-rules.ts";
-import { NotRefundable } from "../errors.ts";
+import { NotRefundable, TooManyRefundRequests } from "../errors.ts";
 import { add, tooEarly, type RefundDependencies } from "../service.ts";
-import { hasRejected, lockOpenRefund } from "../store.ts";
+import { isLeftToMerchant, lockOpenRefund, rejectedRequestsMax } from "../store.ts";
 
 /** The invoice of a checkout. */
 export interface RefundedInvoice {
@@ -62,7 +62,8 @@ interface Asked {
 
 /**
  * Returns the refund that these inputs would request; null if one of the payment is open already. 400 unless the texts
- * are a hash and an address of the network, 409 `not_refundable`, `refund_too_early`, 422 `refund_address_refused`.
+ * are a hash and an address of the network, 409 `not_refundable`, `refund_too_early`, `too_many_refund_requests`, 422
+ * `refund_address_refused`.
  */
 function offer(
   deps: RefundDependencies,
@@ -125,9 +126,10 @@ async function ask(
   if (paymentId === null) throw nothing();
   const found = await deps.payments.lock(tx, invoice.organizationId, paymentId);
   if ((await lockOpenRefund(tx, paymentId)) !== null) return null;
-  // Anyone who knows the public hash could repeat a request that the merchant has rejected.
-  const { rule } = found.payment;
-  if (rule === "submitted_hash" && (await hasRejected(tx, paymentId))) throw nothing();
+  if (await isLeftToMerchant(tx, paymentId)) {
+    // A stranger may have submitted the hash, which is public: says no more than that there is nothing.
+    throw found.payment.rule === "submitted_hash" ? nothing() : tooMany();
+  }
   if (found.free === 0n) throw nothing();
   if (!found.isConfirmed || !found.isVerified) throw tooEarly(found, payerMustWait);
   const address = await readRefundAddress(
@@ -142,6 +144,12 @@ async function ask(
 
 const payerMustWait =
   "The payment is not certain yet: its block can still be replaced, or is being checked. Send the same request again later.";
+
+function tooMany(): Error {
+  return new TooManyRefundRequests(
+    `The merchant has rejected ${String(rejectedRequestsMax)} requests for a refund of this payment. Contact the merchant, who can still refund it.`,
+  );
+}
 
 /** Says no more than that there is nothing: the reason may be about another invoice. */
 function nothing(): Error {

@@ -2,8 +2,8 @@ import type { Id } from "../../../kernel/id.ts";
 import type { Address } from "../../../platform/chain/client.ts";
 import { decodeAmount, type Dialect } from "../../../platform/database/index.ts";
 import { jsonArray, jsonRows } from "../../../platform/database/query/json-rows.ts";
-import type { MatchRule } from "../../payments/index.ts";
 import type { RefundRefusal, RefundStatus } from "../status.ts";
+import { leftPaymentsSql } from "../store.ts";
 
 /** A refund of an invoice's payment as its payer's page knows it. */
 export interface PayerRefund {
@@ -83,16 +83,12 @@ export function readRefunds(stored: string): readonly PayerRefund[] {
   );
 }
 
-/**
- * Whether only the merchant may create the next refund of a payment: somebody submitted its hash, which is public, and
- * the merchant has rejected a refund of it.
- */
-export function isLeftToMerchant(
-  { id, rule }: { readonly id: Id<"payment">; readonly rule: MatchRule },
-  refunds: readonly Pick<PayerRefund, "paymentId" | "status" | "reason">[],
-): boolean {
-  const isRejected = refunds.some(
-    ({ paymentId, status, reason }) => paymentId === id && status === "rejected" && reason !== null,
-  );
-  return rule === "submitted_hash" && isRejected;
+/** Returns SQL for the invoice's payments whose next refund only the merchant may create, for `readLeftToMerchant`. */
+export function leftToMerchantSql(dialect: Dialect, invoiceId: string): string {
+  const source = `(${leftPaymentsSql(`invoice_id = ${invoiceId}`)}) AS left_payments`;
+  return `CAST(${jsonRows(dialect, { each: "payment_id", order: "payment_id", source })} AS text)`;
+}
+
+export function readLeftToMerchant(stored: string): ReadonlySet<Id<"payment">> {
+  return new Set(JSON.parse(stored) as Id<"payment">[]);
 }

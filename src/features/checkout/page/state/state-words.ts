@@ -137,6 +137,9 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
       return ["careful", text.expiredPartlyHeadline, text.expiredPartlyLead, ...notices, ...next];
     }
     case "canceled": {
+      if (isLeftToMerchant(session)) {
+        return ["over", text.canceledHeadline, ...notices, ...leftSteps(text)];
+      }
       const lead = isRefundNext(session) ? text.notNeededLead : text.canceledLead;
       return ["over", text.canceledHeadline, lead, ...notices, ...refundOr(text.canceledSent)];
     }
@@ -194,7 +197,7 @@ function expiredDraft(
   text: Catalogue,
   notices: readonly string[],
 ): Draft {
-  if (!isRefundNext(session)) {
+  if (!isRefundNext(session) && !isLeftToMerchant(session)) {
     const isFailed = session.notices.includes("transaction_failed");
     if (isFailed) return ["over", text.sentFailedHeadline, ...notices, text.newLink];
     if (isLookedFor(session)) {
@@ -205,9 +208,20 @@ function expiredDraft(
   return ["over", text.expiredHeadline, ...notices, ...expiredSteps(session, text)];
 }
 
+/** Whether money is left over that the payer cannot ask back any more, of an invoice that nothing counts for. */
+function isLeftToMerchant({ nextAction, arrivedAmounts }: CheckoutSession): boolean {
+  return nextAction === "contact_merchant" && arrivedAmounts.length > 0;
+}
+
+/** Returns the words for money that the payer cannot ask back any more. */
+function leftSteps(text: Catalogue): string[] {
+  return [text.notNeededLead, text.overpaidAction.replaceAll("{excess}", "{arrived}")];
+}
+
 /** Returns the steps after the time to pay without a payment: payers who have already sent come first. */
 function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
   if (isRefundNext(session)) return [text.notNeededLead, text.refundNext];
+  if (isLeftToMerchant(session)) return leftSteps(text);
   const refused = refusedSteps(session, text);
   // A payer who can ask for money back later needs no new link.
   const isComing = session.nextAction === "wait" && session.refunds.length === 0;

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Arabic. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f59abd55c37b.
+ * of en.ts with the digest f1959041c57c.
  */
 export const ar: Catalogue = {
   lang: "ar",
@@ -252,6 +252,8 @@ export const ar: Catalogue = {
     "سبق طلب استرداد هذه الدفعة، ولم نغيّر ذلك الطلب. إن لم تكن أنت من طلبه، فتواصل الآن مع {merchant} واذكر هذا الرقم المرجعي: {reference}.",
   refundNothing:
     "لا نجد في هذه المعاملة ما يمكن استرداده. أدخل معرّف دفعتك المؤكدة في هذه الصفحة، أو تواصل مع {merchant}.",
+  refundTooEarly:
+    "ما زالت الشبكة تؤكد دفعتك، ويستغرق ذلك عادةً بضع دقائق. يُرجى طلب الاسترداد مرة أخرى لاحقًا. إذا لم ينجح ذلك خلال يوم، فتواصل مع {merchant}.",
   refundBadAddress: "لا يبدو هذا عنوانًا على شبكة {network}. انسخه من محفظتك مرة أخرى.",
   refundAddressRefused: "لن يصلك مبلغ يُعاد إلى هذا العنوان. أدخل عنوانًا من محفظتك أنت.",
   refunds: "المبالغ المستردة",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f59abd55c37b.
+ * of en.ts with the digest f1959041c57c.
  */
 export const de: Catalogue = {
   lang: "de",
@@ -273,6 +273,8 @@ export const de: Catalogue = {
     "Für diese Zahlung wurde bereits eine Rückerstattung angefordert, und wir haben sie nicht geändert. Wenn Sie das nicht waren, wenden Sie sich jetzt an {merchant} und nennen Sie diese Referenz: {reference}.",
   refundNothing:
     "Wir finden in dieser Transaktion nichts, was zurückerstattet werden kann. Geben Sie die Transaktions-ID Ihrer bestätigten Zahlung auf dieser Seite an oder wenden Sie sich an {merchant}.",
+  refundTooEarly:
+    "Das Netzwerk bestätigt Ihre Zahlung noch, was meist einige Minuten dauert. Bitte fordern Sie die Rückerstattung später noch einmal an. Hilft das innerhalb eines Tages nicht, wenden Sie sich an {merchant}.",
   refundBadAddress:
     "Das sieht nicht wie eine Adresse im Netzwerk {network} aus. Kopieren Sie sie noch einmal aus Ihrer Wallet.",
   refundAddressRefused:

@@ -285,6 +285,8 @@ export const en = {
     "A refund of this payment has already been requested, and we have not changed it. If it wasn't you, contact {merchant} now and tell them this reference: {reference}.",
   refundNothing:
     "We can't find anything to refund in this transaction. Enter the transaction ID of your confirmed payment on this page, or contact {merchant}.",
+  refundTooEarly:
+    "The network is still confirming your payment, which usually takes minutes. Please ask for the refund again later. If that doesn't help within a day, contact {merchant}.",
   refundBadAddress:
     "That doesn't look like an address on {network}. Copy it again from your wallet.",
   refundAddressRefused:

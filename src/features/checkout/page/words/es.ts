@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f59abd55c37b.
+ * of en.ts with the digest f1959041c57c.
  */
 export const es: Catalogue = {
   lang: "es",
@@ -267,6 +267,8 @@ export const es: Catalogue = {
     "Ya se ha pedido un reembolso de este pago y no lo hemos cambiado. Si no fuiste tú, ponte en contacto ahora con {merchant} e indica esta referencia: {reference}.",
   refundNothing:
     "No encontramos nada que reembolsar en esta transacción. Escribe el ID de transacción de tu pago confirmado en esta página o ponte en contacto con {merchant}.",
+  refundTooEarly:
+    "La red todavía está confirmando tu pago, lo que suele tardar unos minutos. Vuelve a pedir el reembolso más tarde. Si en un día no funciona, ponte en contacto con {merchant}.",
   refundBadAddress:
     "Eso no parece una dirección de la red {network}. Cópiala de nuevo de tu billetera.",
   refundAddressRefused:

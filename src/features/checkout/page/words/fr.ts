@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f59abd55c37b.
+ * of en.ts with the digest f1959041c57c.
  */
 export const fr: Catalogue = {
   lang: "fr",
@@ -275,6 +275,8 @@ export const fr: Catalogue = {
     "Un remboursement de ce paiement a déjà été demandé et nous ne l’avons pas modifié. Si ce n’était pas vous, contactez {merchant} dès maintenant en indiquant cette référence\u00a0: {reference}.",
   refundNothing:
     "Nous ne trouvons rien à rembourser dans cette transaction. Saisissez l’identifiant de transaction de votre paiement confirmé sur cette page ou contactez {merchant}.",
+  refundTooEarly:
+    "Le réseau est encore en train de confirmer votre paiement, ce qui prend en général quelques minutes. Demandez de nouveau le remboursement plus tard. Si cela ne fonctionne toujours pas après une journée, contactez {merchant}.",
   refundBadAddress:
     "Cela ne ressemble pas à une adresse du réseau {network}. Copiez-la de nouveau depuis votre portefeuille.",
   refundAddressRefused:

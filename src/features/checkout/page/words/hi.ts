@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Hindi. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f59abd55c37b.
+ * of en.ts with the digest f1959041c57c.
  */
 export const hi: Catalogue = {
   lang: "hi",
@@ -252,6 +252,8 @@ export const hi: Catalogue = {
     "इस पेमेंट का रिफ़ंड पहले ही माँगा जा चुका है, और हमने उसे नहीं बदला है। अगर वह आपने नहीं माँगा, तो अभी {merchant} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
   refundNothing:
     "इस लेन-देन में रिफ़ंड करने लायक कुछ नहीं मिला। इस पेज पर अपने पुष्ट हो चुके पेमेंट के लेन-देन की ID डालें, या {merchant} से संपर्क करें।",
+  refundTooEarly:
+    "नेटवर्क अभी आपके पेमेंट की पुष्टि कर रहा है, जिसमें आम तौर पर कुछ मिनट लगते हैं। कृपया बाद में फिर से रिफ़ंड माँगें। अगर एक दिन में भी काम न बने, तो {merchant} से संपर्क करें।",
   refundBadAddress: "यह {network} का पता नहीं लगता। इसे अपने वॉलेट से दोबारा कॉपी करें।",
   refundAddressRefused: "इस पते पर भेजा गया रिफ़ंड आप तक नहीं पहुँचेगा। अपने ही वॉलेट का पता डालें।",
   refunds: "रिफ़ंड",

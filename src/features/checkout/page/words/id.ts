@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest f59abd55c37b.
+ * those of en.ts with the digest f1959041c57c.
  */
 export const id: Catalogue = {
   lang: "id",
@@ -272,6 +272,8 @@ export const id: Catalogue = {
     "Pengembalian untuk pembayaran ini sudah diminta, dan kami tidak mengubahnya. Jika bukan Anda yang meminta, segera hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
   refundNothing:
     "Kami tidak menemukan apa pun untuk dikembalikan dalam transaksi ini. Masukkan ID transaksi pembayaran Anda yang sudah dikonfirmasi di halaman ini, atau hubungi {merchant}.",
+  refundTooEarly:
+    "Jaringan masih mengonfirmasi pembayaran Anda, dan biasanya perlu beberapa menit. Mohon minta pengembalian dana lagi nanti. Jika dalam sehari belum berhasil, hubungi {merchant}.",
   refundBadAddress:
     "Itu tidak tampak seperti alamat di jaringan {network}. Salin lagi dari dompet Anda.",
   refundAddressRefused:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f59abd55c37b.
+ * of en.ts with the digest f1959041c57c.
  */
 export const it: Catalogue = {
   lang: "it",
@@ -270,6 +270,8 @@ export const it: Catalogue = {
     "Per questo pagamento è già stato chiesto un rimborso, e non lo abbiamo modificato. Se non sei stato tu, contatta subito {merchant} e indica questo riferimento: {reference}.",
   refundNothing:
     "In questa transazione non troviamo nulla da rimborsare. Inserisci l’ID della transazione del tuo pagamento confermato su questa pagina oppure contatta {merchant}.",
+  refundTooEarly:
+    "La rete sta ancora confermando il tuo pagamento; di solito servono alcuni minuti. Chiedi di nuovo il rimborso più tardi. Se entro un giorno non funziona, contatta {merchant}.",
   refundBadAddress:
     "Non sembra un indirizzo della rete {network}. Copialo di nuovo dal tuo wallet.",
   refundAddressRefused:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Japanese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest f59abd55c37b.
+ * those of en.ts with the digest f1959041c57c.
  */
 export const ja: Catalogue = {
   lang: "ja",
@@ -270,6 +270,8 @@ export const ja: Catalogue = {
     "このお支払いの返金はすでに依頼されており、内容は変更していません。心当たりがない場合は、すぐに {merchant} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   refundNothing:
     "このトランザクションに返金できるものは見つかりません。このページの承認済みのお支払いのトランザクション ID を入力するか、{merchant} にご連絡ください。",
+  refundTooEarly:
+    "ネットワークがお支払いをまだ承認しています。普通は数分かかります。後でもう一度返金を依頼してください。1 日たってもできない場合は、{merchant} にご連絡ください。",
   refundBadAddress:
     "{network} のアドレスではないようです。ウォレットからもう一度コピーしてください。",
   refundAddressRefused:

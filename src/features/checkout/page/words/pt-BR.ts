@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest f59abd55c37b.
+ * texts are those of en.ts with the digest f1959041c57c.
  */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
@@ -267,6 +267,8 @@ export const ptBR: Catalogue = {
     "Já foi pedido um reembolso deste pagamento, e nós não o alteramos. Se não foi você, fale agora com {merchant} e informe este código de referência: {reference}.",
   refundNothing:
     "Não encontramos nada para reembolsar nesta transação. Informe o ID da transação do seu pagamento confirmado nesta página ou fale com {merchant}.",
+  refundTooEarly:
+    "A rede ainda está confirmando o seu pagamento, o que costuma levar alguns minutos. Peça o reembolso de novo mais tarde. Se em um dia não funcionar, fale com {merchant}.",
   refundBadAddress:
     "Isso não parece um endereço da rede {network}. Copie-o de novo da sua carteira.",
   refundAddressRefused:

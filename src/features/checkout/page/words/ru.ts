@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Russian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f59abd55c37b. Names and durations stand in the nominative, because neither is declined here.
+ * of en.ts with the digest f1959041c57c. Names and durations stand in the nominative, because neither is declined here.
  */
 export const ru: Catalogue = {
   lang: "ru",
@@ -267,6 +267,8 @@ export const ru: Catalogue = {
     "Возврат этого платежа уже запрошен, и мы его не изменили. Если это сделали не вы, сразу обратитесь к продавцу {merchant} и укажите этот номер платежа: {reference}.",
   refundNothing:
     "В этой транзакции нечего возвращать. Укажите ID транзакции вашего подтверждённого платежа с этой страницы или обратитесь к продавцу {merchant}.",
+  refundTooEarly:
+    "Сеть ещё подтверждает ваш платёж, обычно это занимает несколько минут. Запросите возврат ещё раз позже. Если в течение дня это не поможет, обратитесь к продавцу {merchant}.",
   refundBadAddress: "Это не похоже на адрес в сети {network}. Скопируйте его из кошелька ещё раз.",
   refundAddressRefused: "Возврат на этот адрес до вас не дойдёт. Укажите адрес своего кошелька.",
   refunds: "Возвраты",

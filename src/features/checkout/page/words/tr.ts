@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f59abd55c37b. Values take no suffixes, because the vowels of a suffix depend on the value.
+ * of en.ts with the digest f1959041c57c. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -265,6 +265,8 @@ export const tr: Catalogue = {
     "Bu ödeme için zaten iade istendi ve biz onu değiştirmedik. İsteyen siz değilseniz hemen {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   refundNothing:
     "Bu işlemde iade edilecek bir tutar bulamadık. Bu sayfadaki onaylanmış ödemenizin işlem kodunu girin veya {merchant} ile iletişime geçin.",
+  refundTooEarly:
+    "Ağ ödemenizi hâlâ onaylıyor, bu genellikle birkaç dakika sürer. Lütfen iadeyi daha sonra yeniden isteyin. Bir gün içinde sonuç alamazsanız {merchant} ile iletişime geçin.",
   refundBadAddress: "Bu, {network} ağında bir adrese benzemiyor. Cüzdanınızdan yeniden kopyalayın.",
   refundAddressRefused:
     "Bu adrese yapılan iade size ulaşmaz. Kendi cüzdanınızın bir adresini girin.",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Ukrainian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest f59abd55c37b. Names and durations stand in the nominative, because neither is declined
+ * those of en.ts with the digest f1959041c57c. Names and durations stand in the nominative, because neither is declined
  * here.
  */
 export const uk: Catalogue = {
@@ -268,6 +268,8 @@ export const uk: Catalogue = {
     "Повернення цього платежу вже запитано, і ми його не змінили. Якщо це були не ви, одразу зверніться до продавця {merchant} і вкажіть цей номер платежу: {reference}.",
   refundNothing:
     "У цій транзакції немає чого повертати. Вкажіть ID транзакції вашого підтвердженого платежу з цієї сторінки або зверніться до продавця {merchant}.",
+  refundTooEarly:
+    "Мережа ще підтверджує ваш платіж, зазвичай це триває кілька хвилин. Попросіть про повернення ще раз пізніше. Якщо протягом дня це не допоможе, зверніться до продавця {merchant}.",
   refundBadAddress: "Це не схоже на адресу в мережі {network}. Скопіюйте її з гаманця ще раз.",
   refundAddressRefused: "Повернення на цю адресу до вас не дійде. Вкажіть адресу свого гаманця.",
   refunds: "Повернення",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest f59abd55c37b.
+ * those of en.ts with the digest f1959041c57c.
  */
 export const vi: Catalogue = {
   lang: "vi",
@@ -271,6 +271,8 @@ export const vi: Catalogue = {
     "Khoản thanh toán này đã có yêu cầu hoàn tiền, và chúng tôi không thay đổi yêu cầu đó. Nếu không phải bạn, hãy liên hệ ngay với {merchant} và cung cấp mã tham chiếu này: {reference}.",
   refundNothing:
     "Chúng tôi không tìm thấy gì để hoàn trong giao dịch này. Hãy nhập mã giao dịch của khoản thanh toán đã xác nhận trên trang này, hoặc liên hệ {merchant}.",
+  refundTooEarly:
+    "Mạng vẫn đang xác nhận khoản thanh toán của bạn, việc này thường mất vài phút. Vui lòng yêu cầu hoàn tiền lại sau. Nếu sau một ngày vẫn không được, hãy liên hệ {merchant}.",
   refundBadAddress:
     "Đây có vẻ không phải địa chỉ trên mạng {network}. Hãy sao chép lại từ ví của bạn.",
   refundAddressRefused:

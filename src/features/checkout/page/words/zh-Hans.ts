@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest f59abd55c37b.
+ * texts are those of en.ts with the digest f1959041c57c.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
@@ -235,6 +235,8 @@ export const zhHans: Catalogue = {
   refundAlready:
     "这笔付款已有人申请退款，我们没有更改该申请。如果不是您申请的，请立即联系 {merchant} 并提供此付款编号：{reference}。",
   refundNothing: "这笔交易中没有可退的款项。请输入本页上您已确认付款的交易 ID，或联系 {merchant}。",
+  refundTooEarly:
+    "网络仍在确认您的付款，通常需要几分钟。请稍后再次申请退款。如果一天之内仍不成功，请联系 {merchant}。",
   refundBadAddress: "这看起来不是 {network} 的地址。请从您的钱包重新复制。",
   refundAddressRefused: "退款到此地址不会到达您手中。请输入您自己钱包的地址。",
   refunds: "退款",
