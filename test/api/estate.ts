@@ -122,7 +122,7 @@ async function furnish(counter: Counter): Promise<Estate> {
     },
     async unmatchedTransfer() {
       // An address is watched while an invoice waits for money there.
-      await counter.issue(owner, { amount: "777.00", walletId: addressWalletId });
+      await counter.issue(owner, { amount: "14.00", walletId: addressWalletId });
       odd += 10_000n;
       await counter.pay(address, odd);
       await counter.mine();

@@ -431,7 +431,7 @@ export interface CheckoutOperations {
   /**
    * Ask for a refund of what an invoice does not need: `requestCheckoutRefund`, `POST /v1/checkout/{checkoutId}/refund`.
    *
-   * For overpaid, double, late and partial payments, and payments of a canceled invoice. The merchant decides, and sends the refund. While a refund of the payment is open, further requests change nothing and return the session with that refund.
+   * For overpaid, double, late and partial payments, and payments of a canceled invoice. The merchant decides, and sends the refund. While a refund of the payment is open, further requests change nothing and return the session with that refund. After the merchant has rejected 3 requests for a payment, further ones are refused, and only the merchant can record its refund.
    *
    * Needs no credential.
    */
@@ -503,7 +503,7 @@ export interface PaymentsOperations {
   /**
    * Reverse a payment that counts: `reversePayment`, `POST /v1/organizations/{organizationId}/payments/{paymentId}/reverse`.
    *
-   * For a payment that was assigned to the wrong invoice, or that pays for an order you do not deliver. It no longer counts, and its amount can be allocated again or refunded. The payment stays on record as `rejected`, and the transfer's decisions show who reversed it. The invoice can be paid again until its deadline, and its page asks for the money; with `cancel`, the invoice is canceled in the same step. The body may be left out.
+   * For a payment that was assigned to the wrong invoice, that is to count for another order, or that pays for an order you do not deliver. It no longer counts, and its amount can be allocated again or refunded; with `toInvoiceId`, it is allocated to another invoice in the same step, as a new payment. The payment stays on record as `rejected`, its requested refund is rejected if the money is needed, and the transfer's decisions show who reversed it. Its invoice can be paid again until its deadline, and its page asks for the money; with `cancel`, the invoice is canceled in the same step. The body may be left out.
    *
    * Needs the permission `payments:decide` in the organization.
    */
