@@ -233,8 +233,7 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
     description: "The latest transactions that were submitted for this checkout, newest first.",
   }),
   canRequestRefund: z.boolean().meta({
-    description:
-      `True if a payment has an amount that the invoice does not need, no refund of it is open, and the merchant has not rejected ${String(rejectedRequestsMax)} requests for it.`,
+    description: `True if a payment has an amount that the invoice does not need, no refund of it is open, and the merchant has not rejected ${String(rejectedRequestsMax)} requests for it.`,
   }),
   refunds: z.array(CheckoutRefundRecord).meta({ description: "The latest, newest first." }),
   options: z.array(CheckoutOptionRecord).meta({

@@ -348,7 +348,7 @@ eachStore("invoices", (store) => {
         [{ draft: true }, []],
       ] as const;
       for (const [changes, pointers] of cases) {
-        const refused = (await refusal(send(changes)));
+        const refused = await refusal(send(changes));
         expect(refused).to.include({ status: 409, code: "external_id_conflict" });
         expect(refused.message).to.include(invoice.id).and.not.to.include("secret");
         expect(refused.errors.map(({ pointer }) => pointer)).to.deep.equal(pointers);

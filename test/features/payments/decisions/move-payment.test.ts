@@ -39,55 +39,64 @@ eachStore("A payment that is moved to another invoice", (store) => {
     return { first, second: await issue(), hash };
   }
 
-  it.onBoth("is owed by the first no more, and the second asks for the rest alone, with a refund requested before", async () => {
-    const { first, second, hash } = await partAndSecond();
-    await expectStatus(desk.ask(first, hash, `0x${desk.newAddress()}`), 202);
-    const part = await newest(first);
-    expect(await moved(part, second)).to.include({ id: part["id"], status: "rejected" });
-    expect(await desk.refundOf(first)).to.include({ status: "rejected", refusal: "surplus_gone" });
-    const spent = { status: "expired", exception: "none", paidTokenAmount: "0.00" };
-    expect(await desk.read(first)).to.include({ ...spent, owedAmount: "0.00" });
-    expect(await desk.session(first)).to.include({
-      canRequestRefund: false,
-      nextAction: "request_new_link",
-    });
-    expect(await newest(second)).to.include({ amount: "12.50", status: "confirming" });
-    expect(await desk.session(second)).to.include({ state: "partly_paid", nextAction: "pay" });
-    expect(await desk.read(second)).to.include({
-      status: "partially_paid",
-      remainingAmount: "12.50",
-    });
-    const [matched] = await desk.counter.list(desk.merchant, "/transfers?status=matched");
-    const path = `/transfers/${String(matched?.["id"])}`;
-    const transfer = await desk.counter.get(desk.merchant, path);
-    const decisions = (transfer["decisions"] as Json[]).map(({ decision }) => decision);
-    expect(decisions).to.have.members(["reversed", "allocated"]);
-    const again = await move(part, second["id"]);
-    expect([again.status, again.body["code"]]).to.deep.equal([409, "payment_not_counted"]);
-    expect(again.body["detail"]).to.include(String(transfer["id"]));
+  it.onBoth(
+    "is owed by the first no more, and the second asks for the rest alone, with a refund requested before",
+    async () => {
+      const { first, second, hash } = await partAndSecond();
+      await expectStatus(desk.ask(first, hash, `0x${desk.newAddress()}`), 202);
+      const part = await newest(first);
+      expect(await moved(part, second)).to.include({ id: part["id"], status: "rejected" });
+      expect(await desk.refundOf(first)).to.include({
+        status: "rejected",
+        refusal: "surplus_gone",
+      });
+      const spent = { status: "expired", exception: "none", paidTokenAmount: "0.00" };
+      expect(await desk.read(first)).to.include({ ...spent, owedAmount: "0.00" });
+      expect(await desk.session(first)).to.include({
+        canRequestRefund: false,
+        nextAction: "request_new_link",
+      });
+      expect(await newest(second)).to.include({ amount: "12.50", status: "confirming" });
+      expect(await desk.session(second)).to.include({ state: "partly_paid", nextAction: "pay" });
+      expect(await desk.read(second)).to.include({
+        status: "partially_paid",
+        remainingAmount: "12.50",
+      });
+      const [matched] = await desk.counter.list(desk.merchant, "/transfers?status=matched");
+      const path = `/transfers/${String(matched?.["id"])}`;
+      const transfer = await desk.counter.get(desk.merchant, path);
+      const decisions = (transfer["decisions"] as Json[]).map(({ decision }) => decision);
+      expect(decisions).to.have.members(["reversed", "allocated"]);
+      const again = await move(part, second["id"]);
+      expect([again.status, again.body["code"]]).to.deep.equal([409, "payment_not_counted"]);
+      expect(again.body["detail"]).to.include(String(transfer["id"]));
 
-    await payTo(second, "12.50");
-    expect(await desk.read(second)).to.include({ status: "paid", exception: "none" });
-    expect(await desk.read(first)).to.include({ ...spent, owedAmount: "0.00" });
-  });
+      await payTo(second, "12.50");
+      expect(await desk.read(second)).to.include({ status: "paid", exception: "none" });
+      expect(await desk.read(first)).to.include({ ...spent, owedAmount: "0.00" });
+    },
+  );
 
-  it.onBoth("leaves both invoices unpaid and nothing owed when the network takes it back, until it returns", async () => {
-    const { first, second } = await partAndSecond();
-    await moved(await newest(first), second);
-    const hash = await payTo(second, "12.50");
-    expect(await desk.read(second)).to.include({ status: "paid" });
-    const seen = (await paymentsOf(second)).find((one) => one["transactionHash"] !== `0x${hash}`);
-    // From the block of the part on, so that the rest goes too, and both return.
-    await desk.counter.reorganize(Number(seen?.["confirmations"]), { drop: false });
-    expect(await desk.read(second)).to.include({ status: "open", exception: "reverted" });
-    expect(await desk.read(first)).to.include({ status: "expired", owedAmount: "0.00" });
-    const refused = await move(seen ?? {}, (await desk.issue())["id"]);
-    expect([refused.status, refused.body["code"]]).to.deep.equal([409, "transfer_reverted"]);
-    await desk.counter.mine(3);
-    expect(await desk.read(second)).to.include({ status: "paid", exception: "none" });
-    expect(await desk.read(first)).to.include({ status: "expired", paidTokenAmount: "0.00" });
-    expect((await paymentsOf(first)).map(({ status }) => status)).to.deep.equal(["rejected"]);
-  });
+  it.onBoth(
+    "leaves both invoices unpaid and nothing owed when the network takes it back, until it returns",
+    async () => {
+      const { first, second } = await partAndSecond();
+      await moved(await newest(first), second);
+      const hash = await payTo(second, "12.50");
+      expect(await desk.read(second)).to.include({ status: "paid" });
+      const seen = (await paymentsOf(second)).find((one) => one["transactionHash"] !== `0x${hash}`);
+      // From the block of the part on, so that the rest goes too, and both return.
+      await desk.counter.reorganize(Number(seen?.["confirmations"]), { drop: false });
+      expect(await desk.read(second)).to.include({ status: "open", exception: "reverted" });
+      expect(await desk.read(first)).to.include({ status: "expired", owedAmount: "0.00" });
+      const refused = await move(seen ?? {}, (await desk.issue())["id"]);
+      expect([refused.status, refused.body["code"]]).to.deep.equal([409, "transfer_reverted"]);
+      await desk.counter.mine(3);
+      expect(await desk.read(second)).to.include({ status: "paid", exception: "none" });
+      expect(await desk.read(first)).to.include({ status: "expired", paidTokenAmount: "0.00" });
+      expect((await paymentsOf(first)).map(({ status }) => status)).to.deep.equal(["rejected"]);
+    },
+  );
 
   it("is followed by the rest if that comes to the first invoice, which is owed until it is moved too", async () => {
     const { first, second } = await partAndSecond();
