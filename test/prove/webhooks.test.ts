@@ -66,7 +66,8 @@ eachStore("webhooks of a running program", (store) => {
     base = `/v1/organizations/${organization.id}`;
     server = await installation.serve();
   });
-  after(async () => {
+  after(async function () {
+    this.timeout(patienceMs);
     for (const each of opened.reverse()) await each.close();
     await installation.remove();
   });
