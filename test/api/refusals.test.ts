@@ -195,9 +195,11 @@ eachStore("a refusal", (store) => {
     ];
     let isFull = true;
     let tries = 0;
-    const line = Array.from({ length: hashesAtOnce }, async () => {
+    const line = Array.from({ length: hashesAtOnce }, async (_, place) => {
       while (isFull) {
-        await app.app.passwords.verify(password, null).catch(() => false);
+        await app.app.passwords
+          .verify(password, null, email(`line-${String(place)}`))
+          .catch(() => false);
         await nextTurn();
       }
     });

@@ -17,10 +17,25 @@ export const proofs: readonly Proof[] = [
     script: "prove:faults",
     promise:
       "Nothing acknowledged is lost or done twice by kill -9, SIGTERM, a database that stops, a paused server, failing " +
-      "or full disks, and clock jumps.",
-    minutes: 30,
+      "or full disks, power cuts, and clock jumps.",
+    minutes: 35,
     needs: ["PostgreSQL", "cc", "root"],
-    variables: ["PROVE_PARTS", "PROVE_STORES", "PROVE_KILLS", "PROVE_STOPS", "PROVE_SECONDS"],
+    variables: [
+      "PROVE_PARTS",
+      "PROVE_STORES",
+      "PROVE_KILLS",
+      "PROVE_CUTS",
+      "PROVE_STOPS",
+      "PROVE_SECONDS",
+    ],
+  },
+  {
+    script: "prove:attacks",
+    promise:
+      "Others are served, and a user logs in, while 500 sockets send slowly or 100 passwords a second are guessed.",
+    minutes: 3,
+    needs: [],
+    variables: ["PROVE_SOCKETS", "PROVE_LOGINS", "PROVE_SECONDS"],
   },
   {
     script: "prove:servers",

@@ -8,7 +8,12 @@ import { differencesTo, wordDifference, type KnownServer } from "../../features/
 import { hour, second, systemClock, toIso, type Instant } from "../../kernel/clock.ts";
 import { readBackupRecord } from "../../platform/backup/record.ts";
 import type { Config } from "../../platform/config/index.ts";
-import { currentVersion, databaseNames } from "../../platform/database/index.ts";
+import {
+  currentVersion,
+  databaseNames,
+  durabilityThatIsOff,
+  type DurabilitySetting,
+} from "../../platform/database/index.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { ok, problem, reasonOf, skipped, warning, type Finding } from "./finding.ts";
 import { readContents, type StoreContents } from "./store-contents.ts";
@@ -45,6 +50,7 @@ export async function checkStore(config: Config, isReporting: boolean): Promise<
     const findings = [
       await describe(store, config),
       await checkStructure(store, config),
+      await checkDurability(store),
       await checkSecret(store, config),
       await checkBackup(store, config, systemClock.now()),
       ...compareServers(config, servers),
@@ -110,6 +116,28 @@ async function checkStructure({ reader }: ReadOnlyStore, config: Config): Promis
   } finally {
     stop.abort();
   }
+}
+
+/** The consequence of each setting of PostgreSQL that is off. */
+const consequences: Readonly<Record<DurabilitySetting, string>> = {
+  fsync: "a power cut may lose acknowledged payments and damage the store",
+  full_page_writes: "a power cut may damage the store",
+  synchronous_commit:
+    "a crash of the database loses the last commits of other programs; Till turns it on for its own",
+};
+
+/** Whether what is acknowledged survives a power cut; a SQLite store is always opened so that it does. */
+async function checkDurability({ reader }: ReadOnlyStore): Promise<Finding> {
+  const check = "durability";
+  const off = await durabilityThatIsOff(reader);
+  if (off.length === 0)
+    return ok(check, "Each commit is flushed to disk before it is acknowledged.");
+  const found = off.map((name) => `${name} is off: ${consequences[name]}`);
+  const isOnlyOfSession = off.every((name) => name === "synchronous_commit");
+  const remedy = isOnlyOfSession
+    ? "ALTER ROLE … RESET synchronous_commit, or the same for the database or in postgresql.conf"
+    : `Turn ${off.join(" and ")} on in postgresql.conf, and reload PostgreSQL`;
+  return warning(check, `${found.join("; ")}.`, remedy);
 }
 
 async function checkSecret({ reader }: ReadOnlyStore, config: Config): Promise<Finding> {

@@ -35,6 +35,7 @@ import { exists, keepOwner } from "../../platform/database/sqlite/draft.ts";
 import { storeFile, storeName, type StoreLocation } from "../store-place.ts";
 import { secretFor, wrongSecret } from "../store-secret.ts";
 import { fillDraft, placeOf, refuseServers, type FilledDraft, type FillOptions } from "./fill.ts";
+import { syncFolder } from "./files.ts";
 import { until } from "./make-backup.ts";
 import { beginNewLife, type NewLife } from "./new-life.ts";
 
@@ -217,6 +218,7 @@ async function prepareSecret(dataDir: string, secret: ServerSecret): Promise<Sec
       // Fails if a secret exists, unlike a rename.
       await link(draft, path);
       isPublished = true;
+      await syncFolder(dataDir);
     },
     async takeBack() {
       if (isPublished) await rm(path, { force: true });

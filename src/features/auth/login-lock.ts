@@ -6,8 +6,8 @@ import { LoginLocked } from "./errors.ts";
 const failuresMax = 10;
 /** How long failures count after the last one, and therefore how long a lock lasts. */
 const lockedFor = 15 * minute;
-/** Number of stored pairs at which expired ones are removed. */
-const sweepAt = 10_000;
+/** Number of stored pairs at which expired ones are removed, or twice as many as the last removal has left. */
+const sweepAtLeast = 10_000;
 
 interface Source {
   readonly email: string;
@@ -36,12 +36,13 @@ interface Pair {
 export function createLoginLock(deps: { readonly clock: Clock }): LoginLock {
   const { clock } = deps;
   const pairs = new Map<string, Pair>();
+  let sweepAt = sweepAtLeast;
   const keyOf = ({ email, ip }: Source) => `${addressGroup(ip ?? "")}|${email}`;
 
   function pairOf(key: string): Pair {
-    if (pairs.size >= sweepAt) sweep();
     let pair = pairs.get(key);
     if (pair === undefined) {
+      if (pairs.size >= sweepAt) sweep();
       pair = { failures: 0, countsUntil: 0, running: 0, waiting: [] };
       pairs.set(key, pair);
     }
@@ -52,6 +53,7 @@ export function createLoginLock(deps: { readonly clock: Clock }): LoginLock {
     for (const [key, pair] of pairs) {
       if (isIdle(pair) && pair.countsUntil <= clock.now()) pairs.delete(key);
     }
+    sweepAt = Math.max(sweepAtLeast, 2 * pairs.size);
   }
 
   function requireUnlocked(pair: Pair): void {

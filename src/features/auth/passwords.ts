@@ -65,7 +65,7 @@ async function change(
   // The login lock applies, so that someone with an open session cannot guess the password.
   const user = await userView(db, actor.id);
   const isRight = await loginLock.attempt({ email: actor.label, ip: context.ip }, () =>
-    passwords.verify(input.currentPassword, user?.passwordHash ?? null),
+    passwords.verify(input.currentPassword, user?.passwordHash ?? null, actor.label),
   );
   if (!isRight) throw wrongPassword();
   const passwordHash = await passwords.hash(input.newPassword);

@@ -124,7 +124,7 @@ async function login(
   const user = await userByEmail(db, input.email);
   const source = { email: input.email, ip: context.ip };
   const isRight = await deps.loginLock.attempt(source, () =>
-    passwords.verify(input.password, user?.passwordHash ?? null),
+    passwords.verify(input.password, user?.passwordHash ?? null, input.email),
   );
   if (user === null || !isRight) throw invalidCredentials();
   const view = await userView(db, user.id);

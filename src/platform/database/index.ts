@@ -13,6 +13,7 @@ export { databaseVersion, openForReading } from "./read-only.ts";
 export { NestedWrite, StatementFailed, StoreUnavailable, UniqueViolation } from "./errors.ts";
 export { currentVersion, hasTable, type Migration } from "./schema/migrate.ts";
 export type { StoreLimits } from "./limits.ts";
+export { durabilityThatIsOff, type DurabilitySetting } from "./postgres/durability.ts";
 export { openDatabase, type StoreOptions } from "./open.ts";
 export { migrate, newestVersion, pendingMigrations } from "./schema.ts";
 export { columns, decodeRows } from "./schema/statements.ts";

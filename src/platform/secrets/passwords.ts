@@ -21,15 +21,18 @@ export interface Passwords {
   /**
    * Returns true if the password matches the hash. Pass null for an unknown user: the result is false after the same
    * time.
+   * @param account the e-mail address of the account, known or not, with which it takes turns
    * @throws PasswordsBusy
    */
-  verify(password: string, hash: string | null): Promise<boolean>;
+  verify(password: string, hash: string | null, account: string): Promise<boolean>;
 }
 
 export interface PasswordLimits {
   /** The maximum number of concurrent hashes; each takes 19 MiB and a worker thread. */
   readonly activeMax: number;
   readonly waitingMax: number;
+  /** The part of `waitingMax` that checks of one account may take, so that others are checked while one is attacked. */
+  readonly waitingMaxOfAccount: number;
 }
 
 /** Its library takes 4 MB, which a server without logins does not need. */
@@ -55,36 +58,63 @@ const unknownUserHash =
   "$argon2id$v=19$m=19456,t=2,p=1$hSsSYs8vJagS0o1fIxyjwg$6kmtIVrvzghC8ZjWMTfUpnhLKpymhLaXQ4msXbkfAkI";
 
 /**
+ * Lets `activeMax` hashes run at once. The others wait, and accounts take turns: a flood of logins of one account delays
+ * another by no more than one of its checks.
+ */
+function makeTurns({ activeMax, waitingMax, waitingMaxOfAccount }: PasswordLimits) {
+  let active = 0;
+  let waitingCount = 0;
+  /** The waiting hashes of each account, the next one first. New passwords wait under null, without a part of their own. */
+  const waiting = new Map<string | null, (() => void)[]>();
+
+  async function wait(account: string | null): Promise<void> {
+    const own = waiting.get(account) ?? [];
+    const ownMax = account === null ? waitingMax : waitingMaxOfAccount;
+    if (waitingCount >= waitingMax || own.length >= ownMax) {
+      throw new PasswordsBusy("Too many users are logging in at once. Try again in a moment.", {
+        retryAfterSeconds: busySeconds,
+      });
+    }
+    waiting.set(account, own);
+    waitingCount += 1;
+    await new Promise<void>((go) => own.push(go));
+  }
+
+  function takeNext(): (() => void) | undefined {
+    const [first] = waiting;
+    if (first === undefined) return undefined;
+    const [account, own] = first;
+    const next = own.shift();
+    waitingCount -= 1;
+    waiting.delete(account);
+    // Behind all others.
+    if (own.length > 0) waiting.set(account, own);
+    return next;
+  }
+
+  return async function inTurn<T>(account: string | null, work: () => Promise<T>): Promise<T> {
+    if (active < activeMax) active += 1;
+    else await wait(account);
+    try {
+      return await work();
+    } finally {
+      // A finished hash passes its slot to the next waiter, so that a new caller cannot take it first.
+      const next = takeNext();
+      if (next === undefined) active -= 1;
+      else next();
+    }
+  };
+}
+
+/**
  * Creates the password service. Hashing is slow on purpose; limits on concurrent and waiting hashes keep a flood of
  * logins from starving other work.
  */
 export function createPasswords(
-  { activeMax, waitingMax }: PasswordLimits = { activeMax: 2, waitingMax: 64 },
+  limits: PasswordLimits = { activeMax: 2, waitingMax: 64, waitingMaxOfAccount: 32 },
   cost: PasswordCost = passwordCost,
 ): Passwords {
-  let active = 0;
-  const waiting: (() => void)[] = [];
-
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (active < activeMax) {
-      active += 1;
-    } else {
-      if (waiting.length >= waitingMax) {
-        throw new PasswordsBusy("Too many users are logging in at once. Try again in a moment.", {
-          retryAfterSeconds: busySeconds,
-        });
-      }
-      // A finished hash passes its slot to the next waiter, so that a new caller cannot take it first.
-      await new Promise<void>((go) => waiting.push(go));
-    }
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) active -= 1;
-      else next();
-    }
-  }
+  const inTurn = makeTurns(limits);
 
   return {
     async check(password, email) {
@@ -104,10 +134,10 @@ export function createPasswords(
       return null;
     },
 
-    hash: (password) => inTurn(async () => (await argon2()).hash(normalize(password), cost)),
+    hash: (password) => inTurn(null, async () => (await argon2()).hash(normalize(password), cost)),
 
-    verify: (password, hash) =>
-      inTurn(async () => {
+    verify: (password, hash, account) =>
+      inTurn(account, async () => {
         const isSame = await (await argon2()).verify(hash ?? unknownUserHash, normalize(password));
         return isSame && hash !== null;
       }),

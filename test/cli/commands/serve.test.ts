@@ -2,14 +2,16 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { Agent, createServer, get, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { connect, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { builtProgram } from "../../support/programs/built.ts";
 import { endWithThisProcess } from "../../support/programs/guard.ts";
 import {
   init,
+  password,
   till,
   useFolders,
   useProcesses,
@@ -196,6 +198,111 @@ describe("till serve", function () {
     expect((await fetch(`${await readyUrl(third)}/healthz`)).status).to.equal(200);
     process.kill(third.pid, "SIGTERM");
     expect((await third.exit()).code).to.equal(0);
+  });
+
+  describe("serves others", () => {
+    let url: string;
+    before(async () => {
+      url = await readyUrl(start(await freshStore(), "--trust-proxy", "127.0.0.1"));
+    });
+
+    let addresses = 0;
+    /** Returns the status of a login from a new address. */
+    async function login(email: string, given: string): Promise<number> {
+      addresses += 1;
+      const from = `203.0.${String(addresses >> 8)}.${String(addresses & 255)}`;
+      const answer = await fetch(`${url}/v1/auth/login`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-Forwarded-For": from },
+        body: JSON.stringify({ email, password: given }),
+      });
+      await answer.arrayBuffer();
+      return answer.status;
+    }
+
+    /** Keeps 100 guesses waiting while `fn` runs. Returns the statuses of their answers. */
+    async function whileGuessing(emailOf: (count: number) => string, fn: () => Promise<void>) {
+      const statuses = new Set<number>();
+      let isOver = false;
+      const guessers = Array.from({ length: 100 }, async () => {
+        while (!isOver) {
+          const status = await login(emailOf(addresses), "a wrong password");
+          statuses.add(status);
+          // So that the refusals do not keep the machine busy.
+          if (status === 503) await delay(100);
+        }
+      });
+      try {
+        await until(
+          "a guess that is refused because too many wait",
+          () => statuses.has(503),
+          (isRefused) => isRefused,
+        );
+        await fn();
+      } finally {
+        isOver = true;
+        await Promise.all(guessers);
+      }
+      return [...statuses].sort();
+    }
+
+    const get200 = async () => {
+      expect((await fetch(`${url}/healthz`)).status).to.equal(200);
+    };
+
+    it("while 200 sockets send their headers or bodies slowly", async () => {
+      const { port } = new URL(url);
+      const post = "POST /v1/auth/login HTTP/1.1\r\nHost: till\r\nX-Slow: ";
+      const heads = [
+        post,
+        `${post}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{`,
+      ];
+      const sockets = Array.from({ length: 200 }, () => connect(Number(port), "127.0.0.1"));
+      try {
+        await Promise.all(
+          sockets.map(
+            (socket, place) =>
+              new Promise((resolve, reject) => {
+                socket.once("error", reject);
+                socket.write(heads[place % heads.length] ?? "", resolve);
+              }),
+          ),
+        );
+        for (let count = 0; count < 10; count += 1) await get200();
+        expect(await login("ada@example.com", password)).to.equal(200);
+        expect(sockets.filter(({ destroyed }) => destroyed)).to.deep.equal([]);
+      } finally {
+        for (const socket of sockets) socket.destroy();
+      }
+    });
+
+    it("while passwords of one account are guessed: another user's login is never refused", async () => {
+      const statuses = await whileGuessing(
+        () => "grace@example.com",
+        async () => {
+          for (let count = 0; count < 5; count += 1) {
+            expect(await login("ada@example.com", password)).to.equal(200);
+            await get200();
+          }
+        },
+      );
+      expect(statuses).to.deep.equal([401, 503]);
+    });
+
+    it("while passwords of many accounts are guessed: another user logs in after some attempts", async () => {
+      const statuses = await whileGuessing(
+        (count) => `user${String(count)}@example.com`,
+        async () => {
+          await get200();
+          await until(
+            "a login",
+            () => login("ada@example.com", password),
+            (status) => status === 200,
+          );
+        },
+      );
+      expect(statuses).to.deep.equal([401, 503]);
+    });
   });
 
   describe("explains, without a stack, why it cannot start:", () => {

@@ -117,6 +117,37 @@ eachStore("till doctor", (store) => {
     expect(closed.of("backup folder")[0]?.message).to.include("No backup can be written");
   });
 
+  it("warns where commits are acknowledged before they are on disk, also in this database alone", async () => {
+    const find = async () => (await examine()).of("durability")[0];
+    if (store.dialect === "sqlite") {
+      expect(await find()).to.include({ status: "ok" });
+      return;
+    }
+    const url = installation.env["DATABASE_URL"] ?? "";
+    const db = await store.open({ url });
+    const offHere: string[] = [];
+    for (const name of ["fsync", "full_page_writes", "synchronous_commit"]) {
+      const [row] = await db.all(`SELECT current_setting('${name}') AS value`);
+      if (row?.["value"] === "off") offHere.push(name);
+    }
+    const named = (finding: Finding | undefined) =>
+      [...(finding?.message ?? "").matchAll(/(\w+) is off/g)].map(([, name]) => name);
+    expect(named(await find())).to.deep.equal(offHere);
+    const change = (text: string) =>
+      db.write(testContext, (tx) =>
+        tx.run(`ALTER DATABASE ${new URL(url).pathname.slice(1)} ${text}`),
+      );
+    await change("SET synchronous_commit = off");
+    try {
+      const found = await find();
+      expect(found).to.include({ status: "warning" });
+      expect(found?.remedy).to.include("synchronous_commit");
+      expect(named(found)).to.deep.equal([...offHere, "synchronous_commit"]);
+    } finally {
+      await change("RESET synchronous_commit");
+    }
+  });
+
   it("asks the server through its base URL, and compares links and clock", async () => {
     const url = await serve();
     const good = await examine();

@@ -11,9 +11,9 @@ describe("the login lock of a process", () => {
   it("forgets accounts whose failures no longer count, and none that is locked", async () => {
     const clock = stillClock(0);
     const lock = createLoginLock({ clock });
-    for (let n = 1; n <= 10_000; n += 1) await lock.attempt(source(n), wrong);
+    for (let n = 0; n < 10_000; n += 1) await lock.attempt(source(n), wrong);
     clock.advance(10 * minute);
-    for (let failures = 0; failures < 10; failures += 1) await lock.attempt(source(0), wrong);
+    for (let failures = 1; failures < 10; failures += 1) await lock.attempt(source(0), wrong);
     let end: (isRight: boolean) => void = () => undefined;
     const running = new Promise<boolean>((resolve) => {
       end = resolve;
@@ -31,6 +31,20 @@ describe("the login lock of a process", () => {
     expect(await slow).to.equal(false);
     const tenth = await lock.attempt(source(2), right).catch((thrown: unknown) => thrown);
     expect(tenth).to.include({ code: "login_locked" });
+  });
+
+  it("does not search all accounts again for each new one, however many are attacked", async () => {
+    let reads = 0;
+    const clock = {
+      now: () => {
+        reads += 1;
+        return 0;
+      },
+    };
+    const lock = createLoginLock({ clock });
+    const attacked = 12_000;
+    for (let n = 0; n < attacked; n += 1) await lock.attempt(source(n), wrong);
+    expect(reads).to.be.below(10 * attacked);
   });
 
   it("waits with the last guesses until those that are running have ended", async () => {

@@ -122,6 +122,27 @@ describeOnPostgres("a store on PostgreSQL", () => {
     }
   });
 
+  it("waits for the flush of each commit, also where the database has that off", async () => {
+    const name = new URL(url).pathname.slice(1);
+    for (const [given, used] of [
+      ["off", "on"],
+      ["remote_write", "remote_write"],
+    ] as const) {
+      await db.write(testContext, (tx) =>
+        tx.run(`ALTER DATABASE ${name} SET synchronous_commit = ${given}`),
+      );
+      const other = await openDatabase({ url });
+      try {
+        const read = "SELECT current_setting('synchronous_commit') AS value";
+        expect(await other.write(testContext, (tx) => tx.all(read))).to.deep.equal([
+          { value: used },
+        ]);
+      } finally {
+        await other.close();
+      }
+    }
+  });
+
   it("reads while all write connections are in use", async () => {
     let letGo: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createPasswords, PasswordsBusy } from "../../../src/platform/secrets/passwords.ts";
 
 const good = "a quite uncommon phrase";
+const account = "ada@example.com";
 
 describe("passwords", () => {
   const passwords = createPasswords();
@@ -18,27 +19,27 @@ describe("passwords", () => {
   it("are verified in full length", async () => {
     const long = `${"x".repeat(72)}1${"y".repeat(20)}`;
     const hash = await passwords.hash(long);
-    expect(await passwords.verify(long, hash)).to.equal(true);
-    expect(await passwords.verify(long.replace("1", "2"), hash)).to.equal(false);
-    expect(await passwords.verify("", hash)).to.equal(false);
-    expect(await passwords.verify(`${long} `, hash)).to.equal(false);
+    expect(await passwords.verify(long, hash, account)).to.equal(true);
+    expect(await passwords.verify(long.replace("1", "2"), hash, account)).to.equal(false);
+    expect(await passwords.verify("", hash, account)).to.equal(false);
+    expect(await passwords.verify(`${long} `, hash, account)).to.equal(false);
   });
 
   it("match in every Unicode composition", async () => {
     const hash = await passwords.hash("caf\u00e9 cr\u00e8me br\u00fbl\u00e9e");
-    expect(await passwords.verify("cafe\u0301 cre\u0300me bru\u0302le\u0301e", hash)).to.equal(
-      true,
-    );
+    expect(
+      await passwords.verify("cafe\u0301 cre\u0300me bru\u0302le\u0301e", hash, account),
+    ).to.equal(true);
   });
 
   it("of an unknown user never match, and take as long to verify", async () => {
-    expect(await passwords.verify(good, null)).to.equal(false);
+    expect(await passwords.verify(good, null, account)).to.equal(false);
     const hash = await passwords.hash(good);
     const known: number[] = [];
     const unknown: number[] = [];
     for (let round = 0; round < 15; round += 1) {
-      known.push(await elapsed(() => passwords.verify("not the password", hash)));
-      unknown.push(await elapsed(() => passwords.verify("not the password", null)));
+      known.push(await elapsed(() => passwords.verify("not the password", hash, account)));
+      unknown.push(await elapsed(() => passwords.verify("not the password", null, account)));
     }
     // Coarse limits for a busy machine; without the hash the ratio would be a thousandth.
     expect(Math.min(...unknown) / Math.min(...known)).to.be.within(0.5, 2);
@@ -100,7 +101,7 @@ describe("passwords", () => {
 
 describe("the queue for hashing passwords", () => {
   it("refuses callers beyond its limit and tells them when to retry", async () => {
-    const passwords = createPasswords({ activeMax: 2, waitingMax: 3 });
+    const passwords = createPasswords({ activeMax: 2, waitingMax: 3, waitingMaxOfAccount: 3 });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, () => passwords.hash(good)),
     );
@@ -113,11 +114,11 @@ describe("the queue for hashing passwords", () => {
   });
 
   it("serves all callers within its limit, and continues after a failure", async () => {
-    const passwords = createPasswords({ activeMax: 1, waitingMax: 5 });
+    const passwords = createPasswords({ activeMax: 1, waitingMax: 5, waitingMaxOfAccount: 5 });
     const outcomes = await Promise.allSettled([
-      passwords.verify(good, "not a hash"),
+      passwords.verify(good, "not a hash", account),
       passwords.hash(good),
-      passwords.verify(good, "not a hash"),
+      passwords.verify(good, "not a hash", account),
       passwords.hash(good),
     ]);
     expect(outcomes.map((outcome) => outcome.status)).to.deep.equal([
@@ -126,7 +127,23 @@ describe("the queue for hashing passwords", () => {
       "rejected",
       "fulfilled",
     ]);
-    expect(await passwords.verify(good, await passwords.hash(good))).to.equal(true);
+    expect(await passwords.verify(good, await passwords.hash(good), account)).to.equal(true);
+  });
+
+  it("refuses an account that has its part of the queue, and lets others take turns with it", async () => {
+    const passwords = createPasswords({ activeMax: 1, waitingMax: 8, waitingMaxOfAccount: 4 });
+    const ended: string[] = [];
+    const check = (of: string) =>
+      passwords.verify(good, null, of).then(
+        () => ended.push(of),
+        () => ended.push(`${of} is refused`),
+      );
+    const attacked = Array.from({ length: 7 }, () => check("attacked"));
+    await Promise.all([...attacked, check("other"), check("other"), check("third")]);
+    expect(ended).to.deep.equal([
+      ...["attacked is refused", "attacked is refused", "attacked", "attacked", "other", "third"],
+      ...["attacked", "other", "attacked", "attacked"],
+    ]);
   });
 });
 

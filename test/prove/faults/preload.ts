@@ -1,4 +1,4 @@
-// Compiles faults.c, and switches its faults on and off in processes that were started with it.
+// Compiles faults.c, and switches its faults on and off in processes that were started with it, or reads what they wrote.
 import { spawnSync } from "node:child_process";
 import { chmodSync, closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,8 @@ const layout = { offsetMs: 0, flushesFail: 8, writesFail: 12, hits: 16, size: 24
 export interface Faults {
   /** The environment of a process that may suffer the faults. */
   readonly env: Readonly<Record<string, string>>;
+  /** The record of writes and flushes; processes append to it if `FAULTS_RECORD` is set to it. */
+  readonly recordFile: string;
   shiftClock(offsetMs: number): void;
   failFlushes(on: boolean): void;
   failWrites(on: boolean): void;
@@ -47,6 +49,7 @@ export function makeFaults(path: string): Faults | null {
   }
   return {
     env: { LD_PRELOAD: library, FAULTS_FILE: file, FAULTS_PATH: path },
+    recordFile: join(folder, "record"),
     shiftClock(offsetMs) {
       const bytes = Buffer.alloc(8);
       bytes.writeBigInt64LE(BigInt(offsetMs));

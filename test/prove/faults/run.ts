@@ -1,12 +1,13 @@
 // npm run prove:faults: faults on the real process, each with one line of figures: docs/faults.md. PROVE_PARTS=kills,stop
-// chooses parts, PROVE_STORES=sqlite one database; PROVE_KILLS and PROVE_SECONDS are the counts and times.
+// chooses parts, PROVE_STORES=sqlite one database; PROVE_KILLS, PROVE_CUTS and PROVE_SECONDS are the counts and times.
 import type { Dialect } from "./ground.ts";
 import { proveKills } from "./kills.ts";
 import { proveStops } from "./stops.ts";
 import { proveOutages } from "./outages.ts";
 import { provePausedServer } from "./paused-server.ts";
-import { proveBrokenWrites } from "./broken-writes.ts";
-import { proveFullDisk } from "./full-disk.ts";
+import { proveBrokenWrites } from "./disk/broken-writes.ts";
+import { provePowerCuts } from "./disk/power-cuts.ts";
+import { proveFullDisk } from "./disk/full-disk.ts";
 import { proveClockJumps } from "./clock-jumps.ts";
 
 const parts: Readonly<Record<string, (dialect: Dialect) => Promise<void>>> = {
@@ -15,6 +16,7 @@ const parts: Readonly<Record<string, (dialect: Dialect) => Promise<void>>> = {
   outages: proveOutages,
   paused: provePausedServer,
   writes: proveBrokenWrites,
+  power: provePowerCuts,
   disk: proveFullDisk,
   clock: proveClockJumps,
 };

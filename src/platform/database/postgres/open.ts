@@ -13,6 +13,7 @@ import { makeKeptRows } from "../write/kept-rows.ts";
 import { runWrite, type WriteResult } from "../write/transaction.ts";
 import { makeUsage } from "../write/usage.ts";
 import type { BorrowedConnection } from "./client.ts";
+import { flushesCommits } from "./durability.ts";
 import { RolledBackByServer } from "./errors.ts";
 import { knock, makePool } from "./pool.ts";
 import { makePulse } from "./pulse.ts";
@@ -49,7 +50,7 @@ export async function openPostgres(
     name: "till write",
     connections: writerConnections,
     mayWrite: true,
-    settings: all,
+    settings: [...all, flushesCommits],
   });
   const readers = await makePool({
     url,

@@ -1,4 +1,5 @@
 import { makeBorrowedConnection, type BorrowedConnection } from "./client.ts";
+import { flushesCommits } from "./durability.ts";
 import { readAsSqliteDoes } from "./types.ts";
 
 /** A connection outside any pool. */
@@ -24,6 +25,6 @@ export async function connectAlone(
   client.on("error", () => undefined);
   await client.connect();
   readAsSqliteDoes(client, driver.types.builtins);
-  if (!mayWrite) await client.query("SET default_transaction_read_only = on");
+  await client.query(mayWrite ? flushesCommits : "SET default_transaction_read_only = on");
   return { connection: makeBorrowedConnection(client, mayWrite), close: () => client.end() };
 }

@@ -4,12 +4,12 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { startPostgres } from "../../support/store/postgres.ts";
-import { firstSuccess } from "./kills.ts";
-import { isAlive, openGround, type Dialect } from "./ground.ts";
-import { startLoad } from "./load.ts";
-import { report } from "./report.ts";
-import { settle } from "./settle.ts";
+import { startPostgres } from "../../../support/store/postgres.ts";
+import { firstSuccess } from "../kills.ts";
+import { isAlive, openGround, type Dialect } from "../ground.ts";
+import { startLoad } from "../load.ts";
+import { report } from "../report.ts";
+import { settle } from "../settle.ts";
 
 const calmMs = 2_000;
 const fullMs = 10_000;

@@ -1,12 +1,12 @@
 // The disk fails: every flush answers EIO, or every write is cut in half and then answers EIO.
 import { setTimeout as delay } from "node:timers/promises";
-import { startPostgres } from "../../support/store/postgres.ts";
-import { firstSuccess } from "./kills.ts";
-import { openGround, type Dialect, type Ground } from "./ground.ts";
-import { startLoad } from "./load.ts";
-import { makeFaults, type Faults } from "./preload.ts";
-import { report } from "./report.ts";
-import { settle } from "./settle.ts";
+import { startPostgres } from "../../../support/store/postgres.ts";
+import { firstSuccess } from "../kills.ts";
+import { openGround, type Dialect, type Ground } from "../ground.ts";
+import { startLoad } from "../load.ts";
+import { makeFaults, type Faults } from "../preload.ts";
+import { report } from "../report.ts";
+import { settle } from "../settle.ts";
 
 const calmMs = 2_000;
 const faultMs = 5_000;
