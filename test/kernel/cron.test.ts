@@ -47,7 +47,8 @@ describe("a cron line", () => {
 
   it("was not due if the last five years have no such day", () => {
     expect(last("0 0 29 2 *", "2096-02-29T00:00:00.000Z")).to.equal("2096-02-29T00:00:00.000Z");
-    expect(last("0 0 29 2 *", "2103-12-31T00:00:00.000Z")).to.equal(null);
+    expect(last("0 0 29 2 *", "2101-03-05T00:00:00.000Z")).to.equal("2096-02-29T00:00:00.000Z");
+    expect(last("0 0 29 2 *", "2101-03-06T00:00:00.000Z")).to.equal(null);
   });
 
   it("is refused if it is malformed or never due", () => {

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import {
+  assert,
+  Defect,
   InvalidRequest,
   invalidField,
   invalidFields,
@@ -45,5 +47,16 @@ describe("a problem", () => {
     expect(places(invalidField({ header: "If-Match" }, "wrong", "is missing"))).to.deep.equal([
       { header: "If-Match" },
     ]);
+  });
+});
+
+describe("an assertion", () => {
+  it("throws a defect if its condition does not hold, and nothing otherwise", () => {
+    expect(() => {
+      assert(false, "sums agree");
+    }).to.throw(Defect, "sums agree");
+    expect(() => {
+      assert(true, "sums agree");
+    }).not.to.throw();
   });
 });

@@ -2,6 +2,7 @@ import { day, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { Database } from "../../../platform/database/index.ts";
+import { batchesOf } from "../../../platform/database/query/batches.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import {
   invoicesById,
@@ -50,22 +51,20 @@ export async function payInvoices(
   const before = paidBefore[habit];
   if (before === null) return;
   const { db, clock } = deps;
-  let after = "";
-  for (;;) {
-    const owed = await db.find(
+  const read = (after: string) =>
+    db.find(
       platformInvoices,
       `WHERE status IN ('open', 'past_due') AND due_at <= $1 AND twin_id IS NOT NULL AND id > $2
          ${organizationId === null ? "" : "AND organization_id = $3"}
        ORDER BY id LIMIT ${String(batchMax)}`,
       [clock.now() + before, after, ...(organizationId === null ? [] : [organizationId])],
     );
+  for await (const owed of batchesOf(batchMax, read, ({ id }) => id)) {
     const twinIds = owed.flatMap(({ twinId }) => twinId ?? []);
     await settle(deps, twinIds, ({ payableAmount, seenAmount }) => {
       const whole = payableAmount ?? 0n;
       return seenAmount > whole ? seenAmount : whole;
     });
-    if (owed.length < batchMax) return;
-    after = owed.at(-1)?.id ?? "";
   }
 }
 
@@ -74,9 +73,8 @@ export async function confirmPayments(
   deps: PayerDependencies,
   organizationId: Scope,
 ): Promise<void> {
-  let after = "";
-  for (;;) {
-    const seen = await deps.db.all<{ id: Id<"invoice"> }>(
+  const read = (after: string) =>
+    deps.db.all<{ id: Id<"invoice"> }>(
       `SELECT i.id AS "id" FROM invoices i
          JOIN platform_invoice_twins t ON t.twin_id = i.id
          JOIN platform_invoices p ON p.id = t.platform_invoice_id
@@ -85,10 +83,12 @@ export async function confirmPayments(
        ORDER BY i.id LIMIT ${String(batchMax)}`,
       [after, ...(organizationId === null ? [] : [organizationId])],
     );
-    const ids = seen.map(({ id }) => id);
-    await settle(deps, ids, ({ seenAmount }) => seenAmount);
-    if (seen.length < batchMax) return;
-    after = ids.at(-1) ?? "";
+  for await (const seen of batchesOf(batchMax, read, ({ id }) => id)) {
+    await settle(
+      deps,
+      seen.map(({ id }) => id),
+      ({ seenAmount }) => seenAmount,
+    );
   }
 }
 
@@ -98,7 +98,7 @@ async function settle(
   ids: readonly Id<"invoice">[],
   receivedOf: (invoice: InvoiceRow) => bigint,
 ): Promise<void> {
-  const rows = ids.length === 0 ? [] : await invoicesById(db, ids);
+  const rows = await invoicesById(db, ids);
   for (const network of new Set(rows.map((row) => row.network))) {
     await db.write(context, async (tx) => {
       const state = await networkState(tx, network);

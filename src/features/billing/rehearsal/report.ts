@@ -3,6 +3,7 @@ import type { Id } from "../../../kernel/id.ts";
 import { settlementAsset } from "../../../kernel/money/asset.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
 import type { Reader } from "../../../platform/database/index.ts";
+import { batchesOf } from "../../../platform/database/query/batches.ts";
 import { namesOf } from "../../organizations/index.ts";
 import { linesOf } from "../invoices/service.ts";
 import {
@@ -32,15 +33,17 @@ export async function* rehearsedInvoices(
 ): AsyncGenerator<RehearsedInvoice> {
   const own = organizationId === null ? "" : "AND organization_id = $3";
   const values = organizationId === null ? [] : [organizationId];
-  let after = "";
-  for (;;) {
-    const rows = await reader.find(
+  const read = (after: string) =>
+    reader.find(
       platformInvoices,
       `WHERE ${concerned} AND id > $2 ${own} ORDER BY id LIMIT ${String(pageSize)}`,
       [from, after, ...values],
     );
-    const ids = rows.map(({ id }) => id);
-    const lines = await linesOf(reader, ids);
+  for await (const rows of batchesOf(pageSize, read, ({ id }) => id)) {
+    const lines = await linesOf(
+      reader,
+      rows.map(({ id }) => id),
+    );
     const names = await namesOf(
       reader,
       rows.map((row) => row.organizationId),
@@ -49,8 +52,6 @@ export async function* rehearsedInvoices(
       const name = names.get(row.organizationId) ?? "";
       yield { row, shown: presentInvoice(row, name, lines.get(row.id) ?? []) };
     }
-    if (rows.length < pageSize) return;
-    after = ids.at(-1) ?? "";
   }
 }
 
@@ -131,15 +132,15 @@ export async function* rehearsedEvents(
 ): AsyncGenerator<RehearsedEvent> {
   const own = organizationId === null ? "" : "WHERE organization_id = $3";
   const values = organizationId === null ? [] : [organizationId];
-  let after = "";
-  for (;;) {
-    // All ids have prefixes of equal length; the rest sorts by creation.
-    const rows: readonly Entry[] = await reader.all(
+  // All ids have prefixes of equal length; the rest sorts by creation.
+  const read = (after: string) =>
+    reader.all<Entry>(
       `SELECT place AS "place", at AS "at", organization_id AS "organizationId", event AS "event",
          changes AS "changes" FROM (${entries}) AS entries ${own}
        ORDER BY place LIMIT ${String(pageSize)}`,
       [`aud_${after}`, `evt_${after}`, ...values],
     );
+  for await (const rows of batchesOf(pageSize, read, ({ place }) => place)) {
     const names = await namesOf(
       reader,
       rows.map((row) => row.organizationId),
@@ -153,8 +154,6 @@ export async function* rehearsedEvents(
         changes: JSON.parse(row.changes) as Readonly<Record<string, unknown>>,
       };
     }
-    if (rows.length < pageSize) return;
-    after = rows.at(-1)?.place ?? "";
   }
 }
 
@@ -175,13 +174,13 @@ export async function* rehearsedFailures(
 ): AsyncGenerator<RehearsedFailure> {
   const own = organizationId === null ? "" : "AND organization_id = $2";
   const values = organizationId === null ? [] : [organizationId];
-  let after = "";
-  for (;;) {
-    const rows = await reader.find(
+  const read = (after: string) =>
+    reader.find(
       subscriptions,
       `WHERE parked_at IS NOT NULL AND id > $1 ${own} ORDER BY id LIMIT ${String(pageSize)}`,
       [after, ...values],
     );
+  for await (const rows of batchesOf(pageSize, read, ({ id }) => id)) {
     const names = await namesOf(
       reader,
       rows.map((row) => row.organizationId),
@@ -195,8 +194,6 @@ export async function* rehearsedFailures(
         reason: row.parkReason ?? "",
       };
     }
-    if (rows.length < pageSize) return;
-    after = rows.at(-1)?.id ?? "";
   }
 }
 

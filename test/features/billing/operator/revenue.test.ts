@@ -37,13 +37,15 @@ eachStore("the platform's revenue", (store) => {
 
   it("is the monthly price of active plans, and the confirmed payments of platform invoices", async () => {
     const [monthly, yearly] = [await join("month"), await join("year")];
+    await join("month");
     await join("trial");
-    // Two paying subscriptions and a trial without revenue; a yearly price counts as a twelfth per month.
+    // Three paying subscriptions, two of them with the same terms, and a trial without revenue; a yearly price counts as
+    // a twelfth per month.
     const summary = async () => {
       const { activeSubscriptionCount, monthlyRecurringRevenue } = await admin("analytics/summary");
       return [activeSubscriptionCount, monthlyRecurringRevenue];
     };
-    expect(await summary()).to.deep.equal([2, "57.33"]);
+    expect(await summary()).to.deep.equal([3, "106.33"]);
     await estate.send(await owedBy(monthly));
     const today = async () => {
       const { revenueSeries: revenue } = (await admin("analytics/charts")) as {
