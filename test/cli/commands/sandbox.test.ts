@@ -18,8 +18,9 @@ describe("till sandbox", function () {
       network: "sandbox",
       xpub: xpubs.first,
     });
-    const create = () =>
+    const create = (externalId?: string) =>
       app.invoices.create(context, organizationId, {
+        ...(externalId === undefined ? {} : { externalId }),
         amount: "24.00",
         settlementCurrency: "USD",
         tokenSymbol: "USDT",
@@ -32,7 +33,7 @@ describe("till sandbox", function () {
     );
     const find = (id: Id<"invoice">) => app.invoices.get(organizationId, id);
     return {
-      issue: async () => (await create()).invoice.id,
+      issue: async (externalId?: string) => (await create(externalId)).invoice.id,
       find,
       is: (id: Id<"invoice">, status: string) =>
         until(
@@ -166,6 +167,92 @@ describe("till sandbox", function () {
       });
     });
   }
+
+  it("heals its providers at once: what waited is paid, a late payment is late, a lie is gone", async () => {
+    const store = await desk.store();
+    await store.withApp(async (app) => {
+      const { issue, is } = await openShop(store, app);
+      const sandbox = (...words: string[]) => store.json(["sandbox", ...words]);
+      const isCaught = (condition: string) =>
+        until(
+          `a provider that is ${condition}`,
+          () => app.chains.status({ isLive: false }),
+          ([network]) => network?.providers[0]?.condition === condition,
+        );
+      const heal = async () => {
+        const healed = await sandbox("heal");
+        expect(healed).to.have.nested.property("isChecked", true);
+        expect(healed).to.have.nested.property("providers[0].condition", "ok");
+        expect(healed).to.have.nested.property("providers[0].checkedAgainAt", null);
+      };
+      // The first provider omits a payment that it has reported, and is excluded for five minutes.
+      const silenced = await issue();
+      await sandbox("pay", silenced);
+      await sandbox("mine");
+      await is(silenced, "confirming");
+      const warned = await store.till(["sandbox", "silence"]);
+      expect(warned.stderr).to.match(/Next: till sandbox heal .* until \d{4}-[^ ]+Z at the latest/);
+      await sandbox("mine");
+      await isCaught("silent_logs");
+      const status = await store.json(["chain", "status"]);
+      const again = (status as { data: { providers: { checkedAgainAt: string }[] }[] }).data[0];
+      expect(Date.parse(again?.providers[0]?.checkedAgainAt ?? "")).to.be.above(Date.now());
+      await heal();
+      await sandbox("mine", "2");
+      await is(silenced, "paid");
+      const late = await issue();
+      await sandbox("late", late);
+      await sandbox("mine", "3");
+      expect((await is(late, "paid")).exception).to.equal("late");
+
+      // The hold of a contradicted payment has a longer wait each time.
+      const contradicted = await issue();
+      await sandbox("pay", contradicted);
+      await sandbox("contradict");
+      await sandbox("mine", "3");
+      await until(
+        "a held payment",
+        () => app.watchers.map((watcher) => watcher.health().heldPayments),
+        ([held]) => held === 1,
+      );
+      await heal();
+      await sandbox("mine");
+      await is(contradicted, "paid");
+
+      const lied = await issue();
+      await sandbox("lie", lied);
+      await sandbox("mine");
+      await is(lied, "confirming");
+      await heal();
+      await sandbox("mine");
+      await is(lied, "open");
+
+      await sandbox("stall");
+      await isCaught("waiting");
+      await heal();
+    });
+  });
+
+  it("names an invoice by its externalId, says what each payment was, and what a reorganization loses", async () => {
+    const store = await desk.store();
+    await store.withApp(async (app) => {
+      const { issue } = await openShop(store, app);
+      const id = await issue("order-7");
+      const paid = (await store.json(["sandbox", "part", "order-7"])) as { data: object[] };
+      expect(paid.data[0]).to.include({ invoiceId: id, amount: "12.00", tokenSymbol: "USDT" });
+      const over = await store.till(["sandbox", "over", "order-7"]);
+      expect(over.stdout).to.include(" 25.00 USDT ");
+      const words = "Next: till sandbox mine 3, or wait for the blocks that confirm it; then poll";
+      expect(over.stderr).to.include(words);
+      expect((await store.till(["sandbox", "pay", id])).stderr).to.include(words);
+      await store.json(["sandbox", "mine"]);
+      const moved = await store.till(["sandbox", "reorg", "order-7"]);
+      expect(moved.stdout).to.match(/^Transactions +come again: 0x/m);
+      await store.json(["sandbox", "mine"]);
+      const lost = await store.till(["sandbox", "reorg", "order-7", "--drop"]);
+      expect(lost.stdout).to.match(/^Transactions +lost: 0x/m);
+    });
+  });
 
   it("accepts amounts and numbers in one notation only", async () => {
     const store = await desk.store();

@@ -142,7 +142,8 @@ export const transferCommands = [
       transferId,
       {
         name: "allocations",
-        description: "<invoiceId>=<amount>; one may omit the amount and gets the rest",
+        description:
+          "<invoice>=<amount>, by its id or your externalId; one may omit the amount and gets the rest",
         isMany: true,
         takes: ["invoice"],
       },

@@ -203,6 +203,7 @@ function providerSection(networks: readonly PresentedNetwork[]) {
       "provider",
       "isInUse",
       "condition",
+      "checkedAgainAt",
       ["lagBlocks", "Blocks behind"],
       "latencyMs",
       { title: "Errors", value: (one) => `${String(one.errorPercent)} %` },

@@ -1,5 +1,6 @@
 import { second, toIso, toIsoOrNull } from "../../../kernel/clock.ts";
 import type { Alarm } from "../../../platform/chain/state/alarms.ts";
+import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { unknownProvider } from "../../../platform/chain/state/readings.ts";
 import { formatMoney } from "../../../kernel/money/money.ts";
@@ -39,29 +40,31 @@ function presentNetwork(status: NetworkStatus) {
     scannedAt: toIsoOrNull(state?.scannedAt ?? null),
     disabledTokens: state?.disabledTokens ?? [],
     providersCheckedAt: toIsoOrNull(status.providersAt),
-    providers: status.providers.map((one) => ({
-      provider: one.provider,
-      condition: one.condition,
-      isInUse: one.isInUse,
-      latencyMs: one.latencyMs,
-      tipBlockNumber: one.tipHeight,
-      lagBlocks: one.lagBlocks,
-      errorPercent: one.errorPercent,
-      requestsToday: one.requestsToday,
-      requestsPerDay: one.requestsPerDay,
-      answeredAt: toIsoOrNull(one.answeredAt),
-      logsProvenAt: toIsoOrNull(one.provenAt ?? null),
-      retryAt: toIsoOrNull(one.retryAt),
-      lastError:
-        one.lastError === null
-          ? null
-          : {
-              kind: one.lastError.kind,
-              message: one.lastError.message,
-              at: toIso(one.lastError.at),
-            },
-    })),
+    providers: status.providers.map(presentProvider),
     alarms: status.alarms.map(presentAlarm),
+  };
+}
+
+export function presentProvider(one: ProviderHealth) {
+  const { lastError } = one;
+  return {
+    provider: one.provider,
+    condition: one.condition,
+    isInUse: one.isInUse,
+    latencyMs: one.latencyMs,
+    tipBlockNumber: one.tipHeight,
+    lagBlocks: one.lagBlocks,
+    errorPercent: one.errorPercent,
+    requestsToday: one.requestsToday,
+    requestsPerDay: one.requestsPerDay,
+    answeredAt: toIsoOrNull(one.answeredAt),
+    logsProvenAt: toIsoOrNull(one.provenAt ?? null),
+    retryAt: toIsoOrNull(one.retryAt),
+    checkedAgainAt: toIsoOrNull(one.againAt ?? null),
+    lastError:
+      lastError === null
+        ? null
+        : { kind: lastError.kind, message: lastError.message, at: toIso(lastError.at) },
   };
 }
 

@@ -1,5 +1,5 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
-import { minute, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { Defect, invalidField, notFound } from "../../../kernel/errors.ts";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { parseMoneyField } from "../../../kernel/money/money.ts";
@@ -7,6 +7,8 @@ import type { Id } from "../../../kernel/id.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
+import type { ProviderHealth } from "../../../platform/chain/state/provider-health.ts";
+import { storedProviders } from "../../../platform/chain/state/provider-store.ts";
 import { findToken, type Network } from "../../../platform/chain/networks.ts";
 import type {
   Reorganization,
@@ -18,8 +20,10 @@ import type {
   SandboxTransaction,
 } from "../../../platform/chain/sandbox/chain.ts";
 import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import { heldLeases } from "../../../platform/jobs/leases.ts";
 import { endTime, issuedInvoice, type InvoiceRow } from "../../invoices/index.ts";
 import { paymentsOfInvoice } from "../ledger/store.ts";
+import { watchWorkerName } from "../worker.ts";
 
 /** The token and amount with which to pay an invoice on the sandbox. */
 export interface SandboxBill {
@@ -41,6 +45,20 @@ export interface SandboxBill {
 export type SandboxScenario =
   "part" | "over" | "double" | "late" | "fail" | "fake" | "zero" | "dust" | "lie";
 
+/** A payment of an invoice that the sandbox has sent. */
+export interface SentPayment {
+  readonly transaction: SandboxTransaction;
+  /** In the token's smallest unit. */
+  readonly amount: bigint;
+}
+
+/** The state of the sandbox's providers after their failures were ended. */
+export interface HealedProviders {
+  readonly providers: readonly ProviderHealth[];
+  /** True if a server has checked the providers since. */
+  readonly isChecked: boolean;
+}
+
 /** Simulates payers, blocks and faults on the sandbox on command. It cannot reach a real network. */
 export type SandboxService = { readonly network: Network } & Bound<typeof methods>;
 
@@ -55,11 +73,9 @@ interface Deps {
   readonly wake: () => void;
 }
 
-/** The longest wait for the server's scan of a new block, and the interval of looking for it, in milliseconds. */
+/** The longest wait for the server's scan of a new block or its check of the providers, and the poll interval, in milliseconds. */
 const readMaxMs = 5_000;
 const readPollMs = 100;
-/** A server that has not scanned for this long is taken for stopped, in milliseconds. */
-const silentMs = minute;
 
 const methods = {
   open,
@@ -69,6 +85,7 @@ const methods = {
   payTogether,
   play,
   disturb,
+  heal,
   mine,
   reorganize,
   untilRead,
@@ -151,18 +168,19 @@ async function payTogether(
   });
 }
 
-/** Pays an invoice in the given way, and returns the transactions in order. */
+/** Pays an invoice in the given way, and returns its bill and the payments in order. */
 async function play(
   deps: Deps,
   context: WriteContext,
   invoiceId: Id<"invoice">,
   scenario: SandboxScenario,
-): Promise<readonly SandboxTransaction[]> {
+): Promise<{ readonly bill: SandboxBill; readonly sent: readonly SentPayment[] }> {
   const { db, clock, sandbox, network, wake } = deps;
   const invoice = await invoiceOf(deps, invoiceId);
   const receiver = receiverOf(deps, invoice);
   const dust = findToken(network, invoice.tokenSymbol)?.dust ?? 0n;
-  const payments = paymentsOf(scenario, billOf(invoice), dust);
+  const own = billOf(invoice);
+  const payments = paymentsOf(scenario, own, dust);
   return db.write(context, async (tx) => {
     tx.afterCommit(wake);
     if (scenario === "late") {
@@ -170,9 +188,12 @@ async function play(
       // A block at the deadline, so that the following blocks are after it.
       await sandbox.mine(tx, 1);
     }
-    const sent: SandboxTransaction[] = [];
-    for (const payment of payments) sent.push(await sandbox.pay(tx, { ...receiver, ...payment }));
-    return sent;
+    const sent: SentPayment[] = [];
+    for (const payment of payments) {
+      const transaction = await sandbox.pay(tx, { ...receiver, ...payment });
+      sent.push({ transaction, amount: payment.amount });
+    }
+    return { bill: own, sent };
   });
 }
 
@@ -187,6 +208,26 @@ function disturb(
     tx.afterCommit(wake);
     return sandbox.disturb(tx, how, forMs);
   });
+}
+
+/**
+ * Ends all failures of the sandbox's providers, and waits until the running server has checked them; for a few seconds
+ * at most, and not if no server reads the chain.
+ */
+async function heal(deps: Deps, context: WriteContext): Promise<HealedProviders> {
+  const { db, sandbox, network, wake } = deps;
+  const healedAt = await db.write(context, (tx) => {
+    tx.afterCommit(wake);
+    return sandbox.heal(tx);
+  });
+  const providers = async () => {
+    const stored = await storedProviders(db);
+    return stored.filter((row) => row.network === network.id).map(({ health }) => health);
+  };
+  const isChecked = await untilServer(deps, async () =>
+    (await providers()).every((one) => (one.healedAt ?? 0) >= healedAt),
+  );
+  return { isChecked, providers: await providers() };
 }
 
 function mine({ db, sandbox, wake }: Deps, context: WriteContext, blocks: number): Promise<Head> {
@@ -226,14 +267,26 @@ async function newestPaymentOf(deps: Deps, invoiceId: Id<"invoice">): Promise<Re
  * Waits until the running server has read the chain up to a block, so that the effect of a command is there before the
  * next one; for a few seconds at most, and not if no server reads the chain.
  */
-async function untilRead({ db, network, clock }: Deps, { height, hash }: Head): Promise<void> {
+async function untilRead(deps: Deps, { height, hash }: Head): Promise<void> {
+  await untilServer(deps, async () => {
+    const state = await networkState(deps.db, deps.network.id);
+    return state === null || state.tipHash === hash || state.tipHeight > height;
+  });
+}
+
+/** Returns true once `isDone`; false if no server reads the chain, or after a few seconds. */
+async function untilServer(
+  { db, network, clock }: Deps,
+  isDone: () => Promise<boolean>,
+): Promise<boolean> {
   const end = performance.now() + readMaxMs;
   do {
-    const state = await networkState(db, network.id);
-    if (state === null || clock.now() - state.scannedAt > silentMs) return;
-    if (state.tipHash === hash || state.tipHeight > height) return;
+    const held = await heldLeases(db, clock.now());
+    if (!held.has(watchWorkerName(network.id))) return false;
+    if (await isDone()) return true;
     await new Promise((resolve) => setTimeout(resolve, readPollMs));
   } while (performance.now() < end);
+  return false;
 }
 
 /** Moves an invoice's deadline to now. */

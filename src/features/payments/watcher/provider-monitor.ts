@@ -96,6 +96,6 @@ function isOfProvider(kind: AlarmKind): boolean {
   );
 }
 
-function conditionOf({ provider, condition, isInUse }: ProviderHealth) {
-  return [provider, condition, isInUse];
+function conditionOf({ provider, condition, isInUse, healedAt }: ProviderHealth) {
+  return [provider, condition, isInUse, healedAt];
 }

@@ -66,7 +66,7 @@ interface Deps {
   readonly logger: Logger;
   readonly alarms: ChainAlarms;
   /** Knows since when each provider fails; without it, the first unanswered request counts. */
-  readonly pool?: Pick<ProviderPool, "unusableSince">;
+  readonly pool?: Pick<ProviderPool, "unusableSince" | "healedAt">;
 }
 
 type Parts = Deps & {
@@ -89,7 +89,7 @@ async function verify(
 ): Promise<ReadonlySet<string>> {
   const { clock, notes } = deps;
   const now = clock.now();
-  const due = candidates.filter(({ id }) => (notes.get(id)?.retryAt ?? now) <= now);
+  const due = candidates.filter(({ id }) => isDue(deps, notes.get(id), now));
   const round = makeRound(now);
   const agreed: string[] = [];
   for (let start = 0; start < due.length; start += parallel) {
@@ -99,6 +99,12 @@ async function verify(
   }
   release(deps, agreed);
   return new Set(agreed);
+}
+
+/** Returns true if a candidate is verified now: after its wait, or once the failures of simulated providers were ended. */
+function isDue({ pool }: Parts, noted: Note | undefined, now: Instant): boolean {
+  if (noted === undefined || noted.retryAt <= now) return true;
+  return noted.retryAt - noted.waitMs <= (pool?.healedAt() ?? 0);
 }
 
 /** Returns the ids that are held because a provider disagrees, including those held by an earlier process. */

@@ -41,7 +41,13 @@ export interface WatcherDeps extends LedgerDeps {
   /** The pool behind `client`, if `client` is a pool. */
   readonly pool?: Pick<
     ProviderPool,
-    "isReady" | "isAnotherReady" | "unusableSince" | "distrust" | "passOver" | "doubtTime"
+    | "isReady"
+    | "isAnotherReady"
+    | "unusableSince"
+    | "healedAt"
+    | "distrust"
+    | "passOver"
+    | "doubtTime"
   >;
   readonly times: BlockTimes;
   /** The alarms for operators; without it, alarms appear in the log only. */

@@ -22,6 +22,8 @@ export interface CallRecord extends Pick<
   failed(method: RpcMethod, error: ProviderError): number;
   /** Notes that a method works again. The backoff is reset when all do. */
   recovered(method: RpcMethod): void;
+  /** Ends the backoff of all methods. */
+  forgive(): void;
   /** Makes an error the last one, without counting a call. */
   note(error: ProviderError): void;
   lastFailure(): ProviderError | null;
@@ -59,6 +61,10 @@ export function makeCallRecord(clock: Clock, random: () => number): CallRecord {
       return Math.max(jittered, Math.min(error.retryAfterMs ?? 0, askedMostMs));
     },
     recovered,
+    forgive() {
+      failing.clear();
+      waitMs = 0;
+    },
     note(failure) {
       last = { failure, at: clock.now() };
     },

@@ -44,6 +44,13 @@ export interface PoolMember {
   doubt(reason: string): void;
   /** It gave a block an impossible time: as `doubt`, and raises an alarm. */
   doubtTime(reason: string, details?: Readonly<Record<string, unknown>>): void;
+  /**
+   * Ends the backoff of a simulated provider whose failures were ended since the last call; returns true if they were.
+   * The next call checks its chain and its logs, so that one whose logs omit transfers stays excluded.
+   */
+  readmit(): Promise<boolean>;
+  /** When the failures of a simulated provider were last ended, as `readmit` found; 0: never. */
+  healedAt(): Instant;
   health(best: number, isInUse: boolean): ProviderHealth;
   /** Continues from the health that another process stored. */
   resume(before: ProviderHealth): void;
@@ -74,9 +81,10 @@ interface State extends PoolDeps, PooledProvider {
   omitted: OmittedTransfer | null;
   heard: (Heads & { readonly at: Instant }) | null;
   unusableSince: Instant | null;
+  readmittedAt: Instant;
 }
 
-const methods = { heads, distrust, setBehind, doubt, doubtTime, health, resume };
+const methods = { heads, distrust, setBehind, doubt, doubtTime, readmit, health, resume };
 
 export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: number): PoolMember {
   const { clock, random } = deps;
@@ -94,6 +102,7 @@ export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: nu
     omitted: null,
     heard: null,
     unusableSince: null,
+    readmittedAt: 0,
   };
   const heard = () => (quarantine.isBelieved() ? state.heard : null);
   return {
@@ -106,6 +115,7 @@ export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: nu
     tipHeight: () => heard()?.latest.height ?? 0,
     lastFailure: () => calls.lastFailure(),
     unusableSince: () => state.unusableSince,
+    healedAt: () => state.readmittedAt,
     counts: () => ({ provider: pooled.client.provider, ...calls.counts() }),
   };
 }
@@ -273,6 +283,18 @@ function doubtTime(
   });
 }
 
+async function readmit(state: State): Promise<boolean> {
+  const { quarantine, calls } = state;
+  const healedAt = (await state.healedAt?.()) ?? 0;
+  if (healedAt === state.readmittedAt) return false;
+  for (const reason of ["waiting", "distrusted", "behind"] as const) quarantine.lift(reason);
+  calls.forgive();
+  state.chainCheckedAt = null;
+  state.probedAt = null;
+  state.readmittedAt = healedAt;
+  return true;
+}
+
 function health(state: State, best: number, isInUse: boolean): ProviderHealth {
   const { place, client, budget, calls, quarantine, heard } = state;
   const { unusableSince, provenAt, omitted } = state;
@@ -296,6 +318,8 @@ function health(state: State, best: number, isInUse: boolean): ProviderHealth {
     unusableSince,
     provenAt,
     omitted,
+    againAt: quarantine.againAt(),
+    healedAt: state.readmittedAt,
   };
 }
 

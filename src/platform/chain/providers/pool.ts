@@ -23,6 +23,8 @@ export interface ProviderPool {
   readonly providers: readonly ChainClient[];
   /** Since when the provider of this name has failed or been excluded; null if its last call succeeded. */
   unusableSince(provider: string): Instant | null;
+  /** When the failures of simulated providers were last ended; 0: never. */
+  healedAt(): Instant;
   /** True if some provider may be called now: after a failure, another round can start at once. */
   isReady(): boolean;
   /**
@@ -89,6 +91,7 @@ export function makeProviderPool(deps: PoolDependencies): ProviderPool {
   /** Starts a round. */
   async function heads(known?: KnownChain): Promise<Heads> {
     current = null;
+    if (await readmit(members)) checkedAt = 0;
     const chosen = await chooseFor(deps, members, known);
     current = chosen.member;
     return chosen.heads;
@@ -113,6 +116,7 @@ export function makeProviderPool(deps: PoolDependencies): ProviderPool {
     },
     providers: members.map((member) => clientOf(network, member)),
     unusableSince: (provider) => memberOf(provider)?.unusableSince() ?? null,
+    healedAt: () => Math.max(0, ...members.map((member) => member.healedAt())),
     isReady: () => inOrder(members).length > 0,
     isAnotherReady: () => inOrder(members)[0]?.rank() === 0,
     distrust(reason, omitted) {
@@ -133,10 +137,7 @@ export function makeProviderPool(deps: PoolDependencies): ProviderPool {
       checkedAt = clock.now();
       await probe(members, (member) => member !== current && !member.isLeftAlone());
     },
-    health() {
-      const best = bestTip(members);
-      return members.map((member) => member.health(best, member === current));
-    },
+    health: () => healthOf(members, current),
     resume(stored) {
       resume(members, stored);
     },
@@ -175,6 +176,18 @@ async function probe(
       if (!(error instanceof ProviderError)) throw error;
     }
   }
+}
+
+function healthOf(members: readonly PoolMember[], current: PoolMember | null): ProviderHealth[] {
+  const best = bestTip(members);
+  return members.map((member) => member.health(best, member === current));
+}
+
+/** Ends the backoff of simulated providers whose failures were ended; returns true if there are any. */
+async function readmit(members: readonly PoolMember[]): Promise<boolean> {
+  let isAny = false;
+  for (const member of members) if (await member.readmit()) isAny = true;
+  return isAny;
 }
 
 function resume(members: readonly PoolMember[], stored: readonly ProviderHealth[]): void {

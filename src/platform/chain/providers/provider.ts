@@ -1,3 +1,4 @@
+import type { Instant } from "../../../kernel/clock.ts";
 import type { ChainClient } from "../client.ts";
 import type { ProviderBudget } from "./budget.ts";
 
@@ -16,4 +17,9 @@ export interface ProviderEndpoint {
 export interface PooledProvider {
   readonly client: ChainClient;
   readonly budget: ProviderBudget | null;
+  /**
+   * Returns when somebody last ended the provider's failures; 0: never. Only simulated providers have it: real ones
+   * serve their whole backoff and quarantine.
+   */
+  healedAt?(): Promise<Instant>;
 }

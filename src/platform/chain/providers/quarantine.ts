@@ -37,6 +37,8 @@ export interface Quarantine {
   has(reason: QuarantineReason): boolean;
   /** Returns the end of a backoff; null outside one. */
   retryAt(): Instant | null;
+  /** Returns the time from which it is checked or used again; null without a reason, and if the next check is due. */
+  againAt(): Instant | null;
   /** True if its blocks and logs may not be used at all. */
   isExcluded(): boolean;
   /** True if the blocks that it reported count. */
@@ -79,6 +81,12 @@ export function makeQuarantine(clock: Clock): Quarantine {
     },
     has,
     retryAt: () => (has("waiting") ? (reasons.get("waiting")?.until ?? null) : null),
+    againAt() {
+      const ends = [...reasons].flatMap(([reason, { until }]) =>
+        has(reason) && until !== Infinity ? [until] : [],
+      );
+      return ends.length === 0 ? null : Math.max(...ends);
+    },
     isExcluded,
     isBelieved: () => !isExcluded() && !has("distrusted"),
     rank: () => (has("silent_logs") ? 2 : 0) + (has("distrusted") || has("behind") ? 1 : 0),

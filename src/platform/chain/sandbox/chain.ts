@@ -95,6 +95,8 @@ const faultColumns = {
   contradict: "contraryUntil",
 } as const satisfies Record<SandboxFault, keyof SandboxChainRow>;
 
+const well = { stalledUntil: 0, refusedUntil: 0, silentUntil: 0, contraryUntil: 0 };
+
 /**
  * Blocks that are due within this time do not include a new transaction, because the caller's commit may take as long:
  * a block that a reader has seen must not change. In milliseconds.
@@ -105,7 +107,7 @@ const blocksMax = 100_000;
 /** The largest number of transfers in one transaction, about the capacity of a block on a real network. */
 const transfersMax = 100;
 
-const methods = { open, pay, payTogether: send, mine, reorganize, disturb };
+const methods = { open, pay, payTogether: send, mine, reorganize, disturb, heal };
 
 export function makeSandbox(deps: SandboxOptions): Sandbox {
   return bind(deps, methods);
@@ -248,14 +250,24 @@ async function disturb(
   return until;
 }
 
+/**
+ * Ends all failures of the sandbox's providers and takes back the payments that never happened. Servers then check the
+ * providers at once. Returns the time.
+ */
+async function heal(deps: SandboxOptions, tx: Tx): Promise<Instant> {
+  const { chain, now } = await lock(deps, tx);
+  await store.deleteLies(tx);
+  await store.updateChain(tx, { ...well, healedAt: now, generation: chain.generation + 1 });
+  return now;
+}
+
 function randomHex({ randomBytes }: SandboxOptions, length: number) {
   return bytesToHex(randomBytes(length));
 }
 
 async function create(deps: SandboxOptions, tx: Tx, blockMs: number): Promise<void> {
   const { clock } = deps;
-  const well = { stalledUntil: 0, refusedUntil: 0, silentUntil: 0, contraryUntil: 0 };
-  const row = { id: 1, generation: 0, nextLogIndex: 0, ...well };
+  const row = { id: 1, generation: 0, nextLogIndex: 0, ...well, healedAt: 0 };
   if (!(await store.insertChain(tx, row))) return;
   const genesis = { fromHeight: 0, time: clock.now() };
   await store.insertSegment(

@@ -5,6 +5,7 @@ import { makeExtendedKeys } from "../evm/xpub.ts";
 import { looksLikeSecret } from "../looks-like-secret.ts";
 import type { NetworkKind } from "../networks.ts";
 import { createSandboxClient } from "./client.ts";
+import { readChain } from "./store.ts";
 
 /**
  * Till's simulated chain. It has no notation of its own: its addresses, keys, hashes and payment URIs are deliberately
@@ -27,5 +28,6 @@ export const sandboxKind: NetworkKind = {
     (["sandbox", "sandbox-witness"] as const).map((provider) => ({
       client: createSandboxClient({ reader, network, clock, provider }),
       budget: null,
+      healedAt: async () => (await readChain(reader))?.healedAt ?? 0,
     })),
 };

@@ -109,6 +109,11 @@ export async function deleteTransfersBetween(tx: Tx, from: number, to: number): 
   ]);
 }
 
+/** Deletes the transfers that only the first provider reports. */
+export async function deleteLies(tx: Tx): Promise<void> {
+  await tx.run("DELETE FROM sandbox_transfers WHERE is_lie = 1");
+}
+
 export async function moveTransfer(
   tx: Tx,
   { transactionHash, logIndex }: Pick<SandboxTransferRow, "transactionHash" | "logIndex">,

@@ -6,7 +6,7 @@ export const sandboxChain = table(
   {
     /** Always 1. */
     id: integer(),
-    /** Number of reorganizations. A reader with several statements uses it to notice one in between. */
+    /** Number of changes to blocks that exist. A reader with several statements uses it to notice one in between. */
     generation: integer(),
     nextLogIndex: integer(),
     /** Until this time, no provider of the sandbox responds. */
@@ -17,6 +17,8 @@ export const sandboxChain = table(
     silentUntil: time(),
     /** Until this time, the first provider reports every transaction as failed. */
     contraryUntil: time(),
+    /** When all failures were last ended, so that servers check the providers at once; 0: never. */
+    healedAt: time(),
   },
   { primaryKey: ["id"] },
 );

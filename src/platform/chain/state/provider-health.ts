@@ -66,6 +66,13 @@ export interface ProviderHealth {
    * stored.
    */
   readonly omitted?: OmittedTransfer | null;
+  /**
+   * The time from which it is checked or used again; null if it is used, or if its check is due. Missing in rows that
+   * earlier versions stored.
+   */
+  readonly againAt?: Instant | null;
+  /** When the failures of a simulated provider were last ended; 0: never. Missing in rows that earlier versions stored. */
+  readonly healedAt?: Instant;
 }
 
 /** Counts since the process began, for metrics. */

@@ -35,6 +35,18 @@ describe("the quarantine of a provider", () => {
     expect([quarantine.isBelieved(), quarantine.rank()]).to.deep.equal([true, 0]);
   });
 
+  it("knows from when a provider is checked or used again, unless its check is due", () => {
+    const { quarantine, pass, start } = atTime();
+    expect(quarantine.againAt()).to.equal(null);
+    quarantine.put("silent_logs");
+    expect(quarantine.againAt()).to.equal(null);
+    quarantine.wait(5 * minute);
+    quarantine.put("behind");
+    expect(quarantine.againAt()).to.equal(start + 5 * minute);
+    pass(5 * minute);
+    expect([quarantine.againAt(), quarantine.condition()]).to.deep.equal([null, "silent_logs"]);
+  });
+
   it("excludes a provider until the reason is lifted", () => {
     const { quarantine, pass } = atTime();
     quarantine.put("silent_logs");

@@ -34,6 +34,7 @@ import { migration as verifiedTransfers } from "./0032-verified-transfers.ts";
 import { migration as refundAttempts } from "./0033-refund-attempts.ts";
 import { migration as pausedEndpoints } from "./0034-paused-endpoints.ts";
 import { migration as owedAmounts } from "./0035-owed-amounts.ts";
+import { migration as healedSandbox } from "./0036-healed-sandbox.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   refundAttempts,
   pausedEndpoints,
   owedAmounts,
+  healedSandbox,
 ];
