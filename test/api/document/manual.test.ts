@@ -104,6 +104,33 @@ anyServed(
       expect(records?.ids.has("Problem")).to.equal(true);
     });
 
+    it("lists all pages on the start page, and elsewhere its own room and one link to each other", () => {
+      const navigationOf = (path: string) =>
+        /<nav .*<\/nav>/s.exec(pages.get(path)?.text ?? "")?.[0] ?? "";
+      const linksOf = (path: string) =>
+        [...navigationOf(path).matchAll(/<a href="([^"]*)"[^>]*>([^<]*)</g)].map(
+          ([, to = "", title = ""]) => [to, title] as const,
+        );
+      const all = linksOf("/docs");
+      expect(all.length).to.be.above(80);
+      for (const [path, { headers, text }] of pages) {
+        if (headers.get("content-type")?.startsWith("text/html") !== true) continue;
+        expect(text, path).to.match(/<body>\n<a class="skip" href="#content">Skip to content<\/a>/);
+        if (path === "/docs") continue;
+        const links = linksOf(path);
+        const rooms = links.filter(([to]) => to.includes("docs#pages-"));
+        expect(rooms.length, path).to.be.within(5, 6);
+        const isDecision = path.startsWith("/docs/decisions/");
+        expect(
+          links.some(([to]) => to.includes("decisions/")),
+          path,
+        ).to.equal(isDecision);
+        if (!isDecision) expect(links.length, path).to.be.below(35);
+      }
+      const current = navigationOf("/docs/guides/webhooks").match(/<a [^>]*aria-current="page"/g);
+      expect(current).to.have.length(1);
+    });
+
     it("runs without inline scripts or styles, and asks no other host for anything", () => {
       for (const [path, { text, headers }] of pages) {
         if (headers.get("content-type")?.startsWith("text/html") !== true) continue;
@@ -183,6 +210,19 @@ describeInBrowser("the manual in a browser", (browser) => {
     await page.getByLabel("Search the manual").fill("webhook");
     await page.locator("#found a").first().waitFor();
     expect(loaded).to.have.members([...opening, "/docs/search.json"]);
+    await page.close();
+  });
+
+  it("leads the keyboard past the navigation to the content", async () => {
+    const page = await browser().newPage();
+    await page.goto(`${app.url}/docs/guides/webhooks`);
+    await page.keyboard.press("Tab");
+    const skip = page.getByRole("link", { name: "Skip to content" });
+    expect((await skip.boundingBox())?.x).to.equal(0);
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    const focused = "document.activeElement.closest('main') !== null";
+    expect(await page.evaluate(focused)).to.equal(true);
     await page.close();
   });
 

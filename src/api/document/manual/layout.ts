@@ -23,17 +23,32 @@ export function reference(from: string, to: string): string {
   return "../".repeat(from.split("/").length - 1) + to;
 }
 
-/** Renders a page with the navigation. */
+/** The page that lists all pages, and introduces them. */
+const startPath = "docs";
+
+/**
+ * Renders a page with the navigation: all rooms on the start page, and elsewhere the room of the page and one link to each
+ * of the others, so that nobody passes all pages on the way to one.
+ */
 export function renderPage(page: ManualPage, rooms: readonly Room[]): string {
   const to = (path: string) => escapeHtml(reference(page.path, path));
   const link = ({ path, title }: Room["links"][number]) => {
     const current = path === page.path ? ' aria-current="page"' : "";
     return `<li><a href="${to(path)}"${current}>${escapeHtml(title)}</a></li>`;
   };
-  const navigation = rooms.map(
-    ({ title, links }) =>
-      `<h2>${escapeHtml(title)}</h2>\n<ul>\n${links.map(link).join("\n")}\n</ul>`,
-  );
+  const isOpen = ({ links }: Room) =>
+    page.path === startPath || links.some(({ path }) => path === page.path);
+  const navigation = rooms
+    .filter(isOpen)
+    .map((room) => list(room.title, room.links.map(link), anchorOf(room)));
+  const closed = rooms.filter((room) => !isOpen(room));
+  if (closed.length > 0) {
+    const links = closed.map((room) => {
+      const title = `${room.title} (${String(room.links.length)} pages)`;
+      return `<li><a href="${to(startPath)}#${anchorOf(room)}">${escapeHtml(title)}</a></li>`;
+    });
+    navigation.push(list("Other rooms", links));
+  }
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -45,8 +60,9 @@ export function renderPage(page: ManualPage, rooms: readonly Room[]): string {
 <script src="${to("docs/manual.js")}" defer></script>
 </head>
 <body>
-<header><a href="${to("docs")}">Till</a> <a href="#contents">Contents</a></header>
-<main>
+<a class="skip" href="#content">Skip to content</a>
+<header><a href="${to(startPath)}">Till</a> <a href="#contents">Contents</a></header>
+<main id="content" tabindex="-1">
 ${page.body}
 </main>
 <nav id="contents" aria-label="Manual">
@@ -60,4 +76,14 @@ ${navigation.join("\n")}
 </body>
 </html>
 `;
+}
+
+/** Returns the anchor of a room in the navigation of the start page. */
+function anchorOf({ title }: Room): string {
+  return `pages-${title.toLowerCase().replaceAll(" ", "-")}`;
+}
+
+function list(title: string, items: readonly string[], id?: string): string {
+  const named = id === undefined ? "" : ` id="${id}"`;
+  return `<h2${named}>${escapeHtml(title)}</h2>\n<ul>\n${items.join("\n")}\n</ul>`;
 }

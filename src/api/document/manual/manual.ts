@@ -54,10 +54,10 @@ function roomsOf(files: readonly MarkdownFile[]): readonly Room[] {
     {
       title: "Understand",
       links: [
-        ...named("docs/glossary", "docs/architecture"),
+        ...named("docs/glossary", "docs/architecture", "docs/faults", "docs/performance"),
         ...below("design"),
-        ...below("decisions"),
       ],
     },
+    { title: "Decisions", links: below("decisions") },
   ];
 }
