@@ -13,7 +13,7 @@ import { ok, problem, reasonOf, warning, type Finding } from "../doctor/finding.
 import { checkProviders, noProviders } from "../doctor/provider-checks.ts";
 import { makeReport } from "../doctor/report.ts";
 import { checkServer, judgeClock, noServer } from "../doctor/server-checks.ts";
-import { checkProxy, checkStore, type StoreChecks } from "../doctor/store-checks.ts";
+import { checkProxy, describeProxy, checkStore, type StoreChecks } from "../doctor/store-checks.ts";
 import { UsageError } from "../failures/refusals.ts";
 import { loadSettings, type Flags } from "../settings.ts";
 import { printTable } from "../terminal/output.ts";
@@ -79,7 +79,7 @@ async function examineWith(
     isRunning ? checkServer(baseUrl, systemClock.now()) : null,
     checkProviders(config.networks),
   ]);
-  const proxy = isRunning ? await checkProxy(config) : [];
+  const proxy = isRunning ? await checkProxy(config) : [describeProxy(config)];
   const { newest } = providers;
   const clock: Finding[] = [];
   if (asked?.isClockChecked !== true && newest !== null) {

@@ -77,6 +77,17 @@ export async function checkProxy(config: Config): Promise<Finding[]> {
   }
 }
 
+/** The finding about proxies while no server runs: the setting alone. */
+export function describeProxy({ trustProxy }: Pick<Config, "trustProxy">): Finding {
+  return trustProxy.length === 0
+    ? skipped(
+        "proxy",
+        "TILL_TRUST_PROXY names none: the address of a connection is the client's.",
+        "If a proxy is in front of the server, set TILL_TRUST_PROXY to its address",
+      )
+    : skipped("proxy", `TILL_TRUST_PROXY names ${trustProxy.join(", ")}.`);
+}
+
 async function describe({ reader }: ReadOnlyStore, config: Config): Promise<Finding> {
   const version = String(await currentVersion(reader));
   return ok(

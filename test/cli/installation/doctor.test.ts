@@ -86,6 +86,7 @@ eachStore("till doctor", (store) => {
     expect(of("store")[0]?.message).to.match(store.dialect === "sqlite" ? /SQLite/ : /PostgreSQL/);
     expect(of("backup")[0]).to.include({ status: "warning" });
     expect(of("base URL")[0]).to.include({ status: "skipped" });
+    expect(of("proxy")[0]?.message).to.include("TILL_TRUST_PROXY names none");
     const shown = await till(["doctor"], { env: installation.env });
     expect(shown.stdout).to.match(/^backup +warning +None has been made/m);
     expect(shown.stderr).to.include("backup: till backup, and set TILL_BACKUP_SCHEDULE.");
