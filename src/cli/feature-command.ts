@@ -1,4 +1,4 @@
-import type { Command, CommandCall, Looked } from "../api/declare/command.ts";
+import type { Command, CommandCall, Looked, Summary } from "../api/declare/command.ts";
 import type { CsvContent } from "../api/declare/csv.ts";
 import type { ServiceName, ServiceOf } from "../compose/features/readers.ts";
 import { WholeProgramNeeded } from "../compose/features/whole-program-needed.ts";
@@ -8,8 +8,9 @@ import { missing } from "./failures/refusals.ts";
 import { printPreview } from "./look-first/preview.ts";
 import { makeTrial } from "./look-first/trial.ts";
 import { openLight, openWhole, type OpenStore } from "./open-store.ts";
-import { chooseOrganization, findNamed } from "./organization.ts";
-import { printRecord } from "./terminal/output.ts";
+import { resolveExternalIds } from "./known/external-ids.ts";
+import { chooseOrganization, findNamed, needsOrganization } from "./organization.ts";
+import { printRecord, printSection } from "./terminal/output.ts";
 import { readNewPassword } from "./terminal/password.ts";
 import { startProgress, type ProgressBar } from "./terminal/progress.ts";
 import { askText, confirm, personAt, requireConsent } from "./terminal/prompts.ts";
@@ -72,7 +73,7 @@ export async function runFeatureCommand<Name extends ServiceName>(
       await runDry(run, looked);
       return;
     }
-    if (isAsked) await ask(run, looked);
+    if (isAsked && looked?.isNothing !== true) await ask(run, looked);
     if (command.isWatched && flags["watch"] === true) {
       await watch(terminal, (screen) => act(run, looked, screen));
       return;
@@ -99,12 +100,19 @@ interface Run<Service> {
   readonly opened: OpenStore<Service>;
 }
 
-/** Finds the organizations that the command line names, and puts their ids in the place of their names. */
-async function findNames<Service>({ command, given, opened }: Run<Service>): Promise<void> {
+/** Finds the organizations and invoices that the command line names, and puts their ids in the place of their names. */
+async function findNames<Service>({ command, given, call, opened }: Run<Service>): Promise<void> {
   const { arguments: values, flags, named } = given;
-  const { db, organization } = opened;
-  named.organization = await chooseOrganization(db, command.flags, flags, organization);
-  if (named.organization !== null) flags["organization"] = named.organization.id;
+  const { db, organization: setting } = opened;
+  const stated = call.flag("organization");
+  if (stated !== undefined || needsOrganization(command.flags, call)) {
+    named.organization = await chooseOrganization(db, stated, setting);
+    flags["organization"] = named.organization.id;
+  }
+  await resolveExternalIds(db, command, given, async () => {
+    if (named.organization !== null || setting === null) return named.organization?.id ?? null;
+    return (await findNamed(db, setting)).id;
+  });
   for (const { name, isOrganization } of command.arguments) {
     const text = values[name];
     if (isOrganization !== true || text === undefined) continue;
@@ -125,16 +133,33 @@ async function tryOut<Service>(
 }
 
 async function runDry<Service>(run: Run<Service>, looked: Looked | null): Promise<void> {
-  const { terminal, command, given, opened } = run;
+  const { terminal, command, given, call, opened } = run;
   const { result, shown } = await tryOut(run, looked);
   if (looked !== null && terminal.form === "people") {
     printPreview(terminal, command.columns, looked, shown);
   }
   // A file on standard output has no record beside it.
-  if (!given.output.isTaken) await printRecord(terminal, shown, command);
+  if (!given.output.isTaken) {
+    await show(terminal, command, shown, command.summarize?.(result, call, true) ?? null);
+  }
   const fault = (await command.fault?.(shown, result)) ?? null;
   terminal.talk(`Dry run: nothing was changed in ${opened.storeName}.`);
   if (fault !== null) throw fault;
+}
+
+/** Prints the record of a command, or its summary for people. */
+async function show<Service>(
+  screen: Terminal,
+  command: Command<Service>,
+  shown: unknown,
+  summary: Summary | null,
+): Promise<void> {
+  if (summary === null || screen.form !== "people") {
+    await printRecord(screen, shown, command);
+    return;
+  }
+  screen.data(summary.text);
+  for (const section of summary.sections) await printSection(screen, section);
 }
 
 /** Shows what the command is about, and asks for consent. */
@@ -162,7 +187,9 @@ async function act<Service>(
   bar.end();
   const shown = await command.present(result);
   // A file on standard output has no record beside it.
-  if (!given.output.isTaken) await printRecord(screen, shown, command);
+  if (!given.output.isTaken) {
+    await show(screen, command, shown, command.summarize?.(result, call, false) ?? null);
+  }
   const warning = command.warning?.(result) ?? null;
   if (warning !== null) screen.talk(`Warning: ${warning}`);
   const code = command.code?.(shown) ?? null;

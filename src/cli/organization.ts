@@ -1,4 +1,4 @@
-import type { CommandFlag } from "../api/declare/command.ts";
+import type { CommandCall, CommandFlag } from "../api/declare/command.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import type { Id } from "../kernel/id.ts";
 import type { Reader } from "../platform/database/index.ts";
@@ -27,26 +27,25 @@ export interface NamedOrganization {
   readonly status: "active" | "suspended";
 }
 
+/** True if a call of a command with these flags needs an organization. */
+export function needsOrganization(flags: readonly CommandFlag[], call: CommandCall): boolean {
+  return flags.some(
+    ({ isNeededOrganization, isNeededIf }) =>
+      isNeededOrganization === true && (isNeededIf?.(call) ?? true),
+  );
+}
+
 /**
- * Returns the organization of a feature's command: that of its flag, or of the setting if the command needs one, or the
- * only one of the store. Null if the command takes none, or if it is optional and was not given. Throws an error that
- * lists organizations if none or several fit.
+ * Returns the organization of a command that needs one: that of its flag, or of the setting, or the only one of the
+ * store. Throws an error that lists organizations if none or several fit.
  * @param setting TILL_ORGANIZATION
  */
 export async function chooseOrganization(
   reader: Reader,
-  declared: readonly CommandFlag[],
-  flags: Readonly<Record<string, string | boolean | undefined>>,
+  given: string | undefined,
   setting: string | null,
-): Promise<NamedOrganization | null> {
-  const given = flags["organization"];
-  if (typeof given === "string") return findNamed(reader, given);
-  const isNeeded = declared.some(
-    ({ isNeededOrganization, isNeededWith }) =>
-      isNeededOrganization === true &&
-      (isNeededWith === undefined || flags[isNeededWith] !== undefined),
-  );
-  if (!isNeeded) return null;
+): Promise<NamedOrganization> {
+  if (given !== undefined) return findNamed(reader, given);
   if (setting !== null) return findNamed(reader, setting);
   const { searchOrganizations } = await import("../features/organizations/index.ts");
   const some = await searchOrganizations(reader, {}, { after: null, fetch: listedMax + 1 });

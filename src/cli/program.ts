@@ -248,7 +248,10 @@ const ownCommands: readonly OwnCommand[] = [
       "till billing rehearse --months 6 --organization Nook --payments late --json",
     ],
     flags: [
-      ["--organization <id|name>", "an organization's id, or its name (default: all)"],
+      [
+        "--organization <id|name>",
+        "only this one, by its id or name (default: all, whatever TILL_ORGANIZATION names)",
+      ],
       ["--months <number>", "run billing through 1 to 36 months from now, on a copy of the store"],
       [
         "--payments <when>",

@@ -4,6 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command as Program } from "commander";
 import { expect } from "chai";
+import { declarationOf } from "../../src/cli/command-words.ts";
 import { exitCodes } from "../../src/cli/failures/exit-codes.ts";
 import { makeProgram } from "../../src/cli/program.ts";
 import { widthOf } from "../../src/cli/terminal/drawing/width.ts";
@@ -110,6 +111,39 @@ describe("every command", function () {
     }
     if (faults.length > 0) expect.fail(`${String(faults.length)} faults\n${faults.join("\n")}`);
   });
+
+  it("takes the organization of TILL_ORGANIZATION, or says in its help that it does not", () => {
+    const silent = commands.filter(({ name, command }) => {
+      const flag = command.options.find(({ long }) => long === "--organization");
+      return name !== "init" && flag?.description.includes("TILL_ORGANIZATION") === false;
+    });
+    expect(silent.map(({ name }) => name)).to.deep.equal([]);
+    // The flags that say so are those of declarations that the program acts on.
+    const needed = commands.flatMap(({ command }) =>
+      command.options.filter((flag) => {
+        const declared = declarationOf(flag);
+        return (declared as { isNeededOrganization?: true } | undefined)?.isNeededOrganization;
+      }),
+    );
+    const saying = commands.flatMap(({ command }) =>
+      command.options.filter(({ description }) => description.includes("(default: TILL_ORG")),
+    );
+    // All but `webhook listen`, which belongs to the program itself and reads the variable on its own.
+    expect(saying.length - needed.length).to.equal(1);
+    expect(needed).to.have.length.above(30);
+  });
+
+  it("needs an organization for an endpoint's deliveries and a ranking of customers, not for all", async () => {
+    for (const words of [
+      ["webhook", "deliveries", "--event-type", "invoice.paid"],
+      ["webhook", "deliveries"],
+      ["analytics", "top", "customers"],
+      ["analytics", "top", "organizations"],
+    ]) {
+      const { code, stderr } = await store.till(words);
+      expect(code, `${words.join(" ")}: ${stderr}`).to.equal(0);
+    }
+  });
 });
 
 const unknown = "0".repeat(26);
@@ -160,7 +194,7 @@ async function fill(store: DeskStore): Promise<Samples> {
       refundId: `rfd_${unknown}`,
       transactionHash: `0x${"5e".repeat(32)}`,
       delivery: `whd_${unknown}`,
-      "webhook replay --from": "2031-01-31T00:00:00Z",
+      "webhook replay --from": "2021-01-31T00:00:00Z",
       "webhook replay --to": "2031-02-01T00:00:00Z",
       "webhook replay --organization": organizationId,
       job: `job_${unknown}`,

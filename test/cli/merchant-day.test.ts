@@ -88,7 +88,12 @@ describe("a merchant's day at the terminal", function () {
     ]);
     expect(draft).to.include({ status: "draft" });
 
-    const cancel = ["invoice", "cancel", id];
+    // Your own number is as good as the id.
+    expect(await store.json(["invoice", "show", "A-7"])).to.include({ id });
+    const unknown = await store.till(["invoice", "show", "A-8"]);
+    expect(unknown.code).to.equal(5);
+    expect(unknown.stderr).to.include('No invoice has the id or the externalId "A-8"');
+    const cancel = ["invoice", "cancel", "A-7"];
     const asked = await store.till([...cancel, "--no-color"], {
       env,
       person: [[`Cancel the invoice of 25.00 USD (${id}), open?`, "n\r"]],
@@ -135,14 +140,24 @@ describe("a merchant's day at the terminal", function () {
     const since = [...replay, "--from", "2020-01-01T00:00:00Z"];
     const trial = (await store.json([...since, "--dry-run"])) as { data: Named[] };
     expect(trial.data).to.have.length(1);
+    const counted = await store.till([...since, "--dry-run"]);
+    expect(counted.stdout).to.include("1 delivery of 1 endpoint would be sent again.");
+    const future = new Date(Date.now() + 3_600_000).toISOString();
+    const refused = await store.till([...replay, "--from", future, "--yes"]);
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr).to.match(/--from.* is in the future: it is \d{4}-/s);
     const asked = await store.till([...since, "--no-color"], {
       env,
       person: [["Send 1 delivery of Shop (org_", "y\r"]],
     });
     expect(asked.code, asked.stderr).to.equal(0);
-    expect(asked.stdout).to.match(/ webhook\.ping .* pending/);
-    // A replayed delivery is not found again.
+    expect(asked.stdout).to.match(/^1 delivery of 1 endpoint is sent again\.$/m);
+    expect(asked.stdout).to.match(new RegExp(`^${endpoint.id} +1$`, "m"));
+    // A replayed delivery is not found again, and nobody is asked about nothing.
     expect(await store.json([...since, "--yes"])).to.deep.equal({ data: [], nextCursor: null });
+    const nothing = await store.till(since, { env, person: [] });
+    expect(nothing.code, nothing.stderr).to.equal(0);
+    expect(nothing.stdout).to.include("No delivery with the status dead_letter since 2020-01-01");
   });
 
   it("prints the webhooks whose signature is right, and refuses others", async () => {

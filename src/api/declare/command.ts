@@ -33,6 +33,8 @@ export interface CommandArgument extends TakenValue {
   readonly isMany?: true;
   /** Names an organization by its id or name; the command gets the id. */
   readonly isOrganization?: true;
+  /** Takes a number or an invoice: a number is never read as the externalId of an invoice. */
+  readonly isNumberToo?: true;
 }
 
 export interface CommandFlag extends TakenValue {
@@ -43,8 +45,8 @@ export interface CommandFlag extends TakenValue {
   readonly ask?: string;
   /** The command needs an organization: without the flag, the one of TILL_ORGANIZATION or the only one of the store. */
   readonly isNeededOrganization?: true;
-  /** With `isNeededOrganization`: the command needs one only with this flag, by its name without dashes. */
-  readonly isNeededWith?: string;
+  /** With `isNeededOrganization`: whether a call needs one. */
+  readonly isNeededIf?: (call: Pick<CommandCall, "flag" | "optionalArgument">) => boolean;
 }
 
 /** A value that a column shows: null as a dash, a boolean as yes or no, a list with commas. */
@@ -92,6 +94,12 @@ export interface Section {
   readonly trend?: readonly string[];
   readonly items: readonly unknown[];
   readonly columns: readonly AnyColumn[];
+}
+
+/** The text and lists that people see of a result in place of its records. */
+export interface Summary {
+  readonly text: string;
+  readonly sections: readonly Section[];
 }
 
 /** Declares a section and erases the type of its items. */
@@ -162,6 +170,8 @@ export interface Looked<Shown = never> {
   readonly before?: ItemOf<Shown>;
   /** The changes, if the columns of the result do not show them. Without both, a question comes without a trial. */
   readonly changes?: (after: Shown) => readonly Change[];
+  /** True if the call would change nothing, so that it needs no question. */
+  readonly isNothing?: true;
   /** Version of the subject, for `handle` to refuse a write of which the question described an earlier version. */
   readonly version?: number;
 }
@@ -212,6 +222,8 @@ interface CommandDeclaration<Service, Result, Shown> {
   readonly columns: readonly Column<ItemOf<Shown>>[];
   /** Lists within the record, printed below its lines. */
   readonly sections?: (shown: Shown) => readonly Section[];
+  /** Returns the summary that people see in place of many records; null to show the records, as --json and --quiet always do. */
+  readonly summarize?: (result: Result, call: CommandCall, isTrial: boolean) => Summary | null;
   /** The text that --quiet prints for a record without `id`. */
   readonly identify?: (item: ItemOf<Shown>) => string;
   /** The text that a QR code shows to somebody beside the terminal; null for none. Only for a single record. */
@@ -263,6 +275,8 @@ export interface Command<Service = never> {
   readonly present: (result: unknown) => Promise<unknown>;
   readonly columns: readonly AnyColumn[];
   readonly sections: ((shown: unknown) => readonly Section[]) | null;
+  readonly summarize:
+    ((result: unknown, call: CommandCall, isTrial: boolean) => Summary | null) | null;
   readonly identify: ((item: unknown) => string) | null;
   readonly code: ((shown: unknown) => string | null) | null;
   readonly interact:
@@ -294,6 +308,7 @@ export function commandsOf<Service>() {
       // The program passes the result of `handle` to `present`, and that of `present` to the columns.
       present: declared.present as Command["present"],
       sections: (declared.sections ?? null) as Command["sections"],
+      summarize: (declared.summarize ?? null) as Command["summarize"],
       identify: (declared.identify ?? null) as Command["identify"],
       interact: (declared.interact ?? null) as Command<Service>["interact"],
       code: (declared.code ?? null) as Command["code"],
@@ -318,14 +333,29 @@ export const organizationArgument: CommandArgument = {
 };
 
 /** Selects an organization. The command gets its id; an unknown or ambiguous name ends it. */
-export const organizationFlag: CommandFlag = {
+const organizationFlag: CommandFlag = {
   flags: "--organization <id|name>",
   description: "an organization's id, or its name",
   takes: ["organization"],
   field: "organizationId",
 };
 
-/** `organizationFlag` for a command that works on one organization. */
+/**
+ * For an operator's command about all organizations. It ignores TILL_ORGANIZATION, or an operator who has set it would
+ * take a part for the whole.
+ */
+export const anyOrganization: CommandFlag = {
+  ...organizationFlag,
+  description: "only this one, by its id or name (default: all, whatever TILL_ORGANIZATION names)",
+};
+
+/** For a command whose meaning an organization changes. It ignores TILL_ORGANIZATION. */
+export const statedOrganization: CommandFlag = {
+  ...organizationFlag,
+  description: "its id or name (default: none, whatever TILL_ORGANIZATION names)",
+};
+
+/** For a command that works on one organization. */
 export const neededOrganization: CommandFlag = {
   ...organizationFlag,
   description: "its id or name (default: TILL_ORGANIZATION, or the only organization)",

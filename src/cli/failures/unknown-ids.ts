@@ -106,7 +106,8 @@ async function explain(
     }
     near.push(...(await similar(reader, kind, text, organizationId)));
   }
-  return `No ${kinds.map(titleOf).join(" or ")} has the id ${shown}. ${didYouMean(near, "Check it; ids are case-sensitive.")}`;
+  const names = kinds.includes("invoice") ? "id or the externalId" : "id";
+  return `No ${kinds.map(titleOf).join(" or ")} has the ${names} ${shown}. ${didYouMean(near, "Check it; ids are case-sensitive.")}`;
 }
 
 function didYouMean(near: readonly Known[], otherwise: string): string {

@@ -1,6 +1,6 @@
 import {
   commandsOf,
-  organizationFlag,
+  neededOrganization,
   pageFlags,
   type CommandArgument,
 } from "../../api/declare/command.ts";
@@ -92,7 +92,12 @@ export const failureCommands = [
     name: "webhook deliveries",
     summary: "List webhook deliveries, newest first",
     flags: [
-      organizationFlag,
+      {
+        ...neededOrganization,
+        description: `with --endpoint or --event-type: ${neededOrganization.description}; otherwise all`,
+        isNeededIf: (call) =>
+          call.flag("endpoint") !== undefined || call.flag("event-type") !== undefined,
+      },
       {
         flags: "--status <status>",
         description:
@@ -104,13 +109,13 @@ export const failureCommands = [
       },
       {
         flags: "--endpoint <id>",
-        description: "only deliveries to this endpoint; requires --organization",
+        description: "only deliveries to this endpoint",
         takes: ["webhookEndpoint"],
         field: "webhookEndpointId",
       },
       {
         flags: "--event-type <type>",
-        description: "only events of this type; requires --organization",
+        description: "only events of this type",
         choices: async () => (await import("../../platform/events/catalogue.ts")).eventTypes,
       },
       ...pageFlags,

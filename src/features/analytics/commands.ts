@@ -1,6 +1,7 @@
 import {
   commandsOf,
-  organizationFlag,
+  anyOrganization,
+  neededOrganization,
   section,
   type CommandCall,
   type CommandFlag,
@@ -24,10 +25,6 @@ type TopItem = TopRecord["data"][number];
 const command = commandsOf<AnalyticsService>();
 const rankings = ["customers", "wallets", "organizations"] as const;
 
-const scope: CommandFlag = {
-  ...organizationFlag,
-  description: "statistics of this organization (default: all organizations together)",
-};
 const periodFlags: readonly CommandFlag[] = [
   {
     flags: "--from <time>",
@@ -44,7 +41,7 @@ export const analyticsCommands = [
   command({
     name: "analytics summary",
     summary: "Show statistics for a period",
-    flags: [scope, ...periodFlags],
+    flags: [anyOrganization, ...periodFlags],
     examples: [
       "till analytics summary",
       "till analytics summary --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --currency EUR --json",
@@ -78,7 +75,7 @@ export const analyticsCommands = [
     name: "analytics charts",
     summary: "Chart a period by day, week or month",
     flags: [
-      scope,
+      anyOrganization,
       ...periodFlags,
       {
         flags: "--interval <length>",
@@ -117,7 +114,11 @@ export const analyticsCommands = [
       { name: "of", description: rankings.join(", "), choices: () => Promise.resolve(rankings) },
     ],
     flags: [
-      { ...organizationFlag, description: "the organization of the customers or wallets" },
+      {
+        ...neededOrganization,
+        description: `with customers and wallets: ${neededOrganization.description}`,
+        isNeededIf: (call) => /^(customers|wallets)$/.test(call.optionalArgument("of") ?? ""),
+      },
       ...periodFlags,
       { flags: "--limit <number>", description: "number of items to show, 1 to 100 (default 20)" },
     ],
@@ -156,7 +157,7 @@ export const analyticsCommands = [
     name: "analytics report",
     summary: "Write a month's statistics as one HTML page with charts, for reading and printing",
     flags: [
-      scope,
+      anyOrganization,
       {
         flags: "--html <file>",
         description: "the new file, or - for standard output",

@@ -1,7 +1,7 @@
 import {
   commandsOf,
   neededOrganization,
-  organizationFlag,
+  statedOrganization,
   pageFlags,
   type CommandCall,
 } from "../../api/declare/command.ts";
@@ -86,7 +86,7 @@ export const apiKeyCommands = [
     name: "key revoke",
     summary: "Revoke an API key; requests with it are refused from then on",
     arguments: [{ name: "apiKeyId", description: "such as key_01h…" }],
-    flags: [organizationFlag],
+    flags: [statedOrganization],
     examples: [
       "till key revoke key_01kq3v5m8w2f6n9r4t7x0z1c3e",
       "till key revoke key_01kq3v5m8w2f6n9r4t7x0z1c3e --yes --json",

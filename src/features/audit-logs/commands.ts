@@ -1,4 +1,4 @@
-import { commandsOf, organizationFlag, pageFlags } from "../../api/declare/command.ts";
+import { commandsOf, anyOrganization, pageFlags } from "../../api/declare/command.ts";
 import type { AuditLogService } from "./service.ts";
 
 const command = commandsOf<AuditLogService>();
@@ -8,7 +8,7 @@ export const auditCommands = [
     name: "audit list",
     summary: "List audit log entries of one or all organizations, newest first",
     flags: [
-      organizationFlag,
+      anyOrganization,
       { flags: "--action <name>", description: "only this action, such as invoice.created" },
       {
         flags: "--actor-id <id>",

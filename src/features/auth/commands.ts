@@ -1,4 +1,4 @@
-import { commandsOf, organizationFlag, pageFlags } from "../../api/declare/command.ts";
+import { commandsOf, statedOrganization, pageFlags } from "../../api/declare/command.ts";
 import type { Role } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { UserView } from "../members/index.ts";
@@ -32,7 +32,7 @@ export const userCommands = [
         ask: "E-mail address",
       },
       { flags: "--name <text>", description: "full name", ask: "Name" },
-      organizationFlag,
+      statedOrganization,
       {
         flags: "--role <role>",
         choices: async () => (await import("../../api/declare/permissions.ts")).roles,

@@ -1,6 +1,6 @@
 import {
   commandsOf,
-  organizationFlag,
+  anyOrganization,
   pageFlags,
   type CommandFlag,
 } from "../../api/declare/command.ts";
@@ -36,7 +36,7 @@ export const billingCommands = [
     name: "billing invoices",
     summary: "List platform invoices, newest first",
     flags: [
-      organizationFlag,
+      anyOrganization,
       {
         flags: "--status <status>",
         description: "only invoices that are open, paid, past_due or void",

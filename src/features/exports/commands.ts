@@ -1,6 +1,6 @@
 import {
   commandsOf,
-  organizationFlag,
+  anyOrganization,
   type Command,
   type CommandFlag,
 } from "../../api/declare/command.ts";
@@ -11,10 +11,7 @@ import type { ExportName } from "./table-export.ts";
 const command = commandsOf<ExportService>();
 
 const flags: readonly CommandFlag[] = [
-  {
-    ...organizationFlag,
-    description: "only this organization, by its id or name (default: all organizations)",
-  },
+  anyOrganization,
   {
     flags: "--from <time>",
     field: "createdFrom",

@@ -17,7 +17,10 @@ const command = commandsOf<InvoiceService>();
 
 type Shown = Awaited<ReturnType<typeof present>>;
 
-const invoiceId: CommandArgument = { name: "invoiceId", description: "such as inv_01h…" };
+const invoiceId: CommandArgument = {
+  name: "invoiceId",
+  description: "such as inv_01h…, or your externalId",
+};
 
 const columns: readonly Column<Shown>[] = [
   "id",

@@ -48,7 +48,7 @@ export const refundCommands = [
         description: "only those that are requested, sent, confirmed or rejected",
         choices: async () => (await import("./status.ts")).refundStatuses,
       },
-      { flags: "--invoice-id <id>", description: "of this invoice" },
+      { flags: "--invoice-id <id>", description: "of this invoice, by its id or your externalId" },
       ...pageFlags,
     ],
     isWatched: true,

@@ -4,6 +4,7 @@ import {
   section,
   type CommandArgument,
   type CommandCall,
+  type Summary,
 } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import { ownerOf } from "./endpoint-commands.ts";
@@ -104,7 +105,7 @@ export const webhookCommands = [
       {
         ...neededOrganization,
         description: `with --from: ${neededOrganization.description}`,
-        isNeededWith: "from",
+        isNeededIf: (call) => call.flag("from") !== undefined,
       },
       {
         flags: "--from <time>",
@@ -146,7 +147,8 @@ export const webhookCommands = [
       if (id === undefined) {
         const found = await deliveriesOf(service, call);
         return {
-          subject: `${String(found.length)} ${found.length === 1 ? "delivery" : "deliveries"} of ${call.organization()}`,
+          ...(found.length === 0 ? { isNothing: true as const } : {}),
+          subject: `${counted(found)} of ${call.organization()}`,
           facts: [
             ["First event", eventOf(found[0])],
             ["Last event", eventOf(found.at(-1))],
@@ -173,7 +175,12 @@ export const webhookCommands = [
       "webhookEndpointId",
       "status",
     ],
-    next: () => "till webhook deliveries shows the result, if a server is running",
+    summarize: (replayed, call, isTrial) =>
+      "deliveries" in replayed ? summaryOf(replayed, call, isTrial) : null,
+    next: (shown) =>
+      "data" in shown && shown.data.length === 0
+        ? "till webhook deliveries lists what there is"
+        : "till webhook deliveries shows the result, if a server is running",
     async fault(_shown, replayed) {
       return "delivery" in replayed ? null : (await import("./replay-period.ts")).faultOf(replayed);
     },
@@ -186,6 +193,41 @@ type Replayed = { readonly delivery: DeliveryView } | PeriodReplay;
 async function deliveriesOf(service: WebhookService, call: CommandCall) {
   const { periodOf, replayedMax } = await import("./replay-period.ts");
   return service.replayable(ownerOf(call), periodOf(call), replayedMax);
+}
+
+function counted({ length }: readonly unknown[]): string {
+  return `${String(length)} ${length === 1 ? "delivery" : "deliveries"}`;
+}
+
+/** Counts the deliveries of a period by endpoint. */
+function summaryOf(
+  { deliveries, refused }: PeriodReplay,
+  call: CommandCall,
+  isTrial: boolean,
+): Summary {
+  const counts = new Map<string, number>();
+  for (const { endpointId: id } of deliveries) counts.set(id, (counts.get(id) ?? 0) + 1);
+  const endpoints = [...counts].map(([webhookEndpointId, count]) => ({ webhookEndpointId, count }));
+  if (deliveries.length + refused.length === 0) {
+    const status = call.flag("status") ?? "dead_letter";
+    const until = call.flag("to");
+    const period = `since ${call.flag("from") ?? ""}${until === undefined ? "" : ` and before ${until}`}`;
+    const text = `No delivery with the status ${status} ${period} matches, or each was sent again.`;
+    return { text, sections: [] };
+  }
+  const [are, of] = [deliveries.length === 1 ? "is" : "are", endpoints.length];
+  const done = isTrial ? "would be" : are;
+  const text = `${counted(deliveries)} of ${String(of)} ${of === 1 ? "endpoint" : "endpoints"} ${done} sent again.`;
+  return {
+    text,
+    sections: [
+      section({
+        title: "Endpoints",
+        items: endpoints,
+        columns: ["webhookEndpointId", ["count", "Deliveries"]],
+      }),
+    ],
+  };
 }
 
 function eventOf(one: DeliveryView | undefined): string | null {

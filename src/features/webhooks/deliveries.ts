@@ -1,6 +1,6 @@
 import { bind, type Bound } from "../../kernel/bind.ts";
 import { toIso, type Clock } from "../../kernel/clock.ts";
-import { notFound } from "../../kernel/errors.ts";
+import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Journal } from "../../platform/journal/index.ts";
@@ -97,13 +97,17 @@ async function replay(
   return replayDelivery(deps, context, await requireOwner(deps, deliveryId), deliveryId);
 }
 
-/** Returns deliveries that a replay of a period sends again, oldest first. */
-function replayable(
-  { db }: DeliveryDependencies,
+/** Returns deliveries that a replay of a period sends again, oldest first. 400 for a period in the future. */
+async function replayable(
+  { db, clock }: DeliveryDependencies,
   organizationId: Id<"organization">,
   period: ReplayPeriod,
   limit: number,
 ): Promise<DeliveryView[]> {
+  const now = clock.now();
+  if (period.from > now) {
+    throw invalidField("/from", "in_future", `is in the future: it is ${toIso(now)} now`);
+  }
   return deliveriesToReplay(db, organizationId, period, limit);
 }
 

@@ -346,8 +346,9 @@ export const settings = declareSettings({
     type: oneLine,
     flag: null,
     description:
-      "The organization of commands that need one, by its id or name. Their flag `--organization` overrides it. Not " +
-      "needed in a store with only one organization.",
+      "The organization of commands that need one, by its id or name, and of an invoice that a command names by its " +
+      "`externalId`. Their flag `--organization` overrides it. Not needed in a store with only one organization. " +
+      "Commands about all organizations ignore it.",
     example: "Corner Shop",
   }),
 });

@@ -81,6 +81,34 @@ eachStore("the organization of a command", (store) => {
     expect(many.stderr).to.include("till org list").and.not.include("Nook");
   });
 
+  it("says whose invoice an externalId names, and is asked for if several have one", async () => {
+    const [nook, kiosk] = await add("Nook", "Kiosk");
+    const issue = async (organization: string, externalId: string) => {
+      const words = ["invoice", "create", "--draft", "--amount=1.00", "--settlement-currency=USD"];
+      const more = ["--token-symbol=USDT", "--network=tron", `--external-id=${externalId}`];
+      const made = await run([...words, ...more, "--organization", organization, "--json"]);
+      expect(made.code, made.stderr).to.equal(0);
+      return (JSON.parse(made.stdout) as { id: string }).id;
+    };
+    const [first, second] = [await issue(nook ?? "", "A 7"), await issue(kiosk ?? "", "A 7")];
+    const alone = await issue(kiosk ?? "", "B");
+    const show = async (text: string, more: Readonly<Record<string, string>> = {}) => {
+      const { code, stdout, stderr } = await run(["invoice", "show", text, "-q"], "", more);
+      return code === 0 ? stdout.trim() : `${String(code)} ${stderr}`;
+    };
+    expect(await show("B")).to.equal(alone);
+    expect(await show("A 7", { TILL_ORGANIZATION: "Kiosk" })).to.equal(second);
+    expect(await show(first, { TILL_ORGANIZATION: "Kiosk" })).to.equal(first);
+    expect(await show("B", { TILL_ORGANIZATION: "Nook" })).to.match(/^5 /);
+    // Another case is another externalId.
+    expect(await show("a 7")).to.match(/^5 /);
+    const ambiguous = await show("A 7");
+    expect(ambiguous).to.match(/^2 /).and.include(`${first} of Nook`).and.include(second);
+    const payments = ["payments", "list", "--invoice-id", "B", "--json"];
+    expect((await run(payments)).stdout).to.include('"data":[]');
+    expect((await run(["payments", "list", "--invoice-id", "C"])).code).to.equal(2);
+  });
+
   it("is never guessed from a name that several have, or that none has", async () => {
     const [one, other] = await add("Nook", "nook");
     const ambiguous = await run([...makeKey, "--organization", "Nook"]);

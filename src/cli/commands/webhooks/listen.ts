@@ -1,5 +1,4 @@
 import { hostname } from "node:os";
-import { neededOrganization } from "../../../api/declare/command.ts";
 import { createApp, type App } from "../../../compose/index.ts";
 import { CreateWebhookEndpointRequest } from "../../../features/webhooks/index.ts";
 import { parseBody } from "../../../api/declare/request.ts";
@@ -70,13 +69,12 @@ async function listenAsEndpoint(
     logger: createLogger({ level: logLevelOf(terminal, loaded) }),
   });
   try {
+    const given = flags["organization"];
     const chosen = await chooseOrganization(
       app.db,
-      [neededOrganization],
-      flags,
+      typeof given === "string" ? given : undefined,
       loaded.config.organization,
     );
-    if (chosen === null) return;
     const run = await beginRun(loaded.config.dataDir);
     try {
       await receiveFor(app, terminal, flags, {

@@ -1,4 +1,4 @@
-import { commandsOf, organizationFlag, pageFlags } from "../../../api/declare/command.ts";
+import { commandsOf, anyOrganization, pageFlags } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { OversightService } from "./queries.ts";
 
@@ -9,7 +9,7 @@ export const paymentCommands = [
     name: "payments list",
     summary: "List payments, newest first",
     flags: [
-      organizationFlag,
+      anyOrganization,
       {
         flags: "--status <status>",
         description: "only payments with this status, or several: confirming,review",
@@ -19,7 +19,10 @@ export const paymentCommands = [
         },
         isList: true,
       },
-      { flags: "--invoice-id <id>", description: "only payments of this invoice" },
+      {
+        flags: "--invoice-id <id>",
+        description: "only payments of this invoice, by its id or your externalId",
+      },
       { flags: "--network <id>", description: "only payments on this network" },
       { flags: "--token-symbol <symbol>", description: "only payments in this token" },
       { flags: "--transaction-hash <hash>", description: "only payments of this transaction" },

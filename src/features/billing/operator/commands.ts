@@ -1,7 +1,7 @@
 import {
   commandsOf,
   neededOrganization,
-  organizationFlag,
+  anyOrganization,
   pageFlags,
   type CommandCall,
   type CommandFlag,
@@ -31,7 +31,7 @@ export const billingOperatorCommands = [
   command({
     name: "billing subscriptions",
     summary: "List subscriptions, newest first, with the next action of each",
-    flags: [organizationFlag, statusFlag, ...pageFlags],
+    flags: [anyOrganization, statusFlag, ...pageFlags],
     examples: [
       "till billing subscriptions",
       "till billing subscriptions --status suspended --json",
@@ -161,7 +161,7 @@ export const billingOperatorCommands = [
 export const nextInvoicesCommand = command({
   name: "billing rehearse",
   summary: "Preview the next platform invoices without issuing them",
-  flags: [organizationFlag, statusFlag, ...pageFlags],
+  flags: [anyOrganization, statusFlag, ...pageFlags],
   examples: [
     "till billing rehearse",
     "till billing rehearse --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --json",
