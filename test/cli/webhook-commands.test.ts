@@ -164,9 +164,15 @@ describe("till webhook", () => {
     expect(await list("--status", "succeeded")).to.deep.equal([]);
     expect(await list(...own, "--endpoint", endpointId)).to.deep.equal([id]);
     expect(await list(...own, "--event-type", "invoice.expired")).to.deep.equal([]);
-    const alone = await store.till(["webhook", "deliveries", "--event-type", "invoice.paid"]);
-    expect(alone.code).to.equal(2);
-    expect(alone.stderr).to.include("--organization");
+    // The only organization of the store is meant, and with several one must be named.
+    const paid = ["webhook", "deliveries", "--event-type", "invoice.paid"];
+    expect((await store.till(paid)).stdout).to.include(id);
+    const nook = await store.pendingOrganization();
+    const unnamed = await store.till(paid);
+    expect(unnamed.code).to.equal(2);
+    expect(unnamed.stderr).to.include("--organization").and.include(nook);
+    const named = await store.till(paid, { env: { TILL_ORGANIZATION: "Nook" } });
+    expect(named.stderr).to.include("No results.");
     const failed = AdminFailedQueueJobListRecord.parse(
       await store.json(["queue", "failed", "webhooks"]),
     );
