@@ -66,7 +66,7 @@ interface Deps {
   readonly logger: Logger;
   readonly alarms: ChainAlarms;
   /** Knows since when each provider fails; without it, the first unanswered request counts. */
-  readonly pool?: Pick<ProviderPool, "unusableSince" | "healedAt">;
+  readonly pool?: Pick<ProviderPool, "unusableSince" | "readmittedAt">;
 }
 
 type Parts = Deps & {
@@ -104,7 +104,7 @@ async function verify(
 /** Returns true if a candidate is verified now: after its wait, or once the failures of simulated providers were ended. */
 function isDue({ pool }: Parts, noted: Note | undefined, now: Instant): boolean {
   if (noted === undefined || noted.retryAt <= now) return true;
-  return noted.retryAt - noted.waitMs <= (pool?.healedAt() ?? 0);
+  return noted.retryAt - noted.waitMs <= (pool?.readmittedAt() ?? 0);
 }
 
 /** Returns the ids that are held because a provider disagrees, including those held by an earlier process. */

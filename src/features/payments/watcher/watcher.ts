@@ -44,7 +44,7 @@ export interface WatcherDeps extends LedgerDeps {
     | "isReady"
     | "isAnotherReady"
     | "unusableSince"
-    | "healedAt"
+    | "readmittedAt"
     | "distrust"
     | "passOver"
     | "doubtTime"

@@ -49,8 +49,8 @@ export interface PoolMember {
    * The next call checks its chain and its logs, so that one whose logs omit transfers stays excluded.
    */
   readmit(): Promise<boolean>;
-  /** When the failures of a simulated provider were last ended, as `readmit` found; 0: never. */
-  healedAt(): Instant;
+  /** When `readmit` last ended a backoff; 0: never. */
+  readmittedAt(): Instant;
   health(best: number, isInUse: boolean): ProviderHealth;
   /** Continues from the health that another process stored. */
   resume(before: ProviderHealth): void;
@@ -81,6 +81,8 @@ interface State extends PoolDeps, PooledProvider {
   omitted: OmittedTransfer | null;
   heard: (Heads & { readonly at: Instant }) | null;
   unusableSince: Instant | null;
+  /** The last `healedAt` that was seen. */
+  healedAtSeen: Instant;
   readmittedAt: Instant;
 }
 
@@ -102,6 +104,7 @@ export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: nu
     omitted: null,
     heard: null,
     unusableSince: null,
+    healedAtSeen: 0,
     readmittedAt: 0,
   };
   const heard = () => (quarantine.isBelieved() ? state.heard : null);
@@ -115,7 +118,7 @@ export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: nu
     tipHeight: () => heard()?.latest.height ?? 0,
     lastFailure: () => calls.lastFailure(),
     unusableSince: () => state.unusableSince,
-    healedAt: () => state.readmittedAt,
+    readmittedAt: () => state.readmittedAt,
     counts: () => ({ provider: pooled.client.provider, ...calls.counts() }),
   };
 }
@@ -284,14 +287,15 @@ function doubtTime(
 }
 
 async function readmit(state: State): Promise<boolean> {
-  const { quarantine, calls } = state;
+  const { clock, quarantine, calls } = state;
   const healedAt = (await state.healedAt?.()) ?? 0;
-  if (healedAt === state.readmittedAt) return false;
+  if (healedAt === state.healedAtSeen) return false;
   for (const reason of ["waiting", "distrusted", "behind"] as const) quarantine.lift(reason);
   calls.forgive();
   state.chainCheckedAt = null;
   state.probedAt = null;
-  state.readmittedAt = healedAt;
+  state.healedAtSeen = healedAt;
+  state.readmittedAt = clock.now();
   return true;
 }
 
@@ -319,7 +323,7 @@ function health(state: State, best: number, isInUse: boolean): ProviderHealth {
     provenAt,
     omitted,
     againAt: quarantine.againAt(),
-    healedAt: state.readmittedAt,
+    healedAt: state.healedAtSeen,
   };
 }
 

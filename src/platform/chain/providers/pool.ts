@@ -23,8 +23,8 @@ export interface ProviderPool {
   readonly providers: readonly ChainClient[];
   /** Since when the provider of this name has failed or been excluded; null if its last call succeeded. */
   unusableSince(provider: string): Instant | null;
-  /** When the failures of simulated providers were last ended; 0: never. */
-  healedAt(): Instant;
+  /** When simulated providers were last called again because their failures were ended; 0: never. */
+  readmittedAt(): Instant;
   /** True if some provider may be called now: after a failure, another round can start at once. */
   isReady(): boolean;
   /**
@@ -116,7 +116,7 @@ export function makeProviderPool(deps: PoolDependencies): ProviderPool {
     },
     providers: members.map((member) => clientOf(network, member)),
     unusableSince: (provider) => memberOf(provider)?.unusableSince() ?? null,
-    healedAt: () => Math.max(0, ...members.map((member) => member.healedAt())),
+    readmittedAt: () => Math.max(0, ...members.map((member) => member.readmittedAt())),
     isReady: () => inOrder(members).length > 0,
     isAnotherReady: () => inOrder(members)[0]?.rank() === 0,
     distrust(reason, omitted) {

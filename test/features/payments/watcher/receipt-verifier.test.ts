@@ -83,13 +83,18 @@ function open(...given: readonly Partial<View>[]) {
     return client as ChainClient;
   });
   const unusable = new Map<string, number>();
-  const pool = { unusableSince: (provider: string) => unusable.get(provider) ?? null };
+  const readmitted = { at: 0 };
+  const pool = {
+    unusableSince: (provider: string) => unusable.get(provider) ?? null,
+    readmittedAt: () => readmitted.at,
+  };
   const make = () =>
     makeVerifier({ subject: "payment", providers, clock, logger: silentLogger, alarms, pool });
   let verifier = make();
   return {
     alarms,
     unusable,
+    readmitted,
     view: (place: number): View => views[place] ?? expect.fail("no such provider"),
     advance: (milliseconds: number) => (now += milliseconds),
     verifier: () => verifier,
@@ -164,6 +169,23 @@ describe("A payment's receipt", () => {
       expect(till.view(0).receipts, String(seconds)).to.equal(asked);
       till.advance(1);
     }
+  });
+
+  it("is read again at once, one time, after the failures of simulated providers were ended", async () => {
+    const till = open({ receipt: receiptWith({ succeeded: false }) });
+    await till.verify();
+    till.advance(1);
+    till.readmitted.at = till.now();
+    till.advance(1);
+    await till.verify();
+    expect(till.view(0).receipts).to.equal(2);
+    till.advance(1);
+    await till.verify();
+    expect(till.view(0).receipts).to.equal(2);
+    till.advance(1);
+    till.readmitted.at = till.now();
+    till.view(0).receipt = receiptWith();
+    expect(await till.verify()).to.deep.equal(verified);
   });
 
   it("releases the payment once it agrees, and the waiting times start over", async () => {
