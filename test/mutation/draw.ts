@@ -12,8 +12,13 @@ export const sampledFolders = ["src/features", "src/kernel"];
 const outsideTests =
   /describe(InBrowser|OnAnvil|WithPhp)|useProcesses|makeInstallation|(built|compiled)Program|endWithThisProcess|\/processes\.ts"/;
 
-/** The tests of other features that are tried on a share's mutants take at most this long together, in seconds. */
+/** The tests of other features, or of commands, that are tried on a share's mutants take at most this long together, in seconds. */
 const elsewhereSeconds = 60;
+
+/** Folders that are tested with another feature, which is their only user. */
+const movedFolders: ReadonlyMap<string, string> = new Map([
+  ["src/features/payments/refunds", "test/features/refunds"],
+]);
 
 /** Commands are tested with the command line. */
 const commandFile = /commands\.ts$/;
@@ -62,7 +67,11 @@ export function shareOut(mutants: readonly Mutant[]): readonly Share[] {
     const own = mutants.filter(({ file }) => areaOf(file) === name);
     const sources = [...new Set(own.map(({ file }) => file))].sort();
     const nearest = [...new Set(sources.flatMap(nearestTests))];
-    const all = testsAt(name.replace("src/", "test/")).filter((test) => !nearest.includes(test));
+    const ofArea =
+      name === commandArea
+        ? quickest(testsAt(commandTests).filter((test) => namesCommand(test, sources)))
+        : testsAt(name.replace("src/", "test/"));
+    const all = ofArea.filter((test) => !nearest.includes(test));
     const known = [...nearest, ...all];
     const elsewhere = testsElsewhere(sources, name).filter((test) => !known.includes(test));
     return { name, sources, stages: [nearest, all, elsewhere], mutants: own };
@@ -80,13 +89,17 @@ function areaOf(file: string): string {
 
 /**
  * The test file at the mirrored path, or else those of the mirrored folder, unless that is the feature's. Of commands,
- * those of the command line that have the name of the feature or of a folder in it.
+ * those of the command line that have the name of the feature or of a folder in it. Checks and metrics of all features are
+ * tested together.
  */
 function nearestTests(file: string): readonly string[] {
   if (commandFile.test(file)) return testsAt(commandTests).filter((test) => isNamedFor(test, file));
+  const moved = movedFolders.get(dirname(file));
+  if (moved !== undefined) return testsAt(moved);
   const mirrored = file.replace("src/", "test/");
   const own = mirrored.replace(/\.ts$/, ".test.ts");
-  if (existsSync(join(root, own))) return [own];
+  const together = join("test/compose", basename(own));
+  for (const path of [own, together]) if (existsSync(join(root, path))) return [path];
   const folder = dirname(mirrored);
   return folder === areaOf(file).replace("src/", "test/") ? [] : testsAt(folder);
 }
@@ -103,17 +116,43 @@ function isNamedFor(test: string, source: string): boolean {
 /** The quickest tests of other features that use one of the sources by name, or that are the nearest of users of one. */
 function testsElsewhere(sources: readonly string[], area: string): readonly string[] {
   const found = new Set([
-    ...usersOf(sources, area).flatMap(nearestTests),
+    ...usersOf(sources, area).flatMap((user) => {
+      const nearest = nearestTests(user);
+      return nearest.length > 0 ? nearest : testsAt(areaOf(user).replace("src/", "test/"));
+    }),
     ...testsAt("test").filter((test) => testsAny(test, sources)),
+    ...testsAt(commandTests).filter((test) => namesCommand(test, sources.flatMap(commandsBeside))),
   ]);
+  return quickest([...found]);
+}
+
+function commandsBeside(source: string): readonly string[] {
+  const commands = join(dirname(source), "commands.ts");
+  return existsSync(join(root, commands)) ? [commands] : [];
+}
+
+/** The quickest tests, as many as take `elsewhereSeconds` together. */
+function quickest(tests: readonly string[]): readonly string[] {
   const times = JSON.parse(readFileSync(join(root, ".config/test-times.json"), "utf8")) as Readonly<
     Record<string, number>
   >;
   const secondsOf = (test: string) => times[test] ?? 0;
   let sum = 0;
-  return [...found]
-    .sort((one, other) => secondsOf(one) - secondsOf(other))
+  return tests
+    .toSorted((one, other) => secondsOf(one) - secondsOf(other))
     .filter((test) => (sum += secondsOf(test)) <= elsewhereSeconds);
+}
+
+/** Whether a test runs one of the commands that the sources declare: `"invoice", "list"`. */
+function namesCommand(test: string, sources: readonly string[]): boolean {
+  const text = readFileSync(join(root, test), "utf8");
+  return sources.some((source) =>
+    [...readFileSync(join(root, source), "utf8").matchAll(/^ {4}name: "([^"]+)",$/gm)].some(
+      ([, name = ""]) =>
+        text.includes(name) ||
+        text.includes(JSON.stringify(name.split(" ")).slice(1, -1).replaceAll(",", ", ")),
+    ),
+  );
 }
 
 function testsAt(folder: string): readonly string[] {

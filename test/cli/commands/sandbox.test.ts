@@ -134,6 +134,8 @@ describe("till sandbox", function () {
       const dropped = await store.till(["sandbox", "reorg", "3", "--drop"]);
       expect(dropped.stderr).to.include("do not come back");
       await is(id, "open");
+      const unknown = await store.till(["sandbox", "expire", "inv_01kq3v5m8w2f6n9r4t7x0z1c3e"]);
+      expect(unknown.code).to.equal(5);
       await store.json(["sandbox", "expire", id]);
       await store.json(["sandbox", "mine"]);
       await is(id, "expired");

@@ -46,8 +46,7 @@ export function asideOf(
 
 /** Returns what an invoice owes of its rejected payments in one token, which `own` has with all others of the token. */
 function rejectedOf(own: readonly PaymentRow[], facts: RejectedFacts): bigint {
-  const rejected = own.filter(({ status }) => status === "rejected");
-  const transferIds = new Set(rejected.map(({ transferId }) => transferId));
+  const transferIds = new Set(own.map(({ transferId }) => transferId));
   return [...transferIds].reduce((sum, id) => {
     const mine = own.filter(({ transferId }) => transferId === id);
     return sum + owedOfTransfer(mine, facts.transfers.get(id), facts);

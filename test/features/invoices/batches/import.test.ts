@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { faultOf, importInvoices } from "../../../../src/features/invoices/batches/import.ts";
+import { readLines } from "../../../../src/features/invoices/batches/read-lines.ts";
 import type { InvoiceBatchService } from "../../../../src/features/invoices/batches/service.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { StoreUnavailable } from "../../../../src/platform/database/index.ts";
@@ -217,6 +218,9 @@ describe("till invoice import", () => {
       const { code, stderr } = await run(await file(text));
       expect([code, stderr.includes(reason)], stderr).to.deep.equal([2, true]);
     }
+    const most = `${head}\n${"x\n".repeat(100_000)}`;
+    expect(readLines(most)).to.have.length(100_000);
+    expect(() => readLines(`${most}x\n`)).to.throw("more than 100000 invoices");
     const missing = await run(join(store.folder, "missing.csv"));
     expect([missing.code, missing.stderr.includes("ENOENT")]).to.deep.equal([2, true]);
     const words = ["invoice", "import", "-", "--organization", "org_01kq3v5m8w2f6n9r4t7x0z1c3e"];

@@ -52,6 +52,7 @@ describe("The holds of a commit that are not stored yet", () => {
     expect(held.count(place, 100n, 120n, 10n)).to.equal(3n);
     expect(held.count(place, 101n, 119n, 1n)).to.equal(2n);
     expect(held.count(place, 95n, 130n, 10n)).to.equal(1n);
+    expect(held.count(place, 103n, 130n, 7n)).to.equal(1n);
     expect(held.count({ ...place, token: "USDC" }, 100n, 120n, 10n)).to.equal(0n);
   });
 });

@@ -103,21 +103,31 @@ eachStore("A payment of the round price", (store) => {
     await pay(25);
     const second = await issue();
     const transactionHash = await pay(25);
-    const path = `/v1/checkout/${String(second["checkoutId"])}/transactions`;
-    await expectStatus(shop.counter.app.request("POST", path, { body: { transactionHash } }), 202);
-    await shop.counter.examine();
-    const [payment] = await shop.counter.list(
-      shop.merchant,
-      `/payments?invoiceId=${String(second["id"])}`,
-    );
+    const submit = async ({ checkoutId }: Json) => {
+      const path = `/v1/checkout/${String(checkoutId)}/transactions`;
+      const sent = shop.counter.app.request("POST", path, { body: { transactionHash } });
+      await expectStatus(sent, 202);
+      await shop.counter.examine();
+    };
+    const paymentOf = async ({ id }: Json) => {
+      const path = `/payments?invoiceId=${String(id)}`;
+      return (await shop.counter.list(shop.merchant, path))[0];
+    };
+    await submit(second);
+    const payment = await paymentOf(second);
     expect(payment).to.include({ status: "review", source: "submitted", amount: "25.00" });
     const [best] = suggested(await inboxed());
     expect(best).to.deep.include({
       invoiceId: second["id"],
       reasons: ["in_review", "close_amount", "in_time"],
     });
+    const third = await issue();
+    await submit(third);
+    expect(await paymentOf(third)).to.include({ status: "review" });
     const accept = `/payments/${String(payment?.["id"])}/accept`;
     await expectStatus(post(accept), 200);
     expect(await read(second)).to.include({ paidTokenAmount: "25.00" });
+    // A transfer that counts for one of them does not wait for the other.
+    expect(await paymentOf(third)).to.include({ status: "rejected" });
   });
 });

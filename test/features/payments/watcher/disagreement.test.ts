@@ -1,9 +1,19 @@
 // Providers of one network that contradict each other, on purpose or by fault: reports of blocks that do not exist,
 // alarms that end with their cause, and alarms that an operator acknowledges.
 import { expect } from "chai";
+import type {
+  TimedLog,
+  WindowDifference,
+} from "../../../../src/features/payments/ledger/chain-diff.ts";
 import { rejectPayment } from "../../../../src/features/payments/ledger/payment-rules.ts";
 import { putOnChain, updatePayments } from "../../../../src/features/payments/ledger/store.ts";
+import { makeJudge, placeOf } from "../../../../src/features/payments/watcher/judgement.ts";
+import type { RangeReading } from "../../../../src/features/payments/watcher/readings/rescanner.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
+import type { ChainClient, Receipt } from "../../../../src/platform/chain/client.ts";
+import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
+import type { ProviderHealth } from "../../../../src/platform/chain/state/provider-health.ts";
+import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
@@ -325,5 +335,115 @@ eachStore("Providers that disagree", (store) => {
     await till.takeOver();
     await till.mine(2);
     expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+});
+
+describe("The judge of a reading", () => {
+  const log = (place: number): TimedLog => ({
+    transactionHash: `tx${String(place)}`,
+    logIndex: 3,
+    blockHeight: 100 + place,
+    blockHash: `b${String(place)}`,
+    blockTime: 1,
+    contract: "usdt",
+    from: "payer",
+    to: "shop",
+    amount: 25n,
+    isTimeAgreed: true,
+  });
+  const nothing = { fresh: [], moved: [], orphaned: [], contradicting: [] };
+  const [one, two, three] = [log(1), log(2), log(3)];
+  const moved = [{ transfer: {} as never, log: three }];
+  const both: WindowDifference<TimedLog> = { ...nothing, fresh: [one, two], moved };
+  const receiptOf = ({ blockHash, ...rest }: TimedLog) =>
+    ({ blockHash, transfers: [{ ...rest, blockHash, logIndex: 2 }, rest] }) as unknown as Receipt;
+
+  /** Judges a reading of one provider, of which the other one lists some transfers, and has some receipts. */
+  async function judge(
+    difference: WindowDifference<TimedLog>,
+    listed: Partial<WindowDifference<TimedLog>> | null,
+    receipts: Readonly<Record<string, Receipt>> = {},
+    inUse = "http://other",
+  ) {
+    const alarms = createAlarms({ clock: { now: () => 1 }, logger: silentLogger });
+    for (const { transactionHash } of [one, two, three]) {
+      alarms.raise("providers_disagree", transactionHash, "before");
+    }
+    const asked: unknown[] = [];
+    const distrusted: unknown[] = [];
+    const judging = makeJudge({
+      alarms,
+      pool: {
+        distrust: (_reason, omitted) => distrusted.push(omitted),
+        health: () =>
+          ["http://one", "http://other"].map(
+            (provider) => ({ provider, isInUse: provider === inUse }) as ProviderHealth,
+          ),
+      },
+      scanner: {
+        network: { id: "ethereum", maxLogRange: 1_000 } as never,
+        read(_client, _size, range) {
+          asked.push(range);
+          return Promise.resolve({ difference: { ...nothing, ...listed } } as RangeReading);
+        },
+      },
+    });
+    const client = {
+      provider: "http://other",
+      receipt: (hash: string) => Promise.resolve(receipts[hash] ?? null),
+    } as Partial<ChainClient> as ChainClient;
+    const reading = { from: 100, to: 900, provider: "http://one", difference } as RangeReading;
+    const judged = await judging.judge(reading, listed === null ? null : client);
+    const open = alarms.open().map(({ subject, message }) => [subject, message !== "before"]);
+    const proven = [...judged.provenLeftOut];
+    return { ...judged.difference, proven, denied: [...judged.denied], open, asked, distrusted };
+  }
+  const before = ["tx1", "tx2", "tx3"].map((subject) => [subject, false]);
+
+  it("believes a reading without another provider, and one without transfers that are not on record", async () => {
+    const quiet = { proven: [], denied: [], open: before, asked: [], distrusted: [] };
+    expect(await judge(both, null)).to.deep.equal({ ...both, ...quiet });
+    expect(await judge(nothing, {})).to.deep.equal({ ...nothing, ...quiet });
+  });
+
+  it("asks another provider for the blocks of these transfers, and keeps those that it lists too", async () => {
+    const judged = await judge(both, { fresh: [two], moved });
+    expect(judged.asked).to.deep.equal([{ from: 101, to: 103 }]);
+    expect(judged).to.deep.include({ fresh: [two], moved, denied: ["tx1"], proven: [] });
+    expect(judged.open).to.deep.equal([["tx1", true], ...before.slice(1)]);
+    const others = await judge(both, { fresh: [one, { ...two, blockHash: "b9" }] });
+    expect(others).to.deep.include({ fresh: [one], moved: [], denied: ["tx2", "tx3"] });
+    const another = await judge(both, { fresh: [{ ...one, logIndex: 4 }, two, three] });
+    expect(another).to.deep.include({ fresh: [two], moved, denied: ["tx1"] });
+  });
+
+  it("keeps those of which the other one has the receipt, and distrusts that one if it is in use", async () => {
+    const receipts = { tx1: receiptOf(one), tx3: receiptOf(three) };
+    const judged = await judge(both, { fresh: [two] }, receipts);
+    expect(judged).to.deep.include({ ...both, denied: [], open: [["tx2", false]] });
+    expect(judged.proven).to.deep.equal([one, three].map(placeOf));
+    expect(judged.distrusted).to.deep.equal([
+      { transactionHash: "tx1", to: "shop" },
+      { transactionHash: "tx3", to: "shop" },
+    ]);
+    expect((await judge(both, {}, receipts, "http://one")).distrusted).to.deep.equal([]);
+    const wrong = [{ blockHash: "b9" }, { logIndex: 9 }, { contract: "x" }, { to: "x" }];
+    for (const change of [...wrong, { amount: 1n }]) {
+      const wrongly = { tx1: receiptOf({ ...one, ...change }) };
+      const { denied } = await judge(both, { fresh: [two], moved }, wrongly);
+      expect(denied, JSON.stringify(Object.keys(change))).to.deep.equal(["tx1"]);
+    }
+  });
+
+  it("judges fifty missing transfers one by one, and raises one alarm if there are more", async () => {
+    const many = (count: number) => Array.from({ length: count }, (_, place) => log(place + 10));
+    const fifty = await judge({ ...nothing, fresh: many(50) }, {});
+    expect(fifty.open).to.have.length(53);
+    expect(fifty.open.filter(([subject]) => subject === "blocks 100 to 900")).to.deep.equal([]);
+    const more = await judge({ ...nothing, fresh: many(51) }, {});
+    expect(more.open).to.have.length(54);
+    expect(more.open.at(-1)).to.deep.equal(["blocks 100 to 900", true]);
+    expect(more.fresh).to.deep.equal([]);
+    expect(more.denied).to.have.length(51);
   });
 });
