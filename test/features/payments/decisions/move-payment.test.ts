@@ -1,7 +1,8 @@
 import { expect } from "chai";
+import { stateTable } from "../../../../src/platform/chain/state/network-state.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";
 import { xpubOf } from "../../../support/merchants.ts";
-import { eachStore, takeTurns } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openDesk } from "../../refunds/desk.ts";
 import type { Json } from "../ledger/counter.ts";
 import { usdt } from "../shared-address.ts";
@@ -152,17 +153,21 @@ eachStore("A payment that is moved to another invoice", (store) => {
     const before = await desk.read(invoice);
     const draft = await desk.issue({ draft: true });
     const foreign = await desk.counter.issue(await withWallet());
-    const cases: readonly (readonly [unknown, Json, number, string])[] = [
-      [invoice["id"], {}, 400, "invalid_request"],
-      ["inv_unknown", {}, 400, "invalid_request"],
-      [`inv_${"0".repeat(26)}`, {}, 404, "not_found"],
-      [foreign["id"], {}, 404, "not_found"],
-      [draft["id"], {}, 409, "invoice_not_payable"],
-    ];
-    for (const [to, more, status, code] of cases) {
-      const refused = await move(payment, to, more);
-      expect([refused.status, refused.body["code"]], code).to.deep.equal([status, code]);
-    }
+    const usdc = await desk.issue({ tokenSymbol: "USDC" });
+    await refused(move(payment, invoice["id"]), 400, "invalid_request");
+    await refused(move(payment, "inv_unknown"), 400, "invalid_request");
+    await refused(move(payment, `inv_${"0".repeat(26)}`), 404, "not_found");
+    await refused(move(payment, foreign["id"]), 404, "not_found");
+    await refused(move(payment, draft["id"]), 409, "invoice_not_payable");
+    await refused(move(payment, usdc["id"]), 422, "token_mismatch");
+    const other = await desk.issue();
+    const disable = (tokens: readonly string[]) =>
+      desk.counter.app.app.db.write(testContext, (tx) =>
+        tx.update(stateTable, { disabledTokens: tokens }, "WHERE network = 'sandbox'"),
+      );
+    await disable(["USDT"]);
+    await refused(move(payment, other["id"]), 409, "transfer_not_creditable");
+    await disable([]);
     expect(await desk.read(invoice)).to.deep.equal(before);
     expect(await newest(invoice)).to.deep.equal(payment);
 
@@ -170,10 +175,35 @@ eachStore("A payment that is moved to another invoice", (store) => {
     await expectStatus(desk.post(`/invoices/${String(canceled["id"])}/cancel`), 200);
     await desk.pay(canceled["payableAmount"]);
     const waiting = await newest(canceled);
-    const refused: Answer = await move(waiting, invoice["id"]);
-    expect([refused.status, refused.body["code"]]).to.deep.equal([409, "payment_not_counted"]);
-    expect(refused.body["detail"]).to.match(/in review\. .*allocate its transfer trf_/);
+    const why = await refused(move(waiting, invoice["id"]), 409, "payment_not_counted");
+    expect(why).to.match(/in review\. .*allocate its transfer trf_/);
+
+    // A transfer of which the other invoice has a part already, and an excess that was returned completely.
+    await desk.pay("9.00");
+    const allocate = async (allocations: readonly Json[]) => {
+      const transfer = await desk.inboxed();
+      const path = `/transfers/${String(transfer?.["id"])}/allocate`;
+      await expectStatus(desk.post(path, { allocations }), 200);
+      await desk.counter.mine(3);
+    };
+    await allocate([
+      { invoiceId: invoice["id"], amount: "8.00" },
+      { invoiceId: other["id"], amount: "1.00" },
+    ]);
+    const excess = await newest(invoice);
+    await refused(move(excess, other["id"]), 409, "transfer_allocated");
+    const give = { paymentId: excess["id"], amount: "8.00", address: `0x${desk.newAddress()}` };
+    const { body: refund } = await expectStatus(desk.post("/refunds", give), 201);
+    await expectStatus(desk.name(refund, "cd".repeat(32)), 200);
+    const third = await desk.issue();
+    await refused(move(excess, third["id"]), 409, "allocation_too_large");
   });
+
+  async function refused(answering: Promise<Answer>, status: number, code: string) {
+    const { body } = await expectStatus(answering, status);
+    expect(body["code"]).to.equal(code);
+    return String(body["detail"]);
+  }
 
   /** A merchant of another organization, with a wallet. */
   async function withWallet() {
