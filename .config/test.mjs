@@ -25,8 +25,8 @@ import { fileURLToPath } from "node:url";
 import { compileTests } from "./test-compile.mjs";
 import { longestFirst, writeTimes } from "./test-order.mjs";
 
-/** One more than the number of cores, because each process waits a third of its time. */
-const lanesMax = Math.min(availableParallelism() + 1, 4);
+/** More than there are cores, because each process waits for nearly half of its time. */
+const lanesMax = Math.min(2 * availableParallelism(), 4);
 /** The age at which a process is replaced by a new one, so that the memory use of many files does not slow the next. */
 const laneSecondsMax = 300;
 

@@ -9,7 +9,7 @@ import { openSandboxShop, type SandboxShop } from "./sandbox-shop.ts";
 const guides = new URL("../../docs/guides/", import.meta.url);
 const read = (name: string) => readFile(new URL(`${name}.md`, guides), "utf8");
 
-/** A row of a table whose second cell has commands. */
+/** A row of a table whose second cell has commands of the sandbox. */
 interface Row {
   readonly title: string;
   readonly commands: readonly string[];
@@ -20,7 +20,8 @@ function rowsOf(guide: string): readonly Row[] {
   return [...guide.matchAll(/^\| (.+) \|$/gm)].flatMap(([, line = ""]) => {
     const [title = "", commands = "", ...rest] = line.split(" | ").map((cell) => cell.trim());
     const found = [...commands.matchAll(/`till ([^`]+)`/g)].map(([, words = ""]) => words);
-    return found.length === 0 ? [] : [{ title, commands: found, rest }];
+    const isPlayed = found.some((words) => words.startsWith("sandbox "));
+    return isPlayed ? [{ title, commands: found, rest }] : [];
   });
 }
 
