@@ -8,9 +8,9 @@ import { testsAny, usersOf } from "./users.ts";
 /** The folders of which a sample is drawn: all rules and all services, with their stores. */
 export const sampledFolders = ["src/features", "src/kernel"];
 
-/** Tests with a browser, a real node, or programs of their own, which run other sources or wait for long. */
+/** Tests with a browser, a real node, PostgreSQL, or programs of their own, which run other sources or wait for long. */
 const outsideTests =
-  /describe(InBrowser|OnAnvil|WithPhp)|useProcesses|makeInstallation|(built|compiled)Program|endWithThisProcess|\/processes\.ts"/;
+  /describe(InBrowser|OnAnvil|OnPostgres|WithPhp)|useProcesses|makeInstallation|(built|compiled)Program|endWithThisProcess|\/processes\.ts"/;
 
 /** The tests of other features, or of commands, that are tried on a share's mutants take at most this long together, in seconds. */
 const elsewhereSeconds = 60;
@@ -120,7 +120,7 @@ function testsElsewhere(sources: readonly string[], area: string): readonly stri
       const nearest = nearestTests(user);
       return nearest.length > 0 ? nearest : testsAt(areaOf(user).replace("src/", "test/"));
     }),
-    ...testsAt("test").filter((test) => testsAny(test, sources)),
+    ...testsAt("test/features").filter((test) => testsAny(test, sources)),
     ...testsAt(commandTests).filter((test) => namesCommand(test, sources.flatMap(commandsBeside))),
   ]);
   return quickest([...found]);

@@ -153,10 +153,18 @@ eachStore("An invoice with several payment options", (store) => {
       String(invoice["id"]),
     ]);
     expect(held).to.have.length(2);
+    const announced = async () => {
+      const rows = await counter.app.app.db.all<{ payload: string }>(
+        "SELECT payload FROM events WHERE type = 'invoice.option_chosen' ORDER BY id",
+      );
+      const bodies = rows.map(({ payload }) => JSON.parse(payload) as Json);
+      return bodies.filter(({ id }) => id === invoice["id"]).map((body) => body["tokenSymbol"]);
+    };
     // Choosing what is in force changes nothing, not even the version.
     const before = await read(invoice);
     await chosen(invoice, "EURT");
     expect(await read(invoice)).to.deep.equal(before);
+    expect(await announced()).to.deep.equal(["EURT", "USDT", "EURT"]);
   });
 
   it("has at most five holds, and then keeps offering those", async () => {
