@@ -385,7 +385,7 @@ describe("the guide of a whole shop", () => {
     await expectAll("part", { statuses: ["expired", "paid"], released: true, says: /on its way/ });
 
     // A payment that the merchant reverses is not held.
-    await expectAll("ours", { paid: true });
+    await expectAll("ours", { paid: true, released: true });
     for (const shop of shops) {
       const query = { invoiceId: await invoiceOf(shop, "ours") };
       const { data } = await sandbox.till.payments.list(sandbox.organizationId, query);
@@ -400,7 +400,7 @@ describe("the guide of a whole shop", () => {
 
     await payers("back", "pay");
     await mine(3);
-    await expectAll("back", { paid: true, held: false });
+    await expectAll("back", { paid: true, released: true, held: false });
     await reorganize("back");
     await expectAll("back", {
       held: true,
@@ -408,11 +408,11 @@ describe("the guide of a whole shop", () => {
       says: /normally returns|being confirmed/,
     });
     await mine(3);
-    await expectAll("back", { paid: true, held: false });
+    await expectAll("back", { paid: true, released: true, held: false });
 
     await payers("gone", "pay");
     await mine(3);
-    await expectAll("gone", { paid: true, held: false });
+    await expectAll("gone", { paid: true, released: true, held: false });
     await reorganize("gone", "--drop");
     await expectAll("gone", { held: true, says: /normally returns/ });
     await mine(33);
