@@ -251,11 +251,24 @@ describe("the guide of a whole shop", () => {
   /** Does the same in each shop at once. */
   const each = <Found>(action: (shop: Shop) => Promise<Found>) => Promise.all(shops.map(action));
 
-  /** Runs a command of the sandbox for the invoice of an order of each shop. */
-  async function payers(order: string, ...words: readonly string[]): Promise<void> {
+  /** The buttons of the checkout page's test panel, which take less time than a command. */
+  const buttons: Readonly<Record<string, string>> = {
+    pay: "pay",
+    part: "underpay",
+    expire: "expire",
+  };
+  /** Does for an order of each shop what a command of the sandbox does, such as `pay`. */
+  async function payers(order: string, verb: string): Promise<void> {
+    const action = buttons[verb];
     for (const shop of shops) {
-      const [verb = "", ...more] = words;
-      await sandbox.play([["sandbox", verb, await invoiceOf(shop, order), ...more]]);
+      const { id, checkoutUrl } = await invoiceAt(shop, order);
+      if (action === undefined) {
+        await sandbox.play([["sandbox", verb, id]]);
+        continue;
+      }
+      const press = { method: "POST", body: new URLSearchParams({ action }), redirect: "manual" };
+      const { status } = await fetch(`${checkoutUrl ?? ""}/sandbox`, press as RequestInit);
+      expect(status, `${verb} ${shop.named(order)}`).to.equal(303);
     }
   }
   /** Replaces the blocks from the payments of an order on, which are in the same block for all shops. */
