@@ -137,6 +137,7 @@ describe("every command", function () {
     for (const words of [
       ["webhook", "deliveries", "--event-type", "invoice.paid"],
       ["webhook", "deliveries"],
+      ["payments", "list", "--sort", "-blockTime"],
       ["analytics", "top", "customers"],
       ["analytics", "top", "organizations"],
     ]) {

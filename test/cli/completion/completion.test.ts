@@ -224,7 +224,7 @@ eachStore("completion", (store) => {
     expect(await refused(receive, 2)).to.include("  --wallet must be an id");
     expect(
       await refused(["payments", "list", "--paid-from", "2031-01-01T00:00:00Z"], 2),
-    ).to.include("  --organization is required with --paid-from, --paid-to,");
+    ).to.include("Give --organization with an id or a name");
     const both = ["wallet", "add", "--network", "sandbox", "--label", "X", ...shop];
     expect(await refused(both, 2)).to.include(
       "  --address, --xpub: give either --address or --xpub\n",

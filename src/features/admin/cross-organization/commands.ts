@@ -1,4 +1,4 @@
-import { commandsOf, anyOrganization, pageFlags } from "../../../api/declare/command.ts";
+import { commandsOf, neededOrganization, pageFlags } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { OversightService } from "./queries.ts";
 
@@ -9,7 +9,13 @@ export const paymentCommands = [
     name: "payments list",
     summary: "List payments, newest first",
     flags: [
-      anyOrganization,
+      {
+        ...neededOrganization,
+        description: `with --paid-from, --paid-to or another --sort than createdAt: ${neededOrganization.description}; otherwise all`,
+        isNeededIf: (call) =>
+          (call.flag("paid-from") ?? call.flag("paid-to")) !== undefined ||
+          !/^-?createdAt$/.test(call.flag("sort") ?? "createdAt"),
+      },
       {
         flags: "--status <status>",
         description: "only payments with this status, or several: confirming,review",
@@ -34,16 +40,15 @@ export const paymentCommands = [
       { flags: "--created-to <time>", description: "created before this time" },
       {
         flags: "--paid-from <time>",
-        description: "in a block at or after this time; requires --organization",
+        description: "in a block at or after this time",
       },
       {
         flags: "--paid-to <time>",
-        description: "in a block before this time; requires --organization",
+        description: "in a block before this time",
       },
       {
         flags: "--sort <order>",
-        description:
-          "createdAt, blockTime or amount, with a leading - for descending order; all but createdAt require --organization",
+        description: "createdAt, blockTime or amount, with a leading - for descending order",
         async choices() {
           const { paymentSorts } = await import("../../payments/index.ts");
           return paymentSorts;
