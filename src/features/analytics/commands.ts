@@ -223,9 +223,6 @@ async function rankingOf(
   if (ranking === undefined) {
     throw new InvalidRequest(`Choose what to rank: ${rankings.join(", ")}.`);
   }
-  if (ranking !== "organizations" && organizationId === undefined) {
-    throw invalidField("/organizationId", "required", `is required to rank ${ranking}`);
-  }
   if (ranking === "organizations" && organizationId !== undefined) {
     throw invalidField(
       "/organizationId",

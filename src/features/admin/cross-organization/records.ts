@@ -122,20 +122,14 @@ describeFields(AdminOperationsStatusRecord, {
 
 export const failedJobQuery = pageParameters;
 export const PlatformPaymentQuery = z.strictObject(platformPaymentQuery);
-/** Delivery filters of the command line. Filters of a single organization's list require the organization. */
-export const DeliveryCommandQuery = z
-  .strictObject({
-    ...pageParameters,
-    organizationId: id("organization").optional(),
-    status: z.enum(deliveryStatuses).optional(),
-    webhookEndpointId: id("webhookEndpoint").optional(),
-    eventType: z.string().optional(),
-  })
-  .refine(
-    ({ organizationId, webhookEndpointId, eventType }) =>
-      organizationId !== undefined || (webhookEndpointId ?? eventType) === undefined,
-    { path: ["organizationId"], error: "is required with an endpoint or event type" },
-  );
+/** Delivery filters of the command line, which needs an organization for those of a single organization's list. */
+export const DeliveryCommandQuery = z.strictObject({
+  ...pageParameters,
+  organizationId: id("organization").optional(),
+  status: z.enum(deliveryStatuses).optional(),
+  webhookEndpointId: id("webhookEndpoint").optional(),
+  eventType: z.string().optional(),
+});
 export const platformDeliveryQuery = {
   ...pageParameters,
   organizationId: id("organization").optional(),
