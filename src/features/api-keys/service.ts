@@ -181,14 +181,10 @@ async function flushLastUse({ db, uses }: Parts, context: WriteContext): Promise
   if (uses.size === 0) return;
   const flushed = [...uses].slice(0, flushedMax).sort(([left], [right]) => (left < right ? -1 : 1));
   for (const [id] of flushed) uses.delete(id);
-  const whens = flushed.map(
-    (_use, place) => `WHEN $${String(place * 2 + 1)} THEN $${String(place * 2 + 2)}`,
-  );
-  const places = flushed.map((_use, place) => `$${String(place * 2 + 1)}`);
   await db.write(context, (tx) =>
-    tx.run(
-      `UPDATE api_keys SET last_used_at = CAST(CASE id ${whens.join(" ")} END AS BIGINT) WHERE id IN (${places.join(", ")})`,
-      flushed.flat(),
+    tx.updateMany(
+      apiKeys,
+      flushed.map(([id, lastUsedAt]) => ({ where: { id }, set: { lastUsedAt } })),
     ),
   );
 }

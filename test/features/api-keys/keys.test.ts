@@ -246,6 +246,39 @@ eachServed("API keys", (served) => {
     );
     expect(app.clock.now() - (row?.at ?? 0)).to.be.within(0, 60_000);
   });
+
+  it("record the last use of each, at most once a minute", async () => {
+    const { app } = served;
+    const keys = await Promise.all([0, 1, 2].map(() => keyOf(app, person, "read")));
+    const use = (place: number) =>
+      expectStatus(app.request("GET", path, { key: keys[place] ?? "" }), 200);
+    const start = app.clock.now();
+    /** The minutes after the start at which each key was used. */
+    const uses = async () => {
+      await app.app.apiKeys.flushLastUse(testContext);
+      const rows = await app.app.db.all<{ prefix: string; at: number | null }>(
+        `SELECT prefix AS "prefix", last_used_at AS "at" FROM api_keys`,
+      );
+      return keys.map((key) => {
+        const at = rows.find(({ prefix }) => prefix === key.slice(0, 14))?.at ?? null;
+        return at === null ? null : Math.floor((at - start) / 60_000);
+      });
+    };
+    await use(0);
+    app.clock.advance(5 * 60_000);
+    await use(1);
+    const first = [0, 5, null];
+    // The app's own flush may have taken a use just before, and still be storing it.
+    await until("the uses", uses, (found) => String(found) === String(first));
+    await use(1);
+    app.clock.advance(50_000);
+    await use(1);
+    await use(2);
+    await until("the third", uses, (found) => String(found) === String([0, 5, 5]));
+    app.clock.advance(2 * 60_000);
+    await use(1);
+    await until("the latest", uses, (found) => String(found) === String([0, 7, 5]));
+  });
 });
 
 eachServed("keys with scope billing", (served) => {

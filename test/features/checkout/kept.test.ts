@@ -8,6 +8,7 @@ import {
 import type { NetworkState } from "../../../src/platform/chain/state/network-state.ts";
 import { testNetworks } from "../../support/merchants.ts";
 import { stillClock } from "../../support/app.ts";
+import { anInvoice, aState, startOfTime } from "./lab.ts";
 
 describe("kept checkouts", () => {
   it("are loaded after the state of their network, so that it is never newer than their payments", async () => {
@@ -84,6 +85,99 @@ describe("kept checkouts", () => {
     const inForce = view(one, payment("ethereum", 90, "confirmed"));
     expect(inForce.confirmingOn.id).to.equal("tron");
     expect(inForce.invoice.confirmations.current).to.equal(confirmations.required - 1);
+  });
+});
+
+describe("the checkouts that are kept", () => {
+  const networks = testNetworks("tron", "ethereum");
+  const enabled = new Set(networks.keys());
+  const merchant = {
+    displayName: "Shop",
+    website: null,
+    contactEmail: null,
+    accentColor: null,
+    allowedOrigins: [],
+    logoPath: null,
+  };
+  const ledger = { payments: [], submitted: [], refunds: [], leftToMerchant: new Set<never>() };
+
+  it("are the last three thousand, and the one that was loaded first makes room for another", async () => {
+    const loaded: string[] = [];
+    const stored = { ...ledger, version: "1", invoice: anInvoice("tron"), merchant };
+    const each = <T>(ids: readonly string[], value: T) =>
+      Promise.resolve(new Map(ids.map((id) => [id, value])));
+    const kept = keepCheckouts({
+      sources: {
+        versions: (ids) => each(ids, { version: "1", network: "tron", networkVersion: 7 }),
+        networkStates: () =>
+          Promise.resolve(new Map([["tron", { ...aState("tron", startOfTime), version: 7 }]])),
+        load(ids) {
+          loaded.push(...ids);
+          return each(ids, { ...stored });
+        },
+      },
+      networks,
+      enabled,
+      clock: stillClock(startOfTime),
+    });
+    const ids = Array.from({ length: 3_001 }, (_, place) => `chk_${String(place)}`);
+    const find = (from: number, to: number) =>
+      Promise.all(ids.slice(from, to).map((id) => kept.find(id)));
+    await find(0, 3_000);
+    await find(0, 3_000);
+    expect(loaded).to.have.length(3_000);
+    await find(3_000, 3_001);
+    expect([kept.last("chk_0"), kept.last("chk_1") === null]).to.deep.equal([null, false]);
+    await find(1, 3_001);
+    expect(loaded).to.have.length(3_001);
+  }).timeout(60_000);
+
+  it("offer the options that are read, were chosen before or have room, and the one in force, cheapest first", () => {
+    const options = [
+      { network: "ethereum", tokenSymbol: "USDT", isHeld: false },
+      { network: "ethereum", tokenSymbol: "USDC", isHeld: true },
+      { network: "tron", tokenSymbol: "USDT", isHeld: true },
+      { network: "removed", tokenSymbol: "USDT", isHeld: true },
+    ];
+    const offered = (
+      changes: Partial<ReturnType<typeof anInvoice>> = {},
+      more: {
+        readonly enabled?: ReadonlySet<string>;
+        readonly disabledTokens?: readonly string[];
+      } = {},
+    ) => {
+      const invoice = anInvoice("tron", { options, ...changes });
+      const states = new Map(
+        (["tron", "ethereum"] as const).map((id) => [
+          id,
+          { ...aState(id, startOfTime), disabledTokens: more.disabledTokens ?? [] },
+        ]),
+      );
+      const view = viewCheckout({ ...ledger, version: "1", invoice, merchant }, states, {
+        networks,
+        enabled: more.enabled ?? enabled,
+      });
+      const shown = view.options.map(
+        ({ network, tokenSymbol, isInForce }) =>
+          `${network.id} ${tokenSymbol}${isInForce ? " in force" : ""}`,
+      );
+      return [view.isAccepted, ...shown];
+    };
+    const all = ["tron USDT in force", "ethereum USDT", "ethereum USDC"];
+    expect(offered()).to.deep.equal([true, ...all]);
+    expect(offered({ hasRoom: false })).to.deep.equal([
+      true,
+      "tron USDT in force",
+      "ethereum USDC",
+    ]);
+    expect(offered({}, { enabled: new Set(["ethereum"]) })).to.deep.equal([false, ...all]);
+    expect(offered({}, { enabled: new Set(["tron"]) })).to.deep.equal([true, "tron USDT in force"]);
+    expect(offered({}, { disabledTokens: ["USDT"] })).to.deep.equal([
+      false,
+      "tron USDT in force",
+      "ethereum USDC",
+    ]);
+    expect(offered({ options: [] })).to.deep.equal([true]);
   });
 });
 

@@ -256,6 +256,14 @@ describe("the page of a checkout", () => {
       const [above = ""] = (await html()).split('id="amount"');
       expect(textOf(above), result).to.contain(said).and.not.to.contain("Already sent it?");
     }
+    // In the list of what the payer entered, an unknown transaction is one that is looked for, while it is.
+    const listed = async (result: "looking" | "unknown") => {
+      lab.world.claims = [{ transactionHash: aHash("b"), result }];
+      lab.change({});
+      const [, ...entries] = (await html()).split(aHash("b"));
+      return textOf(entries.at(-1) ?? "");
+    };
+    expect(await listed("unknown")).to.equal(await listed("looking"));
     lab.world.claims = [];
     lab.change({});
     expect(textOf(await html())).to.contain("Already sent it? Please don't send it twice");

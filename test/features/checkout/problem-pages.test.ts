@@ -34,8 +34,11 @@ describe("problems of the payer's pages", () => {
       "/pay/a/b/c",
       `/pay/${checkoutId}/nothing`,
     ]) {
-      await pageOf(await lab.get(path), 404, "We can't find this payment link");
+      const page = await pageOf(await lab.get(path), 404, "We can't find this payment link");
+      expect(page).not.to.contain(`href="/pay/${checkoutId}"`).and.not.to.contain("null");
     }
+    const wrong = await (await send("/pay/", { method: "DELETE" })).text();
+    expect(wrong).to.contain("<!doctype html>").and.not.to.contain("null");
   });
 
   for (const [what, path, init, status] of [

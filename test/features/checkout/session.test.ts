@@ -312,6 +312,12 @@ describe("getCheckoutSession", () => {
     const expired = await shown({ status: "expired" });
     expect(expired).to.include({ state: "expired_unpaid", nextAction: "request_refund" });
     expect(expired.words).to.match(/12\.50 USDT has arrived .* Ask for the refund/);
+    // Neither if only the merchant may create the next refund, nor on a network on which no address can be checked.
+    lab.world.leftToMerchant = [rejected.id];
+    expect(await shown({ status: "expired" })).not.to.include({ nextAction: "request_refund" });
+    lab.world.leftToMerchant = [];
+    lab.world.payments = [{ ...rejected, network: "removed" }];
+    expect(await shown({ status: "expired" })).not.to.include({ nextAction: "request_refund" });
     // Beside the payments that paid the invoice: there is money left over although it is paid.
     lab.world.payments = [rejected, aPayment({ transactionHash: aHash("b") })];
     const paid = await shown({ status: "paid", ...received("25.0001"), paidAt: startOfTime });
@@ -526,6 +532,39 @@ describe("the state of a checkout", () => {
     expect(of({ status: "expired" }, [gone], now + hour - 1)).to.equal("reverted");
     expect(of({ status: "expired" }, [gone], now + hour)).to.match(/^expired/);
     expect(of({ status: "expired" }, [{ ...gone, isExpectedBack: false }])).to.match(/^expired/);
+  });
+
+  it("says that another amount arrived only if no amount of the invoice explains it", () => {
+    const amounts = (...texts: readonly string[]) =>
+      texts.map((text) => ({ ...inReview, amount: inUsdt(text).units }));
+    const notices = (
+      payments: Parameters<typeof stateOf>[0]["payments"],
+      [received = "0.00", remaining = "25.0001"]: readonly string[] = [],
+      isAddressShared = true,
+    ) => {
+      const sums = { received: inUsdt(received), remaining: inUsdt(remaining) };
+      const invoice = { ...anInvoice("ethereum", { isAddressShared }), ...sums };
+      const inputs = { invoice, payments, submitted: [], network, networkState: null };
+      return noticesOf({ ...inputs, isAccepted: true }, "in_review", now);
+    };
+    const part = ["10.00", "15.0001"];
+    for (const [payments, sums, isOther] of [
+      [amounts("25.0001"), [], false],
+      [amounts("24.50"), [], true],
+      [amounts("15.0001"), part, false],
+      [amounts("15.0001"), ["10.00", "14.00"], false],
+      [amounts("14.00"), ["10.00", "14.00"], false],
+      [amounts("35.0001"), part, true],
+      [amounts("10.00", "15.0001"), [], false],
+      [amounts("10.00", "5.00"), part, true],
+      [[...amounts("5.00"), { ...inReview, status: "confirmed" as const }], part, true],
+      [amounts("24.50").map((one) => ({ ...one, token: "USDC" })), [], false],
+      [amounts("24.50").map((one) => ({ ...one, network: "tron" })), [], false],
+    ] as const) {
+      const expected = isOther ? ["other_amount"] : [];
+      expect(notices(payments, sums), String(payments[0]?.amount)).to.deep.equal(expected);
+      expect(notices(payments, sums, false)).to.deep.equal([]);
+    }
   });
 
   it("is remarked on by nothing once the invoice is paid", () => {
