@@ -4,7 +4,7 @@ import { day, type Clock, type Instant } from "../../kernel/clock.ts";
 import { Defect, NotFound } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
+import type { Database, Reader, RowOf, Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Passwords } from "../../platform/secrets/passwords.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
 import {
@@ -133,9 +133,7 @@ async function reset(
   if (parseToken(resetToken, "passwordReset") === null) throw invalidResetToken();
   const tokenHash = hashToken(resetToken);
   const given = await db.findOne(passwordResets, "WHERE token_hash = $1", [tokenHash]);
-  if (given === null || given.usedAt !== null || given.expiresAt <= clock.now()) {
-    throw invalidResetToken();
-  }
+  if (given === null || !isUsable(given, clock.now())) throw invalidResetToken();
   const owner = await userView(db, given.userId);
   await requireStrong(passwords, input.newPassword, owner?.email, "/newPassword");
   const passwordHash = await passwords.hash(input.newPassword);
@@ -144,9 +142,7 @@ async function reset(
     // Lock order: the user before the token, as in every password change.
     const locked = await lockUser(tx, given.userId);
     const current = await tx.lockOne(passwordResets, "WHERE token_hash = $1", [tokenHash]);
-    if (current === null || current.usedAt !== null || current.expiresAt <= at) {
-      throw invalidResetToken();
-    }
+    if (current === null || !isUsable(current, at)) throw invalidResetToken();
     if (locked === null) throw new Defect("a reset names a user who is not there");
     await changePasswordHash(tx, locked.id, passwordHash);
     await revokeSessionsOf(tx, locked.id, at, null);
@@ -155,6 +151,14 @@ async function reset(
     return locked;
   });
   loginLock.forget({ email: user.email, ip: context.ip });
+}
+
+/** Whether a reset was not used yet and has not expired. */
+export function isUsable(
+  { usedAt, expiresAt }: Pick<RowOf<typeof passwordResets>, "usedAt" | "expiresAt">,
+  at: Instant,
+): boolean {
+  return usedAt === null && at < expiresAt;
 }
 
 function record({ journal }: Deps, tx: Tx, at: Instant, action: string, userId: Id<"user">): void {

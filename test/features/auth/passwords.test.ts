@@ -1,5 +1,6 @@
 // Changing and resetting a password over HTTP, on both databases.
 import { expect } from "chai";
+import { isUsable } from "../../../src/features/auth/passwords.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { newToken } from "../../../src/platform/secrets/tokens.ts";
@@ -177,5 +178,14 @@ eachStore("a password", (store) => {
       .createReset(testContext, { email: "nobody@example.com" })
       .catch((error: unknown) => error);
     expect(problem).to.have.property("status", 404);
+  });
+});
+
+describe("the reset of a password", () => {
+  it("can be used once, until it expires", () => {
+    const expiresAt = 1_800_000_000_000;
+    expect(isUsable({ usedAt: null, expiresAt }, expiresAt - 1)).to.equal(true);
+    expect(isUsable({ usedAt: null, expiresAt }, expiresAt)).to.equal(false);
+    expect(isUsable({ usedAt: expiresAt - 9, expiresAt }, expiresAt - 1)).to.equal(false);
   });
 });

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import {
+  countTroubled,
   createEndpointHealth,
   scheduleDeliveries,
   goodHealth,
@@ -10,7 +11,7 @@ import {
   type Health,
 } from "../../../src/features/webhooks/delivery/circuit-breaker.ts";
 import type { Attempt } from "../../../src/features/webhooks/delivery/attempt.ts";
-import { demandOf } from "../../../src/features/webhooks/delivery/deliverer.ts";
+import { demandOf, turnOf } from "../../../src/features/webhooks/delivery/deliverer.ts";
 import type { EndpointBacklog } from "../../../src/features/webhooks/delivery/leases.ts";
 import { createEndpointRateLimit } from "../../../src/features/webhooks/delivery/rate-limit.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -79,6 +80,44 @@ describe("the health of all endpoints", () => {
     expect(health.of(idOf(0)).concurrency).to.equal(1);
     health.learn([slow(1_000, 6 * minute)], 6 * minute);
     expect(health.of(idOf(0))).to.equal(goodHealth);
+  });
+});
+
+describe("the turn of an endpoint", () => {
+  const now = 1_800_000_000_000;
+  const waiting = { status: "enabled", pausedSince: null, probeAt: null, dueAt: now + 1 } as const;
+
+  it("is for all due deliveries, for one that is tried alone, or for none", () => {
+    const paused = { pausedSince: now - 1, dueAt: now } as const;
+    for (const [changes, turn] of [
+      [{ dueAt: now }, "all"],
+      [{}, "none"],
+      [{ dueAt: now, status: "disabled" }, "none"],
+      // Ahead of its schedule, a delivery is tried alone only after a failure, and twenty times.
+      [{ probeAt: now }, "lone"],
+      [{ probeAt: now + 1 }, "none"],
+      [{ probeAt: now, attempts: 0 }, "none"],
+      [{ probeAt: now, earlyAttempts: 19 }, "lone"],
+      [{ probeAt: now, earlyAttempts: 20 }, "none"],
+      [{ probeAt: now, dueAt: now }, "all"],
+      [paused, "none"],
+      [{ ...paused, probeAt: now + 1 }, "none"],
+      [{ ...paused, probeAt: now, attempts: 0, earlyAttempts: 20 }, "lone"],
+    ] as const) {
+      const backlog = { ...waiting, attempts: 1, earlyAttempts: 0, ...changes } as EndpointBacklog;
+      expect(turnOf(backlog, now), JSON.stringify(changes)).to.equal(turn);
+    }
+  });
+
+  it("uses the room of troubled endpoints for all requests of one that fails, and for retries elsewhere", () => {
+    const open = [
+      ["failing", { count: 3, retries: 1 }],
+      ["healthy", { count: 20, retries: 4 }],
+      ["unknown", { count: 5, retries: 0 }],
+    ] as const;
+    const failing = after(goodHealth, 0, 1);
+    expect(countTroubled(open, (id) => (id === "failing" ? failing : goodHealth))).to.equal(7);
+    expect(countTroubled([], () => failing)).to.equal(0);
   });
 });
 

@@ -65,6 +65,18 @@ export function isTroubled(health: Health): boolean {
   return health.recent.at(-1)?.isGood === false;
 }
 
+/** Counts the open requests of troubled endpoints, and the retries at all others. */
+export function countTroubled<EndpointId extends string>(
+  open: Iterable<readonly [EndpointId, { readonly count: number; readonly retries: number }]>,
+  healthOf: (endpointId: EndpointId) => Health,
+): number {
+  let troubled = 0;
+  for (const [endpointId, { count, retries }] of open) {
+    troubled += isTroubled(healthOf(endpointId)) ? count : retries;
+  }
+  return troubled;
+}
+
 /** Whether the information is outdated. */
 export function isForgettable(health: Health, now: Instant): boolean {
   return health.recent.every((attempt) => now - attempt.at >= windowMs);

@@ -12,7 +12,7 @@ import {
   createEndpointHealth,
   scheduleDeliveries,
   leasesPerEndpointMax,
-  isTroubled,
+  countTroubled,
   type Demand,
 } from "./circuit-breaker.ts";
 import { createOpenDeliveries } from "./open-deliveries.ts";
@@ -93,7 +93,7 @@ export function demandOf(backlog: EndpointBacklog, now: Instant): Demand<Id<"web
 const earlyAttemptsMax = 20;
 
 /** Whether an endpoint may be sent all its due deliveries now, only one, or none. */
-function turnOf(
+export function turnOf(
   { status, dueAt, pausedSince, probeAt, attempts, earlyAttempts }: EndpointBacklog,
   now: Instant,
 ): "all" | "lone" | "none" {
@@ -190,10 +190,7 @@ function roomFor(
   now: Instant,
 ): Map<Id<"webhookEndpoint">, number> {
   const { health, pace, open } = state;
-  let troubled = 0;
-  for (const [endpointId, { count, retries }] of open.byEndpoint()) {
-    troubled += isTroubled(health.of(endpointId)) ? count : retries;
-  }
+  const troubled = countTroubled(open.byEndpoint(), health.of);
   const free = Math.min(concurrencyMax - state.sending, heldMax - open.count());
   const wanted = scheduleDeliveries(
     backlogs
