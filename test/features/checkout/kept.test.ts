@@ -110,7 +110,9 @@ describe("the checkouts that are kept", () => {
       sources: {
         versions: (ids) => each(ids, { version: "1", network: "tron", networkVersion: 7 }),
         networkStates: () =>
-          Promise.resolve(new Map([["tron", { ...aState("tron", startOfTime), cursorHash: "", version: 7 }]])),
+          Promise.resolve(
+            new Map([["tron", { ...aState("tron", startOfTime), cursorHash: "", version: 7 }]]),
+          ),
         load(ids) {
           loaded.push(...ids);
           return each(ids, { ...stored });
