@@ -96,6 +96,22 @@ eachStore("a server that is killed", function (store) {
     });
   }
 
+  /** Opens the store of the installation beside its server. */
+  const openStore = () =>
+    store.open(
+      "url" in place ? place : { sqliteFile: join(till.env["TILL_DATA_DIR"] ?? "", "till.db") },
+    );
+
+  /** Returns the height of the sandbox's chain. */
+  async function chainHeight(): Promise<number> {
+    const db = await openStore();
+    const [tip] = await db.all<{ height: number }>(
+      `SELECT MAX(last_height) AS "height" FROM sandbox_segments`,
+    );
+    await db.close();
+    return tip?.height ?? 0;
+  }
+
   async function paymentsOf({ id }: Invoice): Promise<readonly unknown[]> {
     return (await shop().payments.list(organizationId, { invoiceId: id })).data;
   }
@@ -106,8 +122,12 @@ eachStore("a server that is killed", function (store) {
     await command("sandbox", "pay", invoice.id);
     await server.kill();
     await endLeases();
-    await command("sandbox", "mine", "3");
+    const before = await chainHeight();
+    // It makes the blocks at once, and then waits for a server that reads them.
+    const mining = command("sandbox", "mine", "3");
+    await until("blocks without a server", chainHeight, (height) => height > before);
     server = await till.serve();
+    await mining;
     await invoiceIs(invoice, "paid");
     expect(await paymentsOf(invoice)).to.have.length(1);
     const events = await webhooksOf(receiver, secret, "invoice.paid");
@@ -169,9 +189,7 @@ eachStore("a server that is killed", function (store) {
       if (earlier != null) expect(results).to.deep.equal(earlier.results);
       expect(new Set(results.map(({ outcome }) => outcome))).to.deep.equal(new Set(["created"]));
     }
-    const db = await store.open(
-      "url" in place ? place : { sqliteFile: join(till.env["TILL_DATA_DIR"] ?? "", "till.db") },
-    );
+    const db = await openStore();
     const [counted] = await db.all<{ count: number }>(
       `SELECT COUNT(*) AS "count" FROM invoices WHERE external_id LIKE 'batch %'`,
     );
