@@ -55,6 +55,10 @@ export const webhookSchemas: Readonly<Record<string, Json>> = {
   WebhookMessage: {
     type: "object",
     properties: {
+      id: {
+        type: "string",
+        description: "The event's id, the same for every attempt and replay: the header `webhook-id`.",
+      },
       type: { type: "string", enum: eventTypes, description: "The event type." },
       timestamp: {
         type: "string",
@@ -73,7 +77,7 @@ export const webhookSchemas: Readonly<Record<string, Json>> = {
         description: "Number of the event among those of the endpoint, without gaps.",
       },
     },
-    required: ["type", "timestamp", "data", "apiVersion", "organizationId", "sequence"],
+    required: ["id", "type", "timestamp", "data", "apiVersion", "organizationId", "sequence"],
   },
   WebhookObject: {
     type: "object",

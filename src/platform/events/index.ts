@@ -10,6 +10,7 @@ export type EventRow = RowOf<typeof events>;
 /** Returns the body of an event, with its fields in this order; webhooks and the events list share it. */
 export function eventBody(event: Omit<EventRow, "position">) {
   return {
+    id: event.id,
     type: event.type,
     timestamp: toIso(event.occurredAt),
     data: { ...event.payload, objectVersion: event.objectVersion },

@@ -49,9 +49,9 @@ export function eventsReference(kept: DeliveriesKept): string {
   return [
     "# Events",
     "",
-    "A webhook endpoint selects from these types; an endpoint that selects none receives all. There are no patterns such as `invoice.*`. A shop needs those of its invoices and refunds, `payment.needs_review`, `payment.accepted` and `payment.rejected`, and at a shared address `transfer.unmatched` and `wallet_capacity.half_used`. [Receiving webhooks](guides/webhooks.md) has a receiver.",
+    "A webhook endpoint selects from these types; an endpoint that selects none receives all. There are no patterns such as `invoice.*`. A shop needs all types of invoices, and at a shared address also `transfer.unmatched` and `wallet_capacity.half_used`. [Receiving webhooks](guides/webhooks.md) has a receiver.",
     "",
-    "A webhook's body is `{ type, timestamp, data, apiVersion, organizationId, sequence }`: `sequence` numbers the events of the endpoint without gaps. `GET /v1/organizations/{organizationId}/events` returns the same bodies, oldest first, with the event's `id` instead of the `sequence`; the `id` is the `webhook-id` header of the deliveries.",
+    "A webhook's body is `{ id, type, timestamp, data, apiVersion, organizationId, sequence }`: `id` is the event's, the same for every attempt and replay, and in the header `webhook-id` too; `sequence` numbers the events of the endpoint without gaps. `GET /v1/organizations/{organizationId}/events` returns the same bodies, oldest first, without the `sequence`.",
     "",
     "`data` is the record in the column's schema ([records](api/records.md)) at the time of the change, with `objectVersion`, which each change of the object increments, and with `previousStatus` if the status changed. Decide by the record and not by the type: the first event that reaches you after a change may be a later one. Ignore an event whose `objectVersion` is not higher than the one that you have of the object; the events of one change share it.",
     "",

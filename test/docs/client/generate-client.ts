@@ -144,7 +144,7 @@ export type WebhookEventType = keyof WebhookData;
 
 /** An event of these types, by default of any: compare \`type\`, and \`data\` has its type. */
 export type Event<Type extends WebhookEventType = WebhookEventType> = {
-  readonly [Each in Type]: Omit<WebhookMessage, "type" | "data" | "sequence"> & {
+  readonly [Each in Type]: Omit<WebhookMessage, "id" | "type" | "data" | "sequence"> & {
     /** The event's id, the same for every attempt and replay: skip ids that you have stored. */
     readonly id: string;
     readonly type: Each;

@@ -75,7 +75,7 @@ const extras: readonly (readonly [name: string, of: RegExp])[] = [
 export function bodyFaults(body: Json, type: string, record: string, schemas: Schemas): string[] {
   const faults: string[] = [];
   const names = Object.keys(body).join();
-  if (names !== "type,timestamp,data,apiVersion,organizationId") faults.push(`it has ${names}`);
+  if (names !== "id,type,timestamp,data,apiVersion,organizationId") faults.push(`it has ${names}`);
   if (body["type"] !== type) faults.push(`it says ${String(body["type"])}`);
   const data = { ...(body["data"] as Json) };
   if (typeof data["objectVersion"] !== "number") faults.push("data.objectVersion is missing");

@@ -64,7 +64,9 @@ eachStore("webhook deliveries", (store) => {
       first?.body.toString() ?? "",
       first?.headers as Record<string, string>,
     ) as Record<string, unknown>;
+    expect(message["id"]).to.equal(first?.headers["webhook-id"]);
     expect(Object.keys(message)).to.deep.equal([
+      "id",
       "type",
       "timestamp",
       "data",
