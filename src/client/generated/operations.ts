@@ -707,7 +707,7 @@ export interface WebhooksOperations {
   /**
    * List events, oldest first: `listEvents`, `GET /v1/organizations/{organizationId}/events`.
    *
-   * For clients that poll instead of receiving webhooks, or that catch up after a break. Items have the body of the webhook plus the event's id, without `sequence`, which counts per endpoint. To continue, send `nextCursor` as `after`; to begin behind an event that you have, send its id. A cursor does not expire, unless the operator restores a backup from before it, and an event's id does when the event is deleted after 90 days. The error then has the code `outdated_cursor`: start again without `after`, and skip the ids that you have. Reading on never skips or repeats an event, even while new ones arrive. `types` filters by types, separated by commas; a filtered page may be empty while `hasMore` is true.
+   * For clients that poll instead of receiving webhooks, or that catch up after a break. Items have the body of the webhook without `sequence`, which counts per endpoint. To continue, send `nextCursor` as `after`; to begin behind an event that you have, send its id. A cursor does not expire, unless the operator restores a backup from before it, and an event's id does when the event is deleted after 90 days. The error then has the code `outdated_cursor`: start again without `after`, and skip the ids that you have. Reading on never skips or repeats an event, even while new ones arrive. `types` filters by types, separated by commas; a filtered page may be empty while `hasMore` is true.
    *
    * Needs the permission `organization:read` in the organization.
    */

@@ -2639,6 +2639,8 @@ export interface WebhookEndpointList {
 }
 
 export interface WebhookMessage {
+  /** The event's id, the same for every attempt and replay: the header `webhook-id`. */
+  readonly id: string;
   /** The event type. */
   readonly type: "invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping";
   /** Time of the event: ISO 8601, UTC. */
@@ -2730,7 +2732,7 @@ export type WebhookEventType = keyof WebhookData;
 
 /** An event of these types, by default of any: compare `type`, and `data` has its type. */
 export type Event<Type extends WebhookEventType = WebhookEventType> = {
-  readonly [Each in Type]: Omit<WebhookMessage, "type" | "data" | "sequence"> & {
+  readonly [Each in Type]: Omit<WebhookMessage, "id" | "type" | "data" | "sequence"> & {
     /** The event's id, the same for every attempt and replay: skip ids that you have stored. */
     readonly id: string;
     readonly type: Each;
