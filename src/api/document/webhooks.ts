@@ -57,7 +57,8 @@ export const webhookSchemas: Readonly<Record<string, Json>> = {
     properties: {
       id: {
         type: "string",
-        description: "The event's id, the same for every attempt and replay: the header `webhook-id`.",
+        description:
+          "The event's id, the same for every attempt and replay: the header `webhook-id`.",
       },
       type: { type: "string", enum: eventTypes, description: "The event type." },
       timestamp: {
