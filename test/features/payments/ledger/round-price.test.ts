@@ -128,6 +128,11 @@ eachStore("A payment of the round price", (store) => {
     await expectStatus(post(accept), 200);
     expect(await read(second)).to.include({ paidTokenAmount: "25.00" });
     // A transfer that counts for one of them does not wait for the other.
-    expect(await paymentOf(third)).to.include({ status: "rejected" });
+    const dropped = await paymentOf(third);
+    expect(dropped).to.include({ status: "rejected" });
+    for (const one of [payment, dropped]) {
+      const again = await post(`/payments/${String(one?.["id"])}/reject`);
+      expect([again.status, again.body["code"]]).to.deep.equal([409, "payment_not_in_review"]);
+    }
   });
 });

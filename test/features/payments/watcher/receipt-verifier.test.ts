@@ -186,6 +186,11 @@ describe("A payment's receipt", () => {
     till.readmitted.at = till.now();
     till.view(0).receipt = receiptWith();
     expect(await till.verify()).to.deep.equal(verified);
+    const together = open({ receipt: receiptWith({ succeeded: false }) });
+    await together.verify();
+    together.readmitted.at = together.now();
+    together.view(0).receipt = receiptWith();
+    expect(await together.verify()).to.deep.equal(verified);
   });
 
   it("releases the payment once it agrees, and the waiting times start over", async () => {
