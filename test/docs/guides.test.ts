@@ -110,7 +110,9 @@ describe("the guides of the sandbox", () => {
 
   it("lead each odd payment to its status, its exception and its events", async function () {
     this.timeout(180_000);
-    for (const row of rowsOf(await read("odd-payments"))) {
+    // The rows of words name commands too, without a status.
+    const rows = rowsOf(await read("odd-payments")).filter(({ rest }) => rest.length > 1);
+    for (const row of rows) {
       const [status = "", exception = "", ...events] = row.rest.flatMap(codes);
       const { id, ...invoice } = await done(row, status, exception);
       // The last one may tell of a confirmation that comes after the status.
