@@ -151,7 +151,7 @@ export type Step =
     }
   | {
       readonly kind: "decide";
-      readonly what: "allocate" | "ignore" | "accept" | "reject" | "reverse";
+      readonly what: "allocate" | "ignore" | "accept" | "reject" | "reverse" | "move";
       readonly item: number;
       readonly invoice: number;
     }
@@ -316,6 +316,7 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
         "accept",
         "reject",
         "reverse",
+        "move",
       ]),
       item: chance.below(20),
       invoice: chance.below(20),

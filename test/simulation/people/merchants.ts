@@ -162,8 +162,8 @@ export function makeMerchants(ground: Ground): Merchants {
       );
       return;
     }
-    const wanted =
-      what === "reverse" ? "status IN ('confirming', 'confirmed')" : "status = 'review'";
+    const isCounted = what === "reverse" || what === "move";
+    const wanted = isCounted ? "status IN ('confirming', 'confirmed')" : "status = 'review'";
     const rows = await db.find(payments, `WHERE ${wanted} ORDER BY id`);
     const row = rows[item % rows.length];
     if (row === undefined) return;
@@ -172,6 +172,17 @@ export function makeMerchants(ground: Ground): Merchants {
       decided.add(one.invoiceId);
     }
     if (what === "accept") noteGiven(transactionHash, invoiceId);
+    if (what === "move") {
+      const to = await invoiceAt(step.invoice);
+      if (to === null) return;
+      decided.add(to.id);
+      noteGiven(transactionHash, to.id);
+      const input = { toInvoiceId: to.id, cancel: item % 4 === 0 };
+      await attempt(({ services }) =>
+        services.decisions.reverse(testContext, organizationId, id, input),
+      );
+      return;
+    }
     await attempt(({ services }) => services.decisions[what](testContext, organizationId, id));
   }
 

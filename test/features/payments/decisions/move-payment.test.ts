@@ -211,16 +211,4 @@ eachStore("A payment that is moved to another invoice", (store) => {
     await desk.counter.wallet(other);
     return other;
   }
-
-  it("takes the place of a payment in review that the payer has named on the page of the second invoice", async () => {
-    const { first, second, hash } = await partAndSecond();
-    const path = `/v1/checkout/${String(second["checkoutId"])}/transactions`;
-    const body = { transactionHash: `0x${hash}` };
-    await expectStatus(desk.counter.app.request("POST", path, { body }), 202);
-    await desk.examine();
-    await moved(await newest(first), second);
-    const found = (await paymentsOf(second)).filter(({ status }) => status !== "rejected");
-    expect(found).to.have.length(1);
-    expect(found[0]).to.include({ amount: "12.50", status: "confirming" });
-  });
 });

@@ -5,6 +5,7 @@ import {
   isPayable,
   mayBeRequested,
   overRefunded,
+  surplusInTime,
   surplusOf,
   type PayerSurplusPayment,
   type SurplusInputs,
@@ -198,6 +199,49 @@ describe("a refund", () => {
     expect(isOffered({ ...inReview, isSpare: true })).to.equal(true);
     expect(isOffered({ ...inReview, isSpare: true, refunded: 10n })).to.equal(false);
     expect(isOffered({ ...inReview, isSpare: true }, { status: "open" })).to.equal(false);
+  });
+
+  it("is never possible by waiting alone if the invoice needs the payment, or the merchant decides about it", () => {
+    const inTime = (
+      status: SurplusInputs["status"],
+      changes: Partial<SurplusPayment> = {},
+      askedAmount = 10n,
+      others: readonly SurplusPayment[] = [],
+    ) => {
+      const each = { ...payment(1, "one", 5, 100), ...changes };
+      const claimed = {
+        transfer: { amount: 10n, status: "orphaned" },
+        claiming: [each, ...others],
+      } as const;
+      const given = { status, terms: { ...single, askedAmount }, ledger: [each, ...others] };
+      return surplusInTime(each, given, claimed);
+    };
+    const young = { status: "confirming" } as const;
+    const gone = { status: "reverted", statusWhenBack: "confirming" } as const;
+    const heldGone = { status: "reverted", statusWhenBack: "review" } as const;
+    for (const status of ["open", "partially_paid", "confirming", "paid"] as const) {
+      for (const changes of [young, gone]) {
+        expect(inTime(status, changes), status).to.equal(0n);
+        expect(inTime(status, changes, 4n), status).to.equal(6n);
+      }
+    }
+    expect([inTime("expired", young), inTime("canceled", gone)]).to.deep.equal([10n, 10n]);
+    // The newest payments have the excess, whether an older one is confirmed or not.
+    for (const [height, surplus] of [
+      [4, 10n],
+      [6, 0n],
+    ] as const) {
+      const other = { ...payment(2, "one", height, 90), ...young };
+      expect(inTime("confirming", young, 10n, [other]), String(height)).to.equal(surplus);
+    }
+    for (const held of [heldGone, { status: "review" } as const]) {
+      expect([inTime("open", held), inTime("expired", held)]).to.deep.equal([0n, 10n]);
+    }
+    expect(inTime("open", { status: "rejected" })).to.equal(10n);
+    const managed = { ...inputs, terms: { ...single, managedBy: "billing" as const } };
+    const [each] = [payment(1, "one", 5, 100)];
+    const claimed = { transfer: { amount: 10n, status: "seen" }, claiming: [each] } as const;
+    expect(surplusInTime(each, managed, claimed)).to.equal(0n);
   });
 
   it("is too much if a counted payment has less surplus than was refunded once the invoice is paid", () => {
