@@ -317,6 +317,7 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
         "reject",
         "reverse",
         "move",
+        "move",
       ]),
       item: chance.below(20),
       invoice: chance.below(20),

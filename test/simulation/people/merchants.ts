@@ -173,8 +173,13 @@ export function makeMerchants(ground: Ground): Merchants {
     }
     if (what === "accept") noteGiven(transactionHash, invoiceId);
     if (what === "move") {
-      const to = await invoiceAt(step.invoice);
-      if (to === null) return;
+      const others = await db.find(
+        invoices,
+        "WHERE organization_id = $1 AND id <> $2 AND status <> 'draft' AND managed_by IS NULL ORDER BY id",
+        [organizationId, invoiceId],
+      );
+      const to = others[step.invoice % others.length];
+      if (to === undefined) return;
       decided.add(to.id);
       noteGiven(transactionHash, to.id);
       const input = { toInvoiceId: to.id, cancel: item % 4 === 0 };
