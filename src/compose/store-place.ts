@@ -58,7 +58,7 @@ export function storeBehind(place: StoreLocation, lacking: number | "keyed audit
 export function noStore(place: StoreLocation): Error {
   const isFile = place.databaseUrl === null;
   const elsewhere = isFile
-    ? "set TILL_DATA_DIR; for a running demo, to the data folder that it prints"
+    ? "set TILL_DATA_DIR; for a running demo, to the data folder that it prints, and that goes when the demo ends"
     : "correct DATABASE_URL";
   return new NoStore(
     `${storeName(place)} does not exist or is incomplete. Create a store with till init, or ${elsewhere}.`,

@@ -54,7 +54,8 @@ function roomsOf(files: readonly MarkdownFile[]): readonly Room[] {
     {
       title: "Understand",
       links: [
-        ...named("docs/glossary", "docs/architecture", "docs/faults", "docs/performance"),
+        ...named("docs/glossary", "docs/architecture", "docs/promises"),
+        ...named("docs/faults", "docs/performance"),
         ...below("design"),
       ],
     },
