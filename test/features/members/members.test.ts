@@ -1,5 +1,6 @@
 // Members over HTTP, on both databases: who may give and take which role, and that an owner always stays.
 import { expect } from "chai";
+import { returnedMembers } from "../../../src/features/members/index.ts";
 import { roles, type Role } from "../../../src/api/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import {
@@ -244,5 +245,14 @@ eachStore("the members API", (store) => {
       ["member.role_changed", { userId: viewer.userId, role: { from: "viewer", to: "member" } }],
       ["member.removed", { userId: viewer.userId, role: "member" }],
     ]);
+  });
+
+  it("come back with a restore only if the former store had removed them", async () => {
+    const { db } = app.app;
+    const former = await store.open();
+    const back = (await returnedMembers(db, former)).filter(({ email }) => email === ada.email);
+    expect(back).to.deep.equal([{ email: ada.email, organization: "Ada's shop", role: "owner" }]);
+    expect(await returnedMembers(db, db)).to.deep.equal([]);
+    expect(await returnedMembers(db, null)).to.deep.equal([]);
   });
 });
