@@ -84,7 +84,6 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   const state = stateOf(view, at);
   const returnable = returnablePayments(view);
   const refunds = refundsOf(view, returnable);
-  const { canRequestRefund } = refunds;
   const nextAction = nextActionOf(state, view, refunds, at);
   const spare = new Set(
     returnable.filter(({ status }) => status === "rejected").map(({ id }) => id),
@@ -141,7 +140,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
       transactionHash: hashText(view, id, transactionHash),
       result,
     })),
-    canRequestRefund,
+    canRequestRefund: refunds.canRequestRefund,
     refunds: view.refunds.map((refund) => presentRefund(refund, view)),
     options: mayChooseOption(state, view, at) ? optionsOf(view) : [],
     redirectUrl: invoice.redirectUrl,

@@ -136,18 +136,27 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
       const next = refundOr(text.expiredPartlyNext);
       return ["careful", text.expiredPartlyHeadline, text.expiredPartlyLead, ...notices, ...next];
     }
-    case "canceled": {
-      if (isLeftToMerchant(session)) {
-        return ["over", text.canceledHeadline, ...notices, ...leftSteps(text)];
-      }
-      const lead = isRefundNext(session) ? text.notNeededLead : text.canceledLead;
-      return ["over", text.canceledHeadline, lead, ...notices, ...refundOr(text.canceledSent)];
-    }
+    case "canceled":
+      return canceledDraft(session, text, notices);
     case "canceled_review":
       return ["careful", text.canceledPaidHeadline, text.canceledPaidLead, ...notices, ...waiting];
     case "cannot_check":
       return cannotCheckDraft(session, text, notices);
   }
+}
+
+function canceledDraft(
+  session: CheckoutSession,
+  text: Catalogue,
+  notices: readonly string[],
+): Draft {
+  const { canceledHeadline, canceledLead, canceledSent, notNeededLead } = text;
+  if (isLeftToMerchant(session)) {
+    return ["over", canceledHeadline, ...notices, ...leftSteps(text)];
+  }
+  const lead = isRefundNext(session) ? notNeededLead : canceledLead;
+  const next = refundStep(session, text, canceledSent);
+  return ["over", canceledHeadline, lead, ...notices, ...next];
 }
 
 /** Returns the words while nothing was found and there is news of what the payer has sent; null without any. */
