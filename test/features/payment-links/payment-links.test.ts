@@ -125,6 +125,17 @@ eachStore("a payment link", (store) => {
     const refused = await (await fetch(`${url}?failed=amount&lang=de`)).text();
     expect(refused).to.contain("Dieser Betrag ist hier nicht möglich");
     expect(await invoicesOf(shop, link["id"])).to.deep.equal([]);
+    const bounds = /From \$|At least \$|At most \$/;
+    for (const [given, words] of [
+      [{ minAmount: "5", maxAmount: "50" }, "From $5.00 to $50.00"],
+      [{ minAmount: "5" }, "At least $5.00"],
+      [{ maxAmount: "50" }, "At most $50.00"],
+      [{}, null],
+    ] as const) {
+      const page = await (await fetch(String((await create(shop, given)).body["url"]))).text();
+      if (words === null) expect(page).not.to.match(bounds);
+      else expect(page).to.contain(words);
+    }
   });
 
   it("asks for its own amount, whatever a payer sends", async () => {
