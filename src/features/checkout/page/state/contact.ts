@@ -20,14 +20,14 @@ export function makeHelp(session: CheckoutSession, text: Catalogue): HelpModel {
   const { reference } = invoice;
   const subject = encodeURIComponent(fill(text.mailSubject, { reference }));
   // An address may contain ? and &, which would begin further fields of the mail.
-  const to = email === null ? null : encodeURIComponent(email).replace("%40", "@");
+  const addressOf = (given: string) => encodeURIComponent(given).replace("%40", "@");
   return {
     ask: fill(text.askMerchant, { merchant }),
     reference,
     mail:
-      email === null || to === null
+      email === null
         ? null
-        : { href: `mailto:${to}?subject=${subject}`, label: email },
+        : { href: `mailto:${addressOf(email)}?subject=${subject}`, label: email },
     site: siteOf(session),
   };
 }
