@@ -34,7 +34,11 @@ export async function runCommandLine(
   const program = await makeProgram(words, openTerminal, await settingsFlags(words), scope);
   const nouns = program.commands;
   for (const command of [program, ...nouns, ...nouns.flatMap((noun) => noun.commands)]) {
-    command.exitOverride().configureOutput({
+    const fail = (error: Error) => {
+      opened.command = command;
+      throw error;
+    };
+    command.exitOverride(fail).configureOutput({
       writeOut: (text) => surroundings.stdout.write(text),
       writeErr: (text) => surroundings.stderr.write(text),
       // Reported below, like all other failures.

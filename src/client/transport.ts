@@ -97,12 +97,20 @@ export const waitMaxMs = 20_000;
 /** If Till asks for a longer wait, the problem is thrown at once. */
 export const retryAfterMaxSeconds = 60;
 
-/** Creates the function that sends requests and retries them. Throws a TypeError if the address is not an http URL. */
+/**
+ * Creates the function that sends requests and retries them. Throws a TypeError if the address is not an http URL, or the
+ * API key is empty.
+ */
 export function makeTransport(
   options: TillOptions,
   surroundings: Surroundings = { wait, random },
 ): Transport {
   const base = baseOf(options.url);
+  if (options.apiKey?.trim() === "") {
+    throw new TypeError(
+      "apiKey is empty: give the secret of an API key, or leave it out. Is the environment variable set?",
+    );
+  }
   const retries = options.retries ?? retriesByDefault;
   const send = options.fetch ?? globalThis.fetch.bind(globalThis);
 
@@ -218,8 +226,13 @@ function parsed(text: string, status: number): unknown {
 }
 
 function baseOf(address: string): string {
-  const { protocol, origin, pathname } = new URL(address);
-  if (!/^https?:$/.test(protocol)) throw new TypeError(`${address} is not an http or https URL`);
+  // Without a scheme, "localhost:4800" is a URL of the scheme "localhost".
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
+    throw new TypeError(
+      `url must be the address of a Till, with its scheme, such as "https://till.example" or "http://127.0.0.1:4800", and is ${JSON.stringify(address)}`,
+    );
+  }
+  const { origin, pathname } = new URL(address);
   // The address of the API, which ends in /v1, is as good as that of the instance.
   return `${origin}${pathname.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;
 }

@@ -24,7 +24,7 @@ export class WebhookVerificationError extends TillError {
 /** A delivery as it was received. */
 export interface Delivery {
   /** The raw body. A body that was parsed and serialized again is a different text. */
-  readonly body: string | Uint8Array;
+  readonly body: string | Uint8Array | ArrayBuffer;
   /** `request.headers` of Node, or those of a fetch `Request`. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The endpoint's secret, `whsec_…`, or several, of which one must fit. */
@@ -42,8 +42,8 @@ const secretShape = /^whsec_[A-Za-z0-9+/]+={0,2}$/;
 
 /**
  * Verifies a delivery by Standard Webhooks 1.0.0 and returns its event, typed by its `type`, with the `id` of the
- * header. Signatures are compared in constant time. Throws a WebhookVerificationError, or a TypeError for a secret that
- * is not one.
+ * header. Signatures are compared in constant time. Throws a WebhookVerificationError, or a TypeError if the receiver is
+ * wrong: for a secret that is not one, or a body that was parsed already.
  */
 export async function verifyWebhook(delivery: Delivery): Promise<WebhookEvent> {
   const secrets = typeof delivery.secret === "string" ? [delivery.secret] : delivery.secret;
@@ -57,8 +57,9 @@ export async function verifyWebhook(delivery: Delivery): Promise<WebhookEvent> {
     .slice(0, signaturesMax)
     .flatMap((each) => (each.startsWith("v1,") ? [bytesOf(each.slice(3))] : []));
   checkTime(timestamp, delivery);
+  // After the headers, so that a stranger's request without a body is refused and not taken for a fault of the receiver.
+  const body = bytesOrText(delivery.body);
 
-  const { body } = delivery;
   const encoder = new TextEncoder();
   const content = joined(
     encoder.encode(`${id}.${timestamp}.`),
@@ -101,6 +102,21 @@ export function isEventOf<Any extends Typed, Name extends EventName>(
   name: Name,
 ): event is EventOf<Name, Any> {
   return event.type === name || event.type.startsWith(`${name}.`);
+}
+
+/**
+ * Returns the body if it is one that can be verified. Bytes may be of another realm, such as that of a test runner, where
+ * `instanceof` does not know them.
+ */
+function bytesOrText(body: unknown): string | Uint8Array {
+  if (typeof body === "string") return body;
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  if (ArrayBuffer.isView(body))
+    return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  const found = body === null ? "null" : typeof body;
+  throw new TypeError(
+    `body must be the raw text or bytes of the request, not a parsed object: it is ${found}. Read the body before a parser such as express.json() does, for example with express.raw({ type: "application/json" }).`,
+  );
 }
 
 async function isSigned(

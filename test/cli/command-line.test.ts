@@ -71,6 +71,8 @@ describe("the command line", () => {
   const wrong: readonly (readonly [string, readonly string[], string])[] = [
     ["an unknown command", ["demmo"], "Did you mean demo?"],
     ["an unknown verb", ["org", "aprove"], "Did you mean approve?"],
+    ["a command like no other", ["xyzzy"], "Unknown command 'xyzzy'. till --help lists"],
+    ["a verb like no other", ["webhook", "remove"], "till webhook --help lists the commands."],
     ["an unknown flag", ["org", "list", "--jsn"], "Did you mean --json?"],
     ["no command", [], "Give one of the commands"],
     ["a noun without a verb", ["org"], "Give one of the commands"],

@@ -243,8 +243,20 @@ describe("the client's requests", () => {
     expect(sent).to.have.length(0);
     await call(get, {}, ["a/../b?c#d"]);
     expect(sent[0]?.url).to.equal("https://till.example/prefix/v1/invoices/a%2F..%2Fb%3Fc%23d");
-    expect(() => openTill({ url: "ftp://till.example" })).to.throw(TypeError);
-    expect(() => openTill({ url: "till" })).to.throw(TypeError);
+    const without = undefined as unknown as string;
+    for (const url of ["ftp://till.example", "till", "127.0.0.1:4841", "http://", "", without]) {
+      expect(() => openTill({ url }), url).to.throw(
+        TypeError,
+        /^url must .*"https:\/\/till.example"/,
+      );
+    }
+  });
+
+  it("are not made with an empty API key, such as that of a variable that is not set", () => {
+    for (const apiKey of ["", " "]) {
+      const open = () => openTill({ url: "https://till.example", apiKey });
+      expect(open).to.throw(TypeError, "apiKey is empty");
+    }
   });
 });
 

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { runInNewContext } from "node:vm";
 import {
   isEventOf,
   verifyWebhook,
@@ -36,7 +37,8 @@ async function faultOf(changes: Partial<Parameters<typeof verifyWebhook>[0]>): P
 describe("verifyWebhook", () => {
   it("returns the event with its id, for text, bytes, and both kinds of headers", async () => {
     const headers = signed([secret]);
-    for (const each of [body, Buffer.from(body), new TextEncoder().encode(body)]) {
+    const bytes = new TextEncoder().encode(body);
+    for (const each of [body, Buffer.from(body), bytes, bytes.buffer]) {
       const event = await verifyWebhook({ body: each, headers, secret, now });
       expect(event).to.deep.equal({ ...(JSON.parse(body) as object), id: "evt_1" });
     }
@@ -137,5 +139,24 @@ describe("verifyWebhook", () => {
       const error: unknown = await faultOf({ secret: wrong }).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(TypeError);
     }
+  });
+
+  it("names a body that was parsed already, which would fit no signature", async () => {
+    for (const parsed of [JSON.parse(body), undefined, null, 7, [...Buffer.from(body)]]) {
+      const error: unknown = await faultOf({ body: parsed as string }).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(error)
+        .to.be.instanceOf(TypeError)
+        .with.property("message")
+        .that.include("raw text or bytes");
+    }
+  });
+
+  it("takes the bytes of another realm, such as those of a test runner's sandbox", async () => {
+    const foreign: unknown = runInNewContext("Uint8Array.from(bytes)", {
+      bytes: [...Buffer.from(body)],
+    });
+    expect(await faultOf({ body: foreign as Uint8Array })).to.equal("none");
   });
 });

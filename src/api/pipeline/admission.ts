@@ -25,11 +25,7 @@ export async function admit(
   if (operation.access.kind === "public") return { principal: null, standing: null };
 
   const caller = await authenticate(ctx, deps.gatekeeper);
-  if (caller === null) {
-    throw new Unauthenticated(
-      "Send an access token in the Authorization header (Bearer …) or an API key in the X-Service-Key header. If you sent one, it is unknown, expired or revoked: refresh the session, log in again or use another key.",
-    );
-  }
+  if (caller === null) throw new Unauthenticated(unauthenticatedAdvice(ctx));
   if (by === "credential") await count(ctx, operation, caller.principal.id, deps);
   switch (operation.access.kind) {
     case "authenticated":
@@ -85,6 +81,19 @@ async function authenticate(
   if (bearer?.[1] === undefined) return null;
   const principal = await gatekeeper.session(bearer[1]);
   return principal === null ? null : { principal, standing: null };
+}
+
+/** Says what is wrong with the credential of a request, as far as its headers show it. Repeats nothing of them. */
+function unauthenticatedAdvice(ctx: Exchange): string {
+  const key = ctx.get("X-Service-Key").trim();
+  const authorization = ctx.get("Authorization").trim();
+  if (key === "" && /^(Bearer)?$/i.test(authorization)) {
+    return "The request has no credential, or an empty one. Send an API key in the X-Service-Key header, or an access token in the Authorization header (Bearer …).";
+  }
+  if (/^Bearer +till_(live|test)_/i.test(authorization)) {
+    return "The Authorization header has an API key, and takes access tokens only. Send the key in the X-Service-Key header.";
+  }
+  return "Send an access token in the Authorization header (Bearer …) or an API key in the X-Service-Key header. The one that you sent is unknown, expired or revoked: refresh the session, log in again or use another key.";
 }
 
 /** Returns the principal's standing. Another tenant's organization gets the same 404 as one that does not exist. */

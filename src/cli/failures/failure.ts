@@ -25,12 +25,13 @@ interface SettingError {
 
 /**
  * Reports a failure on standard error and returns the exit code.
- * @param command the command that failed, in whose words the fields of the API are named; null if none was recognized
+ * @param command the command that failed, in whose words the fields of the API are named, or the noun that has no such verb; null
+ * if none was recognized
  */
 export function printError(error: unknown, terminal: Terminal, command: Program | null): number {
   const { form, isVerbose, requestId, surroundings } = terminal;
   const { stderr } = surroundings;
-  const failure = understand(isParserError(error) ? asUsageError(error) : error, command);
+  const failure = understand(isParserError(error) ? asUsageError(error, command) : error, command);
   const { outcome, code, status, title, detail, errors } = failure;
   if (form === "json") {
     const type = `/docs/problems#${code}`;
@@ -50,10 +51,14 @@ function isParserError(error: unknown): error is Error & { readonly code: string
 }
 
 /** Converts an error of the argument parser, which starts with "error: " and has no full stop. */
-function asUsageError(error: Error & { readonly code: string }): Error {
+function asUsageError(error: Error & { readonly code: string }, noun: Program | null): Error {
   if (error.code === "commander.help") return new UsageError("Give one of the commands above.");
   const [first = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");
   const sentence = first.charAt(0).toUpperCase() + first.slice(1);
+  if (error.code === "commander.unknownCommand" && suggestions.length === 0) {
+    const words = noun === null || noun.parent === null ? "till" : `till ${noun.name()}`;
+    suggestions.push(`${words} --help lists the commands.`);
+  }
   return new UsageError([`${sentence}.`, ...suggestions].join(" "));
 }
 

@@ -3,7 +3,14 @@ import { defineProblem, Problem, type FieldError } from "../../kernel/errors.ts"
 import type { IdKind } from "../../kernel/id.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { articled, kindOf, titleOf } from "../known/kinds.ts";
-import { findKnown, kindsOf, namesThatBegin, similar, type Known } from "../known/known-values.ts";
+import {
+  findKnown,
+  kindsOf,
+  namesThatBegin,
+  paymentsOfTransfer,
+  similar,
+  type Known,
+} from "../known/known-values.ts";
 import { takesOf } from "../known/takes.ts";
 import { findNamed } from "../organization.ts";
 import { fieldOf, nameOf, wordOf } from "./words.ts";
@@ -87,7 +94,10 @@ async function explain(
   const shown = JSON.stringify(text.slice(0, shownMax));
   const own = kindOf(text);
   if (own !== null && !kinds.includes(own)) {
-    return `${shown} is the id of ${articled(own)}, not of ${kinds.map(articled).join(" or ")}.`;
+    const sentence = `${shown} is the id of ${articled(own)}, not of ${kinds.map(articled).join(" or ")}.`;
+    const isAllocated = own === "transfer" && kinds.includes("payment");
+    const payments = isAllocated ? await paymentsOfTransfer(reader, text, organizationId) : [];
+    return payments.length === 0 ? sentence : `${sentence} Its payments: ${payments.join(", ")}.`;
   }
   if (isEmail) {
     if ((await namesThatBegin(reader, "email", text, 1)).length > 0) return null;

@@ -103,6 +103,20 @@ export async function findKnown(
   return found ?? null;
 }
 
+/** Returns the newest payments that a transfer is allocated by, or was; only those of an organization if one is given. */
+export async function paymentsOfTransfer(
+  reader: Reader,
+  transferId: string,
+  organizationId: string | null,
+): Promise<readonly string[]> {
+  const rows = await reader.all<{ id: string }>(
+    `SELECT id FROM payments WHERE transfer_id = $1${organizationId === null ? "" : " AND organization_id = $3"}
+     ORDER BY id DESC LIMIT $2`,
+    [transferId, suggestedMax, ...(organizationId === null ? [] : [organizationId])],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Returns the kinds of ids among the sources of a value. */
 export function kindsOf(sources: readonly ValueSource[]): IdKind[] {
   return sources.filter((source): source is IdKind => Object.hasOwn(idPrefixes, source));

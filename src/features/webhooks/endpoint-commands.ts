@@ -121,7 +121,7 @@ export const endpointCommands = [
   }),
   command({
     name: "webhook update",
-    summary: "Change an endpoint's URL, event types, description or status",
+    summary: "Change an endpoint's URL, event types or description, or disable it",
     arguments: [endpointArgument],
     flags: [
       neededOrganization,

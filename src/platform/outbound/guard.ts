@@ -51,12 +51,12 @@ const dnsMsDefault = 3_000;
 
 const httpNotAllowed = refuse(
   "http_not_allowed",
-  "Use https. Plain http works only for receivers inside the address ranges that this server's operator allows.",
+  "Use https. Plain http works only for receivers inside the address ranges that this server's operator allows (TILL_WEBHOOK_ALLOW_CIDRS).",
 );
 
 const addressNotAllowed = refuse(
   "host_not_allowed",
-  "This address is not on the public internet. Use a public one, or ask this server's operator to allow it.",
+  "This address is not on the public internet. Use a public one, or ask this server's operator to allow it (TILL_WEBHOOK_ALLOW_CIDRS).",
 );
 
 /**
@@ -66,7 +66,7 @@ const addressNotAllowed = refuse(
 const nameNotAllowed = refuse(
   "host_not_allowed",
   "The host name has no address on the public internet. Check its spelling and its DNS records; " +
-    "a private receiver works only after this server's operator has allowed it.",
+    "a private receiver works only after this server's operator has allowed it (TILL_WEBHOOK_ALLOW_CIDRS).",
 );
 
 /**

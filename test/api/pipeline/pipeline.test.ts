@@ -130,21 +130,17 @@ anyServed("the request pipeline", (served) => {
   });
 
   describe("credentials", () => {
-    it("gives every request without a valid one the same refusal", async () => {
+    it("gives every request with an invalid one the same refusal", async () => {
       const { app } = served;
-      const bare = withoutRequest(await app.request("GET", path));
-      expectProblem(await app.request("GET", path), 401, "unauthenticated");
+      const wrong = await app.request("GET", path, { key: "junk" });
+      expectProblem(wrong, 401, "unauthenticated");
       const cases: Record<string, string>[] = [
-        { Authorization: "Bearer" },
-        { Authorization: "Bearer " },
         { Authorization: "Bearer a b" },
         { Authorization: "Bearer not-a-token" },
         { Authorization: "Basic dGlsbDp0aWxs" },
         { Authorization: merchant.token },
         { Authorization: `Token ${merchant.token}` },
-        { Authorization: `Bearer ${merchant.key}` },
         { Authorization: `Bearer "${merchant.token}"` },
-        { "X-Service-Key": "junk" },
         { "X-Service-Key": "till_test_" },
         { "X-Service-Key": merchant.key.slice(0, -1) },
         { "X-Service-Key": `${merchant.key}x` },
@@ -155,8 +151,36 @@ anyServed("the request pipeline", (served) => {
       ];
       for (const headers of cases) {
         const answer = await app.request("GET", path, { headers });
-        expect(withoutRequest(answer), JSON.stringify(headers)).to.deep.equal(bare);
+        expect(withoutRequest(answer), JSON.stringify(headers)).to.deep.equal(
+          withoutRequest(wrong),
+        );
         expect(answer.headers.get("WWW-Authenticate")).to.equal("Bearer");
+      }
+    });
+
+    it("says that a request has none, or an empty one", async () => {
+      for (const headers of [
+        {},
+        { "X-Service-Key": "" },
+        { "X-Service-Key": " " },
+        { Authorization: "Bearer" },
+        { Authorization: "bearer " },
+      ]) {
+        const answer = await served.app.request("GET", path, { headers });
+        expectProblem(answer, 401, "unauthenticated");
+        expect(answer.body["detail"], JSON.stringify(headers)).to.match(
+          /^The request has no credential/,
+        );
+      }
+    });
+
+    it("says that an API key sent as an access token belongs in X-Service-Key, valid or not", async () => {
+      for (const key of [merchant.key, "till_live_junk", "till_test_"]) {
+        const headers = { Authorization: `Bearer ${key}` };
+        const answer = await served.app.request("GET", path, { headers });
+        expectProblem(answer, 401, "unauthenticated");
+        expect(answer.body["detail"]).to.include("Send the key in the X-Service-Key header");
+        expect(answer.text).not.to.include(key);
       }
     });
 

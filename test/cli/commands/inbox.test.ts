@@ -94,7 +94,11 @@ describe("till payments inbox", () => {
     expect((await store.till([...reverse, "--to", two, "--yes"])).stderr).to.include("--to");
     const moved = await store.till([...reverse, "--to", one, "--dry-run"]);
     expect(moved.stderr).to.include(`${one} already has a payment of this transfer`);
-    expect(await store.json([...reverse, "--yes"])).to.include({ status: "rejected" });
+    const reversed = await store.till([...reverse, "--yes"]);
+    expect(reversed.stdout).to.include("rejected");
+    expect(reversed.stderr).to.include(`till refund create ${paymentId}`).and.include("inbox");
+    const ofTransfer = await store.till(["payments", "reverse", id, "--yes"]);
+    expect(ofTransfer.stderr).to.include("not of a payment. Its payments: ").and.include(paymentId);
     expect((await list())[0]).to.include({ id, unallocatedAmount: "4.00" });
     expect(await store.json(["payments", "ignore", id, "--yes"])).to.include({ status: "ignored" });
     expect(await list()).to.deep.equal([]);
@@ -153,6 +157,11 @@ describe("till payments inbox", () => {
     const [accepted, rejected] = await Promise.all(invoiceIds.map(shown));
     expect(accepted).to.include({ exception: "late", paidTokenAmount: "25.00" });
     expect(rejected).to.include({ status: "canceled", paidTokenAmount: "0.00" });
+    const reverse = ["payments", "reverse", String(waiting[0]), ...own, "--cancel", "--yes"];
+    const { stderr } = await store.till(reverse);
+    expect(stderr)
+      .to.include(`till refund create ${String(waiting[0])}`)
+      .and.not.include("inbox");
   });
 
   it("exits with the matching code for impossible actions", async () => {

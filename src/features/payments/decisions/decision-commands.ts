@@ -89,11 +89,13 @@ export const decisionCommands = [
     },
     present,
     columns,
-    next(_one, call) {
+    next(one, call) {
       const toInvoiceId = call.flag("to");
-      return toInvoiceId === undefined
-        ? "till payments inbox shows its amount, to allocate or to refund"
-        : `till invoice show ${toInvoiceId} shows what it still asks for`;
+      if (toInvoiceId !== undefined) {
+        return `till invoice show ${toInvoiceId} shows what it still asks for`;
+      }
+      const refund = `till refund create ${one.id} to return its amount, once its block is final`;
+      return call.isSet("cancel") ? refund : `${refund}; till payments inbox to allocate it`;
     },
   }),
 ];
