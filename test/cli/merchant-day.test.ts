@@ -80,16 +80,19 @@ describe("a merchant's day at the terminal", function () {
     expect(piped.stdout).to.match(/^Checkout +http.*\/pay\/chk_\w+$/m);
     const { id, status } = (await store.json(create)) as Named;
     expect(status).to.equal("open");
-    const draft = await store.json([
+    const draft = (await store.json([
       ...words,
       "--token-symbol=USDT",
       "--network=sandbox",
       "--draft",
-    ]);
+      "--external-id=inv_1042",
+    ])) as Named;
     expect(draft).to.include({ status: "draft" });
 
     // Your own number is as good as the id.
     expect(await store.json(["invoice", "show", "A-7"])).to.include({ id });
+    // It may begin like an id.
+    expect(await store.json(["invoice", "show", "inv_1042"])).to.include({ id: draft.id });
     const unknown = await store.till(["invoice", "show", "A-8"]);
     expect(unknown.code).to.equal(5);
     expect(unknown.stderr).to.include('No invoice has the id or the externalId "A-8"');

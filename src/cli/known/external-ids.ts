@@ -1,5 +1,6 @@
 import type { Command } from "../../api/declare/command.ts";
 import { defineProblem } from "../../kernel/errors.ts";
+import { idPattern } from "../../kernel/id.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { propertyOf } from "../command-call.ts";
 import { kindOf } from "./kinds.ts";
@@ -32,7 +33,7 @@ export async function resolveExternalIds(
   owner: () => Promise<string | null>,
 ): Promise<void> {
   const idOf = async (text: string) =>
-    kindOf(text) === null ? ((await findInvoice(reader, text, await owner())) ?? text) : text;
+    isId(text) ? text : ((await findInvoice(reader, text, await owner())) ?? text);
   for (const { name, takes, isMany, isNumberToo } of declared) {
     const text = given.arguments[name];
     if (text === undefined || !takesInvoice(name, takes)) continue;
@@ -45,6 +46,12 @@ export async function resolveExternalIds(
     if (typeof text !== "string" || !takesInvoice(property, takes)) continue;
     given.flags[property] = await idOf(text);
   }
+}
+
+/** Returns true for a whole id of any kind: `inv_1042` is none, and may be an order's number. */
+function isId(text: string): boolean {
+  const kind = kindOf(text);
+  return kind !== null && idPattern(kind).test(text);
 }
 
 function takesInvoice(name: string, takes: Command["arguments"][number]["takes"]): boolean {

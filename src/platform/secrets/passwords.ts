@@ -31,7 +31,10 @@ export interface PasswordLimits {
   /** The maximum number of concurrent hashes; each takes 19 MiB and a worker thread. */
   readonly activeMax: number;
   readonly waitingMax: number;
-  /** The part of `waitingMax` that checks of one account may take, so that others are checked while one is attacked. */
+  /**
+   * The part of `waitingMax` that checks of one account may take, and that all new passwords may take together, so that
+   * others are checked during a flood of either.
+   */
   readonly waitingMaxOfAccount: number;
 }
 
@@ -64,13 +67,12 @@ const unknownUserHash =
 function makeTurns({ activeMax, waitingMax, waitingMaxOfAccount }: PasswordLimits) {
   let active = 0;
   let waitingCount = 0;
-  /** The waiting hashes of each account, the next one first. New passwords wait under null, without a part of their own. */
+  /** The waiting hashes of each account, the next one first. New passwords wait under null, as if of one account. */
   const waiting = new Map<string | null, (() => void)[]>();
 
   async function wait(account: string | null): Promise<void> {
     const own = waiting.get(account) ?? [];
-    const ownMax = account === null ? waitingMax : waitingMaxOfAccount;
-    if (waitingCount >= waitingMax || own.length >= ownMax) {
+    if (waitingCount >= waitingMax || own.length >= waitingMaxOfAccount) {
       throw new PasswordsBusy("Too many users are logging in at once. Try again in a moment.", {
         retryAfterSeconds: busySeconds,
       });

@@ -145,6 +145,15 @@ describe("the queue for hashing passwords", () => {
       ...["attacked", "other", "attacked", "attacked"],
     ]);
   });
+
+  it("gives new passwords no more than one account's part, so that logins go on", async () => {
+    const passwords = createPasswords({ activeMax: 1, waitingMax: 8, waitingMaxOfAccount: 4 });
+    const made = Array.from({ length: 12 }, () => passwords.hash(good));
+    const login = passwords.verify(good, null, account);
+    const outcomes = await Promise.allSettled(made);
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).to.have.length(5);
+    expect(await login).to.equal(false);
+  });
 });
 
 async function elapsed(work: () => Promise<unknown>): Promise<number> {

@@ -122,13 +122,13 @@ function reverse(
   return decide(deps, context, organizationId, paymentId, {
     alsoLocked: toInvoiceId,
     rule: async (found, tx, at) => {
-      const { payment, others } = found;
+      const { payment } = found;
       requireCounted(payment, toInvoiceId !== undefined);
       const reversed = rejectPayment(payment);
       if (toInvoiceId === undefined) return { decision: "reversed", payments: [reversed] };
       return {
         decision: "reversed",
-        payments: [reversed, ...rejectWaiting(others)],
+        payments: [reversed],
         moved: await movedPayment(deps, tx, found, toInvoiceId, at),
       };
     },
