@@ -80,7 +80,6 @@ export function sessionEdge(view: CheckoutView, at: Instant): string {
 export function presentSession(view: CheckoutView, at: Instant): CheckoutSession {
   const { invoice, network } = view;
   const { asset } = invoice.payable;
-  const excess = invoice.received.units - invoice.asked.units;
   const state = stateOf(view, at);
   const returnable = returnablePayments(view);
   const refunds = refundsOf(view, returnable);
@@ -111,7 +110,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
       payableAmount: formatMoney(invoice.payable),
       remainingAmount: formatMoney(invoice.remaining),
       receivedAmount: formatMoney(invoice.received),
-      excessAmount: formatMoney(money(excess > 0n ? excess : 0n, asset)),
+      excessAmount: formatMoney(excessOf(invoice)),
     },
     qrCode: invoice.walletAddress,
     paymentUri: nextAction === "pay" ? uriOf(view) : null,
@@ -199,7 +198,7 @@ function presentRefund(
   const address = network.kind.formatAddress(refund.address);
   return {
     status,
-    amount: formatMoney(money(refund.amount, tokenAsset(refund.token, refund.tokenDecimals))),
+    amount: formatMoney(refundMoney(refund)),
     tokenSymbol: refund.token,
     network: refund.network,
     address: `${address.slice(0, shownEnds)}…${address.slice(-shownEnds)}`,
@@ -319,23 +318,50 @@ function instructions(
   return fill(instructionWords[wordsOf(view, state, nextAction)], {
     merchant: view.merchant.displayName,
     arrived: arrived.map(amountText).join(" + "),
+    excess: amountText(excessOf(invoice)),
+    refund: sentRefunds(view.refunds).map(refundMoney).map(amountText).join(" + "),
   });
+}
+
+function sentRefunds(refunds: readonly PayerRefund[]): PayerRefund[] {
+  return refunds.filter(({ status }) => status === "sent");
+}
+
+function refundMoney({ amount, token, tokenDecimals }: PayerRefund): Money {
+  return money(amount, tokenAsset(token, tokenDecimals));
 }
 
 /** Returns the instructions where nothing is to be paid: refunds come first, as in `nextAction`. */
 function wordsOf(
-  { invoice, refunds }: CheckoutView,
+  view: CheckoutView,
   state: CheckoutState,
   nextAction: NextAction,
 ): keyof typeof instructionWords {
+  const { invoice, refunds } = view;
   if (nextAction === "request_refund") {
-    return invoice.status === "paid" ? "askForExcess" : "askForRefund";
+    if (invoice.status !== "paid") return "askForRefund";
+    return isExcessAll(view) ? "askForExcess" : "askForRest";
   }
-  if (isRestState(state) && isRefundOpen(refunds)) return "refundAsked";
+  if (isRestState(state) && isRefundOpen(refunds)) {
+    // While another one waits for the merchant, that one is what the payer waits for.
+    const isAsked = refunds.some(({ status }) => status === "requested");
+    return isAsked ? "refundAsked" : "refundSent";
+  }
   if (isRestState(state) && nextAction === "wait") return "refundLater";
   if (state === "expired_unpaid" && nextAction === "contact_merchant") return "leftToMerchant";
   const isGone = state === "expired_unpaid" && invoice.exception === "reverted";
   return isGone ? "sendNothingGone" : restInstructions[state];
+}
+
+/** Whether the excess of a paid invoice is all that can be returned: less is left after a refund, more beside a rejected payment. */
+function isExcessAll({ invoice, payments, refunds }: CheckoutView): boolean {
+  const isAlone = refunds.length === 0 && payments.every(({ status }) => status !== "rejected");
+  return isAlone && excessOf(invoice).units > 0n;
+}
+
+function excessOf({ received, asked }: CheckoutView["invoice"]): Money {
+  const units = received.units - asked.units;
+  return money(units > 0n ? units : 0n, received.asset);
 }
 
 /** Whether nothing can be paid and nothing waits for the merchant's decision about a payment. */

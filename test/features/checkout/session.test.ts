@@ -321,6 +321,23 @@ describe("getCheckoutSession", () => {
     const paid = await shown({ status: "paid", ...received("25.0001"), paidAt: startOfTime });
     expect(paid).to.include({ state: "paid", nextAction: "request_refund" });
     expect(paid.words).to.match(/^The invoice is paid, and more has arrived .* Ask for the refund/);
+    expect(await (await fetch(lab.page)).text()).not.to.match(/Ask for [\d.]+ USDT back/);
+    // One payment of too much: the session and the page name the same amount.
+    const more = aPayment({ amount: inUsdt("26.0001").units });
+    lab.world.payments = [more];
+    const over = await shown({ ...received("26.0001") });
+    expect(over.words).to.match(/^The invoice is paid, and 1\.00 USDT more has arrived/);
+    expect(await (await fetch(lab.page)).text()).to.include("Ask for 1.00 USDT back");
+    // Requested, then sent.
+    lab.world.payments = [{ ...more, refundRequested: inUsdt("1.00").units }];
+    const refund = { paymentId: more.id, amount: inUsdt("1.00").units };
+    lab.world.refunds = [aRefund(refund)];
+    expect((await shown({})).words).to.match(/^A refund was requested/);
+    lab.world.refunds = [aRefund({ ...refund, status: "sent" })];
+    const sent = await shown({});
+    expect(sent.nextAction).to.equal("wait");
+    expect(sent.words).to.equal("Your refund of 1.00 USDT is on its way. Do not send anything.");
+    lab.world.refunds = [];
     // A part that is not confirmed, whose refund nobody can ask for yet.
     lab.world.payments = [aPayment({ status: "confirming", amount: inUsdt("10.00").units })];
     const part = await shown({ status: "expired", paidAt: null, ...received("10.00", "15.0001") });
@@ -341,7 +358,7 @@ describe("getCheckoutSession", () => {
     const waiting = await session();
     expect(waiting).to.include({ state: "expired_unpaid", nextAction: "wait" });
     expect(waiting.paymentInstructions).to.match(
-      /has not accepted a payment .* ask for the refund/,
+      /a payment .* does not count and can be returned.* ask for the refund/,
     );
     lab.change({ status: "canceled" });
     const canceled = await session();

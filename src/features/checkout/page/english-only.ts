@@ -42,11 +42,14 @@ export const instructionWords = {
   askForRefund:
     "The invoice can no longer be paid, and {arrived} has arrived for it. Do not send anything else. Ask for the refund: give the hash of the payment's transaction and an address of your own.",
   askForExcess:
+    "The invoice is paid, and {excess} more has arrived than it needs. Do not send anything else. Ask for the refund of the rest: give the hash of the payment's transaction and an address of your own.",
+  askForRest:
     "The invoice is paid, and more has arrived than it needs. Do not send anything else. Ask for the refund of the rest: give the hash of the payment's transaction and an address of your own.",
   refundLater:
-    "The invoice can no longer be paid, and {merchant} has not accepted a payment that arrived. Do not send anything. You can ask for the refund here when the network has made the payment final.",
+    "The invoice can no longer be paid, and a payment that arrived for it does not count and can be returned. Do not send anything. You can ask for the refund here when the network has made the payment final.",
   refundAsked:
     "A refund was requested, and {merchant} sends it to the address that was given. Do not send anything.",
+  refundSent: "Your refund of {refund} is on its way. Do not send anything.",
   leftToMerchant:
     "The invoice can no longer be paid, and money has arrived for it that only {merchant} can return. Do not send anything; contact {merchant} about this money.",
   sendNothingCanceled: "The invoice is canceled. Do not send anything.",

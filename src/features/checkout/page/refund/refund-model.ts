@@ -1,4 +1,5 @@
 import { fill, networkText, type Catalogue } from "../catalogue.ts";
+import { isZero } from "../facts.ts";
 import { tokenText, type FormField, type PageNotice } from "../page-words.ts";
 import { isRefundNext } from "../state/state-words.ts";
 import type { CheckoutSession } from "../../present.ts";
@@ -55,7 +56,10 @@ function refundableAmount(session: CheckoutSession): string | null {
   const { invoice, receipt, refunds, transactions } = session;
   const [first] = transactions;
   if (first === undefined || transactions.length > 1 || refunds.length > 0) return null;
-  if (receipt !== null) return tokenText(session, invoice.excessAmount);
+  if (receipt !== null) {
+    // Without an excess, only a rejected payment beside those that paid the invoice can be returned.
+    return isZero(invoice.excessAmount) ? null : tokenText(session, invoice.excessAmount);
+  }
   return isRefundNext(session) ? `${first.amount} ${first.tokenSymbol}` : null;
 }
 
