@@ -1,5 +1,5 @@
-import { notFound } from "../../kernel/errors.ts";
-import { idPattern } from "../../kernel/id.ts";
+import { NotFound, notFound, type Problem } from "../../kernel/errors.ts";
+import { idPattern, idPrefixes } from "../../kernel/id.ts";
 import type { Exchange } from "./exchange.ts";
 import { pathParameters } from "../declare/operation.ts";
 
@@ -21,6 +21,15 @@ const patterns: ReadonlyMap<string, RegExp | undefined> = new Map(
 /** Returns a path parameter. A malformed one is a 404, like an unknown id. */
 export function pathParameter(ctx: Exchange, name: ParameterName): string {
   const value = ctx.params?.[name] ?? "";
-  if (patterns.get(name)?.test(value) !== true) throw notFound();
-  return value;
+  if (patterns.get(name)?.test(value) === true) return value;
+  throw name === "invoiceId" && !value.startsWith(invoicePrefix) ? noInvoiceId() : notFound();
+}
+
+const invoicePrefix = `${idPrefixes.invoice}_`;
+
+/** Creates the response for a path with another text than an invoice's id, such as the merchant's own `externalId`. */
+function noInvoiceId(): Problem {
+  return new NotFound(
+    `The invoiceId in the path is not the id of an invoice, which begins with ${invoicePrefix}. To find invoices by your externalId, list those of the organization with ?externalId=.`,
+  );
 }

@@ -111,7 +111,7 @@ export const InvoiceRecord = responseRecord("Invoice", {
   }),
   owedAmount: moneyAnswer().meta({
     description:
-      "The money that the merchant owes to the payer now, in tokens: the confirmed `excessAmount` of a paid invoice, or all confirmed payments of an expired or canceled one; and in every status its rejected payments, as far as their transfers are on the chain and not allocated or owed elsewhere (until its block is final, a reorganization can still remove a transfer, and its refund is refused with `refund_too_early`); less the refunds that are sent or confirmed. A rejected payment that only its payer's transaction hash had assigned to the invoice (`rule` is `submitted_hash`), and that was never accepted, is not in it: it is probably somebody else's. Payments in other tokens are converted at the invoice's rates, rounded down. Always 0 for an invoice that Till's own billing collects.",
+      "The money that the merchant owes to the payer now, in tokens: the confirmed `excessAmount` of a paid invoice, or all confirmed payments of an expired or canceled one; and in every status its rejected payments, as far as their transfers are on the chain and not allocated or owed elsewhere (until its block is final, a reorganization can still remove a transfer, and its refund is refused with `refund_too_early`); less the refunds that are sent or confirmed. A rejected payment that only its payer's transaction hash had assigned to the invoice (its `source` is `submitted`), and that was never accepted, is not in it: it is probably somebody else's. Payments in other tokens are converted at the invoice's rates, rounded down. Always 0 for an invoice that Till's own billing collects.",
   }),
   reviewAmount: moneyAnswer().meta({
     description:

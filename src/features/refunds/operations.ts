@@ -103,7 +103,7 @@ export const refundOperations = [
     path: "/organizations/{organizationId}/refunds/{refundId}/reject",
     summary: "Reject a refund that was not sent",
     description:
-      "Also one whose transaction was found in no block; make sure that it can no longer be mined. The payer sees the reason, and can ask for the refund again, unless the payment's rule is `submitted_hash`.",
+      "Also one whose transaction was found in no block; make sure that it can no longer be mined. The payer sees the reason, and can ask for the refund again, unless the `paymentRule` of this one is `submitted_hash`.",
     access: organization("payments:decide"),
     request: { body: RejectRefundRequest },
     response: { status: 200, record: RefundRecord },

@@ -258,6 +258,19 @@ anyServed("the request pipeline", (served) => {
       expect(withoutRequest(foreign)).to.deep.equal(withoutRequest(unknown));
     });
 
+    it("names the filter for a merchant's own id in the place of an invoice's, in any organization", async () => {
+      const [own, foreign] = await Promise.all(
+        [merchant, other].map(({ organizationId }) =>
+          served.app.request("GET", `/v1/organizations/${organizationId}/invoices/order-1`, {
+            key: merchant.key,
+          }),
+        ),
+      );
+      expect(own?.status).to.equal(404);
+      expect(own?.body["detail"]).to.include("?externalId=");
+      expect(foreign?.status).to.equal(404);
+    });
+
     it("has its objects hidden, even below the caller's own organization", async () => {
       const { app } = served;
       const keyOf = async (person: Person) => {
