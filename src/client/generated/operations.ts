@@ -587,7 +587,7 @@ export interface PaymentsOperations {
   /**
    * Reject a refund that was not sent: `rejectRefund`, `POST /v1/organizations/{organizationId}/refunds/{refundId}/reject`.
    *
-   * Also one whose transaction was found in no block; make sure that it can no longer be mined. The payer sees the reason, and can ask for the refund again, unless the payment's rule is `submitted_hash`.
+   * Also one whose transaction was found in no block; make sure that it can no longer be mined. The payer sees the reason, and can ask for the refund again, unless the `paymentRule` of this one is `submitted_hash`.
    *
    * Needs the permission `payments:decide` in the organization.
    */
