@@ -1,4 +1,5 @@
 import ts from "typescript";
+import { rewrite } from "./rewrite.ts";
 
 /** One small change of a source file that a test should notice. */
 export interface Mutant {
@@ -76,24 +77,16 @@ export function instrument(file: string, source: string, firstNumber: number): I
     return `__mutant(${String(number)})`;
   }
 
-  function render(node: ts.Node): string {
-    if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || isWording(node)) {
-      return node.getText(tree);
-    }
-    let text = "";
-    let position = node.getStart(tree);
-    ts.forEachChild(node, (child) => {
-      text += source.slice(position, child.getStart(tree)) + render(child);
-      position = child.end;
-    });
-    text += source.slice(position, node.end);
+  function change(node: ts.Node, inner: string): string {
+    let text = inner;
     for (const mutated of replacementsOf(node, tree)) {
       text = `(${add(node, mutated)} ? (${mutated}) : ${text})`;
     }
     return isRemovable(node) ? `{ if (!${add(node, ";")}) { ${text} } }` : text;
   }
 
-  const text = source.slice(0, tree.getStart(tree)) + render(tree) + source.slice(tree.end);
+  const rewritten = rewrite(tree, tree, isWording, change);
+  const text = source.slice(0, tree.getStart(tree)) + rewritten + source.slice(tree.end);
   return { text, mutants };
 }
 
