@@ -113,7 +113,7 @@ function makeTurns({ activeMax, waitingMax, waitingMaxOfAccount }: PasswordLimit
  * logins from starving other work.
  */
 export function createPasswords(
-  limits: PasswordLimits = { activeMax: 2, waitingMax: 64, waitingMaxOfAccount: 32 },
+  limits: PasswordLimits = { activeMax: 2, waitingMax: 96, waitingMaxOfAccount: 64 },
   cost: PasswordCost = passwordCost,
 ): Passwords {
   const inTurn = makeTurns(limits);

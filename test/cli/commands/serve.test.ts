@@ -220,11 +220,11 @@ describe("till serve", function () {
       return answer.status;
     }
 
-    /** Keeps 100 guesses waiting while `fn` runs. Returns the statuses of their answers. */
+    /** Keeps 150 guesses waiting while `fn` runs. Returns the statuses of their answers. */
     async function whileGuessing(emailOf: (count: number) => string, fn: () => Promise<void>) {
       const statuses = new Set<number>();
       let isOver = false;
-      const guessers = Array.from({ length: 100 }, async () => {
+      const guessers = Array.from({ length: 150 }, async () => {
         while (!isOver) {
           const status = await login(emailOf(addresses), "a wrong password");
           statuses.add(status);
