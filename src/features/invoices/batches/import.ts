@@ -1,6 +1,7 @@
 import type { Id } from "../../../kernel/id.ts";
 import { defineProblem, type Problem } from "../../../kernel/errors.ts";
 import { Interrupted, type CommandCall } from "../../../api/declare/command.ts";
+import { ExternalIdConflict } from "../errors.ts";
 import { batchMax } from "./batch.ts";
 import { columnOf, isMalformed, readLines, type ImportLine } from "./read-lines.ts";
 import type { InvoiceBatchService } from "./service.ts";
@@ -120,7 +121,8 @@ export function faultOf({ lines, created, existing, refused }: ImportReport): Pr
 function refusalsOf({ line, item }: ImportLine, problem: Problem): RefusedLine[] {
   const { externalId } = item;
   const { code, title, message, errors } = problem;
-  if (errors.length === 0) {
+  // Of a conflict, the errors only say which fields differ.
+  if (errors.length === 0 || problem instanceof ExternalIdConflict) {
     return [{ line, externalId, column: null, code, message: `${title}. ${message}` }];
   }
   return errors.map((error) => {

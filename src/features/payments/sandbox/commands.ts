@@ -2,7 +2,7 @@ import { commandsOf, type CommandFlag } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import type { NetworkKind } from "../../../platform/chain/networks.ts";
-import { sandboxFaultCommands } from "./fault-commands.ts";
+import { sandboxFaults } from "./fault-commands.ts";
 import { invoiceArgument, sandboxPaymentCommands } from "./payment-commands.ts";
 import type { SandboxService } from "./service.ts";
 import { wholeNumber } from "./whole-number.ts";
@@ -21,7 +21,7 @@ const absentBlocks = 3;
 
 export const sandboxCommands = [
   ...sandboxPaymentCommands,
-  ...sandboxFaultCommands,
+  ...sandboxFaults,
   command({
     name: "sandbox expire",
     summary: "Expire an invoice now",

@@ -18,7 +18,7 @@ const faults: readonly (readonly [SandboxFault, string])[] = [
   ["contradict", "Make the first provider report every transaction as failed for a while"],
 ];
 
-export const sandboxFaultCommands = [
+export const sandboxFaults = [
   ...faults.map(([fault, summary]) =>
     command({
       name: `sandbox ${fault}`,
