@@ -3,7 +3,7 @@ import type { Id } from "../../../kernel/id.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import type { NetworkKind } from "../../../platform/chain/networks.ts";
 import { sandboxFaults } from "./fault-commands.ts";
-import { invoiceArgument, sandboxPaymentCommands } from "./payment-commands.ts";
+import { invoiceArgument, sandboxPayments } from "./payment-commands.ts";
 import type { SandboxService } from "./service.ts";
 import { wholeNumber } from "./whole-number.ts";
 
@@ -20,7 +20,7 @@ const drop: CommandFlag = {
 const absentBlocks = 3;
 
 export const sandboxCommands = [
-  ...sandboxPaymentCommands,
+  ...sandboxPayments,
   ...sandboxFaults,
   command({
     name: "sandbox expire",

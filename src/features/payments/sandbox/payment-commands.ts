@@ -38,7 +38,7 @@ const paymentColumns: readonly Column<Payment>[] = [
   "blockNumber",
 ];
 
-export const sandboxPaymentCommands = [
+export const sandboxPayments = [
   command({
     name: "sandbox pay",
     summary: "Pay an invoice on the sandbox as its payer would",
