@@ -416,7 +416,7 @@ describe("the guide of a whole shop", () => {
     await expectAll("ours", {
       statuses: ["canceled"],
       held: false,
-      says: /not accepted a payment/,
+      says: /does not count and can be returned/,
     });
 
     await payers("back", "pay");
