@@ -213,13 +213,10 @@ describe("the guide of a whole shop", () => {
     folder = await mkdtemp(join(tmpdir(), "till-whole-shop-"));
     await mkdir(join(folder, "node_modules"));
     await symlink(join(root, "dist/client"), join(folder, "node_modules/till-client"));
-    const guide = await readFile(join(root, "docs/guides/whole-shop.md"), "utf8");
-    const programOf = (fence: string) =>
-      new RegExp(`\`\`\`${fence}\n([^]+?)\`\`\``).exec(guide)?.[1] ?? "";
-    const { code } = await transform(programOf("ts"), { loader: "ts" });
+    const { code } = await transform(await programOf("typescript"), { loader: "ts" });
     await writeFile(join(folder, "shop.mjs"), code);
-    await writeFile(join(folder, "shop.py"), programOf("python"));
-    await writeFile(join(folder, "shop.php"), programOf("php"));
+    await writeFile(join(folder, "shop.py"), await programOf("python"));
+    await writeFile(join(folder, "shop.php"), await programOf("php"));
     const made: Shop[] = [];
     for (const language of languages) {
       const port = await freePort();
@@ -585,6 +582,12 @@ describe("the guide of a whole shop", () => {
     return Promise.all(others.map(async (order) => (await shop.ask("GET", order)).order));
   }
 });
+
+/** Returns the program of a language's page. */
+async function programOf(language: string): Promise<string> {
+  const page = await readFile(join(root, `docs/guides/whole-shop-${language}.md`), "utf8");
+  return /^```(?:ts|python|php)\n([^]+?)^```/m.exec(page)?.[1] ?? "";
+}
 
 const now = () => Math.floor(Date.now() / 1_000);
 

@@ -39,7 +39,9 @@ function roomsOf(files: readonly MarkdownFile[]): readonly Room[] {
   const named = (...names: readonly string[]) =>
     names.flatMap((name) => files.filter(({ path }) => path === name));
   const start = named(
-    ...["docs", "docs/guides/first-order", "docs/guides/whole-shop", "docs/guides/sandbox"],
+    ...["docs", "docs/guides/first-order", "docs/guides/whole-shop"],
+    ...["docs/guides/whole-shop-typescript", "docs/guides/whole-shop-python"],
+    ...["docs/guides/whole-shop-php", "docs/guides/sandbox"],
     ...["docs/guides/choosing-a-wallet", "docs/guides/faq"],
   );
   const guides = below("guides").filter((file) => !start.includes(file));
