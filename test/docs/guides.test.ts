@@ -176,6 +176,10 @@ describe("the guides of the sandbox", () => {
     // The test of the odd payments runs the commands of payers, whose rows have a status.
     const others = rowsOf(guide).filter(({ rest }) => rest.length === 0);
     const { id } = await issueInvoice(shop, "sandbox");
+    await shop.play([
+      ["sandbox", "late", id],
+      ["sandbox", "mine", "1"],
+    ]);
     for (const { commands } of others) {
       for (const words of commands) await shop.command(words.replace("inv_…", id).split(" "));
     }
