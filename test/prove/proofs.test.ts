@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { proofs } from "./proofs.ts";
+import { proofs, shortProofs } from "./proofs.ts";
 
 const others = ["simulate", "simulate:without", "mutate", "bench"];
 
@@ -12,5 +12,12 @@ describe("the list of proofs", () => {
     const proving = Object.keys(scripts).filter((name) => name.startsWith("prove:"));
     expect(proofs.map(({ script }) => script)).to.have.members([...proving, ...others]);
     expect(Object.keys(scripts)).to.include.members(others);
+  });
+
+  it("has for the nightly run those of at most five minutes, and no others", () => {
+    const long = proofs.filter((proof) => !shortProofs.includes(proof));
+    expect(shortProofs.map(({ script }) => script)).to.include.members(["simulate", "prove:queue"]);
+    expect(Math.max(...shortProofs.map(({ minutes }) => minutes))).to.equal(5);
+    expect(Math.min(...long.map(({ minutes }) => minutes))).to.be.greaterThan(5);
   });
 });

@@ -169,3 +169,9 @@ export const proofs: readonly Proof[] = [
     needs: ["PostgreSQL"],
   },
 ];
+
+/** The time up to which a proof is part of every night, in minutes. */
+const shortMinutesMax = 5;
+
+/** The proofs of `npm run prove -- short`, which `npm run nightly` runs. */
+export const shortProofs = proofs.filter(({ minutes }) => minutes <= shortMinutesMax);
