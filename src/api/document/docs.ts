@@ -13,6 +13,7 @@ const securityPolicy =
 
 const html = "text/html; charset=utf-8";
 const json = "application/json";
+const plain = "text/plain; charset=utf-8";
 
 /** The files beside the pages, each with its place and its type. */
 const assets: Readonly<Record<string, readonly [file: string, type: string]>> = {
@@ -48,6 +49,7 @@ export function mountDocs(
     if (path === "docs/search.json") {
       return keepBody(json, JSON.stringify((await opened()).entries()));
     }
+    if (path === "llms.txt") return keepBody(plain, (await opened()).overview());
     const asset = path.slice("docs/".length);
     const [file, type] = (Object.hasOwn(assets, asset) ? assets[asset] : undefined) ?? [];
     if (file !== undefined && type !== undefined) {
@@ -74,6 +76,7 @@ export function mountDocs(
   }
 
   router.get("/v1/openapi.json", send);
+  router.get("/llms.txt", send);
   router.get("/docs", send);
   router.get("/docs/:page", send);
   router.get("/docs/:room/:page", send);

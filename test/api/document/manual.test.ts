@@ -131,6 +131,21 @@ anyServed(
       expect(current).to.have.length(1);
     });
 
+    it("lists the pages of the navigation at /llms.txt, each with a sentence and a link below any path", async () => {
+      const response = await fetch(`${served.app.url}/llms.txt`);
+      expect(response.headers.get("content-type")).to.equal("text/plain; charset=utf-8");
+      const lines = [...(await response.text()).matchAll(/^- \[(.+)\]\((docs[^)]*)\): (.+)$/gm)];
+      const listed = lines.map(([, title = "", to = ""]) => `/${to} ${title}`);
+      const navigation = /<nav .*<\/nav>/s.exec(pages.get("/docs")?.text ?? "")?.[0] ?? "";
+      const linked = [...navigation.matchAll(/<a href="([^"]*)"[^>]*>([^<]*)</g)].map(
+        ([, to = "", title = ""]) => `/${to} ${title.replaceAll("&#39;", "'")}`,
+      );
+      expect(listed).to.deep.equal(linked);
+      for (const [line, , , sentence = ""] of lines) {
+        expect(sentence, line).to.match(/^[A-Z`].{15,}[.?:]$/);
+      }
+    });
+
     it("runs without inline scripts or styles, and asks no other host for anything", () => {
       for (const [path, { text, headers }] of pages) {
         if (headers.get("content-type")?.startsWith("text/html") !== true) continue;

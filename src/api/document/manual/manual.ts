@@ -1,10 +1,18 @@
 import { renderPage, type Room } from "./layout.ts";
-import { readMarkdown, renderMarkdown, sectionsOf, type MarkdownFile } from "./markdown.ts";
+import {
+  firstSentence,
+  readMarkdown,
+  renderMarkdown,
+  sectionsOf,
+  type MarkdownFile,
+} from "./markdown.ts";
 
 /** The manual that an instance serves: the Markdown files of docs/. */
 export interface Manual {
   /** Returns a page as HTML; null if the path has no page. */
   page(path: string): Promise<string | null>;
+  /** Returns all pages as the navigation sorts them, each with its first sentence, in the form of https://llmstxt.org. */
+  overview(): string;
   /** Returns the path, title and words of every page and section, for the search. */
   entries(): readonly (readonly [path: string, title: string, words: string])[];
 }
@@ -19,6 +27,15 @@ export async function openManual(): Promise<Manual> {
     async page(path) {
       const file = files.get(path);
       return file === undefined ? null : renderPage(await renderMarkdown(file, isPage), rooms);
+    },
+    overview() {
+      const textOf = (path: string) => firstSentence(files.get(path)?.text ?? "");
+      const parts = rooms.map(({ title, links }) => {
+        const lines = links.map((page) => `- [${page.title}](${page.path}): ${textOf(page.path)}`);
+        return `## ${title}\n\n${lines.join("\n")}\n`;
+      });
+      const head = `# Till\n\n> ${textOf("docs")}\n\nThe OpenAPI document is [v1/openapi.json](v1/openapi.json).\n`;
+      return [head, ...parts].join("\n");
     },
     // In the order of the contents, so that guides are found before records and decisions.
     entries() {

@@ -81,6 +81,17 @@ export async function renderMarkdown(
   return { path, title, body: await marked.parse(text) };
 }
 
+/** Returns the first sentence of a file's text, without emphasis and the targets of its links. */
+export function firstSentence(text: string): string {
+  const paragraphs = text.replaceAll(/^<!--[^]*?-->$/gm, "").split(/\n{2,}/);
+  const first = paragraphs.find((paragraph) => /^(?!```)[^#\s<|]/.test(paragraph)) ?? "";
+  const words = first
+    .replace(/^\*\*Context\.\*\* /, "")
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/\*\*|\n.*/g, "");
+  return /^.*?[.!?](?=\s|$)/.exec(words)?.[0] ?? words;
+}
+
 /** A section of a page, as a link names it. The first one is the page itself, up to its first section. */
 export interface Section {
   /** Null for the page itself. */
