@@ -31,11 +31,24 @@ async function openHouse(store: TestStore) {
     .get("ethereum")
     ?.tokens.find(({ symbol }) => symbol === "USDT")?.contract;
   if (contract === undefined) throw new Error("the token is gone");
-  await shop.addWallet("ethereum", { xpub: xpubs.first });
+  const xpub = await shop.addWallet("ethereum", { xpub: xpubs.first });
   const issue = (text = {}) => shop.create({ network: "ethereum", ...text });
   const paid = await issue({ description: "A red hat" });
   const part = await issue({ metadata: { channel: "web" } });
   const open = await issue();
+  const shared = await shop.addWallet("ethereum", { address: `0x${"7".repeat(40)}` });
+  const severalAt = (walletId: typeof shared.id) =>
+    shop.create({
+      network: undefined,
+      tokenSymbol: undefined,
+      paymentOptions: ["USDT", "USDC"].map((tokenSymbol) => ({
+        network: "ethereum",
+        tokenSymbol,
+        walletId,
+      })),
+    });
+  const several = await severalAt(shared.id);
+  await severalAt(xpub.id);
   const pay = (text: string | null, transaction: string, amount: bigint) => {
     const to = parseAddress(text ?? "");
     if (!to.ok) throw new Error("there is nowhere to pay to");
@@ -86,7 +99,7 @@ async function openHouse(store: TestStore) {
     }
   });
   await sealAll(db, auditKey, testContext);
-  return { db, shop, paid, part, open };
+  return { db, shop, paid, part, open, several };
 }
 
 type House = Awaited<ReturnType<typeof openHouse>>;
@@ -156,6 +169,22 @@ const breakages: readonly Breakage[] = [
     sql: ({ open }) =>
       `UPDATE invoices SET payment_options = '[{"network":"bsc","tokenSymbol":"USDT","walletId":null,"quote":null},{"network":"bsc","tokenSymbol":"USDC","walletId":null,"quote":null}]' WHERE id = '${open.id}'`,
     row: ({ open }) => open.id,
+  },
+  {
+    check: "invoices.options",
+    how: "a hold is in an option that was not chosen",
+    sql: ({ several }) =>
+      `INSERT INTO holds (id, network, address, token, amount, least_amount, invoice_id, organization_id, kind, starts_at, ends_at)
+       SELECT 'hld_of_bsc', 'bsc', address, token, amount, least_amount, invoice_id, organization_id, kind, starts_at, ends_at
+       FROM holds WHERE invoice_id = '${several.id}'`,
+    row: ({ several }) => several.id,
+  },
+  {
+    check: "invoices.options",
+    how: "the option in force has no hold",
+    also: ["invoices.held"],
+    sql: ({ several }) => `DELETE FROM holds WHERE invoice_id = '${several.id}'`,
+    row: ({ several }) => several.id,
   },
   {
     check: "invoices.search-terms",

@@ -7,7 +7,7 @@ import type { Answer, Order, TestReach } from "./worker.ts";
 /** Processes at a time. */
 const lanes = Math.max(1, availableParallelism() - 1);
 /** The tests of one mutant, the quickest first, take at most this long together in each stage, in milliseconds. */
-const testsOfMutantMs = 20_000;
+const testsOfMutantMs = 60_000;
 /** A mutant that hangs counts as killed: the time that its tests get, as a base and as a multiple of their usual time. */
 const slackMs = 20_000;
 const slackFactor = 4;

@@ -7,7 +7,7 @@ const publicIdPrefix = "ipub_";
  * as `P7K2-9QXD`.
  */
 export function referenceOf(publicId: string): string {
-  const digits = publicId.slice(publicId.indexOf("_") + 1).replaceAll("-", "");
+  const digits = publicId.slice(publicIdPrefix.length).replaceAll("-", "");
   const shown = digits.slice(0, referenceLength).toUpperCase();
   return `${shown.slice(0, 4)}-${shown.slice(4)}`;
 }

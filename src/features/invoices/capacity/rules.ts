@@ -111,13 +111,9 @@ function fullest(inOrder: readonly Bucket[], decimals: number): BandUse | null {
   let most: BandUse | null = null;
   let end = 0;
   let held = 0;
-  for (const [start, bucket] of inOrder.entries()) {
+  for (const bucket of inOrder) {
     const { address, price } = bucket;
     const last = price + amountRange(price, decimals).cap;
-    if (end < start) {
-      end = start;
-      held = 0;
-    }
     for (let next = inOrder[end]; next !== undefined; next = inOrder[end]) {
       if (next.address !== address || next.price > last) break;
       held += next.held;

@@ -92,8 +92,10 @@ eachStore("The capacity of a wallet", (store) => {
   it("is read from all holds once a minute, and less often if that takes long", async () => {
     await shop.addWallet("ethereum", { address });
     let [now, tookMs, reads] = [0, 0, 0];
+    let isAway = false;
     const slow: Reader = Object.assign(Object.create(shop.db) as Reader, {
       all: async (...given: Parameters<Reader["all"]>) => {
+        if (isAway) throw new Error("the store is away");
         const rows = await shop.db.all(...given);
         reads += 1;
         now += tookMs;
@@ -120,6 +122,11 @@ eachStore("The capacity of a wallet", (store) => {
     expect(await readsOf(1_000 * once)).to.equal(once);
     // A clock that was set back does not keep an old result.
     expect(await readsOf(-10_000_000)).to.equal(once);
+    isAway = true;
+    now += 10_000_000;
+    expect(await service.fullest().catch(String)).to.equal("Error: the store is away");
+    isAway = false;
+    expect(await readsOf(0)).to.equal(once);
   });
 
   it("consists of the gap of unpaid addresses if every invoice has its own address", async () => {
