@@ -584,7 +584,7 @@ eachStore("The watcher", (store) => {
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
     });
 
-    it("reads the chain once, however many payments there are to confirm", async () => {
+    it("reads the chain once, however many payments there are, and asks for its lease in each transaction", async () => {
       const watched = await watchNetwork(await store.open());
       const { chain, contract } = watched;
       const paid = Array.from({ length: 1_100 }, (_, place) => addressOf(`shop ${String(place)}`));
@@ -594,9 +594,14 @@ eachStore("The watcher", (store) => {
       await watched.look();
       chain.mine([], 2);
       chain.calls.length = 0;
-      await watched.look();
+      const versionOf = async () => (await watched.state()).version;
+      const version = await versionOf();
+      let asked = 0;
+      const guard = () => Promise.resolve(void (asked += 1));
+      while (await watched.watcher.look(guard));
       expect(chain.calls.filter((method) => method === "transfers")).to.have.length(1);
       expect(new Set(await statuses(watched))).to.deep.equal(new Set(["confirmed"]));
+      expect(asked).to.equal((await versionOf()) - version).and.to.be.greaterThan(1);
       expect(await watched.events()).to.have.length(2 * paid.length);
     });
 
