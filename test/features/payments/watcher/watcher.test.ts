@@ -601,7 +601,9 @@ eachStore("The watcher", (store) => {
       while (await watched.watcher.look(guard));
       expect(chain.calls.filter((method) => method === "transfers")).to.have.length(1);
       expect(new Set(await statuses(watched))).to.deep.equal(new Set(["confirmed"]));
-      expect(asked).to.equal((await versionOf()) - version).and.to.be.greaterThan(1);
+      expect(asked)
+        .to.equal((await versionOf()) - version)
+        .and.to.be.greaterThan(1);
       expect(await watched.events()).to.have.length(2 * paid.length);
     });
 
