@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import ts from "typescript";
-import { filesAt, root } from "../mutation/areas.ts";
+import { filesAt, readSource } from "../mutation/areas.ts";
 import { instrument, type Branch } from "./branches.ts";
 import { readExcuses, wholeSources } from "./whole.ts";
 
@@ -127,7 +127,7 @@ describe("The branches that no test can take", () => {
     const there = new Set(
       wholeSources
         .flatMap((path) => filesAt(path, ".ts"))
-        .flatMap((path) => instrument(path, readFileSync(join(root, path), "utf8"), 1).branches)
+        .flatMap((path) => instrument(path, readSource(path), 1).branches)
         .map(({ file, within, text, way }) => JSON.stringify({ file, within, text, way })),
     );
     for (const key of keys) expect(there.has(key), key).to.equal(true);

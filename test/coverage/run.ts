@@ -5,7 +5,7 @@
 // the sources that they reach.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { filesAt, root } from "../mutation/areas.ts";
@@ -25,6 +25,9 @@ const { values, positionals } = parseArgs({
 });
 
 const copy = copyProject();
+/** The sources without notes, for the tests that read sources. */
+const plain = join(copy, "coverage/plain");
+cpSync(join(copy, "src"), join(plain, "src"), { recursive: true });
 const branches: Branch[] = [];
 const digests = new Map<string, string>();
 const firsts = new Map<string, number>();
@@ -37,12 +40,16 @@ for (const file of filesOf([...reportedFolders, ...wholeSources])) {
   branches.push(...instrumented.branches);
 }
 
-const notes = join(copy, "coverage");
+const notes = join(copy, "coverage/notes");
 mkdirSync(notes);
 const recorder = `--require ${join(copy, "test/coverage/recorder.cjs")}`;
 const isPassed =
   runHere("build.mjs", [], {}) &&
-  runHere("test.mjs", positionals, { NODE_OPTIONS: recorder, COVERAGE_NOTES: notes });
+  runHere("test.mjs", positionals, {
+    NODE_OPTIONS: recorder,
+    COVERAGE_NOTES: notes,
+    COVERAGE_SOURCES: plain,
+  });
 const taken = new Set(
   readdirSync(notes).flatMap((name) =>
     readFileSync(join(notes, name), "utf8").split("\n").map(Number),

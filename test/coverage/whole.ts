@@ -10,10 +10,7 @@ export const reportedFolders = ["src/features", "src/kernel"];
 /** The files and folders of which every branch must be taken: they decide about money or about who may do what. */
 export const wholeSources: readonly string[] = [
   "src/kernel/money",
-  "src/features/payments/decisions/apply-ruling.ts",
-  "src/features/payments/decisions/decide-payment.ts",
-  "src/features/payments/decisions/locked-case.ts",
-  "src/features/payments/decisions/move-payment.ts",
+  "src/features/payments/decisions",
   "src/features/payments/inbox/allocation-rules.ts",
   "src/features/payments/inbox/allocation.ts",
   "src/features/payments/ledger/payment-rules.ts",

@@ -123,6 +123,11 @@ export function isExcuseOf(excuse: Excuse, { file, within, original, mutated }: 
   );
 }
 
+/** The text of a source as a person wrote it; a run of coverage compiles others, with a note at each branch. */
+export function readSource(path: string): string {
+  return readFileSync(join(process.env["COVERAGE_SOURCES"] ?? root, path), "utf8");
+}
+
 /** The files at a path from the root: itself, or those below it with the ending, in order. */
 export function filesAt(path: string, ending: string): readonly string[] {
   if (!statSync(join(root, path)).isDirectory()) return [path];

@@ -1,7 +1,5 @@
 import { expect } from "chai";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { areas, filesAt, readExcuses, root } from "./areas.ts";
+import { areas, filesAt, readExcuses, readSource } from "./areas.ts";
 import { sampledFolders } from "./draw.ts";
 
 describe("The excuses of mutants that survive", () => {
@@ -13,7 +11,7 @@ describe("The excuses of mutants that survive", () => {
       const { file, within, original, mutated, reason, ...rest } = excuse;
       expect(rest, file).to.deep.equal({});
       expect(sources).to.include(file);
-      const source = readFileSync(join(root, file), "utf8");
+      const source = readSource(file);
       expect(source, file).to.include(original);
       expect(source, file).to.include(within);
       expect(mutated, original).not.to.equal(original);

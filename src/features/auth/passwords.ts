@@ -1,7 +1,7 @@
 import { bind, type Bound } from "../../kernel/bind.ts";
 import type { Principal } from "../../api/declare/access.ts";
 import { day, type Clock, type Instant } from "../../kernel/clock.ts";
-import { Defect, NotFound } from "../../kernel/errors.ts";
+import { assert, NotFound } from "../../kernel/errors.ts";
 import type { Id, RandomBytes } from "../../kernel/id.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, Reader, RowOf, Tx, WriteContext } from "../../platform/database/index.ts";
@@ -64,15 +64,16 @@ async function change(
   await requireStrong(passwords, input.newPassword, actor.label, "/newPassword");
   // The login lock applies, so that someone with an open session cannot guess the password.
   const user = await userView(db, actor.id);
+  assert(user !== null, "a session names a user who is not there");
   const isRight = await loginLock.attempt({ email: actor.label, ip: context.ip }, () =>
-    passwords.verify(input.currentPassword, user?.passwordHash ?? null, actor.label),
+    passwords.verify(input.currentPassword, user.passwordHash, actor.label),
   );
   if (!isRight) throw wrongPassword();
   const passwordHash = await passwords.hash(input.newPassword);
   await db.write(context, async (tx) => {
     const at = clock.now();
     const current = await lockUser(tx, actor.id);
-    if (current?.passwordHash !== user?.passwordHash) throw wrongPassword();
+    if (current?.passwordHash !== user.passwordHash) throw wrongPassword();
     await changePasswordHash(tx, actor.id, passwordHash);
     await revokeSessionsOf(tx, actor.id, at, actor.sessionId);
     await endResetsOf(tx, actor.id, at);
@@ -143,7 +144,7 @@ async function reset(
     const locked = await lockUser(tx, given.userId);
     const current = await tx.lockOne(passwordResets, "WHERE token_hash = $1", [tokenHash]);
     if (current === null || !isUsable(current, at)) throw invalidResetToken();
-    if (locked === null) throw new Defect("a reset names a user who is not there");
+    assert(locked !== null, "a reset names a user who is not there");
     await changePasswordHash(tx, locked.id, passwordHash);
     await revokeSessionsOf(tx, locked.id, at, null);
     await endResetsOf(tx, locked.id, at);

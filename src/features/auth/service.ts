@@ -1,7 +1,7 @@
 import { bind, type Bound } from "../../kernel/bind.ts";
 import type { UserActor } from "../../kernel/actor.ts";
 import { day, second, type Clock, type Instant } from "../../kernel/clock.ts";
-import { Defect } from "../../kernel/errors.ts";
+import { assert } from "../../kernel/errors.ts";
 import type { Id, IdSource } from "../../kernel/id.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, Reader, Tx, WriteContext } from "../../platform/database/index.ts";
@@ -105,10 +105,10 @@ async function register(
     });
     if (invitationToken !== undefined) {
       await deps.invitations.redeem(tx, at, invitationToken, user);
-    } else if (input.organizationName !== undefined) {
-      await deps.organizations.add(tx, at, { name: input.organizationName, ownerId: user.id });
     } else {
-      throw new Defect("a registration names neither an organization nor an invitation");
+      const { organizationName: name } = input;
+      assert(name !== undefined, "a registration names neither an organization nor an invitation");
+      await deps.organizations.add(tx, at, { name, ownerId: user.id });
     }
     return open(deps, tx, at, sessionId, identity);
   });
@@ -128,7 +128,7 @@ async function login(
   );
   if (user === null || !isRight) throw invalidCredentials();
   const view = await userView(db, user.id);
-  if (view === null) throw new Defect("a user vanished during login");
+  assert(view !== null, "a user vanished during login");
   const sessionId = ids.next("session", clock.now());
   const opened = await db.write({ ...context, actor: actorOf(view, sessionId) }, async (tx) => {
     // If the password was changed in the meantime, this login is refused.
@@ -227,7 +227,7 @@ async function answer(
     membershipsOfUser(reader, userId),
     deps.accessTokens.issue(userId, opened.sessionId),
   ]);
-  if (user === null) throw new Defect("a session without a user was opened");
+  assert(user !== null, "a session without a user was opened");
   return {
     accessToken: access.accessToken,
     accessTokenExpiresAt: access.expiresAt,

@@ -1,6 +1,6 @@
 import type { Role } from "../../api/declare/permissions.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { Defect } from "../../kernel/errors.ts";
+import { assert } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
@@ -52,7 +52,7 @@ export function makeUserService(deps: {
           await members.addMembership(tx, at, { userId, ...membership });
         }
         const user = await userView(tx, userId);
-        if (user === null) throw new Defect("a user is not in the transaction that made them");
+        assert(user !== null, "a user is not in the transaction that made them");
         return user;
       });
     },

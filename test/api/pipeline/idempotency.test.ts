@@ -19,6 +19,7 @@ import { countRows, dumpStore } from "../../support/store/dump.ts";
 import { rawExchange } from "../../support/raw-http.ts";
 import { eachServed } from "../../support/served.ts";
 import type { WriteContext } from "../../../src/platform/database/index.ts";
+import { idempotencyKeys } from "../../../src/platform/idempotency/table.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { expectProblem } from "../problem.ts";
 
@@ -94,6 +95,37 @@ eachServed("a repeated request", (served) => {
       headers: { "Idempotency-Key": key },
     });
     expect(raw.text).to.equal(first.text);
+  });
+
+  it("is told apart by its path, if the server knows that of the first request", async () => {
+    const { app } = served;
+    const person = await register(app);
+    const second = await app.request("POST", "/v1/organizations", {
+      token: person.token,
+      body: { name: "Second shop" },
+    });
+    const key = freshKey();
+    const send = (organizationId: unknown, name = "Reader") =>
+      app.request("POST", `/v1/organizations/${String(organizationId)}/api-keys`, {
+        token: person.token,
+        body: { name, scopes: ["read"] },
+        headers: { "Idempotency-Key": key },
+      });
+    expect((await send(person.organizationId)).status).to.equal(201);
+    const elsewhere = await send(second.body["id"]);
+    expectProblem(elsewhere, 422, "idempotency_key_reused");
+    expect(elsewhere.body["detail"]).to.include("for another path or query.");
+    // Earlier versions stored no path.
+    await app.app.db.write(testContext, async (tx) => {
+      for (const { claim, fingerprint } of await tx.find(idempotencyKeys, "")) {
+        const [earlier = ""] = fingerprint.split(" ");
+        await tx.update(idempotencyKeys, { fingerprint: earlier }, "WHERE claim = $1", [claim]);
+      }
+    });
+    const earlier = await send(second.body["id"]);
+    expectProblem(earlier, 422, "idempotency_key_reused");
+    expect(earlier.body["detail"]).to.include("for another request.");
+    expect((await send(person.organizationId)).body["name"]).to.equal("Reader");
   });
 
   it("has one winner and no server error when different requests race for a key", async () => {

@@ -97,6 +97,11 @@ describe("till payments inbox", () => {
     const reversed = await store.till([...reverse, "--yes"]);
     expect(reversed.stdout).to.include("rejected");
     expect(reversed.stderr).to.include(`till refund create ${paymentId}`).and.include("inbox");
+    const kept = done.allocations.find(({ invoiceId }) => invoiceId === one)?.paymentId ?? "";
+    const move = ["payments", "reverse", kept, "--organization", organizationId, "--to", two];
+    const { stderr } = await store.till([...move, "--yes"]);
+    expect(stderr).to.include(`till invoice show ${two} shows what it still asks for`);
+    expect(await shown(two)).to.include({ paidTokenAmount: "20.00" });
     const ofTransfer = await store.till(["payments", "reverse", id, "--yes"]);
     expect(ofTransfer.stderr).to.include("not of a payment. Its payments: ").and.include(paymentId);
     expect((await list())[0]).to.include({ id, unallocatedAmount: "4.00" });

@@ -1,6 +1,7 @@
 // Changing and resetting a password over HTTP, on both databases.
 import { expect } from "chai";
 import { isUsable } from "../../../src/features/auth/passwords.ts";
+import { prunePasswordResets } from "../../../src/features/auth/retention.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { newToken } from "../../../src/platform/secrets/tokens.ts";
@@ -15,6 +16,7 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { keyOf } from "../../support/roles-fixture.ts";
+import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const newPassword = "another long password of the tests 8";
@@ -162,6 +164,17 @@ eachStore("a password", (store) => {
     for (const bad of ["x", third.token.slice(0, -1), third.token.replace("reset", "invite")]) {
       refused(await reset(bad));
     }
+  });
+
+  it("cannot be reset by a token that expires and is removed while the new one is hashed", async () => {
+    const { token } = await createReset();
+    const { db } = app.app;
+    beforeNextWrite(db, async () => {
+      app.clock.advance(day);
+      await prunePasswordResets(db, app.clock.now(), testContext);
+    });
+    refused(await reset(token));
+    await expectStatus(login(password), 200);
   });
 
   it("unlocks the login when it is reset", async function () {

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import type { Id } from "../../../src/kernel/id.ts";
+import { pruneSessions } from "../../../src/features/auth/retention.ts";
 import { refreshGrace, refreshTokenLife } from "../../../src/features/auth/service.ts";
+import { hour } from "../../../src/kernel/clock.ts";
 import {
   movingClock,
   password,
@@ -11,6 +13,7 @@ import {
   type Person,
   type TestApp,
 } from "../../support/app.ts";
+import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { eachServed } from "../../support/served.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
@@ -225,6 +228,37 @@ eachStore("sessions within the grace period", (store) => {
       await app.stop();
     }
   });
+});
+
+eachStore("sessions that are removed while a token of theirs is used", (store) => {
+  for (const [title, isFamilyOver] of [
+    ["with all of their tokens", true],
+    ["except for a newer token", false],
+  ] as const) {
+    it(`are not refreshed: ${title}`, async () => {
+      const clock = stillClock(Date.now());
+      const app = await startApp({
+        place: await store.place("migrated"),
+        clock,
+        background: false,
+      });
+      try {
+        const { refresh: first } = await login(app, await register(app));
+        if (!isFamilyOver) {
+          clock.advance(hour);
+          await refresh(app, first);
+          clock.advance(-hour);
+        }
+        clock.advance(refreshTokenLife);
+        const { db } = app.app;
+        beforeNextWrite(db, () => pruneSessions(db, clock.now(), testContext));
+        expectProblem(await refresh(app, first), 401, "invalid_refresh_token");
+        expect(await countRows(db, "sessions")).to.equal(isFamilyOver ? 0 : 1);
+      } finally {
+        await app.stop();
+      }
+    });
+  }
 });
 
 eachStore("sessions across processes", (store) => {

@@ -2,8 +2,9 @@ import { expect } from "chai";
 import { en } from "../../../src/features/checkout/page/words/en.ts";
 import { makePageModel } from "../../../src/features/checkout/page/page-model.ts";
 import { renderCheckout } from "../../../src/features/checkout/page/render.ts";
-import { noticesOf, stateOf } from "../../../src/features/checkout/rules.ts";
+import { nextActionOf, noticesOf, stateOf } from "../../../src/features/checkout/rules.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
+import type { NetworkState } from "../../../src/platform/chain/state/network-state.ts";
 import {
   aHash,
   aPayment,
@@ -547,6 +548,35 @@ describe("the state of a checkout", () => {
     expect(of({ status: "expired" }, [gone], now + hour - 1)).to.equal("reverted");
     expect(of({ status: "expired" }, [gone], now + hour)).to.match(/^expired/);
     expect(of({ status: "expired" }, [{ ...gone, isExpectedBack: false }])).to.match(/^expired/);
+  });
+
+  it("lets the payer wait for a refund only of a payment that was not accepted and is not final, on its network", () => {
+    const rejected = { ...inReview, status: "rejected", blockHeight: 901 } as const;
+    const next = (payment: typeof inReview, networkState: NetworkState | null) =>
+      nextActionOf(
+        "expired_unpaid",
+        {
+          invoice: { ...anInvoice("ethereum"), expiresAt: now, owed: inUsdt("5.00") },
+          payments: [payment],
+          network,
+          networkState,
+          isAccepted: true,
+        },
+        { canRequestRefund: false, isLeftToMerchant: false, refunds: [] },
+        now,
+      );
+    const state = aState("ethereum", now);
+    for (const [payment, isComing] of [
+      [rejected, true],
+      [{ ...rejected, blockHeight: 900 }, false],
+      [{ ...rejected, status: "reverted" }, false],
+      [{ ...rejected, network: "tron" }, false],
+    ] as const) {
+      const expected = isComing ? "wait" : "contact_merchant";
+      expect(next(payment, state), `${payment.status} on ${payment.network}`).to.equal(expected);
+    }
+    // Nothing is final on a network that was never read.
+    expect(next({ ...rejected, blockHeight: 0 }, null)).to.equal("wait");
   });
 
   it("says that another amount arrived only if no amount of the invoice explains it", () => {

@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect } from "chai";
-import { readRules, root, withoutRule } from "./rules.ts";
+import { readSource } from "../../mutation/areas.ts";
+import { readRules, withoutRule } from "./rules.ts";
 
 describe("The rules that the simulation notices the lack of", () => {
   it("are each in the source that rules.yaml names, once", () => {
@@ -9,7 +8,7 @@ describe("The rules that the simulation notices the lack of", () => {
     for (const { rule, changes } of rules) {
       expect(changes.length, rule).to.be.at.least(1);
       for (const change of changes) {
-        const source = readFileSync(join(root, change.file), "utf8");
+        const source = readSource(change.file);
         expect(withoutRule(source, change), rule).to.not.equal(source);
       }
     }

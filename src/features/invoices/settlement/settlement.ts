@@ -1,5 +1,5 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import { Defect } from "../../../kernel/errors.ts";
+import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import {
   deadlineTime,
@@ -123,9 +123,10 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       const rows = [...locked.values()].map(({ invoice }) => invoice);
       const totalsOf = (row: InvoiceRow) => {
         const paid = totals.get(row.id);
-        if (paid === undefined || !quotesOf(row).some((quote) => quote.network === network)) {
-          throw new Defect(`${row.id} was settled with payments that are not its own`);
-        }
+        assert(
+          paid !== undefined && quotesOf(row).some((quote) => quote.network === network),
+          `${row.id} was settled with payments that are not its own`,
+        );
         return paid;
       };
       await settle(tx, rows, totalsOf, state, at);
@@ -171,7 +172,7 @@ function statesIn(tx: Tx, state: NetworkState): (network: string) => Promise<Net
   const known = new Map([[state.network, state]]);
   return async (network) => {
     const found = known.get(network) ?? (await networkState(tx, network));
-    if (found === null) throw new Defect(`the network ${network} was never read`);
+    assert(found !== null, `the network ${network} was never read`);
     known.set(network, found);
     return found;
   };

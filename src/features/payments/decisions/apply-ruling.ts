@@ -37,11 +37,9 @@ export async function applyRuling(
   requireRefundsCovered(terms, [...ledger, ...opened]);
   const isLeft = ruling.decision === "rejected" && transfer.disposition === "ignored";
   const after = [...[payment, ...others].map((row) => ruled.get(row.id) ?? row), ...opened];
-  await assignTransfer(tx, transfer.id, {
-    // A transfer keeps its organization, even if another one decides on a payment of it.
-    organizationId: transfer.organizationId ?? payment.organizationId,
-    ...dispositionAfter(transfer, after, isLeft ? "ignored" : "unmatched"),
-  });
+  // A transfer keeps its organization, even if another one decides on a payment of it.
+  const disposition = dispositionAfter(transfer, after, isLeft ? "ignored" : "unmatched");
+  await assignTransfer(tx, transfer.id, disposition);
   const [first, ...rest] = ruling.payments;
   await noteDecisions(tx, deps.ids, at, ruling.decision, [first]);
   await noteDecisions(tx, deps.ids, at, "rejected", rest);

@@ -181,13 +181,13 @@ export function findPayment(
 }
 
 /**
- * Sets a transfer's organization, invoice and disposition, after a decision of a person or a claim. The providers are
+ * Sets a transfer's invoice and disposition, after a decision of a person or a claim. The providers are
  * asked about it from now on, if they were not.
  */
 export async function assignTransfer(
   tx: Tx,
   id: Id<"transfer">,
-  assignment: Partial<Pick<TransferRow, "organizationId" | "invoiceId" | "disposition">>,
+  assignment: Partial<Pick<TransferRow, "invoiceId" | "disposition">>,
 ): Promise<void> {
   await tx.update(transfers, assignment, "WHERE id = $1", [id]);
   await tx.run(

@@ -520,6 +520,39 @@ eachStore("An invoice with several payment options", (store) => {
     await chosen(issued.body, "EURT");
   });
 
+  it("keeps the sums of an option to its unit, even if the one in force cannot show them", async () => {
+    const invoice = await issue("USDT", "DAI");
+    await chosen(invoice, "DAI");
+    const allocate = async (amount: string) => {
+      const [found] = await counter.list(merchant, "/transfers?status=unmatched");
+      const allocations = [{ invoiceId: invoice["id"], amount }];
+      const path = `/transfers/${String(found?.["id"])}/allocate`;
+      await expectStatus(counter.post(merchant, path, { allocations }), 200);
+    };
+    const sums = async () => {
+      const id = String(invoice["id"]);
+      const row = await counter.app.app.db.findOne(invoices, "WHERE id = $1", [id]);
+      const quote = row?.paymentOptions?.find(({ tokenSymbol }) => tokenSymbol === "DAI")?.quote;
+      return [quote?.seen, quote?.confirmed];
+    };
+    const dust = "0.000000000000000001";
+    await pay("1", "DAI", 18, 1);
+    await allocate(dust);
+    await chosen(invoice, "USDT");
+    await pay("10", "USDT", 6, 1);
+    await allocate("10.00");
+    const part = { status: "partially_paid", tokenSymbol: "USDT", paidTokenAmount: "10.00" };
+    expect(await read(invoice)).to.include(part);
+    expect(await sums()).to.deep.equal(["1", "0"]);
+    await counter.mine();
+    expect(await sums()).to.deep.equal(["1", "1"]);
+    const payment = (await paymentsOf(invoice)).find(({ amount }) => amount === dust);
+    const reverse = `/payments/${String(payment?.["id"])}/reverse`;
+    await expectStatus(counter.post(merchant, reverse), 200);
+    expect(await sums()).to.deep.equal(["0", "0"]);
+    expect(await read(invoice)).to.include(part);
+  });
+
   it("goes back to what was asked for when a reorganization removes a part", async () => {
     const invoice = await issue("USDT", "EURT");
     await chosen(invoice, "EURT");

@@ -177,6 +177,8 @@ eachStore("A payment that is moved to another invoice", (store) => {
     const waiting = await newest(canceled);
     const why = await refused(move(waiting, invoice["id"]), 409, "payment_not_counted");
     expect(why).to.match(/in review\. .*allocate its transfer trf_/);
+    const reverse = desk.post(`/payments/${String(waiting["id"])}/reverse`);
+    expect(await refused(reverse, 409, "payment_not_counted")).to.include("Reject it instead.");
 
     // A transfer of which the other invoice has a part already, and an excess that was returned completely.
     await desk.pay("9.00");

@@ -57,6 +57,20 @@ eachStore("A transfer that matches no invoice", (store) => {
     return body;
   }
 
+  /** Submits a transfer of no invoice's amount, by default a new one, for an invoice. Returns its payment in review. */
+  async function submitted(one: Json, units: bigint, known?: string): Promise<Json> {
+    const transactionHash = known ?? (await counter.pay(address, units));
+    await counter.mine();
+    const path = `/v1/checkout/${String(one["checkoutId"])}/transactions`;
+    await expectStatus(counter.app.request("POST", path, { body: { transactionHash } }), 202);
+    await counter.examine();
+    const [payment] = await counter.list(merchant, `/payments?invoiceId=${String(one["id"])}`);
+    expect(payment).to.include({ status: "review" });
+    const id = payment?.["id"] as Id<"payment">;
+    const row = await counter.app.app.db.findOne(payments, "WHERE id = $1", [id]);
+    return { ...payment, transferId: row?.transferId };
+  }
+
   it("is in the inbox of the address's owner only", async () => {
     const found = await unmatched(usdt(13.37));
     expect(found).to.deep.include({
@@ -472,6 +486,44 @@ eachStore("A transfer that matches no invoice", (store) => {
     await counter.pay(address, usdt(96));
     await counter.mine();
     expect(await invoice(sold)).to.include({ paidAmount: "96.00" });
+  });
+
+  it("stays ignored when the payment of it that waits for a decision is rejected", async () => {
+    const waiting = await submitted(await counter.issue(merchant), usdt(8.5));
+    await expectStatus(decide(waiting["transferId"], "ignore"), 200);
+    await expectStatus(counter.post(merchant, `/payments/${String(waiting["id"])}/reject`), 200);
+    expect(await transfer(waiting["transferId"])).to.include({
+      status: "ignored",
+      unallocatedAmount: "8.50",
+    });
+  });
+
+  it("counts for no other invoice as a whole once a part of it was refunded", async () => {
+    const [one, two] = [
+      await counter.issue(merchant, { amount: "62.00" }),
+      await counter.issue(merchant, { amount: "63.00" }),
+    ];
+    const first = await submitted(one, usdt(9.5));
+    await expectStatus(counter.post(merchant, `/payments/${String(first["id"])}/reject`), 200);
+    const second = await submitted(two, usdt(9.5), String(first["transactionHash"]));
+    // A tip without transfers is stored once a second.
+    counter.app.clock.advance(1_100);
+    await counter.mine(34);
+    const { body: refund } = await expectStatus(
+      counter.post(merchant, "/refunds", {
+        paymentId: first["id"],
+        amount: "3.00",
+        address: `0x${"8".repeat(40)}`,
+      }),
+      201,
+    );
+    const sent = `/refunds/${String(refund["id"])}/send`;
+    await expectStatus(counter.post(merchant, sent, { transactionHash: "ef".repeat(32) }), 200);
+    const accept = counter.post(merchant, `/payments/${String(second["id"])}/accept`);
+    await refused(accept, 409, "transfer_allocated");
+    await expectStatus(reverse(second["id"]), 409);
+    expect(await transfer(first["transferId"])).to.include({ unallocatedAmount: "6.50" });
+    expect(await invoice(two)).to.include({ status: "open", paidAmount: "0.00" });
   });
 
   it.onBoth("is allocated once per Idempotency-Key", async () => {
