@@ -81,7 +81,7 @@ function accept(
       requireReview(payment);
       if (takenOf(others) + payment.amount > transfer.amount) {
         throw new TransferAllocated(
-          "This transfer already counts for another invoice. Reject this payment.",
+          "This transfer counts for another invoice already, or a part of it was refunded. Reject this payment.",
         );
       }
       return { decision: "accepted", payments: [acceptPayment(payment), ...rejectWaiting(others)] };

@@ -520,7 +520,8 @@ eachStore("A transfer that matches no invoice", (store) => {
     const sent = `/refunds/${String(refund["id"])}/send`;
     await expectStatus(counter.post(merchant, sent, { transactionHash: "ef".repeat(32) }), 200);
     const accept = counter.post(merchant, `/payments/${String(second["id"])}/accept`);
-    await refused(accept, 409, "transfer_allocated");
+    const why = await refused(accept, 409, "transfer_allocated");
+    expect(why["detail"]).to.include("a part of it was refunded");
     await expectStatus(reverse(second["id"]), 409);
     expect(await transfer(first["transferId"])).to.include({ unallocatedAmount: "6.50" });
     expect(await invoice(two)).to.include({ status: "open", paidAmount: "0.00" });
