@@ -15,9 +15,10 @@ const outsideTests =
 /** The tests of other features, or of commands, that are tried on a share's mutants take at most this long together, in seconds. */
 const elsewhereSeconds = 60;
 
-/** Folders that are tested with another feature, which is their only user. */
+/** Folders that are tested with another feature, or with the commands, which are their only users. */
 const movedFolders: ReadonlyMap<string, string> = new Map([
   ["src/features/payments/refunds", "test/features/refunds"],
+  ["src/features/payments/sandbox", "test/cli/commands/sandbox.test.ts"],
 ]);
 
 /** Commands are tested with the command line. */

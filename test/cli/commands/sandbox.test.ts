@@ -2,6 +2,7 @@
 import { expect } from "chai";
 import type { App } from "../../../src/compose/index.ts";
 import type { Id } from "../../../src/kernel/id.ts";
+import { networkState } from "../../../src/platform/chain/state/network-state.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { until } from "../../support/until.ts";
 import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
@@ -125,9 +126,15 @@ describe("till sandbox", function () {
       const { issue, is } = await openShop(store, app);
       const id = await issue();
       await store.json(["sandbox", "pay", id]);
-      await store.json(["sandbox", "mine", "3"]);
+      // A running server has read the blocks when a command ends.
+      const expectRead = async (words: readonly string[]) => {
+        const { blockHash } = (await store.json(words)) as { blockHash: string };
+        const state = await networkState(app.db, "sandbox");
+        expect(`0x${state?.tipHash ?? ""}`).to.equal(blockHash);
+      };
+      await expectRead(["sandbox", "mine", "3"]);
       await is(id, "paid");
-      await store.json(["sandbox", "reorg", "3"]);
+      await expectRead(["sandbox", "reorg", "3"]);
       expect((await is(id, "open")).exception).to.equal("reverted");
       await store.json(["sandbox", "mine", "3"]);
       await is(id, "paid");

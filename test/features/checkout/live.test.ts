@@ -1,5 +1,9 @@
 import { expect } from "chai";
-import { createLiveStreams, type LiveStreams } from "../../../src/features/checkout/live.ts";
+import {
+  createLiveStreams,
+  streamLimits,
+  type LiveStreams,
+} from "../../../src/features/checkout/live.ts";
 import type { EventSink } from "../../../src/api/event-stream.ts";
 import { checkoutId, openLab, type Lab } from "./lab.ts";
 import { scenes } from "./scenes.ts";
@@ -84,6 +88,18 @@ describe("the stream of a checkout", () => {
     await lab.close();
     expect(await staying.next()).to.equal(null);
     lab = await openLab("tron");
+  });
+
+  it("is refused when as many pages as are allowed have the checkout open", async () => {
+    lab = await openLab("tron");
+    const open = await Promise.all(
+      Array.from({ length: streamLimits.perCheckout }, () => lab.get(path)),
+    );
+    expect(new Set(open.map(({ status }) => status))).to.deep.equal(new Set([200]));
+    const refused = await lab.get(path);
+    expect(refused.status).to.equal(429);
+    expect(refused.headers.get("retry-after")).to.match(/^\d+$/);
+    for (const answer of open) await answer.body?.cancel();
   });
 
   it("does not exist for an unknown checkout", async () => {

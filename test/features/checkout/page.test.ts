@@ -91,6 +91,7 @@ describe("the page of a checkout", () => {
       expect(unescape(page)).to.contain(`<h1>${scene.headline}</h1>`);
       const isFinal = ["paid", "overpaid", "paid late"].includes(scene.name);
       expect(page.includes("Check again"), "can be read again").to.equal(!isFinal);
+      expect(page, "is polled").to.contain(`data-poll-ms="${isFinal ? "5000" : "1000"}"`);
       expect(textOf(page), "nothing is due").not.to.contain("Amount due");
       expect(textOf(page), "every placeholder is filled").not.to.match(/\{\w+\}/);
       // The address is there to be paid to, and nowhere else.

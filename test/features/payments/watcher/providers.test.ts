@@ -174,6 +174,9 @@ anyStore("A network with several providers", (store) => {
     expect(alarm?.kind).to.equal("provider_wrong_chain");
     expect(alarm?.message).to.match(/serves chain 56, but Ethereum is chain 1\. Correct/);
     expect(await statuses()).to.deep.equal(["confirming"]);
+    // A process that takes over knows no alarms, and ends the stored one with its cause.
+    till.alarms.adopt([]);
+    await till.takeOver();
     first.view.chainId = 1;
     await expectCredited();
     expect(await till.storedAlarms()).to.deep.equal([]);

@@ -1,23 +1,23 @@
 // The head of the audit chain leaves the store once an hour, and a store of a release without keyed seals is taken over.
 import { dirname } from "node:path";
 import { expect } from "chai";
-import { makeMaintenance, maintenanceSchedule } from "../../src/compose/maintenance.ts";
-import { createApp, type App } from "../../src/compose/index.ts";
-import { hour } from "../../src/kernel/clock.ts";
-import { createIds } from "../../src/kernel/id.ts";
-import { parseHead, formatHead, genesis, hashOf } from "../../src/platform/audit/chain.ts";
-import { createJournal } from "../../src/platform/journal/index.ts";
-import { auditLogs } from "../../src/platform/audit/table.ts";
-import { verifyAudit } from "../../src/platform/audit/verify.ts";
-import { loadConfig } from "../../src/platform/config/index.ts";
-import type { Database, StoreOptions } from "../../src/platform/database/index.ts";
-import { meta } from "../../src/platform/database/schema/meta.ts";
-import { createLogger } from "../../src/platform/logger/index.ts";
-import { systemRandom } from "../../src/platform/secrets/random.ts";
-import { fingerprint, formerFingerprint } from "../../src/platform/secrets/server-secret.ts";
-import { startApp } from "../support/app.ts";
-import { auditKey, secret, serverSecret } from "../support/secret.ts";
-import { eachStore, testContext } from "../support/store/stores.ts";
+import { makeMaintenance, maintenanceSchedule } from "../../../src/compose/maintenance.ts";
+import { createApp, type App } from "../../../src/compose/index.ts";
+import { hour } from "../../../src/kernel/clock.ts";
+import { createIds } from "../../../src/kernel/id.ts";
+import { parseHead, formatHead, genesis, hashOf } from "../../../src/platform/audit/chain.ts";
+import { createJournal } from "../../../src/platform/journal/index.ts";
+import { auditLogs } from "../../../src/platform/audit/table.ts";
+import { verifyAudit } from "../../../src/platform/audit/verify.ts";
+import { loadConfig } from "../../../src/platform/config/index.ts";
+import type { Database, StoreOptions } from "../../../src/platform/database/index.ts";
+import { meta } from "../../../src/platform/database/schema/meta.ts";
+import { createLogger } from "../../../src/platform/logger/index.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { fingerprint, formerFingerprint } from "../../../src/platform/secrets/server-secret.ts";
+import { startApp } from "../../support/app.ts";
+import { auditKey, secret, serverSecret } from "../../support/secret.ts";
+import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const journal = createJournal({ ids: createIds(systemRandom), wake: () => undefined });
 
