@@ -11,6 +11,13 @@ import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
 
 const address = "0x52908400098527886E0F7030069857D2E4169EE7";
 
+const priced = (amount: string) => ({
+  amount,
+  settlementCurrency: "USD",
+  tokenSymbol: "USDT",
+  network: "sandbox",
+});
+
 /** Two invoices of 25 and 30 USD on one address, and 24 USDT that match neither. */
 async function openInbox(store: DeskStore) {
   const organizationId = await store.platformId();
@@ -23,15 +30,7 @@ async function openInbox(store: DeskStore) {
     const issue = (amount: string) =>
       until(
         "issuing",
-        () =>
-          app.invoices
-            .create(context, organizationId, {
-              amount,
-              settlementCurrency: "USD",
-              tokenSymbol: "USDT",
-              network: "sandbox",
-            })
-            .catch(() => null),
+        () => app.invoices.create(context, organizationId, priced(amount)).catch(() => null),
         (made) => made !== null,
       );
     const one = await issue("25.00");
@@ -48,7 +47,12 @@ async function openInbox(store: DeskStore) {
   });
   const shown = (id: Id<"invoice">) =>
     store.withApp(async (app) => presentInvoice(await app.invoices.get(organizationId, id)));
-  return { organizationId, invoiceIds, shown };
+  const issueMore = (amount: string) =>
+    store.withApp(async (app) => {
+      const made = await app.invoices.create(context, organizationId, priced(amount));
+      return made.invoice.id;
+    });
+  return { organizationId, invoiceIds, shown, issueMore };
 }
 
 describe("till payments inbox", () => {
@@ -57,7 +61,7 @@ describe("till payments inbox", () => {
   it("lists unmatched transfers, allocates them in parts, reverts and ignores them", async function () {
     this.timeout(120_000);
     const store = await desk.store();
-    const { organizationId, invoiceIds, shown } = await openInbox(store);
+    const { organizationId, invoiceIds, shown, issueMore } = await openInbox(store);
     const [one, two] = invoiceIds;
     const words = ["payments", "inbox", "--organization", organizationId];
     const list = async (...more: string[]) =>
@@ -104,14 +108,19 @@ describe("till payments inbox", () => {
     expect(await shown(two)).to.include({ paidTokenAmount: "20.00" });
     const ofTransfer = await store.till(["payments", "reverse", id, "--yes"]);
     expect(ofTransfer.stderr).to.include("not of a payment. Its payments: ").and.include(paymentId);
-    expect((await list())[0]).to.include({ id, unallocatedAmount: "4.00" });
+    const [returned] = await list();
+    expect(returned).to.include({ id, unallocatedAmount: "4.00" });
+    expect(returned?.suggestions, "the invoice that it was reversed from").to.deep.equal([]);
+    expect((await store.till(words)).stdout)
+      .to.include("REJECTED FROM")
+      .and.include(two);
     expect(await store.json(["payments", "ignore", id, "--yes"])).to.include({ status: "ignored" });
     expect(await list()).to.deep.equal([]);
     expect((await list("--status", "ignored"))[0]).to.include({ id });
     const back = ["payments", "unignore", id];
     expect(await store.json(back)).to.include({ status: "unmatched" });
     const page = await store.till(["payments", "transfer", id]);
-    for (const word of ["Payments", "Suggestions", "Decisions", "reversed", "manual"]) {
+    for (const word of ["Payments", "Decisions", "reversed", "manual"]) {
       expect(page.stdout).to.include(word);
     }
 
@@ -125,9 +134,13 @@ describe("till payments inbox", () => {
     expect(skipped.code, skipped.stderr).to.equal(0);
     expect(skipped.stderr).to.include("1 of 1: 4.00 of 24.00 USDT on sandbox");
     expect(skipped.stderr).to.include("0 allocated, 0 ignored, 1 skipped");
+    expect(skipped.stderr).to.include(`from ${two}`).and.include(`till refund create ${paymentId}`);
+    const other = await issueMore("4.00");
+    expect((await store.till(["payments", "transfer", id])).stdout).to.include("Suggestions");
     const allocated = await decide("all\r");
     expect(allocated.stderr, allocated.stderr).to.include("1 allocated");
     expect(await list()).to.deep.equal([]);
+    expect(await shown(other)).to.include({ paidTokenAmount: "4.00" });
   });
 
   it("accepts and rejects payments that wait for a decision", async function () {

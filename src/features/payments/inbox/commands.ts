@@ -107,6 +107,7 @@ export const transferCommands = [
       "fromAddress",
       "blockTime",
       ["isVerified", "Verified"],
+      { title: "Rejected from", value: (one) => rejectedFrom(one)?.invoiceId ?? null },
       {
         title: "Suggestion",
         value: ({ suggestions: [first] }) =>
@@ -286,6 +287,11 @@ async function allocationsOf(
     parts.flatMap(({ amount }) => amount ?? []),
   );
   return parts.map(({ invoiceId, amount }) => ({ invoiceId, amount: amount ?? rest }));
+}
+
+/** Returns the newest payment that was rejected or reversed: its invoice owes the money to its payer. */
+function rejectedFrom({ allocations }: Shown): Shown["allocations"][number] | undefined {
+  return allocations.findLast(({ status }) => status === "rejected");
 }
 
 async function present(view: TransferView) {

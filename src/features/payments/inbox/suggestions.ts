@@ -71,18 +71,22 @@ export interface SuggestionCase {
 }
 
 /**
- * Returns the invoices that a transfer fits best, best first, among those whose payer may have sent it. No invoice is suggested merely because it is the only
- * one. Paid invoices come after all others and are not crowded out by them.
+ * Returns the invoices that a transfer fits best, best first, among those whose payer may have sent it. No invoice is
+ * suggested merely because it is the only one, or although its payment of the transfer was rejected or reversed: it may
+ * have promised the money back. Paid invoices come after all others and are not crowded out by them.
  */
 export function suggest(given: SuggestionCase): Suggestion[] {
   const { transfer, candidates, payments } = given;
   const left = transfer.amount - takenOf(payments);
-  const paid = new Set(
-    payments.filter((payment) => takenOf([payment]) > 0n).map(({ invoiceId }) => invoiceId),
+  const settled = new Set(
+    payments
+      .filter((payment) => payment.status === "rejected" || takenOf([payment]) > 0n)
+      .map(({ invoiceId }) => invoiceId),
   );
+  for (const { invoiceId, status } of payments) if (status === "review") settled.delete(invoiceId);
   const fitting = candidates.flatMap((candidate) => {
     const invoice = inTokenOf(candidate.invoice, transfer);
-    if (invoice === null || paid.has(invoice.id) || !isPossible(given, invoice)) return [];
+    if (invoice === null || settled.has(invoice.id) || !isPossible(given, invoice)) return [];
     return [{ ...candidate, invoice }];
   });
   const twice = fitting

@@ -51,10 +51,16 @@ export async function triage(
 }
 
 function inWords(one: Shown): string {
+  const rejected = one.allocations.findLast(({ status }) => status === "rejected");
   return [
     `${one.unallocatedAmount} of ${one.amount} ${one.tokenSymbol} on ${one.network}`,
     `  from ${one.fromAddress} at ${one.blockTime}`,
     `  ${one.transactionHash}`,
+    ...(rejected === undefined
+      ? []
+      : [
+          `  rejected or reversed from ${rejected.invoiceId}, which may owe it to its payer: till refund create ${rejected.paymentId} returns it`,
+        ]),
   ].join("\n");
 }
 

@@ -189,6 +189,20 @@ describe("The rules of suggestions", () => {
     expect(suggested([asking("2", 700n)], { payments: [revertPayment(other)] })).to.deep.equal([]);
   });
 
+  it("never suggest the invoice whose payment of the transfer was rejected or reversed, unless one is in review again", () => {
+    const rejected = rejectPayment(payment("1", 1_000n));
+    const review: PaymentRow = { ...payment("1", 1_000n), id: "pay_2", status: "review" };
+    const invoices = [asking("1", 1_000n), asking("2", 1_000n)];
+    expect(suggested(invoices, { payments: [rejected] })).to.deep.equal([
+      "2 1000 same_amount in_time",
+    ]);
+    const owners: Given["owners"] = [{ id: "inv_1", customerId: null }];
+    expect(suggested(invoices, { payments: [rejected], owners })).to.deep.equal([]);
+    expect(suggested(invoices, { payments: [rejected, review], owners })).to.deep.equal([
+      "1 1000 in_review same_amount in_time",
+    ]);
+  });
+
   it("put an invoice with a payment in review first, then the closest and the newest ones", () => {
     const review: PaymentRow = { ...payment("1", 1_000n), status: "review" };
     const invoices = [
