@@ -301,30 +301,34 @@ function walletTransferOf(view: CheckoutView): CheckoutSession["walletTransfer"]
   return { ...transfer, tokenDecimals: view.invoice.payable.asset.decimals };
 }
 
+/** Returns what the payer should do, after what was sent back: the invoice may look as if nothing had been paid. */
 function instructions(
   view: CheckoutView,
   state: CheckoutState,
   nextAction: NextAction,
   arrived: readonly Money[],
 ): string {
-  const { invoice, network } = view;
-  if (nextAction === "pay") {
-    return fill(instructionWords.sendExactly, {
-      amount: amountText(invoice.remaining),
-      network: networkText({ networkTitle: network.title, tokenStandard: network.tokenStandard }),
-      address: invoice.walletAddress,
-    });
-  }
-  return fill(instructionWords[wordsOf(view, state, nextAction)], {
+  const { invoice, network, refunds } = view;
+  const words = nextAction === "pay" ? "sendExactly" : wordsOf(view, state, nextAction);
+  const isReturned = refunds.some(({ status }) => status === "confirmed");
+  const texts = [...(isReturned ? [instructionWords.refunded] : []), instructionWords[words]];
+  return fill(texts.join(" "), {
+    amount: amountText(invoice.remaining),
+    network: networkText({ networkTitle: network.title, tokenStandard: network.tokenStandard }),
+    address: invoice.walletAddress,
     merchant: view.merchant.displayName,
     arrived: arrived.map(amountText).join(" + "),
     excess: amountText(excessOf(invoice)),
-    refund: sentRefunds(view.refunds).map(refundMoney).map(amountText).join(" + "),
+    refund: refundedText(refunds, "sent"),
+    returned: refundedText(refunds, "confirmed"),
   });
 }
 
-function sentRefunds(refunds: readonly PayerRefund[]): PayerRefund[] {
-  return refunds.filter(({ status }) => status === "sent");
+function refundedText(refunds: readonly PayerRefund[], status: PayerRefund["status"]): string {
+  return refunds
+    .filter((refund) => refund.status === status)
+    .map((refund) => amountText(refundMoney(refund)))
+    .join(" + ");
 }
 
 function refundMoney({ amount, token, tokenDecimals }: PayerRefund): Money {
@@ -337,7 +341,7 @@ function wordsOf(
   state: CheckoutState,
   nextAction: NextAction,
 ): keyof typeof instructionWords {
-  const { invoice, refunds } = view;
+  const { invoice, payments, refunds } = view;
   if (nextAction === "request_refund") {
     if (invoice.status !== "paid") return "askForRefund";
     return isExcessAll(view) ? "askForExcess" : "askForRest";
@@ -349,6 +353,10 @@ function wordsOf(
   }
   if (isRestState(state) && nextAction === "wait") return "refundLater";
   if (state === "expired_unpaid" && nextAction === "contact_merchant") return "leftToMerchant";
+  if (payments.some(({ isMoved }) => isMoved)) {
+    if (state === "expired_unpaid") return "sendNothingExpiredMoved";
+    if (state === "canceled") return "sendNothingCanceledMoved";
+  }
   const isGone = state === "expired_unpaid" && invoice.exception === "reverted";
   return isGone ? "sendNothingGone" : restInstructions[state];
 }

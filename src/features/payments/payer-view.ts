@@ -16,6 +16,8 @@ export interface PayerPayment extends PayerSurplusPayment {
   readonly tokenDecimals: number;
   /** A payment in `review` counts only once the merchant accepts it. */
   readonly status: PaymentStatus;
+  /** Whether it was rejected or reversed, and another invoice of the merchant has a part of its transfer. */
+  readonly isMoved: boolean;
   /** While it is reverted, whether it counts or is in review again if it returns to the chain. */
   readonly isExpectedBack: boolean;
   /** The block that includes it; while it is reverted, the one that did. */
@@ -52,26 +54,34 @@ function submittedSql(invoiceId: string): string {
  * Returns SQL for a text that changes with everything that the ledger shows. `invoiceId` is a column of the statement.
  */
 export function ledgerVersionSql(dialect: Dialect, invoiceId: string): string {
-  const payment = `id, version, refund_requested, refunded, ${isSpareSql}`;
+  const payment = `id, version, refund_requested, refunded, ${elsewhereSql}`;
   return arraysSql(dialect, invoiceId, payment, "id, network, state, reason");
 }
 
+/** SQL for whether the payment `other` counts, or would count again if its transfer came back. */
+const isTakingSql = `(other.status IN ('confirming', 'confirmed') OR other.status_when_back = 'confirming')`;
+
 /**
- * SQL for 1 if a payment's transfer is verified in a final block and no other payment counts for a part of it, would count again, or was
- * refunded; else 0.
+ * SQL for 1 if a payment's transfer is verified in a final block and no other payment counts for a part of it, would
+ * count again, or was refunded; for 2 if it was rejected and another invoice of the merchant has a part of its transfer;
+ * else 0. A payment that only a submitted hash had assigned is probably somebody else's: nothing is said of it.
  */
-const isSpareSql = `CASE WHEN EXISTS (SELECT 1 FROM transfers
+const elsewhereSql = `CASE WHEN EXISTS (SELECT 1 FROM transfers
       WHERE transfers.id = payments.transfer_id AND transfers.is_final = 1
         AND transfers.verification = 'verified' AND transfers.status = 'seen')
     AND NOT EXISTS (SELECT 1 FROM payments AS other
       WHERE other.transfer_id = payments.transfer_id AND other.id <> payments.id
-        AND (other.status IN ('confirming', 'confirmed') OR other.status_when_back = 'confirming'
-          OR other.refunded > '${"0".repeat(78)}'))
-    THEN 1 ELSE 0 END`;
+        AND (${isTakingSql} OR other.refunded > '${"0".repeat(78)}'))
+    THEN 1
+    WHEN status = 'rejected' AND rule <> 'submitted_hash'
+    AND EXISTS (SELECT 1 FROM payments AS other
+      WHERE other.transfer_id = payments.transfer_id AND other.invoice_id <> payments.invoice_id
+        AND other.organization_id = payments.organization_id AND ${isTakingSql})
+    THEN 2 ELSE 0 END`;
 
 type StoredPayment = [
   ...[Id<"payment">, string, string, PaymentStatus, PaymentRow["statusWhenBack"], MatchRule],
-  ...[string, number, string, string, string, number, Instant, 0 | 1],
+  ...[string, number, string, string, string, number, Instant, 0 | 1 | 2],
 ];
 type StoredClaim = [string, string, ClaimState, ClaimReason | null];
 
@@ -79,7 +89,7 @@ type StoredClaim = [string, string, ClaimState, ClaimReason | null];
 export function ledgerSql(dialect: Dialect, invoiceId: string): string {
   const payment = `id, network, transaction_hash, status, status_when_back, rule,
     token, token_decimals, amount, refund_requested, refunded, block_height, block_time,
-    ${isSpareSql}`;
+    ${elsewhereSql}`;
   return arraysSql(dialect, invoiceId, payment, "network, transaction_hash, state, reason");
 }
 
@@ -116,7 +126,7 @@ export function readLedger(stored: string): PayerLedger {
       refunded,
       height,
       time,
-      isSpare,
+      elsewhere,
     ]) => ({
       id,
       network,
@@ -132,7 +142,8 @@ export function readLedger(stored: string): PayerLedger {
       refunded: decodeAmount(refunded),
       blockHeight: height,
       blockTime: time,
-      isSpare: isSpare === 1,
+      isSpare: elsewhere === 1,
+      isMoved: elsewhere === 2,
     }),
   );
   const submitted = storedClaims.map(([network, transactionHash, state, reason]) => {

@@ -189,6 +189,7 @@ export function aPayment(changes: Partial<CheckoutPayment> = {}): LabPayment {
     refunded: 0n,
     blockHeight: 950,
     isSpare: true,
+    isMoved: false,
     blockTime: startOfTime + minute,
     ...changes,
   };

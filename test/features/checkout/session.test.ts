@@ -338,7 +338,29 @@ describe("getCheckoutSession", () => {
     const sent = await shown({});
     expect(sent.nextAction).to.equal("wait");
     expect(sent.words).to.equal("Your refund of 1.00 USDT is on its way. Do not send anything.");
+    lab.world.refunds = [aRefund({ ...refund, status: "confirmed" })];
+    lab.world.payments = [{ ...more, refunded: inUsdt("1.00").units }];
+    expect((await shown({})).words).to.equal(
+      "1.00 USDT was sent back. The invoice is paid. Do not send anything else.",
+    );
+    // The refund of an expired invoice's part takes the part from the invoice.
+    lab.world.payments = [{ ...rejected, refunded: rejected.amount }];
+    lab.world.refunds = [aRefund({ status: "confirmed", amount: rejected.amount })];
+    const returned = await shown({
+      status: "expired",
+      paidAt: null,
+      ...received("0.00", "25.0001"),
+    });
+    expect(returned).to.include({ state: "expired_unpaid", nextAction: "request_new_link" });
+    expect(returned.words).to.match(
+      /^12\.50 USDT was sent back\. The invoice has expired\. Do not/,
+    );
     lab.world.refunds = [];
+    lab.world.payments = [{ ...rejected, isSpare: false, isMoved: true }];
+    expect((await shown({})).words).to.match(
+      /has expired, and Café Zürich has moved the payment .* to another invoice\. Do not send/,
+    );
+    expect((await shown({ status: "canceled" })).words).to.match(/is canceled, and .* has moved/);
     // A part that is not confirmed, whose refund nobody can ask for yet.
     lab.world.payments = [aPayment({ status: "confirming", amount: inUsdt("10.00").units })];
     const part = await shown({ status: "expired", paidAt: null, ...received("10.00", "15.0001") });

@@ -35,6 +35,8 @@ export const instructionWords = {
   sendNothingPaid: "The invoice is paid. Do not send anything else.",
   sendNothingExpired:
     "The invoice has expired. Do not send anything; ask {merchant} for a new one.",
+  sendNothingExpiredMoved:
+    "The invoice has expired, and {merchant} has moved the payment that arrived for it to another invoice. Do not send anything to its address: what is left to pay is on that one.",
   sendNothingExpiredPart:
     "The invoice has expired, and {arrived} has arrived for it. Do not send anything else; contact {merchant} about this money.",
   sendNothingGone:
@@ -50,9 +52,13 @@ export const instructionWords = {
   refundAsked:
     "A refund was requested, and {merchant} sends it to the address that was given. Do not send anything.",
   refundSent: "Your refund of {refund} is on its way. Do not send anything.",
+  /** Comes before all others. */
+  refunded: "{returned} was sent back.",
   leftToMerchant:
     "The invoice can no longer be paid, and money has arrived for it that only {merchant} can return. Do not send anything; contact {merchant} about this money.",
   sendNothingCanceled: "The invoice is canceled. Do not send anything.",
+  sendNothingCanceledMoved:
+    "The invoice is canceled, and {merchant} has moved the payment that arrived for it to another invoice. Do not send anything.",
   sendNothingCanceledPaid:
     "The invoice is canceled, and a payment has arrived, which {merchant} will review. Do not send anything else.",
 } as const;

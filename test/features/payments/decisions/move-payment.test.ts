@@ -57,6 +57,8 @@ eachStore("A payment that is moved to another invoice", (store) => {
         canRequestRefund: false,
         nextAction: "request_new_link",
       });
+      const { paymentInstructions } = await desk.session(first);
+      expect(paymentInstructions).to.match(/has moved the payment .* to another invoice/);
       expect(await newest(second)).to.include({ amount: "12.50", status: "confirming" });
       expect(await desk.session(second)).to.include({ state: "partly_paid", nextAction: "pay" });
       expect(await desk.read(second)).to.include({
