@@ -73,7 +73,7 @@ export async function runFeatureCommand<Name extends ServiceName>(
       await runDry(run, looked);
       return;
     }
-    if (isAsked && looked?.isNothing !== true) await ask(run, looked);
+    if (isAsked && looked?.ids?.size !== 0) await ask(run, looked);
     if (command.isWatched && flags["watch"] === true) {
       await watch(terminal, (screen) => act(run, looked, screen));
       return;

@@ -27,6 +27,17 @@ interface Named {
   readonly status: string;
 }
 
+/** Stores another delivery of a delivery's event, in the same state. */
+function copyDelivery(store: DeskStore, id: string): Promise<string> {
+  return store.withApp(async ({ db, ids, clock }) => {
+    const [row] = await db.find(webhookDeliveries, "WHERE id = $1", [id]);
+    if (row === undefined) throw new Error(`there is no delivery ${id}`);
+    const copy = { ...row, id: ids.next("webhookDelivery", clock.now()) };
+    await db.write(context, (tx) => tx.insert(webhookDeliveries, copy));
+    return copy.id;
+  });
+}
+
 describe("a merchant's day at the terminal", function () {
   this.timeout(120_000);
   const desk = makeDesk(settings);
@@ -149,13 +160,25 @@ describe("a merchant's day at the terminal", function () {
     const refused = await store.till([...replay, "--from", future, "--yes"]);
     expect(refused.code).to.equal(2);
     expect(refused.stderr).to.match(/--from.* is in the future: it is \d{4}-/s);
+    const late = { id: "" };
     const asked = await store.till([...since, "--no-color"], {
       env,
-      person: [["Send 1 delivery of Shop (org_", "y\r"]],
+      person: [
+        [
+          "Send 1 delivery of Shop (org_",
+          async () => {
+            late.id = await copyDelivery(store, ping.id);
+            return "y\r";
+          },
+        ],
+      ],
     });
     expect(asked.code, asked.stderr).to.equal(0);
     expect(asked.stdout).to.match(/^1 delivery of 1 endpoint is sent again\.$/m);
     expect(asked.stdout).to.match(new RegExp(`^${endpoint.id} +1$`, "m"));
+    const rest = (await store.json([...since, "--yes"])) as { data: { replayOf: string }[] };
+    const restOf = rest.data.map(({ replayOf }) => replayOf);
+    expect(restOf, "the delivery that failed after the question").to.deep.equal([late.id]);
     // A replayed delivery is not found again, and nobody is asked about nothing.
     expect(await store.json([...since, "--yes"])).to.deep.equal({ data: [], nextCursor: null });
     const nothing = await store.till(since, { env, person: [] });

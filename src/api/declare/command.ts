@@ -170,8 +170,11 @@ export interface Looked<Shown = never> {
   readonly before?: ItemOf<Shown>;
   /** The changes, if the columns of the result do not show them. Without both, a question comes without a trial. */
   readonly changes?: (after: Shown) => readonly Change[];
-  /** True if the call would change nothing, so that it needs no question. */
-  readonly isNothing?: true;
+  /**
+   * The ids of the objects that the subject counts, of which others may appear at any time: `handle` must take no other
+   * one. If there are none, the call changes nothing and needs no question.
+   */
+  readonly ids?: ReadonlySet<string>;
   /** Version of the subject, for `handle` to refuse a write of which the question described an earlier version. */
   readonly version?: number;
 }

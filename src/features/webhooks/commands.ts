@@ -129,12 +129,18 @@ export const webhookCommands = [
       "till webhook replay --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --from 2031-01-31T08:00:00Z --to 2031-01-31T12:00:00Z --dry-run",
     ],
     effect: "write",
-    async handle(service, call): Promise<Replayed> {
+    async handle(service, call, looked): Promise<Replayed> {
       const delivery = call.optionalArgument("delivery") as Id<"webhookDelivery"> | undefined;
+      if (delivery !== undefined) {
+        return { delivery: await call.attempt(service.replay(call.context, delivery)) };
+      }
+      const found = await deliveriesOf(service, call);
       const { replayAll } = await import("./replay-period.ts");
-      return delivery === undefined
-        ? replayAll(service, call, await deliveriesOf(service, call))
-        : { delivery: await call.attempt(service.replay(call.context, delivery)) };
+      return replayAll(
+        service,
+        call,
+        found.filter(({ id }) => looked?.ids?.has(id) ?? true),
+      );
     },
     async present(replayed: Replayed) {
       const { presentDelivery } = await import("./present.ts");
@@ -147,7 +153,7 @@ export const webhookCommands = [
       if (id === undefined) {
         const found = await deliveriesOf(service, call);
         return {
-          ...(found.length === 0 ? { isNothing: true as const } : {}),
+          ids: new Set(found.map(({ id }) => id)),
           subject: `${counted(found)} of ${call.organization()}`,
           facts: [
             ["First event", eventOf(found[0])],
