@@ -98,7 +98,7 @@ describe("till user", () => {
       [bo, "password", 1, "Choose another"],
       [["--email", "nobody", "--name", "Bo"], password, 2, "--email"],
       [["--email", "ada@example.com", "--name", "Ada"], password, 6, "has an account"],
-      [[...bo, "--role", "admin"], password, 2, "--role"],
+      [[...bo, "--role", "admin"], password, 2, "--role requires --organization"],
       [[...bo, "--role", "king"], password, 2, "--role"],
       [bo, "", 2, "empty"],
     ];

@@ -1,3 +1,5 @@
+import { inspect } from "node:util";
+
 const pauseMs = 25;
 
 /**
@@ -15,7 +17,7 @@ export async function until<T>(
     const answer = await ask();
     if (isGood(answer)) return answer;
     if (Date.now() > deadline) {
-      throw new Error(`${what} did not happen in time; last was ${JSON.stringify(answer)}`);
+      throw new Error(`${what} did not happen in time; last was ${inspect(answer, { depth: 6 })}`);
     }
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }

@@ -260,7 +260,13 @@ async function newestPaymentOf(deps: Deps, invoiceId: Id<"invoice">): Promise<Re
     ({ network, status }) => network === deps.network.id && status !== "rejected",
   );
   if (paying.length === 0) return { to };
-  return { transactions: paying.map(({ transactionHash }) => transactionHash) };
+  const heights = paying
+    .filter(({ status }) => status !== "reverted")
+    .map(({ blockHeight }) => blockHeight);
+  return {
+    transactions: paying.map(({ transactionHash }) => transactionHash),
+    newestHeight: heights.length === 0 ? null : Math.max(...heights),
+  };
 }
 
 /**

@@ -56,7 +56,13 @@ export interface Reorganization {
  * or the newest one with a transfer to an address.
  */
 export type ReorganizationStart =
-  number | { readonly transactions: readonly string[] } | { readonly to: Address };
+  | number
+  | {
+      readonly transactions: readonly string[];
+      /** The height of the newest block that is known to have one; null if none has. */
+      readonly newestHeight: number | null;
+    }
+  | { readonly to: Address };
 
 export interface ReorganizationOptions {
   readonly drop: boolean;
@@ -229,6 +235,15 @@ async function depthOf(
     "to" in from ? recipient === from.to : from.transactions.includes(transactionHash),
   );
   if (found !== undefined) return tipHeight - found.blockHeight + 1;
+  if (
+    "transactions" in from &&
+    from.newestHeight !== null &&
+    from.newestHeight <= tipHeight - deepest
+  ) {
+    throw new SandboxRefused(
+      `Its newest payment is in block ${String(from.newestHeight)}, which is final: only the newest ${String(deepest)} blocks can be replaced. Pay another invoice, let a block include the payment with till sandbox mine, and replace that block.`,
+    );
+  }
   const what = "to" in from ? "transfer to its address" : "payment of it";
   throw new SandboxRefused(
     `The newest ${String(deepest)} blocks have no ${what}, and the blocks below are final. Pay it first, and let a block include the payment: till sandbox mine.`,

@@ -287,6 +287,8 @@ eachStore("A transfer that matches no invoice", (store) => {
       "reversed",
       "allocated",
     ]);
+    const suggested = (back["suggestions"] as Json[]).map(({ invoiceId }) => invoiceId);
+    expect(suggested).to.include(right["id"]).and.not.include(wrong["id"]);
     const again = await expectStatus(
       allocate(found["id"], [
         [right, "11.00"],
@@ -417,6 +419,11 @@ eachStore("A transfer that matches no invoice", (store) => {
     expect(replaced?.transactions).to.include(second).and.not.include(first);
     expect((await from(one))?.transactions).to.deep.equal([first]);
     await counter.look();
+    const three = await counter.issue(merchant, { amount: "43.00" });
+    await counter.pay(address, usdt(Number(three["payableAmount"])));
+    await counter.mine((counter.app.app.sandbox?.network.finality.lagBlocks ?? 0) + 2);
+    const refusal = await Promise.resolve(from(three)).catch((error: unknown) => String(error));
+    expect(refusal).to.match(/Its newest payment is in block \d+, which is final/);
   });
 
   it("comes back in another block with its allocated parts", async () => {
