@@ -24,7 +24,8 @@ export const eventCatalogue = {
       "Sent only together with `invoice.paid`: the invoice was paid with less than the payable amount, within its `underpaymentTolerance`. A shortfall beyond the tolerance is reported by `invoice.partially_paid`, and by `invoice.expired` when the deadline passes.",
     "invoice.paid_late":
       "Sent only together with `invoice.paid`: a payment after the deadline was needed to reach the payable amount.",
-    "invoice.reverted": "A chain reorganization removed a payment that had counted.",
+    "invoice.reverted":
+      "A chain reorganization removed a payment that had counted. It usually returns, with `invoice.confirming` or `invoice.paid`. No event says that it will not: the checkout session's `nextAction` does.",
     "invoice.expired":
       "The deadline passed before the whole payable amount was detected. `exception` is `underpaid` if part of it had been, and `none` if nothing had.",
     "invoice.canceled": "The invoice was canceled.",
