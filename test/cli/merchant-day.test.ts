@@ -27,12 +27,16 @@ interface Named {
   readonly status: string;
 }
 
-/** Stores another delivery of a delivery's event, in the same state. */
-function copyDelivery(store: DeskStore, id: string): Promise<string> {
+/** Stores a delivery of another event in the state of a stored one. */
+function copyDelivery(store: DeskStore, ofId: string): Promise<string> {
   return store.withApp(async ({ db, ids, clock }) => {
-    const [row] = await db.find(webhookDeliveries, "WHERE id = $1", [id]);
-    if (row === undefined) throw new Error(`there is no delivery ${id}`);
-    const copy = { ...row, id: ids.next("webhookDelivery", clock.now()) };
+    const [row] = await db.find(webhookDeliveries, "WHERE id = $1", [ofId]);
+    if (row === undefined) throw new Error(`there is no delivery ${ofId}`);
+    const [id, eventId] = [
+      ids.next("webhookDelivery", clock.now()),
+      ids.next("event", clock.now()),
+    ];
+    const copy = { ...row, id, eventId };
     await db.write(context, (tx) => tx.insert(webhookDeliveries, copy));
     return copy.id;
   });
