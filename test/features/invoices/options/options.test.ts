@@ -249,6 +249,8 @@ eachStore("An invoice with several payment options", (store) => {
       const before = await read(invoice);
       const { status, body } = await choose(invoice, symbol, network);
       expect([status, body["code"]]).to.deep.equal(problem);
+      // The payer is not told what the merchant has to do.
+      expect(body["detail"]).to.match(/^This way to pay is not available now\./);
       expect(await read(invoice)).to.deep.equal(before);
     }
     const cheap = { amount: "0.01", settlementCurrency: "USD" };
