@@ -77,7 +77,16 @@ describe("the command line", () => {
     ["no command", [], "Give one of the commands"],
     ["a noun without a verb", ["org"], "Give one of the commands"],
     ["a missing argument", ["org", "approve"], "organizationId"],
-    ["an argument too many", ["org", "list", "all"], "Too many arguments"],
+    [
+      "an argument too many",
+      ["org", "list", "all"],
+      'Too many arguments: till org list takes no arguments, and "all" is one more. Put',
+    ],
+    [
+      "a value of two words without quotes",
+      ["sandbox", "send", "0xa", "1", "--from", "0xb", "0xc"],
+      'till sandbox send takes <to> <amount>, and "0xc" is one more. Put a value with spaces in',
+    ],
     ["a flag without its value", ["org", "list", "--limit"], "--limit"],
   ];
   for (const [what, words, hint] of wrong) {

@@ -156,7 +156,8 @@ describe("a merchant's day at the terminal", function () {
     expect((await store.till([...replay, "--yes"])).stderr).to.include("--from");
     expect((await store.till([...replay, "--from", "soon", "--yes"])).stderr).to.include("--from");
     const since = [...replay, "--from", "2020-01-01T00:00:00Z"];
-    const trial = (await store.json([...since, "--dry-run"])) as { data: Named[] };
+    const trial = (await store.json([...since, "--dry-run"])) as { count: number; data: Named[] };
+    expect(trial.count).to.equal(1);
     expect(trial.data).to.have.length(1);
     const counted = await store.till([...since, "--dry-run"]);
     expect(counted.stdout).to.include("1 delivery of 1 endpoint would be sent again.");
@@ -184,7 +185,7 @@ describe("a merchant's day at the terminal", function () {
     const restOf = rest.data.map(({ replayOf }) => replayOf);
     expect(restOf, "the delivery that failed after the question").to.deep.equal([late.id]);
     // A replayed delivery is not found again, and nobody is asked about nothing.
-    expect(await store.json([...since, "--yes"])).to.deep.equal({ data: [], nextCursor: null });
+    expect(await store.json([...since, "--yes"])).to.include({ count: 0, nextCursor: null });
     const nothing = await store.till(since, { env, person: [] });
     expect(nothing.code, nothing.stderr).to.equal(0);
     expect(nothing.stdout).to.include("No delivery with the status dead_letter since 2020-01-01");

@@ -2,7 +2,7 @@ import type { Command as Program } from "commander";
 import { notFound, Problem } from "../../kernel/errors.ts";
 import { exitCodes, exitReasonOf, type ExitReason } from "./exit-codes.ts";
 import { UsageError } from "./refusals.ts";
-import { fieldOf, inWordsOf, wordOf } from "./words.ts";
+import { fieldOf, inWordsOf, nameOf, wordOf } from "./words.ts";
 import { printable, type Terminal } from "../terminal/terminal.ts";
 
 /** A failed command as it is reported. */
@@ -53,6 +53,9 @@ function isParserError(error: unknown): error is Error & { readonly code: string
 /** Converts an error of the argument parser, which starts with "error: " and has no full stop. */
 function asUsageError(error: Error & { readonly code: string }, noun: Program | null): Error {
   if (error.code === "commander.help") return new UsageError("Give one of the commands above.");
+  if (error.code === "commander.excessArguments" && noun !== null) {
+    return new UsageError(tooMany(noun));
+  }
   const [first = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");
   const sentence = first.charAt(0).toUpperCase() + first.slice(1);
   if (error.code === "commander.unknownCommand" && suggestions.length === 0) {
@@ -60,6 +63,15 @@ function asUsageError(error: Error & { readonly code: string }, noun: Program | 
     suggestions.push(`${words} --help lists the commands.`);
   }
   return new UsageError([`${sentence}.`, ...suggestions].join(" "));
+}
+
+/** Names the first argument that a command does not take, which is often the second word of an unquoted value. */
+function tooMany(command: Program): string {
+  const { parent, args, registeredArguments } = command;
+  const words = parent?.parent == null ? command.name() : `${parent.name()} ${command.name()}`;
+  const taken = registeredArguments.map(nameOf).join(" ") || "no arguments";
+  const extra = args[registeredArguments.length] ?? "";
+  return `Too many arguments: till ${words} takes ${taken}, and "${extra}" is one more. Put a value with spaces in quotes.`;
 }
 
 function textOf({ outcome, code, title, detail }: Failure): string {

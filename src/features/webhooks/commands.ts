@@ -146,7 +146,11 @@ export const webhookCommands = [
       const { presentDelivery } = await import("./present.ts");
       return "delivery" in replayed
         ? presentDelivery(replayed.delivery)
-        : { data: replayed.deliveries.map(presentDelivery), nextCursor: null };
+        : {
+            count: replayed.deliveries.length,
+            data: replayed.deliveries.map(presentDelivery),
+            nextCursor: null,
+          };
     },
     async look(service, call) {
       const id = call.optionalArgument("delivery") as Id<"webhookDelivery"> | undefined;

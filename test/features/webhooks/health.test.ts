@@ -37,6 +37,13 @@ describe("an endpoint's health", () => {
     expect(isFailing(after(after(goodHealth, 0, 9), 5 * minute, 9))).to.equal(false);
   });
 
+  it("is failing after the events of one order, however many attempts succeeded before", () => {
+    const busy = after(goodHealth, 0, 500, good);
+    // Of the newest 20 attempts, 14 are 70 %.
+    expect(isFailing(after(busy, second, 13))).to.equal(false);
+    expect(isFailing(after(busy, second, 14))).to.equal(true);
+  });
+
   it("recovers with one lone attempt that succeeds, gradually", () => {
     let health = observe(after(goodHealth, 0, 10), { at: 40 * second, ...good, isLone: true });
     expect(health.concurrency).to.equal(1);

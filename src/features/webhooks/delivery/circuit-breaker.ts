@@ -7,7 +7,7 @@ import { isSuccess, isThrottled } from "./retry-policy.ts";
 export interface Health {
   /** Number of concurrent requests: one more after each success, halved when the receiver is overloaded. */
   readonly concurrency: number;
-  /** The latest attempts, newest last. */
+  /** The latest attempts, newest last: at most 20, and none older than five minutes. */
   readonly recent: readonly { readonly at: Instant; readonly isGood: boolean }[];
 }
 
@@ -24,9 +24,15 @@ export const endpointConcurrencyMax = 8;
 const endpointConcurrencyStart = 4;
 /** Maximum number of deliveries of one endpoint per claim. */
 export const leasesPerEndpointMax = 4;
+/**
+ * Maximum number of attempts that count, so that a failure is noticed soon however many attempts succeeded before it.
+ */
 const recentMax = 20;
+/** Maximum age of attempts that count, in milliseconds. */
 const windowMs = 5 * minute;
+/** Number of attempts below which nothing is concluded. */
 const observedMin = 10;
+/** Share of failed attempts from which an endpoint is paused. */
 const badShare = 0.7;
 
 /** Number of endpoints with cached health at which outdated entries are removed. */
@@ -50,7 +56,10 @@ export function observe(health: Health, { at, isGood, isThrottled, isLone }: Obs
   return { concurrency, recent };
 }
 
-/** Whether the endpoint must be paused: at least 70 % of at least ten attempts in five minutes failed. */
+/**
+ * Whether the endpoint must be paused: of its newest attempts, at least ten and at most 20 in five minutes, at least 70 %
+ * failed, the last one included.
+ */
 export function isFailing({ recent }: Health): boolean {
   const bad = recent.filter((attempt) => !attempt.isGood).length;
   return (
