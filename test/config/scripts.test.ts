@@ -69,7 +69,7 @@ describe("npm run nightly", function () {
     script = `${root}.ci/nightly`,
   ) {
     const path = `${join(folder, "programs")}:${process.env["PATH"] ?? ""}`;
-    const env = { ...process.env, NIGHTLY_POSTGRES: "99", ...variables, PATH: path };
+    const env = { ...process.env, NIGHTLY_POSTGRES: "42 99", ...variables, PATH: path };
     const { status, stdout } = spawnSync(script, files, { env, encoding: "utf8" });
     return { status, results: stdout.trim().split("\n\n").at(-1)?.split("\n") };
   }
@@ -83,22 +83,30 @@ describe("npm run nightly", function () {
 
   it("names each run with its result and each version that is missing", () => {
     const { status, results } = nightly({ NIGHTLY_NODE: "98 20" }, ["test/kernel/bind.test.ts"]);
-    const passed = `${node} with PostgreSQL none: 2 passed, 0 failed`;
-    expect(results).to.deep.equal([missing.postgres, noPostgres, missing.node, passed]);
+    const passed = `${node} with PostgreSQL 42: 2 passed, 0 failed`;
+    expect(results).to.deep.equal([missing.postgres, missing.node, passed]);
     expect(status).to.equal(0);
+  });
+
+  it("fails if no version of PostgreSQL is to be had", () => {
+    const versions = { NIGHTLY_NODE: "20", NIGHTLY_POSTGRES: "99" };
+    const { status, results } = nightly(versions, ["test/kernel/bind.test.ts"]);
+    const passed = `${node} with PostgreSQL none: 2 passed, 0 failed`;
+    expect(results).to.deep.equal([missing.postgres, noPostgres, passed]);
+    expect(status).to.equal(1);
   });
 
   it("fails if a run fails", () => {
     const { status, results } = nightly({ NIGHTLY_NODE: "20" }, ["test/gone.test.ts"]);
-    const failed = `${node} with PostgreSQL none: 0 passed, 1 failed, exit code 1`;
-    expect(results).to.deep.equal([missing.postgres, noPostgres, failed]);
+    const failed = `${node} with PostgreSQL 42: 0 passed, 1 failed, exit code 1`;
+    expect(results).to.deep.equal([missing.postgres, failed]);
     expect(status).to.equal(1);
   });
 
   it("fails if no version of Node is to be had", () => {
     const { status, results } = nightly({ NIGHTLY_NODE: "98" }, ["test/kernel/bind.test.ts"]);
     const nothing = "no Node is to be had: nothing was run";
-    expect(results).to.deep.equal([missing.postgres, noPostgres, missing.node, nothing]);
+    expect(results).to.deep.equal([missing.postgres, missing.node, nothing]);
     expect(status).to.equal(1);
   });
 

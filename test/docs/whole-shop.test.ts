@@ -242,7 +242,7 @@ describe("the guide of a whole shop", () => {
   });
 
   const orders =
-    "paid rest part none late over fake back gone ours canceled down crash race mend".split(" ");
+    "paid rest part none late over fake back gone ours canceled down slow crash race mend".split(" ");
 
   /** Does the same in each shop at once. */
   const each = <Found>(action: (shop: Shop) => Promise<Found>) => Promise.all(shops.map(action));
@@ -478,13 +478,17 @@ describe("the guide of a whole shop", () => {
     await payers("crash", "pay");
     await mine(3);
     await releaseAll("crash");
+    await payers("slow", "expire");
+    await mine(1);
+    await expectAll("slow", { statuses: ["expired"] });
     await each((shop) => shop.kill());
-    await payers("down", "pay");
+    // One is paid in time, which its shop reads once the time is over.
+    for (const order of ["down", "slow"]) await payers(order, "pay");
     await mine(3);
     // With another secret, each webhook is refused, so that the list of events alone says it. A week is over.
     const secret = `whsec_${Buffer.alloc(32).toString("base64")}`;
     for (const shop of shops) shop.start({ WEBHOOK_SECRET: secret, DAYS_AHEAD: "8" });
-    await releaseAll("down");
+    for (const order of ["down", "slow"]) await releaseAll(order);
     await expectAll("none", { closed: true, released: false });
     await askAll("PUT", "none/2", 409);
     await expectAll("fake", { closed: false });
@@ -578,9 +582,8 @@ describe("the guide of a whole shop", () => {
     await releaseAll("later");
     await expectAll("none", { paid: true, released: false, why: ["paid after closing"] });
     expect(await each(seen)).to.deep.equal(before);
-    const released = "back crash down gone late later ours over paid part race rest unread".split(
-      " ",
-    );
+    const released =
+      "back crash down gone late later ours over paid part race rest slow unread".split(" ");
     for (const shop of shops) {
       expect(shop.released(), shop.log()).to.deep.equal(released);
       // Connections that broke off are ordinary, and nothing for the log.

@@ -353,7 +353,8 @@ function wordsOf(
   }
   if (isRestState(state) && nextAction === "wait") return "refundLater";
   if (state === "expired_unpaid" && nextAction === "contact_merchant") return "leftToMerchant";
-  if (payments.some(({ isMoved }) => isMoved)) {
+  // What is owed has not been moved.
+  if (invoice.owed.units === 0n && payments.some(({ isMoved }) => isMoved)) {
     if (state === "expired_unpaid") return "sendNothingExpiredMoved";
     if (state === "canceled") return "sendNothingCanceledMoved";
   }

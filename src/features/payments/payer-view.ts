@@ -16,7 +16,7 @@ export interface PayerPayment extends PayerSurplusPayment {
   readonly tokenDecimals: number;
   /** A payment in `review` counts only once the merchant accepts it. */
   readonly status: PaymentStatus;
-  /** Whether it was rejected or reversed, and another invoice of the merchant has a part of its transfer. */
+  /** Whether it came to the invoice's own address, was rejected or reversed, and another invoice has a part of its transfer. */
   readonly isMoved: boolean;
   /** While it is reverted, whether it counts or is in review again if it returns to the chain. */
   readonly isExpectedBack: boolean;
@@ -63,8 +63,9 @@ const isTakingSql = `(other.status IN ('confirming', 'confirmed') OR other.statu
 
 /**
  * SQL for 1 if a payment's transfer is verified in a final block and no other payment counts for a part of it, would
- * count again, or was refunded; for 2 if it was rejected and another invoice of the merchant has a part of its transfer;
- * else 0. A payment that only a submitted hash had assigned is probably somebody else's: nothing is said of it.
+ * count again, or was refunded; for 2 if it was rejected, came to the invoice's own address, and another invoice of the
+ * merchant has a part of its transfer; else 0. A payment that was assigned in any other way may be somebody else's:
+ * nothing is said of it.
  */
 const elsewhereSql = `CASE WHEN EXISTS (SELECT 1 FROM transfers
       WHERE transfers.id = payments.transfer_id AND transfers.is_final = 1
@@ -73,7 +74,7 @@ const elsewhereSql = `CASE WHEN EXISTS (SELECT 1 FROM transfers
       WHERE other.transfer_id = payments.transfer_id AND other.id <> payments.id
         AND (${isTakingSql} OR other.refunded > '${"0".repeat(78)}'))
     THEN 1
-    WHEN status = 'rejected' AND rule <> 'submitted_hash'
+    WHEN status = 'rejected' AND rule = 'exclusive_address'
     AND EXISTS (SELECT 1 FROM payments AS other
       WHERE other.transfer_id = payments.transfer_id AND other.invoice_id <> payments.invoice_id
         AND other.organization_id = payments.organization_id AND ${isTakingSql})

@@ -361,6 +361,9 @@ describe("getCheckoutSession", () => {
       /has expired, and Café Zürich has moved the payment .* to another invoice\. Do not send/,
     );
     expect((await shown({ status: "canceled" })).words).to.match(/is canceled, and .* has moved/);
+    const rest = await shown({ status: "canceled", owed: inUsdt("4.00") });
+    expect(rest.words).not.to.include("moved");
+    await shown({ owed: inUsdt("0.00") });
     // A part that is not confirmed, whose refund nobody can ask for yet.
     lab.world.payments = [aPayment({ status: "confirming", amount: inUsdt("10.00").units })];
     const part = await shown({ status: "expired", paidAt: null, ...received("10.00", "15.0001") });

@@ -87,7 +87,7 @@ export function firstSentence(text: string): string {
   const first = paragraphs.find((paragraph) => /^(?!```)[^#\s<|]/.test(paragraph)) ?? "";
   const words = first
     .replace(/^\*\*Context\.\*\* /, "")
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/\[([^[\]]*)\]\([^()]*\)/g, "$1")
     .replaceAll(/\*\*|\n.*/g, "");
   return /^.*?[.!?](?=\s|$)/.exec(words)?.[0] ?? words;
 }

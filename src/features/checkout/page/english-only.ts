@@ -36,7 +36,7 @@ export const instructionWords = {
   sendNothingExpired:
     "The invoice has expired. Do not send anything; ask {merchant} for a new one.",
   sendNothingExpiredMoved:
-    "The invoice has expired, and {merchant} has moved the payment that arrived for it to another invoice. Do not send anything to its address: what is left to pay is on that one.",
+    "The invoice has expired, and {merchant} has moved the payment that arrived for it to another invoice. Do not send anything to its address.",
   sendNothingExpiredPart:
     "The invoice has expired, and {arrived} has arrived for it. Do not send anything else; contact {merchant} about this money.",
   sendNothingGone:
