@@ -242,7 +242,9 @@ describe("the guide of a whole shop", () => {
   });
 
   const orders =
-    "paid rest part none late over fake back gone ours canceled down slow crash race mend".split(" ");
+    "paid rest part none late over fake back gone ours canceled down slow crash race mend".split(
+      " ",
+    );
 
   /** Does the same in each shop at once. */
   const each = <Found>(action: (shop: Shop) => Promise<Found>) => Promise.all(shops.map(action));
