@@ -353,7 +353,7 @@ function wordsOf(
   }
   if (isRestState(state) && nextAction === "wait") return "refundLater";
   if (state === "expired_unpaid" && nextAction === "contact_merchant") return "leftToMerchant";
-  // What is owed has not been moved.
+  // Money that is owed has not been moved.
   if (invoice.owed.units === 0n && payments.some(({ isMoved }) => isMoved)) {
     if (state === "expired_unpaid") return "sendNothingExpiredMoved";
     if (state === "canceled") return "sendNothingCanceledMoved";
