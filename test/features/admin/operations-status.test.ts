@@ -14,7 +14,9 @@ import { maintenanceSchedule } from "../../../src/compose/maintenance.ts";
 import { makeFakeChain, startFakeNode } from "../../support/chain/fake-node.ts";
 import { minute, second } from "../../../src/kernel/clock.ts";
 import { storedOperationsStatus } from "../../../src/features/admin/read-only.ts";
-import { ratesCheck } from "../../../src/features/admin/status/work-checks.ts";
+import { cronCheck, ratesCheck } from "../../../src/features/admin/status/work-checks.ts";
+import { readLastReport } from "../../../src/features/admin/status/probes.ts";
+import { serverProbes } from "../../../src/features/admin/table.ts";
 import { deliveryBacklog } from "../../../src/features/webhooks/delivery/backlog.ts";
 import { formatHead } from "../../../src/platform/audit/chain.ts";
 import { writeAlarms } from "../../../src/platform/chain/state/provider-store.ts";
@@ -132,7 +134,7 @@ eachStore("the operations status", (store) => {
   });
 
   it("reports zero backlogs, and unknown networks and schedules if no server runs", async () => {
-    const { status } = await start(false);
+    const { app, status } = await start(false);
     const idleStatus = await status();
     expect(idleStatus.queues).to.deep.equal(
       ["webhooks", "chain", "billing", "maintenance"].map((queue) => ({ queue, ...idle })),
@@ -142,10 +144,16 @@ eachStore("the operations status", (store) => {
     expect(idleStatus.providers.map((provider) => provider.status)).to.deep.equal([
       ...["unknown", "unknown"],
     ]);
-    const { status: whole, checks } = idleStatus.infrastructure;
+    const { status: whole, checks, messages } = idleStatus.infrastructure;
     expect([whole, checks["scheduler"], checks["database"]]).to.deep.equal([
       ...["unknown", "unknown", "ok"],
     ]);
+    expect(messages["cron"]).to.include("No server seems to be running");
+    // A server that has just started has not checked anything.
+    const report = { checks: {}, providers: [] };
+    const unchecked = { server: "new", checkedAt: 1, report, settings: null, endedAt: null };
+    await app.app.db.write(testContext, (tx) => tx.insert(serverProbes, unchecked));
+    expect((await readLastReport(app.app.db, 2)).checkedAt).to.equal(null);
   });
 
   it("is degraded while an address uses at least half of the amounts of a price", async () => {
@@ -219,6 +227,13 @@ eachStore("the operations status", (store) => {
     expect(late.messages["cron"]).to.include("prune events");
     await ran(app.clock.now() - 119 * minute);
     expect((await statusNow()).checks["cron"]).to.equal("ok");
+    await app.app.db.write(testContext, (tx) =>
+      tx.insert(cronRuns, { task: "a task", scheduledAt: 0 }),
+    );
+    const task = { name: "a task", everyMs: minute };
+    const statusAt = async (now: number) => (await cronCheck(app.app.db, now, [task], true)).status;
+    expect(await statusAt(2 * minute), "after two intervals").to.equal("ok");
+    expect(await statusAt(2 * minute + 1), "and a millisecond").to.equal("degraded");
   });
 
   it("shows the head of the audit chain, and degrades where it was altered", async () => {
