@@ -2,6 +2,8 @@
 // reach which mutants, then the tests of one mutant at a time. Its parent ends it when a mutant makes it hang.
 import fc from "fast-check";
 import Mocha from "mocha";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 
 export type Order =
   | { readonly kind: "cover" }
@@ -82,8 +84,11 @@ class Recorder {
 
 const mocha = new Mocha({ reporter: Recorder as never, timeout: testTimeoutMs });
 mocha.cleanReferencesAfterRun(false);
-for (const file of files) mocha.addFile(file);
-await mocha.loadFilesAsync();
+// Mocha itself would `require` the files, and what the sources import while they run would be a second copy of the modules.
+for (const file of files) {
+  mocha.suite.emit("pre-require", globalThis, file, mocha);
+  await import(pathToFileURL(resolve(file)).href);
+}
 reached.clear();
 
 interface Branch {
