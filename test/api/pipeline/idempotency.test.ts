@@ -97,7 +97,7 @@ eachServed("a repeated request", (served) => {
     expect(raw.text).to.equal(first.text);
   });
 
-  it("is told apart by its path, if the server knows that of the first request", async () => {
+  it("is refused for another path, which the refusal names if the path of the first request is stored", async () => {
     const { app } = served;
     const person = await register(app);
     const second = await app.request("POST", "/v1/organizations", {

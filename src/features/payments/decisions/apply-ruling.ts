@@ -37,7 +37,6 @@ export async function applyRuling(
   requireRefundsCovered(terms, [...ledger, ...opened]);
   const isLeft = ruling.decision === "rejected" && transfer.disposition === "ignored";
   const after = [...[payment, ...others].map((row) => ruled.get(row.id) ?? row), ...opened];
-  // A transfer keeps its organization, even if another one decides on a payment of it.
   const disposition = dispositionAfter(transfer, after, isLeft ? "ignored" : "unmatched");
   await assignTransfer(tx, transfer.id, disposition);
   const [first, ...rest] = ruling.payments;
