@@ -42,12 +42,16 @@ describeOnPostgres("a store on PostgreSQL", () => {
     let waiting = 2;
     let meet: () => void = () => undefined;
     const met = new Promise<void>((resolve) => (meet = resolve));
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
     let runs = 0;
     const add = (tx: Tx, id: string) =>
       tx.run("UPDATE test_accounts SET version = version + 1 WHERE id = $1", [id]);
-    const crosswise = (first: string, second: string) =>
-      write(async (tx) => {
+    const crosswise = async (first: string, second: string) => {
+      await write(async (tx) => {
         runs += 1;
+        // A retry begins when the other write has ended. Beside it, the two could deadlock again.
+        if (runs > 2) await ended;
         await add(tx, first);
         waiting -= 1;
         if (waiting === 0) meet();
@@ -59,6 +63,8 @@ describeOnPostgres("a store on PostgreSQL", () => {
           throw new Error("it went wrong");
         }
       });
+      end();
+    };
     await Promise.all([crosswise("a", "b"), crosswise("b", "a")]);
     expect(runs).to.equal(3);
     const versions = (await db.find(accounts, "")).map(({ version }) => version);
