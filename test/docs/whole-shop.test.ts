@@ -32,6 +32,7 @@ interface Order {
   readonly closed: boolean;
   readonly paid: boolean;
   readonly held: boolean;
+  readonly takenBack: boolean;
   readonly owed: readonly string[];
   readonly review: readonly string[];
   readonly refused: string | null;
@@ -61,6 +62,13 @@ const languages = all.filter(({ commands }) =>
   commands("", 0).every(([file = ""]) => spawnSync(file, ["--version"]).status === 0),
 );
 
+interface Answer {
+  readonly status: number;
+  readonly order: Order | null;
+  /** Why the program refused the request. */
+  readonly refused: string | null;
+}
+
 /** A program of the guide that runs as a shop, with its processes. */
 interface Shop {
   readonly secret: string;
@@ -72,7 +80,7 @@ interface Shop {
   log(): string;
   /** Returns the orders that it released, each as often as it did. */
   released(): readonly string[];
-  ask(method: string, order: string): Promise<{ status: number; order: Order | null }>;
+  ask(method: string, order: string): Promise<Answer>;
   /** Returns the orders that its staff should look at, with the reasons. */
   staff(): Promise<Readonly<Record<string, readonly string[]>>>;
   deliver(body: string, headers: Readonly<Record<string, string>>): Promise<number>;
@@ -120,12 +128,11 @@ function makeShop(
       [...log.matchAll(/^release [a-z]+_(\S+)$/gm)].map(([, order = ""]) => order).sort(),
     async ask(method, order) {
       const response = await fetch(`${url}/orders/${named(order)}`, { method }).catch(() => null);
-      if (response === null) return { status: 0, order: null };
+      if (response === null) return { status: 0, order: null, refused: null };
+      const { status, ok } = response;
       const text = await response.text();
-      return {
-        status: response.status,
-        order: response.ok ? (JSON.parse(text) as Order) : null,
-      };
+      const refused = status === 409 ? (JSON.parse(text) as { refused: string }).refused : null;
+      return { status, order: ok ? (JSON.parse(text) as Order) : null, refused };
     },
     async staff() {
       const listed = (await (await fetch(`${url}/staff`)).json()) as readonly Order[];
@@ -359,7 +366,7 @@ describe("the guide of a whole shop", () => {
       paid: true,
       owed: [],
       released: true,
-      says: /^Your order is on its/,
+      says: /^Your order is on its way\.$/,
     });
     await expectAll("over", { paid: true, owed: ["1.00"], says: /on its way.*Ask for.*http/ });
     await expectAll("rest", {
@@ -370,6 +377,10 @@ describe("the guide of a whole shop", () => {
     await expectAll("canceled", { review: ["25.00"], says: /will review.*Do not send/ });
     // No second invoice while the first can be paid, is paid, or waits for a decision.
     for (const order of ["rest", "paid", "canceled"]) await askAll("PUT", `${order}/2`, 409);
+    const early = await each((shop) => shop.ask("PUT", "rest/2"));
+    for (const { refused } of early) expect(refused).to.match(/paid, can be, or waits/);
+    const third = await each((shop) => shop.ask("PUT", "rest/3"));
+    for (const { refused } of third) expect(refused).to.equal("An earlier invoice is missing.");
 
     await payers("rest", "pay");
     for (const order of ["part", "none", "late", "mend"]) await payers(order, "expire");
@@ -414,7 +425,8 @@ describe("the guide of a whole shop", () => {
     await expectAll("ours", {
       statuses: ["canceled"],
       held: false,
-      says: /does not count and can be returned/,
+      why: ["not paid", "owed"],
+      says: /^25\.00 USDT can be returned to you: it does not count/,
     });
 
     await payers("back", "pay");
@@ -435,12 +447,16 @@ describe("the guide of a whole shop", () => {
     await reorganize("gone", "--drop");
     await expectAll("gone", { held: true, says: /normally returns/ });
     await mine(33);
-    await expectAll("gone", { held: true, says: /taken your payment back\. Please pay 25\.00 / });
+    await expectAll("gone", {
+      held: false,
+      why: ["not paid"],
+      says: /taken your payment back\. Please pay 25\.00 /,
+    });
     await expectAll("ours", { owed: ["25.00"], says: /^The invoice can no longer .* Ask for the/ });
     await payers("gone", "expire");
     await mine(1);
     await expectAll("gone", {
-      why: ["delivered, not paid"],
+      why: ["not paid"],
       says: /Please send nothing: we write/,
     });
     await askAll("PUT", "gone/2");
@@ -452,7 +468,7 @@ describe("the guide of a whole shop", () => {
     await mine(3);
     await expectAll("gone", { statuses: ["expired", "paid"], held: false, why: [] });
     const refused = { mend: ["refused"], taken: ["refused"] };
-    const listed = { ...refused, canceled: ["review"], ours: ["owed"], over: ["owed"] };
+    const listed = { ...refused, canceled: ["review"], ours: ["not paid", "owed"], over: ["owed"] };
     await each((shop) =>
       until(
         `the list for the staff; ${shop.log()}`,
@@ -492,8 +508,11 @@ describe("the guide of a whole shop", () => {
     for (const shop of shops) shop.start({ WEBHOOK_SECRET: secret, DAYS_AHEAD: "8" });
     for (const order of ["down", "slow"]) await releaseAll(order);
     await expectAll("none", { closed: true, released: false });
-    await askAll("PUT", "none/2", 409);
+    const closed = await each((shop) => shop.ask("PUT", "none/2"));
+    for (const { refused } of closed) expect(refused).to.match(/^The order is closed/);
     await expectAll("fake", { closed: false });
+    // A payment waits for a decision.
+    await expectAll("canceled", { closed: false, review: ["25.00"] });
     // News that come while an older answer is read are not lost with it.
     const answers = await each(async (shop) => {
       const answer = way.hold(shop.named("race"));
@@ -586,7 +605,7 @@ describe("the guide of a whole shop", () => {
       paid: true,
       released: false,
       why: ["paid after closing"],
-      says: /^Your order was closed before your payment arrived: we write to you\. The invoice is paid/,
+      says: /^Your order was closed before your payment arrived: we write to you\.$/,
     });
     expect(await each(seen)).to.deep.equal(before);
     const released =

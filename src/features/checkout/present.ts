@@ -319,6 +319,7 @@ function instructions(
     merchant: view.merchant.displayName,
     arrived: arrived.map(amountText).join(" + "),
     excess: amountText(excessOf(invoice)),
+    owed: invoice.owed.units === 0n ? "The payment" : amountText(invoice.owed),
     refund: refundedText(refunds, "sent"),
     returned: refundedText(refunds, "confirmed"),
   });

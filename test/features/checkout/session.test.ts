@@ -373,7 +373,7 @@ describe("getCheckoutSession", () => {
     lab.world.payments = [aPayment({ status: "reverted" })];
     const gone = await shown({ exception: "reverted", ...received("0.00", "25.0001") });
     expect(gone).to.include({ state: "expired_unpaid", nextAction: "request_new_link" });
-    expect(gone.words).to.match(/removed its payment .* ask Café Zürich for a new invoice/);
+    expect(gone.words).to.match(/taken its payment back.* ask Café Zürich for a new invoice/);
   });
 
   it("lets the payer wait while the refund of a payment that was not accepted cannot be requested yet", async () => {
@@ -384,7 +384,7 @@ describe("getCheckoutSession", () => {
     const waiting = await session();
     expect(waiting).to.include({ state: "expired_unpaid", nextAction: "wait" });
     expect(waiting.paymentInstructions).to.match(
-      /a payment .* does not count and can be returned.* ask for the refund/,
+      /^25\.0001 USDT can be returned to you: it does not count.* ask for the refund/,
     );
     lab.change({ status: "canceled" });
     const canceled = await session();

@@ -29,7 +29,7 @@ export const instructionWords = {
   sendNothingConfirming:
     "The payment was detected and is being confirmed. Do not send anything else.",
   sendNothingReverted:
-    "A reorganization removed the payment from the chain. It normally returns within minutes. Do not send it again.",
+    "The network has taken the payment back. It normally returns within minutes. Do not send it again.",
   sendNothingInReview:
     "A payment was found, and {merchant} will decide whether to accept it. Do not send anything else.",
   sendNothingPaid: "The invoice is paid. Do not send anything else.",
@@ -40,7 +40,7 @@ export const instructionWords = {
   sendNothingExpiredPart:
     "The invoice has expired, and {arrived} has arrived for it. Do not send anything else; contact {merchant} about this money.",
   sendNothingGone:
-    "The invoice has expired, and a reorganization removed its payment from the chain. Do not send anything to its address; ask {merchant} for a new invoice.",
+    "The invoice has expired, and the network has taken its payment back. Do not send anything to its address; ask {merchant} for a new invoice.",
   askForRefund:
     "The invoice can no longer be paid, and {arrived} has arrived for it. Do not send anything else. Ask for the refund: give the hash of the payment's transaction and an address of your own.",
   askForExcess:
@@ -48,7 +48,7 @@ export const instructionWords = {
   askForRest:
     "The invoice is paid, and more has arrived than it needs. Do not send anything else. Ask for the refund of the rest: give the hash of the payment's transaction and an address of your own.",
   refundLater:
-    "The invoice can no longer be paid, and a payment that arrived for it does not count and can be returned. Do not send anything. You can ask for the refund here when the network has made the payment final.",
+    "{owed} can be returned to you: it does not count for this invoice. Do not send anything. You can ask for the refund here in some minutes, when the network has made the payment final.",
   refundAsked:
     "A refund was requested, and {merchant} sends it to the address that was given. Do not send anything.",
   refundSent: "Your refund of {refund} is on its way. Do not send anything.",

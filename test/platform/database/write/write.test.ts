@@ -63,6 +63,7 @@ eachStore("db.write", (store) => {
   });
 
   it("fails alone among the writes that share its commit, and leaves nothing behind", async () => {
+    await write((tx) => tx.insert(accounts, account("taken")));
     const results = await Promise.allSettled(
       Array.from({ length: 30 }, (_, index) =>
         write(async (tx) => {
@@ -73,7 +74,7 @@ eachStore("db.write", (store) => {
             amount: 1n,
           });
           if (index % 10 === 3) throw new NotFound("It went away.");
-          if (index % 10 === 7) await tx.insert(accounts, account("a0"));
+          if (index % 10 === 7) await tx.insert(accounts, account("taken"));
         }),
       ),
     );
