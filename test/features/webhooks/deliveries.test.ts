@@ -18,7 +18,13 @@ import { addOrganization } from "../../support/merchants.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 import { startReceiver, type Receiver, type Respond } from "../../platform/outbound/receiver.ts";
-import { install, verified, type Installation, type InstallationParts } from "./sending.ts";
+import {
+  install,
+  movedClock,
+  verified,
+  type Installation,
+  type InstallationParts,
+} from "./sending.ts";
 
 const answering =
   (status: number, headers: Record<string, string> = {}): Respond =>
@@ -47,6 +53,29 @@ eachStore("webhook deliveries", (store) => {
     // Receivers first: what hangs ends.
     for (const each of opened.reverse()) await each.close();
     opened = [];
+  });
+
+  it("are counted with their outcome and the seconds that they took", async () => {
+    const counted: [string, number][] = [];
+    const deliveryAttempted = (outcome: string, seconds: number) =>
+      void counted.push([outcome, seconds]);
+    const clock = movedClock();
+    await begin({ clock, metrics: { deliveryAttempted } });
+    let status = 200;
+    const target = await receiver((_request, response) => {
+      clock.move(1_500);
+      response.writeHead(status).end();
+    });
+    await here.endpoint(target.port);
+    await here.emit("invoice.created");
+    await here.deliver();
+    status = 500;
+    await here.emit("invoice.issued");
+    await here.deliver();
+    expect(counted).to.deep.equal([
+      ["succeeded", 1.5],
+      ["failed", 1.5],
+    ]);
   });
 
   it("arrive signed, in order, with gapless sequence numbers", async () => {

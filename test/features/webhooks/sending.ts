@@ -1,4 +1,4 @@
-import { noMetrics } from "../../../src/platform/metrics/metrics.ts";
+import { noMetrics, type Counts } from "../../../src/platform/metrics/metrics.ts";
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import {
@@ -79,6 +79,8 @@ export interface InstallationParts {
   readonly chance?: number;
   /** Ranges in which private receivers are allowed; 127.0.0.1 by default. */
   readonly allowCidrs?: readonly string[];
+  /** Counts nothing, unless told. */
+  readonly metrics?: Pick<Counts, "deliveryAttempted">;
   /** No name is known, unless told. */
   readonly resolve?: Resolve;
 }
@@ -128,7 +130,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
 
   function deliverer(): Deliverer {
     const made = createDeliverer({
-      metrics: noMetrics,
+      metrics: parts.metrics ?? noMetrics,
       db,
       clock,
       ids,

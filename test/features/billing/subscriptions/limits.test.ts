@@ -196,6 +196,39 @@ eachStore("the gates on issuing", (store) => {
     expect(codesOf(answers).filter((code) => code === "issued")).to.have.length(6);
   });
 
+  it.onBoth(
+    "give the place of a batch's invoice whose wallet was archived to a later one of the batch",
+    async () => {
+      await begin("closed");
+      made += 1;
+      const wallet = { label: "Gone", network: "sandbox", xpub: xpubOf(made) };
+      const { body } = await expectStatus(post("/wallets", wallet), 201);
+      const walletId = String(body["id"]) as Id<"wallet">;
+      const items = Array.from({ length: 9 }, (_, place) => {
+        const externalId = String(place);
+        return { externalId, input: { ...asked, externalId, ...(place < 2 && { walletId }) } };
+      });
+      const archive = (tx: Tx) =>
+        tx.run("UPDATE wallets SET status = 'archived' WHERE id = $1", [walletId]);
+      await issueAcross(archive, async (organizationId) => {
+        const { results } = await estate.app.app.invoiceBatches.create(
+          testContext,
+          organizationId,
+          items,
+        );
+        const codes = results.map((each) => (each.outcome === "refused" ? each.problem.code : ""));
+        const issuedCodes = Array.from({ length: 6 }, () => "");
+        expect(codes.slice(2)).to.deep.equal([...issuedCodes, "plan_limit_reached"]);
+        expect(codes.slice(0, 2)).not.to.include("");
+      });
+      expect(await issued()).to.equal(6);
+      expect(codesOf([await issue()])).to.deep.equal(["plan_limit_reached"]);
+      for (const check of billingChecks) {
+        expect(await check.run(estate.db), check.name).to.deep.equal([]);
+      }
+    },
+  );
+
   // On SQLite, writes run one at a time.
   const onPostgres = store.dialect === "postgres" ? it.onBoth : null;
   onPostgres?.(
