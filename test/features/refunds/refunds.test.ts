@@ -895,6 +895,30 @@ eachStore("refunds", (store) => {
     expect(await desk.refundOf(victim)).to.include({ status: "confirmed" });
   });
 
+  it("are owed of a submitted hash's payment only if the merchant accepted it before", async () => {
+    const owed: unknown[] = [];
+    for (const isAccepted of [false, true]) {
+      const invoice = await desk.issue();
+      await submit(invoice, await desk.paid(invoice, "6.66"));
+      const { data } = (await desk.counter.get(
+        desk.merchant,
+        `/payments?invoiceId=${String(invoice["id"])}`,
+      )) as { data: readonly Json[] };
+      const path = `/payments/${String(data[0]?.["id"])}`;
+      if (isAccepted) {
+        await expectStatus(desk.post(`${path}/accept`), 200);
+        await expectStatus(desk.post(`${path}/reverse`), 200);
+      } else {
+        await expectStatus(desk.post(`${path}/reject`), 200);
+      }
+      owed.push(await aside(invoice));
+    }
+    expect(owed).to.deep.equal([
+      { owedAmount: "0.00", reviewAmount: "0.00" },
+      { owedAmount: "6.66", reviewAmount: "0.00" },
+    ]);
+  });
+
   it("are the merchant's alone once he has rejected one of a submitted hash", async () => {
     const invoice = await desk.issue();
     await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
