@@ -60,11 +60,7 @@ export function createLiveStreams(deps: {
   const count = makeStreamCount(limits);
   let isEnded = false;
 
-  const compareAll = withPauses(() => Promise.all([...watched.values()].map(updateTo(read))));
-
-  function look(): void {
-    if (watched.size > 0) compareAll();
-  }
+  const look = withPauses(() => Promise.all([...watched.values()].map(updateTo(read))));
 
   function beat(): void {
     for (const entry of watched.values()) sendAll(entry, "beat", "");
