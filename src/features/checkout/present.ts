@@ -311,7 +311,16 @@ function instructions(
   const { invoice, network, refunds } = view;
   const words = nextAction === "pay" ? "sendExactly" : wordsOf(view, state, nextAction);
   const isReturned = refunds.some(({ status }) => status === "confirmed");
-  const texts = [...(isReturned ? [instructionWords.refunded] : []), instructionWords[words]];
+  // Newest first. A payer who may ask again should know why the last request was rejected.
+  const [newest] = refunds;
+  const rejection = newest?.status === "rejected" ? newest.reason : null;
+  const texts = [
+    ...(isReturned ? [instructionWords.refunded] : []),
+    ...(nextAction === "request_refund" && rejection !== null
+      ? [instructionWords.refundRejected]
+      : []),
+    instructionWords[words],
+  ];
   return fill(texts.join(" "), {
     amount: amountText(invoice.remaining),
     network: networkText({ networkTitle: network.title, tokenStandard: network.tokenStandard }),
@@ -322,6 +331,7 @@ function instructions(
     owed: invoice.owed.units === 0n ? "The payment" : amountText(invoice.owed),
     refund: refundedText(refunds, "sent"),
     returned: refundedText(refunds, "confirmed"),
+    reason: rejection ?? "",
   });
 }
 
@@ -365,7 +375,9 @@ function wordsOf(
 
 /** Whether the excess of a paid invoice is all that can be returned: less is left after a refund, more beside a rejected payment. */
 function isExcessAll({ invoice, payments, refunds }: CheckoutView): boolean {
-  const isAlone = refunds.length === 0 && payments.every(({ status }) => status !== "rejected");
+  const isAlone =
+    refunds.every(({ status }) => status === "rejected") &&
+    payments.every(({ status }) => status !== "rejected");
   return isAlone && excessOf(invoice).units > 0n;
 }
 

@@ -168,14 +168,19 @@ function requireRefundable(found: RefundablePayment): void {
 }
 
 /** Returns what takes the amount of a payment that has nothing to refund. */
-function neededFor({ payment, surplusInTime }: RefundablePayment): string {
-  const { id, status, statusWhenBack } = payment;
+function neededFor({ payment, surplusInTime, stored }: RefundablePayment): string {
+  const { id, invoiceId, status, statusWhenBack } = payment;
   if (status === "review" || statusWhenBack === "review") {
     return `${id} is in review, and its invoice can still be paid. Reject the payment first (POST …/payments/${id}/reject), then refund it.`;
   }
-  return surplusInTime <= 0n && status !== "rejected"
-    ? `Its invoice needs all of ${id}. To return the money of an order that you do not deliver, reverse the payment first (POST …/payments/${id}/reverse), then refund it.`
-    : `All of the surplus of ${id} is refunded already, or belongs to another payment of its transfer.`;
+  if (surplusInTime > 0n || status === "rejected") {
+    return `All of the surplus of ${id} is refunded already, or belongs to another payment of its transfer.`;
+  }
+  const isAlone = stored.every(
+    (other) => other.id === id || other.invoiceId !== invoiceId || !isCounted(other),
+  );
+  const others = `The excess is in the newest of its payments (GET …/payments?invoiceId=${invoiceId}): refund that. `;
+  return `Its invoice needs all of ${id}. ${isAlone ? "" : others}To return the money of an order that you do not deliver, reverse the payment first (POST …/payments/${id}/reverse), then refund it.`;
 }
 
 /** Adds a requested refund of a locked payment. The caller has checked the amount and the address. */
@@ -359,11 +364,19 @@ function requireConfirmed(found: RefundablePayment): void {
 /** The shortest time after which a refund that was too early is worth another request, in seconds. */
 const tooEarlySeconds = minute / second;
 
+/** Returns the confirmations that a payment has, and about how many it needs for a refund. */
+export function confirmationsForRefund({ payment, network, state }: RefundablePayment) {
+  return {
+    has: confirmationsOf(state.tipHeight, payment.blockHeight),
+    needed: isCounted(payment) ? payment.requiredConfirmations : finalConfirmations(network),
+  };
+}
+
 /** Returns the problem of a payment that may be refundable later, with the time that its missing blocks take. */
 export function tooEarly(found: RefundablePayment, detail: string): Error {
-  const { payment, network, state } = found;
-  const needed = isCounted(payment) ? payment.requiredConfirmations : finalConfirmations(network);
-  const missing = needed - confirmationsOf(state.tipHeight, payment.blockHeight);
+  const { network } = found;
+  const { has, needed } = confirmationsForRefund(found);
+  const missing = needed - has;
   const blocksSeconds = Math.ceil((missing * network.blockTimeMs) / second);
   return new RefundTooEarly(detail, {
     retryAfterSeconds: Math.max(tooEarlySeconds, blocksSeconds),
@@ -371,19 +384,20 @@ export function tooEarly(found: RefundablePayment, detail: string): Error {
 }
 
 /** Returns what a payment lacks that is not confirmed or not verified yet. */
-function missingOf({ payment, transfer, network, state }: RefundablePayment): string {
-  const { id, requiredConfirmations: required } = payment;
+function missingOf(found: RefundablePayment): string {
+  const { payment, transfer } = found;
+  const { id } = payment;
   if (transfer.status !== "seen") {
     return `${id} is not on the chain: a reorganization removed it. Wait until it is included again.`;
   }
-  const has = confirmationsOf(state.tipHeight, payment.blockHeight);
+  const { has, needed } = confirmationsForRefund(found);
   if (isCounted(payment)) {
-    if (has < required) {
-      return `${id} has ${String(has)} of its ${String(required)} confirmations. Try again once it is confirmed.`;
+    if (has < needed) {
+      return `${id} has ${String(has)} of its ${String(needed)} confirmations. Try again once it is confirmed.`;
     }
   } else if (!transfer.isFinal) {
     // Providers are asked about the transfer of a payment that does not count once its block is final.
-    return `${id} counts for no invoice, so its block must be final before it is refunded: at about ${String(finalConfirmations(network))} confirmations. It has ${String(has)}. Try again later.`;
+    return `${id} counts for no invoice, so its block must be final before it is refunded: at about ${String(needed)} confirmations. It has ${String(has)}. Try again later.`;
   }
   return `The network's providers have not agreed on the transfer of ${id} yet. Till keeps asking them: try again in a minute. If this lasts, its money may not have come: look the transaction up in a block explorer and ask the operator; do not send anything before.`;
 }

@@ -329,6 +329,12 @@ describe("getCheckoutSession", () => {
     const over = await shown({ ...received("26.0001") });
     expect(over.words).to.match(/^The invoice is paid, and 1\.00 USDT more has arrived/);
     expect(await (await fetch(lab.page)).text()).to.include("Ask for 1.00 USDT back");
+    // Rejected by the merchant, who says why.
+    const reason = "Not your address";
+    lab.world.refunds = [aRefund({ paymentId: more.id, status: "rejected", reason })];
+    const again = await shown({});
+    expect(again.nextAction).to.equal("request_refund");
+    expect(again.words).to.match(/^.+ rejected .+ “Not your address”\. .+ 1\.00 USDT more .+ Ask/);
     // Requested, then sent.
     lab.world.payments = [{ ...more, refundRequested: inUsdt("1.00").units }];
     const refund = { paymentId: more.id, amount: inUsdt("1.00").units };

@@ -630,7 +630,7 @@ eachStore("refunds", (store) => {
     const early = await desk.pay(invoice["payableAmount"]);
     expect((await desk.session(invoice))["canRequestRefund"]).to.equal(false);
     const tooEarly = await desk.ask(invoice, early, `0x${desk.newAddress()}`);
-    expect(tooEarly.body["code"]).to.equal("refund_too_early");
+    expect(refusal(tooEarly)).to.match(/has \d of about \d\d confirmations\. Send the same/);
     // Providers are asked about it in its final block only, so they do not disagree before.
     expect(refusal(await create(await paymentBy(invoice))))
       .to.include("must be final")
@@ -698,13 +698,38 @@ eachStore("refunds", (store) => {
       await desk.counter.list(desk.merchant, `/payments?invoiceId=${String(invoice["id"])}`)
     ).slice(-1);
     expect(refusal(refused, "invoice_not_cancelable")).to.equal(
-      `${String(invoice["id"])} is paid, and ${String(first?.["id"])} counts for it. Reverse this payment with \`cancel\`, which cancels the invoice in the same step.`,
+      `Nothing was changed, because ${String(first?.["id"])} counts for ${String(invoice["id"])} too. Reverse it first without \`cancel\`, then ${String(second)} again with \`cancel\`.`,
     );
     expect(await desk.read(invoice)).to.deep.equal(before);
     const kept = await desk.counter.get(desk.merchant, `/payments/${String(second)}`);
     expect(kept).to.include({ status: "confirmed" });
-    await expectStatus(desk.post(`/payments/${String(second)}/reverse`, { cancel: false }), 200);
-    expect(await desk.read(invoice)).to.include({ status: "paid", owedAmount: "10.00" });
+    // The older one of two has no surplus, and the refusal leads to the one that has.
+    expect(refusal(await create(first?.["id"]), "not_refundable"))
+      .to.include("The excess is in the newest of its payments")
+      .and.include(`/payments?invoiceId=${String(invoice["id"])})`);
+    // As the refusal says.
+    const path = `/payments/${String(first?.["id"])}/reverse`;
+    await expectStatus(desk.post(path, { cancel: false }), 200);
+    await expectStatus(desk.post(`/payments/${String(second)}/reverse`, { cancel: true }), 200);
+    const { payableAmount } = invoice;
+    expect(await desk.read(invoice)).to.include({ status: "canceled" });
+    const owed = (Number(payableAmount) + 10).toFixed(6).replace(/(\.\d\d\d*?)0+$/, "$1");
+    expect(await aside(invoice)).to.deep.equal({ owedAmount: owed, reviewAmount: "0.00" });
+  });
+
+  it("name all payments that count before the last one is reversed with its invoice", async () => {
+    const invoice = await desk.issue();
+    const parts: unknown[] = [];
+    for (const _ of ["one", "two", "three", "four", "five"]) {
+      await desk.pay("4.00");
+      parts.push(await allocate(invoice, "4.00"));
+    }
+    const last = parts.pop();
+    const refused = await desk.post(`/payments/${String(last)}/reverse`, { cancel: true });
+    const [one, two, three] = parts.map(String);
+    expect(refusal(refused, "invoice_not_cancelable")).to.include(
+      `${String(one)}, ${String(two)}, ${String(three)} and 1 more count for ${String(invoice["id"])} too. Reverse them first without \`cancel\`, then ${String(last)} again with \`cancel\`.`,
+    );
   });
 
   it("are owed by the invoice that had the money last, and only once for each part", async () => {

@@ -54,6 +54,8 @@ export const instructionWords = {
   refundSent: "Your refund of {refund} is on its way. Do not send anything.",
   /** Comes before all others. */
   refunded: "{returned} was sent back.",
+  /** Comes before the words about another request. */
+  refundRejected: "{merchant} rejected the last request for a refund: “{reason}”.",
   leftToMerchant:
     "The invoice can no longer be paid, and money has arrived for it that only {merchant} can return. Do not send anything; contact {merchant} about this money.",
   sendNothingCanceled: "The invoice is canceled. Do not send anything.",

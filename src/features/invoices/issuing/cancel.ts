@@ -31,8 +31,8 @@ export interface ChangeDependencies extends AnnouncerDependencies {
 }
 
 /**
- * Cancels a draft, or an open or expired invoice. 404 if the organization has no such invoice; 409
- * `invoice_not_cancelable` with payments, `managed_by_billing`.
+ * Cancels a draft, or an open or expired invoice. `reversed` is the payment that this transaction has reversed before.
+ * 404 if the organization has no such invoice; 409 `invoice_not_cancelable` with payments, `managed_by_billing`.
  */
 export async function cancelInvoice(
   tx: Tx,
@@ -40,13 +40,14 @@ export async function cancelInvoice(
   organizationId: Id<"organization">,
   invoiceId: Id<"invoice">,
   at: Instant,
+  reversed?: Id<"payment">,
 ): Promise<InvoiceView> {
   const current = await lockView(tx, deps, organizationId, invoiceId);
   requireUnmanaged(current);
   const { status, seenAmount } = current;
   const isCancelable = status === "draft" || status === "open" || status === "expired";
   if (!isCancelable || seenAmount > 0n) {
-    throw notCancelable(current, await deps.countingPayments(tx, invoiceId));
+    throw notCancelable(current, await deps.countingPayments(tx, invoiceId), reversed);
   }
   const lateUntil = await endHolds(tx, current, at);
   const remainingAmount = current.payableAmount === null ? null : 0n;
@@ -56,7 +57,11 @@ export async function cancelInvoice(
   return saveChange(tx, deps, at, "invoice.canceled", current, canceled);
 }
 
-function notCancelable({ id, status }: InvoiceRow, { first, count }: CountingPayments): Problem {
+function notCancelable(
+  { id, status }: InvoiceRow,
+  { first, count }: CountingPayments,
+  reversed: Id<"payment"> | undefined,
+): Problem {
   const [only] = first;
   if (status === "canceled" || only === undefined) {
     return new InvoiceNotCancelable(
@@ -65,15 +70,21 @@ function notCancelable({ id, status }: InvoiceRow, { first, count }: CountingPay
         : `${id} is ${status}. Only a draft, an open or an expired invoice can be canceled, while no payment counts for it.`,
     );
   }
+  const more = count - first.length;
+  const named = [...first, ...(more > 0 ? [`${String(more)} more`] : [])];
+  const list = `${named.slice(0, -1).join(", ")} and ${named.at(-1) ?? ""}`;
+  if (reversed !== undefined) {
+    const [others, all] = count === 1 ? [`${only} counts`, "it"] : [`${list} count`, "them"];
+    return new InvoiceNotCancelable(
+      `Nothing was changed, because ${others} for ${id} too. Reverse ${all} first without \`cancel\`, then ${reversed} again with \`cancel\`.`,
+    );
+  }
   const step = "with `cancel`, which cancels the invoice in the same step";
   if (count === 1) {
     return new InvoiceNotCancelable(
       `${id} is ${status}, and ${only} counts for it. Reverse this payment ${step}.`,
     );
   }
-  const more = count - first.length;
-  const named = [...first, ...(more > 0 ? [`${String(more)} more`] : [])];
-  const list = `${named.slice(0, -1).join(", ")} and ${named.at(-1) ?? ""}`;
   return new InvoiceNotCancelable(
     `${id} is ${status}, and ${String(count)} payments count for it: ${list}. Reverse all of them, the last one ${step}.`,
   );

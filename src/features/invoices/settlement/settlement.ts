@@ -64,14 +64,15 @@ export interface Settlement {
     at: Instant,
   ): Promise<void>;
   /**
-   * Cancels an invoice of the organization that has no payments that count any more. 409 `invoice_not_cancelable`
-   * unless it can be canceled.
+   * Cancels an invoice of the organization after its payment `reversed` was reversed. 409 `invoice_not_cancelable` if
+   * others count for it.
    */
   cancelInvoice(
     tx: Tx,
     organizationId: Id<"organization">,
     invoiceId: Id<"invoice">,
     at: Instant,
+    reversed: Id<"payment">,
   ): Promise<unknown>;
   /**
    * Expires invoices whose deadline is before the newest scanned block, reopens those that a wrong time expired, and

@@ -144,7 +144,7 @@ async function cancelInvoiceOf(
 ): Promise<void> {
   const { organizationId, invoiceId } = payment;
   if (terms.get(invoiceId)?.isCanceled === true) return;
-  await invoices.cancelInvoice(tx, organizationId, invoiceId, at);
+  await invoices.cancelInvoice(tx, organizationId, invoiceId, at, payment.id);
 }
 
 /** Applies a decision of a person, and what follows from it in the same transaction. */

@@ -15,7 +15,7 @@ import {
 } from "../../payments/index.ts";
 import { readRefundAddress } from "./address-rules.ts";
 import { NotRefundable, TooManyRefundRequests } from "../errors.ts";
-import { add, tooEarly, type RefundDependencies } from "../service.ts";
+import { add, confirmationsForRefund, tooEarly, type RefundDependencies } from "../service.ts";
 import { isLeftToMerchant, lockOpenRefund, rejectedRequestsMax } from "../store.ts";
 
 /** The invoice of a checkout. */
@@ -131,7 +131,7 @@ async function ask(
     throw found.payment.rule === "submitted_hash" ? nothing() : tooMany();
   }
   if (found.free === 0n) throw nothing();
-  if (!found.isConfirmed || !found.isVerified) throw tooEarly(found, payerMustWait);
+  if (!found.isConfirmed || !found.isVerified) throw tooEarly(found, payerMustWait(found));
   const address = await readRefundAddress(
     tx,
     deps.networks,
@@ -142,8 +142,14 @@ async function ask(
   return { found, address };
 }
 
-const payerMustWait =
-  "The payment is not certain yet: its block can still be replaced, or is being checked. Send the same request again later.";
+function payerMustWait(found: RefundablePayment): string {
+  const { has, needed } = confirmationsForRefund(found);
+  const reason =
+    has < needed
+      ? `its block can still be replaced, and has ${String(has)} of about ${String(needed)} confirmations`
+      : "the network is asked about it once more";
+  return `The payment is not certain yet: ${reason}. Send the same request again later.`;
+}
 
 function tooMany(): Error {
   return new TooManyRefundRequests(
