@@ -221,8 +221,8 @@ async function heal(deps: Deps, context: WriteContext): Promise<HealedProviders>
     return sandbox.heal(tx);
   });
   const providers = async () => {
-    const stored = await storedProviders(db);
-    return stored.filter((row) => row.network === network.id).map(({ health }) => health);
+    const stored = await storedProviders(db, network.id);
+    return stored.map(({ health }) => health);
   };
   const isChecked = await untilServer(deps, async () =>
     (await providers()).every((one) => (one.healedAt ?? 0) >= healedAt),

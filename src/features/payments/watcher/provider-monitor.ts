@@ -42,8 +42,8 @@ export function makeMonitor(deps: {
     async resume() {
       alarms.adopt(await openAlarms(db, network.id));
       endOfGone();
-      const stored = await storedProviders(db);
-      pool.resume(stored.filter((row) => row.network === network.id).map(({ health }) => health));
+      const stored = await storedProviders(db, network.id);
+      pool.resume(stored.map(({ health }) => health));
       writtenAt = 0;
     },
 

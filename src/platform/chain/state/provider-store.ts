@@ -50,9 +50,15 @@ export const alarmTable = table(
 export type StoredProvider = RowOf<typeof providerTable>;
 export type StoredAlarm = RowOf<typeof alarmTable>;
 
-/** The providers of every network, in order of preference. */
-export function storedProviders(reader: Reader): Promise<StoredProvider[]> {
-  return reader.find(providerTable, "ORDER BY network, place");
+/** Returns the providers of one network or of all, in order of preference. */
+export function storedProviders(
+  reader: Reader,
+  network: string | null = null,
+): Promise<StoredProvider[]> {
+  const order = "ORDER BY network, place";
+  return network === null
+    ? reader.find(providerTable, order)
+    : reader.find(providerTable, `WHERE network = $1 ${order}`, [network]);
 }
 
 /** Returns the open alarms of one network or of all, the oldest first. */

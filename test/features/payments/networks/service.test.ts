@@ -1,6 +1,10 @@
 import { expect } from "chai";
 import { providerMetrics } from "../../../../src/features/payments/networks/metrics.ts";
 import { minute } from "../../../../src/kernel/clock.ts";
+import {
+  storedProviders,
+  writeProviders,
+} from "../../../../src/platform/chain/state/provider-store.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openPool, type PooledNetwork } from "../watcher/pooled-network.ts";
@@ -123,6 +127,36 @@ eachStore("The chain service", (store) => {
     const refused = await refusal(scan(10, 20));
     expect(refused).to.include({ code: "provider_unusable", status: 503 });
     node?.heal();
+  });
+
+  it("shows what was stored of each network's own providers, and a new process begins with that", async () => {
+    const [node] = till.nodes;
+    await till.mine(1);
+    const read = async () => {
+      const [status] = await till.service.status({ isLive: false });
+      return status;
+    };
+    const before = await read();
+    const [own] = before?.providers ?? [];
+    if (own === undefined) throw new Error("no provider is stored");
+    expect(before?.network.id).to.equal("ethereum");
+    expect(own.provider).to.equal(new URL(String(node?.url)).origin);
+    // The same provider may serve two networks. These rows sort before and after those of Ethereum.
+    const answeredAt = Date.UTC(2020, 0, 1);
+    const failed = { ...own, answeredAt, condition: "wrong_chain" as const };
+    await till.db.write(testContext, async (tx) => {
+      for (const network of ["arbitrum", "polygon"]) await writeProviders(tx, network, [failed], 1);
+    });
+    expect(await read()).to.deep.equal(before);
+    await till.takeOver();
+    const [resumed] = till.pool.health();
+    expect(resumed?.answeredAt).to.be.at.least(Number(own.answeredAt));
+    expect((await read())?.providers[0]?.condition).to.equal("ok");
+    await till.db.write(testContext, (tx) => writeProviders(tx, "ethereum", [], 1));
+    expect(await read()).to.deep.include({ providers: [], providersAt: null });
+    expect((await storedProviders(till.db, "polygon")).map(({ health }) => health)).to.deep.equal([
+      failed,
+    ]);
   });
 
   it("counts requests, failures and open alarms for metrics", async () => {
