@@ -46,11 +46,7 @@ eachStore("a command of the sandbox", (store) => {
       disabledTokens: [],
       version: 1,
     };
-    await db.write(testContext, (tx) =>
-      createState(tx, { network, ...first, ...newest, ...rest } as Parameters<
-        typeof createState
-      >[1]),
-    );
+    await db.write(testContext, (tx) => createState(tx, { network, ...first, ...newest, ...rest }));
   };
   /** Returns whether a wait for a block is over within 400 ms, and the wait itself. */
   const wait = async (head: { readonly height: number; readonly hash: string }) => {
