@@ -208,7 +208,6 @@ async function fill(store: DeskStore): Promise<Samples> {
       "help words": "exit-codes",
       "analytics top --organization": organizationId,
       to: address,
-      from: "1",
       shell: "bash",
       amount: "5.00",
       value: "10",
@@ -233,6 +232,7 @@ async function fill(store: DeskStore): Promise<Samples> {
       "--currency": "USD",
       "--reason": "Reason",
       "--from": address,
+      "sandbox reorg --blocks": "1",
       "chain scan --from": "1",
       "chain scan --to": "2",
     };

@@ -415,9 +415,12 @@ describe("commands on a store", () => {
     const mined = await till(["sandbox", "mine", "3", "--json", "--data-dir", folder], { env });
     expect(mined.code, mined.stderr).to.equal(0);
     expect(JSON.parse(mined.stdout)).to.have.all.keys("blockNumber", "blockHash", "blockTime");
-    const reorg = await till(["sandbox", "reorg", "2", "--json", "--data-dir", folder], { env });
+    const reorg = await till(
+      ["sandbox", "reorg", "--blocks", "2", "--json", "--data-dir", folder],
+      { env },
+    );
     expect(JSON.parse(reorg.stdout)).to.include.keys("fromBlockNumber", "transactionHashes");
-    const deep = await till(["sandbox", "reorg", "x", "--data-dir", folder], { env });
+    const deep = await till(["sandbox", "reorg", "--blocks", "x", "--data-dir", folder], { env });
     expect(deep.code).to.equal(2);
   });
 });

@@ -450,7 +450,7 @@ describe("the guide of a whole shop", () => {
     await expectAll("gone", {
       held: false,
       why: ["not paid"],
-      says: /taken your payment back\. Please pay 25\.00 /,
+      says: /^The network has taken a payment back\. Look in your wallet .* Send 25\.00 USDT on /,
     });
     await expectAll("ours", { owed: ["25.00"], says: /^The invoice can no longer .* Ask for the/ });
     await payers("gone", "expire");
@@ -462,7 +462,7 @@ describe("the guide of a whole shop", () => {
     await askAll("PUT", "gone/2");
     await expectAll("gone", {
       statuses: ["expired", "open"],
-      says: /taken your payment back\. Please pay 25\.00 /,
+      says: /^The network has taken your payment back\. Please pay 25\.00 /,
     });
     await payers("gone-2", "pay");
     await mine(3);

@@ -193,7 +193,7 @@ async function endure(name: string, url: string | null): Promise<void> {
       const taken = await sample(shop, load, startedAt, cpuAtStart);
       samples.push(taken);
       console.log(`  ${name}: ${taken.line}`);
-      await shop.run(["sandbox", "reorg", "2"]);
+      await shop.run(["sandbox", "reorg", "--blocks", "2"]);
     }
     await delay(20);
   }

@@ -33,8 +33,6 @@ export interface CommandArgument extends TakenValue {
   readonly isMany?: true;
   /** Names an organization by its id or name; the command gets the id. */
   readonly isOrganization?: true;
-  /** Takes a number or an invoice: a number is never read as the externalId of an invoice. */
-  readonly isNumberToo?: true;
 }
 
 export interface CommandFlag extends TakenValue {

@@ -34,10 +34,9 @@ export async function resolveExternalIds(
 ): Promise<void> {
   const idOf = async (text: string) =>
     isId(text) ? text : ((await findInvoice(reader, text, await owner())) ?? text);
-  for (const { name, takes, isMany, isNumberToo } of declared) {
+  for (const { name, takes, isMany } of declared) {
     const text = given.arguments[name];
     if (text === undefined || !takesInvoice(name, takes)) continue;
-    if (isNumberToo === true && /^[0-9.-]+$/.test(text)) continue;
     given.arguments[name] = isMany === true ? await inWords(text, idOf) : await idOf(text);
   }
   for (const { flags: written, takes } of flags) {

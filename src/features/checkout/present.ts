@@ -28,6 +28,7 @@ import {
   noticesOf,
   stateOf,
   unsettledResults,
+  type CheckoutNotice,
   type CheckoutState,
   type NextAction,
 } from "./rules.ts";
@@ -84,6 +85,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   const returnable = returnablePayments(view);
   const refunds = refundsOf(view, returnable);
   const nextAction = nextActionOf(state, view, refunds, at);
+  const notices = noticesOf(view, state, at);
   const spare = new Set(
     returnable.filter(({ status }) => status === "rejected").map(({ id }) => id),
   );
@@ -92,7 +94,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     id: invoice.checkoutId,
     state,
     nextAction,
-    notices: noticesOf(view, state, at),
+    notices,
     invoice: {
       id: invoice.publicId,
       reference: invoice.reference,
@@ -115,7 +117,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     qrCode: invoice.walletAddress,
     paymentUri: nextAction === "pay" ? uriOf(view) : null,
     walletTransfer: nextAction === "pay" && !isLookedFor(view) ? walletTransferOf(view) : null,
-    paymentInstructions: instructions(view, state, nextAction, arrived),
+    paymentInstructions: instructions(view, { state, nextAction, notices }, arrived),
     merchantDisplayName: view.merchant.displayName,
     merchantWebsite: view.merchant.website,
     merchantContactEmail: view.merchant.contactEmail,
@@ -301,16 +303,20 @@ function walletTransferOf(view: CheckoutView): CheckoutSession["walletTransfer"]
   return { ...transfer, tokenDecimals: view.invoice.payable.asset.decimals };
 }
 
+/** The state of a checkout, as far as it decides about the words for the payer. */
+interface PayersStep {
+  readonly state: CheckoutState;
+  readonly nextAction: NextAction;
+  readonly notices: readonly CheckoutNotice[];
+}
+
 /** Returns what the payer should do, after what was sent back: the invoice may look as if nothing had been paid. */
-function instructions(
-  view: CheckoutView,
-  state: CheckoutState,
-  nextAction: NextAction,
-  arrived: readonly Money[],
-): string {
+function instructions(view: CheckoutView, step: PayersStep, arrived: readonly Money[]): string {
+  const { nextAction, notices } = step;
   const { invoice, network, refunds } = view;
-  const words = nextAction === "pay" ? "sendExactly" : wordsOf(view, state, nextAction);
+  const words = nextAction === "pay" ? "sendExactly" : wordsOf(view, step);
   const isReturned = refunds.some(({ status }) => status === "confirmed");
+  const isGone = nextAction === "pay" && notices.includes("payment_reverted");
   // Newest first. A payer who may ask again should know why the last request was rejected.
   const [newest] = refunds;
   const rejection = newest?.status === "rejected" ? newest.reason : null;
@@ -319,6 +325,7 @@ function instructions(
     ...(nextAction === "request_refund" && rejection !== null
       ? [instructionWords.refundRejected]
       : []),
+    ...(isGone ? [instructionWords.lookFirst] : []),
     instructionWords[words],
   ];
   return fill(texts.join(" "), {
@@ -349,10 +356,9 @@ function refundMoney({ amount, token, tokenDecimals }: PayerRefund): Money {
 /** Returns the instructions where nothing is to be paid: refunds come first, as in `nextAction`. */
 function wordsOf(
   view: CheckoutView,
-  state: CheckoutState,
-  nextAction: NextAction,
+  { state, nextAction, notices }: PayersStep,
 ): keyof typeof instructionWords {
-  const { invoice, payments, refunds } = view;
+  const { invoice, refunds } = view;
   if (nextAction === "request_refund") {
     if (invoice.status !== "paid") return "askForRefund";
     return isExcessAll(view) ? "askForExcess" : "askForRest";
@@ -364,10 +370,8 @@ function wordsOf(
   }
   if (isRestState(state) && nextAction === "wait") return "refundLater";
   if (state === "expired_unpaid" && nextAction === "contact_merchant") return "leftToMerchant";
-  // Money that is owed has not been moved.
-  if (invoice.owed.units === 0n && payments.some(({ isMoved }) => isMoved)) {
-    if (state === "expired_unpaid") return "sendNothingExpiredMoved";
-    if (state === "canceled") return "sendNothingCanceledMoved";
+  if (notices.includes("payment_moved")) {
+    return state === "canceled" ? "sendNothingCanceledMoved" : "sendNothingExpiredMoved";
   }
   const isGone = state === "expired_unpaid" && invoice.exception === "reverted";
   return isGone ? "sendNothingGone" : restInstructions[state];

@@ -170,7 +170,7 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   }),
   notices: z.array(z.enum(checkoutNotices)).meta({
     description:
-      "Remarks on the state. `payment_reverted`: a reorganization removed a payment that had counted, and it is no longer expected back. `transaction_failed`: the last submitted transaction failed on the network. `network_delayed`: the network cannot be read now, so the confirmations may be behind. `other_amount`: a payment waits for the merchant's decision because another amount has arrived than was asked for.",
+      "Remarks on the state. `payment_reverted`: a reorganization removed a payment that had counted, and it is no longer expected back. `transaction_failed`: the last submitted transaction failed on the network. `network_delayed`: the network cannot be read now, so the confirmations may be behind. `other_amount`: a payment waits for the merchant's decision because another amount has arrived than was asked for. `payment_moved`: the merchant has moved the payment that arrived to another invoice.",
   }),
   invoice: CheckoutInvoiceRecord,
   qrCode: z.string().meta({

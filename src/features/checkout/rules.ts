@@ -43,6 +43,7 @@ export const checkoutNotices = [
   "transaction_failed",
   "network_delayed",
   "other_amount",
+  "payment_moved",
 ] as const;
 export type CheckoutNotice = (typeof checkoutNotices)[number];
 
@@ -276,7 +277,20 @@ export function noticesOf(
       ? (["transaction_failed"] as const)
       : []),
     ...(state === "in_review" && isOtherAmount(inputs) ? (["other_amount"] as const) : []),
+    ...(isMovedAway(inputs, state) ? (["payment_moved"] as const) : []),
   ];
+}
+
+/**
+ * Whether nothing is left of an invoice that cannot be paid any more, because the merchant has moved its payment to
+ * another invoice. Money that is owed has not been moved.
+ */
+function isMovedAway({ invoice, payments }: CheckoutInputs, state: CheckoutState): boolean {
+  return (
+    (state === "expired_unpaid" || state === "canceled") &&
+    invoice.owed.units === 0n &&
+    payments.some(({ isMoved }) => isMoved)
+  );
 }
 
 /**

@@ -101,7 +101,7 @@ describe("till sandbox", function () {
       };
       expect(await payments("confirming")).to.equal(2);
       // They come again in another block, at other places: still two.
-      await store.json(["sandbox", "reorg", "1"]);
+      await store.json(["sandbox", "reorg", "--blocks", "1"]);
       await store.json(["sandbox", "mine", "3"]);
       expect((await is(id, "paid")).seenAmount).to.equal(24_000_000n);
       expect(await payments("confirmed")).to.equal(2);
@@ -114,7 +114,7 @@ describe("till sandbox", function () {
       await store.json(["sandbox", "batch", other, "--amounts", "10,5"]);
       await store.json(["sandbox", "mine", "1"]);
       expect((await is(other, "partially_paid")).remainingAmount).to.equal(9_000_000n);
-      await store.json(["sandbox", "reorg", "1", "--drop"]);
+      await store.json(["sandbox", "reorg", "--blocks", "1", "--drop"]);
       await is(other, "open");
       expect((await find(other)).seenAmount).to.equal(0n);
     });
@@ -134,11 +134,11 @@ describe("till sandbox", function () {
       };
       await expectRead(["sandbox", "mine", "3"]);
       await is(id, "paid");
-      await expectRead(["sandbox", "reorg", "3"]);
+      await expectRead(["sandbox", "reorg", "--blocks", "3"]);
       expect((await is(id, "open")).exception).to.equal("reverted");
       await store.json(["sandbox", "mine", "3"]);
       await is(id, "paid");
-      const dropped = await store.till(["sandbox", "reorg", "3", "--drop"]);
+      const dropped = await store.till(["sandbox", "reorg", "--blocks", "3", "--drop"]);
       expect(dropped.stderr).to.include("do not come back");
       await is(id, "open");
       const unknown = await store.till(["sandbox", "expire", "inv_01kq3v5m8w2f6n9r4t7x0z1c3e"]);
@@ -242,23 +242,23 @@ describe("till sandbox", function () {
     });
   });
 
-  it("names an invoice by its externalId, says what each payment was, and what a reorganization loses", async () => {
+  it("names an invoice by its externalId, also if it is a number, says what each payment was, and what a reorganization loses", async () => {
     const store = await desk.store();
     await store.withApp(async (app) => {
       const { issue } = await openShop(store, app);
-      const id = await issue("order-7");
-      const paid = (await store.json(["sandbox", "part", "order-7"])) as { data: object[] };
+      const id = await issue("1042");
+      const paid = (await store.json(["sandbox", "part", "1042"])) as { data: object[] };
       expect(paid.data[0]).to.include({ invoiceId: id, amount: "12.00", tokenSymbol: "USDT" });
-      const over = await store.till(["sandbox", "over", "order-7"]);
+      const over = await store.till(["sandbox", "over", "1042"]);
       expect(over.stdout).to.include(" 25.00 USDT ");
       const words = "Next: till sandbox mine 3, or wait for the blocks that confirm it; then poll";
       expect(over.stderr).to.include(words);
       expect((await store.till(["sandbox", "pay", id])).stderr).to.include(words);
       await store.json(["sandbox", "mine"]);
-      const moved = await store.till(["sandbox", "reorg", "order-7"]);
+      const moved = await store.till(["sandbox", "reorg", "1042"]);
       expect(moved.stdout).to.match(/^Transactions +come again: 0x/m);
       await store.json(["sandbox", "mine"]);
-      const lost = await store.till(["sandbox", "reorg", "order-7", "--drop"]);
+      const lost = await store.till(["sandbox", "reorg", "1042", "--drop"]);
       expect(lost.stdout).to.match(/^Transactions +lost: 0x/m);
     });
   });
@@ -288,14 +288,16 @@ describe("till sandbox", function () {
       for (const words of [
         ["mine", "0"],
         ["mine", "1.5"],
-        ["reorg", "x"],
+        ["reorg"],
+        ["reorg", "--blocks", "x"],
+        ["reorg", id, "--blocks", "1"],
         ["stall", "-1"],
         ["refuse", "1e3"],
       ]) {
         expect((await store.till(["sandbox", ...words])).code, words.join(" ")).to.equal(2);
       }
       expect((await store.till(["sandbox", "part", "inv_nothing"])).code).to.equal(5);
-      expect((await store.till(["sandbox", "reorg", "33"])).code).to.equal(1);
+      expect((await store.till(["sandbox", "reorg", "--blocks", "33"])).code).to.equal(1);
       await store.json(["sandbox", "pay", id, "--amount", "23.999999"]);
       await store.json(["sandbox", "mine"]);
       expect((await is(id, "partially_paid")).remainingAmount).to.equal(1n);

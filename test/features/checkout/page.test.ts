@@ -415,9 +415,47 @@ describe("the page of a checkout", () => {
     lab.world.refunds = [aRefund({ amount })];
     lab.change({});
     const text = textOf(await html());
-    expect(text).to.contain("You asked for 4.9999 USDT back. Café Zürich sends it by hand");
+    expect(text).to.contain("A refund of 4.9999 USDT was requested. Café Zürich sends it by hand");
     expect(text).to.contain("Nothing after a few days? Contact Café Zürich and tell them");
     expect(text).not.to.contain("Ask for 4.9999 USDT back").and.not.to.contain("To get 4.9999");
+  });
+
+  it("says that the money was sent back, and nothing of a payment that is missing", async () => {
+    const amount = inUsdt("12.50").units;
+    for (const status of ["sent", "confirmed"] as const) {
+      lab = await openLab("tron");
+      scenes.find(({ name }) => name === "expired unpaid")?.set(lab, "tron");
+      lab.world.payments = [aPayment({ status: "rejected", amount, isSpare: false })];
+      lab.world.refunds = [aRefund({ status, amount })];
+      lab.change({});
+      const page = await html();
+      expect(page).to.contain("<h1>Your money was sent back</h1>");
+      expect(textOf(page)).to.contain("Café Zürich has sent 12.50 USDT back.");
+      expect(textOf(page)).not.to.contain("Not sent yet?").and.not.to.contain("Already sent it?");
+      // Another one waits for the merchant: the page says what comes.
+      lab.world.refunds = [aRefund({ amount }), ...lab.world.refunds];
+      lab.change({});
+      expect(await html()).not.to.contain("Your money was sent back");
+      if (status === "sent") await lab.close();
+    }
+  });
+
+  it("says that the payment was moved to another invoice, and asks nobody to wait for it", async () => {
+    for (const [status, name] of [
+      ["expired", "expired unpaid"],
+      ["canceled", "canceled"],
+    ] as const) {
+      lab = await openLab("tron");
+      scenes.find((scene) => scene.name === name)?.set(lab, "tron");
+      lab.world.payments = [aPayment({ status: "rejected", isSpare: false, isMoved: true })];
+      lab.change({ status });
+      const text = textOf(await html());
+      expect(text).to.contain(
+        "Café Zürich has moved the payment that arrived here to another invoice.",
+      );
+      expect(text).not.to.contain("Already sent it?").and.not.to.contain("new link");
+      if (status === "expired") await lab.close();
+    }
   });
 
   it("says how much a late payment was too high, and whom to ask for it", async () => {

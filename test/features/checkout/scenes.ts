@@ -131,7 +131,7 @@ export const scenes: readonly Scene[] = [
     name: "expired partly paid",
     state: "expired_partly_paid",
     nextAction: "request_refund",
-    headline: "Only part was paid in time",
+    headline: "Only part was paid",
     set(lab, network) {
       later(lab, network);
       lab.world.payments = [aPayment({ amount: inUsdt("10.00").units })];

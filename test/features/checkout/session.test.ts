@@ -31,6 +31,7 @@ interface Amount {
 interface Session {
   readonly state: string;
   readonly nextAction: string;
+  readonly notices: readonly string[];
   readonly canRequestRefund: boolean;
   readonly invoice: Readonly<Record<string, string>>;
   readonly qrCode: string;
@@ -185,6 +186,19 @@ describe("getCheckoutSession", () => {
     });
   });
 
+  it("lets the payer look in the wallet before paying again after a payment was lost, then says what to pay", async () => {
+    await open();
+    lab.world.payments = [aPayment({ status: "reverted" })];
+    lab.change({ exception: "reverted" });
+    const lost = await session();
+    expect(lost).to.deep.include({ nextAction: "pay", notices: ["payment_reverted"] });
+    expect(lost.paymentInstructions).to.match(
+      /^The network has taken a payment back\. Look in your wallet before you pay again: .* Send 25\.0001 USDT on /,
+    );
+    lab.change({ exception: "none" });
+    expect((await session()).paymentInstructions).to.match(/^Send 25\.0001 USDT on /);
+  });
+
   it("changes its state exactly at the deadline, without being loaded again", async () => {
     await open();
     lab.world.at = startOfTime + hour - 1;
@@ -306,8 +320,8 @@ describe("getCheckoutSession", () => {
     const shown = async (changes: Parameters<Lab["change"]>[0]) => {
       lab.world.at = startOfTime + hour;
       lab.change(changes);
-      const { state, nextAction, paymentInstructions: words } = await session();
-      return { state, nextAction, words };
+      const { state, nextAction, notices, paymentInstructions: words } = await session();
+      return { state, nextAction, notices, words };
     };
     lab.world.payments = [rejected];
     const expired = await shown({ status: "expired" });
@@ -363,12 +377,15 @@ describe("getCheckoutSession", () => {
     );
     lab.world.refunds = [];
     lab.world.payments = [{ ...rejected, isSpare: false, isMoved: true }];
-    expect((await shown({})).words).to.match(
+    const moved = await shown({});
+    expect(moved.notices).to.deep.equal(["payment_moved"]);
+    expect(moved.words).to.match(
       /has expired, and Café Zürich has moved the payment .* to another invoice\. Do not send/,
     );
     expect((await shown({ status: "canceled" })).words).to.match(/is canceled, and .* has moved/);
     const rest = await shown({ status: "canceled", owed: inUsdt("4.00") });
     expect(rest.words).not.to.include("moved");
+    expect(rest.notices).to.deep.equal([]);
     await shown({ owed: inUsdt("0.00") });
     // A part that is not confirmed, whose refund nobody can ask for yet.
     lab.world.payments = [aPayment({ status: "confirming", amount: inUsdt("10.00").units })];

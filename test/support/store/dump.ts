@@ -5,10 +5,16 @@ const tableNames = {
   postgres: "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
 } as const;
 
+/** Returns the names of all tables of a store. */
+export async function tableNamesOf(db: Database): Promise<readonly string[]> {
+  const rows = await db.all<{ name: string }>(tableNames[db.dialect]);
+  return rows.map(({ name }) => name).sort();
+}
+
 /** Returns all values of all tables as one text, to search for values that must not be stored. */
 export async function dumpStore(db: Database): Promise<string> {
   const parts: string[] = [];
-  for (const { name } of await db.all<{ name: string }>(tableNames[db.dialect])) {
+  for (const name of await tableNamesOf(db)) {
     parts.push(JSON.stringify(await db.all(`SELECT * FROM ${name}`)));
   }
   return parts.join("\n");

@@ -25,6 +25,9 @@ export const testWords = {
 export const instructionWords = {
   sendExactly:
     "Send {amount} on {network} to {address}. Exactly {amount} must arrive: if you pay from an exchange, that is the amount which it shows as received after its fee.",
+  /** Comes before `sendExactly` once a payment is not expected back. */
+  lookFirst:
+    "The network has taken a payment back. Look in your wallet before you pay again: while it shows that payment as sent or pending, wait, and contact {merchant} an hour after you sent it. If the payment failed there, pay again.",
   sendNothingNow: "The deadline has passed or is about to. Do not send anything now.",
   sendNothingConfirming:
     "The payment was detected and is being confirmed. Do not send anything else.",
@@ -44,7 +47,7 @@ export const instructionWords = {
   askForRefund:
     "The invoice can no longer be paid, and {arrived} has arrived for it. Do not send anything else. Ask for the refund: give the hash of the payment's transaction and an address of your own.",
   askForExcess:
-    "The invoice is paid, and {excess} more has arrived than it needs. Do not send anything else. Ask for the refund of the rest: give the hash of the payment's transaction and an address of your own.",
+    "The invoice is paid, and {excess} more has arrived than it needs. Do not send anything else. Ask for the refund of the rest: give the hash of the newest payment's transaction and an address of your own.",
   askForRest:
     "The invoice is paid, and more has arrived than it needs. Do not send anything else. Ask for the refund of the rest: give the hash of the payment's transaction and an address of your own.",
   refundLater:

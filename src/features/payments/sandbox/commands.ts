@@ -1,4 +1,4 @@
-import { commandsOf, type CommandFlag } from "../../../api/declare/command.ts";
+import { commandsOf, type CommandCall, type CommandFlag } from "../../../api/declare/command.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import type { NetworkKind } from "../../../platform/chain/networks.ts";
@@ -63,25 +63,23 @@ export const sandboxCommands = [
     summary: "Replace the newest blocks of the sandbox",
     arguments: [
       {
-        name: "from",
-        description: "an invoice, from whose newest payment on, or the number of blocks",
-        takes: ["invoice"],
-        isNumberToo: true,
+        ...invoiceArgument,
+        description: "from whose newest payment on; such as inv_01h…, or your externalId",
+        isOptional: true,
       },
     ],
-    flags: [drop],
+    flags: [
+      { flags: "--blocks <number>", description: "instead of an invoice: the newest blocks" },
+      drop,
+    ],
     examples: [
       "till sandbox reorg inv_01kq3v5m8w2f6n9r4t7x0z1c3e --drop",
-      "till sandbox reorg 2 --json",
+      "till sandbox reorg --blocks 2 --json",
     ],
     effect: "write-without-trial",
     async handle(sandbox, call) {
-      const given = call.argument("from");
-      const from = given.startsWith("inv_")
-        ? (given as Id<"invoice">)
-        : await wholeNumber("blocks", given);
       const options = { drop: call.isSet("drop"), absentBlocks };
-      const change = await sandbox.reorganize(call.context, from, options);
+      const change = await sandbox.reorganize(call.context, await replacedBy(call), options);
       await sandbox.untilRead(change.tip);
       return { kind: sandbox.network.kind, change, isDropped: options.drop };
     },
@@ -112,6 +110,18 @@ export const sandboxCommands = [
     },
   }),
 ];
+
+/** Returns the invoice, or the number of blocks, that a reorganization names. Throws InvalidRequest unless it is one of them. */
+async function replacedBy(call: CommandCall): Promise<Id<"invoice"> | number> {
+  const invoiceId = call.optionalArgument("invoiceId") as Id<"invoice"> | undefined;
+  const blocks = call.flag("blocks");
+  if (invoiceId !== undefined && blocks === undefined) return invoiceId;
+  if (invoiceId === undefined && blocks !== undefined) return wholeNumber("blocks", blocks);
+  const { InvalidRequest } = await import("../../../kernel/errors.ts");
+  throw new InvalidRequest(
+    "Name either an invoice, from whose newest payment on blocks are replaced, or the number of the newest blocks with --blocks.",
+  );
+}
 
 async function presentHead(kind: NetworkKind, head: Head) {
   const { toIso } = await import("../../../kernel/clock.ts");

@@ -31,11 +31,14 @@ const nextOfPayment =
 
 type Payment = Awaited<ReturnType<typeof presentPayment>>;
 
+/** A block that is not made yet. */
+const dueColumn = ["blockNumber", "Due in block"] as const;
+
 const paymentColumns: readonly Column<Payment>[] = [
   "invoiceId",
   "amount tokenSymbol",
   "transactionHash",
-  "blockNumber",
+  dueColumn,
 ];
 
 export const sandboxPayments = [
@@ -108,7 +111,7 @@ export const sandboxPayments = [
         blockNumber: transaction.blockHeight,
       });
     },
-    columns: ["amount tokenSymbol", "fromAddress", "toAddress", "transactionHash", "blockNumber"],
+    columns: ["amount tokenSymbol", "fromAddress", "toAddress", "transactionHash", dueColumn],
     identify: ({ transactionHash }) => transactionHash,
   }),
   command({
@@ -154,7 +157,7 @@ export const sandboxPayments = [
       "invoiceId",
       { title: "Amounts", value: (sent) => `${sent.amounts.join(" + ")} ${sent.tokenSymbol}` },
       "transactionHash",
-      "blockNumber",
+      dueColumn,
     ],
     identify: (sent) => sent.transactionHash,
     next: () => nextOfPayment,

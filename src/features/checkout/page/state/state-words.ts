@@ -37,10 +37,8 @@ export function describeState(session: CheckoutSession, text: Catalogue): Checko
     remaining: tokenText(session, invoice.remainingAmount),
     excess: tokenText(session, invoice.excessAmount),
     arrived: session.arrivedAmounts.map(amountText).join(" + "),
-    refund: session.refunds
-      .filter(({ status }) => status === "requested")
-      .map(amountText)
-      .join(" + "),
+    refund: refundText(session, "requested"),
+    returned: refundText(session, "sent", "confirmed"),
     wait: waitText((session.confirmationSeconds ?? 0) * second, text),
   };
   const [tone, headline, ...paragraphs] = draft(session, text);
@@ -59,6 +57,17 @@ export function describeState(session: CheckoutSession, text: Catalogue): Checko
       }),
     ),
   };
+}
+
+/** Returns the amounts of the refunds that have one of these statuses. */
+function refundText(
+  { refunds }: CheckoutSession,
+  ...statuses: readonly CheckoutSession["refunds"][number]["status"][]
+): string {
+  return refunds
+    .filter(({ status }) => statuses.includes(status))
+    .map(amountText)
+    .join(" + ");
 }
 
 function amountText({ amount, tokenSymbol }: CheckoutSession["arrivedAmounts"][number]): string {
@@ -155,7 +164,7 @@ function canceledDraft(
     return ["over", canceledHeadline, ...notices, ...leftSteps(text)];
   }
   const lead = isRefundNext(session) ? notNeededLead : canceledLead;
-  const next = refundStep(session, text, canceledSent);
+  const next = refundStep(session, text, ...(isMoved(session) ? [] : [canceledSent]));
   return ["over", canceledHeadline, lead, ...notices, ...next];
 }
 
@@ -214,7 +223,24 @@ function expiredDraft(
       return ["working", text.lookingHeadline, ...notices, ...refundStep(session, text, ...steps)];
     }
   }
+  if (isAllReturned(session) && refusedSteps(session, text) === null) {
+    return ["over", text.returnedHeadline, ...notices, text.returnedLead];
+  }
   return ["over", text.expiredHeadline, ...notices, ...expiredSteps(session, text)];
+}
+
+/** Whether the payment that had arrived was moved to another invoice. */
+function isMoved({ notices }: CheckoutSession): boolean {
+  return notices.includes("payment_moved");
+}
+
+/** Whether the merchant has sent back everything that had arrived. */
+function isAllReturned({ arrivedAmounts, refunds }: CheckoutSession): boolean {
+  return (
+    arrivedAmounts.length === 0 &&
+    refunds.some(({ status }) => status === "sent" || status === "confirmed") &&
+    refunds.every(({ status }) => status !== "requested")
+  );
 }
 
 /** Whether money is left over that the payer cannot ask back any more, of an invoice that nothing counts for. */
@@ -236,6 +262,7 @@ function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
   const isComing = session.nextAction === "wait" && session.refunds.length === 0;
   if (isComing && refused === null) return [text.expiredSent];
   if (refused !== null) return [...refundStep(session, text, ...refused), text.expiredElse];
+  if (isMoved(session)) return refundStep(session, text);
   return [...refundStep(session, text, text.expiredSent), text.expiredLead];
 }
 
@@ -332,6 +359,7 @@ const noticeTexts = {
   transaction_failed: "transactionFailed",
   network_delayed: "cannotConfirmNow",
   other_amount: "inReviewAmount",
+  payment_moved: "paymentMoved",
 } as const satisfies Record<CheckoutNotice, keyof Catalogue>;
 
 /** Returns an expected duration in words. */

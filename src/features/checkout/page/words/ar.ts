@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Arabic. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f1959041c57c.
+ * of en.ts with the digest e0741d49f559.
  */
 export const ar: Catalogue = {
   lang: "ar",
@@ -145,7 +145,12 @@ export const ar: Catalogue = {
     "انتهى وقت الدفع أيضًا، فيُرجى عدم إرسال أي شيء الآن. اطلب رابطًا جديدًا من {contact} واذكر هذا الرقم المرجعي: {reference}.",
   expiredSent:
     "هل أرسلتها بالفعل؟ يُرجى عدم إرسالها مرة أخرى: ما زال من الممكن أن تظهر هنا، فاحتفظ برابط هذه الصفحة. لم تظهر هنا حتى بعد ساعة من إرسالها؟ تواصل مع {contact} واذكر هذا الرقم المرجعي: {reference}.",
-  expiredPartlyHeadline: "لم يُدفع في الوقت المحدد سوى جزء",
+  paymentMoved:
+    "نقل {merchant} الدفعة التي وصلت هنا إلى فاتورة أخرى. يُرجى عدم إرسال أي شيء إلى هذا العنوان.",
+  returnedHeadline: "أُعيدت أموالك إليك",
+  returnedLead:
+    "أعاد {merchant} إرسال {returned}. يُرجى عدم إرسال أي شيء الآن. ما زلت تريد الدفع؟ اطلب من {merchant} رابطًا جديدًا.",
+  expiredPartlyHeadline: "لم يُدفع سوى جزء",
   expiredPartlyLead:
     "استلم {merchant} مبلغ {received} من أصل {payable}. انتهى وقت الدفع، فيُرجى عدم إرسال الباقي.",
   expiredPartlyNext:
@@ -236,7 +241,7 @@ export const ar: Catalogue = {
   refundNext:
     "اضغط على الزر وأدخل عنوانًا من محفظتك أنت، أو عنوان الإيداع الخاص بك في منصة التداول لعملة {token} على شبكة {network}. يرسل {merchant} المبلغ المسترد يدويًا، وسترى هنا متى يكون في الطريق.",
   refundAsked:
-    "طلبت استرداد {refund}. يرسله {merchant} يدويًا، وسترى هنا متى يكون في الطريق. لا شيء بعد بضعة أيام؟ تواصل مع {contact} واذكر هذا الرقم المرجعي: {reference}.",
+    "طُلب استرداد {refund}. يرسله {merchant} يدويًا، وسترى هنا متى يكون في الطريق. لا شيء بعد بضعة أيام؟ تواصل مع {contact} واذكر هذا الرقم المرجعي: {reference}.",
   refundLead:
     "يمكن أن يعيد {merchant} ما لا تحتاج إليه هذه الدفعة. أدخل معرّف معاملة دفعتك (TxID أو hash) وعنوانًا يخصك: عنوان محفظتك أو عنوان الإيداع الخاص بك في منصة تداول. لا تُدخل العنوان الذي أرسلت منه منصة التداول دفعتك: ما يُرسل إليه قد يضيع.",
   refundAddressLabel: "عنوانك أنت على شبكة {network}",
@@ -251,13 +256,13 @@ export const ar: Catalogue = {
   refundAlready:
     "سبق طلب استرداد هذه الدفعة، ولم نغيّر ذلك الطلب. إن لم تكن أنت من طلبه، فتواصل الآن مع {merchant} واذكر هذا الرقم المرجعي: {reference}.",
   refundNothing:
-    "لا نجد في هذه المعاملة ما يمكن استرداده. أدخل معرّف دفعتك المؤكدة في هذه الصفحة، أو تواصل مع {merchant}.",
+    "لا نجد في هذه المعاملة ما يمكن استرداده. أدخل معرّف أحدث دفعة مؤكدة لك في هذه الصفحة، أو تواصل مع {merchant}.",
   refundTooEarly:
     "ما زالت الشبكة تؤكد دفعتك، ويستغرق ذلك عادةً بضع دقائق. يُرجى طلب الاسترداد مرة أخرى لاحقًا. إذا لم ينجح ذلك خلال يوم، فتواصل مع {merchant}.",
   refundBadAddress: "لا يبدو هذا عنوانًا على شبكة {network}. انسخه من محفظتك مرة أخرى.",
   refundAddressRefused: "لن يصلك مبلغ يُعاد إلى هذا العنوان. أدخل عنوانًا من محفظتك أنت.",
   refunds: "المبالغ المستردة",
-  refundRequested: "طلبت من {merchant} إرسال {amount} إلى {address}.",
+  refundRequested: "{amount} إلى {address}: مطلوب. لم يرسله {merchant} بعد.",
   refundSent: "{amount} إلى {address}: أرسله {merchant}. نتحقق الآن من المعاملة.",
   refundConfirmed: "{amount} إلى {address}: تم رده.",
   refundRejected: "{amount} إلى {address}: رفضه {merchant}. السبب: {reason}",

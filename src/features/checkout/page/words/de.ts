@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f1959041c57c.
+ * of en.ts with the digest e0741d49f559.
  */
 export const de: Catalogue = {
   lang: "de",
@@ -157,7 +157,12 @@ export const de: Catalogue = {
     "Auch die Zeit zum Bezahlen ist vorbei, bitte senden Sie also jetzt nichts. Bitten Sie {contact} um einen neuen Link und nennen Sie diese Referenz: {reference}.",
   expiredSent:
     "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung kann hier noch erscheinen. Bewahren Sie deshalb den Link zu dieser Seite auf. Eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
-  expiredPartlyHeadline: "Nur ein Teil wurde rechtzeitig bezahlt",
+  paymentMoved:
+    "{merchant} hat die Zahlung, die hier ankam, einer anderen Rechnung zugeordnet. Bitte senden Sie nichts an diese Adresse.",
+  returnedHeadline: "Ihr Geld wurde zurückgesendet",
+  returnedLead:
+    "{merchant} hat {returned} zurückgesendet. Bitte senden Sie jetzt nichts. Möchten Sie noch zahlen? Bitten Sie {merchant} um einen neuen Link.",
+  expiredPartlyHeadline: "Nur ein Teil wurde bezahlt",
   expiredPartlyLead:
     "{merchant} hat {received} von {payable} erhalten. Die Zeit zum Bezahlen ist vorbei, bitte senden Sie also den Rest nicht mehr.",
   expiredPartlyNext:
@@ -257,7 +262,7 @@ export const de: Catalogue = {
   refundNext:
     "Drücken Sie auf den Knopf und geben Sie eine Adresse Ihrer eigenen Wallet an, oder Ihre Einzahlungsadresse bei einer Börse für {token} im Netzwerk {network}. {merchant} sendet die Rückerstattung von Hand, und Sie sehen hier, wenn sie unterwegs ist.",
   refundAsked:
-    "Sie haben {refund} zurückverlangt. {merchant} sendet den Betrag von Hand, und Sie sehen hier, wenn er unterwegs ist. Nach einigen Tagen noch nichts? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
+    "Eine Rückerstattung von {refund} wurde verlangt. {merchant} sendet den Betrag von Hand, und Sie sehen hier, wenn er unterwegs ist. Nach einigen Tagen noch nichts? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   refundLead:
     "{merchant} kann zurücksenden, was für diese Zahlung nicht gebraucht wird. Geben Sie die Transaktions-ID (TxID oder Hash) Ihrer Zahlung und eine eigene Adresse an: die Ihrer Wallet oder Ihre Einzahlungsadresse bei einer Börse. Geben Sie nicht die Adresse an, von der eine Börse Ihre Zahlung gesendet hat: Was dorthin gesendet wird, kann verloren gehen.",
   refundAddressLabel: "Ihre eigene Adresse im Netzwerk {network}",
@@ -272,7 +277,7 @@ export const de: Catalogue = {
   refundAlready:
     "Für diese Zahlung wurde bereits eine Rückerstattung angefordert, und wir haben sie nicht geändert. Wenn Sie das nicht waren, wenden Sie sich jetzt an {merchant} und nennen Sie diese Referenz: {reference}.",
   refundNothing:
-    "Wir finden in dieser Transaktion nichts, was zurückerstattet werden kann. Geben Sie die Transaktions-ID Ihrer bestätigten Zahlung auf dieser Seite an oder wenden Sie sich an {merchant}.",
+    "Wir finden in dieser Transaktion nichts, was zurückerstattet werden kann. Geben Sie die Transaktions-ID Ihrer neuesten bestätigten Zahlung auf dieser Seite an oder wenden Sie sich an {merchant}.",
   refundTooEarly:
     "Das Netzwerk bestätigt Ihre Zahlung noch, was meist einige Minuten dauert. Bitte fordern Sie die Rückerstattung später noch einmal an. Hilft das innerhalb eines Tages nicht, wenden Sie sich an {merchant}.",
   refundBadAddress:
@@ -280,7 +285,7 @@ export const de: Catalogue = {
   refundAddressRefused:
     "An dieser Adresse würde Sie die Rückerstattung nicht erreichen. Geben Sie eine Adresse Ihrer eigenen Wallet an.",
   refunds: "Rückerstattungen",
-  refundRequested: "Sie haben {merchant} um {amount} an {address} gebeten.",
+  refundRequested: "{amount} an {address}: verlangt. {merchant} hat noch nichts gesendet.",
   refundSent: "{amount} an {address}: von {merchant} gesendet. Wir prüfen die Transaktion.",
   refundConfirmed: "{amount} an {address}: zurückerstattet.",
   refundRejected: "{amount} an {address}: von {merchant} abgelehnt. Grund: {reason}",

@@ -169,7 +169,13 @@ export const en = {
     "The time to pay is over too, so please don't send anything now. Ask {contact} for a new link, and tell them this reference: {reference}.",
   expiredSent:
     "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Is it still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
-  expiredPartlyHeadline: "Only part was paid in time",
+  paymentMoved:
+    "{merchant} has moved the payment that arrived here to another invoice. Please don't send anything to this address.",
+  /** Instead, if what had arrived was sent back. */
+  returnedHeadline: "Your money was sent back",
+  returnedLead:
+    "{merchant} has sent {returned} back. Please don't send anything now. Do you still want to pay? Ask {merchant} for a new link.",
+  expiredPartlyHeadline: "Only part was paid",
   expiredPartlyLead:
     "{merchant} received {received} of {payable}. The time to pay is over, so please don't send the rest.",
   expiredPartlyNext:
@@ -269,7 +275,7 @@ export const en = {
   refundNext:
     "Press the button and enter an address of your own wallet, or your exchange's deposit address for {token} on {network}. {merchant} sends the refund by hand, and you'll see here when it is on its way.",
   refundAsked:
-    "You asked for {refund} back. {merchant} sends it by hand, and you'll see here when it is on its way. Nothing after a few days? Contact {contact} and tell them this reference: {reference}.",
+    "A refund of {refund} was requested. {merchant} sends it by hand, and you'll see here when it is on its way. Nothing after a few days? Contact {contact} and tell them this reference: {reference}.",
   refundLead:
     "{merchant} can send back what this payment doesn't need. Enter the transaction ID (TxID or hash) of your payment, and an address of your own: of your wallet, or your deposit address at an exchange. Don't enter the address from which an exchange sent your payment: what is sent there may be lost.",
   refundAddressLabel: "Your own address on {network}",
@@ -284,7 +290,7 @@ export const en = {
   refundAlready:
     "A refund of this payment has already been requested, and we have not changed it. If it wasn't you, contact {merchant} now and tell them this reference: {reference}.",
   refundNothing:
-    "We can't find anything to refund in this transaction. Enter the transaction ID of your confirmed payment on this page, or contact {merchant}.",
+    "We can't find anything to refund in this transaction. Enter the transaction ID of your newest confirmed payment on this page, or contact {merchant}.",
   refundTooEarly:
     "The network is still confirming your payment, which usually takes minutes. Please ask for the refund again later. If that doesn't help within a day, contact {merchant}.",
   refundBadAddress:
@@ -292,7 +298,7 @@ export const en = {
   refundAddressRefused:
     "A refund to this address would not reach you. Enter an address of your own wallet.",
   refunds: "Refunds",
-  refundRequested: "You asked {merchant} for {amount} to {address}.",
+  refundRequested: "{amount} to {address}: requested. {merchant} has not sent it yet.",
   refundSent: "{amount} to {address}: sent by {merchant}. We're checking the transaction.",
   refundConfirmed: "{amount} to {address}: refunded.",
   refundRejected: "{amount} to {address}: declined by {merchant}. Reason: {reason}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f1959041c57c.
+ * of en.ts with the digest e0741d49f559.
  */
 export const es: Catalogue = {
   lang: "es",
@@ -156,7 +156,12 @@ export const es: Catalogue = {
     "El tiempo para pagar también ha terminado, así que no envíes nada ahora. Pide un enlace nuevo a {contact} e indica esta referencia: {reference}.",
   expiredSent:
     "¿Ya lo enviaste? No lo envíes otra vez: todavía puede aparecer aquí, así que guarda el enlace de esta página. ¿Sigue sin aparecer aquí una hora después de enviarlo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
-  expiredPartlyHeadline: "Solo se pagó una parte a tiempo",
+  paymentMoved:
+    "{merchant} ha asignado el pago que llegó aquí a otra factura. No envíes nada a esta dirección.",
+  returnedHeadline: "Tu dinero ha sido devuelto",
+  returnedLead:
+    "{merchant} ha devuelto {returned}. No envíes nada ahora. ¿Todavía quieres pagar? Pide a {merchant} un enlace nuevo.",
+  expiredPartlyHeadline: "Solo se pagó una parte",
   expiredPartlyLead:
     "{merchant} ha recibido {received} de {payable}. El tiempo para pagar ha terminado, así que ya no envíes el resto.",
   expiredPartlyNext:
@@ -251,7 +256,7 @@ export const es: Catalogue = {
   refundNext:
     "Pulsa el botón e indica una dirección de tu propia billetera, o tu dirección de depósito en un exchange para {token} en la red {network}. {merchant} envía el reembolso a mano, y aquí verás cuándo está en camino.",
   refundAsked:
-    "Has pedido que te devuelvan {refund}. {merchant} lo envía a mano, y aquí verás cuándo está en camino. ¿Nada después de unos días? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
+    "Se ha pedido la devolución de {refund}. {merchant} lo envía a mano, y aquí verás cuándo está en camino. ¿Nada después de unos días? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   refundLead:
     "{merchant} puede devolverte lo que este pago no necesita. Escribe el ID de la transacción (TxID o hash) de tu pago y una dirección tuya: la de tu billetera o tu dirección de depósito en un exchange. No escribas la dirección desde la que un exchange envió tu pago: lo que se envíe allí puede perderse.",
   refundAddressLabel: "Tu propia dirección en la red {network}",
@@ -266,7 +271,7 @@ export const es: Catalogue = {
   refundAlready:
     "Ya se ha pedido un reembolso de este pago y no lo hemos cambiado. Si no fuiste tú, ponte en contacto ahora con {merchant} e indica esta referencia: {reference}.",
   refundNothing:
-    "No encontramos nada que reembolsar en esta transacción. Escribe el ID de transacción de tu pago confirmado en esta página o ponte en contacto con {merchant}.",
+    "No encontramos nada que reembolsar en esta transacción. Escribe el ID de transacción de tu último pago confirmado en esta página o ponte en contacto con {merchant}.",
   refundTooEarly:
     "La red todavía está confirmando tu pago, lo que suele tardar unos minutos. Vuelve a pedir el reembolso más tarde. Si en un día no funciona, ponte en contacto con {merchant}.",
   refundBadAddress:
@@ -274,7 +279,7 @@ export const es: Catalogue = {
   refundAddressRefused:
     "Un reembolso a esta dirección no te llegaría. Escribe una dirección de tu propia billetera.",
   refunds: "Reembolsos",
-  refundRequested: "Has pedido a {merchant} {amount} a {address}.",
+  refundRequested: "{amount} a {address}: solicitado. {merchant} aún no lo ha enviado.",
   refundSent: "{amount} a {address}: enviado por {merchant}. Estamos comprobando la transacción.",
   refundConfirmed: "{amount} a {address}: reembolsado.",
   refundRejected: "{amount} a {address}: rechazado por {merchant}. Motivo: {reason}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f1959041c57c.
+ * of en.ts with the digest e0741d49f559.
  */
 export const fr: Catalogue = {
   lang: "fr",
@@ -159,7 +159,12 @@ export const fr: Catalogue = {
     "Le délai de paiement est lui aussi écoulé, n’envoyez donc rien maintenant. Demandez un nouveau lien à {contact} en indiquant cette référence\u00a0: {reference}.",
   expiredSent:
     "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement peut encore s’afficher ici, gardez donc le lien de cette page. Toujours pas ici une heure après l’envoi\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
-  expiredPartlyHeadline: "Une partie seulement a été payée à temps",
+  paymentMoved:
+    "{merchant} a affecté le paiement arrivé ici à une autre facture. N’envoyez rien à cette adresse.",
+  returnedHeadline: "Votre argent vous a été renvoyé",
+  returnedLead:
+    "{merchant} a renvoyé {returned}. N’envoyez rien maintenant. Vous voulez encore payer\u00a0? Demandez un nouveau lien à {merchant}.",
+  expiredPartlyHeadline: "Une partie seulement a été payée",
   expiredPartlyLead:
     "{merchant} a reçu {received} sur {payable}. Le délai de paiement est écoulé, n’envoyez donc plus le reste.",
   expiredPartlyNext:
@@ -259,7 +264,7 @@ export const fr: Catalogue = {
   refundNext:
     "Appuyez sur le bouton et indiquez une adresse de votre propre portefeuille, ou votre adresse de dépôt sur une plateforme d’échange pour {token} sur le réseau {network}. {merchant} envoie le remboursement à la main, et vous verrez ici quand il est en route.",
   refundAsked:
-    "Vous avez demandé le remboursement de {refund}. {merchant} l’envoie à la main, et vous verrez ici quand il est en route. Rien après quelques jours\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
+    "Un remboursement de {refund} a été demandé. {merchant} l’envoie à la main, et vous verrez ici quand il est en route. Rien après quelques jours\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   refundLead:
     "{merchant} peut vous renvoyer ce dont ce paiement n’a pas besoin. Saisissez l’identifiant de la transaction (TxID ou hash) de votre paiement et une adresse à vous\u00a0: celle de votre portefeuille ou votre adresse de dépôt sur une plateforme d’échange. Ne saisissez pas l’adresse depuis laquelle une plateforme a envoyé votre paiement\u00a0: ce qui y est envoyé peut être perdu.",
   refundAddressLabel: "Votre propre adresse sur le réseau {network}",
@@ -274,7 +279,7 @@ export const fr: Catalogue = {
   refundAlready:
     "Un remboursement de ce paiement a déjà été demandé et nous ne l’avons pas modifié. Si ce n’était pas vous, contactez {merchant} dès maintenant en indiquant cette référence\u00a0: {reference}.",
   refundNothing:
-    "Nous ne trouvons rien à rembourser dans cette transaction. Saisissez l’identifiant de transaction de votre paiement confirmé sur cette page ou contactez {merchant}.",
+    "Nous ne trouvons rien à rembourser dans cette transaction. Saisissez l’identifiant de transaction de votre dernier paiement confirmé sur cette page ou contactez {merchant}.",
   refundTooEarly:
     "Le réseau est encore en train de confirmer votre paiement, ce qui prend en général quelques minutes. Demandez de nouveau le remboursement plus tard. Si cela ne fonctionne toujours pas après une journée, contactez {merchant}.",
   refundBadAddress:
@@ -282,7 +287,7 @@ export const fr: Catalogue = {
   refundAddressRefused:
     "Un remboursement à cette adresse ne vous parviendrait pas. Saisissez une adresse de votre propre portefeuille.",
   refunds: "Remboursements",
-  refundRequested: "Vous avez demandé {amount} à {merchant} pour {address}.",
+  refundRequested: "{amount} vers {address}\u00a0: demandé. {merchant} ne l’a pas encore envoyé.",
   refundSent:
     "{amount} vers {address}\u00a0: envoyé par {merchant}. Nous vérifions la transaction.",
   refundConfirmed: "{amount} vers {address}\u00a0: remboursé.",

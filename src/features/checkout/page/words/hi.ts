@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Hindi. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f1959041c57c.
+ * of en.ts with the digest e0741d49f559.
  */
 export const hi: Catalogue = {
   lang: "hi",
@@ -145,7 +145,11 @@ export const hi: Catalogue = {
     "पेमेंट करने का समय भी खत्म हो गया है, इसलिए कृपया अभी कुछ न भेजें। नए लिंक के लिए {contact} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
   expiredSent:
     "पहले ही भेज चुके हैं? कृपया दोबारा न भेजें: आपका पेमेंट अब भी यहाँ दिख सकता है, इसलिए इस पेज का लिंक संभालकर रखें। भेजने के एक घंटे बाद भी यहाँ नहीं है? {contact} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
-  expiredPartlyHeadline: "समय पर सिर्फ़ एक हिस्सा मिला",
+  paymentMoved: "{merchant} ने यहाँ आए पेमेंट को किसी दूसरे इनवॉइस में डाल दिया है। कृपया इस पते पर कुछ न भेजें।",
+  returnedHeadline: "आपका पैसा वापस भेज दिया गया",
+  returnedLead:
+    "{merchant} ने {returned} वापस भेज दिए हैं। कृपया अभी कुछ न भेजें। अब भी पेमेंट करना चाहते हैं? {merchant} से नया लिंक माँगें।",
+  expiredPartlyHeadline: "सिर्फ़ एक हिस्सा मिला",
   expiredPartlyLead:
     "{merchant} को {payable} में से {received} मिले हैं। पेमेंट करने का समय खत्म हो गया है, इसलिए कृपया बाकी रकम अब न भेजें।",
   expiredPartlyNext: "{received} के बारे में {contact} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
@@ -237,7 +241,7 @@ export const hi: Catalogue = {
   refundNext:
     "बटन दबाएँ और अपने ही वॉलेट का पता डालें, या {network} नेटवर्क पर {token} के लिए एक्सचेंज का अपना डिपॉज़िट पता। {merchant} रिफ़ंड खुद भेजते हैं, और जब वह रास्ते में होगा, तो आपको यहाँ दिखेगा।",
   refundAsked:
-    "आपने {refund} वापस माँगे हैं। {merchant} रिफ़ंड खुद भेजते हैं, और जब वह रास्ते में होगा, तो आपको यहाँ दिखेगा। कुछ दिन बाद भी कुछ नहीं? {contact} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
+    "{refund} का रिफ़ंड माँगा गया है। {merchant} रिफ़ंड खुद भेजते हैं, और जब वह रास्ते में होगा, तो आपको यहाँ दिखेगा। कुछ दिन बाद भी कुछ नहीं? {contact} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
   refundLead:
     "इस पेमेंट के लिए जो रकम ज़रूरी नहीं है, उसे {merchant} वापस भेज सकते हैं। अपने पेमेंट के लेन-देन की ID (TxID या हैश) और अपना ही पता डालें: अपने वॉलेट का, या किसी एक्सचेंज पर अपना डिपॉज़िट पता। वह पता न डालें जिससे एक्सचेंज ने आपका पेमेंट भेजा था: वहाँ भेजी गई रकम खो सकती है।",
   refundAddressLabel: "{network} पर आपका अपना पता",
@@ -251,13 +255,13 @@ export const hi: Catalogue = {
   refundAlready:
     "इस पेमेंट का रिफ़ंड पहले ही माँगा जा चुका है, और हमने उसे नहीं बदला है। अगर वह आपने नहीं माँगा, तो अभी {merchant} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
   refundNothing:
-    "इस लेन-देन में रिफ़ंड करने लायक कुछ नहीं मिला। इस पेज पर अपने पुष्ट हो चुके पेमेंट के लेन-देन की ID डालें, या {merchant} से संपर्क करें।",
+    "इस लेन-देन में रिफ़ंड करने लायक कुछ नहीं मिला। इस पेज पर अपने सबसे नए पुष्ट हो चुके पेमेंट के लेन-देन की ID डालें, या {merchant} से संपर्क करें।",
   refundTooEarly:
     "नेटवर्क अभी आपके पेमेंट की पुष्टि कर रहा है, जिसमें आम तौर पर कुछ मिनट लगते हैं। कृपया बाद में फिर से रिफ़ंड माँगें। अगर एक दिन में भी काम न बने, तो {merchant} से संपर्क करें।",
   refundBadAddress: "यह {network} का पता नहीं लगता। इसे अपने वॉलेट से दोबारा कॉपी करें।",
   refundAddressRefused: "इस पते पर भेजा गया रिफ़ंड आप तक नहीं पहुँचेगा। अपने ही वॉलेट का पता डालें।",
   refunds: "रिफ़ंड",
-  refundRequested: "आपने {merchant} से {address} पर {amount} माँगे हैं।",
+  refundRequested: "{address} पर {amount}: माँगा गया। {merchant} ने अभी तक नहीं भेजा है।",
   refundSent: "{address} पर {amount}: {merchant} ने भेजा। हम लेन-देन की जाँच कर रहे हैं।",
   refundConfirmed: "{address} पर {amount}: रिफ़ंड हो गया।",
   refundRejected: "{address} पर {amount}: {merchant} ने मना किया। कारण: {reason}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest f1959041c57c.
+ * those of en.ts with the digest e0741d49f559.
  */
 export const id: Catalogue = {
   lang: "id",
@@ -158,7 +158,12 @@ export const id: Catalogue = {
     "Waktu untuk membayar juga sudah habis, jadi mohon jangan kirim apa pun sekarang. Mintalah tautan baru kepada {contact} dan sebutkan kode referensi ini: {reference}.",
   expiredSent:
     "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda masih dapat muncul di sini, jadi simpan tautan halaman ini. Masih belum ada di sini satu jam setelah dikirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
-  expiredPartlyHeadline: "Hanya sebagian yang dibayar tepat waktu",
+  paymentMoved:
+    "{merchant} telah memindahkan pembayaran yang masuk di sini ke tagihan lain. Mohon jangan kirim apa pun ke alamat ini.",
+  returnedHeadline: "Uang Anda telah dikirim kembali",
+  returnedLead:
+    "{merchant} telah mengirim kembali {returned}. Mohon jangan kirim apa pun sekarang. Masih ingin membayar? Mintalah tautan baru kepada {merchant}.",
+  expiredPartlyHeadline: "Hanya sebagian yang dibayar",
   expiredPartlyLead:
     "{merchant} menerima {received} dari {payable}. Waktu untuk membayar sudah habis, jadi mohon jangan lagi mengirim sisanya.",
   expiredPartlyNext:
@@ -256,7 +261,7 @@ export const id: Catalogue = {
   refundNext:
     "Tekan tombolnya dan masukkan alamat dompet Anda sendiri, atau alamat deposit Anda di exchange untuk {token} di jaringan {network}. {merchant} mengirim pengembalian dana secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim.",
   refundAsked:
-    "Anda meminta {refund} dikembalikan. {merchant} mengirimnya secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim. Belum ada kabar setelah beberapa hari? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
+    "Pengembalian {refund} telah diminta. {merchant} mengirimnya secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim. Belum ada kabar setelah beberapa hari? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   refundLead:
     "{merchant} dapat mengirim kembali yang tidak diperlukan untuk pembayaran ini. Masukkan ID transaksi (TxID atau hash) pembayaran Anda dan alamat milik Anda: alamat dompet Anda atau alamat deposit Anda di exchange. Jangan masukkan alamat yang dipakai exchange untuk mengirim pembayaran Anda: yang dikirim ke sana bisa hilang.",
   refundAddressLabel: "Alamat Anda sendiri di jaringan {network}",
@@ -271,7 +276,7 @@ export const id: Catalogue = {
   refundAlready:
     "Pengembalian untuk pembayaran ini sudah diminta, dan kami tidak mengubahnya. Jika bukan Anda yang meminta, segera hubungi {merchant} dan sebutkan kode referensi ini: {reference}.",
   refundNothing:
-    "Kami tidak menemukan apa pun untuk dikembalikan dalam transaksi ini. Masukkan ID transaksi pembayaran Anda yang sudah dikonfirmasi di halaman ini, atau hubungi {merchant}.",
+    "Kami tidak menemukan apa pun untuk dikembalikan dalam transaksi ini. Masukkan ID transaksi pembayaran terbaru Anda yang sudah dikonfirmasi di halaman ini, atau hubungi {merchant}.",
   refundTooEarly:
     "Jaringan masih mengonfirmasi pembayaran Anda, dan biasanya perlu beberapa menit. Mohon minta pengembalian dana lagi nanti. Jika dalam sehari belum berhasil, hubungi {merchant}.",
   refundBadAddress:
@@ -279,7 +284,7 @@ export const id: Catalogue = {
   refundAddressRefused:
     "Pengembalian ke alamat ini tidak akan sampai kepada Anda. Masukkan alamat dompet Anda sendiri.",
   refunds: "Pengembalian dana",
-  refundRequested: "Anda meminta {amount} dari {merchant} ke {address}.",
+  refundRequested: "{amount} ke {address}: diminta. {merchant} belum mengirimnya.",
   refundSent: "{amount} ke {address}: dikirim oleh {merchant}. Kami sedang memeriksa transaksinya.",
   refundConfirmed: "{amount} ke {address}: dikembalikan.",
   refundRejected: "{amount} ke {address}: ditolak oleh {merchant}. Alasan: {reason}",

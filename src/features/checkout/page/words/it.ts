@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f1959041c57c.
+ * of en.ts with the digest e0741d49f559.
  */
 export const it: Catalogue = {
   lang: "it",
@@ -157,7 +157,12 @@ export const it: Catalogue = {
     "Anche il tempo per pagare è finito, quindi non inviare nulla adesso. Chiedi un nuovo link a {contact} e indica questo riferimento: {reference}.",
   expiredSent:
     "Hai già pagato? Non pagare di nuovo: il pagamento può ancora apparire qui, quindi conserva il link a questa pagina. Un’ora dopo l’invio non è ancora qui? Contatta {contact} e indica questo riferimento: {reference}.",
-  expiredPartlyHeadline: "Solo una parte è stata pagata in tempo",
+  paymentMoved:
+    "{merchant} ha assegnato il pagamento arrivato qui a un’altra fattura. Non inviare nulla a questo indirizzo.",
+  returnedHeadline: "Il tuo denaro è stato restituito",
+  returnedLead:
+    "{merchant} ha restituito {returned}. Non inviare nulla adesso. Vuoi ancora pagare? Chiedi a {merchant} un nuovo link.",
+  expiredPartlyHeadline: "È stata pagata solo una parte",
   expiredPartlyLead:
     "{merchant} ha ricevuto {received} su {payable}. Il tempo per pagare è finito, quindi non inviare più il resto.",
   expiredPartlyNext:
@@ -254,7 +259,7 @@ export const it: Catalogue = {
   refundNext:
     "Premi il pulsante e indica un indirizzo del tuo wallet, o il tuo indirizzo di deposito presso un exchange per {token} sulla rete {network}. {merchant} invia il rimborso a mano, e qui vedrai quando è in viaggio.",
   refundAsked:
-    "Hai chiesto il rimborso di {refund}. {merchant} lo invia a mano, e qui vedrai quando è in viaggio. Ancora nulla dopo qualche giorno? Contatta {contact} e indica questo riferimento: {reference}.",
+    "È stato chiesto il rimborso di {refund}. {merchant} lo invia a mano, e qui vedrai quando è in viaggio. Ancora nulla dopo qualche giorno? Contatta {contact} e indica questo riferimento: {reference}.",
   refundLead:
     "{merchant} può restituirti ciò che non serve a questo pagamento. Inserisci l’ID della transazione (TxID o hash) del tuo pagamento e un indirizzo tuo: quello del tuo wallet o il tuo indirizzo di deposito presso un exchange. Non inserire l’indirizzo da cui un exchange ha inviato il tuo pagamento: ciò che viene inviato lì può andare perso.",
   refundAddressLabel: "Un tuo indirizzo sulla rete {network}",
@@ -269,7 +274,7 @@ export const it: Catalogue = {
   refundAlready:
     "Per questo pagamento è già stato chiesto un rimborso, e non lo abbiamo modificato. Se non sei stato tu, contatta subito {merchant} e indica questo riferimento: {reference}.",
   refundNothing:
-    "In questa transazione non troviamo nulla da rimborsare. Inserisci l’ID della transazione del tuo pagamento confermato su questa pagina oppure contatta {merchant}.",
+    "In questa transazione non troviamo nulla da rimborsare. Inserisci l’ID della transazione del tuo ultimo pagamento confermato su questa pagina oppure contatta {merchant}.",
   refundTooEarly:
     "La rete sta ancora confermando il tuo pagamento; di solito servono alcuni minuti. Chiedi di nuovo il rimborso più tardi. Se entro un giorno non funziona, contatta {merchant}.",
   refundBadAddress:
@@ -277,7 +282,7 @@ export const it: Catalogue = {
   refundAddressRefused:
     "Un rimborso a questo indirizzo non ti arriverebbe. Inserisci un indirizzo del tuo wallet.",
   refunds: "Rimborsi",
-  refundRequested: "Hai chiesto a {merchant} {amount} all’indirizzo {address}.",
+  refundRequested: "{amount} a {address}: richiesto. {merchant} non l’ha ancora inviato.",
   refundSent: "{amount} a {address}: inviato da {merchant}. Stiamo controllando la transazione.",
   refundConfirmed: "{amount} a {address}: rimborsato.",
   refundRejected: "{amount} a {address}: rifiutato da {merchant}. Motivo: {reason}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Japanese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest f1959041c57c.
+ * those of en.ts with the digest e0741d49f559.
  */
 export const ja: Catalogue = {
   lang: "ja",
@@ -156,7 +156,12 @@ export const ja: Catalogue = {
     "お支払いの時間も終わりましたので、今は何も送らないでください。新しいリンクについては、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   expiredSent:
     "すでに送った場合は、再度送らないでください。お支払いはまだここに表示されることがありますので、このページのリンクを保存してください。送金から 1 時間たってもここに表示されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
-  expiredPartlyHeadline: "期限内のお支払いは一部のみです",
+  paymentMoved:
+    "{merchant} は、ここに届いたお支払いを別の請求に充当しました。このアドレスには何も送らないでください。",
+  returnedHeadline: "お支払いは返金されました",
+  returnedLead:
+    "{merchant} が {returned} を返金しました。今は何も送らないでください。お支払いを続ける場合は、{merchant} に新しいリンクをご依頼ください。",
+  expiredPartlyHeadline: "お支払いは一部のみです",
   expiredPartlyLead:
     "{merchant} は {payable} のうち {received} を受け取りました。お支払いの時間が終わりましたので、残りの金額は、もう送らないでください。",
   expiredPartlyNext:
@@ -254,7 +259,7 @@ export const ja: Catalogue = {
   refundNext:
     "ボタンを押して、ご自身のウォレットのアドレス、または取引所での {network} の {token} の入金アドレスを入力してください。{merchant} が手作業で返金し、送信されるとここに表示されます。",
   refundAsked:
-    "{refund} の返金を依頼されました。{merchant} が手作業で返金し、送信されるとここに表示されます。数日たっても表示されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
+    "{refund} の返金が依頼されています。{merchant} が手作業で返金し、送信されるとここに表示されます。数日たっても表示されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   refundLead:
     "このお支払いに不要な分は、{merchant} から返送できます。お支払いのトランザクション ID（TxID またはハッシュ）と、ご自身のアドレス（ウォレットのアドレス、または取引所の入金アドレス）を入力してください。取引所がお支払いを送金した元のアドレスは入力しないでください。そこへ送られたものは失われることがあります。",
   refundAddressLabel: "{network} のご自身のアドレス",
@@ -269,7 +274,7 @@ export const ja: Catalogue = {
   refundAlready:
     "このお支払いの返金はすでに依頼されており、内容は変更していません。心当たりがない場合は、すぐに {merchant} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   refundNothing:
-    "このトランザクションに返金できるものは見つかりません。このページの承認済みのお支払いのトランザクション ID を入力するか、{merchant} にご連絡ください。",
+    "このトランザクションに返金できるものは見つかりません。このページの承認済みのお支払いのうち最新のもののトランザクション ID を入力するか、{merchant} にご連絡ください。",
   refundTooEarly:
     "ネットワークがお支払いをまだ承認しています。普通は数分かかります。後でもう一度返金を依頼してください。1 日たってもできない場合は、{merchant} にご連絡ください。",
   refundBadAddress:
@@ -277,7 +282,7 @@ export const ja: Catalogue = {
   refundAddressRefused:
     "このアドレスへの返金はお手元に届きません。ご自身のウォレットのアドレスを入力してください。",
   refunds: "返金",
-  refundRequested: "{merchant} に {address} への {amount} を依頼しました。",
+  refundRequested: "{amount}（{address} 宛て）：依頼済み。{merchant} はまだ送金していません。",
   refundSent:
     "{amount}（{address} 宛て）：{merchant} が送金しました。トランザクションを確認しています。",
   refundConfirmed: "{amount}（{address} 宛て）：返金済み。",

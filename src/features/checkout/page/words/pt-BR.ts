@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest f1959041c57c.
+ * texts are those of en.ts with the digest e0741d49f559.
  */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
@@ -156,7 +156,12 @@ export const ptBR: Catalogue = {
     "O tempo para pagar também terminou, por isso não envie nada agora. Peça um novo link a {contact} e informe este código de referência: {reference}.",
   expiredSent:
     "Já enviou? Não envie de novo: o pagamento ainda pode aparecer aqui, por isso guarde o link desta página. Ainda não está aqui uma hora depois do envio? Fale com {contact} e informe este código de referência: {reference}.",
-  expiredPartlyHeadline: "Só uma parte foi paga a tempo",
+  paymentMoved:
+    "{merchant} transferiu o pagamento que chegou aqui para outra fatura. Não envie nada para este endereço.",
+  returnedHeadline: "Seu dinheiro foi devolvido",
+  returnedLead:
+    "{merchant} devolveu {returned}. Não envie nada agora. Ainda quer pagar? Peça um novo link a {merchant}.",
+  expiredPartlyHeadline: "Só uma parte foi paga",
   expiredPartlyLead:
     "{merchant} recebeu {received} de {payable}. O tempo para pagar terminou, por isso não envie mais o restante.",
   expiredPartlyNext:
@@ -251,7 +256,7 @@ export const ptBR: Catalogue = {
   refundNext:
     "Toque no botão e informe um endereço da sua própria carteira, ou o seu endereço de depósito em uma corretora para {token} na rede {network}. {merchant} envia o reembolso manualmente, e você verá aqui quando ele estiver a caminho.",
   refundAsked:
-    "Você pediu {refund} de volta. {merchant} envia o valor manualmente, e você verá aqui quando ele estiver a caminho. Nada depois de alguns dias? Fale com {contact} e informe este código de referência: {reference}.",
+    "Foi pedido o reembolso de {refund}. {merchant} envia o valor manualmente, e você verá aqui quando ele estiver a caminho. Nada depois de alguns dias? Fale com {contact} e informe este código de referência: {reference}.",
   refundLead:
     "{merchant} pode devolver o que este pagamento não precisa. Informe o ID da transação (TxID ou hash) do seu pagamento e um endereço seu: o da sua carteira ou o seu endereço de depósito em uma corretora. Não informe o endereço de onde uma corretora enviou o seu pagamento: o que for enviado para lá pode se perder.",
   refundAddressLabel: "Seu próprio endereço na rede {network}",
@@ -266,7 +271,7 @@ export const ptBR: Catalogue = {
   refundAlready:
     "Já foi pedido um reembolso deste pagamento, e nós não o alteramos. Se não foi você, fale agora com {merchant} e informe este código de referência: {reference}.",
   refundNothing:
-    "Não encontramos nada para reembolsar nesta transação. Informe o ID da transação do seu pagamento confirmado nesta página ou fale com {merchant}.",
+    "Não encontramos nada para reembolsar nesta transação. Informe o ID da transação do seu pagamento confirmado mais recente nesta página ou fale com {merchant}.",
   refundTooEarly:
     "A rede ainda está confirmando o seu pagamento, o que costuma levar alguns minutos. Peça o reembolso de novo mais tarde. Se em um dia não funcionar, fale com {merchant}.",
   refundBadAddress:
@@ -274,7 +279,7 @@ export const ptBR: Catalogue = {
   refundAddressRefused:
     "Um reembolso para este endereço não chegaria até você. Informe um endereço da sua própria carteira.",
   refunds: "Reembolsos",
-  refundRequested: "Você pediu a {merchant} {amount} para {address}.",
+  refundRequested: "{amount} para {address}: solicitado. {merchant} ainda não enviou.",
   refundSent: "{amount} para {address}: enviado por {merchant}. Estamos conferindo a transação.",
   refundConfirmed: "{amount} para {address}: reembolsado.",
   refundRejected: "{amount} para {address}: recusado por {merchant}. Motivo: {reason}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Russian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f1959041c57c. Names and durations stand in the nominative, because neither is declined here.
+ * of en.ts with the digest e0741d49f559. Names and durations stand in the nominative, because neither is declined here.
  */
 export const ru: Catalogue = {
   lang: "ru",
@@ -155,7 +155,12 @@ export const ru: Catalogue = {
     "Время на оплату тоже вышло, поэтому сейчас ничего не отправляйте. Попросите новую ссылку у продавца {contact} и укажите этот номер платежа: {reference}.",
   expiredSent:
     "Уже отправили? Не отправляйте повторно: платёж ещё может появиться здесь, поэтому сохраните ссылку на эту страницу. Через час после отправки его здесь всё ещё нет? Обратитесь к продавцу {contact} и укажите этот номер платежа: {reference}.",
-  expiredPartlyHeadline: "В срок оплачена только часть",
+  paymentMoved:
+    "Продавец {merchant} перенёс поступивший сюда платёж на другой счёт. Ничего не отправляйте на этот адрес.",
+  returnedHeadline: "Ваши деньги отправлены обратно",
+  returnedLead:
+    "Продавец {merchant} отправил обратно {returned}. Теперь ничего не отправляйте. Всё ещё хотите заплатить? Попросите у продавца {merchant} новую ссылку.",
+  expiredPartlyHeadline: "Оплачена только часть",
   expiredPartlyLead:
     "Продавец {merchant} получил {received} из {payable}. Время на оплату вышло, поэтому остаток больше не отправляйте.",
   expiredPartlyNext:
@@ -251,7 +256,7 @@ export const ru: Catalogue = {
   refundNext:
     "Нажмите кнопку и укажите адрес своего кошелька или свой адрес для пополнения {token} в сети {network} на бирже. Продавец {merchant} отправляет возврат вручную, и вы увидите здесь, когда он в пути.",
   refundAsked:
-    "Вы запросили возврат {refund}. Продавец {merchant} отправляет деньги вручную, и вы увидите здесь, когда они в пути. Через несколько дней всё ещё ничего? Обратитесь к продавцу {contact} и укажите этот номер платежа: {reference}.",
+    "Запрошен возврат {refund}. Продавец {merchant} отправляет деньги вручную, и вы увидите здесь, когда они в пути. Через несколько дней всё ещё ничего? Обратитесь к продавцу {contact} и укажите этот номер платежа: {reference}.",
   refundLead:
     "Продавец {merchant} может вернуть то, что не нужно для этого платежа. Укажите ID транзакции (TxID или хеш) вашего платежа и свой адрес: адрес своего кошелька или свой адрес для пополнения на бирже. Не указывайте адрес, с которого биржа отправила ваш платёж: отправленное туда может пропасть.",
   refundAddressLabel: "Ваш собственный адрес в сети {network}",
@@ -266,13 +271,13 @@ export const ru: Catalogue = {
   refundAlready:
     "Возврат этого платежа уже запрошен, и мы его не изменили. Если это сделали не вы, сразу обратитесь к продавцу {merchant} и укажите этот номер платежа: {reference}.",
   refundNothing:
-    "В этой транзакции нечего возвращать. Укажите ID транзакции вашего подтверждённого платежа с этой страницы или обратитесь к продавцу {merchant}.",
+    "В этой транзакции нечего возвращать. Укажите ID транзакции вашего последнего подтверждённого платежа с этой страницы или обратитесь к продавцу {merchant}.",
   refundTooEarly:
     "Сеть ещё подтверждает ваш платёж, обычно это занимает несколько минут. Запросите возврат ещё раз позже. Если в течение дня это не поможет, обратитесь к продавцу {merchant}.",
   refundBadAddress: "Это не похоже на адрес в сети {network}. Скопируйте его из кошелька ещё раз.",
   refundAddressRefused: "Возврат на этот адрес до вас не дойдёт. Укажите адрес своего кошелька.",
   refunds: "Возвраты",
-  refundRequested: "Вы запросили у продавца {merchant} {amount} на адрес {address}.",
+  refundRequested: "{amount} на {address}: запрошено. Продавец {merchant} ещё не отправил деньги.",
   refundSent: "{amount} на {address}: отправлено продавцом {merchant}. Мы проверяем транзакцию.",
   refundConfirmed: "{amount} на {address}: возвращено.",
   refundRejected: "{amount} на {address}: продавец {merchant} отказал. Причина: {reason}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f1959041c57c. Values take no suffixes, because the vowels of a suffix depend on the value.
+ * of en.ts with the digest e0741d49f559. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -154,7 +154,12 @@ export const tr: Catalogue = {
     "Ödeme süresi de bitti, bu yüzden lütfen şimdi bir şey göndermeyin. Yeni bir bağlantı için {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   expiredSent:
     "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz burada hâlâ görünebilir, bu yüzden bu sayfanın bağlantısını saklayın. Gönderdikten bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
-  expiredPartlyHeadline: "Yalnızca bir kısmı zamanında ödendi",
+  paymentMoved:
+    "{merchant} buraya gelen ödemeyi başka bir faturaya aktardı. Lütfen bu adrese bir şey göndermeyin.",
+  returnedHeadline: "Paranız geri gönderildi",
+  returnedLead:
+    "{merchant} {returned} tutarını geri gönderdi. Lütfen şimdi bir şey göndermeyin. Hâlâ ödemek istiyor musunuz? {merchant} adlı satıcıdan yeni bir bağlantı isteyin.",
+  expiredPartlyHeadline: "Yalnızca bir kısmı ödendi",
   expiredPartlyLead:
     "Toplam: {payable}. {merchant} {received} aldı. Ödeme süresi bitti, bu yüzden lütfen kalanını artık göndermeyin.",
   expiredPartlyNext:
@@ -249,7 +254,7 @@ export const tr: Catalogue = {
   refundNext:
     "Düğmeye basın ve kendi cüzdanınızın bir adresini ya da borsadaki {token} yatırma adresinizi ({network} ağı) girin. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz.",
   refundAsked:
-    "{refund} tutarının iadesini istediniz. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz. Birkaç gün sonra hâlâ bir şey yok mu? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
+    "{refund} tutarının iadesi istendi. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz. Birkaç gün sonra hâlâ bir şey yok mu? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   refundLead:
     "{merchant}, bu ödeme için gerekmeyen tutarı geri gönderebilir. Ödemenizin işlem kodunu (TxID veya hash) ve size ait bir adres girin: cüzdanınızın adresi veya borsadaki yatırma adresiniz. Borsanın ödemenizi gönderdiği adresi girmeyin: Oraya gönderilenler kaybolabilir.",
   refundAddressLabel: "{network} ağındaki kendi adresiniz",
@@ -264,14 +269,14 @@ export const tr: Catalogue = {
   refundAlready:
     "Bu ödeme için zaten iade istendi ve biz onu değiştirmedik. İsteyen siz değilseniz hemen {merchant} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   refundNothing:
-    "Bu işlemde iade edilecek bir tutar bulamadık. Bu sayfadaki onaylanmış ödemenizin işlem kodunu girin veya {merchant} ile iletişime geçin.",
+    "Bu işlemde iade edilecek bir tutar bulamadık. Bu sayfadaki en son onaylanmış ödemenizin işlem kodunu girin veya {merchant} ile iletişime geçin.",
   refundTooEarly:
     "Ağ ödemenizi hâlâ onaylıyor, bu genellikle birkaç dakika sürer. Lütfen iadeyi daha sonra yeniden isteyin. Bir gün içinde sonuç alamazsanız {merchant} ile iletişime geçin.",
   refundBadAddress: "Bu, {network} ağında bir adrese benzemiyor. Cüzdanınızdan yeniden kopyalayın.",
   refundAddressRefused:
     "Bu adrese yapılan iade size ulaşmaz. Kendi cüzdanınızın bir adresini girin.",
   refunds: "İadeler",
-  refundRequested: "Şu adrese {amount} iade istediniz: {address}. Satıcı: {merchant}.",
+  refundRequested: "{amount}, {address} adresine: istendi. {merchant} henüz göndermedi.",
   refundSent: "{amount}, {address} adresine: {merchant} gönderdi. İşlemi kontrol ediyoruz.",
   refundConfirmed: "{amount}, {address} adresine: iade edildi.",
   refundRejected: "{amount}, {address} adresine: {merchant} reddetti. Neden: {reason}",

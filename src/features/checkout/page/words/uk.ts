@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Ukrainian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest f1959041c57c. Names and durations stand in the nominative, because neither is declined
+ * those of en.ts with the digest e0741d49f559. Names and durations stand in the nominative, because neither is declined
  * here.
  */
 export const uk: Catalogue = {
@@ -156,7 +156,12 @@ export const uk: Catalogue = {
     "Час на оплату теж вийшов, тому зараз нічого не надсилайте. Попросіть нове посилання у продавця {contact} і вкажіть цей номер платежу: {reference}.",
   expiredSent:
     "Уже надіслали? Не надсилайте повторно: платіж ще може з’явитися тут, тому збережіть посилання на цю сторінку. За годину після надсилання його тут усе ще немає? Зверніться до продавця {contact} і вкажіть цей номер платежу: {reference}.",
-  expiredPartlyHeadline: "Вчасно сплачено лише частину",
+  paymentMoved:
+    "Продавець {merchant} переніс платіж, що надійшов сюди, на інший рахунок. Нічого не надсилайте на цю адресу.",
+  returnedHeadline: "Ваші гроші надіслано назад",
+  returnedLead:
+    "Продавець {merchant} надіслав назад {returned}. Тепер нічого не надсилайте. Усе ще хочете заплатити? Попросіть у продавця {merchant} нове посилання.",
+  expiredPartlyHeadline: "Сплачено лише частину",
   expiredPartlyLead:
     "Продавець {merchant} отримав {received} із {payable}. Час на оплату вийшов, тому решту більше не надсилайте.",
   expiredPartlyNext:
@@ -252,7 +257,7 @@ export const uk: Catalogue = {
   refundNext:
     "Натисніть кнопку й укажіть адресу свого гаманця або свою адресу для поповнення {token} у мережі {network} на біржі. Продавець {merchant} надсилає повернення вручну, і ви побачите тут, коли воно в дорозі.",
   refundAsked:
-    "Ви попросили повернути {refund}. Продавець {merchant} надсилає гроші вручну, і ви побачите тут, коли вони в дорозі. За кілька днів усе ще нічого? Зверніться до продавця {contact} і вкажіть цей номер платежу: {reference}.",
+    "Запитано повернення {refund}. Продавець {merchant} надсилає гроші вручну, і ви побачите тут, коли вони в дорозі. За кілька днів усе ще нічого? Зверніться до продавця {contact} і вкажіть цей номер платежу: {reference}.",
   refundLead:
     "Продавець {merchant} може повернути те, що не потрібне для цього платежу. Вкажіть ID транзакції (TxID або хеш) вашого платежу й свою адресу: адресу свого гаманця або свою адресу для поповнення на біржі. Не вказуйте адресу, з якої біржа надіслала ваш платіж: надіслане туди може зникнути.",
   refundAddressLabel: "Ваша власна адреса в мережі {network}",
@@ -267,13 +272,13 @@ export const uk: Catalogue = {
   refundAlready:
     "Повернення цього платежу вже запитано, і ми його не змінили. Якщо це були не ви, одразу зверніться до продавця {merchant} і вкажіть цей номер платежу: {reference}.",
   refundNothing:
-    "У цій транзакції немає чого повертати. Вкажіть ID транзакції вашого підтвердженого платежу з цієї сторінки або зверніться до продавця {merchant}.",
+    "У цій транзакції немає чого повертати. Вкажіть ID транзакції вашого останнього підтвердженого платежу з цієї сторінки або зверніться до продавця {merchant}.",
   refundTooEarly:
     "Мережа ще підтверджує ваш платіж, зазвичай це триває кілька хвилин. Попросіть про повернення ще раз пізніше. Якщо протягом дня це не допоможе, зверніться до продавця {merchant}.",
   refundBadAddress: "Це не схоже на адресу в мережі {network}. Скопіюйте її з гаманця ще раз.",
   refundAddressRefused: "Повернення на цю адресу до вас не дійде. Вкажіть адресу свого гаманця.",
   refunds: "Повернення",
-  refundRequested: "Ви попросили в продавця {merchant} {amount} на адресу {address}.",
+  refundRequested: "{amount} на {address}: запитано. Продавець {merchant} ще не надіслав гроші.",
   refundSent: "{amount} на {address}: надіслано продавцем {merchant}. Ми перевіряємо транзакцію.",
   refundConfirmed: "{amount} на {address}: повернено.",
   refundRejected: "{amount} на {address}: продавець {merchant} відмовив. Причина: {reason}",

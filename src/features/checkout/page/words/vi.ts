@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest f1959041c57c.
+ * those of en.ts with the digest e0741d49f559.
  */
 export const vi: Catalogue = {
   lang: "vi",
@@ -157,7 +157,12 @@ export const vi: Catalogue = {
     "Thời gian thanh toán cũng đã hết, vì vậy vui lòng không gửi gì lúc này. Hãy yêu cầu liên kết mới từ {contact} và cung cấp mã tham chiếu này: {reference}.",
   expiredSent:
     "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán vẫn có thể hiện ở đây, vì vậy hãy giữ lại liên kết đến trang này. Một giờ sau khi gửi vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
-  expiredPartlyHeadline: "Chỉ một phần được trả đúng hạn",
+  paymentMoved:
+    "{merchant} đã chuyển khoản thanh toán đến đây sang một hóa đơn khác. Vui lòng không gửi gì đến địa chỉ này.",
+  returnedHeadline: "Tiền của bạn đã được gửi trả",
+  returnedLead:
+    "{merchant} đã gửi trả {returned}. Vui lòng không gửi gì lúc này. Bạn vẫn muốn trả? Hãy yêu cầu {merchant} cung cấp liên kết mới.",
+  expiredPartlyHeadline: "Chỉ một phần được trả",
   expiredPartlyLead:
     "{merchant} đã nhận {received} trên tổng số {payable}. Đã hết thời gian thanh toán, vì vậy vui lòng không gửi phần còn lại nữa.",
   expiredPartlyNext:
@@ -255,7 +260,7 @@ export const vi: Catalogue = {
   refundNext:
     "Hãy nhấn nút và nhập một địa chỉ ví của chính bạn, hoặc địa chỉ nạp {token} trên mạng {network} của bạn tại sàn giao dịch. {merchant} tự gửi tiền hoàn, và bạn sẽ thấy ở đây khi tiền được gửi đi.",
   refundAsked:
-    "Bạn đã yêu cầu hoàn {refund}. {merchant} tự gửi tiền, và bạn sẽ thấy ở đây khi tiền được gửi đi. Vài ngày sau vẫn chưa có gì? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
+    "Đã có yêu cầu hoàn {refund}. {merchant} tự gửi tiền, và bạn sẽ thấy ở đây khi tiền được gửi đi. Vài ngày sau vẫn chưa có gì? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   refundLead:
     "{merchant} có thể gửi lại phần mà khoản thanh toán này không cần. Hãy nhập mã giao dịch (TxID hoặc hash) của khoản bạn đã trả và một địa chỉ của chính bạn: địa chỉ ví hoặc địa chỉ nạp tiền của bạn trên sàn giao dịch. Đừng nhập địa chỉ mà sàn giao dịch đã dùng để gửi khoản thanh toán: tiền gửi đến đó có thể bị mất.",
   refundAddressLabel: "Địa chỉ của chính bạn trên mạng {network}",
@@ -270,7 +275,7 @@ export const vi: Catalogue = {
   refundAlready:
     "Khoản thanh toán này đã có yêu cầu hoàn tiền, và chúng tôi không thay đổi yêu cầu đó. Nếu không phải bạn, hãy liên hệ ngay với {merchant} và cung cấp mã tham chiếu này: {reference}.",
   refundNothing:
-    "Chúng tôi không tìm thấy gì để hoàn trong giao dịch này. Hãy nhập mã giao dịch của khoản thanh toán đã xác nhận trên trang này, hoặc liên hệ {merchant}.",
+    "Chúng tôi không tìm thấy gì để hoàn trong giao dịch này. Hãy nhập mã giao dịch của khoản thanh toán đã xác nhận mới nhất trên trang này, hoặc liên hệ {merchant}.",
   refundTooEarly:
     "Mạng vẫn đang xác nhận khoản thanh toán của bạn, việc này thường mất vài phút. Vui lòng yêu cầu hoàn tiền lại sau. Nếu sau một ngày vẫn không được, hãy liên hệ {merchant}.",
   refundBadAddress:
@@ -278,7 +283,7 @@ export const vi: Catalogue = {
   refundAddressRefused:
     "Tiền hoàn đến địa chỉ này sẽ không tới bạn. Hãy nhập địa chỉ ví của chính bạn.",
   refunds: "Hoàn tiền",
-  refundRequested: "Bạn đã yêu cầu {merchant} gửi {amount} đến {address}.",
+  refundRequested: "{amount} đến {address}: đã yêu cầu. {merchant} chưa gửi.",
   refundSent: "{amount} đến {address}: {merchant} đã gửi. Chúng tôi đang kiểm tra giao dịch.",
   refundConfirmed: "{amount} đến {address}: đã hoàn.",
   refundRejected: "{amount} đến {address}: {merchant} từ chối. Lý do: {reason}",

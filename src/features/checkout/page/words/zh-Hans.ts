@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest f1959041c57c.
+ * texts are those of en.ts with the digest e0741d49f559.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
@@ -136,7 +136,11 @@ export const zhHans: Catalogue = {
     "付款时间也已结束，现在请勿发送任何款项。如需新的链接，请联系 {contact} 并提供此付款编号：{reference}。",
   expiredSent:
     "已经发送了？请勿重复发送：付款仍可能显示在这里，请保留此页面的链接。发送一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
-  expiredPartlyHeadline: "仅部分款项按时到账",
+  paymentMoved: "{merchant} 已将此处收到的款项转到另一张账单。请勿向此地址发送任何款项。",
+  returnedHeadline: "您的款项已退回",
+  returnedLead:
+    "{merchant} 已退回 {returned}。现在请勿发送任何款项。仍想付款？请向 {merchant} 索取新的链接。",
+  expiredPartlyHeadline: "仅部分款项到账",
   expiredPartlyLead:
     "应付 {payable}，{merchant} 已收到 {received}。付款时间已结束，请不要再发送剩余金额。",
   expiredPartlyNext: "关于已收到的 {received}，请联系 {contact} 并提供此付款编号：{reference}。",
@@ -221,7 +225,7 @@ export const zhHans: Catalogue = {
   refundNext:
     "请点击按钮，并输入您自己钱包的地址，或您在交易所用于 {network} 网络 {token} 的充值地址。{merchant} 会人工退款，发出后您会在这里看到。",
   refundAsked:
-    "您申请了退款 {refund}。{merchant} 会人工退款，发出后您会在这里看到。几天后仍没有消息？请联系 {contact} 并提供此付款编号：{reference}。",
+    "已申请退款 {refund}。{merchant} 会人工退款，发出后您会在这里看到。几天后仍没有消息？请联系 {contact} 并提供此付款编号：{reference}。",
   refundLead:
     "{merchant} 可以退回这笔付款不需要的部分。请输入您付款的交易 ID（TxID 或哈希），以及您自己的地址：您钱包的地址，或您在交易所的充值地址。请不要输入交易所用来发出您付款的地址：发送到那里的款项可能会丢失。",
   refundAddressLabel: "您自己在 {network} 上的地址",
@@ -234,13 +238,14 @@ export const zhHans: Catalogue = {
   refundReceived: "谢谢。{merchant} 已收到您的申请。退款发出后，此页面会显示。",
   refundAlready:
     "这笔付款已有人申请退款，我们没有更改该申请。如果不是您申请的，请立即联系 {merchant} 并提供此付款编号：{reference}。",
-  refundNothing: "这笔交易中没有可退的款项。请输入本页上您已确认付款的交易 ID，或联系 {merchant}。",
+  refundNothing:
+    "这笔交易中没有可退的款项。请输入本页上您最新一笔已确认付款的交易 ID，或联系 {merchant}。",
   refundTooEarly:
     "网络仍在确认您的付款，通常需要几分钟。请稍后再次申请退款。如果一天之内仍不成功，请联系 {merchant}。",
   refundBadAddress: "这看起来不是 {network} 的地址。请从您的钱包重新复制。",
   refundAddressRefused: "退款到此地址不会到达您手中。请输入您自己钱包的地址。",
   refunds: "退款",
-  refundRequested: "您已向 {merchant} 申请将 {amount} 退至 {address}。",
+  refundRequested: "{amount} 退至 {address}：已申请。{merchant} 尚未发送。",
   refundSent: "{amount} 退至 {address}：{merchant} 已发送。我们正在核实这笔交易。",
   refundConfirmed: "{amount} 退至 {address}：已退款。",
   refundRejected: "{amount} 退至 {address}：{merchant} 已拒绝。原因：{reason}",
