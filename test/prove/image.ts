@@ -22,6 +22,12 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const result = /(?<![\w.])\/release\b(?!\.)/g;
 const resultName = "release";
 
+/**
+ * Code that V8 keeps, whose bytes depend on the random seed of its hash tables; with a seed of the build's choice no
+ * other process would accept it. The program works without it, and a release has none.
+ */
+const madeByV8 = /^dist\/light-[^/]+\.code$/;
+
 interface Step {
   readonly kind: "COPY" | "RUN";
   readonly words: string;
@@ -101,8 +107,10 @@ try {
   console.log(
     `Node ${process.version}: ${String(names.size)} files, ${((first?.bytes ?? 0) / 2 ** 20).toFixed(1)} MiB, ${String(differing.length)} differ`,
   );
-  for (const name of differing) console.log(`  ${name}`);
-  if (names.size === 0 || differing.length > 0) process.exitCode = 1;
+  for (const name of differing) {
+    console.log(`  ${name}${madeByV8.test(name) ? ": V8 makes it differently each time" : ""}`);
+  }
+  if (names.size === 0 || !differing.every((name) => madeByV8.test(name))) process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -129,6 +129,20 @@ export const proofs: readonly Proof[] = [
     variables: ["PROVE_MINUTES", "PROVE_RATE", "PROVE_STORES"],
   },
   {
+    script: "prove:year",
+    promise:
+      "Whatever expires leaves the store: after a year only the books and the audit log grow.",
+    minutes: 15,
+    needs: ["PostgreSQL"],
+    variables: ["PROVE_DAYS", "PROVE_STORES"],
+  },
+  {
+    script: "prove:image",
+    promise: "The steps of the Dockerfile give the same bytes each time.",
+    minutes: 6,
+    needs: ["cc"],
+  },
+  {
     script: "prove:block",
     promise: "The time for a full block does not depend on the number of live invoices.",
     minutes: 10,
