@@ -44,7 +44,7 @@ export async function tryMutants(
         let outcome: Outcome = reaching.length === 0 ? "survived" : "spoiled";
         // A worker that an earlier mutant spoiled is replaced once; a fresh one that fails again is the mutant's doing.
         for (let tries = 0; tries < 2 && outcome === "spoiled"; tries += 1) {
-          if (mutant.isStatic || tries > 0 || worker?.exitCode !== null) worker = endWorker(worker);
+          if (mutant.isStatic || tries > 0 || hasEnded(worker)) worker = endWorker(worker);
           worker ??= await startWorker(copy, files, mutant.isStatic ? mutant.number : 0).catch(
             () => null,
           );
@@ -74,8 +74,8 @@ async function attempt(
   try {
     return (await ask(worker, order, slackMs + slackFactor * usualMs, "tried")).outcome;
   } catch {
-    // The worker may have ended because of an earlier mutant.
-    return worker.exitCode === null ? "hung" : "spoiled";
+    // The worker may have ended because of earlier mutants.
+    return hasEnded(worker) ? "spoiled" : "hung";
   }
 }
 
@@ -112,6 +112,11 @@ async function startWorker(
     throw error;
   }
   return child;
+}
+
+/** Whether a process has ended, by itself or by a signal, such as one without memory. */
+function hasEnded(worker: ChildProcess | null): boolean {
+  return worker !== null && (worker.exitCode !== null || worker.signalCode !== null);
 }
 
 function endWorker(worker: ChildProcess | null): null {

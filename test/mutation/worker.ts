@@ -29,6 +29,12 @@ export type Answer =
 /** For a busy machine, in milliseconds. The parent ends a process whose tests a mutant keeps waiting. */
 const testTimeoutMs = 60_000;
 
+/**
+ * Tests that a mutant makes fail may leave servers and stores open. A process with a larger heap than this, in bytes,
+ * ends after its answer, and its parent starts another one.
+ */
+const heapBytesMax = 1.5 * 1_024 ** 3;
+
 const [activeAtLoad = "0", ...files] = process.argv.slice(2);
 let active = Number(activeAtLoad);
 let reached = new Set<number>();
@@ -146,7 +152,9 @@ async function obey(order: Order): Promise<Answer> {
 }
 
 function say(answer: Answer): void {
-  process.send?.(answer);
+  process.send?.(answer, () => {
+    if (process.memoryUsage().heapUsed > heapBytesMax) process.exit();
+  });
 }
 
 process.on("message", (order: Order) => {
