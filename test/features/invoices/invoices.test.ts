@@ -355,6 +355,35 @@ eachStore("invoices", (store) => {
       }
     });
 
+    it("is rejected with the payment options if they differ, and without them if they do not", async () => {
+      await shop.addWallet("ethereum", { address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" });
+      const [tron, ethereum] = ["tron", "ethereum"].map((network) => ({
+        network,
+        tokenSymbol: "USDT",
+      }));
+      // A draft needs no block of a network.
+      const one = {
+        draft: true,
+        network: undefined,
+        tokenSymbol: undefined,
+        paymentOptions: [tron],
+      };
+      const both = { ...one, paymentOptions: [tron, ethereum], externalId: "order-2" };
+      const pointersOf = async (changes: object) => {
+        const refused = await refusal(send(changes));
+        expect(refused).to.have.property("code", "external_id_conflict");
+        return refused.errors.map(({ pointer }) => pointer);
+      };
+      await send(one);
+      const more = { ...both, externalId: request.externalId };
+      expect(await pointersOf(more)).to.deep.equal(["/paymentOptions"]);
+      await send(both);
+      expect(await send(both)).to.have.property("isReplayed", true);
+      expect(await pointersOf({ ...both, amount: "13" })).to.deep.equal(["/amount"]);
+      const less = { ...one, externalId: "order-2" };
+      expect(await pointersOf(less)).to.deep.equal(["/paymentOptions"]);
+    });
+
     it.onBoth("is created once by many concurrent requests", async () => {
       const made = await Promise.all(Array.from({ length: 12 }, () => send()));
       expect(new Set(made.map(({ invoice }) => invoice.id)).size).to.equal(1);

@@ -77,6 +77,7 @@ eachStore("the search for invoices", (store) => {
     const [wallet, address] = ["walletId", "walletAddress"].map((field) =>
       String(made.get("customer's")?.[field]),
     ) as [string, string];
+    const otherWallet = String(made.get("paid")?.["walletId"]);
     const cases: readonly (readonly [Record<string, string>, readonly string[]])[] = [
       [{ status: "draft" }, ["draft"]],
       [{ status: "paid,draft" }, ["paid", "draft"]],
@@ -88,6 +89,8 @@ eachStore("the search for invoices", (store) => {
       [{ walletId: wallet }, ["marked", "customer's"]],
       [{ walletAddress: address }, ["marked", "customer's"]],
       [{ walletAddress: address.toLowerCase(), tokenSymbol: "USDT" }, ["customer's"]],
+      [{ walletAddress: address, walletId: wallet }, ["marked", "customer's"]],
+      [{ walletAddress: address, walletId: otherWallet }, []],
       [{ walletId: wallet, status: "paid" }, []],
       [{ customerId }, ["customer's"]],
       [{ customerId, status: "open", network: "sandbox" }, ["customer's"]],

@@ -689,6 +689,10 @@ eachStore("refunds", (store) => {
   it("find a reversed payment whose invoice has others as it was, if the invoice was to be canceled too", async () => {
     const invoice = await desk.issue();
     await desk.paid(invoice);
+    const canceled = await desk.post(`/invoices/${String(invoice["id"])}/cancel`);
+    expect(refusal(canceled, "invoice_not_cancelable")).to.match(
+      / is paid, and pay_\w+ counts for it\. Reverse this payment with `cancel`/,
+    );
     await desk.pay("10.00");
     const second = await allocate(invoice, "10.00");
     await desk.counter.mine(3);
@@ -724,9 +728,13 @@ eachStore("refunds", (store) => {
       await desk.pay("4.00");
       parts.push(await allocate(invoice, "4.00"));
     }
+    const [one, two, three] = parts.map(String);
+    const canceled = await desk.post(`/invoices/${String(invoice["id"])}/cancel`);
+    expect(refusal(canceled, "invoice_not_cancelable")).to.include(
+      `and 5 payments count for it: ${String(one)}, ${String(two)}, ${String(three)} and 2 more. Reverse all of them, the last one with`,
+    );
     const last = parts.pop();
     const refused = await desk.post(`/payments/${String(last)}/reverse`, { cancel: true });
-    const [one, two, three] = parts.map(String);
     expect(refusal(refused, "invoice_not_cancelable")).to.include(
       `${String(one)}, ${String(two)}, ${String(three)} and 1 more count for ${String(invoice["id"])} too. Reverse them first without \`cancel\`, then ${String(last)} again with \`cancel\`.`,
     );

@@ -30,8 +30,8 @@ import {
   type InvoiceSortField,
 } from "./filters.ts";
 import {
+  findWallets,
   narrowInvoices,
-  walletsOf,
   type InvoicesOfTransaction,
   type Listing,
 } from "./narrowing.ts";
@@ -56,8 +56,8 @@ export async function listInvoices(
 ): Promise<InvoicePage> {
   const sort = sortOf(filters);
   const field = fieldOf<InvoiceSortField>(sort);
-  const wallets = await walletsOf(reader, organizationId, filters);
-  const listing: Listing = { reader, organizationId, filters, field, wallets };
+  const wallets = await findWallets(reader, organizationId, filters);
+  const listing: Listing = { reader, organizationId, filters, field, ...wallets };
   const order = invoiceOrders[field];
   const walk: Walk = {
     table: "invoices",

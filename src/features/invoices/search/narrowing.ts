@@ -24,32 +24,39 @@ export type InvoicesOfTransaction = (
   transactionHash: string,
 ) => Promise<readonly Id<"invoice">[]>;
 
+/** The wallets that match the filters. */
+interface MatchingWallets {
+  /** Null: all. */
+  readonly wallets: readonly string[] | null;
+  /** Whether `walletAddress` is an address that invoices share, not one of an extended key. */
+  readonly isAddressShared: boolean;
+}
+
 /** A requested list of an organization's invoices. */
-export interface Listing {
+export interface Listing extends MatchingWallets {
   readonly reader: Reader;
   readonly organizationId: Id<"organization">;
   readonly filters: InvoiceFilters;
   readonly field: InvoiceSortField;
-  /** The wallets that match the filters; null: all. */
-  readonly wallets: readonly string[] | null;
 }
 
-/** Returns the wallets that match the filters; null if all do. */
-export async function walletsOf(
+/** Returns the wallets that match the filters. */
+export async function findWallets(
   reader: Reader,
   organizationId: Id<"organization">,
   { walletId, walletAddress }: InvoiceFilters,
-): Promise<readonly string[] | null> {
-  if (walletAddress === undefined) return walletId === undefined ? null : [walletId];
-  const at = await walletsAt(reader, organizationId, walletAddress);
-  // No wallet has this address: it may be an exclusive address of an extended key.
-  if (at.length === 0) return walletId === undefined ? null : [walletId];
-  return walletId === undefined ? at : at.filter((id) => id === walletId);
+): Promise<MatchingWallets> {
+  const at =
+    walletAddress === undefined ? [] : await walletsAt(reader, organizationId, walletAddress);
+  const isAddressShared = at.length > 0;
+  const isWanted = (id: string) => walletId === undefined || id === walletId;
+  if (isAddressShared) return { wallets: at.filter(isWanted), isAddressShared };
+  return { wallets: walletId === undefined ? null : [walletId], isAddressShared };
 }
 
 /** Returns the conditions of the filters that the facet does not cover. */
 export async function narrowInvoices(
-  { reader, organizationId, filters, field, wallets }: Listing,
+  { reader, organizationId, filters, field, isAddressShared }: Listing,
   invoicesOfTransaction: InvoicesOfTransaction,
   search: SearchQuery | null,
 ): Promise<Narrowed> {
@@ -67,7 +74,7 @@ export async function narrowInvoices(
   }
   if (walletAddress !== undefined) {
     const at = equals(unindexed("wallet_address"), walletAddress);
-    if (wallets !== null && wallets.length > 0 && filters.walletId === undefined) {
+    if (isAddressShared) {
       narrowing.check(at);
     } else {
       const own = "wallet_address = $2 AND address_index IS NOT NULL";
