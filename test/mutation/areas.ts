@@ -14,7 +14,7 @@ export interface Area {
   readonly sources: readonly string[];
   /**
    * Test files, or folders, in stages: a stage tries only what survived the one before it, so suites without a store
-   * come first. Suites that start programs are of no use here: those run the built sources.
+   * come first. Suites that start programs are left out: those run the built sources.
    */
   readonly stages: readonly (readonly string[])[];
 }
@@ -58,6 +58,9 @@ export const areas: readonly Area[] = [
         "inbox/suggestion-rules.test.ts",
       ].map((file) => `test/features/payments/${file}`),
       ["test/platform/chain/state/readings.test.ts"],
+      ["hash-claims", "inbox", "ledger", "watcher"].map(
+        (folder) => `test/features/payments/${folder}`,
+      ),
     ],
   },
   {
@@ -78,6 +81,7 @@ export const areas: readonly Area[] = [
         "settlement/terms-to-pay.test.ts",
         "rules.test.ts",
       ].map((file) => `test/features/invoices/${file}`),
+      ["test/features/invoices"],
     ],
   },
   {

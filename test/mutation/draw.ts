@@ -156,7 +156,8 @@ function namesCommand(test: string, sources: readonly string[]): boolean {
   );
 }
 
-function testsAt(folder: string): readonly string[] {
+/** The tests at a path, but for those that run other sources or wait for long. */
+export function testsAt(folder: string): readonly string[] {
   if (!existsSync(join(root, folder))) return [];
   return filesAt(folder, ".test.ts").filter(
     (file) => !outsideTests.test(readFileSync(join(root, file), "utf8")),

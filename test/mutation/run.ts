@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { areas, filesAt, isExcuseOf, readExcuses, root, type Area } from "./areas.ts";
 import { copyProject } from "./copy.ts";
+import { testsAt } from "./draw.ts";
 import { describeSurvivor, instrument, type Mutant } from "./mutants.ts";
 import { tryMutants } from "./survivors.ts";
 
@@ -45,7 +46,7 @@ async function survivorsOf(
   stage: readonly string[],
   mutants: readonly Mutant[],
 ): Promise<readonly Mutant[]> {
-  const files = stage.flatMap((path) => filesAt(path, ".test.ts"));
+  const files = stage.flatMap(testsAt);
   const { survivors, failures } = await tryMutants(copy, files, mutants);
   if (failures.length > 0) throw new Error(`Tests fail without a mutant: ${failures.join("; ")}`);
   return survivors;

@@ -114,7 +114,7 @@ async function startWorker(
   return child;
 }
 
-/** Whether a process has ended, by itself or by a signal, such as one without memory. */
+/** Whether a process has ended: with an exit code, or by a signal, as one without memory does. */
 function hasEnded(worker: ChildProcess | null): boolean {
   return worker !== null && (worker.exitCode !== null || worker.signalCode !== null);
 }
