@@ -385,7 +385,11 @@ describe("the guide of a whole shop", () => {
     await payers("rest", "pay");
     for (const order of ["part", "none", "late", "mend"]) await payers(order, "expire");
     await mine(1);
-    await expectAll("none", { statuses: ["expired"], owed: [], says: /ask .* for a new one/ });
+    await expectAll("none", {
+      statuses: ["expired"],
+      owed: [],
+      says: /If you have not, ask .* for a new invoice/,
+    });
     await expectAll("part", { statuses: ["expired"], owed: ["12.50"], says: /Ask for the.*http/ });
     // No second invoice while the part may be on its way back.
     const refunds = await each((shop) => askForRefund(shop, "part"));

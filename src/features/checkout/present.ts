@@ -22,6 +22,7 @@ import type {
   CheckoutSessionRecord,
 } from "./records.ts";
 import {
+  isPaid,
   isRefundOpen,
   mayChooseOption,
   nextActionOf,
@@ -338,7 +339,8 @@ function instructions(view: CheckoutView, step: PayersStep, arrived: readonly Mo
     owed: invoice.owed.units === 0n ? "The payment" : amountText(invoice.owed),
     refund: refundedText(refunds, "sent"),
     returned: refundedText(refunds, "confirmed"),
-    reason: rejection ?? "",
+    ofOwed: invoice.owed.units === 0n ? "" : ` of ${amountText(invoice.owed)}`,
+    reason: (rejection ?? "").replace(/\.$/, ""),
   });
 }
 
@@ -368,13 +370,17 @@ function wordsOf(
     const isAsked = refunds.some(({ status }) => status === "requested");
     return isAsked ? "refundAsked" : "refundSent";
   }
-  if (isRestState(state) && nextAction === "wait") return "refundLater";
+  if (isRestState(state) && nextAction === "wait") {
+    if (isPaid(state)) return "excessLater";
+    return state === "expired_partly_paid" ? "partLater" : "refundLater";
+  }
   if (state === "expired_unpaid" && nextAction === "contact_merchant") return "leftToMerchant";
   if (notices.includes("payment_moved")) {
     return state === "canceled" ? "sendNothingCanceledMoved" : "sendNothingExpiredMoved";
   }
-  const isGone = state === "expired_unpaid" && invoice.exception === "reverted";
-  return isGone ? "sendNothingGone" : restInstructions[state];
+  if (state === "expired_unpaid" && invoice.exception === "reverted") return "sendNothingGone";
+  const isReturned = refunds.some(({ status }) => status === "confirmed");
+  return state === "expired_unpaid" && isReturned ? "sendNothingReturned" : restInstructions[state];
 }
 
 /** Whether the excess of a paid invoice is all that can be returned: less is left after a refund, more beside a rejected payment. */
@@ -393,10 +399,6 @@ function excessOf({ received, asked }: CheckoutView["invoice"]): Money {
 /** Whether nothing can be paid and nothing waits for the merchant's decision about a payment. */
 function isRestState(state: CheckoutState): boolean {
   return isPaid(state) || state.startsWith("expired_") || state === "canceled";
-}
-
-function isPaid(state: CheckoutState): boolean {
-  return state === "paid" || state === "overpaid" || state === "paid_late";
 }
 
 /** The payer's instructions in each state, unless there is something to pay. */

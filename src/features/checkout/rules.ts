@@ -115,6 +115,7 @@ interface CheckoutInputs {
     | "network"
     | "isAddressShared"
     | "owed"
+    | "managedBy"
   >;
   readonly payments: readonly Omit<CheckoutPayment, "transactionHash">[];
   readonly submitted: readonly Pick<SubmittedTransaction, "result">[];
@@ -177,24 +178,35 @@ export function nextActionOf(
   if (isBusy) return action;
   if (canRequestRefund) return "request_refund";
   if (isRefundOpen(refunds)) return "wait";
+  if (isRefundComing(state, inputs)) return "wait";
   const isOwed = inputs.invoice.owed.units > 0n;
-  if (isOwed && isRefundComing(state, inputs)) return "wait";
   if (isLeftToMerchant || (isOwed && state === "expired_unpaid")) return "contact_merchant";
   const isReturned = refunds.some(({ status }) => status === "confirmed");
   return inputs.invoice.status === "paid" && isReturned && !isOwed ? "none" : action;
 }
 
-/** Whether a payment that the merchant did not accept can be asked back when no reorganization can remove it any more. */
+/**
+ * Whether the payer can soon ask for money that the invoice does not need: when its payment is confirmed or, of a payment
+ * that the merchant did not accept, when no reorganization can remove it any more.
+ */
 function isRefundComing(
   state: CheckoutState,
-  { payments, network, networkState }: NextInputs,
+  { invoice, payments, network, networkState }: NextInputs,
 ): boolean {
-  if (state !== "expired_unpaid" && state !== "canceled") return false;
-  const cursorHeight = networkState?.cursorHeight ?? -1;
-  return payments.some(
-    ({ status, blockHeight, network: id }) =>
-      status === "rejected" && id === network.id && blockHeight > cursorHeight,
-  );
+  if (state === "expired_unpaid" || state === "canceled") {
+    const cursorHeight = networkState?.cursorHeight ?? -1;
+    const isOpen = ({ status, blockHeight, network: id }: NextInputs["payments"][number]) =>
+      status === "rejected" && id === network.id && blockHeight > cursorHeight;
+    return invoice.owed.units > 0n && payments.some(isOpen);
+  }
+  const isSpare = isPaid(state) ? isOverpaid(invoice) : state === "expired_partly_paid";
+  // Nobody asks for money of an invoice that the platform manages.
+  const isAskable = isSpare && invoice.managedBy === null;
+  return isAskable && payments.some(({ status }) => status === "confirming");
+}
+
+export function isPaid(state: CheckoutState): boolean {
+  return state === "paid" || state === "overpaid" || state === "paid_late";
 }
 
 /** Whether a refund was asked for that is not confirmed yet. */
@@ -266,7 +278,7 @@ export function noticesOf(
   if (state === "confirming") {
     return isLagging(network, networkState, now) ? ["network_delayed"] : [];
   }
-  if (state === "paid" || state === "overpaid" || state === "paid_late") return [];
+  if (isPaid(state)) return [];
   return [
     ...(invoice.exception === "reverted" && state !== "reverted"
       ? (["payment_reverted"] as const)

@@ -97,8 +97,9 @@ export const refundCommands = [
       },
       {
         flags: "--address <address>",
-        description: "the recipient on the payment's network, not that of an exchange",
-        ask: "The recipient's address, which is not that of an exchange",
+        description:
+          "the recipient's on the payment's network; not the address from which an exchange has sent the payment",
+        ask: "The recipient's address, not that from which an exchange has sent the payment",
       },
     ],
     examples: [

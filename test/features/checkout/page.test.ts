@@ -422,20 +422,25 @@ describe("the page of a checkout", () => {
 
   it("says that the money was sent back, and nothing of a payment that is missing", async () => {
     const amount = inUsdt("12.50").units;
-    for (const status of ["sent", "confirmed"] as const) {
+    for (const [status, headline] of [
+      ["sent", "Your refund is on its way"],
+      ["confirmed", "Your money was sent back"],
+    ] as const) {
       lab = await openLab("tron");
       scenes.find(({ name }) => name === "expired unpaid")?.set(lab, "tron");
       lab.world.payments = [aPayment({ status: "rejected", amount, isSpare: false })];
       lab.world.refunds = [aRefund({ status, amount })];
       lab.change({});
       const page = await html();
-      expect(page).to.contain("<h1>Your money was sent back</h1>");
+      expect(page).to.contain(`<h1>${headline}</h1>`);
       expect(textOf(page)).to.contain("Café Zürich has sent 12.50 USDT back.");
       expect(textOf(page)).not.to.contain("Not sent yet?").and.not.to.contain("Already sent it?");
       // Another one waits for the merchant: the page says what comes.
       lab.world.refunds = [aRefund({ amount }), ...lab.world.refunds];
       lab.change({});
-      expect(await html()).not.to.contain("Your money was sent back");
+      const asked = textOf(await html());
+      expect(asked).not.to.contain(headline).and.not.to.contain("Not sent yet?");
+      expect(asked).to.contain("A refund of 12.50 USDT was requested.");
       if (status === "sent") await lab.close();
     }
   });

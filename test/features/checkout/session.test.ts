@@ -373,7 +373,7 @@ describe("getCheckoutSession", () => {
     });
     expect(returned).to.include({ state: "expired_unpaid", nextAction: "request_new_link" });
     expect(returned.words).to.match(
-      /^12\.50 USDT was sent back\. The invoice has expired\. Do not/,
+      /^12\.50 USDT was sent back\. The invoice has expired\. Do not send anything; ask Café Zürich /,
     );
     lab.world.refunds = [];
     lab.world.payments = [{ ...rejected, isSpare: false, isMoved: true }];
@@ -390,13 +390,40 @@ describe("getCheckoutSession", () => {
     // A part that is not confirmed, whose refund nobody can ask for yet.
     lab.world.payments = [aPayment({ status: "confirming", amount: inUsdt("10.00").units })];
     const part = await shown({ status: "expired", paidAt: null, ...received("10.00", "15.0001") });
-    expect(part).to.include({ state: "expired_partly_paid", nextAction: "contact_merchant" });
-    expect(part.words).to.match(/10\.00 USDT has arrived .* contact Café Zürich/);
+    expect(part).to.include({ state: "expired_partly_paid", nextAction: "wait" });
+    expect(part.words).to.match(/10\.00 USDT has arrived .* refund here in some minutes/);
     // The chain is final without the payment.
     lab.world.payments = [aPayment({ status: "reverted" })];
     const gone = await shown({ exception: "reverted", ...received("0.00", "25.0001") });
     expect(gone).to.include({ state: "expired_unpaid", nextAction: "request_new_link" });
     expect(gone.words).to.match(/taken its payment back.* ask Café Zürich for a new invoice/);
+  });
+
+  it("lets the payer wait while an excess is not confirmed, unless nobody can ask for it here", async () => {
+    await open();
+    const second = aPayment({
+      id: "pay_01jd7v0000000000000000000b",
+      transactionHash: aHash("b"),
+      status: "confirming",
+    });
+    lab.world.payments = [aPayment(), second];
+    for (const exception of ["overpaid", "late"] as const) {
+      const twice = { ...received("50.0002"), paidAt: startOfTime, managedBy: null };
+      lab.change({ status: "paid", exception, ...twice });
+      const waiting = await session();
+      expect(waiting.nextAction, exception).to.equal("wait");
+      expect(waiting.paymentInstructions).to.match(
+        /^The invoice is paid, and 25\.0001 USDT more has arrived .* rest here in some minutes/,
+      );
+      expect(await (await fetch(lab.page)).text()).to.include(
+        "You can ask for it back here in some minutes",
+      );
+      lab.change({ managedBy: "billing" });
+      expect(await session()).to.include({ nextAction: "contact_merchant" });
+    }
+    lab.world.payments = [aPayment(), { ...second, status: "confirmed" }];
+    lab.change({ managedBy: null });
+    expect(await session()).to.include({ nextAction: "request_refund" });
   });
 
   it("lets the payer wait while the refund of a payment that was not accepted cannot be requested yet", async () => {
@@ -414,7 +441,11 @@ describe("getCheckoutSession", () => {
     expect(canceled).to.include({ state: "canceled", nextAction: "wait" });
     expect(canceled.paymentInstructions).to.equal(waiting.paymentInstructions);
     lab.change({ status: "expired", owed: inUsdt("0.00") });
-    expect((await session()).nextAction).to.equal("request_new_link");
+    const over = await session();
+    expect(over.nextAction).to.equal("request_new_link");
+    expect(over.paymentInstructions).to.match(
+      /^The invoice has expired\. Do not send anything\. If you have paid, .* can still appear; contact Café Zürich .* If you have not, ask/,
+    );
     // Final, and yet nothing that the payer can ask for.
     lab.world.payments = [aPayment({ status: "rejected", isSpare: false, blockHeight: 900 })];
     lab.change({ owed: inUsdt("25.0001") });

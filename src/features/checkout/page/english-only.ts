@@ -37,6 +37,9 @@ export const instructionWords = {
     "A payment was found, and {merchant} will decide whether to accept it. Do not send anything else.",
   sendNothingPaid: "The invoice is paid. Do not send anything else.",
   sendNothingExpired:
+    "The invoice has expired. Do not send anything. If you have paid, your payment can still appear; contact {merchant} if it does not within an hour. If you have not, ask {merchant} for a new invoice.",
+  /** Instead, after `refunded`. */
+  sendNothingReturned:
     "The invoice has expired. Do not send anything; ask {merchant} for a new one.",
   sendNothingExpiredMoved:
     "The invoice has expired, and {merchant} has moved the payment that arrived for it to another invoice. Do not send anything to its address.",
@@ -45,20 +48,25 @@ export const instructionWords = {
   sendNothingGone:
     "The invoice has expired, and the network has taken its payment back. Do not send anything to its address; ask {merchant} for a new invoice.",
   askForRefund:
-    "The invoice can no longer be paid, and {arrived} has arrived for it. Do not send anything else. Ask for the refund: give the hash of the payment's transaction and an address of your own.",
+    "The invoice can no longer be paid, and {arrived} has arrived for it. Do not send anything else. Ask for the refund{ofOwed}: give the hash of the payment's transaction and an address of your own.",
   askForExcess:
     "The invoice is paid, and {excess} more has arrived than it needs. Do not send anything else. Ask for the refund of the rest: give the hash of the newest payment's transaction and an address of your own.",
   askForRest:
     "The invoice is paid, and more has arrived than it needs. Do not send anything else. Ask for the refund of the rest: give the hash of the payment's transaction and an address of your own.",
   refundLater:
     "{owed} can be returned to you: it does not count for this invoice. Do not send anything. You can ask for the refund here in some minutes, when the network has made the payment final.",
+  /** While what can be returned is not confirmed, of a paid invoice and of a part. */
+  excessLater:
+    "The invoice is paid, and {excess} more has arrived than it needs. Do not send anything else. You can ask for the rest here in some minutes, when the network has confirmed it.",
+  partLater:
+    "The invoice can no longer be paid, and {arrived} has arrived for it. Do not send anything else. You can ask for the refund here in some minutes, when the network has confirmed the payment.",
   refundAsked:
     "A refund was requested, and {merchant} sends it to the address that was given. Do not send anything.",
   refundSent: "Your refund of {refund} is on its way. Do not send anything.",
   /** Comes before all others. */
   refunded: "{returned} was sent back.",
   /** Comes before the words about another request. */
-  refundRejected: "{merchant} rejected the last request for a refund: “{reason}”.",
+  refundRejected: "{merchant} has rejected the last refund: “{reason}”.",
   leftToMerchant:
     "The invoice can no longer be paid, and money has arrived for it that only {merchant} can return. Do not send anything; contact {merchant} about this money.",
   sendNothingCanceled: "The invoice is canceled. Do not send anything.",

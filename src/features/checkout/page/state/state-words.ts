@@ -224,7 +224,9 @@ function expiredDraft(
     }
   }
   if (isAllReturned(session) && refusedSteps(session, text) === null) {
-    return ["over", text.returnedHeadline, ...notices, text.returnedLead];
+    const isConfirmed = session.refunds.every(({ status }) => status !== "sent");
+    const headline = isConfirmed ? text.returnedHeadline : text.returningHeadline;
+    return ["over", headline, ...notices, text.returnedLead];
   }
   return ["over", text.expiredHeadline, ...notices, ...expiredSteps(session, text)];
 }
@@ -260,10 +262,14 @@ function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
   const refused = refusedSteps(session, text);
   // A payer who can ask for money back later needs no new link.
   const isComing = session.nextAction === "wait" && session.refunds.length === 0;
-  if (isComing && refused === null) return [text.expiredSent];
+  if (isComing && refused === null) return refundStep(session, text);
   if (refused !== null) return [...refundStep(session, text, ...refused), text.expiredElse];
   if (isMoved(session)) return refundStep(session, text);
-  return [...refundStep(session, text, text.expiredSent), text.expiredLead];
+  // A payer who has asked for a refund has sent something.
+  const isAsked = session.refunds.some(({ status }) => status === "requested");
+  return isAsked
+    ? [text.refundAsked, text.expiredElse]
+    : [...refundStep(session, text, text.expiredSent), text.expiredLead];
 }
 
 /** Whether the transaction that was entered last is not the payment, so that another one may be. */
@@ -350,6 +356,8 @@ export function isRefundNext({ nextAction }: CheckoutSession): boolean {
 function refundStep(session: CheckoutSession, text: Catalogue, ...otherwise: string[]): string[] {
   if (isRefundNext(session)) return [text.refundNext];
   if (session.refunds.some(({ status }) => status === "requested")) return [text.refundAsked];
+  if (session.refunds.some(({ status }) => status === "sent")) return [];
+  if (session.nextAction === "wait") return [text.refundSoon];
   const isAsked = session.refunds.some(({ status }) => status !== "rejected");
   return isAsked ? [] : otherwise;
 }

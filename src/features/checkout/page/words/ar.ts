@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Arabic. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e0741d49f559.
+ * of en.ts with the digest e51638fe4701.
  */
 export const ar: Catalogue = {
   lang: "ar",
@@ -148,6 +148,7 @@ export const ar: Catalogue = {
   paymentMoved:
     "نقل {merchant} الدفعة التي وصلت هنا إلى فاتورة أخرى. يُرجى عدم إرسال أي شيء إلى هذا العنوان.",
   returnedHeadline: "أُعيدت أموالك إليك",
+  returningHeadline: "المبلغ المسترد في الطريق إليك",
   returnedLead:
     "أعاد {merchant} إرسال {returned}. يُرجى عدم إرسال أي شيء الآن. ما زلت تريد الدفع؟ اطلب من {merchant} رابطًا جديدًا.",
   expiredPartlyHeadline: "لم يُدفع سوى جزء",
@@ -240,6 +241,7 @@ export const ar: Catalogue = {
   refundAmount: "اطلب استرداد {amount}",
   refundNext:
     "اضغط على الزر وأدخل عنوانًا من محفظتك أنت، أو عنوان الإيداع الخاص بك في منصة التداول لعملة {token} على شبكة {network}. يرسل {merchant} المبلغ المسترد يدويًا، وسترى هنا متى يكون في الطريق.",
+  refundSoon: "يمكنك طلب استرداده هنا خلال بضع دقائق، بعد أن تؤكد الشبكة الدفعة.",
   refundAsked:
     "طُلب استرداد {refund}. يرسله {merchant} يدويًا، وسترى هنا متى يكون في الطريق. لا شيء بعد بضعة أيام؟ تواصل مع {contact} واذكر هذا الرقم المرجعي: {reference}.",
   refundLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e0741d49f559.
+ * of en.ts with the digest e51638fe4701.
  */
 export const de: Catalogue = {
   lang: "de",
@@ -160,6 +160,7 @@ export const de: Catalogue = {
   paymentMoved:
     "{merchant} hat die Zahlung, die hier ankam, einer anderen Rechnung zugeordnet. Bitte senden Sie nichts an diese Adresse.",
   returnedHeadline: "Ihr Geld wurde zurückgesendet",
+  returningHeadline: "Ihre Rückerstattung ist unterwegs",
   returnedLead:
     "{merchant} hat {returned} zurückgesendet. Bitte senden Sie jetzt nichts. Möchten Sie noch zahlen? Bitten Sie {merchant} um einen neuen Link.",
   expiredPartlyHeadline: "Nur ein Teil wurde bezahlt",
@@ -261,6 +262,8 @@ export const de: Catalogue = {
   refundAmount: "{amount} zurückverlangen",
   refundNext:
     "Drücken Sie auf den Knopf und geben Sie eine Adresse Ihrer eigenen Wallet an, oder Ihre Einzahlungsadresse bei einer Börse für {token} im Netzwerk {network}. {merchant} sendet die Rückerstattung von Hand, und Sie sehen hier, wenn sie unterwegs ist.",
+  refundSoon:
+    "Sie können es hier in einigen Minuten zurückverlangen, sobald das Netzwerk die Zahlung bestätigt hat.",
   refundAsked:
     "Eine Rückerstattung von {refund} wurde verlangt. {merchant} sendet den Betrag von Hand, und Sie sehen hier, wenn er unterwegs ist. Nach einigen Tagen noch nichts? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   refundLead:

@@ -173,6 +173,8 @@ export const en = {
     "{merchant} has moved the payment that arrived here to another invoice. Please don't send anything to this address.",
   /** Instead, if what had arrived was sent back. */
   returnedHeadline: "Your money was sent back",
+  /** The same before the refund is confirmed. */
+  returningHeadline: "Your refund is on its way",
   returnedLead:
     "{merchant} has sent {returned} back. Please don't send anything now. Do you still want to pay? Ask {merchant} for a new link.",
   expiredPartlyHeadline: "Only part was paid",
@@ -274,6 +276,9 @@ export const en = {
   /** Above the button that opens the form. */
   refundNext:
     "Press the button and enter an address of your own wallet, or your exchange's deposit address for {token} on {network}. {merchant} sends the refund by hand, and you'll see here when it is on its way.",
+  /** While what can be asked for is not confirmed yet. */
+  refundSoon:
+    "You can ask for it back here in some minutes, when the network has confirmed the payment.",
   refundAsked:
     "A refund of {refund} was requested. {merchant} sends it by hand, and you'll see here when it is on its way. Nothing after a few days? Contact {contact} and tell them this reference: {reference}.",
   refundLead:

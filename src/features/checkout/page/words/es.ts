@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e0741d49f559.
+ * of en.ts with the digest e51638fe4701.
  */
 export const es: Catalogue = {
   lang: "es",
@@ -159,6 +159,7 @@ export const es: Catalogue = {
   paymentMoved:
     "{merchant} ha asignado el pago que llegó aquí a otra factura. No envíes nada a esta dirección.",
   returnedHeadline: "Tu dinero ha sido devuelto",
+  returningHeadline: "Tu reembolso está en camino",
   returnedLead:
     "{merchant} ha devuelto {returned}. No envíes nada ahora. ¿Todavía quieres pagar? Pide a {merchant} un enlace nuevo.",
   expiredPartlyHeadline: "Solo se pagó una parte",
@@ -255,6 +256,8 @@ export const es: Catalogue = {
   refundAmount: "Pedir que devuelvan {amount}",
   refundNext:
     "Pulsa el botón e indica una dirección de tu propia billetera, o tu dirección de depósito en un exchange para {token} en la red {network}. {merchant} envía el reembolso a mano, y aquí verás cuándo está en camino.",
+  refundSoon:
+    "Podrás pedir aquí que te lo devuelvan en unos minutos, cuando la red haya confirmado el pago.",
   refundAsked:
     "Se ha pedido la devolución de {refund}. {merchant} lo envía a mano, y aquí verás cuándo está en camino. ¿Nada después de unos días? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   refundLead:

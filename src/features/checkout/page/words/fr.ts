@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e0741d49f559.
+ * of en.ts with the digest e51638fe4701.
  */
 export const fr: Catalogue = {
   lang: "fr",
@@ -162,6 +162,7 @@ export const fr: Catalogue = {
   paymentMoved:
     "{merchant} a affecté le paiement arrivé ici à une autre facture. N’envoyez rien à cette adresse.",
   returnedHeadline: "Votre argent vous a été renvoyé",
+  returningHeadline: "Votre remboursement est en route",
   returnedLead:
     "{merchant} a renvoyé {returned}. N’envoyez rien maintenant. Vous voulez encore payer\u00a0? Demandez un nouveau lien à {merchant}.",
   expiredPartlyHeadline: "Une partie seulement a été payée",
@@ -263,6 +264,8 @@ export const fr: Catalogue = {
   refundAmount: "Demander le retour de {amount}",
   refundNext:
     "Appuyez sur le bouton et indiquez une adresse de votre propre portefeuille, ou votre adresse de dépôt sur une plateforme d’échange pour {token} sur le réseau {network}. {merchant} envoie le remboursement à la main, et vous verrez ici quand il est en route.",
+  refundSoon:
+    "Vous pourrez en demander le remboursement ici dans quelques minutes, quand le réseau aura confirmé le paiement.",
   refundAsked:
     "Un remboursement de {refund} a été demandé. {merchant} l’envoie à la main, et vous verrez ici quand il est en route. Rien après quelques jours\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   refundLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Hindi. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e0741d49f559.
+ * of en.ts with the digest e51638fe4701.
  */
 export const hi: Catalogue = {
   lang: "hi",
@@ -147,6 +147,7 @@ export const hi: Catalogue = {
     "पहले ही भेज चुके हैं? कृपया दोबारा न भेजें: आपका पेमेंट अब भी यहाँ दिख सकता है, इसलिए इस पेज का लिंक संभालकर रखें। भेजने के एक घंटे बाद भी यहाँ नहीं है? {contact} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
   paymentMoved: "{merchant} ने यहाँ आए पेमेंट को किसी दूसरे इनवॉइस में डाल दिया है। कृपया इस पते पर कुछ न भेजें।",
   returnedHeadline: "आपका पैसा वापस भेज दिया गया",
+  returningHeadline: "आपका रिफ़ंड रास्ते में है",
   returnedLead:
     "{merchant} ने {returned} वापस भेज दिए हैं। कृपया अभी कुछ न भेजें। अब भी पेमेंट करना चाहते हैं? {merchant} से नया लिंक माँगें।",
   expiredPartlyHeadline: "सिर्फ़ एक हिस्सा मिला",
@@ -240,6 +241,7 @@ export const hi: Catalogue = {
   refundAmount: "{amount} वापस माँगें",
   refundNext:
     "बटन दबाएँ और अपने ही वॉलेट का पता डालें, या {network} नेटवर्क पर {token} के लिए एक्सचेंज का अपना डिपॉज़िट पता। {merchant} रिफ़ंड खुद भेजते हैं, और जब वह रास्ते में होगा, तो आपको यहाँ दिखेगा।",
+  refundSoon: "कुछ मिनट में, जब नेटवर्क पेमेंट की पुष्टि कर देगा, आप यहाँ रिफ़ंड माँग सकते हैं।",
   refundAsked:
     "{refund} का रिफ़ंड माँगा गया है। {merchant} रिफ़ंड खुद भेजते हैं, और जब वह रास्ते में होगा, तो आपको यहाँ दिखेगा। कुछ दिन बाद भी कुछ नहीं? {contact} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
   refundLead:

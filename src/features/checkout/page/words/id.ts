@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest e0741d49f559.
+ * those of en.ts with the digest e51638fe4701.
  */
 export const id: Catalogue = {
   lang: "id",
@@ -161,6 +161,7 @@ export const id: Catalogue = {
   paymentMoved:
     "{merchant} telah memindahkan pembayaran yang masuk di sini ke tagihan lain. Mohon jangan kirim apa pun ke alamat ini.",
   returnedHeadline: "Uang Anda telah dikirim kembali",
+  returningHeadline: "Pengembalian dana Anda sedang dikirim",
   returnedLead:
     "{merchant} telah mengirim kembali {returned}. Mohon jangan kirim apa pun sekarang. Masih ingin membayar? Mintalah tautan baru kepada {merchant}.",
   expiredPartlyHeadline: "Hanya sebagian yang dibayar",
@@ -260,6 +261,8 @@ export const id: Catalogue = {
   refundAmount: "Minta {amount} dikembalikan",
   refundNext:
     "Tekan tombolnya dan masukkan alamat dompet Anda sendiri, atau alamat deposit Anda di exchange untuk {token} di jaringan {network}. {merchant} mengirim pengembalian dana secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim.",
+  refundSoon:
+    "Anda dapat memintanya kembali di sini dalam beberapa menit, setelah jaringan mengonfirmasi pembayaran.",
   refundAsked:
     "Pengembalian {refund} telah diminta. {merchant} mengirimnya secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim. Belum ada kabar setelah beberapa hari? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   refundLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e0741d49f559.
+ * of en.ts with the digest e51638fe4701.
  */
 export const it: Catalogue = {
   lang: "it",
@@ -160,6 +160,7 @@ export const it: Catalogue = {
   paymentMoved:
     "{merchant} ha assegnato il pagamento arrivato qui a un’altra fattura. Non inviare nulla a questo indirizzo.",
   returnedHeadline: "Il tuo denaro è stato restituito",
+  returningHeadline: "Il tuo rimborso è in arrivo",
   returnedLead:
     "{merchant} ha restituito {returned}. Non inviare nulla adesso. Vuoi ancora pagare? Chiedi a {merchant} un nuovo link.",
   expiredPartlyHeadline: "È stata pagata solo una parte",
@@ -258,6 +259,8 @@ export const it: Catalogue = {
   refundAmount: "Chiedi indietro {amount}",
   refundNext:
     "Premi il pulsante e indica un indirizzo del tuo wallet, o il tuo indirizzo di deposito presso un exchange per {token} sulla rete {network}. {merchant} invia il rimborso a mano, e qui vedrai quando è in viaggio.",
+  refundSoon:
+    "Potrai chiederne qui il rimborso tra qualche minuto, quando la rete avrà confermato il pagamento.",
   refundAsked:
     "È stato chiesto il rimborso di {refund}. {merchant} lo invia a mano, e qui vedrai quando è in viaggio. Ancora nulla dopo qualche giorno? Contatta {contact} e indica questo riferimento: {reference}.",
   refundLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Japanese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest e0741d49f559.
+ * those of en.ts with the digest e51638fe4701.
  */
 export const ja: Catalogue = {
   lang: "ja",
@@ -159,6 +159,7 @@ export const ja: Catalogue = {
   paymentMoved:
     "{merchant} は、ここに届いたお支払いを別の請求に充当しました。このアドレスには何も送らないでください。",
   returnedHeadline: "お支払いは返金されました",
+  returningHeadline: "返金を送信中です",
   returnedLead:
     "{merchant} が {returned} を返金しました。今は何も送らないでください。お支払いを続ける場合は、{merchant} に新しいリンクをご依頼ください。",
   expiredPartlyHeadline: "お支払いは一部のみです",
@@ -258,6 +259,7 @@ export const ja: Catalogue = {
   refundAmount: "{amount} の返金を依頼する",
   refundNext:
     "ボタンを押して、ご自身のウォレットのアドレス、または取引所での {network} の {token} の入金アドレスを入力してください。{merchant} が手作業で返金し、送信されるとここに表示されます。",
+  refundSoon: "数分後、ネットワークが支払いを承認すると、ここで返金を依頼できます。",
   refundAsked:
     "{refund} の返金が依頼されています。{merchant} が手作業で返金し、送信されるとここに表示されます。数日たっても表示されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   refundLead:

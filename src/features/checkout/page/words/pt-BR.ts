@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest e0741d49f559.
+ * texts are those of en.ts with the digest e51638fe4701.
  */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
@@ -159,6 +159,7 @@ export const ptBR: Catalogue = {
   paymentMoved:
     "{merchant} transferiu o pagamento que chegou aqui para outra fatura. Não envie nada para este endereço.",
   returnedHeadline: "Seu dinheiro foi devolvido",
+  returningHeadline: "Seu reembolso está a caminho",
   returnedLead:
     "{merchant} devolveu {returned}. Não envie nada agora. Ainda quer pagar? Peça um novo link a {merchant}.",
   expiredPartlyHeadline: "Só uma parte foi paga",
@@ -255,6 +256,8 @@ export const ptBR: Catalogue = {
   refundAmount: "Pedir {amount} de volta",
   refundNext:
     "Toque no botão e informe um endereço da sua própria carteira, ou o seu endereço de depósito em uma corretora para {token} na rede {network}. {merchant} envia o reembolso manualmente, e você verá aqui quando ele estiver a caminho.",
+  refundSoon:
+    "Você poderá pedir a devolução aqui em alguns minutos, quando a rede tiver confirmado o pagamento.",
   refundAsked:
     "Foi pedido o reembolso de {refund}. {merchant} envia o valor manualmente, e você verá aqui quando ele estiver a caminho. Nada depois de alguns dias? Fale com {contact} e informe este código de referência: {reference}.",
   refundLead:

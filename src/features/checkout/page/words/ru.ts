@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Russian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e0741d49f559. Names and durations stand in the nominative, because neither is declined here.
+ * of en.ts with the digest e51638fe4701. Names and durations stand in the nominative, because neither is declined here.
  */
 export const ru: Catalogue = {
   lang: "ru",
@@ -158,6 +158,7 @@ export const ru: Catalogue = {
   paymentMoved:
     "Продавец {merchant} перенёс поступивший сюда платёж на другой счёт. Ничего не отправляйте на этот адрес.",
   returnedHeadline: "Ваши деньги отправлены обратно",
+  returningHeadline: "Деньги возвращаются к вам",
   returnedLead:
     "Продавец {merchant} отправил обратно {returned}. Теперь ничего не отправляйте. Всё ещё хотите заплатить? Попросите у продавца {merchant} новую ссылку.",
   expiredPartlyHeadline: "Оплачена только часть",
@@ -255,6 +256,8 @@ export const ru: Catalogue = {
   refundAmount: "Попросить вернуть {amount}",
   refundNext:
     "Нажмите кнопку и укажите адрес своего кошелька или свой адрес для пополнения {token} в сети {network} на бирже. Продавец {merchant} отправляет возврат вручную, и вы увидите здесь, когда он в пути.",
+  refundSoon:
+    "Вы сможете запросить возврат здесь через несколько минут, когда сеть подтвердит платёж.",
   refundAsked:
     "Запрошен возврат {refund}. Продавец {merchant} отправляет деньги вручную, и вы увидите здесь, когда они в пути. Через несколько дней всё ещё ничего? Обратитесь к продавцу {contact} и укажите этот номер платежа: {reference}.",
   refundLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e0741d49f559. Values take no suffixes, because the vowels of a suffix depend on the value.
+ * of en.ts with the digest e51638fe4701. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -157,6 +157,7 @@ export const tr: Catalogue = {
   paymentMoved:
     "{merchant} buraya gelen ödemeyi başka bir faturaya aktardı. Lütfen bu adrese bir şey göndermeyin.",
   returnedHeadline: "Paranız geri gönderildi",
+  returningHeadline: "İadeniz yolda",
   returnedLead:
     "{merchant} {returned} tutarını geri gönderdi. Lütfen şimdi bir şey göndermeyin. Hâlâ ödemek istiyor musunuz? {merchant} adlı satıcıdan yeni bir bağlantı isteyin.",
   expiredPartlyHeadline: "Yalnızca bir kısmı ödendi",
@@ -253,6 +254,7 @@ export const tr: Catalogue = {
   refundAmount: "{amount} tutarını geri iste",
   refundNext:
     "Düğmeye basın ve kendi cüzdanınızın bir adresini ya da borsadaki {token} yatırma adresinizi ({network} ağı) girin. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz.",
+  refundSoon: "Ağ ödemeyi onayladığında, birkaç dakika içinde iadeyi buradan isteyebilirsiniz.",
   refundAsked:
     "{refund} tutarının iadesi istendi. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz. Birkaç gün sonra hâlâ bir şey yok mu? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   refundLead:

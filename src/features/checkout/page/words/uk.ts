@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Ukrainian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest e0741d49f559. Names and durations stand in the nominative, because neither is declined
+ * those of en.ts with the digest e51638fe4701. Names and durations stand in the nominative, because neither is declined
  * here.
  */
 export const uk: Catalogue = {
@@ -159,6 +159,7 @@ export const uk: Catalogue = {
   paymentMoved:
     "Продавець {merchant} переніс платіж, що надійшов сюди, на інший рахунок. Нічого не надсилайте на цю адресу.",
   returnedHeadline: "Ваші гроші надіслано назад",
+  returningHeadline: "Гроші повертаються до вас",
   returnedLead:
     "Продавець {merchant} надіслав назад {returned}. Тепер нічого не надсилайте. Усе ще хочете заплатити? Попросіть у продавця {merchant} нове посилання.",
   expiredPartlyHeadline: "Сплачено лише частину",
@@ -256,6 +257,8 @@ export const uk: Catalogue = {
   refundAmount: "Попросити повернути {amount}",
   refundNext:
     "Натисніть кнопку й укажіть адресу свого гаманця або свою адресу для поповнення {token} у мережі {network} на біржі. Продавець {merchant} надсилає повернення вручну, і ви побачите тут, коли воно в дорозі.",
+  refundSoon:
+    "Ви зможете попросити про повернення тут за кілька хвилин, коли мережа підтвердить платіж.",
   refundAsked:
     "Запитано повернення {refund}. Продавець {merchant} надсилає гроші вручну, і ви побачите тут, коли вони в дорозі. За кілька днів усе ще нічого? Зверніться до продавця {contact} і вкажіть цей номер платежу: {reference}.",
   refundLead:

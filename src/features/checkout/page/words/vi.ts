@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest e0741d49f559.
+ * those of en.ts with the digest e51638fe4701.
  */
 export const vi: Catalogue = {
   lang: "vi",
@@ -160,6 +160,7 @@ export const vi: Catalogue = {
   paymentMoved:
     "{merchant} đã chuyển khoản thanh toán đến đây sang một hóa đơn khác. Vui lòng không gửi gì đến địa chỉ này.",
   returnedHeadline: "Tiền của bạn đã được gửi trả",
+  returningHeadline: "Tiền hoàn đang được gửi đến bạn",
   returnedLead:
     "{merchant} đã gửi trả {returned}. Vui lòng không gửi gì lúc này. Bạn vẫn muốn trả? Hãy yêu cầu {merchant} cung cấp liên kết mới.",
   expiredPartlyHeadline: "Chỉ một phần được trả",
@@ -259,6 +260,8 @@ export const vi: Catalogue = {
   refundAmount: "Yêu cầu trả lại {amount}",
   refundNext:
     "Hãy nhấn nút và nhập một địa chỉ ví của chính bạn, hoặc địa chỉ nạp {token} trên mạng {network} của bạn tại sàn giao dịch. {merchant} tự gửi tiền hoàn, và bạn sẽ thấy ở đây khi tiền được gửi đi.",
+  refundSoon:
+    "Bạn có thể yêu cầu hoàn lại tại đây sau vài phút, khi mạng đã xác nhận khoản thanh toán.",
   refundAsked:
     "Đã có yêu cầu hoàn {refund}. {merchant} tự gửi tiền, và bạn sẽ thấy ở đây khi tiền được gửi đi. Vài ngày sau vẫn chưa có gì? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   refundLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest e0741d49f559.
+ * texts are those of en.ts with the digest e51638fe4701.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
@@ -138,6 +138,7 @@ export const zhHans: Catalogue = {
     "已经发送了？请勿重复发送：付款仍可能显示在这里，请保留此页面的链接。发送一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
   paymentMoved: "{merchant} 已将此处收到的款项转到另一张账单。请勿向此地址发送任何款项。",
   returnedHeadline: "您的款项已退回",
+  returningHeadline: "退款正在路上",
   returnedLead:
     "{merchant} 已退回 {returned}。现在请勿发送任何款项。仍想付款？请向 {merchant} 索取新的链接。",
   expiredPartlyHeadline: "仅部分款项到账",
@@ -224,6 +225,7 @@ export const zhHans: Catalogue = {
   refundAmount: "申请退回 {amount}",
   refundNext:
     "请点击按钮，并输入您自己钱包的地址，或您在交易所用于 {network} 网络 {token} 的充值地址。{merchant} 会人工退款，发出后您会在这里看到。",
+  refundSoon: "几分钟后，网络确认付款后，您可以在此申请退款。",
   refundAsked:
     "已申请退款 {refund}。{merchant} 会人工退款，发出后您会在这里看到。几天后仍没有消息？请联系 {contact} 并提供此付款编号：{reference}。",
   refundLead:
