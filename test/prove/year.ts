@@ -35,7 +35,7 @@ const paidPerDay = 5;
 const refusedOfDay = 1;
 /** The parts of a day between which background work catches up. */
 const stepsPerDay = 2;
-const patienceMs = 60_000;
+const patienceMs = 300_000;
 /** The days of a table differ a little, and so do the moments of the two counts. */
 const toleratedShare = 1.02;
 const toleratedRows = 10;
