@@ -420,6 +420,25 @@ describe("the page of a checkout", () => {
     expect(text).not.to.contain("Ask for 4.9999 USDT back").and.not.to.contain("To get 4.9999");
   });
 
+  it("no longer speaks of too much once the excess was sent back", async () => {
+    for (const [name, headline] of [
+      ["overpaid", "Paid"],
+      ["paid late", "Paid and accepted"],
+    ] as const) {
+      lab = await openLab("tron");
+      scenes.find((scene) => scene.name === name)?.set(lab, "tron");
+      const amount = inUsdt("4.9999").units;
+      const payment = { amount: inUsdt("30.00").units, refunded: amount };
+      lab.world.payments = lab.world.payments.map((each) => ({ ...each, ...payment }));
+      lab.world.refunds = [aRefund({ amount, status: "confirmed" })];
+      lab.change({ received: inUsdt("30.00") });
+      const page = await html();
+      expect(page).to.contain(`<h1>${headline}</h1>`);
+      expect(textOf(page)).to.contain(": refunded.").and.not.to.contain("To get 4.9999");
+      if (name === "overpaid") await lab.close();
+    }
+  });
+
   it("says that the money was sent back, and nothing of a payment that is missing", async () => {
     const amount = inUsdt("12.50").units;
     for (const [status, headline] of [

@@ -7,7 +7,7 @@ const buttons = {
   underpay: "Underpay",
   overpay: "Overpay",
   mine: "Mine",
-  reorganize: "Reorganize",
+  reorganize: "Lose payment",
   expire: "Expire",
 } as const;
 const ribbon = "no real money";

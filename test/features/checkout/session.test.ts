@@ -416,7 +416,7 @@ describe("getCheckoutSession", () => {
         /^The invoice is paid, and 25\.0001 USDT more has arrived .* rest here in some minutes/,
       );
       expect(await (await fetch(lab.page)).text()).to.include(
-        "You can ask for it back here in some minutes",
+        "You can ask for a refund here in some minutes",
       );
       lab.change({ managedBy: "billing" });
       expect(await session()).to.include({ nextAction: "contact_merchant" });

@@ -8,7 +8,7 @@ export const testWords = {
   underpay: "Underpay",
   overpay: "Overpay",
   mine: "Mine",
-  reorganize: "Reorganize",
+  reorganize: "Lose payment",
   expire: "Expire",
   paid: "Paid. The payment will be in the next block.",
   underpaid: "Paid half. The payment will be in the next block.",
@@ -46,7 +46,7 @@ export const instructionWords = {
   sendNothingExpiredPart:
     "The invoice has expired, and {arrived} has arrived for it. Do not send anything else; contact {merchant} about this money.",
   sendNothingGone:
-    "The invoice has expired, and the network has taken its payment back. Do not send anything to its address; ask {merchant} for a new invoice.",
+    "The invoice has expired, and the network has taken its payment back. Do not send anything to its address. While your wallet shows that payment as sent or pending, wait; otherwise ask {merchant} for a new invoice.",
   askForRefund:
     "The invoice can no longer be paid, and {arrived} has arrived for it. Do not send anything else. Ask for the refund{ofOwed}: give the hash of the payment's transaction and an address of your own.",
   askForExcess:

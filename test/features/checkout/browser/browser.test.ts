@@ -378,7 +378,7 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
       "Underpay",
       "Overpay",
       "Mine",
-      "Reorganize",
+      "Lose payment",
       "Expire",
     ]);
   });

@@ -131,9 +131,11 @@ function draft(session: CheckoutSession, text: Catalogue): Draft {
     case "paid":
       return ["done", text.paidHeadline, text.paidLead, ...refundOr()];
     case "overpaid":
+      // The excess was sent back.
+      if (session.nextAction === "none") return ["done", text.paidHeadline, text.paidLead];
       return ["done", text.overpaidHeadline, text.overpaidLead, ...refundOr(text.overpaidAction)];
     case "paid_late": {
-      if (isZero(invoice.excessAmount)) {
+      if (isZero(invoice.excessAmount) || session.nextAction === "none") {
         return ["done", text.paidLateHeadline, text.paidLateLead, ...refundOr()];
       }
       const { overpaidHeadline, paidLateOverpaidLead } = text;

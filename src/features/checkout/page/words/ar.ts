@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Arabic. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e51638fe4701.
+ * of en.ts with the digest b958771912b7.
  */
 export const ar: Catalogue = {
   lang: "ar",
@@ -241,7 +241,7 @@ export const ar: Catalogue = {
   refundAmount: "اطلب استرداد {amount}",
   refundNext:
     "اضغط على الزر وأدخل عنوانًا من محفظتك أنت، أو عنوان الإيداع الخاص بك في منصة التداول لعملة {token} على شبكة {network}. يرسل {merchant} المبلغ المسترد يدويًا، وسترى هنا متى يكون في الطريق.",
-  refundSoon: "يمكنك طلب استرداده هنا خلال بضع دقائق، بعد أن تؤكد الشبكة الدفعة.",
+  refundSoon: "يمكنك طلب استرداد هنا خلال بضع دقائق، بعد أن تؤكد الشبكة الدفعة.",
   refundAsked:
     "طُلب استرداد {refund}. يرسله {merchant} يدويًا، وسترى هنا متى يكون في الطريق. لا شيء بعد بضعة أيام؟ تواصل مع {contact} واذكر هذا الرقم المرجعي: {reference}.",
   refundLead:
@@ -264,7 +264,7 @@ export const ar: Catalogue = {
   refundBadAddress: "لا يبدو هذا عنوانًا على شبكة {network}. انسخه من محفظتك مرة أخرى.",
   refundAddressRefused: "لن يصلك مبلغ يُعاد إلى هذا العنوان. أدخل عنوانًا من محفظتك أنت.",
   refunds: "المبالغ المستردة",
-  refundRequested: "{amount} إلى {address}: مطلوب. لم يرسله {merchant} بعد.",
+  refundRequested: "{amount} إلى {address}: مطلوب.",
   refundSent: "{amount} إلى {address}: أرسله {merchant}. نتحقق الآن من المعاملة.",
   refundConfirmed: "{amount} إلى {address}: تم رده.",
   refundRejected: "{amount} إلى {address}: رفضه {merchant}. السبب: {reason}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e51638fe4701.
+ * of en.ts with the digest b958771912b7.
  */
 export const de: Catalogue = {
   lang: "de",
@@ -263,7 +263,7 @@ export const de: Catalogue = {
   refundNext:
     "Drücken Sie auf den Knopf und geben Sie eine Adresse Ihrer eigenen Wallet an, oder Ihre Einzahlungsadresse bei einer Börse für {token} im Netzwerk {network}. {merchant} sendet die Rückerstattung von Hand, und Sie sehen hier, wenn sie unterwegs ist.",
   refundSoon:
-    "Sie können es hier in einigen Minuten zurückverlangen, sobald das Netzwerk die Zahlung bestätigt hat.",
+    "Sie können hier in einigen Minuten eine Rückerstattung verlangen, sobald das Netzwerk die Zahlung bestätigt hat.",
   refundAsked:
     "Eine Rückerstattung von {refund} wurde verlangt. {merchant} sendet den Betrag von Hand, und Sie sehen hier, wenn er unterwegs ist. Nach einigen Tagen noch nichts? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   refundLead:
@@ -288,7 +288,7 @@ export const de: Catalogue = {
   refundAddressRefused:
     "An dieser Adresse würde Sie die Rückerstattung nicht erreichen. Geben Sie eine Adresse Ihrer eigenen Wallet an.",
   refunds: "Rückerstattungen",
-  refundRequested: "{amount} an {address}: verlangt. {merchant} hat noch nichts gesendet.",
+  refundRequested: "{amount} an {address}: verlangt.",
   refundSent: "{amount} an {address}: von {merchant} gesendet. Wir prüfen die Transaktion.",
   refundConfirmed: "{amount} an {address}: zurückerstattet.",
   refundRejected: "{amount} an {address}: von {merchant} abgelehnt. Grund: {reason}",

@@ -278,7 +278,7 @@ export const en = {
     "Press the button and enter an address of your own wallet, or your exchange's deposit address for {token} on {network}. {merchant} sends the refund by hand, and you'll see here when it is on its way.",
   /** While what can be asked for is not confirmed yet. */
   refundSoon:
-    "You can ask for it back here in some minutes, when the network has confirmed the payment.",
+    "You can ask for a refund here in some minutes, when the network has confirmed the payment.",
   refundAsked:
     "A refund of {refund} was requested. {merchant} sends it by hand, and you'll see here when it is on its way. Nothing after a few days? Contact {contact} and tell them this reference: {reference}.",
   refundLead:
@@ -303,7 +303,7 @@ export const en = {
   refundAddressRefused:
     "A refund to this address would not reach you. Enter an address of your own wallet.",
   refunds: "Refunds",
-  refundRequested: "{amount} to {address}: requested. {merchant} has not sent it yet.",
+  refundRequested: "{amount} to {address}: requested.",
   refundSent: "{amount} to {address}: sent by {merchant}. We're checking the transaction.",
   refundConfirmed: "{amount} to {address}: refunded.",
   refundRejected: "{amount} to {address}: declined by {merchant}. Reason: {reason}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e51638fe4701.
+ * of en.ts with the digest b958771912b7.
  */
 export const es: Catalogue = {
   lang: "es",
@@ -257,7 +257,7 @@ export const es: Catalogue = {
   refundNext:
     "Pulsa el botón e indica una dirección de tu propia billetera, o tu dirección de depósito en un exchange para {token} en la red {network}. {merchant} envía el reembolso a mano, y aquí verás cuándo está en camino.",
   refundSoon:
-    "Podrás pedir aquí que te lo devuelvan en unos minutos, cuando la red haya confirmado el pago.",
+    "Podrás pedir aquí un reembolso en unos minutos, cuando la red haya confirmado el pago.",
   refundAsked:
     "Se ha pedido la devolución de {refund}. {merchant} lo envía a mano, y aquí verás cuándo está en camino. ¿Nada después de unos días? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   refundLead:
@@ -282,7 +282,7 @@ export const es: Catalogue = {
   refundAddressRefused:
     "Un reembolso a esta dirección no te llegaría. Escribe una dirección de tu propia billetera.",
   refunds: "Reembolsos",
-  refundRequested: "{amount} a {address}: solicitado. {merchant} aún no lo ha enviado.",
+  refundRequested: "{amount} a {address}: solicitado.",
   refundSent: "{amount} a {address}: enviado por {merchant}. Estamos comprobando la transacción.",
   refundConfirmed: "{amount} a {address}: reembolsado.",
   refundRejected: "{amount} a {address}: rechazado por {merchant}. Motivo: {reason}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e51638fe4701.
+ * of en.ts with the digest b958771912b7.
  */
 export const fr: Catalogue = {
   lang: "fr",
@@ -265,7 +265,7 @@ export const fr: Catalogue = {
   refundNext:
     "Appuyez sur le bouton et indiquez une adresse de votre propre portefeuille, ou votre adresse de dépôt sur une plateforme d’échange pour {token} sur le réseau {network}. {merchant} envoie le remboursement à la main, et vous verrez ici quand il est en route.",
   refundSoon:
-    "Vous pourrez en demander le remboursement ici dans quelques minutes, quand le réseau aura confirmé le paiement.",
+    "Vous pourrez demander un remboursement ici dans quelques minutes, quand le réseau aura confirmé le paiement.",
   refundAsked:
     "Un remboursement de {refund} a été demandé. {merchant} l’envoie à la main, et vous verrez ici quand il est en route. Rien après quelques jours\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   refundLead:
@@ -290,7 +290,7 @@ export const fr: Catalogue = {
   refundAddressRefused:
     "Un remboursement à cette adresse ne vous parviendrait pas. Saisissez une adresse de votre propre portefeuille.",
   refunds: "Remboursements",
-  refundRequested: "{amount} vers {address}\u00a0: demandé. {merchant} ne l’a pas encore envoyé.",
+  refundRequested: "{amount} vers {address}\u00a0: demandé.",
   refundSent:
     "{amount} vers {address}\u00a0: envoyé par {merchant}. Nous vérifions la transaction.",
   refundConfirmed: "{amount} vers {address}\u00a0: remboursé.",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Hindi. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e51638fe4701.
+ * of en.ts with the digest b958771912b7.
  */
 export const hi: Catalogue = {
   lang: "hi",
@@ -263,7 +263,7 @@ export const hi: Catalogue = {
   refundBadAddress: "यह {network} का पता नहीं लगता। इसे अपने वॉलेट से दोबारा कॉपी करें।",
   refundAddressRefused: "इस पते पर भेजा गया रिफ़ंड आप तक नहीं पहुँचेगा। अपने ही वॉलेट का पता डालें।",
   refunds: "रिफ़ंड",
-  refundRequested: "{address} पर {amount}: माँगा गया। {merchant} ने अभी तक नहीं भेजा है।",
+  refundRequested: "{address} पर {amount}: माँगा गया।",
   refundSent: "{address} पर {amount}: {merchant} ने भेजा। हम लेन-देन की जाँच कर रहे हैं।",
   refundConfirmed: "{address} पर {amount}: रिफ़ंड हो गया।",
   refundRejected: "{address} पर {amount}: {merchant} ने मना किया। कारण: {reason}",

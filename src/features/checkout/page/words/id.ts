@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest e51638fe4701.
+ * those of en.ts with the digest b958771912b7.
  */
 export const id: Catalogue = {
   lang: "id",
@@ -262,7 +262,7 @@ export const id: Catalogue = {
   refundNext:
     "Tekan tombolnya dan masukkan alamat dompet Anda sendiri, atau alamat deposit Anda di exchange untuk {token} di jaringan {network}. {merchant} mengirim pengembalian dana secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim.",
   refundSoon:
-    "Anda dapat memintanya kembali di sini dalam beberapa menit, setelah jaringan mengonfirmasi pembayaran.",
+    "Anda dapat meminta pengembalian dana di sini dalam beberapa menit, setelah jaringan mengonfirmasi pembayaran.",
   refundAsked:
     "Pengembalian {refund} telah diminta. {merchant} mengirimnya secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim. Belum ada kabar setelah beberapa hari? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   refundLead:
@@ -287,7 +287,7 @@ export const id: Catalogue = {
   refundAddressRefused:
     "Pengembalian ke alamat ini tidak akan sampai kepada Anda. Masukkan alamat dompet Anda sendiri.",
   refunds: "Pengembalian dana",
-  refundRequested: "{amount} ke {address}: diminta. {merchant} belum mengirimnya.",
+  refundRequested: "{amount} ke {address}: diminta.",
   refundSent: "{amount} ke {address}: dikirim oleh {merchant}. Kami sedang memeriksa transaksinya.",
   refundConfirmed: "{amount} ke {address}: dikembalikan.",
   refundRejected: "{amount} ke {address}: ditolak oleh {merchant}. Alasan: {reason}",

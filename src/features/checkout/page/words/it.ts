@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e51638fe4701.
+ * of en.ts with the digest b958771912b7.
  */
 export const it: Catalogue = {
   lang: "it",
@@ -260,7 +260,7 @@ export const it: Catalogue = {
   refundNext:
     "Premi il pulsante e indica un indirizzo del tuo wallet, o il tuo indirizzo di deposito presso un exchange per {token} sulla rete {network}. {merchant} invia il rimborso a mano, e qui vedrai quando è in viaggio.",
   refundSoon:
-    "Potrai chiederne qui il rimborso tra qualche minuto, quando la rete avrà confermato il pagamento.",
+    "Potrai chiedere qui un rimborso tra qualche minuto, quando la rete avrà confermato il pagamento.",
   refundAsked:
     "È stato chiesto il rimborso di {refund}. {merchant} lo invia a mano, e qui vedrai quando è in viaggio. Ancora nulla dopo qualche giorno? Contatta {contact} e indica questo riferimento: {reference}.",
   refundLead:
@@ -285,7 +285,7 @@ export const it: Catalogue = {
   refundAddressRefused:
     "Un rimborso a questo indirizzo non ti arriverebbe. Inserisci un indirizzo del tuo wallet.",
   refunds: "Rimborsi",
-  refundRequested: "{amount} a {address}: richiesto. {merchant} non l’ha ancora inviato.",
+  refundRequested: "{amount} a {address}: richiesto.",
   refundSent: "{amount} a {address}: inviato da {merchant}. Stiamo controllando la transazione.",
   refundConfirmed: "{amount} a {address}: rimborsato.",
   refundRejected: "{amount} a {address}: rifiutato da {merchant}. Motivo: {reason}",

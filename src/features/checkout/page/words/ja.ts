@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Japanese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest e51638fe4701.
+ * those of en.ts with the digest b958771912b7.
  */
 export const ja: Catalogue = {
   lang: "ja",
@@ -284,7 +284,7 @@ export const ja: Catalogue = {
   refundAddressRefused:
     "このアドレスへの返金はお手元に届きません。ご自身のウォレットのアドレスを入力してください。",
   refunds: "返金",
-  refundRequested: "{amount}（{address} 宛て）：依頼済み。{merchant} はまだ送金していません。",
+  refundRequested: "{amount}（{address} 宛て）：依頼済み。",
   refundSent:
     "{amount}（{address} 宛て）：{merchant} が送金しました。トランザクションを確認しています。",
   refundConfirmed: "{amount}（{address} 宛て）：返金済み。",

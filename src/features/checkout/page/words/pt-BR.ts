@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest e51638fe4701.
+ * texts are those of en.ts with the digest b958771912b7.
  */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
@@ -257,7 +257,7 @@ export const ptBR: Catalogue = {
   refundNext:
     "Toque no botão e informe um endereço da sua própria carteira, ou o seu endereço de depósito em uma corretora para {token} na rede {network}. {merchant} envia o reembolso manualmente, e você verá aqui quando ele estiver a caminho.",
   refundSoon:
-    "Você poderá pedir a devolução aqui em alguns minutos, quando a rede tiver confirmado o pagamento.",
+    "Você poderá pedir um reembolso aqui em alguns minutos, quando a rede tiver confirmado o pagamento.",
   refundAsked:
     "Foi pedido o reembolso de {refund}. {merchant} envia o valor manualmente, e você verá aqui quando ele estiver a caminho. Nada depois de alguns dias? Fale com {contact} e informe este código de referência: {reference}.",
   refundLead:
@@ -282,7 +282,7 @@ export const ptBR: Catalogue = {
   refundAddressRefused:
     "Um reembolso para este endereço não chegaria até você. Informe um endereço da sua própria carteira.",
   refunds: "Reembolsos",
-  refundRequested: "{amount} para {address}: solicitado. {merchant} ainda não enviou.",
+  refundRequested: "{amount} para {address}: solicitado.",
   refundSent: "{amount} para {address}: enviado por {merchant}. Estamos conferindo a transação.",
   refundConfirmed: "{amount} para {address}: reembolsado.",
   refundRejected: "{amount} para {address}: recusado por {merchant}. Motivo: {reason}",

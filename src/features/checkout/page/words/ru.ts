@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Russian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e51638fe4701. Names and durations stand in the nominative, because neither is declined here.
+ * of en.ts with the digest b958771912b7. Names and durations stand in the nominative, because neither is declined here.
  */
 export const ru: Catalogue = {
   lang: "ru",
@@ -257,7 +257,7 @@ export const ru: Catalogue = {
   refundNext:
     "Нажмите кнопку и укажите адрес своего кошелька или свой адрес для пополнения {token} в сети {network} на бирже. Продавец {merchant} отправляет возврат вручную, и вы увидите здесь, когда он в пути.",
   refundSoon:
-    "Вы сможете запросить возврат здесь через несколько минут, когда сеть подтвердит платёж.",
+    "Вы сможете запросить здесь возврат через несколько минут, когда сеть подтвердит платёж.",
   refundAsked:
     "Запрошен возврат {refund}. Продавец {merchant} отправляет деньги вручную, и вы увидите здесь, когда они в пути. Через несколько дней всё ещё ничего? Обратитесь к продавцу {contact} и укажите этот номер платежа: {reference}.",
   refundLead:
@@ -280,7 +280,7 @@ export const ru: Catalogue = {
   refundBadAddress: "Это не похоже на адрес в сети {network}. Скопируйте его из кошелька ещё раз.",
   refundAddressRefused: "Возврат на этот адрес до вас не дойдёт. Укажите адрес своего кошелька.",
   refunds: "Возвраты",
-  refundRequested: "{amount} на {address}: запрошено. Продавец {merchant} ещё не отправил деньги.",
+  refundRequested: "{amount} на {address}: запрошено.",
   refundSent: "{amount} на {address}: отправлено продавцом {merchant}. Мы проверяем транзакцию.",
   refundConfirmed: "{amount} на {address}: возвращено.",
   refundRejected: "{amount} на {address}: продавец {merchant} отказал. Причина: {reason}",

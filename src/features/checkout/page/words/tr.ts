@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest e51638fe4701. Values take no suffixes, because the vowels of a suffix depend on the value.
+ * of en.ts with the digest b958771912b7. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -254,7 +254,7 @@ export const tr: Catalogue = {
   refundAmount: "{amount} tutarını geri iste",
   refundNext:
     "Düğmeye basın ve kendi cüzdanınızın bir adresini ya da borsadaki {token} yatırma adresinizi ({network} ağı) girin. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz.",
-  refundSoon: "Ağ ödemeyi onayladığında, birkaç dakika içinde iadeyi buradan isteyebilirsiniz.",
+  refundSoon: "Ağ ödemeyi onayladığında, birkaç dakika içinde buradan iade isteyebilirsiniz.",
   refundAsked:
     "{refund} tutarının iadesi istendi. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz. Birkaç gün sonra hâlâ bir şey yok mu? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   refundLead:
@@ -278,7 +278,7 @@ export const tr: Catalogue = {
   refundAddressRefused:
     "Bu adrese yapılan iade size ulaşmaz. Kendi cüzdanınızın bir adresini girin.",
   refunds: "İadeler",
-  refundRequested: "{amount}, {address} adresine: istendi. {merchant} henüz göndermedi.",
+  refundRequested: "{amount}, {address} adresine: istendi.",
   refundSent: "{amount}, {address} adresine: {merchant} gönderdi. İşlemi kontrol ediyoruz.",
   refundConfirmed: "{amount}, {address} adresine: iade edildi.",
   refundRejected: "{amount}, {address} adresine: {merchant} reddetti. Neden: {reason}",

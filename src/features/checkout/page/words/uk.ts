@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Ukrainian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest e51638fe4701. Names and durations stand in the nominative, because neither is declined
+ * those of en.ts with the digest b958771912b7. Names and durations stand in the nominative, because neither is declined
  * here.
  */
 export const uk: Catalogue = {
@@ -258,7 +258,7 @@ export const uk: Catalogue = {
   refundNext:
     "Натисніть кнопку й укажіть адресу свого гаманця або свою адресу для поповнення {token} у мережі {network} на біржі. Продавець {merchant} надсилає повернення вручну, і ви побачите тут, коли воно в дорозі.",
   refundSoon:
-    "Ви зможете попросити про повернення тут за кілька хвилин, коли мережа підтвердить платіж.",
+    "Ви зможете попросити тут про повернення за кілька хвилин, коли мережа підтвердить платіж.",
   refundAsked:
     "Запитано повернення {refund}. Продавець {merchant} надсилає гроші вручну, і ви побачите тут, коли вони в дорозі. За кілька днів усе ще нічого? Зверніться до продавця {contact} і вкажіть цей номер платежу: {reference}.",
   refundLead:
@@ -281,7 +281,7 @@ export const uk: Catalogue = {
   refundBadAddress: "Це не схоже на адресу в мережі {network}. Скопіюйте її з гаманця ще раз.",
   refundAddressRefused: "Повернення на цю адресу до вас не дійде. Вкажіть адресу свого гаманця.",
   refunds: "Повернення",
-  refundRequested: "{amount} на {address}: запитано. Продавець {merchant} ще не надіслав гроші.",
+  refundRequested: "{amount} на {address}: запитано.",
   refundSent: "{amount} на {address}: надіслано продавцем {merchant}. Ми перевіряємо транзакцію.",
   refundConfirmed: "{amount} на {address}: повернено.",
   refundRejected: "{amount} на {address}: продавець {merchant} відмовив. Причина: {reason}",

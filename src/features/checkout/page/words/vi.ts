@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest e51638fe4701.
+ * those of en.ts with the digest b958771912b7.
  */
 export const vi: Catalogue = {
   lang: "vi",
@@ -261,7 +261,7 @@ export const vi: Catalogue = {
   refundNext:
     "Hãy nhấn nút và nhập một địa chỉ ví của chính bạn, hoặc địa chỉ nạp {token} trên mạng {network} của bạn tại sàn giao dịch. {merchant} tự gửi tiền hoàn, và bạn sẽ thấy ở đây khi tiền được gửi đi.",
   refundSoon:
-    "Bạn có thể yêu cầu hoàn lại tại đây sau vài phút, khi mạng đã xác nhận khoản thanh toán.",
+    "Bạn có thể yêu cầu hoàn tiền tại đây sau vài phút, khi mạng đã xác nhận khoản thanh toán.",
   refundAsked:
     "Đã có yêu cầu hoàn {refund}. {merchant} tự gửi tiền, và bạn sẽ thấy ở đây khi tiền được gửi đi. Vài ngày sau vẫn chưa có gì? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   refundLead:
@@ -286,7 +286,7 @@ export const vi: Catalogue = {
   refundAddressRefused:
     "Tiền hoàn đến địa chỉ này sẽ không tới bạn. Hãy nhập địa chỉ ví của chính bạn.",
   refunds: "Hoàn tiền",
-  refundRequested: "{amount} đến {address}: đã yêu cầu. {merchant} chưa gửi.",
+  refundRequested: "{amount} đến {address}: đã yêu cầu.",
   refundSent: "{amount} đến {address}: {merchant} đã gửi. Chúng tôi đang kiểm tra giao dịch.",
   refundConfirmed: "{amount} đến {address}: đã hoàn.",
   refundRejected: "{amount} đến {address}: {merchant} từ chối. Lý do: {reason}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest e51638fe4701.
+ * texts are those of en.ts with the digest b958771912b7.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
@@ -247,7 +247,7 @@ export const zhHans: Catalogue = {
   refundBadAddress: "这看起来不是 {network} 的地址。请从您的钱包重新复制。",
   refundAddressRefused: "退款到此地址不会到达您手中。请输入您自己钱包的地址。",
   refunds: "退款",
-  refundRequested: "{amount} 退至 {address}：已申请。{merchant} 尚未发送。",
+  refundRequested: "{amount} 退至 {address}：已申请。",
   refundSent: "{amount} 退至 {address}：{merchant} 已发送。我们正在核实这笔交易。",
   refundConfirmed: "{amount} 退至 {address}：已退款。",
   refundRejected: "{amount} 退至 {address}：{merchant} 已拒绝。原因：{reason}",
