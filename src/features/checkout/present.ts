@@ -339,7 +339,6 @@ function instructions(view: CheckoutView, step: PayersStep, arrived: readonly Mo
     owed: invoice.owed.units === 0n ? "The payment" : amountText(invoice.owed),
     refund: refundedText(refunds, "sent"),
     returned: refundedText(refunds, "confirmed"),
-    ofOwed: invoice.owed.units === 0n ? "" : ` of ${amountText(invoice.owed)}`,
     reason: (rejection ?? "").replace(/\.$/, ""),
   });
 }
@@ -378,9 +377,9 @@ function wordsOf(
   if (notices.includes("payment_moved")) {
     return state === "canceled" ? "sendNothingCanceledMoved" : "sendNothingExpiredMoved";
   }
-  if (state === "expired_unpaid" && invoice.exception === "reverted") return "sendNothingGone";
-  const isReturned = refunds.some(({ status }) => status === "confirmed");
-  return state === "expired_unpaid" && isReturned ? "sendNothingReturned" : restInstructions[state];
+  if (state !== "expired_unpaid") return restInstructions[state];
+  if (refunds.some(({ status }) => status === "confirmed")) return "sendNothingReturned";
+  return invoice.exception === "reverted" ? "sendNothingGone" : "sendNothingExpired";
 }
 
 /** Whether the excess of a paid invoice is all that can be returned: less is left after a refund, more beside a rejected payment. */

@@ -193,16 +193,19 @@ function isRefundComing(
   state: CheckoutState,
   { invoice, payments, network, networkState }: NextInputs,
 ): boolean {
-  if (state === "expired_unpaid" || state === "canceled") {
-    const cursorHeight = networkState?.cursorHeight ?? -1;
-    const isOpen = ({ status, blockHeight, network: id }: NextInputs["payments"][number]) =>
-      status === "rejected" && id === network.id && blockHeight > cursorHeight;
-    return invoice.owed.units > 0n && payments.some(isOpen);
-  }
-  const isSpare = isPaid(state) ? isOverpaid(invoice) : state === "expired_partly_paid";
   // Nobody asks for money of an invoice that the platform manages.
-  const isAskable = isSpare && invoice.managedBy === null;
-  return isAskable && payments.some(({ status }) => status === "confirming");
+  if (invoice.managedBy !== null) return false;
+  const cursorHeight = networkState?.cursorHeight ?? -1;
+  const isRejectedInOpenBlock = payments.some(
+    ({ status, blockHeight, network: id, amount, refundRequested, refunded }) =>
+      status === "rejected" &&
+      id === network.id &&
+      blockHeight > cursorHeight &&
+      amount > refundRequested + refunded,
+  );
+  if (isRejectedInOpenBlock && invoice.owed.units > 0n) return true;
+  const isSpare = isPaid(state) ? isOverpaid(invoice) : state === "expired_partly_paid";
+  return isSpare && payments.some(({ status }) => status === "confirming");
 }
 
 export function isPaid(state: CheckoutState): boolean {

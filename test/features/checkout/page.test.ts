@@ -464,6 +464,41 @@ describe("the page of a checkout", () => {
     }
   });
 
+  it("does not say that all money was sent back while other money is owed", async () => {
+    lab = await openLab("tron");
+    scenes.find(({ name }) => name === "expired unpaid")?.set(lab, "tron");
+    const amount = inUsdt("12.50").units;
+    const returned = aPayment({ status: "rejected", amount, refunded: amount, isSpare: false });
+    const other = { id: "pay_01jd7v0000000000000000000b", transactionHash: aHash("b") } as const;
+    lab.world.payments = [
+      returned,
+      { ...returned, ...other, refunded: 0n, blockHeight: 900_000_000 },
+    ];
+    lab.world.refunds = [aRefund({ status: "confirmed", amount })];
+    lab.change({ owed: inUsdt("12.50") });
+    const text = textOf(await html());
+    expect(text).to.contain("You can ask for a refund here in some minutes");
+    expect(text).not.to.contain("Your money was sent back").and.not.to.contain("new link");
+    // Nothing of the second payment is left either.
+    lab.world.payments = [returned];
+    lab.change({ owed: inUsdt("0.00") });
+    expect(textOf(await html())).to.contain("Your money was sent back");
+  });
+
+  it("goes on about the transaction that is looked for while a refund is under way", async () => {
+    lab = await openLab("tron");
+    scenes.find(({ name }) => name === "expired unpaid")?.set(lab, "tron");
+    lab.world.claims = [{ transactionHash: aHash("c"), result: "looking" }];
+    const looks = "Please don't pay again. You can close this page and come back.";
+    for (const status of ["requested", "sent", "confirmed"] as const) {
+      lab.world.refunds = [aRefund({ status })];
+      lab.change({});
+      const text = textOf(await html());
+      expect(text, status).to.contain("Looking for your transaction").and.to.contain(looks);
+      expect(text.includes("was requested."), status).to.equal(status === "requested");
+    }
+  });
+
   it("says that the payment was moved to another invoice, and asks nobody to wait for it", async () => {
     for (const [status, name] of [
       ["expired", "expired unpaid"],
@@ -477,6 +512,7 @@ describe("the page of a checkout", () => {
       expect(text).to.contain(
         "Café Zürich has moved the payment that arrived here to another invoice.",
       );
+      expect(text).to.contain("for its link.");
       expect(text).not.to.contain("Already sent it?").and.not.to.contain("new link");
       if (status === "expired") await lab.close();
     }

@@ -391,7 +391,9 @@ describe("getCheckoutSession", () => {
     lab.world.payments = [aPayment({ status: "confirming", amount: inUsdt("10.00").units })];
     const part = await shown({ status: "expired", paidAt: null, ...received("10.00", "15.0001") });
     expect(part).to.include({ state: "expired_partly_paid", nextAction: "wait" });
-    expect(part.words).to.match(/10\.00 USDT has arrived .* refund here in some minutes/);
+    expect(part.words).to.match(
+      /10\.00 USDT has arrived .* refund on this payment's page in some minutes/,
+    );
     // The chain is final without the payment.
     lab.world.payments = [aPayment({ status: "reverted" })];
     const gone = await shown({ exception: "reverted", ...received("0.00", "25.0001") });
@@ -413,7 +415,7 @@ describe("getCheckoutSession", () => {
       const waiting = await session();
       expect(waiting.nextAction, exception).to.equal("wait");
       expect(waiting.paymentInstructions).to.match(
-        /^The invoice is paid, and 25\.0001 USDT more has arrived .* rest here in some minutes/,
+        /^The invoice is paid, and more has arrived .* rest on this payment's page in some minutes/,
       );
       expect(await (await fetch(lab.page)).text()).to.include(
         "You can ask for a refund here in some minutes",
@@ -424,6 +426,14 @@ describe("getCheckoutSession", () => {
     lab.world.payments = [aPayment(), { ...second, status: "confirmed" }];
     lab.change({ managedBy: null });
     expect(await session()).to.include({ nextAction: "request_refund" });
+    // Beside a paid invoice, a payment that was not accepted, in a block that is not final.
+    const other = { ...second, isSpare: false, blockHeight: 900_000_000 };
+    lab.world.payments = [aPayment(), { ...other, status: "rejected" }];
+    lab.change({ ...received("25.0001"), exception: "none", owed: inUsdt("25.0001") });
+    expect(await session()).to.include({ state: "paid", nextAction: "wait" });
+    lab.world.payments = [aPayment(), { ...other, status: "rejected", refunded: second.amount }];
+    lab.change({ owed: inUsdt("0.00") });
+    expect(await session()).to.include({ state: "paid", nextAction: "none" });
   });
 
   it("lets the payer wait while the refund of a payment that was not accepted cannot be requested yet", async () => {

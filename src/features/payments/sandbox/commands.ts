@@ -64,12 +64,16 @@ export const sandboxCommands = [
     arguments: [
       {
         ...invoiceArgument,
-        description: "from whose newest payment on; such as inv_01h…, or your externalId",
+        description:
+          "such as inv_01h…, or your externalId: the blocks from its newest payment on are replaced",
         isOptional: true,
       },
     ],
     flags: [
-      { flags: "--blocks <number>", description: "instead of an invoice: the newest blocks" },
+      {
+        flags: "--blocks <number>",
+        description: "the number of newest blocks, instead of an invoice",
+      },
       drop,
     ],
     examples: [

@@ -217,19 +217,17 @@ function expiredDraft(
   text: Catalogue,
   notices: readonly string[],
 ): Draft {
+  if (isMoved(session)) return ["over", text.expiredHeadline, text.paymentMoved];
   if (!isRefundNext(session) && !isLeftToMerchant(session)) {
     const isFailed = session.notices.includes("transaction_failed");
     if (isFailed) return ["over", text.sentFailedHeadline, ...notices, text.newLink];
     if (isLookedFor(session)) {
       const steps = [...lookingSteps(session, text), text.lookingOver];
-      return ["working", text.lookingHeadline, ...notices, ...refundStep(session, text, ...steps)];
+      return ["working", text.lookingHeadline, ...notices, ...steps, ...refundStep(session, text)];
     }
   }
-  if (isAllReturned(session) && refusedSteps(session, text) === null) {
-    const isConfirmed = session.refunds.every(({ status }) => status !== "sent");
-    const headline = isConfirmed ? text.returnedHeadline : text.returningHeadline;
-    return ["over", headline, ...notices, text.returnedLead];
-  }
+  const returned = returnedHeadline(session, text);
+  if (returned !== null) return ["over", returned, ...notices, text.returnedLead];
   return ["over", text.expiredHeadline, ...notices, ...expiredSteps(session, text)];
 }
 
@@ -238,13 +236,16 @@ function isMoved({ notices }: CheckoutSession): boolean {
   return notices.includes("payment_moved");
 }
 
-/** Whether the merchant has sent back everything that had arrived. */
-function isAllReturned({ arrivedAmounts, refunds }: CheckoutSession): boolean {
-  return (
-    arrivedAmounts.length === 0 &&
-    refunds.some(({ status }) => status === "sent" || status === "confirmed") &&
-    refunds.every(({ status }) => status !== "requested")
-  );
+/** Returns the headline of an expired payment whose money is sent back; null unless nothing else is owed or asked for. */
+function returnedHeadline(
+  { nextAction, refunds }: CheckoutSession,
+  text: Catalogue,
+): string | null {
+  const has = (wanted: CheckoutSession["refunds"][number]["status"]) =>
+    refunds.some(({ status }) => status === wanted);
+  if (has("requested")) return null;
+  if (has("sent")) return text.returningHeadline;
+  return has("confirmed") && nextAction === "request_new_link" ? text.returnedHeadline : null;
 }
 
 /** Whether money is left over that the payer cannot ask back any more, of an invoice that nothing counts for. */
@@ -262,16 +263,10 @@ function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
   if (isRefundNext(session)) return [text.notNeededLead, text.refundNext];
   if (isLeftToMerchant(session)) return leftSteps(text);
   const refused = refusedSteps(session, text);
-  // A payer who can ask for money back later needs no new link.
-  const isComing = session.nextAction === "wait" && session.refunds.length === 0;
-  if (isComing && refused === null) return refundStep(session, text);
-  if (refused !== null) return [...refundStep(session, text, ...refused), text.expiredElse];
-  if (isMoved(session)) return refundStep(session, text);
-  // A payer who has asked for a refund has sent something.
-  const isAsked = session.refunds.some(({ status }) => status === "requested");
-  return isAsked
-    ? [text.refundAsked, text.expiredElse]
-    : [...refundStep(session, text, text.expiredSent), text.expiredLead];
+  if (refused !== null) return [...refused, ...refundStep(session, text), text.expiredElse];
+  // A payer who waits for money needs no new link.
+  if (session.nextAction === "wait") return [...refundStep(session, text), text.expiredElse];
+  return [...refundStep(session, text, text.expiredSent), text.expiredLead];
 }
 
 /** Whether the transaction that was entered last is not the payment, so that another one may be. */

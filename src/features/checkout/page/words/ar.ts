@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Arabic. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest b958771912b7.
+ * of en.ts with the digest 4d39ba732a22.
  */
 export const ar: Catalogue = {
   lang: "ar",
@@ -146,11 +146,11 @@ export const ar: Catalogue = {
   expiredSent:
     "هل أرسلتها بالفعل؟ يُرجى عدم إرسالها مرة أخرى: ما زال من الممكن أن تظهر هنا، فاحتفظ برابط هذه الصفحة. لم تظهر هنا حتى بعد ساعة من إرسالها؟ تواصل مع {contact} واذكر هذا الرقم المرجعي: {reference}.",
   paymentMoved:
-    "نقل {merchant} الدفعة التي وصلت هنا إلى فاتورة أخرى. يُرجى عدم إرسال أي شيء إلى هذا العنوان.",
+    "نقل {merchant} الدفعة التي وصلت هنا إلى فاتورة أخرى. يُرجى عدم إرسال أي شيء إلى هذا العنوان. اطلب رابطها من {contact}.",
   returnedHeadline: "أُعيدت أموالك إليك",
   returningHeadline: "المبلغ المسترد في الطريق إليك",
   returnedLead:
-    "أعاد {merchant} إرسال {returned}. يُرجى عدم إرسال أي شيء الآن. ما زلت تريد الدفع؟ اطلب من {merchant} رابطًا جديدًا.",
+    "أعاد {merchant} إليك {returned}. يُرجى عدم إرسال أي شيء الآن. ما زلت تريد الدفع؟ اطلب من {merchant} رابطًا جديدًا.",
   expiredPartlyHeadline: "لم يُدفع سوى جزء",
   expiredPartlyLead:
     "استلم {merchant} مبلغ {received} من أصل {payable}. انتهى وقت الدفع، فيُرجى عدم إرسال الباقي.",
@@ -264,7 +264,7 @@ export const ar: Catalogue = {
   refundBadAddress: "لا يبدو هذا عنوانًا على شبكة {network}. انسخه من محفظتك مرة أخرى.",
   refundAddressRefused: "لن يصلك مبلغ يُعاد إلى هذا العنوان. أدخل عنوانًا من محفظتك أنت.",
   refunds: "المبالغ المستردة",
-  refundRequested: "{amount} إلى {address}: مطلوب.",
+  refundRequested: "{amount} إلى {address}: طُلب الاسترداد.",
   refundSent: "{amount} إلى {address}: أرسله {merchant}. نتحقق الآن من المعاملة.",
   refundConfirmed: "{amount} إلى {address}: تم رده.",
   refundRejected: "{amount} إلى {address}: رفضه {merchant}. السبب: {reason}",

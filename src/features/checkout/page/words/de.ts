@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest b958771912b7.
+ * of en.ts with the digest 4d39ba732a22.
  */
 export const de: Catalogue = {
   lang: "de",
@@ -158,7 +158,7 @@ export const de: Catalogue = {
   expiredSent:
     "Schon gesendet? Bitte senden Sie nicht noch einmal: Ihre Zahlung kann hier noch erscheinen. Bewahren Sie deshalb den Link zu dieser Seite auf. Eine Stunde nach dem Senden noch immer nicht hier? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   paymentMoved:
-    "{merchant} hat die Zahlung, die hier ankam, einer anderen Rechnung zugeordnet. Bitte senden Sie nichts an diese Adresse.",
+    "{merchant} hat die Zahlung, die hier ankam, einer anderen Rechnung zugeordnet. Bitte senden Sie nichts an diese Adresse. Bitten Sie {contact} um deren Link.",
   returnedHeadline: "Ihr Geld wurde zurückgesendet",
   returningHeadline: "Ihre Rückerstattung ist unterwegs",
   returnedLead:

@@ -170,7 +170,7 @@ export const en = {
   expiredSent:
     "Already sent it? Please don't send it again: it can still appear here, so keep the link to this page. Is it still not here an hour after you sent it? Contact {contact} and tell them this reference: {reference}.",
   paymentMoved:
-    "{merchant} has moved the payment that arrived here to another invoice. Please don't send anything to this address.",
+    "{merchant} has moved the payment that arrived here to another invoice. Please don't send anything to this address. Ask {contact} for its link.",
   /** Instead, if what had arrived was sent back. */
   returnedHeadline: "Your money was sent back",
   /** The same before the refund is confirmed. */

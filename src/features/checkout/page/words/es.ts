@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest b958771912b7.
+ * of en.ts with the digest 4d39ba732a22.
  */
 export const es: Catalogue = {
   lang: "es",
@@ -157,7 +157,7 @@ export const es: Catalogue = {
   expiredSent:
     "¿Ya lo enviaste? No lo envíes otra vez: todavía puede aparecer aquí, así que guarda el enlace de esta página. ¿Sigue sin aparecer aquí una hora después de enviarlo? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   paymentMoved:
-    "{merchant} ha asignado el pago que llegó aquí a otra factura. No envíes nada a esta dirección.",
+    "{merchant} ha asignado el pago que llegó aquí a otra factura. No envíes nada a esta dirección. Pide su enlace a {contact}.",
   returnedHeadline: "Tu dinero ha sido devuelto",
   returningHeadline: "Tu reembolso está en camino",
   returnedLead:

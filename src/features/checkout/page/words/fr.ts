@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest b958771912b7.
+ * of en.ts with the digest 4d39ba732a22.
  */
 export const fr: Catalogue = {
   lang: "fr",
@@ -160,7 +160,7 @@ export const fr: Catalogue = {
   expiredSent:
     "Vous avez déjà payé\u00a0? Ne payez pas une deuxième fois\u00a0: votre paiement peut encore s’afficher ici, gardez donc le lien de cette page. Toujours pas ici une heure après l’envoi\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   paymentMoved:
-    "{merchant} a affecté le paiement arrivé ici à une autre facture. N’envoyez rien à cette adresse.",
+    "{merchant} a affecté le paiement arrivé ici à une autre facture. N’envoyez rien à cette adresse. Demandez son lien à {contact}.",
   returnedHeadline: "Votre argent vous a été renvoyé",
   returningHeadline: "Votre remboursement est en route",
   returnedLead:

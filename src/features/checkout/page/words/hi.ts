@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Hindi. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest b958771912b7.
+ * of en.ts with the digest 4d39ba732a22.
  */
 export const hi: Catalogue = {
   lang: "hi",
@@ -145,7 +145,8 @@ export const hi: Catalogue = {
     "पेमेंट करने का समय भी खत्म हो गया है, इसलिए कृपया अभी कुछ न भेजें। नए लिंक के लिए {contact} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
   expiredSent:
     "पहले ही भेज चुके हैं? कृपया दोबारा न भेजें: आपका पेमेंट अब भी यहाँ दिख सकता है, इसलिए इस पेज का लिंक संभालकर रखें। भेजने के एक घंटे बाद भी यहाँ नहीं है? {contact} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
-  paymentMoved: "{merchant} ने यहाँ आए पेमेंट को किसी दूसरे इनवॉइस में डाल दिया है। कृपया इस पते पर कुछ न भेजें।",
+  paymentMoved:
+    "{merchant} ने यहाँ आए पेमेंट को किसी दूसरे इनवॉइस में डाल दिया है। कृपया इस पते पर कुछ न भेजें। उसका लिंक {contact} से माँगें।",
   returnedHeadline: "आपका पैसा वापस भेज दिया गया",
   returningHeadline: "आपका रिफ़ंड रास्ते में है",
   returnedLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest b958771912b7.
+ * those of en.ts with the digest 4d39ba732a22.
  */
 export const id: Catalogue = {
   lang: "id",
@@ -159,7 +159,7 @@ export const id: Catalogue = {
   expiredSent:
     "Sudah mengirim? Mohon jangan kirim lagi: pembayaran Anda masih dapat muncul di sini, jadi simpan tautan halaman ini. Masih belum ada di sini satu jam setelah dikirim? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   paymentMoved:
-    "{merchant} telah memindahkan pembayaran yang masuk di sini ke tagihan lain. Mohon jangan kirim apa pun ke alamat ini.",
+    "{merchant} telah memindahkan pembayaran yang masuk di sini ke tagihan lain. Mohon jangan kirim apa pun ke alamat ini. Mintalah tautannya kepada {contact}.",
   returnedHeadline: "Uang Anda telah dikirim kembali",
   returningHeadline: "Pengembalian dana Anda sedang dikirim",
   returnedLead:

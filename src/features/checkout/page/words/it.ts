@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest b958771912b7.
+ * of en.ts with the digest 4d39ba732a22.
  */
 export const it: Catalogue = {
   lang: "it",
@@ -158,7 +158,7 @@ export const it: Catalogue = {
   expiredSent:
     "Hai già pagato? Non pagare di nuovo: il pagamento può ancora apparire qui, quindi conserva il link a questa pagina. Un’ora dopo l’invio non è ancora qui? Contatta {contact} e indica questo riferimento: {reference}.",
   paymentMoved:
-    "{merchant} ha assegnato il pagamento arrivato qui a un’altra fattura. Non inviare nulla a questo indirizzo.",
+    "{merchant} ha assegnato il pagamento arrivato qui a un’altra fattura. Non inviare nulla a questo indirizzo. Chiedi il suo link a {contact}.",
   returnedHeadline: "Il tuo denaro è stato restituito",
   returningHeadline: "Il tuo rimborso è in arrivo",
   returnedLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Japanese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest b958771912b7.
+ * those of en.ts with the digest 4d39ba732a22.
  */
 export const ja: Catalogue = {
   lang: "ja",
@@ -157,7 +157,7 @@ export const ja: Catalogue = {
   expiredSent:
     "すでに送った場合は、再度送らないでください。お支払いはまだここに表示されることがありますので、このページのリンクを保存してください。送金から 1 時間たってもここに表示されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   paymentMoved:
-    "{merchant} は、ここに届いたお支払いを別の請求に充当しました。このアドレスには何も送らないでください。",
+    "{merchant} は、ここに届いたお支払いを別の請求に充当しました。このアドレスには何も送らないでください。そのリンクは {contact} にお問い合わせください。",
   returnedHeadline: "お支払いは返金されました",
   returningHeadline: "返金を送信中です",
   returnedLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest b958771912b7.
+ * texts are those of en.ts with the digest 4d39ba732a22.
  */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
@@ -157,7 +157,7 @@ export const ptBR: Catalogue = {
   expiredSent:
     "Já enviou? Não envie de novo: o pagamento ainda pode aparecer aqui, por isso guarde o link desta página. Ainda não está aqui uma hora depois do envio? Fale com {contact} e informe este código de referência: {reference}.",
   paymentMoved:
-    "{merchant} transferiu o pagamento que chegou aqui para outra fatura. Não envie nada para este endereço.",
+    "{merchant} transferiu o pagamento que chegou aqui para outra fatura. Não envie nada para este endereço. Peça o link dela a {contact}.",
   returnedHeadline: "Seu dinheiro foi devolvido",
   returningHeadline: "Seu reembolso está a caminho",
   returnedLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Russian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest b958771912b7. Names and durations stand in the nominative, because neither is declined here.
+ * of en.ts with the digest 4d39ba732a22. Names and durations stand in the nominative, because neither is declined here.
  */
 export const ru: Catalogue = {
   lang: "ru",
@@ -156,7 +156,7 @@ export const ru: Catalogue = {
   expiredSent:
     "Уже отправили? Не отправляйте повторно: платёж ещё может появиться здесь, поэтому сохраните ссылку на эту страницу. Через час после отправки его здесь всё ещё нет? Обратитесь к продавцу {contact} и укажите этот номер платежа: {reference}.",
   paymentMoved:
-    "Продавец {merchant} перенёс поступивший сюда платёж на другой счёт. Ничего не отправляйте на этот адрес.",
+    "Продавец {merchant} зачёл поступивший сюда платёж в оплату другого счёта. Ничего не отправляйте на этот адрес. Попросите ссылку на него у продавца {contact}.",
   returnedHeadline: "Ваши деньги отправлены обратно",
   returningHeadline: "Деньги возвращаются к вам",
   returnedLead:

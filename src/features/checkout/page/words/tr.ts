@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest b958771912b7. Values take no suffixes, because the vowels of a suffix depend on the value.
+ * of en.ts with the digest 4d39ba732a22. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -155,7 +155,7 @@ export const tr: Catalogue = {
   expiredSent:
     "Zaten gönderdiniz mi? Lütfen yeniden göndermeyin: Ödemeniz burada hâlâ görünebilir, bu yüzden bu sayfanın bağlantısını saklayın. Gönderdikten bir saat sonra hâlâ burada değil mi? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   paymentMoved:
-    "{merchant} buraya gelen ödemeyi başka bir faturaya aktardı. Lütfen bu adrese bir şey göndermeyin.",
+    "{merchant} buraya gelen ödemeyi başka bir faturaya aktardı. Lütfen bu adrese bir şey göndermeyin. Bağlantısını {contact} adlı satıcıdan isteyin.",
   returnedHeadline: "Paranız geri gönderildi",
   returningHeadline: "İadeniz yolda",
   returnedLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Ukrainian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest b958771912b7. Names and durations stand in the nominative, because neither is declined
+ * those of en.ts with the digest 4d39ba732a22. Names and durations stand in the nominative, because neither is declined
  * here.
  */
 export const uk: Catalogue = {
@@ -157,7 +157,7 @@ export const uk: Catalogue = {
   expiredSent:
     "Уже надіслали? Не надсилайте повторно: платіж ще може з’явитися тут, тому збережіть посилання на цю сторінку. За годину після надсилання його тут усе ще немає? Зверніться до продавця {contact} і вкажіть цей номер платежу: {reference}.",
   paymentMoved:
-    "Продавець {merchant} переніс платіж, що надійшов сюди, на інший рахунок. Нічого не надсилайте на цю адресу.",
+    "Продавець {merchant} зарахував платіж, що надійшов сюди, в оплату іншого рахунку. Нічого не надсилайте на цю адресу. Попросіть посилання на нього у продавця {contact}.",
   returnedHeadline: "Ваші гроші надіслано назад",
   returningHeadline: "Гроші повертаються до вас",
   returnedLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest b958771912b7.
+ * those of en.ts with the digest 4d39ba732a22.
  */
 export const vi: Catalogue = {
   lang: "vi",
@@ -158,7 +158,7 @@ export const vi: Catalogue = {
   expiredSent:
     "Bạn đã gửi rồi? Vui lòng không gửi lại: khoản thanh toán vẫn có thể hiện ở đây, vì vậy hãy giữ lại liên kết đến trang này. Một giờ sau khi gửi vẫn chưa thấy ở đây? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   paymentMoved:
-    "{merchant} đã chuyển khoản thanh toán đến đây sang một hóa đơn khác. Vui lòng không gửi gì đến địa chỉ này.",
+    "{merchant} đã chuyển khoản thanh toán đến đây sang một hóa đơn khác. Vui lòng không gửi gì đến địa chỉ này. Hãy hỏi {contact} liên kết của hóa đơn đó.",
   returnedHeadline: "Tiền của bạn đã được gửi trả",
   returningHeadline: "Tiền hoàn đang được gửi đến bạn",
   returnedLead:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest b958771912b7.
+ * texts are those of en.ts with the digest 4d39ba732a22.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
@@ -136,7 +136,8 @@ export const zhHans: Catalogue = {
     "付款时间也已结束，现在请勿发送任何款项。如需新的链接，请联系 {contact} 并提供此付款编号：{reference}。",
   expiredSent:
     "已经发送了？请勿重复发送：付款仍可能显示在这里，请保留此页面的链接。发送一小时后这里仍未显示？请联系 {contact} 并提供此付款编号：{reference}。",
-  paymentMoved: "{merchant} 已将此处收到的款项转到另一张账单。请勿向此地址发送任何款项。",
+  paymentMoved:
+    "{merchant} 已将此处收到的款项转到另一张账单。请勿向此地址发送任何款项。请向 {contact} 索取该账单的链接。",
   returnedHeadline: "您的款项已退回",
   returningHeadline: "退款正在路上",
   returnedLead:
