@@ -161,14 +161,15 @@ function refundsOf(
 
 /**
  * Returns the payments with something that the invoice does not need and whose refund the payer can ask for, or could
- * until the merchant had rejected too many requests. On a network that was removed from the table, no address can be
- * checked.
+ * until the merchant had rejected too many requests. A payment has one open refund. On a network that was removed from
+ * the table, no address can be checked.
  */
 function returnablePayments({
   invoice,
   payments,
   leftToMerchant,
   networks,
+  refunds,
 }: CheckoutView): CheckoutPayment[] {
   const { status, managedBy, asked, payable, quotes } = invoice;
   const terms = {
@@ -183,6 +184,7 @@ function returnablePayments({
   return payments.filter(
     (payment) =>
       networks.has(payment.network) &&
+      !isRefundOpen(refunds.filter(({ paymentId }) => paymentId === payment.id)) &&
       // The hash is public: if the merchant does not refund the payment, it is probably somebody else's.
       !(payment.rule === "submitted_hash" && leftToMerchant.has(payment.id)) &&
       hasFreeSurplus(payment, inputs),
@@ -327,6 +329,7 @@ function instructions(view: CheckoutView, step: PayersStep, arrived: readonly Mo
       ? [instructionWords.refundRejected]
       : []),
     ...(isGone ? [instructionWords.lookFirst] : []),
+    ...(isPaid(step.state) && isRefundOpen(refunds) ? [instructionWords.isPaid] : []),
     instructionWords[words],
   ];
   return fill(texts.join(" "), {

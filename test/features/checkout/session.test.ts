@@ -353,11 +353,13 @@ describe("getCheckoutSession", () => {
     lab.world.payments = [{ ...more, refundRequested: inUsdt("1.00").units }];
     const refund = { paymentId: more.id, amount: inUsdt("1.00").units };
     lab.world.refunds = [aRefund(refund)];
-    expect((await shown({})).words).to.match(/^A refund was requested/);
+    expect((await shown({})).words).to.match(/^The invoice is paid\. A refund was requested/);
     lab.world.refunds = [aRefund({ ...refund, status: "sent" })];
     const sent = await shown({});
     expect(sent.nextAction).to.equal("wait");
-    expect(sent.words).to.equal("Your refund of 1.00 USDT is on its way. Do not send anything.");
+    expect(sent.words).to.equal(
+      "The invoice is paid. Your refund of 1.00 USDT is on its way. Do not send anything.",
+    );
     lab.world.refunds = [aRefund({ ...refund, status: "confirmed" })];
     lab.world.payments = [{ ...more, refunded: inUsdt("1.00").units }];
     expect((await shown({})).words).to.equal(
@@ -399,6 +401,24 @@ describe("getCheckoutSession", () => {
     const gone = await shown({ exception: "reverted", ...received("0.00", "25.0001") });
     expect(gone).to.include({ state: "expired_unpaid", nextAction: "request_new_link" });
     expect(gone.words).to.match(/taken its payment back.* ask Café Zürich for a new invoice/);
+  });
+
+  it("lets the payer ask for the rest of a payment once its open refund has ended", async () => {
+    await open();
+    const [all, part] = [inUsdt("16.665").units, inUsdt("10.00").units];
+    const payment = aPayment({ status: "rejected", amount: all });
+    lab.world.at = startOfTime + hour;
+    for (const status of ["requested", "sent", "confirmed"] as const) {
+      const counts = status === "requested" ? { refundRequested: part } : { refunded: part };
+      lab.world.payments = [{ ...payment, ...counts }];
+      lab.world.refunds = [aRefund({ paymentId: payment.id, status, amount: part })];
+      lab.change({ status: "expired", owed: inUsdt("6.665") });
+      const isOver = status === "confirmed";
+      expect(await session(), status).to.include({
+        nextAction: isOver ? "request_refund" : "wait",
+        canRequestRefund: isOver,
+      });
+    }
   });
 
   it("lets the payer wait while an excess is not confirmed, unless nobody can ask for it here", async () => {

@@ -164,8 +164,10 @@ eachStore("refunds", (store) => {
     await desk.expire(invoice);
     expect(await desk.read(invoice)).to.include({ status: "expired", paidTokenAmount: "10.00" });
     expect(await aside(invoice)).to.deep.equal({ owedAmount: "10.00", reviewAmount: "0.00" });
-    await refunded(invoice, inbox);
+    const refund = await refunded(invoice, inbox);
     expect(await desk.read(invoice)).to.include({ status: "expired", paidTokenAmount: "0.00" });
+    // It was confirmed before.
+    expect(await paymentOf(refund)).to.include({ status: "rejected", isVerified: true });
     expect(await aside(invoice)).to.deep.equal({ owedAmount: "0.00", reviewAmount: "0.00" });
   });
 

@@ -60,6 +60,8 @@ export const instructionWords = {
     "The invoice is paid, and more has arrived than it needs. Do not send anything else. You can ask for the rest on this payment's page in some minutes, when the network has confirmed it.",
   partLater:
     "The invoice can no longer be paid, and {arrived} has arrived for it. Do not send anything else. You can ask for the refund on this payment's page in some minutes, when the network has confirmed the payment.",
+  /** Comes before the words about a refund that is under way. */
+  isPaid: "The invoice is paid.",
   refundAsked:
     "A refund was requested, and {merchant} sends it to the address that was given. Do not send anything.",
   refundSent: "Your refund of {refund} is on its way. Do not send anything.",

@@ -4,6 +4,7 @@ import { PaymentRefunded } from "../errors.ts";
 import { assignTransfer } from "../hash-claims/store.ts";
 import { noteDecisions } from "../inbox/store.ts";
 import { dispositionAfter } from "../ledger/payment-rules.ts";
+import { markVerified } from "../ledger/store.ts";
 import { overRefunded } from "../ledger/surplus.ts";
 import type { LedgerDeps, PaymentChange, TermsOf } from "../ledger/types.ts";
 import { writePayments } from "../ledger/write-payments.ts";
@@ -39,6 +40,8 @@ export async function applyRuling(
   const after = [...[payment, ...others].map((row) => ruled.get(row.id) ?? row), ...opened];
   const disposition = dispositionAfter(transfer, after, isLeft ? "ignored" : "unmatched");
   await assignTransfer(tx, transfer.id, disposition);
+  // The confirmation proved the transfer, and the payment's status no longer says so.
+  if (payment.status === "confirmed") await markVerified(tx, [transfer]);
   const [first, ...rest] = ruling.payments;
   await noteDecisions(tx, deps.ids, at, ruling.decision, [first]);
   await noteDecisions(tx, deps.ids, at, "rejected", rest);

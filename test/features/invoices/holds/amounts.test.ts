@@ -106,6 +106,21 @@ describe("the amounts that distinguish invoices of one price", () => {
     };
     expect(occasions(100_000n)).to.equal(1_001);
     expect(occasions(25_000_000n)).to.be.within(4_000, 4_096);
+    // The price itself is one, whatever it is, and not the amount of the next step.
+    for (const base of [25_000_000n, 25_000_001n, 25_000_003n]) {
+      const range = amountRange(base, 6);
+      const step = finestStep(range);
+      expect([base, base + step].map((amount) => isOccasionToCount(range, amount))).to.deep.equal([
+        true,
+        false,
+      ]);
+    }
+    // Steps of more than one unit.
+    const large = amountRange(10n ** 24n, 18);
+    const every = placesIn(large) / 4_096n + 1n;
+    const at = (places: bigint) => large.base + places * finestStep(large);
+    expect(isOccasionToCount(large, at(every))).to.equal(true);
+    expect(isOccasionToCount(large, at(every + 1n))).to.equal(every === 1n);
   });
 
   it("share a region with those of every nearby price", () => {

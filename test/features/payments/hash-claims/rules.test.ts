@@ -34,16 +34,31 @@ describe("A submitted transaction", () => {
     ...changes,
   });
 
-  const judge = (logs: TimedLog[], changes: Partial<Receipt> = {}, disabled: string[] = []) => {
+  const judge = (
+    logs: TimedLog[],
+    changes: Partial<Receipt> = {},
+    disabled: string[] = [],
+    targets: readonly { address: string; token: string }[] = terms.targets,
+  ) => {
     if (network === undefined) throw new Error("no network");
     const { transactionHash, blockHash, blockHeight } = log();
     const receipt = { transactionHash, blockHash, blockHeight, succeeded: true, transfers: logs };
-    return claimedLogs({ ...receipt, ...changes }, terms, network, disabled);
+    return claimedLogs({ ...receipt, ...changes }, { ...terms, targets }, network, disabled);
   };
 
   it("pays with transfers of the invoice's token to its address, whatever else it contains", () => {
     const others = [log({ to: "c3".repeat(20) }), log({ contract: "d4".repeat(20) })];
     expect(judge([...others, log({ logIndex: 9 })])).to.deep.equal([log({ logIndex: 9 })]);
+  });
+
+  it("pays any option of the invoice with its token at its address", () => {
+    const other = "c3".repeat(20);
+    const targets = [...terms.targets, { address: other, token: "USDC" }];
+    const usdc = log({ to: other, contract: contractOf("USDC") });
+    expect(judge([log()], {}, [], targets)).to.deep.equal([log()]);
+    expect(judge([usdc], {}, [], targets)).to.deep.equal([usdc]);
+    expect(judge([log({ to: other })], {}, [], targets)).to.equal("other_token");
+    expect(judge([log({ contract: contractOf("USDC") })], {}, [], targets)).to.equal("other_token");
   });
 
   it("is otherwise refused with a specific reason", () => {

@@ -4,7 +4,9 @@ import {
   isAble,
   isOfEarlierVersion,
   makePace,
+  makeReadingCandidates,
   nextDueRange,
+  otherThan,
   requestsPerMinute,
   summarize,
 } from "../../../../../src/features/payments/watcher/readings/reading-plan.ts";
@@ -52,6 +54,53 @@ describe("The next range to read again", () => {
     for (const inOrder of [able, able.toReversed()]) {
       expect(chooseReader(inOrder, { from: 1, to: 2, rows: [] })?.provider).to.equal("a");
     }
+  });
+});
+
+describe("The providers that are asked for a reading", () => {
+  let now = 1_000_000;
+  let counted = 0;
+  const client = (provider: string) => ({ provider, transfers: () => Promise.resolve([]) });
+  const health = (provider: string, condition: string, isInUse = false) => ({
+    provider,
+    condition,
+    isInUse,
+  });
+  const pool = {
+    providers: ["a", "b", "c", "d"].map(client),
+    // The last one is not known yet.
+    health: () => [health("a", "ok", true), health("b", "behind"), health("c", "failing")],
+  };
+  const pace = { ...makePace({ now: () => now }), count: () => (counted += 1) };
+  const candidates = makeReadingCandidates({ now: () => now }, pool as never, pace as never);
+  const names = () =>
+    candidates.list().map(({ provider, place }) => `${provider} ${String(place)}`);
+
+  it("are those in order, but for a minute after a failed reading", () => {
+    expect(names()).to.deep.equal(["a 0", "b 1"]);
+    candidates.setAside("a");
+    expect(names()).to.deep.equal(["b 1"]);
+    now += minute - 1;
+    expect(names()).to.deep.equal(["b 1"]);
+    now += 1;
+    expect(names()).to.deep.equal(["a 0", "b 1"]);
+    // The clock was set back: the failure is far ahead.
+    candidates.setAside("a");
+    now -= 2 * minute;
+    expect(names()).to.deep.equal(["a 0", "b 1"]);
+  });
+
+  it("count the requests for transfers", async () => {
+    await candidates.list()[0]?.client.transfers({} as never);
+    expect(counted).to.equal(1);
+  });
+
+  it("are asked about each other's transfers, first the one in use", () => {
+    const able = candidates.list();
+    const other = (provider: string) => otherThan({ provider }, able)?.provider ?? null;
+    expect(other("b")).to.equal("a");
+    expect(other("a")).to.equal("b");
+    expect(otherThan({ provider: "a" }, able.slice(0, 1))).to.equal(null);
   });
 });
 
