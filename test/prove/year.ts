@@ -222,7 +222,7 @@ async function countAll(db: Database, place: StoreOptions, number: number): Prom
     "sqliteFile" in place
       ? [{ bytes: (await stat(place.sqliteFile)).size }]
       : await db.all<{ bytes: number }>('SELECT pg_database_size(current_database()) AS "bytes"');
-  return { day: number, rows, bytes: Number(size?.bytes ?? 0) };
+  return { day: number, rows, bytes: size?.bytes ?? 0 };
 }
 
 /** Prints the rows of each table at the two times, and notes the tables that grew although they should not. */

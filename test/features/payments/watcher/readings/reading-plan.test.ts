@@ -72,7 +72,7 @@ describe("The providers that are asked for a reading", () => {
     health: () => [health("a", "ok", true), health("b", "behind"), health("c", "failing")],
   };
   const pace = { ...makePace({ now: () => now }), count: () => (counted += 1) };
-  const candidates = makeReadingCandidates({ now: () => now }, pool as never, pace as never);
+  const candidates = makeReadingCandidates({ now: () => now }, pool as never, pace);
   const names = () =>
     candidates.list().map(({ provider, place }) => `${provider} ${String(place)}`);
 
