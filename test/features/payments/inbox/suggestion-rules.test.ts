@@ -203,6 +203,23 @@ describe("The rules of suggestions", () => {
     ]);
   });
 
+  it("suggest the invoice again whose payment in review left the chain", () => {
+    const gone = revertPayment({ ...payment("1", 1_000n), status: "review" });
+    expect(suggested([asking("1", 1_000n)], { payments: [gone] })).to.deep.equal([
+      "1 1000 same_amount in_time",
+    ]);
+  });
+
+  it("suggest each invoice at whose own address the transfer arrived, if there are several", () => {
+    const owners: Given["owners"] = [
+      { id: "inv_1", customerId: null },
+      { id: "inv_2", customerId: null },
+    ];
+    const invoices = ["1", "2", "3"].map((id) => asking(id, 1_000n));
+    const inOrder = suggested(invoices, { owners }).map((text) => text.charAt(0));
+    expect(inOrder).to.deep.equal(["2", "1"]);
+  });
+
   it("put an invoice with a payment in review first, then the closest and the newest ones", () => {
     const review: PaymentRow = { ...payment("1", 1_000n), status: "review" };
     const invoices = [
