@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { copyStore } from "../../../src/compose/index.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
+import { beginChain } from "../../../src/platform/audit/head.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import {
   newestVersion,
@@ -19,7 +20,7 @@ import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { fingerprint } from "../../../src/platform/secrets/server-secret.ts";
 import { startApp } from "../../support/app.ts";
-import { serverSecret } from "../../support/secret.ts";
+import { auditKey, serverSecret } from "../../support/secret.ts";
 import { postgresUnavailableReason } from "../../support/store/postgres.ts";
 import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import {
@@ -234,6 +235,8 @@ eachStore("a backup", (store) => {
         const value = version === 1 ? fingerprint(serverSecret) : "fact";
         const name = version === 1 ? "secret_fingerprint" : `level ${String(version)}`;
         await tx.run("INSERT INTO meta (name, value) VALUES ($1, $2)", [name, value]);
+        // As the program does once the tables are those of its version.
+        if (version === newestVersion) await beginChain(tx, auditKey);
       });
       if (!restored.includes(version)) continue;
       const file = join(await places.folder(), "a.tar");

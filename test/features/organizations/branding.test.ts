@@ -7,14 +7,21 @@ import { eachServed } from "../../support/served.ts";
 import { takeTurns } from "../../support/store/stores.ts";
 import { expectProblem } from "../../api/problem.ts";
 
-const first = aPng(64, 64).toString("base64");
-const second = aPng(96, 48).toString("base64");
-
 eachServed("the logo and the color of an organization", (served) => {
   const it = takeTurns(served.store);
   let admin: Person;
   before(async () => {
     admin = await platformAdmin(served.app);
+  });
+
+  // Organizations of other tests have other logos: a file is served as long as one has it.
+  let first: string;
+  let second: string;
+  let tests = 0;
+  beforeEach(() => {
+    tests += 1;
+    first = aPng(64, 63 + tests).toString("base64");
+    second = aPng(96, 47 + tests).toString("base64");
   });
 
   const pathOf = (person: Person) => `/v1/organizations/${person.organizationId}`;
