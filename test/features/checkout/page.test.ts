@@ -479,6 +479,14 @@ describe("the page of a checkout", () => {
     const text = textOf(await html());
     expect(text).to.contain("You can ask for a refund here in some minutes");
     expect(text).not.to.contain("Your money was sent back").and.not.to.contain("new link");
+    // The payer can ask for the second one while the first is on its way.
+    lab.world.payments = [returned, { ...returned, ...other, refunded: 0n, isSpare: true }];
+    lab.world.refunds = [aRefund({ paymentId: returned.id, status: "sent", amount })];
+    lab.change({});
+    const both = textOf(await html());
+    expect(both).to.contain("Press the button and enter an address");
+    expect(both).not.to.contain("Your refund is on its way");
+    lab.world.refunds = [aRefund({ status: "confirmed", amount })];
     // Nothing of the second payment is left either.
     lab.world.payments = [returned];
     lab.change({ owed: inUsdt("0.00") });

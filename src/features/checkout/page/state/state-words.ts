@@ -244,7 +244,7 @@ function returnedHeadline(
   const has = (wanted: CheckoutSession["refunds"][number]["status"]) =>
     refunds.some(({ status }) => status === wanted);
   if (has("requested")) return null;
-  if (has("sent")) return text.returningHeadline;
+  if (has("sent")) return nextAction === "wait" ? text.returningHeadline : null;
   return has("confirmed") && nextAction === "request_new_link" ? text.returnedHeadline : null;
 }
 
