@@ -31,9 +31,9 @@ const strictest = {
 };
 /** The programs of the other guides, with the lines that each prints. */
 const printed: Readonly<Record<string, readonly RegExp[]>> = {
-  "repeat.ts": [/^one invoice$/, /^422 idempotency_key_reused$/, /^\/amount /],
-  "digits.ts": [/^25\.00 USD: 25\.00$/, /^25\.00 USD: 25\.\d*[1-9]$/, /^\d+ more$/],
-  "quote.ts": [
+  "repeat.mts": [/^one invoice$/, /^422 idempotency_key_reused$/, /^\/amount /],
+  "digits.mts": [/^25\.00 USD: 25\.00$/, /^25\.00 USD: 25\.\d*[1-9]$/, /^\d+ more$/],
+  "quote.mts": [
     /^100\.00 USD at 1: 100\.00 USDT$/,
     /^100\.00 EUR at 1\.12: 112\.00 USDT$/,
     /^100\.00 XYZ: unsupported_currency$/,
@@ -43,15 +43,14 @@ const projects: Readonly<Record<string, object>> = {
   node: {
     compilerOptions: { ...strictest, module: "nodenext", types: ["node"], outDir: "out" },
     files: [
-      "shop.ts",
-      "receiver.ts",
-      "lists.ts",
-
-      "refused.ts",
-      "whole-shop.ts",
+      "shop.mts",
+      "receiver.mts",
+      "lists.mts",
+      "refused.mts",
+      "whole-shop.mts",
       ...Object.keys(printed),
     ],
-    include: ["reference/*.ts"],
+    include: ["reference/*.mts"],
   },
   // A page has no types of Node.
   browser: {
@@ -63,7 +62,7 @@ const projects: Readonly<Record<string, object>> = {
       types: [],
       lib: ["es2023", "dom"],
     },
-    files: ["browser.ts"],
+    files: ["browser.mts"],
   },
 };
 const browser = `
@@ -110,13 +109,14 @@ anyServed(
       const texts = await textsOf("docs/guides");
       const programs = [...texts.matchAll(/```ts\n\/\/ (\S+)\n([^]+?)```/g)];
       await mkdir(join(folder, "reference"));
-      const files: Record<string, string> = { "refused.ts": refused, "browser.ts": browser };
+      const files: Record<string, string> = { "refused.mts": refused, "browser.mts": browser };
       for (const [, name = "", code = ""] of programs) files[name] = code;
       const examples = (await textsOf("docs/api")).matchAll(/```ts\n([^]+?)```/g);
       for (const [place, [, code = ""]] of [...examples].entries()) {
-        files[`reference/${String(place)}.ts`] = code;
+        files[`reference/${String(place)}.mts`] = code;
       }
-      files["package.json"] = '{"type":"module"}';
+      // As `npm init` makes it. Programs of the guides must be modules all the same.
+      files["package.json"] = '{"type":"commonjs"}';
       for (const [name, project] of Object.entries(projects)) {
         files[`${name}.json`] = JSON.stringify(project);
       }
@@ -147,7 +147,7 @@ anyServed(
       const till = openTill({ url: app.url, apiKey: key });
       const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
       await till.wallets.create(organizationId, wallet);
-      const child = spawn(process.execPath, [join(folder, "out/shop.js"), "order-7"], {
+      const child = spawn(process.execPath, [join(folder, "out/shop.mjs"), "order-7"], {
         env: { TILL: app.url, KEY: key },
         stdio: ["ignore", "pipe", "inherit"],
       });
@@ -179,7 +179,7 @@ anyServed(
       await till.wallets.create(organizationId, wallet);
       const address = "0x2222222222222222222222222222222222222222";
       for (const [name, expected] of Object.entries(printed)) {
-        const child = spawn(process.execPath, [join(folder, "out", name.replace(".ts", ".js"))], {
+        const child = spawn(process.execPath, [join(folder, "out", name.replace(".mts", ".mjs"))], {
           env: { TILL: served.app.url, KEY: key, ADDRESS: address },
           stdio: ["ignore", "pipe", "inherit"],
         });
@@ -195,7 +195,7 @@ anyServed(
       this.timeout(60_000);
       const secret = newWebhookSecret(systemRandom);
       const port = await freePort();
-      const child = spawn(process.execPath, [join(folder, "out/receiver.js")], {
+      const child = spawn(process.execPath, [join(folder, "out/receiver.mjs")], {
         env: { WEBHOOK_SECRET: secret, PORT: String(port) },
         stdio: ["ignore", "pipe", "inherit"],
       });

@@ -154,7 +154,7 @@ describe("the guides of the sandbox", () => {
     await shop.command(["payments", "reject", payment?.id ?? "", ...decision]);
     expect(await owedNow()).to.equal("25.00");
 
-    const address = "0x52908400098527886E0F7030069857D2E4169EE7";
+    const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
     const refund = await until(
       "a refund of the verified payment",
       () =>
