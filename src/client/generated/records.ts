@@ -822,6 +822,8 @@ export interface CheckoutSession {
   readonly submittedTransactions: readonly SubmittedTransaction[];
   /** True if a payment has an amount that the invoice does not need, no refund of it is open, and the merchant has not rejected 3 requests for it. */
   readonly canRequestRefund: boolean;
+  /** The `transactionHash` for the payer's next request for a refund: of the newest payment whose refund can be asked for. Null while `canRequestRefund` is false. */
+  readonly refundableTransactionHash: string | null;
   /** The latest, newest first. */
   readonly refunds: readonly CheckoutRefund[];
   /** The tokens and networks among which the payer can choose now, the lowest usual network fee first; empty if there is no choice. */

@@ -85,6 +85,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   const state = stateOf(view, at);
   const returnable = returnablePayments(view);
   const refunds = refundsOf(view, returnable);
+  const refundable = newestRefundable(view, returnable);
   const nextAction = nextActionOf(state, view, refunds, at);
   const notices = noticesOf(view, state, at);
   const spare = new Set(
@@ -143,6 +144,9 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
       result,
     })),
     canRequestRefund: refunds.canRequestRefund,
+    refundableTransactionHash: refundable
+      ? hashText(view, refundable.network, refundable.transactionHash)
+      : null,
     refunds: view.refunds.map((refund) => presentRefund(refund, view)),
     options: mayChooseOption(state, view, at) ? optionsOf(view) : [],
     redirectUrl: invoice.redirectUrl,
@@ -157,6 +161,14 @@ function refundsOf(
   const isLeft = ({ id }: CheckoutPayment) => leftToMerchant.has(id);
   const canRequestRefund = !returnable.every(isLeft);
   return { canRequestRefund, isLeftToMerchant: returnable.some(isLeft), refunds };
+}
+
+/** Returns the newest payment of these whose refund the payer can ask for; undefined without one. */
+function newestRefundable(
+  { leftToMerchant }: CheckoutView,
+  returnable: readonly CheckoutPayment[],
+): CheckoutPayment | undefined {
+  return returnable.findLast(({ id }) => !leftToMerchant.has(id));
 }
 
 /**

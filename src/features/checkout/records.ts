@@ -235,6 +235,10 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   canRequestRefund: z.boolean().meta({
     description: `True if a payment has an amount that the invoice does not need, no refund of it is open, and the merchant has not rejected ${String(rejectedRequestsMax)} requests for it.`,
   }),
+  refundableTransactionHash: z.string().nullable().meta({
+    description:
+      "The `transactionHash` for the payer's next request for a refund: of the newest payment whose refund can be asked for. Null while `canRequestRefund` is false.",
+  }),
   refunds: z.array(CheckoutRefundRecord).meta({ description: "The latest, newest first." }),
   options: z.array(CheckoutOptionRecord).meta({
     description:

@@ -122,6 +122,7 @@ describe("getCheckoutSession", () => {
       transactions: [],
       submittedTransactions: [],
       canRequestRefund: false,
+      refundableTransactionHash: null,
       refunds: [],
       redirectUrl: null,
       receipt: null,

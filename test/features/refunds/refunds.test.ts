@@ -216,8 +216,8 @@ eachStore("refunds", (store) => {
       const allocate = `/transfers/${String(transfer?.["id"])}/allocate`;
       await expectStatus(desk.post(allocate, { allocations }), 200);
       await desk.counter.mine(3);
-      const { state, canRequestRefund, invoice: shown } = await desk.session(invoice);
-      expect([state, canRequestRefund]).to.deep.equal(["overpaid", true]);
+      const { state, refundableTransactionHash, invoice: shown } = await desk.session(invoice);
+      expect([state, refundableTransactionHash]).to.deep.equal(["overpaid", `0x${hash}`]);
       const excess = token === "USDC" ? "25.00" : "30.00";
       expect((shown as Json)["excessAmount"]).to.equal(excess);
       expect(await desk.read(invoice)).to.include({ excessAmount: excess });
@@ -233,7 +233,10 @@ eachStore("refunds", (store) => {
       const refund = await desk.counter.get(desk.merchant, `/refunds/${id}`);
       expect(refund).to.include({ status: "confirmed" });
     }
-    expect(await desk.session(invoice)).to.include({ canRequestRefund: false });
+    expect(await desk.session(invoice)).to.include({
+      canRequestRefund: false,
+      refundableTransactionHash: null,
+    });
     expect(await desk.read(invoice)).to.include({ status: "paid", exception: "overpaid" });
   });
 
@@ -552,7 +555,10 @@ eachStore("refunds", (store) => {
       });
     const resultOf = (answer: Response) =>
       new URL(answer.headers.get("location") ?? "", "http://x").searchParams.get("refund");
-    expect(await page()).to.include('id="refund-form"');
+    // The hash is filled in.
+    expect(await page()).to.match(
+      new RegExp(`id="refund-form"[^]*<input id="refund-hash"[^>]* value="0x${transactionHash}"`),
+    );
     const address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
     for (const [fields, field, refusal] of [
       [{ transactionHash: "12", address }, "refund-hash", "This is too short."],
@@ -625,6 +631,26 @@ eachStore("refunds", (store) => {
     await expectStatus(desk.post(path, { allocations }), 200);
     return paymentBy(invoice);
   };
+
+  it("are asked for with the hash that the session names, newest payment first", async () => {
+    const invoice = await desk.issue();
+    const hashes: string[] = [];
+    for (const amount of ["10.00", "5.00"]) {
+      hashes.unshift(await desk.paid(invoice, amount));
+      await allocate(invoice, amount);
+      await desk.counter.mine(3);
+    }
+    expect(await desk.session(invoice)).to.include({ refundableTransactionHash: null });
+    await desk.expire(invoice);
+    for (const [place, hash] of hashes.entries()) {
+      const { refundableTransactionHash: named } = await desk.session(invoice);
+      expect(named, String(place)).to.equal(`0x${hash}`);
+      await expectStatus(desk.ask(invoice, String(named), `0x${desk.newAddress()}`), 202);
+    }
+    expect(await desk.session(invoice)).to.include({ refundableTransactionHash: null });
+    const refunds = await desk.refunds(`?invoiceId=${String(invoice["id"])}`);
+    expect(refunds.map(({ amount }) => amount)).to.deep.equal(["10.00", "5.00"]);
+  });
 
   it("are not created for a payment that is held, or whose block is not final", async () => {
     const invoice = await desk.issue();

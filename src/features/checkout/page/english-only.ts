@@ -48,11 +48,11 @@ export const instructionWords = {
   sendNothingGone:
     "The invoice has expired, and the network has taken its payment back. Do not send anything to its address. While your wallet shows that payment as sent or pending, wait, and contact {merchant} an hour after you sent it. If the payment failed there, ask {merchant} for a new invoice.",
   askForRefund:
-    "The invoice can no longer be paid, and {arrived} has arrived for it. Do not send anything else. Ask for the refund: give the hash of the payment's transaction and an address of your own.",
+    "The invoice can no longer be paid, and {arrived} has arrived for it. Do not send anything else. Ask for the refund on this payment's page, with an address of your own.",
   askForExcess:
-    "The invoice is paid, and {excess} more has arrived than it needs. Do not send anything else. Ask for the refund of the rest: give the hash of the newest confirmed payment that was not returned yet, and an address of your own.",
+    "The invoice is paid, and {excess} more has arrived than it needs. Do not send anything else. Ask for the refund of the rest on this payment's page, with an address of your own.",
   askForRest:
-    "The invoice is paid, and more has arrived than it needs. Do not send anything else. Ask for the refund of the rest: give the hash of the payment's transaction and an address of your own.",
+    "The invoice is paid, and more has arrived than it needs. Do not send anything else. Ask for the refund of the rest on this payment's page, with an address of your own.",
   refundLater:
     "{owed} can be returned to you: it does not count for this invoice. Do not send anything. You can ask for the refund here in some minutes, when the network has made the payment final.",
   /** While what can be returned is not confirmed, of a paid invoice and of a part. */

@@ -14,7 +14,7 @@ export interface RefundFormModel {
   readonly lead: string;
   readonly addressLabel: string;
   readonly isOpen: boolean;
-  /** Why the request was refused, the field that is wrong, and what was entered; nulls if none was refused. */
+  /** Why the request was refused, the field that is wrong, and what was entered; nulls if none was refused. The hash is filled in already. */
   readonly error: string | null;
   readonly wrongField: FormField | null;
   readonly given: Readonly<Record<FormField, string>>;
@@ -44,7 +44,10 @@ export function makeRefundForm(
     isOpen: refusal !== null,
     error: refusal?.text ?? null,
     wrongField: refusal?.field ?? null,
-    given: refusal?.given ?? { transactionHash: "", address: "" },
+    given: refusal?.given ?? {
+      transactionHash: session.refundableTransactionHash ?? "",
+      address: "",
+    },
   };
 }
 

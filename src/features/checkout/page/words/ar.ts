@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Arabic. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4d39ba732a22.
+ * of en.ts with the digest f9efff767e1e.
  */
 export const ar: Catalogue = {
   lang: "ar",
@@ -245,7 +245,7 @@ export const ar: Catalogue = {
   refundAsked:
     "طُلب استرداد {refund}. يرسله {merchant} يدويًا، وسترى هنا متى يكون في الطريق. لا شيء بعد بضعة أيام؟ تواصل مع {contact} واذكر هذا الرقم المرجعي: {reference}.",
   refundLead:
-    "يمكن أن يعيد {merchant} ما لا تحتاج إليه هذه الدفعة. أدخل معرّف معاملة دفعتك (TxID أو hash) وعنوانًا يخصك: عنوان محفظتك أو عنوان الإيداع الخاص بك في منصة تداول. لا تُدخل العنوان الذي أرسلت منه منصة التداول دفعتك: ما يُرسل إليه قد يضيع.",
+    "يمكن أن يعيد {merchant} ما لا تحتاج إليه هذه الدفعة. أدخل عنوانًا يخصك: عنوان محفظتك أو عنوان الإيداع الخاص بك في منصة تداول. لا تُدخل العنوان الذي أرسلت منه منصة التداول دفعتك: ما يُرسل إليه قد يضيع.",
   refundAddressLabel: "عنوانك أنت على شبكة {network}",
   refundContinue: "متابعة",
   refundCheck: "هل هذا عنوانك؟",

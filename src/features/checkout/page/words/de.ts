@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4d39ba732a22.
+ * of en.ts with the digest f9efff767e1e.
  */
 export const de: Catalogue = {
   lang: "de",
@@ -267,7 +267,7 @@ export const de: Catalogue = {
   refundAsked:
     "Eine Rückerstattung von {refund} wurde verlangt. {merchant} sendet den Betrag von Hand, und Sie sehen hier, wenn er unterwegs ist. Nach einigen Tagen noch nichts? Wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
   refundLead:
-    "{merchant} kann zurücksenden, was für diese Zahlung nicht gebraucht wird. Geben Sie die Transaktions-ID (TxID oder Hash) Ihrer Zahlung und eine eigene Adresse an: die Ihrer Wallet oder Ihre Einzahlungsadresse bei einer Börse. Geben Sie nicht die Adresse an, von der eine Börse Ihre Zahlung gesendet hat: Was dorthin gesendet wird, kann verloren gehen.",
+    "{merchant} kann zurücksenden, was für diese Zahlung nicht gebraucht wird. Geben Sie eine eigene Adresse an: die Ihrer Wallet oder Ihre Einzahlungsadresse bei einer Börse. Geben Sie nicht die Adresse an, von der eine Börse Ihre Zahlung gesendet hat: Was dorthin gesendet wird, kann verloren gehen.",
   refundAddressLabel: "Ihre eigene Adresse im Netzwerk {network}",
   refundContinue: "Weiter",
   refundCheck: "Ist das Ihre Adresse?",

@@ -282,7 +282,7 @@ export const en = {
   refundAsked:
     "A refund of {refund} was requested. {merchant} sends it by hand, and you'll see here when it is on its way. Nothing after a few days? Contact {contact} and tell them this reference: {reference}.",
   refundLead:
-    "{merchant} can send back what this payment doesn't need. Enter the transaction ID (TxID or hash) of your payment, and an address of your own: of your wallet, or your deposit address at an exchange. Don't enter the address from which an exchange sent your payment: what is sent there may be lost.",
+    "{merchant} can send back what this payment doesn't need. Enter an address of your own: of your wallet, or your deposit address at an exchange. Don't enter the address from which an exchange sent your payment: what is sent there may be lost.",
   refundAddressLabel: "Your own address on {network}",
   refundContinue: "Continue",
   refundCheck: "Is this your address?",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4d39ba732a22.
+ * of en.ts with the digest f9efff767e1e.
  */
 export const es: Catalogue = {
   lang: "es",
@@ -261,7 +261,7 @@ export const es: Catalogue = {
   refundAsked:
     "Se ha pedido la devolución de {refund}. {merchant} lo envía a mano, y aquí verás cuándo está en camino. ¿Nada después de unos días? Ponte en contacto con {contact} e indica esta referencia: {reference}.",
   refundLead:
-    "{merchant} puede devolverte lo que este pago no necesita. Escribe el ID de la transacción (TxID o hash) de tu pago y una dirección tuya: la de tu billetera o tu dirección de depósito en un exchange. No escribas la dirección desde la que un exchange envió tu pago: lo que se envíe allí puede perderse.",
+    "{merchant} puede devolverte lo que este pago no necesita. Escribe una dirección tuya: la de tu billetera o tu dirección de depósito en un exchange. No escribas la dirección desde la que un exchange envió tu pago: lo que se envíe allí puede perderse.",
   refundAddressLabel: "Tu propia dirección en la red {network}",
   refundContinue: "Continuar",
   refundCheck: "¿Es esta tu dirección?",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4d39ba732a22.
+ * of en.ts with the digest f9efff767e1e.
  */
 export const fr: Catalogue = {
   lang: "fr",
@@ -269,7 +269,7 @@ export const fr: Catalogue = {
   refundAsked:
     "Un remboursement de {refund} a été demandé. {merchant} l’envoie à la main, et vous verrez ici quand il est en route. Rien après quelques jours\u00a0? Contactez {contact} en indiquant cette référence\u00a0: {reference}.",
   refundLead:
-    "{merchant} peut vous renvoyer ce dont ce paiement n’a pas besoin. Saisissez l’identifiant de la transaction (TxID ou hash) de votre paiement et une adresse à vous\u00a0: celle de votre portefeuille ou votre adresse de dépôt sur une plateforme d’échange. Ne saisissez pas l’adresse depuis laquelle une plateforme a envoyé votre paiement\u00a0: ce qui y est envoyé peut être perdu.",
+    "{merchant} peut vous renvoyer ce dont ce paiement n’a pas besoin. Saisissez une adresse à vous\u00a0: celle de votre portefeuille ou votre adresse de dépôt sur une plateforme d’échange. Ne saisissez pas l’adresse depuis laquelle une plateforme a envoyé votre paiement\u00a0: ce qui y est envoyé peut être perdu.",
   refundAddressLabel: "Votre propre adresse sur le réseau {network}",
   refundContinue: "Continuer",
   refundCheck: "Est-ce votre adresse\u00a0?",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Hindi. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4d39ba732a22.
+ * of en.ts with the digest f9efff767e1e.
  */
 export const hi: Catalogue = {
   lang: "hi",
@@ -246,7 +246,7 @@ export const hi: Catalogue = {
   refundAsked:
     "{refund} का रिफ़ंड माँगा गया है। {merchant} रिफ़ंड खुद भेजते हैं, और जब वह रास्ते में होगा, तो आपको यहाँ दिखेगा। कुछ दिन बाद भी कुछ नहीं? {contact} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
   refundLead:
-    "इस पेमेंट के लिए जो रकम ज़रूरी नहीं है, उसे {merchant} वापस भेज सकते हैं। अपने पेमेंट के लेन-देन की ID (TxID या हैश) और अपना ही पता डालें: अपने वॉलेट का, या किसी एक्सचेंज पर अपना डिपॉज़िट पता। वह पता न डालें जिससे एक्सचेंज ने आपका पेमेंट भेजा था: वहाँ भेजी गई रकम खो सकती है।",
+    "इस पेमेंट के लिए जो रकम ज़रूरी नहीं है, उसे {merchant} वापस भेज सकते हैं। अपना ही पता डालें: अपने वॉलेट का, या किसी एक्सचेंज पर अपना डिपॉज़िट पता। वह पता न डालें जिससे एक्सचेंज ने आपका पेमेंट भेजा था: वहाँ भेजी गई रकम खो सकती है।",
   refundAddressLabel: "{network} पर आपका अपना पता",
   refundContinue: "आगे बढ़ें",
   refundCheck: "क्या यह आपका पता है?",

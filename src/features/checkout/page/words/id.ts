@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 4d39ba732a22.
+ * those of en.ts with the digest f9efff767e1e.
  */
 export const id: Catalogue = {
   lang: "id",
@@ -266,7 +266,7 @@ export const id: Catalogue = {
   refundAsked:
     "Pengembalian {refund} telah diminta. {merchant} mengirimnya secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim. Belum ada kabar setelah beberapa hari? Hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
   refundLead:
-    "{merchant} dapat mengirim kembali yang tidak diperlukan untuk pembayaran ini. Masukkan ID transaksi (TxID atau hash) pembayaran Anda dan alamat milik Anda: alamat dompet Anda atau alamat deposit Anda di exchange. Jangan masukkan alamat yang dipakai exchange untuk mengirim pembayaran Anda: yang dikirim ke sana bisa hilang.",
+    "{merchant} dapat mengirim kembali yang tidak diperlukan untuk pembayaran ini. Masukkan alamat milik Anda: alamat dompet Anda atau alamat deposit Anda di exchange. Jangan masukkan alamat yang dipakai exchange untuk mengirim pembayaran Anda: yang dikirim ke sana bisa hilang.",
   refundAddressLabel: "Alamat Anda sendiri di jaringan {network}",
   refundContinue: "Lanjutkan",
   refundCheck: "Apakah ini alamat Anda?",

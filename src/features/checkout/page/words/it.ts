@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4d39ba732a22.
+ * of en.ts with the digest f9efff767e1e.
  */
 export const it: Catalogue = {
   lang: "it",
@@ -264,7 +264,7 @@ export const it: Catalogue = {
   refundAsked:
     "È stato chiesto il rimborso di {refund}. {merchant} lo invia a mano, e qui vedrai quando è in viaggio. Ancora nulla dopo qualche giorno? Contatta {contact} e indica questo riferimento: {reference}.",
   refundLead:
-    "{merchant} può restituirti ciò che non serve a questo pagamento. Inserisci l’ID della transazione (TxID o hash) del tuo pagamento e un indirizzo tuo: quello del tuo wallet o il tuo indirizzo di deposito presso un exchange. Non inserire l’indirizzo da cui un exchange ha inviato il tuo pagamento: ciò che viene inviato lì può andare perso.",
+    "{merchant} può restituirti ciò che non serve a questo pagamento. Inserisci un indirizzo tuo: quello del tuo wallet o il tuo indirizzo di deposito presso un exchange. Non inserire l’indirizzo da cui un exchange ha inviato il tuo pagamento: ciò che viene inviato lì può andare perso.",
   refundAddressLabel: "Un tuo indirizzo sulla rete {network}",
   refundContinue: "Continua",
   refundCheck: "È questo il tuo indirizzo?",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Japanese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 4d39ba732a22.
+ * those of en.ts with the digest f9efff767e1e.
  */
 export const ja: Catalogue = {
   lang: "ja",
@@ -263,7 +263,7 @@ export const ja: Catalogue = {
   refundAsked:
     "{refund} の返金が依頼されています。{merchant} が手作業で返金し、送信されるとここに表示されます。数日たっても表示されない場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
   refundLead:
-    "このお支払いに不要な分は、{merchant} から返送できます。お支払いのトランザクション ID（TxID またはハッシュ）と、ご自身のアドレス（ウォレットのアドレス、または取引所の入金アドレス）を入力してください。取引所がお支払いを送金した元のアドレスは入力しないでください。そこへ送られたものは失われることがあります。",
+    "このお支払いに不要な分は、{merchant} から返送できます。ご自身のアドレス（ウォレットのアドレス、または取引所の入金アドレス）を入力してください。取引所がお支払いを送金した元のアドレスは入力しないでください。そこへ送られたものは失われることがあります。",
   refundAddressLabel: "{network} のご自身のアドレス",
   refundContinue: "次へ",
   refundCheck: "このアドレスで間違いありませんか？",

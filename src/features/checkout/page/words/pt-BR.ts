@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest 4d39ba732a22.
+ * texts are those of en.ts with the digest f9efff767e1e.
  */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
@@ -261,7 +261,7 @@ export const ptBR: Catalogue = {
   refundAsked:
     "Foi pedido o reembolso de {refund}. {merchant} envia o valor manualmente, e você verá aqui quando ele estiver a caminho. Nada depois de alguns dias? Fale com {contact} e informe este código de referência: {reference}.",
   refundLead:
-    "{merchant} pode devolver o que este pagamento não precisa. Informe o ID da transação (TxID ou hash) do seu pagamento e um endereço seu: o da sua carteira ou o seu endereço de depósito em uma corretora. Não informe o endereço de onde uma corretora enviou o seu pagamento: o que for enviado para lá pode se perder.",
+    "{merchant} pode devolver o que este pagamento não precisa. Informe um endereço seu: o da sua carteira ou o seu endereço de depósito em uma corretora. Não informe o endereço de onde uma corretora enviou o seu pagamento: o que for enviado para lá pode se perder.",
   refundAddressLabel: "Seu próprio endereço na rede {network}",
   refundContinue: "Continuar",
   refundCheck: "Este é o seu endereço?",

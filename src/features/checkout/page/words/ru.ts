@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Russian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4d39ba732a22. Names and durations stand in the nominative, because neither is declined here.
+ * of en.ts with the digest f9efff767e1e. Names and durations stand in the nominative, because neither is declined here.
  */
 export const ru: Catalogue = {
   lang: "ru",
@@ -261,7 +261,7 @@ export const ru: Catalogue = {
   refundAsked:
     "Запрошен возврат {refund}. Продавец {merchant} отправляет деньги вручную, и вы увидите здесь, когда они в пути. Через несколько дней всё ещё ничего? Обратитесь к продавцу {contact} и укажите этот номер платежа: {reference}.",
   refundLead:
-    "Продавец {merchant} может вернуть то, что не нужно для этого платежа. Укажите ID транзакции (TxID или хеш) вашего платежа и свой адрес: адрес своего кошелька или свой адрес для пополнения на бирже. Не указывайте адрес, с которого биржа отправила ваш платёж: отправленное туда может пропасть.",
+    "Продавец {merchant} может вернуть то, что не нужно для этого платежа. Укажите свой адрес: адрес своего кошелька или свой адрес для пополнения на бирже. Не указывайте адрес, с которого биржа отправила ваш платёж: отправленное туда может пропасть.",
   refundAddressLabel: "Ваш собственный адрес в сети {network}",
   refundContinue: "Продолжить",
   refundCheck: "Это ваш адрес?",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 4d39ba732a22. Values take no suffixes, because the vowels of a suffix depend on the value.
+ * of en.ts with the digest f9efff767e1e. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -258,7 +258,7 @@ export const tr: Catalogue = {
   refundAsked:
     "{refund} tutarının iadesi istendi. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz. Birkaç gün sonra hâlâ bir şey yok mu? {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
   refundLead:
-    "{merchant}, bu ödeme için gerekmeyen tutarı geri gönderebilir. Ödemenizin işlem kodunu (TxID veya hash) ve size ait bir adres girin: cüzdanınızın adresi veya borsadaki yatırma adresiniz. Borsanın ödemenizi gönderdiği adresi girmeyin: Oraya gönderilenler kaybolabilir.",
+    "{merchant}, bu ödeme için gerekmeyen tutarı geri gönderebilir. Size ait bir adres girin: cüzdanınızın adresi veya borsadaki yatırma adresiniz. Borsanın ödemenizi gönderdiği adresi girmeyin: Oraya gönderilenler kaybolabilir.",
   refundAddressLabel: "{network} ağındaki kendi adresiniz",
   refundContinue: "Devam",
   refundCheck: "Bu sizin adresiniz mi?",

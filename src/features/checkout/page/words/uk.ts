@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Ukrainian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 4d39ba732a22. Names and durations stand in the nominative, because neither is declined
+ * those of en.ts with the digest f9efff767e1e. Names and durations stand in the nominative, because neither is declined
  * here.
  */
 export const uk: Catalogue = {
@@ -262,7 +262,7 @@ export const uk: Catalogue = {
   refundAsked:
     "Запитано повернення {refund}. Продавець {merchant} надсилає гроші вручну, і ви побачите тут, коли вони в дорозі. За кілька днів усе ще нічого? Зверніться до продавця {contact} і вкажіть цей номер платежу: {reference}.",
   refundLead:
-    "Продавець {merchant} може повернути те, що не потрібне для цього платежу. Вкажіть ID транзакції (TxID або хеш) вашого платежу й свою адресу: адресу свого гаманця або свою адресу для поповнення на біржі. Не вказуйте адресу, з якої біржа надіслала ваш платіж: надіслане туди може зникнути.",
+    "Продавець {merchant} може повернути те, що не потрібне для цього платежу. Вкажіть свою адресу: адресу свого гаманця або свою адресу для поповнення на біржі. Не вказуйте адресу, з якої біржа надіслала ваш платіж: надіслане туди може зникнути.",
   refundAddressLabel: "Ваша власна адреса в мережі {network}",
   refundContinue: "Продовжити",
   refundCheck: "Це ваша адреса?",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 4d39ba732a22.
+ * those of en.ts with the digest f9efff767e1e.
  */
 export const vi: Catalogue = {
   lang: "vi",
@@ -265,7 +265,7 @@ export const vi: Catalogue = {
   refundAsked:
     "Đã có yêu cầu hoàn {refund}. {merchant} tự gửi tiền, và bạn sẽ thấy ở đây khi tiền được gửi đi. Vài ngày sau vẫn chưa có gì? Hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
   refundLead:
-    "{merchant} có thể gửi lại phần mà khoản thanh toán này không cần. Hãy nhập mã giao dịch (TxID hoặc hash) của khoản bạn đã trả và một địa chỉ của chính bạn: địa chỉ ví hoặc địa chỉ nạp tiền của bạn trên sàn giao dịch. Đừng nhập địa chỉ mà sàn giao dịch đã dùng để gửi khoản thanh toán: tiền gửi đến đó có thể bị mất.",
+    "{merchant} có thể gửi lại phần mà khoản thanh toán này không cần. Hãy nhập một địa chỉ của chính bạn: địa chỉ ví hoặc địa chỉ nạp tiền của bạn trên sàn giao dịch. Đừng nhập địa chỉ mà sàn giao dịch đã dùng để gửi khoản thanh toán: tiền gửi đến đó có thể bị mất.",
   refundAddressLabel: "Địa chỉ của chính bạn trên mạng {network}",
   refundContinue: "Tiếp tục",
   refundCheck: "Đây có phải địa chỉ của bạn không?",

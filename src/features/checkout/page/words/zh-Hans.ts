@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest 4d39ba732a22.
+ * texts are those of en.ts with the digest f9efff767e1e.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
@@ -230,7 +230,7 @@ export const zhHans: Catalogue = {
   refundAsked:
     "已申请退款 {refund}。{merchant} 会人工退款，发出后您会在这里看到。几天后仍没有消息？请联系 {contact} 并提供此付款编号：{reference}。",
   refundLead:
-    "{merchant} 可以退回这笔付款不需要的部分。请输入您付款的交易 ID（TxID 或哈希），以及您自己的地址：您钱包的地址，或您在交易所的充值地址。请不要输入交易所用来发出您付款的地址：发送到那里的款项可能会丢失。",
+    "{merchant} 可以退回这笔付款不需要的部分。请输入您自己的地址：您钱包的地址，或您在交易所的充值地址。请不要输入交易所用来发出您付款的地址：发送到那里的款项可能会丢失。",
   refundAddressLabel: "您自己在 {network} 上的地址",
   refundContinue: "继续",
   refundCheck: "这是您的地址吗？",
