@@ -30,6 +30,6 @@ const invoicePrefix = `${idPrefixes.invoice}_`;
 /** Creates the response for a path with another text than an invoice's id, such as the merchant's own `externalId`. */
 function noInvoiceId(): Problem {
   return new NotFound(
-    `The invoiceId in the path is not the id of an invoice, which begins with ${invoicePrefix}. To find invoices by your externalId, list those of the organization with ?externalId=.`,
+    `The invoiceId in the path is not the id of an invoice, which begins with ${invoicePrefix}. To find invoices by your externalId, list those of the organization with ?externalId=; by a publicId, with ?search=.`,
   );
 }

@@ -680,7 +680,7 @@ export interface CheckoutAmount {
 }
 
 export interface CheckoutInvoice {
-  /** The invoice's `publicId`. */
+  /** The invoice's `publicId`, for payers: not the `id` by which its merchant reads it. */
   readonly id: string;
   /** A short reference for payer and merchant, such as `P7K2-9QXD`. The merchant finds the invoice by it with `search`. */
   readonly reference: string;

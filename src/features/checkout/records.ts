@@ -41,7 +41,7 @@ export const CheckoutInvoiceRecord = responseRecord("CheckoutInvoice", {
   }),
 });
 describeFields(CheckoutInvoiceRecord, {
-  id: "The invoice's `publicId`.",
+  id: "The invoice's `publicId`, for payers: not the `id` by which its merchant reads it.",
   description: "The purchase, in the merchant's words; null without one.",
   externalId: "The merchant's own number, such as an order number; null without one.",
   status: "The invoice's status. Show the payer `state` of the session instead.",

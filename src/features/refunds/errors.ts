@@ -24,7 +24,8 @@ export const RefundOpen = defineProblem({
   code: "refund_open",
   status: 409,
   title: "A refund of this payment is open",
-  remedy: "Send or reject the open refund of the payment first.",
+  remedy:
+    "Send or reject the open refund of the payment first. If it is sent, wait until it is confirmed, which takes minutes.",
 });
 export const TooManyRefundRequests = defineProblem({
   code: "too_many_refund_requests",

@@ -132,7 +132,9 @@ function create(
     });
     const open = await lockOpenRefund(tx, payment.id);
     if (open !== null) {
-      throw new RefundOpen(`${open.id} is ${open.status}. Send or reject it first.`);
+      const remedy =
+        open.status === "sent" ? "Wait until it is confirmed." : "Send or reject it first.";
+      throw new RefundOpen(`${open.id} is ${open.status}. ${remedy}`);
     }
     requireRefundable(found);
     if (units > free) {

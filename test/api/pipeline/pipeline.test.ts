@@ -267,7 +267,7 @@ anyServed("the request pipeline", (served) => {
         ),
       );
       expect(own?.status).to.equal(404);
-      expect(own?.body["detail"]).to.include("?externalId=");
+      expect(own?.body["detail"]).to.include("?externalId=").and.to.include("?search=");
       expect(foreign?.status).to.equal(404);
     });
 

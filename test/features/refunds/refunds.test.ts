@@ -30,6 +30,10 @@ eachStore("refunds", (store) => {
     await expectStatus(desk.name(refund, sent), 200);
     await desk.examine();
     expect(await desk.refundOf(invoice)).to.include({ status: "sent", confirmedAt: null });
+    const another = { paymentId: refund["paymentId"], amount: "1.00", address: `0x${payer}` };
+    const { body: open } = await expectStatus(desk.post("/refunds", another), 409);
+    expect(open).to.include({ code: "refund_open" });
+    expect(open["detail"]).to.match(/ is sent\. Wait until it is confirmed\.$/);
     await desk.settle();
     const done = await desk.refundOf(invoice);
     expect(done).to.include({ status: "confirmed", transactionHash: `0x${sent}`, refusal: null });
@@ -594,6 +598,7 @@ eachStore("refunds", (store) => {
       address,
     });
     expect(created.body["code"]).to.equal("refund_open");
+    expect(created.body["detail"]).to.match(/ is requested\. Send or reject it first\.$/);
   });
 
   async function canceledWith(amount?: unknown): Promise<{ invoice: Json; hash: string }> {
