@@ -769,6 +769,15 @@ export interface CheckoutRefund {
   readonly reason: string | null;
 }
 
+export interface CheckoutRefundable {
+  /** The `transactionHash` of the request. */
+  readonly transactionHash: string;
+  /** The amount that the request is for, in tokens. */
+  readonly amount: string;
+  /** The token's symbol, such as `USDT`. */
+  readonly tokenSymbol: string;
+}
+
 export interface CheckoutSession {
   /** The checkout's unguessable id, which is part of its URL. */
   readonly id: string;
@@ -822,8 +831,8 @@ export interface CheckoutSession {
   readonly submittedTransactions: readonly SubmittedTransaction[];
   /** True if a payment has an amount that the invoice does not need, no refund of it is open, and the merchant has not rejected 3 requests for it. */
   readonly canRequestRefund: boolean;
-  /** The `transactionHash` for the payer's next request for a refund: of the newest payment whose refund can be asked for. Null while `canRequestRefund` is false. */
-  readonly refundableTransactionHash: string | null;
+  /** The payer's next request for a refund: it is for the newest payment with an amount to ask for. Null while `canRequestRefund` is false. */
+  readonly refundable: CheckoutRefundable | null;
   /** The latest, newest first. */
   readonly refunds: readonly CheckoutRefund[];
   /** The tokens and networks among which the payer can choose now, the lowest usual network fee first; empty if there is no choice. */

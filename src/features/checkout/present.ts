@@ -10,7 +10,7 @@ import {
 } from "../../platform/chain/networks.ts";
 import { removedNetwork } from "../../platform/chain/removed-network.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
-import { hasFreeSurplus } from "../payments/index.ts";
+import { freeSurplus } from "../payments/index.ts";
 import type { PayerRefund } from "../refunds/index.ts";
 import { fill, networkText } from "./page/catalogue.ts";
 import { instructionWords } from "./page/english-only.ts";
@@ -33,7 +33,7 @@ import {
   type CheckoutState,
   type NextAction,
 } from "./rules.ts";
-import { arrivedAmounts, moneyOf, transactionsOf } from "./shown-payments.ts";
+import { arrivedAmounts, moneyOf, sumsByToken, transactionsOf } from "./shown-payments.ts";
 
 export type CheckoutSession = z.input<typeof CheckoutSessionRecord>;
 
@@ -72,7 +72,7 @@ export function sessionEdge(view: CheckoutView, at: Instant): string {
   const parts = [
     ...[state, nextActionOf(state, view, refundsOf(view, returnable), at)],
     ...[noticesOf(view, state, at), current, required],
-    ...[returnable.map(({ id }) => id), lastCheckedAt(state, view)],
+    ...[returnable.map(({ payment }) => payment.id), lastCheckedAt(state, view)],
     ...[mayChooseOption(state, view, at), ...offered],
   ];
   return parts.map(String).join(" ");
@@ -85,11 +85,12 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   const state = stateOf(view, at);
   const returnable = returnablePayments(view);
   const refunds = refundsOf(view, returnable);
-  const refundable = newestRefundable(view, returnable);
   const nextAction = nextActionOf(state, view, refunds, at);
   const notices = noticesOf(view, state, at);
   const spare = new Set(
-    returnable.filter(({ status }) => status === "rejected").map(({ id }) => id),
+    returnable
+      .filter(({ payment }) => payment.status === "rejected")
+      .map(({ payment }) => payment.id),
   );
   const arrived = arrivedAmounts(view, spare);
   return {
@@ -119,7 +120,11 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
     qrCode: invoice.walletAddress,
     paymentUri: nextAction === "pay" ? uriOf(view) : null,
     walletTransfer: nextAction === "pay" && !isLookedFor(view) ? walletTransferOf(view) : null,
-    paymentInstructions: instructions(view, { state, nextAction, notices }, arrived),
+    paymentInstructions: instructions(
+      view,
+      { state, nextAction, notices },
+      { arrived, returnable },
+    ),
     merchantDisplayName: view.merchant.displayName,
     merchantWebsite: view.merchant.website,
     merchantContactEmail: view.merchant.contactEmail,
@@ -144,9 +149,7 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
       result,
     })),
     canRequestRefund: refunds.canRequestRefund,
-    refundableTransactionHash: refundable
-      ? hashText(view, refundable.network, refundable.transactionHash)
-      : null,
+    refundable: presentRefundable(view, returnable),
     refunds: view.refunds.map((refund) => presentRefund(refund, view)),
     options: mayChooseOption(state, view, at) ? optionsOf(view) : [],
     redirectUrl: invoice.redirectUrl,
@@ -154,21 +157,41 @@ export function presentSession(view: CheckoutView, at: Instant): CheckoutSession
   };
 }
 
-function refundsOf(
-  { refunds, leftToMerchant }: CheckoutView,
-  returnable: readonly CheckoutPayment[],
-) {
-  const isLeft = ({ id }: CheckoutPayment) => leftToMerchant.has(id);
-  const canRequestRefund = !returnable.every(isLeft);
-  return { canRequestRefund, isLeftToMerchant: returnable.some(isLeft), refunds };
+function refundsOf(view: CheckoutView, returnable: readonly Returnable[]) {
+  const refundable = refundableOf(view, returnable);
+  return {
+    canRequestRefund: refundable.length > 0,
+    isLeftToMerchant: refundable.length < returnable.length,
+    refunds: view.refunds,
+  };
 }
 
-/** Returns the newest payment of these whose refund the payer can ask for; undefined without one. */
-function newestRefundable(
+/** A payment with the part that the invoice does not need and that was not returned yet. */
+interface Returnable {
+  readonly payment: CheckoutPayment;
+  /** In the payment's token. */
+  readonly free: Money;
+}
+
+/** Returns those of which the payer, and not the merchant alone, can ask for a refund. */
+function refundableOf(
   { leftToMerchant }: CheckoutView,
-  returnable: readonly CheckoutPayment[],
-): CheckoutPayment | undefined {
-  return returnable.findLast(({ id }) => !leftToMerchant.has(id));
+  returnable: readonly Returnable[],
+): Returnable[] {
+  return returnable.filter(({ payment }) => !leftToMerchant.has(payment.id));
+}
+
+function presentRefundable(
+  view: CheckoutView,
+  returnable: readonly Returnable[],
+): CheckoutSession["refundable"] {
+  const newest = refundableOf(view, returnable).at(-1);
+  if (newest === undefined) return null;
+  const { network, transactionHash } = newest.payment;
+  return {
+    transactionHash: hashText(view, network, transactionHash),
+    ...presentAmount(newest.free),
+  };
 }
 
 /**
@@ -182,7 +205,7 @@ function returnablePayments({
   leftToMerchant,
   networks,
   refunds,
-}: CheckoutView): CheckoutPayment[] {
+}: CheckoutView): Returnable[] {
   const { status, managedBy, asked, payable, quotes } = invoice;
   const terms = {
     // An excess by rounding is not above `asked` here.
@@ -193,14 +216,19 @@ function returnablePayments({
     managedBy,
   };
   const inputs = { status, terms, ledger: payments };
-  return payments.filter(
-    (payment) =>
-      networks.has(payment.network) &&
-      !isRefundOpen(refunds.filter(({ paymentId }) => paymentId === payment.id)) &&
-      // The hash is public: if the merchant does not refund the payment, it is probably somebody else's.
-      !(payment.rule === "submitted_hash" && leftToMerchant.has(payment.id)) &&
-      hasFreeSurplus(payment, inputs),
-  );
+  return payments
+    .filter(
+      (payment) =>
+        networks.has(payment.network) &&
+        !isRefundOpen(refunds.filter(({ paymentId }) => paymentId === payment.id)) &&
+        // The hash is public: if the merchant does not refund the payment, it is probably somebody else's.
+        !(payment.rule === "submitted_hash" && leftToMerchant.has(payment.id)),
+    )
+    .map((payment) => ({
+      payment,
+      free: money(freeSurplus(payment, inputs), tokenAsset(payment.token, payment.tokenDecimals)),
+    }))
+    .filter(({ free }) => free.units > 0n);
 }
 
 /** The number of characters that a refund's address shows at each end. */
@@ -326,7 +354,14 @@ interface PayersStep {
 }
 
 /** Returns what the payer should do, after what was sent back: the invoice may look as if nothing had been paid. */
-function instructions(view: CheckoutView, step: PayersStep, arrived: readonly Money[]): string {
+function instructions(
+  view: CheckoutView,
+  step: PayersStep,
+  {
+    arrived,
+    returnable,
+  }: { readonly arrived: readonly Money[]; readonly returnable: readonly Returnable[] },
+): string {
   const { nextAction, notices } = step;
   const { invoice, network, refunds } = view;
   const words = nextAction === "pay" ? "sendExactly" : wordsOf(view, step);
@@ -349,8 +384,8 @@ function instructions(view: CheckoutView, step: PayersStep, arrived: readonly Mo
     network: networkText({ networkTitle: network.title, tokenStandard: network.tokenStandard }),
     address: invoice.walletAddress,
     merchant: view.merchant.displayName,
-    arrived: arrived.map(amountText).join(" + "),
-    excess: amountText(excessOf(invoice)),
+    arrived: amountsText(arrived),
+    excess: amountsText(refundableOf(view, returnable).map(({ free }) => free)),
     owed: invoice.owed.units === 0n ? "The payment" : amountText(invoice.owed),
     refund: refundedText(refunds, "sent"),
     returned: refundedText(refunds, "confirmed"),
@@ -359,10 +394,12 @@ function instructions(view: CheckoutView, step: PayersStep, arrived: readonly Mo
 }
 
 function refundedText(refunds: readonly PayerRefund[], status: PayerRefund["status"]): string {
-  return refunds
-    .filter((refund) => refund.status === status)
-    .map((refund) => amountText(refundMoney(refund)))
-    .join(" + ");
+  return amountsText(refunds.filter((refund) => refund.status === status).map(refundMoney));
+}
+
+/** Returns the sums of the amounts, for people. */
+function amountsText(amounts: readonly Money[]): string {
+  return sumsByToken(amounts).map(amountText).join(" + ");
 }
 
 function refundMoney({ amount, token, tokenDecimals }: PayerRefund): Money {
@@ -376,8 +413,7 @@ function wordsOf(
 ): keyof typeof instructionWords {
   const { invoice, refunds } = view;
   if (nextAction === "request_refund") {
-    if (invoice.status !== "paid") return "askForRefund";
-    return isExcessAll(view) ? "askForExcess" : "askForRest";
+    return invoice.status === "paid" ? "askForExcess" : "askForRefund";
   }
   if (isRestState(state) && isRefundOpen(refunds)) {
     // While another one waits for the merchant, that one is what the payer waits for.
@@ -395,14 +431,6 @@ function wordsOf(
   if (state !== "expired_unpaid") return restInstructions[state];
   if (refunds.some(({ status }) => status === "confirmed")) return "sendNothingReturned";
   return invoice.exception === "reverted" ? "sendNothingGone" : "sendNothingExpired";
-}
-
-/** Whether the excess of a paid invoice is all that can be returned: less is left after a refund, more beside a rejected payment. */
-function isExcessAll({ invoice, payments, refunds }: CheckoutView): boolean {
-  const isAlone =
-    refunds.every(({ status }) => status === "rejected") &&
-    payments.every(({ status }) => status !== "rejected");
-  return isAlone && excessOf(invoice).units > 0n;
 }
 
 function excessOf({ received, asked }: CheckoutView["invoice"]): Money {

@@ -116,6 +116,12 @@ describeFields(CheckoutWalletTransferRecord, {
   recipient: "The address to pay, in the network's notation.",
 });
 
+export const CheckoutRefundableRecord = responseRecord("CheckoutRefundable", {
+  transactionHash: z.string().meta({ description: "The `transactionHash` of the request." }),
+  amount: moneyAnswer().meta({ description: "The amount that the request is for, in tokens." }),
+  tokenSymbol: z.string(),
+});
+
 export const CheckoutRefundRecord = responseRecord("CheckoutRefund", {
   status: z.enum(refundStatuses).meta({
     description:
@@ -235,9 +241,9 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   canRequestRefund: z.boolean().meta({
     description: `True if a payment has an amount that the invoice does not need, no refund of it is open, and the merchant has not rejected ${String(rejectedRequestsMax)} requests for it.`,
   }),
-  refundableTransactionHash: z.string().nullable().meta({
+  refundable: CheckoutRefundableRecord.nullable().meta({
     description:
-      "The `transactionHash` for the payer's next request for a refund: of the newest payment whose refund can be asked for. Null while `canRequestRefund` is false.",
+      "The payer's next request for a refund: it is for the newest payment with an amount to ask for. Null while `canRequestRefund` is false.",
   }),
   refunds: z.array(CheckoutRefundRecord).meta({ description: "The latest, newest first." }),
   options: z.array(CheckoutOptionRecord).meta({

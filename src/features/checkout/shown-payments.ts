@@ -19,13 +19,19 @@ type Spare = ReadonlySet<string>;
  * invoice is over, what the merchant has rejected and the payer can ask back.
  */
 export function arrivedAmounts({ invoice, payments }: Paid, spare: Spare): Money[] {
-  const sums = new Map([[invoice.received.asset.code, invoice.received]]);
-  for (const payment of payments.filter(
+  const more = payments.filter(
     ({ id, status }) => status === "review" || (isOver(invoice) && spare.has(id)),
-  )) {
-    const amount = moneyOf(payment);
-    const before = sums.get(payment.token);
-    sums.set(payment.token, before === undefined ? amount : addTokens(before, amount));
+  );
+  return sumsByToken([invoice.received, ...more.map(moneyOf)]);
+}
+
+/** Returns the sum of the amounts in each token, in the order of their first; none that is 0. */
+export function sumsByToken(amounts: readonly Money[]): Money[] {
+  const sums = new Map<string, Money>();
+  for (const amount of amounts) {
+    const { code } = amount.asset;
+    const before = sums.get(code);
+    sums.set(code, before === undefined ? amount : addTokens(before, amount));
   }
   return [...sums.values()].filter(({ units }) => units > 0n);
 }

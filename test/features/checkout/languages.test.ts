@@ -87,7 +87,6 @@ const widths: readonly (readonly [number, readonly (keyof typeof en)[]])[] = [
       "hashLabel",
       "hashSubmitted",
       "paymentFolded",
-      "refundQuestion",
       "refundAmount",
       "questions",
     ],

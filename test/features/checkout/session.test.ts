@@ -33,6 +33,7 @@ interface Session {
   readonly nextAction: string;
   readonly notices: readonly string[];
   readonly canRequestRefund: boolean;
+  readonly refundable: Readonly<Record<string, string>> | null;
   readonly invoice: Readonly<Record<string, string>>;
   readonly qrCode: string;
   readonly paymentUri: string | null;
@@ -122,7 +123,7 @@ describe("getCheckoutSession", () => {
       transactions: [],
       submittedTransactions: [],
       canRequestRefund: false,
-      refundableTransactionHash: null,
+      refundable: null,
       refunds: [],
       redirectUrl: null,
       receipt: null,
@@ -333,17 +334,32 @@ describe("getCheckoutSession", () => {
     lab.change({});
     expect(await session()).to.include({ nextAction: "request_new_link", canRequestRefund: false });
     // Beside the payments that paid the invoice: there is money left over although it is paid.
-    lab.world.payments = [rejected, aPayment({ transactionHash: aHash("b") })];
+    const enough = { id: "pay_01jd7v0000000000000000000b", transactionHash: aHash("b") } as const;
+    lab.world.payments = [rejected, aPayment(enough)];
     const paid = await shown({ status: "paid", ...received("25.0001"), paidAt: startOfTime });
     expect(paid).to.include({ state: "paid", nextAction: "request_refund" });
-    expect(paid.words).to.match(/^The invoice is paid, and more has arrived .* Ask for the refund/);
-    expect(await (await fetch(lab.page)).text()).not.to.match(/Ask for [\d.]+ USDT back/);
+    expect(paid.words).to.match(/^The invoice is paid, and 12\.50 USDT more .* Ask for the refund/);
+    expect(await (await fetch(lab.page)).text()).to.include("Ask for 12.50 USDT back");
     // One payment of too much: the session and the page name the same amount.
     const more = aPayment({ amount: inUsdt("26.0001").units });
     lab.world.payments = [more];
     const over = await shown({ ...received("26.0001") });
     expect(over.words).to.match(/^The invoice is paid, and 1\.00 USDT more has arrived/);
     expect(await (await fetch(lab.page)).text()).to.include("Ask for 1.00 USDT back");
+    // Two refunds are one sum, and the rest can be asked for.
+    const units = (amount: string) => inUsdt(amount).units;
+    lab.world.payments = [{ ...more, refunded: units("0.40") }];
+    lab.world.refunds = ["0.30", "0.10"].map((amount) =>
+      aRefund({ paymentId: more.id, status: "confirmed", amount: units(amount) }),
+    );
+    const left = await shown({});
+    expect(left.words).to.match(
+      /^0\.40 USDT was sent back\. The invoice is paid, and 0\.60 USDT more/,
+    );
+    expect((await session()).refundable).to.include({ amount: "0.60", tokenSymbol: "USDT" });
+    const page = await (await fetch(lab.page)).text();
+    expect(page).to.include("Ask for 0.60 USDT back");
+    lab.world.payments = [more];
     // Rejected by the merchant, who says why.
     const reason = "Not your address";
     lab.world.refunds = [aRefund({ paymentId: more.id, status: "rejected", reason })];

@@ -220,8 +220,10 @@ eachStore("refunds", (store) => {
       const allocate = `/transfers/${String(transfer?.["id"])}/allocate`;
       await expectStatus(desk.post(allocate, { allocations }), 200);
       await desk.counter.mine(3);
-      const { state, refundableTransactionHash, invoice: shown } = await desk.session(invoice);
-      expect([state, refundableTransactionHash]).to.deep.equal(["overpaid", `0x${hash}`]);
+      const { state, refundable, invoice: shown } = await desk.session(invoice);
+      expect(state).to.equal("overpaid");
+      const ask = { transactionHash: `0x${hash}`, amount, tokenSymbol: token };
+      expect(refundable).to.deep.equal(ask);
       const excess = token === "USDC" ? "25.00" : "30.00";
       expect((shown as Json)["excessAmount"]).to.equal(excess);
       expect(await desk.read(invoice)).to.include({ excessAmount: excess });
@@ -239,7 +241,7 @@ eachStore("refunds", (store) => {
     }
     expect(await desk.session(invoice)).to.include({
       canRequestRefund: false,
-      refundableTransactionHash: null,
+      refundable: null,
     });
     expect(await desk.read(invoice)).to.include({ status: "paid", exception: "overpaid" });
   });
@@ -645,14 +647,16 @@ eachStore("refunds", (store) => {
       await allocate(invoice, amount);
       await desk.counter.mine(3);
     }
-    expect(await desk.session(invoice)).to.include({ refundableTransactionHash: null });
+    expect(await desk.session(invoice)).to.include({ refundable: null });
     await desk.expire(invoice);
     for (const [place, hash] of hashes.entries()) {
-      const { refundableTransactionHash: named } = await desk.session(invoice);
-      expect(named, String(place)).to.equal(`0x${hash}`);
-      await expectStatus(desk.ask(invoice, String(named), `0x${desk.newAddress()}`), 202);
+      const { refundable } = await desk.session(invoice);
+      const amount = place === 0 ? "5.00" : "10.00";
+      const ask = { transactionHash: `0x${hash}`, amount, tokenSymbol: "USDT" };
+      expect(refundable).to.deep.equal(ask);
+      await expectStatus(desk.ask(invoice, ask.transactionHash, `0x${desk.newAddress()}`), 202);
     }
-    expect(await desk.session(invoice)).to.include({ refundableTransactionHash: null });
+    expect(await desk.session(invoice)).to.include({ refundable: null });
     const refunds = await desk.refunds(`?invoiceId=${String(invoice["id"])}`);
     expect(refunds.map(({ amount }) => amount)).to.deep.equal(["10.00", "5.00"]);
   });

@@ -51,8 +51,6 @@ export const instructionWords = {
     "The invoice can no longer be paid, and {arrived} has arrived for it. Do not send anything else. Ask for the refund on this payment's page, with an address of your own.",
   askForExcess:
     "The invoice is paid, and {excess} more has arrived than it needs. Do not send anything else. Ask for the refund of the rest on this payment's page, with an address of your own.",
-  askForRest:
-    "The invoice is paid, and more has arrived than it needs. Do not send anything else. Ask for the refund of the rest on this payment's page, with an address of your own.",
   refundLater:
     "{owed} can be returned to you: it does not count for this invoice. Do not send anything. You can ask for the refund here in some minutes, when the network has made the payment final.",
   /** While what can be returned is not confirmed, of a paid invoice and of a part. */

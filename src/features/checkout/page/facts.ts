@@ -95,15 +95,20 @@ export function receiptFacts(session: CheckoutSession, text: Catalogue): Fact[] 
   ];
 }
 
-/** Returns the sums of a payment that is complete and too much; none for any other. */
+/** Returns the sums of a payment that is complete and too much; none for any other, and once the excess was sent back. */
 export function sumFacts(session: CheckoutSession, text: Catalogue): Fact[] {
-  const { invoice, receipt } = session;
-  if (receipt === null || isZero(invoice.excessAmount)) return [];
+  const { invoice, receipt, nextAction } = session;
+  if (receipt === null || isZero(invoice.excessAmount) || nextAction === "none") return [];
   return [
     fact(text.sumPaid, tokenText(session, invoice.receivedAmount)),
     fact(text.sumAsked, tokenText(session, askedOf(invoice))),
     fact(text.sumExcess, tokenText(session, invoice.excessAmount)),
   ];
+}
+
+/** Returns what has arrived and was not sent back, of a payment that is complete and has no sums. */
+export function totalText(session: CheckoutSession): string {
+  return tokenText(session, askedOf(session.invoice));
 }
 
 /** Returns the most that was asked for, which may be above `payableAmount`: the rest of a payment may carry a surcharge. */

@@ -3,7 +3,7 @@ import { fill, networkText, type Catalogue } from "./catalogue.ts";
 import { testWords } from "./english-only.ts";
 import { languageLinks, type LanguageLink } from "./languages.ts";
 import { styleSheetFor } from "./assets.ts";
-import { progressFacts, receiptFacts, sumFacts, type Fact } from "./facts.ts";
+import { progressFacts, receiptFacts, sumFacts, totalText, type Fact } from "./facts.ts";
 import {
   makeRefund,
   makeRefundForm,
@@ -61,7 +61,7 @@ export interface PageModel extends CheckoutWords {
   /** Other tokens and networks to pay with, while nothing should be sent in that in force; otherwise null. */
   readonly options: OptionsModel | null;
   readonly progress: ProgressModel | null;
-  /** The amount that arrived, once the payment is complete; null if it was too much. */
+  /** The amount that arrived and was not sent back, once the payment is complete; null while it is too much. */
   readonly total: string | null;
   /** The amounts paid, asked for and in excess, once the payment is complete and too much; empty otherwise. */
   readonly sums: readonly Fact[];
@@ -156,7 +156,7 @@ const pollMs = { live: second, finished: 5 * second } as const;
 export function makePageModel(session: CheckoutSession, context: PageContext): PageModel {
   const { basePath, text, languageQuery } = context;
   const page = `${basePath}/pay/${session.id}`;
-  const { state, invoice, merchantDisplayName: merchant } = session;
+  const { state, merchantDisplayName: merchant } = session;
   const words = describeState(session, text);
   const help = makeHelp(session, text);
   const sums = sumFacts(session, text);
@@ -200,7 +200,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
     payment: isAsking ? makePayment(session, text, choosing, !isFirst) : null,
     options: isAsking ? null : makeOptions(session, choosing),
     progress: state === "confirming" ? makeProgress(session, text) : null,
-    total: hasTotal ? tokenText(session, invoice.receivedAmount) : null,
+    total: hasTotal ? totalText(session) : null,
     sums,
     receipt:
       session.receipt === null
@@ -222,13 +222,13 @@ function makeForms(
   { text, languageQuery, notice }: PageContext,
   page: string,
 ): Pick<PageModel, "notice" | "hashForm" | "refundForm"> {
-  const { canRequestRefund, submittedTransactions } = session;
+  const { refundable, submittedTransactions } = session;
   const hashRefusal = isWrong(notice, "hash") ? notice : null;
   const refundRefusal = isWrong(notice, "refund") ? notice : null;
   const hasHash = mayBeMissing(session);
   const isInForm = hasHash && hashRefusal !== null;
   return {
-    notice: isInForm || (canRequestRefund && refundRefusal !== null) ? null : notice,
+    notice: isInForm || (refundable !== null && refundRefusal !== null) ? null : notice,
     hashForm: hasHash
       ? {
           // Without scripts, the browser scrolls to the field and its refusal, and moves the focus there.
@@ -240,9 +240,16 @@ function makeForms(
           given: hashRefusal?.given?.transactionHash ?? "",
         }
       : null,
-    refundForm: canRequestRefund
-      ? makeRefundForm(session, text, `${page}/refund${languageQuery}#refund-form`, refundRefusal)
-      : null,
+    refundForm:
+      refundable !== null
+        ? makeRefundForm(
+            session,
+            refundable,
+            text,
+            `${page}/refund${languageQuery}#refund-form`,
+            refundRefusal,
+          )
+        : null,
   };
 }
 

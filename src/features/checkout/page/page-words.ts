@@ -1,4 +1,7 @@
+import { maxAssetDecimals, tokenAsset } from "../../../kernel/money/asset.ts";
+import { formatMoney, parseMoney } from "../../../kernel/money/money.ts";
 import type { CheckoutSession } from "../present.ts";
+import { sumsByToken } from "../shown-payments.ts";
 
 /** Appearance of a state. Each tone has its own icon, so that color is never the only signal. */
 export type Tone = "asking" | "working" | "done" | "careful" | "over";
@@ -22,6 +25,24 @@ export interface PageNotice {
   /** The field beside which an error stands, and what was entered in each field of the form. */
   readonly field?: FormField;
   readonly given?: Readonly<Record<FormField, string>>;
+}
+
+/** An amount in its own token, as decimal text. */
+type TokenAmount = CheckoutSession["arrivedAmounts"][number];
+
+/** Returns an amount with the symbol of its token: `25.0001 USDT`. */
+export function amountText({ amount, tokenSymbol }: TokenAmount): string {
+  return `${amount} ${tokenSymbol}`;
+}
+
+/** Returns the sums of amounts, for people: `12.50 USDT`, or `12.50 USDT + 3.00 USDC`. */
+export function sumText(amounts: readonly TokenAmount[]): string {
+  const each = amounts.map(({ amount, tokenSymbol }) =>
+    parseMoney(amount, tokenAsset(tokenSymbol, maxAssetDecimals)),
+  );
+  return sumsByToken(each)
+    .map((sum) => `${formatMoney(sum)} ${sum.asset.code}`)
+    .join(" + ");
 }
 
 /** Returns an amount of the invoice's token with its symbol: `25.0001 USDT`. */

@@ -161,15 +161,17 @@ export interface PayerSurplusPayment extends SurplusPayment, Pick<PaymentRow, "r
 }
 
 /**
- * Whether a payer is offered the refund of a payment: it is confirmed, and its invoice cannot become paid any more. A
- * payment that does not count is not offered if another payment has a part of its transfer; its payer may still ask.
+ * Returns the part of a payment whose refund a payer is offered, in token units; 0 unless it is confirmed, and its invoice
+ * cannot become paid any more. A payment that does not count is not offered if another payment has a part of its
+ * transfer; its payer may still ask.
  */
-export function hasFreeSurplus(payment: PayerSurplusPayment, inputs: SurplusInputs): boolean {
+export function freeSurplus(payment: PayerSurplusPayment, inputs: SurplusInputs): bigint {
   const isConfirmed = isCounted(payment) ? payment.status === "confirmed" : payment.isSpare;
-  if (!isConfirmed || isPayable(inputs.status) || !mayBeRequested(payment)) return false;
+  if (!isConfirmed || isPayable(inputs.status) || !mayBeRequested(payment)) return 0n;
   const transfer = { amount: payment.amount, status: "seen" } as const;
   const surplus = surplusOf(payment, inputs, { transfer, claiming: [payment] });
-  return surplus > payment.refundRequested + payment.refunded;
+  const free = surplus - payment.refundRequested - payment.refunded;
+  return free > 0n ? free : 0n;
 }
 
 /** Returns the payments that count of which more was refunded than the invoice, if paid, would not need. */

@@ -160,7 +160,7 @@ function tooMany(): Error {
 /** Says no more than that there is nothing: the reason may be about another invoice. */
 function nothing(): Error {
   return new NotRefundable(
-    "The transaction has no confirmed payment of this invoice with an amount to refund. If the invoice has several payments, give the `refundableTransactionHash` of the checkout session; otherwise check the hash, or contact the merchant.",
+    "The transaction has no confirmed payment of this invoice with an amount to refund. If the invoice has several payments, give the hash that the checkout session has in `refundable`; otherwise check the hash, or contact the merchant.",
   );
 }
 

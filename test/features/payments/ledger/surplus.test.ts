@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
 import {
-  hasFreeSurplus,
+  freeSurplus,
   isPayable,
   mayBeRequested,
   overRefunded,
@@ -174,7 +174,7 @@ describe("a refund", () => {
   });
   const isOffered = (changes: Partial<PayerSurplusPayment>, more: Partial<SurplusInputs> = {}) => {
     const each = payer(changes);
-    return hasFreeSurplus(each, { ...inputs, ledger: [each], ...more });
+    return freeSurplus(each, { ...inputs, ledger: [each], ...more }) > 0n;
   };
 
   it("may be asked for by the payer, except of a rejected payment that no rule had matched", () => {

@@ -1,6 +1,5 @@
 import { fill, networkText, type Catalogue } from "../catalogue.ts";
-import { isZero } from "../facts.ts";
-import { tokenText, type FormField, type PageNotice } from "../page-words.ts";
+import { amountText, type FormField, type PageNotice } from "../page-words.ts";
 import { isRefundNext } from "../state/state-words.ts";
 import type { CheckoutSession } from "../../present.ts";
 
@@ -29,15 +28,15 @@ export interface RefundModel {
 
 export function makeRefundForm(
   session: CheckoutSession,
+  refundable: NonNullable<CheckoutSession["refundable"]>,
   text: Catalogue,
   action: string,
   refusal: PageNotice | null,
 ): RefundFormModel {
   const values = { merchant: session.merchantDisplayName, network: networkText(session) };
-  const amount = refundableAmount(session);
   return {
     isNext: isRefundNext(session),
-    question: amount === null ? text.refundQuestion : fill(text.refundAmount, { amount }),
+    question: fill(text.refundAmount, { amount: amountText(refundable) }),
     action,
     lead: fill(text.refundLead, values),
     addressLabel: fill(text.refundAddressLabel, values),
@@ -45,25 +44,10 @@ export function makeRefundForm(
     error: refusal?.text ?? null,
     wrongField: refusal?.field ?? null,
     given: refusal?.given ?? {
-      transactionHash: session.refundableTransactionHash ?? "",
+      transactionHash: refundable.transactionHash,
       address: "",
     },
   };
-}
-
-/**
- * Returns what the payer can ask for, if that is certain: a request is for one payment, and less than the surplus is
- * left after a refund.
- */
-function refundableAmount(session: CheckoutSession): string | null {
-  const { invoice, receipt, refunds, transactions } = session;
-  const [first] = transactions;
-  if (first === undefined || transactions.length > 1 || refunds.length > 0) return null;
-  if (receipt !== null) {
-    // Without an excess, only a rejected payment beside those that paid the invoice can be returned.
-    return isZero(invoice.excessAmount) ? null : tokenText(session, invoice.excessAmount);
-  }
-  return isRefundNext(session) ? `${first.amount} ${first.tokenSymbol}` : null;
 }
 
 /** An ellipsis at which no line breaks. */
@@ -81,7 +65,7 @@ export function makeRefund(
   text: Catalogue,
 ): RefundModel {
   const { status, address, reason, transactionHash, explorerUrl } = refund;
-  const amount = `${refund.amount} ${refund.tokenSymbol}`;
+  const amount = amountText(refund);
   const words =
     status !== "rejected"
       ? text[statusTexts[status]]

@@ -2,7 +2,7 @@ import { minute, second } from "../../../../kernel/clock.ts";
 import type { ClaimResult } from "../../../payments/index.ts";
 import { fill, formatDuration, networkText, type Catalogue } from "../catalogue.ts";
 import { isZero, shownTime } from "../facts.ts";
-import { tokenText, type Tone } from "../page-words.ts";
+import { sumText, tokenText, type Tone } from "../page-words.ts";
 import { makeHelp } from "./contact.ts";
 import type { CheckoutSession } from "../../present.ts";
 import { unsettledResults, type CheckoutNotice } from "../../rules.ts";
@@ -36,7 +36,7 @@ export function describeState(session: CheckoutSession, text: Catalogue): Checko
     received: tokenText(session, invoice.receivedAmount),
     remaining: tokenText(session, invoice.remainingAmount),
     excess: tokenText(session, invoice.excessAmount),
-    arrived: session.arrivedAmounts.map(amountText).join(" + "),
+    arrived: sumText(session.arrivedAmounts),
     refund: refundText(session, "requested"),
     returned: refundText(session, "sent", "confirmed"),
     wait: waitText((session.confirmationSeconds ?? 0) * second, text),
@@ -59,19 +59,12 @@ export function describeState(session: CheckoutSession, text: Catalogue): Checko
   };
 }
 
-/** Returns the amounts of the refunds that have one of these statuses. */
+/** Returns the sum of the refunds that have one of these statuses. */
 function refundText(
   { refunds }: CheckoutSession,
   ...statuses: readonly CheckoutSession["refunds"][number]["status"][]
 ): string {
-  return refunds
-    .filter(({ status }) => statuses.includes(status))
-    .map(amountText)
-    .join(" + ");
-}
-
-function amountText({ amount, tokenSymbol }: CheckoutSession["arrivedAmounts"][number]): string {
-  return `${amount} ${tokenSymbol}`;
+  return sumText(refunds.filter(({ status }) => statuses.includes(status)));
 }
 
 function part(kind: Part["kind"], text: string, target = ""): Part {

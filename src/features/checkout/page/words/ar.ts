@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Arabic. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f9efff767e1e.
+ * of en.ts with the digest 2f2e2dcdb968.
  */
 export const ar: Catalogue = {
   lang: "ar",
@@ -237,7 +237,6 @@ export const ar: Catalogue = {
   hashNotForThis:
     "هذه المعاملة ليست دفعة لهذه الفاتورة. إذا كنت ترى خلاف ذلك، فتواصل مع {contact} واذكر هذا الرقم المرجعي: {reference}.",
 
-  refundQuestion: "طلب استرداد",
   refundAmount: "اطلب استرداد {amount}",
   refundNext:
     "اضغط على الزر وأدخل عنوانًا من محفظتك أنت، أو عنوان الإيداع الخاص بك في منصة التداول لعملة {token} على شبكة {network}. يرسل {merchant} المبلغ المسترد يدويًا، وسترى هنا متى يكون في الطريق.",

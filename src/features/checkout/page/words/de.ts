@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f9efff767e1e.
+ * of en.ts with the digest 2f2e2dcdb968.
  */
 export const de: Catalogue = {
   lang: "de",
@@ -258,7 +258,6 @@ export const de: Catalogue = {
   hashNotForThis:
     "Diese Transaktion ist keine Zahlung für diese Rechnung. Wenn Sie anderer Meinung sind, wenden Sie sich an {contact} und nennen Sie diese Referenz: {reference}.",
 
-  refundQuestion: "Rückerstattung anfordern",
   refundAmount: "{amount} zurückverlangen",
   refundNext:
     "Drücken Sie auf den Knopf und geben Sie eine Adresse Ihrer eigenen Wallet an, oder Ihre Einzahlungsadresse bei einer Börse für {token} im Netzwerk {network}. {merchant} sendet die Rückerstattung von Hand, und Sie sehen hier, wenn sie unterwegs ist.",

@@ -271,7 +271,6 @@ export const en = {
     "This transaction is not a payment for this invoice. If you think it is, contact {contact} and tell them this reference: {reference}.",
 
   // --- refunds ---
-  refundQuestion: "Ask for a refund",
   refundAmount: "Ask for {amount} back",
   /** Above the button that opens the form. */
   refundNext:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f9efff767e1e.
+ * of en.ts with the digest 2f2e2dcdb968.
  */
 export const es: Catalogue = {
   lang: "es",
@@ -252,7 +252,6 @@ export const es: Catalogue = {
   hashNotForThis:
     "Esta transacción no es un pago de esta factura. Si crees que lo es, ponte en contacto con {contact} e indica esta referencia: {reference}.",
 
-  refundQuestion: "Pedir un reembolso",
   refundAmount: "Pedir que devuelvan {amount}",
   refundNext:
     "Pulsa el botón e indica una dirección de tu propia billetera, o tu dirección de depósito en un exchange para {token} en la red {network}. {merchant} envía el reembolso a mano, y aquí verás cuándo está en camino.",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f9efff767e1e.
+ * of en.ts with the digest 2f2e2dcdb968.
  */
 export const fr: Catalogue = {
   lang: "fr",
@@ -260,7 +260,6 @@ export const fr: Catalogue = {
   hashNotForThis:
     "Cette transaction ne correspond pas à cette facture. Si vous pensez le contraire, contactez {contact} en indiquant cette référence\u00a0: {reference}.",
 
-  refundQuestion: "Demander un remboursement",
   refundAmount: "Demander le retour de {amount}",
   refundNext:
     "Appuyez sur le bouton et indiquez une adresse de votre propre portefeuille, ou votre adresse de dépôt sur une plateforme d’échange pour {token} sur le réseau {network}. {merchant} envoie le remboursement à la main, et vous verrez ici quand il est en route.",

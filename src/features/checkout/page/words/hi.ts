@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Hindi. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f9efff767e1e.
+ * of en.ts with the digest 2f2e2dcdb968.
  */
 export const hi: Catalogue = {
   lang: "hi",
@@ -238,7 +238,6 @@ export const hi: Catalogue = {
   hashNotForThis:
     "यह लेन-देन इस इनवॉइस का पेमेंट नहीं है। अगर आपको लगता है कि है, तो {contact} से संपर्क करें और यह रेफ़रेंस नंबर बताएँ: {reference}।",
 
-  refundQuestion: "रिफ़ंड माँगें",
   refundAmount: "{amount} वापस माँगें",
   refundNext:
     "बटन दबाएँ और अपने ही वॉलेट का पता डालें, या {network} नेटवर्क पर {token} के लिए एक्सचेंज का अपना डिपॉज़िट पता। {merchant} रिफ़ंड खुद भेजते हैं, और जब वह रास्ते में होगा, तो आपको यहाँ दिखेगा।",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest f9efff767e1e.
+ * those of en.ts with the digest 2f2e2dcdb968.
  */
 export const id: Catalogue = {
   lang: "id",
@@ -257,7 +257,6 @@ export const id: Catalogue = {
   hashNotForThis:
     "Transaksi ini bukan pembayaran untuk tagihan ini. Jika Anda berpendapat lain, hubungi {contact} dan sebutkan kode referensi ini: {reference}.",
 
-  refundQuestion: "Minta pengembalian dana",
   refundAmount: "Minta {amount} dikembalikan",
   refundNext:
     "Tekan tombolnya dan masukkan alamat dompet Anda sendiri, atau alamat deposit Anda di exchange untuk {token} di jaringan {network}. {merchant} mengirim pengembalian dana secara manual, dan Anda akan melihat di sini saat dananya sudah dikirim.",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f9efff767e1e.
+ * of en.ts with the digest 2f2e2dcdb968.
  */
 export const it: Catalogue = {
   lang: "it",
@@ -255,7 +255,6 @@ export const it: Catalogue = {
   hashNotForThis:
     "Questa transazione non è un pagamento di questa fattura. Se pensi che lo sia, contatta {contact} e indica questo riferimento: {reference}.",
 
-  refundQuestion: "Chiedi un rimborso",
   refundAmount: "Chiedi indietro {amount}",
   refundNext:
     "Premi il pulsante e indica un indirizzo del tuo wallet, o il tuo indirizzo di deposito presso un exchange per {token} sulla rete {network}. {merchant} invia il rimborso a mano, e qui vedrai quando è in viaggio.",

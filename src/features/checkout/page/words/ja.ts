@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Japanese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest f9efff767e1e.
+ * those of en.ts with the digest 2f2e2dcdb968.
  */
 export const ja: Catalogue = {
   lang: "ja",
@@ -255,7 +255,6 @@ export const ja: Catalogue = {
   hashNotForThis:
     "このトランザクションは、この請求のお支払いではありません。この請求のお支払いだと思われる場合は、{contact} にご連絡のうえ、このお問い合わせ番号をお伝えください：{reference}",
 
-  refundQuestion: "返金を依頼する",
   refundAmount: "{amount} の返金を依頼する",
   refundNext:
     "ボタンを押して、ご自身のウォレットのアドレス、または取引所での {network} の {token} の入金アドレスを入力してください。{merchant} が手作業で返金し、送信されるとここに表示されます。",

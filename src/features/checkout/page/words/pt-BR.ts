@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest f9efff767e1e.
+ * texts are those of en.ts with the digest 2f2e2dcdb968.
  */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
@@ -252,7 +252,6 @@ export const ptBR: Catalogue = {
   hashNotForThis:
     "Esta transação não é um pagamento desta fatura. Se você acha que é, fale com {contact} e informe este código de referência: {reference}.",
 
-  refundQuestion: "Pedir um reembolso",
   refundAmount: "Pedir {amount} de volta",
   refundNext:
     "Toque no botão e informe um endereço da sua própria carteira, ou o seu endereço de depósito em uma corretora para {token} na rede {network}. {merchant} envia o reembolso manualmente, e você verá aqui quando ele estiver a caminho.",

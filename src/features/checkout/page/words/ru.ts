@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Russian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f9efff767e1e. Names and durations stand in the nominative, because neither is declined here.
+ * of en.ts with the digest 2f2e2dcdb968. Names and durations stand in the nominative, because neither is declined here.
  */
 export const ru: Catalogue = {
   lang: "ru",
@@ -252,7 +252,6 @@ export const ru: Catalogue = {
   hashNotForThis:
     "Эта транзакция не является оплатой этого счёта. Если вы считаете иначе, обратитесь к продавцу {contact} и укажите этот номер платежа: {reference}.",
 
-  refundQuestion: "Запросить возврат",
   refundAmount: "Попросить вернуть {amount}",
   refundNext:
     "Нажмите кнопку и укажите адрес своего кошелька или свой адрес для пополнения {token} в сети {network} на бирже. Продавец {merchant} отправляет возврат вручную, и вы увидите здесь, когда он в пути.",

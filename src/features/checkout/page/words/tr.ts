@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest f9efff767e1e. Values take no suffixes, because the vowels of a suffix depend on the value.
+ * of en.ts with the digest 2f2e2dcdb968. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -250,7 +250,6 @@ export const tr: Catalogue = {
   hashNotForThis:
     "Bu işlem bu faturanın ödemesi değil. Aksini düşünüyorsanız {contact} ile iletişime geçin ve bu referans kodunu belirtin: {reference}.",
 
-  refundQuestion: "İade iste",
   refundAmount: "{amount} tutarını geri iste",
   refundNext:
     "Düğmeye basın ve kendi cüzdanınızın bir adresini ya da borsadaki {token} yatırma adresinizi ({network} ağı) girin. {merchant} iadeyi elle gönderir, yola çıktığını burada görürsünüz.",

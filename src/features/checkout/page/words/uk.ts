@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Ukrainian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest f9efff767e1e. Names and durations stand in the nominative, because neither is declined
+ * those of en.ts with the digest 2f2e2dcdb968. Names and durations stand in the nominative, because neither is declined
  * here.
  */
 export const uk: Catalogue = {
@@ -253,7 +253,6 @@ export const uk: Catalogue = {
   hashNotForThis:
     "Ця транзакція не є оплатою цього рахунку. Якщо ви вважаєте інакше, зверніться до продавця {contact} і вкажіть цей номер платежу: {reference}.",
 
-  refundQuestion: "Попросити повернення",
   refundAmount: "Попросити повернути {amount}",
   refundNext:
     "Натисніть кнопку й укажіть адресу свого гаманця або свою адресу для поповнення {token} у мережі {network} на біржі. Продавець {merchant} надсилає повернення вручну, і ви побачите тут, коли воно в дорозі.",

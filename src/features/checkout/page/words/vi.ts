@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest f9efff767e1e.
+ * those of en.ts with the digest 2f2e2dcdb968.
  */
 export const vi: Catalogue = {
   lang: "vi",
@@ -256,7 +256,6 @@ export const vi: Catalogue = {
   hashNotForThis:
     "Giao dịch này không phải là thanh toán cho hóa đơn này. Nếu bạn nghĩ khác, hãy liên hệ {contact} và cung cấp mã tham chiếu này: {reference}.",
 
-  refundQuestion: "Yêu cầu hoàn tiền",
   refundAmount: "Yêu cầu trả lại {amount}",
   refundNext:
     "Hãy nhấn nút và nhập một địa chỉ ví của chính bạn, hoặc địa chỉ nạp {token} trên mạng {network} của bạn tại sàn giao dịch. {merchant} tự gửi tiền hoàn, và bạn sẽ thấy ở đây khi tiền được gửi đi.",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest f9efff767e1e.
+ * texts are those of en.ts with the digest 2f2e2dcdb968.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
@@ -222,7 +222,6 @@ export const zhHans: Catalogue = {
   hashNotForThis:
     "这笔交易不是此账单的付款。如果您认为是，请联系 {contact} 并提供此付款编号：{reference}。",
 
-  refundQuestion: "申请退款",
   refundAmount: "申请退回 {amount}",
   refundNext:
     "请点击按钮，并输入您自己钱包的地址，或您在交易所用于 {network} 网络 {token} 的充值地址。{merchant} 会人工退款，发出后您会在这里看到。",
