@@ -746,7 +746,7 @@ eachStore("refunds", (store) => {
     expect(kept).to.include({ status: "confirmed" });
     // The older one of two has no surplus, and the refusal leads to the one that has.
     expect(refusal(await create(first?.["id"]), "not_refundable"))
-      .to.include("The excess is in the newest of its payments")
+      .to.include("If the invoice has an excess, it is in its newest payments")
       .and.include(`/payments?invoiceId=${String(invoice["id"])})`);
     // As the refusal says.
     const path = `/payments/${String(first?.["id"])}/reverse`;
@@ -775,6 +775,20 @@ eachStore("refunds", (store) => {
     expect(refusal(refused, "invoice_not_cancelable")).to.include(
       `${String(one)}, ${String(two)}, ${String(three)} and 1 more count for ${String(invoice["id"])} too. Reverse them first without \`cancel\`, then ${String(last)} again with \`cancel\`.`,
     );
+  });
+
+  it("are refused of each payment of an invoice that needs all of them, without a word of an excess", async () => {
+    const invoice = await desk.issue();
+    await desk.pay("4.00");
+    const older = await allocate(invoice, "4.00");
+    const { remainingAmount } = await desk.read(invoice);
+    await desk.paid(invoice, remainingAmount);
+    expect(await desk.read(invoice)).to.include({ status: "paid", exception: "none" });
+    const newest = await paymentBy(invoice);
+    expect(refusal(await create(older), "not_refundable")).to.include(
+      "If the invoice has an excess",
+    );
+    expect(refusal(await create(newest), "not_refundable")).not.to.include("excess");
   });
 
   it("are owed by the invoice that had the money last, and only once for each part", async () => {
