@@ -27,11 +27,6 @@ import { longestFirst, writeTimes } from "./test-order.mjs";
 
 /** More than there are cores, because each process waits for nearly half of its time. */
 const lanesMax = Math.min(2 * availableParallelism(), 4);
-/**
- * V8's room for new objects, in MiB, of which a test drops nearly all, and the collection of them without more threads:
- * the cores have other files to run. Both together take an eighth of a run's CPU time away.
- */
-const garbage = ["--max-semi-space-size=64", "--single-threaded-gc"];
 /** The age at which a process is replaced by a new one, so that the memory use of many files does not slow the next. */
 const laneSecondsMax = 300;
 
@@ -167,7 +162,7 @@ async function runLane(place) {
 /** Runs files in one process until none is waiting or it is too old. */
 async function runInProcess(said) {
   const output = openSync(said, "w+");
-  const argv = [...garbage, "--enable-source-maps", lane, "--reporter", reporter, ...options];
+  const argv = ["--enable-source-maps", lane, "--reporter", reporter, ...options];
   const child = spawn(process.execPath, argv, {
     cwd: root,
     stdio: ["ignore", output, output, "ipc"],
