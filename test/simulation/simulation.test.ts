@@ -2,8 +2,9 @@
 // composed services and compared with a model. A failure is printed with its steps and the command that plays it again.
 import { play, shrink, told } from "./play.ts";
 import { openStage, type Stage } from "./stage.ts";
+import { testsAll } from "../support/store/stores.ts";
 
-const histories = 200;
+const histories = testsAll ? 400 : 150;
 const steps = 12;
 /** The store is verified after every step of one in so many, and at the end of all. */
 const verifiedEvery = 30;

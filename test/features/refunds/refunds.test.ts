@@ -4,7 +4,7 @@ import { columnTypes } from "../../../src/platform/database/schema/column-types.
 import { migration as owedAmounts } from "../../../src/platform/database/schema/migrations/0035-owed-amounts.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { expectStatus, type Answer } from "../../support/app.ts";
-import { eachStore, testContext } from "../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import type { Json } from "../payments/ledger/counter.ts";
 import { usdt } from "../payments/shared-address.ts";
 import { finalBlocks, openDesk } from "./desk.ts";
@@ -12,6 +12,7 @@ import { finalBlocks, openDesk } from "./desk.ts";
 const sumOf = (invoice: Json, more: number) => (Number(invoice["payableAmount"]) + more).toFixed(6);
 
 eachStore("refunds", (store) => {
+  const it = takeTurns(store);
   const desk = openDesk(store);
 
   /** Asks for the refund of a payment, sends it and lets it become final. Returns the refund. */
@@ -72,7 +73,7 @@ eachStore("refunds", (store) => {
   const paymentOf = async (refund: Json) =>
     desk.counter.get(desk.merchant, `/payments/${String(refund["paymentId"])}`);
 
-  it("return the overpaid part of a paid invoice, which stays paid", async () => {
+  it.onBoth("return the overpaid part of a paid invoice, which stays paid", async () => {
     const invoice = await desk.issue({ underpaymentTolerance: "0" });
     // Two parts: the second one is too large, so the merchant allocates it.
     const first = await desk.paid(invoice);
@@ -246,35 +247,38 @@ eachStore("refunds", (store) => {
     expect(await desk.read(invoice)).to.include({ status: "paid", exception: "overpaid" });
   });
 
-  it("never exceed a surplus, whoever asks at once, and give later requests the first one", async () => {
-    const invoice = await desk.issue();
-    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
-    const hash = await desk.paid(invoice);
-    const [payment] = await desk.counter.list(
-      desk.merchant,
-      `/payments?invoiceId=${String(invoice["id"])}`,
-    );
-    const answers = await Promise.all(
-      Array.from({ length: 64 }, (_, index) =>
-        index % 2 === 0
-          ? desk.ask(invoice, hash, `0x${desk.newAddress()}`)
-          : desk.post("/refunds", {
-              paymentId: payment?.["id"],
-              amount: "1.00",
-              address: `0x${desk.newAddress()}`,
-            }),
-      ),
-    );
-    const codes = new Set(
-      answers.map(({ status, body }) => `${String(status)} ${String(body["code"])}`),
-    );
-    expect(
-      [...codes].filter((code) => !/^(202|201|409 refund_open|409 not_refundable)/.test(code)),
-    ).to.deep.equal([]);
-    expect(await desk.refunds(`?invoiceId=${String(invoice["id"])}`)).to.have.length(1);
-    const again = await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
-    expect(again.body["refunds"]).to.have.length(1);
-  });
+  it.onBoth(
+    "never exceed a surplus, whoever asks at once, and give later requests the first one",
+    async () => {
+      const invoice = await desk.issue();
+      await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+      const hash = await desk.paid(invoice);
+      const [payment] = await desk.counter.list(
+        desk.merchant,
+        `/payments?invoiceId=${String(invoice["id"])}`,
+      );
+      const answers = await Promise.all(
+        Array.from({ length: 64 }, (_, index) =>
+          index % 2 === 0
+            ? desk.ask(invoice, hash, `0x${desk.newAddress()}`)
+            : desk.post("/refunds", {
+                paymentId: payment?.["id"],
+                amount: "1.00",
+                address: `0x${desk.newAddress()}`,
+              }),
+        ),
+      );
+      const codes = new Set(
+        answers.map(({ status, body }) => `${String(status)} ${String(body["code"])}`),
+      );
+      expect(
+        [...codes].filter((code) => !/^(202|201|409 refund_open|409 not_refundable)/.test(code)),
+      ).to.deep.equal([]);
+      expect(await desk.refunds(`?invoiceId=${String(invoice["id"])}`)).to.have.length(1);
+      const again = await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
+      expect(again.body["refunds"]).to.have.length(1);
+    },
+  );
 
   const refusals: readonly (readonly [
     string,
@@ -370,7 +374,7 @@ eachStore("refunds", (store) => {
     });
   });
 
-  it("take one transaction once, however many refunds name it at once", async () => {
+  it.onBoth("take one transaction once, however many refunds name it at once", async () => {
     const refunds: Json[] = [];
     for (let count = 0; count < 2; count += 1) {
       const { invoice, hash } = await canceledWith();
@@ -1095,7 +1099,7 @@ eachStore("refunds", (store) => {
     expect(await desk.refundOf(invoice)).to.include({ amount: invoice["payableAmount"] });
   });
 
-  it("leave the store consistent when their invoice is reopened", async () => {
+  it.onBoth("leave the store consistent when their invoice is reopened", async () => {
     const invoice = await desk.issue();
     const hash = await desk.paid(invoice, "6.66");
     const transfer = await desk.inboxed();
