@@ -776,6 +776,12 @@ export interface CheckoutRefundable {
   readonly amount: string;
   /** The token's symbol, such as `USDT`. */
   readonly tokenSymbol: string;
+  /** The id of the network, of which the payer's address for the refund must be. */
+  readonly network: string;
+  /** The network's name for people, such as `TRON`. */
+  readonly networkTitle: string;
+  /** The token's standard on the network, such as `TRC-20`. Show it beside the network. */
+  readonly tokenStandard: string;
 }
 
 export interface CheckoutSession {
@@ -831,7 +837,7 @@ export interface CheckoutSession {
   readonly submittedTransactions: readonly SubmittedTransaction[];
   /** True if a payment has an amount that the invoice does not need, no refund of it is open, and the merchant has not rejected 3 requests for it. */
   readonly canRequestRefund: boolean;
-  /** The payer's next request for a refund: it is for the newest payment with an amount to ask for. Null while `canRequestRefund` is false. */
+  /** The payer's next request for a refund: it is for the newest payment with an amount to ask for, one that a hash was submitted for only if there is no other. Null while `canRequestRefund` is false. */
   readonly refundable: CheckoutRefundable | null;
   /** The latest, newest first. */
   readonly refunds: readonly CheckoutRefund[];

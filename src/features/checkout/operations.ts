@@ -70,7 +70,7 @@ export const checkoutOperations = [
     method: "POST",
     path: "/checkout/{checkoutId}/refund",
     summary: "Ask for a refund of what an invoice does not need",
-    description: `For overpaid, double, late and partial payments, and payments of a canceled invoice. The merchant decides, and sends the refund. While a refund of the payment is open, further requests change nothing and return the session with that refund. After the merchant has rejected ${String(rejectedRequestsMax)} requests for a payment, further ones are refused, and only the merchant can record its refund.`,
+    description: `For overpaid, double, late and partial payments, and payments of a canceled invoice; \`refundable\` of the session has the hash to give. The merchant decides, and sends the refund. While a refund of the payment is open, further requests change nothing and return the session with that refund. After the merchant has rejected ${String(rejectedRequestsMax)} requests for a payment, further ones are refused, and only the merchant can record its refund.`,
     access: publicAccess,
     request: { body: RequestRefundRequest },
     response: { status: 202, record: CheckoutSessionRecord },

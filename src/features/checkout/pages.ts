@@ -150,7 +150,8 @@ function refuseForm(
   given: Readonly<Record<FormField, string>>,
 ): Promise<PageAnswer> {
   return answerPage(service, call, (session, text) => {
-    const values = { ...noticeValues(session), problem: problem ? text[problem] : "" };
+    const known = form === "refund" ? refundValues(session) : noticeValues(session);
+    const values = { ...known, problem: problem ? text[problem] : "" };
     return { form, isError: true, text: fill(text[refusal], values), field, given };
   });
 }
@@ -358,7 +359,7 @@ function refundNotice(
   text: Catalogue,
 ): PageNotice | null {
   if (result !== "received" && result !== "already") return null;
-  const said = fill(text[refundResults[result]], noticeValues(session));
+  const said = fill(text[refundResults[result]], refundValues(session));
   return { form: "refund", isError: false, text: said };
 }
 
@@ -368,6 +369,11 @@ function noticeValues(session: CheckoutSession): Readonly<Record<string, string>
     network: networkText(session),
     reference: session.invoice.reference,
   };
+}
+
+/** Returns the values for a notice about a refund, whose payment may be on another network. */
+function refundValues(session: CheckoutSession): Readonly<Record<string, string>> {
+  return { ...noticeValues(session), network: networkText(session.refundable ?? session) };
 }
 
 /** Returns the message for a button of the test panel. */

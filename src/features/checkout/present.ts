@@ -10,7 +10,7 @@ import {
 } from "../../platform/chain/networks.ts";
 import { removedNetwork } from "../../platform/chain/removed-network.ts";
 import type { NetworkState } from "../../platform/chain/state/network-state.ts";
-import { freeSurplus } from "../payments/index.ts";
+import { compareToRefund, freeSurplus } from "../payments/index.ts";
 import type { PayerRefund } from "../refunds/index.ts";
 import { fill, networkText } from "./page/catalogue.ts";
 import { instructionWords } from "./page/english-only.ts";
@@ -185,13 +185,27 @@ function presentRefundable(
   view: CheckoutView,
   returnable: readonly Returnable[],
 ): CheckoutSession["refundable"] {
-  const newest = refundableOf(view, returnable).at(-1);
-  if (newest === undefined) return null;
-  const { network, transactionHash } = newest.payment;
+  const next = nextToRefund(view, returnable)[0];
+  if (next === undefined) return null;
+  const network = networkOf(view, next.payment.network);
   return {
-    transactionHash: hashText(view, network, transactionHash),
-    ...presentAmount(newest.free),
+    transactionHash: hashText(view, network.id, next.payment.transactionHash),
+    ...presentAmount(next.free),
+    network: network.id,
+    networkTitle: network.title,
+    tokenStandard: network.tokenStandard,
   };
+}
+
+/**
+ * Returns those of which the payer can ask for a refund, the next one first. Anyone may have submitted the hash of somebody
+ * else's payment: such payments are left out unless all are submitted.
+ */
+function nextToRefund(view: CheckoutView, returnable: readonly Returnable[]): Returnable[] {
+  const all = refundableOf(view, returnable);
+  const matched = all.filter(({ payment }) => payment.rule !== "submitted_hash");
+  const chosen = matched.length > 0 ? matched : all;
+  return chosen.toSorted((one, other) => compareToRefund(one.payment, other.payment));
 }
 
 /**
@@ -206,11 +220,10 @@ function returnablePayments({
   networks,
   refunds,
 }: CheckoutView): Returnable[] {
-  const { status, managedBy, asked, payable, quotes } = invoice;
+  const { status, managedBy, asked, payable, quotes, roundingSlack } = invoice;
   const terms = {
-    // An excess by rounding is not above `asked` here.
-    askedAmount: asked.units,
-    roundingSlack: 0n,
+    askedAmount: asked.units + roundingSlack,
+    roundingSlack,
     payableAmount: payable.units,
     quotes,
     managedBy,
@@ -376,7 +389,9 @@ function instructions(
       ? [instructionWords.refundRejected]
       : []),
     ...(isGone ? [instructionWords.lookFirst] : []),
-    ...(isPaid(step.state) && isRefundOpen(refunds) ? [instructionWords.isPaid] : []),
+    ...(isPaid(step.state) && isRefundOpen(refunds) && nextAction !== "request_refund"
+      ? [instructionWords.isPaid]
+      : []),
     instructionWords[words],
   ];
   return fill(texts.join(" "), {
@@ -385,7 +400,7 @@ function instructions(
     address: invoice.walletAddress,
     merchant: view.merchant.displayName,
     arrived: amountsText(arrived),
-    excess: amountsText(refundableOf(view, returnable).map(({ free }) => free)),
+    excess: amountsText(nextToRefund(view, returnable).map(({ free }) => free)),
     owed: invoice.owed.units === 0n ? "The payment" : amountText(invoice.owed),
     refund: refundedText(refunds, "sent"),
     returned: refundedText(refunds, "confirmed"),

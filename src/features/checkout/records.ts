@@ -120,6 +120,16 @@ export const CheckoutRefundableRecord = responseRecord("CheckoutRefundable", {
   transactionHash: z.string().meta({ description: "The `transactionHash` of the request." }),
   amount: moneyAnswer().meta({ description: "The amount that the request is for, in tokens." }),
   tokenSymbol: z.string(),
+  network: z.string().meta({
+    description: "The id of the network, of which the payer's address for the refund must be.",
+  }),
+  networkTitle: z.string(),
+  tokenStandard: z.string(),
+});
+describeFields(CheckoutRefundableRecord, {
+  networkTitle: "The network's name for people, such as `TRON`.",
+  tokenStandard:
+    "The token's standard on the network, such as `TRC-20`. Show it beside the network.",
 });
 
 export const CheckoutRefundRecord = responseRecord("CheckoutRefund", {
@@ -243,7 +253,7 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   }),
   refundable: CheckoutRefundableRecord.nullable().meta({
     description:
-      "The payer's next request for a refund: it is for the newest payment with an amount to ask for. Null while `canRequestRefund` is false.",
+      "The payer's next request for a refund: it is for the newest payment with an amount to ask for, one that a hash was submitted for only if there is no other. Null while `canRequestRefund` is false.",
   }),
   refunds: z.array(CheckoutRefundRecord).meta({ description: "The latest, newest first." }),
   options: z.array(CheckoutOptionRecord).meta({

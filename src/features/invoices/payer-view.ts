@@ -7,7 +7,7 @@ import { viewOf, type InvoiceView } from "./present.ts";
 import { referenceOf } from "./reference.ts";
 import { confirmationsShown, type InvoiceException, type InvoiceStatus } from "./rules.ts";
 import { isSameOption } from "../organizations/index.ts";
-import { excessOf, optionsOf, quotesOf, type Quote } from "./options/quotes.ts";
+import { excessOf, optionsOf, quotesOf, roundingSlackOf, type Quote } from "./options/quotes.ts";
 import { quotesMax } from "./options/stored.ts";
 import type { PaymentOption } from "../organizations/index.ts";
 import { owedOf } from "./settlement/owed.ts";
@@ -46,6 +46,8 @@ export interface PayerInvoice {
   readonly asked: Money;
   readonly received: Money;
   readonly remaining: Money;
+  /** The most that rounding between options can have added, in the smallest unit of the token in force. */
+  readonly roundingSlack: bigint;
   /** The money that the merchant owes to the payer, in tokens. */
   readonly owed: Money;
   readonly confirmations: { readonly current: number; readonly required: number };
@@ -95,6 +97,7 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
     asked: money(isRounding ? invoice.seenAmount : asked, token),
     received: money(invoice.seenAmount, token),
     remaining: money(invoice.remainingAmount ?? 0n, token),
+    roundingSlack: roundingSlackOf(invoice),
     owed: money(owedOf(invoice), token),
     confirmations: {
       current: confirmationsShown(invoice, invoice.tipHeight),

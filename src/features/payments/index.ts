@@ -25,7 +25,7 @@ export {
 } from "./refunds/refundable.ts";
 export type { RefundRequests } from "./ledger/types.ts";
 export { readSurpluses } from "./ledger/read-surpluses.ts";
-export { freeSurplus, mayBeRequested } from "./ledger/surplus.ts";
+export { compareToRefund, freeSurplus, mayBeRequested } from "./ledger/surplus.ts";
 export { isCounted } from "./ledger/payment-rules.ts";
 export { paymentsOfInvoice } from "./ledger/store.ts";
 export { matchRules, paymentStatuses, type MatchRule } from "./payment-status.ts";

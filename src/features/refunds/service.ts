@@ -178,12 +178,11 @@ function neededFor({ payment, surplusInTime, stored }: RefundablePayment): strin
   if (surplusInTime > 0n || status === "rejected") {
     return `All of the surplus of ${id} is refunded already, or belongs to another payment of its transfer.`;
   }
-  // Ids sort by time.
-  const isNewest = stored.every(
-    (other) => other.id <= id || other.invoiceId !== invoiceId || !isCounted(other),
+  const isAlone = stored.every(
+    (other) => other.id === id || other.invoiceId !== invoiceId || !isCounted(other),
   );
-  const newest = `If the invoice has an excess, it is in its newest payments (GET …/payments?invoiceId=${invoiceId}): refund those. `;
-  return `Its invoice needs all of ${id}. ${isNewest ? "" : newest}To return the money of an order that you do not deliver, reverse the payment first (POST …/payments/${id}/reverse), then refund it.`;
+  const others = `If the invoice has an excess, another of its payments has it (GET …/payments?invoiceId=${invoiceId}): refund that one. `;
+  return `Its invoice needs all of ${id}. ${isAlone ? "" : others}To return the money of an order that you do not deliver, reverse the payment first (POST …/payments/${id}/reverse), then refund it.`;
 }
 
 /** Adds a requested refund of a locked payment. The caller has checked the amount and the address. */

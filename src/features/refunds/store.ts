@@ -86,11 +86,16 @@ export function listRefunds(
   return reader.find(refunds, rest, values);
 }
 
+const openOfPayment = "WHERE payment_id = $1 AND status IN ('requested', 'sent')";
+
 /** Locks and returns the refund of a payment that is requested or sent; null if none is. */
 export function lockOpenRefund(tx: Tx, paymentId: Id<"payment">): Promise<RefundRow | null> {
-  return tx.lockOne(refunds, "WHERE payment_id = $1 AND status IN ('requested', 'sent')", [
-    paymentId,
-  ]);
+  return tx.lockOne(refunds, openOfPayment, [paymentId]);
+}
+
+/** Whether a payment has an open refund, without a lock, which only the holder of the payment's lock may take. */
+export async function hasOpenRefund(reader: Reader, paymentId: Id<"payment">): Promise<boolean> {
+  return (await reader.findOne(refunds, openOfPayment, [paymentId])) !== null;
 }
 
 /** Locks and returns the requested refunds of payments, in the order of their ids. */

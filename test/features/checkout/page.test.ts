@@ -420,6 +420,20 @@ describe("the page of a checkout", () => {
     expect(text).not.to.contain("Ask for 4.9999 USDT back").and.not.to.contain("To get 4.9999");
   });
 
+  it("asks for an address on the network and for the token of what it offers to send back", async () => {
+    lab = await openLab("tron");
+    scenes.find(({ name }) => name === "overpaid")?.set(lab, "tron");
+    const usdc = { token: "USDC", network: "ethereum", amount: inUsdt("7.00").units } as const;
+    const spare = { id: "pay_01jd7v0000000000000000000b", status: "rejected" } as const;
+    lab.world.payments = [aPayment(), aPayment({ ...usdc, ...spare, transactionHash: aHash("b") })];
+    lab.change({ received: inUsdt("25.0001"), status: "paid", paidAt: startOfTime });
+    const text = textOf(await html());
+    expect(text).to.contain("Ask for 7.00 USDC back");
+    expect(text).to.contain("Your own address on Ethereum (ERC-20)");
+    expect(text).to.contain("deposit address for USDC on Ethereum (ERC-20).");
+    expect(text).not.to.contain("address on TRON");
+  });
+
   it("no longer speaks of too much once the excess was sent back", async () => {
     for (const [name, headline] of [
       ["overpaid", "Paid"],

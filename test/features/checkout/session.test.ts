@@ -360,6 +360,11 @@ describe("getCheckoutSession", () => {
     const page = await (await fetch(lab.page)).text();
     expect(page).to.include("Ask for 0.60 USDT back");
     lab.world.payments = [more];
+    lab.world.refunds = [];
+    // An addition by rounding between options is not returned, as the ledger decides too.
+    lab.change({ roundingSlack: units("1.00") });
+    expect((await session()).refundable).to.equal(null);
+    lab.change({ roundingSlack: 0n });
     // Rejected by the merchant, who says why.
     const reason = "Not your address";
     lab.world.refunds = [aRefund({ paymentId: more.id, status: "rejected", reason })];

@@ -154,6 +154,19 @@ export function mayBeRequested({ status, rule }: Pick<PaymentRow, "status" | "ru
   return status !== "rejected" || (rule !== "submitted_hash" && rule !== "manual");
 }
 
+/**
+ * Compares payments in the order in which their payer is offered the refunds: the newest first, and after all others those
+ * whose hash was submitted, which may be somebody else's.
+ */
+export function compareToRefund(
+  one: Pick<PaymentRow, "id" | "rule">,
+  other: Pick<PaymentRow, "id" | "rule">,
+): number {
+  const isSubmitted = Number(one.rule === "submitted_hash");
+  const byRule = isSubmitted - Number(other.rule === "submitted_hash");
+  return byRule !== 0 ? byRule : one.id < other.id ? 1 : -1;
+}
+
 /** A payment as far as its payer's refund depends on it. */
 export interface PayerSurplusPayment extends SurplusPayment, Pick<PaymentRow, "rule"> {
   /** True if its transfer is verified in a final block, and no other payment has a part of it. */

@@ -8,6 +8,7 @@ import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { Tx, WriteContext } from "../../../platform/database/index.ts";
 import {
+  compareToRefund,
   mayBeRequested,
   paymentsOfInvoice,
   readSurpluses,
@@ -16,7 +17,7 @@ import {
 import { readRefundAddress } from "./address-rules.ts";
 import { NotRefundable, TooManyRefundRequests } from "../errors.ts";
 import { add, confirmationsForRefund, tooEarly, type RefundDependencies } from "../service.ts";
-import { isLeftToMerchant, lockOpenRefund, rejectedRequestsMax } from "../store.ts";
+import { hasOpenRefund, isLeftToMerchant, lockOpenRefund, rejectedRequestsMax } from "../store.ts";
 
 /** The invoice of a checkout. */
 export interface RefundedInvoice {
@@ -165,8 +166,8 @@ function nothing(): Error {
 }
 
 /**
- * Returns the invoice's payment by a transaction that has the most to refund; null if a payer may ask for none, as of a
- * managed invoice.
+ * Returns the invoice's payment by a transaction that the payer is offered first; one whose refund is refused if all are.
+ * Null if a payer may ask for none, as of a managed invoice.
  */
 async function findPayment(
   tx: Tx,
@@ -180,11 +181,14 @@ async function findPayment(
     tx,
     own.map(({ id }) => id),
   );
-  let best: Id<"payment"> | null = null;
-  let most = -1n;
-  for (const { payment, surplus } of surpluses.values()) {
-    const free = surplus - payment.refundRequested - payment.refunded;
-    if (surplus > 0n && free > most) [best, most] = [payment.id, free];
+  const withSurplus = [...surpluses.values()]
+    .filter(({ surplus }) => surplus > 0n)
+    .sort((one, other) => compareToRefund(one.payment, other.payment));
+  // A transaction has hardly ever more than one.
+  for (const { payment, surplus } of withSurplus) {
+    const isTaken = surplus <= payment.refundRequested + payment.refunded;
+    if (isTaken || (await hasOpenRefund(tx, payment.id))) continue;
+    if (!(await isLeftToMerchant(tx, payment.id))) return payment.id;
   }
-  return best;
+  return withSurplus[0]?.payment.id ?? null;
 }

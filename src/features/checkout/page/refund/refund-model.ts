@@ -33,7 +33,7 @@ export function makeRefundForm(
   action: string,
   refusal: PageNotice | null,
 ): RefundFormModel {
-  const values = { merchant: session.merchantDisplayName, network: networkText(session) };
+  const values = { merchant: session.merchantDisplayName, network: networkText(refundable) };
   return {
     isNext: isRefundNext(session),
     question: fill(text.refundAmount, { amount: amountText(refundable) }),

@@ -39,6 +39,9 @@ export function describeState(session: CheckoutSession, text: Catalogue): Checko
     arrived: sumText(session.arrivedAmounts),
     refund: refundText(session, "requested"),
     returned: refundText(session, "sent", "confirmed"),
+    // Of the payment that can be asked for, which may be on another network.
+    refundToken: session.refundable?.tokenSymbol ?? "",
+    refundNetwork: session.refundable === null ? "" : networkText(session.refundable),
     wait: waitText((session.confirmationSeconds ?? 0) * second, text),
   };
   const [tone, headline, ...paragraphs] = draft(session, text);
@@ -253,7 +256,7 @@ function leftSteps(text: Catalogue): string[] {
 
 /** Returns the steps after the time to pay without a payment: payers who have already sent come first. */
 function expiredSteps(session: CheckoutSession, text: Catalogue): string[] {
-  if (isRefundNext(session)) return [text.notNeededLead, text.refundNext];
+  if (isRefundNext(session)) return [text.notNeededLead, refundNextText(text)];
   if (isLeftToMerchant(session)) return leftSteps(text);
   const refused = refusedSteps(session, text);
   if (refused !== null) return [...refused, ...refundStep(session, text), text.expiredElse];
@@ -342,9 +345,15 @@ export function isRefundNext({ nextAction }: CheckoutSession): boolean {
   return nextAction === "request_refund";
 }
 
+function refundNextText(text: Catalogue): string {
+  return text.refundNext
+    .replaceAll("{token}", "{refundToken}")
+    .replaceAll("{network}", "{refundNetwork}");
+}
+
 /** Returns the words of the refund's form; without one, other steps, unless a refund has been requested. */
 function refundStep(session: CheckoutSession, text: Catalogue, ...otherwise: string[]): string[] {
-  if (isRefundNext(session)) return [text.refundNext];
+  if (isRefundNext(session)) return [refundNextText(text)];
   if (session.refunds.some(({ status }) => status === "requested")) return [text.refundAsked];
   if (session.refunds.some(({ status }) => status === "sent")) return [];
   if (session.nextAction === "wait") return [text.refundSoon];
