@@ -643,14 +643,20 @@ eachStore("refunds", (store) => {
     return paymentBy(invoice);
   };
 
-  it("are asked for with the hash that the session names, newest payment first", async () => {
-    const invoice = await desk.issue();
+  /** Pays an invoice in parts, each of which is confirmed. Returns their hashes, oldest first. */
+  const paidInParts = async (invoice: Json, amounts: readonly string[]) => {
     const hashes: string[] = [];
-    for (const amount of ["10.00", "5.00"]) {
-      hashes.unshift(await desk.paid(invoice, amount));
+    for (const amount of amounts) {
+      hashes.push(await desk.paid(invoice, amount));
       await allocate(invoice, amount);
       await desk.counter.mine(3);
     }
+    return hashes;
+  };
+
+  it("are asked for with the hash that the session names, newest payment first", async () => {
+    const invoice = await desk.issue();
+    const hashes = (await paidInParts(invoice, ["10.00", "5.00"])).reverse();
     expect(await desk.session(invoice)).to.include({ refundable: null });
     await desk.expire(invoice);
     for (const [place, hash] of hashes.entries()) {
@@ -972,14 +978,8 @@ eachStore("refunds", (store) => {
 
   it("are of the payment that the session names, also if another has the same transaction", async () => {
     const invoice = await desk.issue();
-    const hashes: string[] = [];
-    for (const amount of ["10.00", "5.00"]) {
-      hashes.push(await desk.paid(invoice, amount));
-      await allocate(invoice, amount);
-      await desk.counter.mine(3);
-    }
+    const [older = "", newer = ""] = await paidInParts(invoice, ["10.00", "5.00"]);
     await desk.expire(invoice);
-    const [older = "", newer = ""] = hashes;
     const [small, large] = await desk.counter.list(
       desk.merchant,
       `/payments?invoiceId=${String(invoice["id"])}`,
