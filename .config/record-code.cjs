@@ -61,6 +61,6 @@ function keep(file, content) {
 
 // V8 would drop the code of functions that were not called for a while.
 setFlagsFromString("--no-flush-bytecode");
-record().finally(() => {
+void record().finally(() => {
   rmSync(store, { recursive: true });
 });

@@ -6,9 +6,13 @@ import { buildSync } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** Reads the tables that the build has parsed and keeps in dist/: without them each start of the program parses them. */
+const readerOfTables = "src/platform/config/files/kept-tables.mjs";
+const built = pathToFileURL(join(root, "dist/platform/config/files/kept-tables.js")).href;
+
 /**
- * Writes `src/x.mjs` to the folder for `src/x.ts`, and likewise for test/. Each file keeps the `import.meta.url` of its
- * source.
+ * Writes `src/x.mjs` to the folder for `src/x.ts`, and likewise for test/. Each file but one keeps the
+ * `import.meta.url` of its source.
  */
 export function compileTests(folder) {
   const { outputFiles } = buildSync({
@@ -24,8 +28,10 @@ export function compileTests(folder) {
   });
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
-    const source = join(root, relative(folder, path).replace(/\.mjs$/, ".ts"));
-    const own = JSON.stringify(pathToFileURL(source).href);
+    const name = relative(folder, path);
+    const source = join(root, name.replace(/\.mjs$/, ".ts"));
+    const url = name === readerOfTables ? built : pathToFileURL(source).href;
+    const own = JSON.stringify(url);
     writeFileSync(
       path,
       path.endsWith(".map")

@@ -173,6 +173,7 @@ async function runInProcess(said) {
   running.add(child);
   const guard = whenThisProcessIsGone('kill -s KILL -- "-$1"', String(child.pid));
   const startedAt = performance.now();
+  /** @type {string | undefined} */
   let file;
   let printed = 0;
   function print() {
@@ -200,7 +201,7 @@ async function runInProcess(said) {
   if (status === 0 && file === undefined) return;
   ended = 1;
   const during = file === undefined ? "after its last file" : `in ${file}`;
-  appendFileSync(notes.failures, `A process ended ${during} with ${signal ?? status}\n\n`);
+  appendFileSync(notes.failures, `A process ended ${during} with ${String(signal ?? status)}\n\n`);
 }
 
 /** Returns the seconds of each file, from the lines that the reporters wrote. */

@@ -2,7 +2,6 @@
 // compares them and fails if they differ or if the OpenAPI document lacks a description.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { format } from "prettier";
 import { permissionsReference } from "../../src/api/declare/permissions.ts";
 import { openApiDocument } from "../../src/api/document/openapi.ts";
 import { readExamples } from "../../src/api/document/examples.ts";
@@ -13,6 +12,7 @@ import {
 import { allOperations } from "../../src/features/index.ts";
 import { settingsReference } from "../../src/platform/config/index.ts";
 import { eventsReference } from "../../src/platform/events/reference.ts";
+import { formatted } from "../support/formatted.ts";
 import { drawDiagrams } from "./diagrams.ts";
 import { importDiagrams, withDiagrams } from "./import-graph.ts";
 import { eventTypes } from "../../src/platform/events/catalogue.ts";
@@ -57,7 +57,7 @@ const pages: Readonly<Record<string, string>> = {
     deliveries: deliveryKeptFor,
     deadLetters: deadLetterKeptFor,
   }),
-  "docs/operating/cli.md": await formatted(cliReference(await commandTree())),
+  "docs/operating/cli.md": await formatted("cli.md", cliReference(await commandTree())),
   "docs/permissions.md": permissionsReference(),
   "docs/settings.md": settingsReference(),
 };
@@ -69,11 +69,6 @@ const drawingsFolder = new URL("docs/diagrams/", root);
 const unused = (existsSync(drawingsFolder) ? readdirSync(drawingsFolder) : [])
   .map((name) => `docs/diagrams/${name}`)
   .filter((path) => !Object.hasOwn(drawings, path));
-
-/** Aligns tables as `npm run format` would. */
-async function formatted(text: string): Promise<string> {
-  return format(text, { parser: "markdown" });
-}
 
 function current(path: string): string | null {
   try {

@@ -59,7 +59,7 @@ const places = new Map<Mocha.Test, number>();
 let failedTest: Mocha.Test | null = null;
 
 /** A reporter that notes failures, and which mutants each test reaches; hooks reach theirs for all tests of a suite. */
-// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- Mocha constructs its reporter.
+// oxlint-disable-next-line typescript/no-extraneous-class -- Mocha constructs its reporter.
 class Recorder {
   constructor(runner: Mocha.Runner) {
     let byHooks = new Set<number>();

@@ -7,7 +7,13 @@ export interface Proof {
   readonly minutes: number;
   /** Requirements beside Node. */
   readonly needs: readonly (
-    "PostgreSQL" | "cc" | "root" | "Chromium" | "nginx" | "Caddy" | "npm's registry"
+    | "PostgreSQL"
+    | "cc"
+    | "root"
+    | "Chromium"
+    | "nginx"
+    | "Caddy"
+    | "npm's registry"
   )[];
   /** The environment variables that make it smaller or larger. */
   readonly variables?: readonly string[];

@@ -66,7 +66,10 @@ type Shown<Item> =
  * the title is derived, or gives its own title. Titles are in sentence case; the head of a table is in capitals.
  */
 export type Column<Item> =
-  Shown<Item> | readonly [shown: Shown<Item>, title: string] | ComputedColumn<Item> | Bar<Item>;
+  | Shown<Item>
+  | readonly [shown: Shown<Item>, title: string]
+  | ComputedColumn<Item>
+  | Bar<Item>;
 
 interface ComputedColumn<Item> {
   readonly title: string;
@@ -277,11 +280,13 @@ export interface Command<Service = never> {
   readonly columns: readonly AnyColumn[];
   readonly sections: ((shown: unknown) => readonly Section[]) | null;
   readonly summarize:
-    ((result: unknown, call: CommandCall, isTrial: boolean) => Summary | null) | null;
+    | ((result: unknown, call: CommandCall, isTrial: boolean) => Summary | null)
+    | null;
   readonly identify: ((item: unknown) => string) | null;
   readonly code: ((shown: unknown) => string | null) | null;
   readonly interact:
-    ((service: Service, call: CommandCall, shown: unknown, person: Person) => Promise<void>) | null;
+    | ((service: Service, call: CommandCall, shown: unknown, person: Person) => Promise<void>)
+    | null;
   readonly isWatched: boolean;
   readonly isCsv: boolean;
   readonly next: ((shown: unknown, call: CommandCall) => string) | null;

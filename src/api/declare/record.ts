@@ -186,7 +186,7 @@ function kindPrefix(kind: IdKind): string {
 export const line = (maxLength: number) =>
   paragraph(maxLength)
     .regex(
-      // eslint-disable-next-line no-control-regex -- the pattern refuses control characters
+      // oxlint-disable-next-line no-control-regex -- the pattern refuses control characters
       /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/,
       { error: "must be one line without control characters" },
     )

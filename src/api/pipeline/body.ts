@@ -46,7 +46,7 @@ export async function readJson(ctx: Context): Promise<unknown> {
 
 /** Whether all bytes are ASCII, which means the same in every encoding that JSON may use. */
 function isAscii(bytes: string): boolean {
-  // eslint-disable-next-line no-control-regex -- matches every byte below 0x80
+  // oxlint-disable-next-line no-control-regex -- matches every byte below 0x80
   return /^[\x00-\x7f]*$/.test(bytes);
 }
 

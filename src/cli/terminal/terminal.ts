@@ -90,7 +90,7 @@ function widthOfScreen({ columns = 0 }: Output): number {
 
 /** Characters that move the cursor, change colors or reverse the writing direction. */
 const unprintable =
-  // eslint-disable-next-line no-control-regex -- the pattern matches control characters
+  // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** Makes untrusted text safe for a terminal. Line breaks remain. */

@@ -19,7 +19,9 @@ type Shown<Name extends keyof Presenters> = ReturnType<Presenters[Name]>;
 type SummaryRecord = Shown<"presentMerchantSummary"> | Shown<"presentPlatformSummary">;
 type ChartsRecord = Shown<"presentMerchantCharts"> | Shown<"presentPlatformCharts">;
 type TopRecord =
-  Shown<"presentTopCustomers"> | Shown<"presentTopWallets"> | Shown<"presentTopOrganizations">;
+  | Shown<"presentTopCustomers">
+  | Shown<"presentTopWallets">
+  | Shown<"presentTopOrganizations">;
 type TopItem = TopRecord["data"][number];
 
 const command = commandsOf<AnalyticsService>();

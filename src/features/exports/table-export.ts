@@ -29,7 +29,7 @@ export interface ExportedRow {
 }
 
 /** Declares an export of the rows that its `select` describes; the cells must have the names of the columns. */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- it types the parameter of `cells`
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it types the parameter of `cells`
 export function exportOf<Row extends ExportedRow>() {
   return function tableExport<Columns extends CsvColumns>(declared: {
     readonly kind: IdKind;

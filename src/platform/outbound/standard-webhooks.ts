@@ -68,7 +68,12 @@ export function isWebhookSecret(text: string): boolean {
 
 /** The reasons for which a receiver rejects a message. */
 export type SignatureFault =
-  "no_id" | "no_timestamp" | "too_old" | "too_new" | "no_signature" | "another_signature";
+  | "no_id"
+  | "no_timestamp"
+  | "too_old"
+  | "too_new"
+  | "no_signature"
+  | "another_signature";
 
 /** Returns the first reason to reject a message; null if it is valid. */
 export function faultOf(

@@ -46,7 +46,7 @@ describe("a CSV response", () => {
   });
 
   it("is an ordinary error if nothing could be read", async () => {
-    // eslint-disable-next-line require-yield -- it fails before its first page
+    // oxlint-disable-next-line require-yield -- it fails before its first page
     pages = async function* () {
       await Promise.resolve();
       throw new Error("the store is away");

@@ -13,7 +13,7 @@ describe("till chain", function () {
 
     const status = (await store.json(["chain", "status"])) as { data: Record<string, unknown>[] };
     const [network] = status.data;
-    const tip = (network?.["tip"] as { blockNumber: number }).blockNumber;
+    const tip = Number((network?.["tip"] as Record<string, unknown> | undefined)?.["blockNumber"]);
     expect(network).to.include({ network: "sandbox", lagBlocks: 0 });
     expect(network?.["alarms"]).to.deep.equal([]);
     const probed = (await store.json(["chain", "status", "--probe"])) as typeof status;

@@ -90,7 +90,7 @@ describe("a table at a terminal", () => {
     for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
       const { terminal, stdout } = screen(80, env);
       await printRecord(terminal, list, shape);
-      // eslint-disable-next-line no-control-regex -- the escape character
+      // oxlint-disable-next-line no-control-regex -- the escape character
       expect(stdout()).not.to.match(/\u001b/);
     }
     const { terminal, stdout } = screen(80, { TERM: "xterm" });

@@ -1,8 +1,8 @@
 // Writes the recorded call of an operation as a program in curl, TypeScript, Python and PHP.
-import { format } from "prettier";
 import type { Operation } from "../../../src/api/declare/operation.ts";
 import type { OperationExample } from "../../../src/api/document/examples.ts";
 import { clientName, listedValues } from "../client/generate-client.ts";
+import { formatted } from "../../support/formatted.ts";
 import type { Schema } from "./fields.ts";
 
 /** A program that calls an operation. */
@@ -113,7 +113,7 @@ async function typescript(
       ? `await ${called};`
       : `console.log(await ${called});`;
   const code = `import { openTill } from "till-client";\n\nconst till = openTill({ ${options.join(", ")} });\n${use}\n`;
-  return (await format(code, { parser: "typescript", printWidth: 80 })).trimEnd();
+  return (await formatted("example.ts", code, 80)).trimEnd();
 }
 
 /** The query as the client takes it, with numbers and lists; null without one. */

@@ -168,7 +168,11 @@ eachStore("a store of a release without keyed seals", (store) => {
     const { logger, found } = keptLog();
     const reopen = async (work: (app: App) => Promise<unknown>) => {
       const app = await createApp(config, "migrate", { logger });
-      await work(app).finally(() => app.close());
+      try {
+        await work(app);
+      } finally {
+        await app.close();
+      }
     };
     const db = await store.open(place);
     await reopen((app) =>

@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
-import { format } from "prettier";
 import { openApiDocument } from "../../../src/api/document/openapi.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { eventCatalogue } from "../../../src/platform/events/catalogue.ts";
@@ -10,6 +9,7 @@ import { eventBody } from "../../../src/platform/events/index.ts";
 import { createRelay } from "../../../src/platform/events/relay.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { expectStatus } from "../../support/app.ts";
+import { formatted } from "../../support/formatted.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import {
@@ -117,8 +117,7 @@ eachStore("the bodies of billing's events", (store) => {
     ).to.deep.equal([]);
     const bodies = Object.fromEntries(types.map((type) => [type, normalize(sent.get(type))]));
     if (isWriting) {
-      const text = JSON.stringify(bodies);
-      await writeFile(goldenFile, await format(text, { parser: "json", printWidth: 100 }));
+      await writeFile(goldenFile, await formatted("bodies.json", JSON.stringify(bodies)));
     }
     const before = golden();
     expect(Object.keys(before)).to.have.members(types);

@@ -119,7 +119,7 @@ eachStore("any history of subscriptions", (store) => {
     await fc.assert(fc.asyncProperty(fc.array(trialStep, { maxLength: 3 }), history, play), {
       numRuns: runs,
       // A history takes seconds, so shrinking has a time limit.
-      interruptAfterTimeLimit: isWhole ? 3_000_000 : 100_000,
+      plugins: [fc.interruptAfterTimeLimit(isWhole ? 3_000_000 : 100_000)],
       ...(seed === undefined ? {} : { seed: Number(seed) }),
     });
   });

@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
-import { format } from "prettier";
 import { openApiDocument } from "../../../src/api/document/openapi.ts";
 import { allOperations } from "../../../src/features/index.ts";
 import { day, hour } from "../../../src/kernel/clock.ts";
@@ -12,6 +11,7 @@ import { eventBody } from "../../../src/platform/events/index.ts";
 import { createRelay } from "../../../src/platform/events/relay.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { expectStatus, legalFields, register } from "../../support/app.ts";
+import { formatted } from "../../support/formatted.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { platformKey } from "../../support/platform.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
@@ -259,10 +259,7 @@ eachStore("the golden event bodies", (store) => {
       const missing = Object.keys(types).filter((type) => !sent.has(type as EventType));
       expect(missing, "types that nothing raised").to.deep.equal([]);
       if (isWriting) {
-        await writeFile(
-          fileOf(group),
-          await format(JSON.stringify(bodies), { parser: "json", printWidth: 100 }),
-        );
+        await writeFile(fileOf(group), await formatted("bodies.json", JSON.stringify(bodies)));
       }
       const before = golden(group);
       expect(Object.keys(before)).to.have.members(Object.keys(types));

@@ -12,7 +12,12 @@ export type BigNumberInput =
   | { toFixed(): string };
 
 export type PaymentSessionStatus =
-  "authorized" | "captured" | "pending" | "requires_more" | "error" | "canceled";
+  | "authorized"
+  | "captured"
+  | "pending"
+  | "requires_more"
+  | "error"
+  | "canceled";
 
 interface Input {
   data?: Record<string, unknown>;

@@ -2,7 +2,15 @@ import { gap, longestWord, widthOf } from "./width.ts";
 
 /** The kind of a column's values, which decides how it is drawn and how early it is dropped. */
 export type ColumnKind =
-  "id" | "status" | "amount" | "number" | "time" | "text" | "word" | "code" | "bar";
+  | "id"
+  | "status"
+  | "amount"
+  | "number"
+  | "time"
+  | "text"
+  | "word"
+  | "code"
+  | "bar";
 
 /** A column of a table, with a text for each row. */
 export interface TableColumn {

@@ -43,7 +43,15 @@ export interface SandboxBill {
  * - `lie`: in full, but only the first provider reports it: the payment never happened.
  */
 export type SandboxScenario =
-  "part" | "over" | "double" | "late" | "fail" | "fake" | "zero" | "dust" | "lie";
+  | "part"
+  | "over"
+  | "double"
+  | "late"
+  | "fail"
+  | "fake"
+  | "zero"
+  | "dust"
+  | "lie";
 
 /** A payment of an invoice that the sandbox has sent. */
 export interface SentPayment {

@@ -29,7 +29,8 @@ export interface Call<T> {
 }
 
 export type RpcResult<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ProviderError };
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: ProviderError };
 
 export interface Transport {
   /** The provider's origin, with its number if several providers share that origin. */

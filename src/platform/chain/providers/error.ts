@@ -7,7 +7,11 @@
  * - `range_too_large`: the request must be repeated for fewer blocks.
  */
 export type ProviderFault =
-  "refused" | "rate_limited" | "unreachable" | "malformed" | "range_too_large";
+  | "refused"
+  | "rate_limited"
+  | "unreachable"
+  | "malformed"
+  | "range_too_large";
 
 export interface ProviderErrorDetails {
   readonly kind: ProviderFault;

@@ -8,7 +8,9 @@ const recipientsMax = 10;
 
 /** The finding of a probe: logs that are complete, nothing to compare, or an omitted transfer with a description. */
 export type Verdict =
-  "works" | "unknown" | { readonly reason: string; readonly omitted: OmittedTransfer };
+  | "works"
+  | "unknown"
+  | { readonly reason: string; readonly omitted: OmittedTransfer };
 
 /**
  * Checks that a node's log index works: compares the receipts of final blocks with the node's logs for the same

@@ -12,7 +12,12 @@ import type { ProviderFault } from "../providers/error.ts";
  * - `silent_logs`: its logs omit transfers, and it is not used
  */
 export type ProviderCondition =
-  "ok" | "unknown" | "waiting" | "behind" | "wrong_chain" | "silent_logs";
+  | "ok"
+  | "unknown"
+  | "waiting"
+  | "behind"
+  | "wrong_chain"
+  | "silent_logs";
 
 /** A transfer that a provider's logs omit although its receipts contain it. */
 export interface OmittedTransfer {

@@ -130,7 +130,11 @@ export async function knock(url: string): Promise<boolean> {
       connectionTimeoutMillis: connectMilliseconds,
     });
     client.on("error", () => undefined);
-    await client.connect().finally(() => client.end());
+    try {
+      await client.connect();
+    } finally {
+      await client.end();
+    }
     return true;
   } catch (error) {
     return !(error instanceof Error && "code" in error && unreachable.has(error.code));

@@ -25,7 +25,11 @@ export async function openSqliteDraft(file: string, logger: StoreLogger): Promis
       if (kept === null) await lastStep(null);
       else if (await settle(file)) {
         const former = await openForReading({ sqliteFile: file });
-        await lastStep(former).finally(() => former.close());
+        try {
+          await lastStep(former);
+        } finally {
+          await former.close();
+        }
       } else await lastStep("damaged");
       // Closing moves the write-ahead log into the file.
       await db.close();

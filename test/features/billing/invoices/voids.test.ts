@@ -330,7 +330,7 @@ eachStore("a payment of a voided platform invoice", (store) => {
         numRuns: runs,
         // The store keeps the failure, so that a shrunk history would fail because of the previous one.
         endOnFailure: true,
-        interruptAfterTimeLimit: isWhole ? 3_000_000 : 100_000,
+        plugins: [fc.interruptAfterTimeLimit(isWhole ? 3_000_000 : 100_000)],
         ...(seed === undefined ? {} : { seed: Number(seed) }),
       },
     );

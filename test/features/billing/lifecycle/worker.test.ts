@@ -287,7 +287,7 @@ eachStore("the billing run", (store) => {
       const after = await estate.subscription(shop);
       const [, second, ...more] = await estate.invoices(shop);
       expect(more).to.deep.equal([]);
-      const [line] = second?.["lines"] as { description: string }[];
+      const [line] = (second?.["lines"] ?? []) as { description: string }[];
       expect(line?.description.toLowerCase()).to.equal(`${after.plan} plan`);
       expect(after.pendingPlan).to.equal(after.plan === other ? null : other);
     },

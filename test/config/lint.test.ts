@@ -1,0 +1,95 @@
+// The configuration of npm run lint: which rules hold where, among them the two that the project wrote itself.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const copied = [".oxlintrc.json", ".config/lint-rules.mjs", "tsconfig.json", "package.json"];
+
+/** Lines that a file must not have, each with the rule that refuses it. */
+const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "src/a.ts": {
+    "export const at = Date.now();": "eslint(no-restricted-properties)",
+    "export const today = new Date();": "till(no-current-date)",
+    "export const chance = Math.random();": "eslint(no-restricted-properties)",
+    'export const setting = process.env["PORT"];': "eslint(no-restricted-properties)",
+    'export const isUrl = URL.canParse("a");': "eslint(no-restricted-properties)",
+    'export const amount = parseFloat("1.5");': "eslint(no-restricted-globals)",
+    "export const one = { ...{ two: 2 } };": "till(no-literal-spread)",
+    "console.log(1);": "eslint(no-console)",
+    'export const count: number = "one";': "typescript(TS2322)",
+    "Promise.resolve(1);": "typescript(no-floating-promises)",
+    "export const all = JSON.parse('1').all;": "typescript(no-unsafe-member-access)",
+    "export const or = (text: string | null) => (text ? 1 : 2);":
+      "typescript(strict-boolean-expressions)",
+    "export const kind = (of: 1 | 2) => { switch (of) { case 1: return 1; } };":
+      "typescript(switch-exhaustiveness-check)",
+  },
+  "src/platform/config/a.ts": {
+    "export const at = Date.now();": "eslint(no-restricted-properties)",
+  },
+  "src/features/checkout/pages/a.js": { "undeclared();": "eslint(no-undef)" },
+  "test/a.ts": { "export const one = { ...{ two: 2 } };": "till(no-literal-spread)" },
+  ".config/a.mjs": { "debugger;": "eslint(no-debugger)" },
+};
+
+/** Lines that their places may have. */
+const allowed: Readonly<Record<string, string>> = {
+  "src/b.ts": "export const at = new Date(1);",
+  "src/kernel/clock.ts": "export const at = [Date.now(), new Date()];",
+  "src/platform/config/b.ts": 'export const setting = process.env["PORT"];',
+  "src/features/checkout/pages/b.js": "document.title = location.href;",
+  "test/b.ts": "console.log(Date.now(), new Date(), Math.random());",
+};
+
+describe("the lint rules", () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), "till-lint-"));
+    for (const name of copied) cpSync(join(root, name), join(folder, name));
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it("refuse a line where they hold, and allow it elsewhere", () => {
+    const texts = { ...allowed };
+    for (const [name, lines] of Object.entries(refused))
+      texts[name] = Object.keys(lines).join("\n");
+    for (const [name, text] of Object.entries(texts)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), `${text}\n`);
+    }
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [join(root, "node_modules/oxlint/bin/oxlint"), "--format=json"],
+      { cwd: folder, encoding: "utf8" },
+    );
+    const { diagnostics } = JSON.parse(stdout) as {
+      readonly diagnostics: readonly {
+        readonly code: string;
+        readonly filename: string;
+        readonly labels: readonly { readonly span: { readonly line: number } }[];
+      }[];
+    };
+    const found = new Set(
+      diagnostics.map(({ code, filename, labels }) => {
+        const line = (texts[filename] ?? "").split("\n")[(labels[0]?.span.line ?? 0) - 1];
+        return `${filename}: ${String(line)} ${code}`;
+      }),
+    );
+    const expected = Object.entries(refused).flatMap(([name, lines]) =>
+      Object.entries(lines).map(([line, rule]) => `${name}: ${line} ${rule}`),
+    );
+    expect([...found]).to.include.members(expected);
+    const places = [...found].filter((each) =>
+      Object.keys(allowed).some((name) => each.startsWith(`${name}: `)),
+    );
+    expect(places).to.deep.equal([]);
+    expect(status).to.equal(1);
+  });
+});
