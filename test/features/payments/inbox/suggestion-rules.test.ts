@@ -2,6 +2,7 @@
 import { aQuote } from "../../../support/quotes.ts";
 import { expect } from "chai";
 import type { InvoiceCandidate } from "../../../../src/features/invoices/index.ts";
+import type { StoredQuote } from "../../../../src/features/invoices/options/stored.ts";
 import {
   openPayment,
   rejectPayment,
@@ -249,6 +250,55 @@ describe("The rules of suggestions", () => {
   it("leave out other networks and tokens", () => {
     const others = [candidate("1", { network: "tron" }), candidate("2", { tokenSymbol: "USDC" })];
     expect(suggested(others)).to.deep.equal([]);
+  });
+
+  it("compare a transfer in another option with what remains in its token", () => {
+    const quote = (payableAmount: bigint, given: Partial<StoredQuote> = {}): StoredQuote => ({
+      tokenDecimals: 6,
+      requiredConfirmations: 3,
+      exchangeRate: "1",
+      walletId: null,
+      walletAddress: formatAddress(shop),
+      addressIndex: null,
+      payableAmount: String(payableAmount),
+      askedAmount: null,
+      remainingAmount: String(payableAmount),
+      remainingAfter: "0",
+      seen: "0",
+      confirmed: "0",
+      latestBlock: null,
+      ...given,
+    });
+    /** Half of an invoice of 2,000 USDC or 1,000 USDT is paid in USDC, which is in force. */
+    const half = (usdt: Partial<StoredQuote>, remainingAmount = 1_000n) =>
+      candidate("1", {
+        status: "partially_paid",
+        amount: 100n,
+        underpaymentTolerance: "0",
+        tokenSymbol: "USDC",
+        exchangeRate: "2",
+        payableAmount: 2_000n,
+        askedAmount: null,
+        seenAmount: 1_000n,
+        confirmedAmount: 0n,
+        remainingAmount,
+        latestBlock: null,
+        paymentOptions: [
+          { network: "ethereum", tokenSymbol: "USDC", quote: quote(2_000n, { seen: "1000" }) },
+          { network: "ethereum", tokenSymbol: "USDT", quote: quote(1_000n, usdt) },
+        ],
+      });
+    const sent = (amount: bigint, ...given: Parameters<typeof half>) =>
+      suggested([half(...given)], { of: { amount } });
+    // The amount that is held for the rest.
+    const held = { remainingAmount: "507", remainingAfter: "500" };
+    expect(sent(507n, held)).to.deep.equal(["1 507 same_amount in_time"]);
+    // Half came in USDC since the amount in USDT was held, so the rest is half of the price.
+    expect(sent(500n, {})).to.deep.equal(["1 500 same_amount in_time"]);
+    expect(sent(400n, {})).to.deep.equal(["1 400 possible_part in_time"]);
+    // The invoice asks for nothing more.
+    expect(sent(500n, {}, 0n)).to.deep.equal([]);
+    expect(sent(500n, held, 0n)).to.deep.equal([]);
   });
 
   it("suggest a paid invoice last, and only for the amount that it held at the same address", () => {

@@ -382,6 +382,21 @@ describe("The rules of payments", () => {
       expect(asksFor(part, paid(10_000_000n), quote, 25_000_100n)).to.equal(false);
     });
 
+    it("accept in another token or on another network the amount that was held there, if nothing has come since", () => {
+      const held = { payableAmount: 50_000_000n, remainingAmount: 50_000_900n };
+      for (const place of [
+        { network: "ethereum", tokenSymbol: "USDC" },
+        { network: "tron", tokenSymbol: "USDT" },
+      ]) {
+        const there = aQuote({ ...held, ...place });
+        expect(asksFor(terms, paid(0n), there, 50_000_900n)).to.equal(true);
+        expect(asksFor(terms, paid(0n), there, 50_000_800n)).to.equal(false);
+        const before = { ...there, remainingAfter: 1n };
+        expect(asksFor(terms, paid(0n), before, 50_000_900n)).to.equal(false);
+        expect(asksFor(terms, paid(0n), before, 50_000_000n)).to.equal(true);
+      }
+    });
+
     it("accept nothing once the due amount is paid", () => {
       expect(asksFor(terms, paid(terms.dueAmount - 1n), quote, 250_001n)).to.equal(true);
       expect(asksFor(terms, paid(terms.dueAmount), quote, 1n)).to.equal(false);
