@@ -269,6 +269,7 @@ describe("The rules of suggestions", () => {
       latestBlock: null,
       ...given,
     });
+    const option = { network: "ethereum", walletId: null };
     /** Half of an invoice of 2,000 USDC or 1,000 USDT is paid in USDC, which is in force. */
     const half = (usdt: Partial<StoredQuote>, remainingAmount = 1_000n) =>
       candidate("1", {
@@ -284,8 +285,8 @@ describe("The rules of suggestions", () => {
         remainingAmount,
         latestBlock: null,
         paymentOptions: [
-          { network: "ethereum", tokenSymbol: "USDC", quote: quote(2_000n, { seen: "1000" }) },
-          { network: "ethereum", tokenSymbol: "USDT", quote: quote(1_000n, usdt) },
+          { ...option, tokenSymbol: "USDC", quote: quote(2_000n, { seen: "1000" }) },
+          { ...option, tokenSymbol: "USDT", quote: quote(1_000n, usdt) },
         ],
       });
     const sent = (amount: bigint, ...given: Parameters<typeof half>) =>
