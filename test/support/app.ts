@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import type { Server } from "node:http";
+import { Agent, request as openRequest, type Server } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -148,23 +148,46 @@ export async function send(
   options: RequestOptions = {},
 ): Promise<Answer> {
   const body = options.raw ?? (options.body === undefined ? null : JSON.stringify(options.body));
-  const response = await fetch(url + path, {
-    method,
-    redirect: "manual",
-    headers: {
-      ...(options.key === undefined ? {} : { "X-Service-Key": options.key }),
-      ...(options.token === undefined ? {} : { Authorization: `Bearer ${options.token}` }),
-      ...(body === null ? {} : { "Content-Type": "application/json" }),
-      ...options.headers,
-    },
-    ...(body === null ? {} : { body }),
+  const response = await exchange(url + path, method, body, {
+    Accept: "*/*",
+    ...(options.key === undefined ? {} : { "X-Service-Key": options.key }),
+    ...(options.token === undefined ? {} : { Authorization: `Bearer ${options.token}` }),
+    ...(body === null ? {} : { "Content-Type": "application/json" }),
+    ...options.headers,
   });
-  const text = await response.text();
-  const isJson = text !== "" && response.headers.get("Content-Type")?.includes("json") === true;
+  const { status, headers, text } = response;
+  const isJson = text !== "" && headers.get("Content-Type")?.includes("json") === true;
   const answered = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
-  if (!response.ok) noteProblem(method, path, answered);
+  if (status < 200 || status >= 300) noteProblem(method, path, answered);
   expectDeclared(method, path, response);
-  return { status: response.status, headers: response.headers, body: answered, text };
+  return { status, headers, body: answered, text };
+}
+
+const agent = new Agent({ keepAlive: true });
+
+/** Sends a request and reads the answer, with a fraction of the CPU time of `fetch`. */
+function exchange(
+  url: string,
+  method: string,
+  body: string | Uint8Array | null,
+  headers: Readonly<Record<string, string>>,
+): Promise<Pick<Answer, "status" | "headers" | "text">> {
+  return new Promise((resolve, reject) => {
+    const request = openRequest(url, { method, agent, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("error", reject);
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => {
+        const pairs = response.rawHeaders.flatMap((name, place, all): [string, string][] =>
+          place % 2 === 0 ? [[name, all[place + 1] ?? ""]] : [],
+        );
+        const text = Buffer.concat(chunks).toString("utf8");
+        resolve({ status: response.statusCode ?? 0, headers: new Headers(pairs), text });
+      });
+    });
+    request.on("error", reject);
+    request.end(body ?? undefined);
+  });
 }
 
 export interface Person {
