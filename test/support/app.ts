@@ -3,6 +3,7 @@ import { Agent, request as openRequest, type Server } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { createApp, type App, type Externals } from "../../src/compose/index.ts";
 import { systemActor } from "../../src/kernel/actor.ts";
 import type { Clock, Instant } from "../../src/kernel/clock.ts";
@@ -164,6 +165,10 @@ export async function send(
 }
 
 const agent = new Agent({ keepAlive: true });
+const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+};
 
 /** Sends a request and reads the answer, with a fraction of the CPU time of `fetch`. */
 function exchange(
@@ -181,7 +186,9 @@ function exchange(
         const pairs = response.rawHeaders.flatMap((name, place, all): [string, string][] =>
           place % 2 === 0 ? [[name, all[place + 1] ?? ""]] : [],
         );
-        const text = Buffer.concat(chunks).toString("utf8");
+        const bytes = Buffer.concat(chunks);
+        const decode = decoders[response.headers["content-encoding"] ?? ""];
+        const text = (decode?.(bytes) ?? bytes).toString("utf8");
         resolve({ status: response.statusCode ?? 0, headers: new Headers(pairs), text });
       });
     });
