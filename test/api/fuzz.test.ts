@@ -67,14 +67,25 @@ function textOf(schema: Json): fc.Arbitrary<string> {
       .map((date) => date.toISOString());
   }
   const longest = typeof maxLength === "number" ? Math.min(maxLength, 100) : 40;
-  if (typeof pattern === "string") {
+  const any = fc.string({ unit: "grapheme", minLength: 1, maxLength: longest });
+  return typeof pattern === "string" ? (textMatching(pattern, longest) ?? any) : any;
+}
+
+const matching = new Map<string, fc.Arbitrary<string> | null>();
+
+/** Returns texts of a pattern; null if fast-check does not know one of its constructs. Many fields share a pattern. */
+function textMatching(pattern: string, maxLength: number): fc.Arbitrary<string> | null {
+  const key = `${String(maxLength)} ${pattern}`;
+  let known = matching.get(key);
+  if (known === undefined) {
     try {
-      return fc.stringMatching(new RegExp(pattern, "u"), { maxLength: longest });
+      known = fc.stringMatching(new RegExp(pattern, "u"), { maxLength });
     } catch {
-      // fast-check does not know every construct.
+      known = null;
     }
+    matching.set(key, known);
   }
-  return fc.string({ unit: "grapheme", minLength: 1, maxLength: longest });
+  return known;
 }
 
 /** Values of a JSON Schema, most of them good, some hostile. */
