@@ -138,7 +138,7 @@ anyServed(
       };
       const project = join(folder, "tsconfig.json");
       writeFileSync(project, JSON.stringify({ compilerOptions: options, files: [entry] }));
-      const compiler = join(root, "node_modules/typescript/bin/tsc");
+      const compiler = join(root, "node_modules/typescript-native/bin/tsc");
       const { status, stdout } = spawnSync(process.execPath, [compiler, "-p", project], {
         encoding: "utf8",
       });
