@@ -8,7 +8,7 @@ const digits = "0123456789abcdefghjkmnpqrstvwxyz";
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 /** The time bits of all ids: 2026-01-31. */
 const idTime = "01kg9m8x00";
-/** The first time of each example, and the day on which its whole hours are counted. */
+/** The first time of each example, and the day to which its midnights move. */
 const firstTime = Date.parse("2026-01-31T09:30:00.000Z");
 /** Shorter differences of two times are the program's own speed. */
 const speed = 3 * minute;
@@ -169,12 +169,12 @@ function timeOf([, text]: RegExpMatchArray): number {
   return Date.parse(text ?? "");
 }
 
-/** Moves times to the day of the examples. Whole hours stay whole hours; differences below three minutes become 0. */
+/** Moves times to the day of the examples. Midnights stay midnights; differences below three minutes become 0. */
 function plausibleTimes(found: readonly number[]): ReadonlyMap<number, number> {
-  const isWhole = (at: number) => at % hour === 0;
+  const isMidnight = (at: number) => at % day === 0;
   const sorted = [...new Set(found)].sort((one, other) => one - other);
   const moved = new Map<number, number>();
-  const rest = sorted.filter((at) => !isWhole(at));
+  const rest = sorted.filter((at) => !isMidnight(at));
   let last = rest[0] ?? 0;
   let shown = firstTime;
   for (const at of rest) {
@@ -184,7 +184,7 @@ function plausibleTimes(found: readonly number[]): ReadonlyMap<number, number> {
   }
   const start = rest[0] ?? sorted[0] ?? 0;
   const days = Math.floor(firstTime / day) - Math.floor(start / day);
-  for (const at of sorted.filter(isWhole)) moved.set(at, monthMoved(at, start) ?? at + days * day);
+  for (const at of sorted.filter(isMidnight)) moved.set(at, monthMoved(at, start) ?? at + days * day);
   return moved;
 }
 

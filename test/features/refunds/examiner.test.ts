@@ -13,12 +13,13 @@ import { createJournal } from "../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { expectStatus } from "../../support/app.ts";
-import { eachStore, testContext } from "../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import { openDesk } from "./desk.ts";
 
 type Answer = Receipt | null | "away";
 
 eachStore("refunds' transactions, with two providers", (store) => {
+  const it = takeTurns(store);
   const desk = openDesk(store);
 
   /** A refund that was sent, and what each provider answers about its transaction. */

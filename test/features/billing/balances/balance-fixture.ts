@@ -1,3 +1,4 @@
+import { day } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../../src/kernel/id.ts";
 import type { Database } from "../../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
@@ -40,7 +41,7 @@ export function subscription(
     anchorAt: at,
     periodIndex: 0,
     currentPeriodStart: at,
-    currentPeriodEnd: at + 1,
+    currentPeriodEnd: at + 31 * day,
     trialEndsAt: null,
     trialNoticeAt: null,
     hadTrial: false,
@@ -50,7 +51,7 @@ export function subscription(
     suspendedAt: null,
     canceledAt: null,
     cancelAt: null,
-    nextActionAt: at + 1,
+    nextActionAt: at + 31 * day,
     parkedAt: null,
     parkReason: null,
     parkedUntil: null,
