@@ -10,7 +10,7 @@ export interface Page<Item> {
  * needed. Until then, nothing is sent.
  */
 export interface Pages<ListPage extends Page<Item>, Item>
-  extends PromiseLike<ListPage>, AsyncIterable<Item> {
+  extends Promise<ListPage>, AsyncIterable<Item> {
   /** Gives the pages, one request each. */
   pages(): AsyncIterable<ListPage>;
 }
@@ -20,6 +20,7 @@ export function pagesOf<ListPage extends Page<Item>, Item>(
   request: (cursor: string | undefined) => Promise<ListPage>,
 ): Pages<ListPage, Item> {
   let first: Promise<ListPage> | undefined;
+  const firstPage = () => (first ??= request(undefined));
   async function* pages(): AsyncGenerator<ListPage, void, undefined> {
     for (let cursor: string | undefined; ;) {
       const page = await request(cursor);
@@ -32,7 +33,10 @@ export function pagesOf<ListPage extends Page<Item>, Item>(
     for await (const page of pages()) yield* page.data;
   }
   return {
-    then: (...callbacks) => (first ??= request(undefined)).then(...callbacks),
+    then: (...callbacks) => firstPage().then(...callbacks),
+    catch: (callback) => firstPage().catch(callback),
+    finally: (callback) => firstPage().finally(callback),
+    [Symbol.toStringTag]: "Pages",
     pages,
     [Symbol.asyncIterator]: items,
   };

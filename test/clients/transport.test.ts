@@ -298,6 +298,17 @@ describe("the client's lists", () => {
     expect(urls).to.have.length(1);
   });
 
+  it("are promises of the first page, whose refusal can be caught", async () => {
+    const { urls, till } = listed([answer(503, { code: "unavailable" })]);
+    const list = till.invoices.list("org_1");
+    let ended = 0;
+    const refusal = await list.catch((error: unknown) => error);
+    await list.finally(() => (ended += 1)).catch(() => undefined);
+    expect(refusal).to.be.instanceOf(TillProblem).and.to.include({ code: "unavailable" });
+    expect(ended).to.equal(1);
+    expect(urls).to.have.length(1);
+  });
+
   it("end at the newest event, over empty pages, with the cursor from which to go on", async () => {
     const { urls, till } = listed([
       page([], "1", { hasMore: true }),

@@ -184,7 +184,8 @@ function plausibleTimes(found: readonly number[]): ReadonlyMap<number, number> {
   }
   const start = rest[0] ?? sorted[0] ?? 0;
   const days = Math.floor(firstTime / day) - Math.floor(start / day);
-  for (const at of sorted.filter(isMidnight)) moved.set(at, monthMoved(at, start) ?? at + days * day);
+  for (const at of sorted.filter(isMidnight))
+    moved.set(at, monthMoved(at, start) ?? at + days * day);
   return moved;
 }
 
