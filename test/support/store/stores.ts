@@ -39,7 +39,8 @@ export interface TestStore {
 /** True to run everything on both databases, and with the sizes that find most: `npm run test:all`. */
 export const testsAll = process.env["TILL_TEST_ALL"] === "1";
 
-const patienceMs = 60_000;
+/** The time to verify and empty a store, in milliseconds; a proof leaves a large one. */
+const patienceMs = process.env["TILL_PROVE"] === "1" ? 600_000 : 60_000;
 
 /**
  * Runs a suite on SQLite and on PostgreSQL. If one is missing, its suite is skipped with the reason in its title. Every
