@@ -1,4 +1,4 @@
-// Rules of this project that oxlint does not have.
+// Rules of this project.
 
 /** Refuses `new Date()`, which reads the machine's clock. */
 const noCurrentDate = {
@@ -10,7 +10,7 @@ const noCurrentDate = {
   }),
 };
 
-/** Refuses `{ ...{ name } }`. */
+/** Refuses `{ ...{ name } }`. oxlint's `no-useless-spread` also refuses `...(isGiven ? { name } : {})`. */
 const noLiteralSpread = {
   create: (context) => ({
     "ObjectExpression > SpreadElement > ObjectExpression"(node) {

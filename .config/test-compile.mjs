@@ -26,6 +26,9 @@ export function compileTests(folder) {
     target: "node20",
     sourcemap: "linked",
   });
+  if (!outputFiles.some(({ path }) => relative(folder, path) === readerOfTables)) {
+    throw new Error(`${readerOfTables} is not there: name the file that reads the build's tables`);
+  }
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
     const name = relative(folder, path);

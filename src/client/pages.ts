@@ -6,8 +6,8 @@ export interface Page<Item> {
 }
 
 /**
- * A list. `await` gives the first page; `for await` gives the items of all pages and requests each page when it is
- * needed. Until then, nothing is sent.
+ * A list. `await`, `catch` and `finally` request the first page; `for await` gives the items of all pages and requests
+ * each page when it is needed. Until then, nothing is sent.
  */
 export interface Pages<ListPage extends Page<Item>, Item>
   extends Promise<ListPage>, AsyncIterable<Item> {

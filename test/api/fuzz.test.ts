@@ -206,6 +206,7 @@ eachServed(
             const answer = await served.app.request(operation.method, path + queryText(query), {
               ...credentialOf(operation),
               ...(body === undefined ? {} : { body }),
+              headers: { "Accept-Encoding": isReal ? "gzip" : "br" },
             });
             if (answer.status < 400) {
               expect(answer.status).to.equal(operation.status);

@@ -298,7 +298,7 @@ describe("the client's lists", () => {
     expect(urls).to.have.length(1);
   });
 
-  it("are promises of the first page, whose refusal can be caught", async () => {
+  it("have `catch` and `finally` of their first page", async () => {
     const { urls, till } = listed([answer(503, { code: "unavailable" })]);
     const list = till.invoices.list("org_1");
     let ended = 0;

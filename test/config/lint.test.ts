@@ -1,13 +1,30 @@
 // The configuration of npm run lint: which rules hold where, among them the two that the project wrote itself.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const copied = [".oxlintrc.json", ".config/lint-rules.mjs", "tsconfig.json", "package.json"];
+const copied = [
+  ".gitignore",
+  ".oxlintrc.json",
+  ".config/lint-rules.mjs",
+  "tsconfig.json",
+  "package.json",
+];
+/** Shops on clients that their test generates. */
+const unchecked = "test/clients/shops/";
 
 /** Lines that a file must not have, each with the rule that refuses it. */
 const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -31,15 +48,28 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "src/platform/config/a.ts": {
     "export const at = Date.now();": "eslint(no-restricted-properties)",
   },
-  "src/features/checkout/pages/a.js": { "undeclared();": "eslint(no-undef)" },
+  "src/client/a.ts": {
+    "export const chance = Math.random();": "eslint(no-restricted-properties)",
+  },
+  "src/client/generated/a.ts": { 'export const count: number = "one";': "typescript(TS2322)" },
+  "src/features/checkout/data/a.ts": {
+    'export const count: number = "one";': "typescript(TS2322)",
+  },
+  "src/features/checkout/pages/a.js": {
+    "undeclared();": "eslint(no-undef)",
+    "close();": "eslint(no-undef)",
+    "var twice = 1; var twice = 2;": "eslint(no-redeclare)",
+  },
   "test/a.ts": { "export const one = { ...{ two: 2 } };": "till(no-literal-spread)" },
-  ".config/a.mjs": { "debugger;": "eslint(no-debugger)" },
+  ".config/a.mjs": { "debugger;": "eslint(no-debugger)", "undeclared();": "eslint(no-undef)" },
 };
 
 /** Lines that their places may have. */
 const allowed: Readonly<Record<string, string>> = {
   "src/b.ts": "export const at = new Date(1);",
   "src/kernel/clock.ts": "export const at = [Date.now(), new Date()];",
+  "src/client/b.ts": 'export const at = [Date.now(), new Date(), URL.canParse("a")];',
+  ".config/b.mjs": "console.log(process.argv);",
   "src/platform/config/b.ts": 'export const setting = process.env["PORT"];',
   "src/features/checkout/pages/b.js": "document.title = location.href;",
   "test/b.ts": "console.log(Date.now(), new Date(), Math.random());",
@@ -56,6 +86,42 @@ describe("the lint rules", () => {
     rmSync(folder, { recursive: true });
   });
 
+  /** Runs the command of package.json in a folder. */
+  function lint(
+    cwd: string,
+    option: string,
+  ): {
+    readonly status: number | null;
+    readonly stdout: string;
+  } {
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      readonly scripts: Readonly<Record<string, string>>;
+    };
+    const [name = "", ...words] = scripts["lint"]?.split(" ") ?? [];
+    const program = join(root, "node_modules", name, "bin", name);
+    return spawnSync(process.execPath, [program, ...words, option], { cwd, encoding: "utf8" });
+  }
+
+  it("are applied to every source", () => {
+    const checked = new Set(lint(root, "--debug=files").stdout.split("\n"));
+    const sources = ["src", "test"]
+      .flatMap((path) =>
+        readdirSync(join(root, path), { recursive: true, encoding: "utf8" }).map((name) =>
+          join(path, name),
+        ),
+      )
+      .filter((name) => /\.(ts|js|mjs|cjs)$/.test(name) && !name.startsWith(unchecked));
+    expect(sources.filter((name) => !checked.has(name))).to.deep.equal([]);
+    expect(sources).to.have.length.above(1_000);
+  });
+
+  it("fail without their configuration", () => {
+    const bare = mkdtempSync(join(folder, "bare-"));
+    writeFileSync(join(bare, "a.ts"), "export {};\n");
+    expect(lint(bare, "--quiet").status).to.equal(1);
+    rmSync(bare, { recursive: true });
+  });
+
   it("refuse a line where they hold, and allow it elsewhere", () => {
     const texts = { ...allowed };
     for (const [name, lines] of Object.entries(refused))
@@ -64,11 +130,9 @@ describe("the lint rules", () => {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), `${text}\n`);
     }
-    const { status, stdout } = spawnSync(
-      process.execPath,
-      [join(root, "node_modules/oxlint/bin/oxlint"), "--format=json"],
-      { cwd: folder, encoding: "utf8" },
-    );
+    // A configuration in a folder below is not read.
+    writeFileSync(join(folder, "src/client/.oxlintrc.json"), '{"rules":{}}');
+    const { status, stdout } = lint(folder, "--format=json");
     const { diagnostics } = JSON.parse(stdout) as {
       readonly diagnostics: readonly {
         readonly code: string;

@@ -60,6 +60,8 @@ anyServed(
         ...(key === undefined ? {} : { key }),
         ...(token === undefined ? {} : { token }),
         ...(operation.body === null ? {} : { body }),
+        // The document has the headers of compressed answers too.
+        headers: { "Accept-Encoding": "gzip" },
       });
     };
     const merchantIds = () => ({ organizationId: merchant.organizationId });

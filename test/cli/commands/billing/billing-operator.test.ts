@@ -98,7 +98,7 @@ describe("till billing", () => {
       periodStart: rehearsed?.["periodStart"],
     });
     const lines = (invoice?.["lines"] as Body[] | undefined)?.map(({ id: _id, ...line }) => line);
-    expect(lines).to.deep.equal(rehearsed?.["lines"]);
+    expect(lines).to.be.an("array").and.to.deep.equal(rehearsed?.["lines"]);
     const [after] = dataOf(await billing("subscriptions"));
     expect(after?.["currentPeriodStart"]).to.equal(listed?.["currentPeriodEnd"]);
 

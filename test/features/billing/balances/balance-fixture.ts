@@ -100,7 +100,7 @@ export function platformInvoice(
     usageCount: null,
     paidSurplus: 0n,
     issuedAt: at,
-    dueAt: at + 1_000,
+    dueAt: at + 7 * day,
     pastDueAt: null,
     dunningFrom: null,
     paidAt: null,
