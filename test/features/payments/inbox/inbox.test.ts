@@ -534,6 +534,22 @@ eachStore("A transfer that matches no invoice", (store) => {
     expect(await invoice(two)).to.include({ status: "open", paidAmount: "0.00" });
   });
 
+  it("can be allocated by the address's new owner, who decides nothing for the earlier one", async () => {
+    const earlier = await counter.issue(merchant, { amount: "64.00" });
+    const waiting = await submitted(earlier, usdt(7.75));
+    const organizationId = other.organizationId as Id<"organization">;
+    await counter.app.app.db.write(testContext, (tx) =>
+      tx.update(transfers, { organizationId }, "WHERE id = $1", [String(waiting["transferId"])]),
+    );
+    await counter.wallet(other);
+    const own = await counter.issue(other, { amount: "65.00" });
+    await expectStatus(allocate(waiting["transferId"], [[own, "7.75"]], other), 200);
+    const path = `/payments/${String(waiting["id"])}`;
+    expect(await counter.get(merchant, path)).to.include({ status: "review" });
+    expect((await transfer(waiting["transferId"], other))["allocations"]).to.have.length(1);
+    await expectStatus(counter.post(merchant, `${path}/reject`), 200);
+  });
+
   it.onBoth("is allocated once per Idempotency-Key", async () => {
     const one = await counter.issue(merchant, { amount: "61.00" });
     const found = await unmatched(usdt(20.5));
