@@ -229,6 +229,13 @@ describe("The rules of payments", () => {
         payment("manual", 10_000_000n, { payment: "2", blockHeight: 11, blockTime: 5_100 }),
       ];
       expect(totals(later, earlier).completedAt).to.equal(5_200);
+      // Heights decide on one network, even if a time that nobody confirmed contradicts them.
+      const misdated = payment("manual", 10_000_000n, {
+        payment: "2",
+        blockHeight: 11,
+        blockTime: 5_300,
+      });
+      expect(totals(later, misdated).completedAt).to.equal(5_200);
       const inOneBlock = payment("manual", 10_000_000n, { payment: "2", blockTime: 5_001 });
       expect(totals(payment("manual", 20_000_000n), inOneBlock).completedAt).to.equal(5_001);
     });
@@ -254,6 +261,20 @@ describe("The rules of payments", () => {
       });
       expect(settleLedger([more, whole], several).totals.several?.paidAmount).to.equal(5_000n);
       expect(completedAt(more, whole)).to.equal(5_000);
+    });
+
+    it("have their newest block on the invoice's own network, and on each of its others separately", () => {
+      const elsewhere = aQuote({ network: "tron", payableAmount: 25_000_100n });
+      const several = { ...terms, quotes: [quote, elsewhere] };
+      const here = payment("manual", 1n, { blockHeight: 12 });
+      const there = {
+        ...payment("manual", 1n, { payment: "2", blockHeight: 900 }),
+        network: "tron",
+      };
+      const { latestBlock, ...found } = settleLedger([here, there], several).totals;
+      expect(latestBlock).to.equal(12);
+      expect(found.several?.quotes.map((each) => each.latestBlock)).to.deep.equal([12, 900]);
+      expect(settleLedger([there], several).totals).to.include({ latestBlock: null });
     });
 
     it("add nothing for a token that the invoice has no rate for", () => {
