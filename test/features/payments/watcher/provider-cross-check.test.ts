@@ -5,7 +5,7 @@ import { hour, minute, second } from "../../../../src/kernel/clock.ts";
 import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ranges.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
-import type { BlockRange } from "../../../../src/features/payments/ledger/chain-diff.ts";
+import type { BlockRange, TimedLog } from "../../../../src/features/payments/ledger/chain-diff.ts";
 
 /** The hash of a block on the chain that was scanned. */
 const hashAt = (height: number) => `h${String(height)}`;
@@ -24,15 +24,32 @@ interface Checked {
   /** The hashes of block 20 by provider, in order of preference; null if a provider lacks the block. */
   readonly ends: Readonly<Record<string, string | null>>;
   readonly rows?: readonly ReadingRow[];
+  /** The transfers that each reading finds and that are not on record. */
+  readonly fresh?: readonly Partial<TimedLog>[];
+  /** The addresses that are watched, with the times since when they are. */
+  readonly watched?: Readonly<Record<string, number>>;
+}
+
+interface Entry {
+  readonly changes: unknown;
+}
+interface Reading extends BlockRange {
+  readonly provider: string;
+  readonly difference: { readonly fresh: readonly Partial<TimedLog>[] };
+}
+interface Options {
+  readonly within: (tx: unknown, entered: Reading["difference"]["fresh"]) => Promise<void>;
 }
 
 /** Checks providers against each other an hour after the first reading. */
-function openCheck({ ends, rows = [scanned] }: Checked) {
+function openCheck({ ends, rows = [scanned], fresh = [], watched = {} }: Checked) {
   let now = hour;
   const clock = { now: () => now };
   const alarms = createAlarms({ clock, logger: silentLogger });
   const recorded: string[] = [];
   const asked: string[] = [];
+  const audited: unknown[] = [];
+  const noting = () => Promise.resolve();
   const endOf = (provider: string) => {
     const hash = ends[provider] ?? null;
     return hash === null ? null : { height: 20, hash, time: 0 };
@@ -54,7 +71,8 @@ function openCheck({ ends, rows = [scanned] }: Checked) {
     alarms,
     network,
     db: { findOne: () => Promise.resolve({ cursorHeight: 20 }), find: () => Promise.resolve(rows) },
-    invoices: { watchedSince: () => Promise.resolve(new Map()) },
+    journal: { record: (_tx: unknown, _at: unknown, { changes }: Entry) => audited.push(changes) },
+    invoices: { watchedSince: () => Promise.resolve(new Map(Object.entries(watched))) },
     pool: {
       providers: clients,
       health: () =>
@@ -71,34 +89,33 @@ function openCheck({ ends, rows = [scanned] }: Checked) {
         Promise.resolve({
           ...range,
           provider,
-          difference: { fresh: [], moved: [], orphaned: [], contradicting: [] },
+          difference: { fresh, moved: [], orphaned: [], contradicting: [] },
           parent: { height: range.from - 1, hash: hashAt(range.from - 1) },
           end: endOf(provider),
         }),
-      record(
-        _context: unknown,
-        { provider, from, to }: BlockRange & { readonly provider: string },
-      ) {
+      async record(_context: unknown, reading: Reading, { within }: Options) {
+        const { provider, from, to, difference } = reading;
         recorded.push(`${provider}: ${String(from)} to ${String(to)}`);
-        return Promise.resolve();
+        await within({ upsertMany: noting, run: noting }, difference.fresh);
       },
     },
   } as never);
   return {
     alarms,
     asked,
+    audited,
     recorded,
-    /** Lets time pass, and checks. */
-    later: async (milliseconds: number) => {
+    /** Lets time pass, and checks. Returns whether more is due at once. */
+    later: (milliseconds: number) => {
       now += milliseconds;
-      await check.compare(() => Promise.resolve());
+      return check.compare(() => Promise.resolve());
     },
   };
 }
 
-describe("A later reading of final blocks", () => {
-  const [ours, another] = [hashAt(20), "another"];
+const [ours, another] = [hashAt(20), "another"];
 
+describe("A later reading of final blocks", () => {
   it("is made by the other provider, which is believed if the blocks are those that were read before", async () => {
     const { asked, recorded, later } = openCheck({ ends: { one: null, two: ours } });
     await later(minute);
@@ -126,6 +143,59 @@ describe("A later reading of final blocks", () => {
     const alone = openCheck({ ends: { one: another } });
     await alone.later(minute);
     expect(alone.recorded).to.deep.equal(["one: 11 to 20"]);
+  });
+});
+
+describe("A transfer that a later reading finds", () => {
+  const found = {
+    transactionHash: "tx1",
+    logIndex: 2,
+    blockHeight: 15,
+    to: "shop",
+    blockTime: 500,
+  };
+
+  it("is left out, with an alarm and an audit entry, if its address was watched when its block came", async () => {
+    const from = async (watched: Readonly<Record<string, number>>) => {
+      const check = openCheck({ ends: { one: ours }, fresh: [found], watched });
+      await check.later(minute);
+      return [check.alarms.open().map(({ kind, subject }) => [kind, subject]), check.audited];
+    };
+    const { transactionHash, logIndex, blockHeight } = found;
+    const entry = { transactionHash, logIndex, blockHeight, enteredFrom: "one" };
+    expect(await from({ shop: 500 })).to.deep.equal([[["transfer_left_out", "tx1"]], [entry]]);
+    expect(await from({ shop: 501 })).to.deep.equal([[], []]);
+    expect(await from({ another: 0 })).to.deep.equal([[], []]);
+  });
+});
+
+describe("The check of later readings", () => {
+  it("is due at once while more ranges are, and within the limit of requests without watched addresses", async () => {
+    // The stored range stays due, as no reading of it is stored.
+    const { later, recorded } = openCheck({ ends: { one: ours } });
+    const isMore: boolean[] = [];
+    for (let checks = 0; checks < 6; checks += 1)
+      isMore.push(await later(checks === 0 ? minute : 0));
+    expect(recorded).to.have.length(4);
+    expect(isMore).to.deep.equal([true, true, true, false, false, false]);
+    await later(30 * second);
+    expect(recorded).to.have.length(5);
+  });
+
+  it("is not due if nothing is to be read, or nobody can be asked", async () => {
+    for (const given of [{ ends: { one: ours }, rows: [] }, { ends: {} }]) {
+      const { later, recorded } = openCheck(given);
+      expect(await later(minute)).to.equal(false);
+      expect(recorded).to.deep.equal([]);
+    }
+  });
+
+  it("comes every fifteen seconds", async () => {
+    const { later, recorded } = openCheck({ ends: { one: ours } });
+    expect(await later(15 * second - 1)).to.equal(false);
+    expect(recorded).to.deep.equal([]);
+    await later(1);
+    expect(recorded).to.have.length(1);
   });
 });
 
