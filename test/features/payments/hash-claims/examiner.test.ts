@@ -7,8 +7,8 @@ import { ProviderError } from "../../../../src/platform/chain/providers/error.ts
 import { LeaseLost } from "../../../../src/platform/jobs/leases.ts";
 
 const now = 10 * hour;
-/** The hash is known to none of the providers, or its receipt is of a failed transaction. */
-type Answer = "unknown" | "failed" | Error;
+/** A provider does not know the transaction, or has the receipt of a failed one, or of a transfer to the invoice. */
+type Answer = "unknown" | "failed" | "paid" | Error;
 
 interface Submitted {
   readonly claims?: readonly Partial<ClaimRow>[];
@@ -18,7 +18,21 @@ interface Submitted {
   readonly networks?: readonly string[];
   readonly unread?: readonly string[];
   readonly isClosed?: boolean;
+  /** True if another process has taken the lease. */
+  readonly isLost?: boolean;
 }
+
+const paid = {
+  transactionHash: "aa",
+  logIndex: 0,
+  blockHeight: 7,
+  blockHash: "b7",
+  blockTime: now,
+  contract: "usdt",
+  from: "payer",
+  to: "shop",
+  amount: 5n,
+};
 
 const claimWith = (changes: Partial<ClaimRow>, place: number): ClaimRow => ({
   id: `clm_${String(place)}`,
@@ -42,6 +56,7 @@ async function examined({
   networks = ["base"],
   unread = [],
   isClosed = false,
+  isLost = false,
 }: Submitted) {
   const stored: unknown[] = [];
   const entries: unknown[] = [];
@@ -61,7 +76,8 @@ async function examined({
     provider: `http://${String(place)}`,
     receipt: () => {
       if (answer instanceof Error) return Promise.reject(answer);
-      return Promise.resolve(answer === "unknown" ? null : { succeeded: false });
+      const receipt = { succeeded: answer === "paid", transfers: [paid] };
+      return Promise.resolve(answer === "unknown" ? null : receipt);
     },
   }));
   const logger = {
@@ -71,12 +87,14 @@ async function examined({
   const examiner = makeClaimExaminer({
     clock: { now: () => now },
     logger,
-    network: { id: "base" },
+    network: { id: "base", tokens: [{ contract: "usdt", symbol: "USDT", dust: 1n }] },
+    times: { of: () => Promise.resolve(new Map([["b7", { time: now, isAgreed: true }]])) },
     client: providers[0],
     providers,
     unread,
     examined: new Set(networks.filter((id) => !id.endsWith("!"))),
-    claimableTerms: () => Promise.resolve({ targets: [] }),
+    claimableTerms: () =>
+      Promise.resolve({ targets: [{ address: "shop", token: "USDT" }], issuedAt: 0, endsAt: now }),
     claimableNetworks: () => Promise.resolve(networks),
     wake: (network: string) => woken.push(network),
     journal: { record: (_tx: unknown, _at: unknown, entry: unknown) => entries.push(entry) },
@@ -91,7 +109,9 @@ async function examined({
       write: (_context: unknown, change: (given: typeof tx) => Promise<void>) => change(tx),
     },
   } as never);
-  const isMore = await examiner.examine(() => Promise.resolve());
+  const guard = () =>
+    isLost ? Promise.reject(new LeaseLost("another process looks")) : Promise.resolve();
+  const isMore = await examiner.examine(guard).catch((error: unknown) => error);
   return { isMore, stored, entries, errors, woken };
 }
 
@@ -204,9 +224,22 @@ describe("The examiner of submitted transactions", () => {
     expect([broken.stored, broken.errors]).to.deep.equal([waits(null), [defect]]);
     const elsewhere = await examined({ answers: [away], networks: ["base", "bsc"] });
     expect(elsewhere.woken).to.deep.equal(["bsc"]);
-    const lost = await examined({ answers: [new LeaseLost("another process looks")] }).catch(
-      (error: unknown) => error,
-    );
-    expect(lost).to.be.instanceOf(LeaseLost);
+  });
+
+  it("writes nothing once another process has its lease", async () => {
+    for (const given of [
+      {},
+      { networks: ["base", "bsc"] },
+      { networks: ["tron", "base"] },
+      { answers: ["failed"] as const },
+      { answers: ["paid"] as const },
+      { answers: [away] },
+      { claims: [{ network: "tron" }], unread: ["tron"] },
+      { claims: [{ network: "tron" }], unread: ["tron"], networks: ["tron", "base"] },
+    ]) {
+      const { isMore, stored, errors } = await examined({ ...given, isLost: true });
+      expect(isMore, JSON.stringify(given)).to.be.instanceOf(LeaseLost);
+      expect([stored, errors]).to.deep.equal([[], []]);
+    }
   });
 });
