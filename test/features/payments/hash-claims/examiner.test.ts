@@ -18,6 +18,10 @@ interface Submitted {
   readonly networks?: readonly string[];
   readonly unread?: readonly string[];
   readonly isClosed?: boolean;
+  /** The time of the transaction's block, and whether a second provider confirms it. */
+  readonly time?: { readonly time: number; readonly isAgreed: boolean };
+  /** The hash of the provider's block there, which is asked for as the receipt has no time. */
+  readonly blockHash?: string;
   /** True if another process has taken the lease. */
   readonly isLost?: boolean;
 }
@@ -57,6 +61,8 @@ async function examined({
   unread = [],
   isClosed = false,
   isLost = false,
+  time = { time: now, isAgreed: true },
+  blockHash,
 }: Submitted) {
   const stored: unknown[] = [];
   const entries: unknown[] = [];
@@ -76,9 +82,11 @@ async function examined({
     provider: `http://${String(place)}`,
     receipt: () => {
       if (answer instanceof Error) return Promise.reject(answer);
-      const receipt = { succeeded: answer === "paid", transfers: [paid] };
+      const blockTime = blockHash === undefined ? now : null;
+      const receipt = { succeeded: answer === "paid", transfers: [{ ...paid, blockTime }] };
       return Promise.resolve(answer === "unknown" ? null : receipt);
     },
+    blocks: () => Promise.resolve([{ height: 7, hash: blockHash, time: now }]),
   }));
   const logger = {
     child: () => logger,
@@ -88,7 +96,7 @@ async function examined({
     clock: { now: () => now },
     logger,
     network: { id: "base", tokens: [{ contract: "usdt", symbol: "USDT", dust: 1n }] },
-    times: { of: () => Promise.resolve(new Map([["b7", { time: now, isAgreed: true }]])) },
+    times: { of: () => Promise.resolve(new Map([["b7", time]])) },
     client: providers[0],
     providers,
     unread,
@@ -165,6 +173,20 @@ describe("The examiner of submitted transactions", () => {
       },
     ]);
     expect((await examined({ answers: ["failed"], isClosed: true })).entries).to.deep.equal([]);
+  });
+
+  it("refuses no claim for a time that no second provider confirms, or of a block that was replaced", async () => {
+    const waits = { network: "base", nextAt: retry, reason: null, attempts: 2 };
+    const late = async (isAgreed: boolean, blockHash?: string) => {
+      const time = { time: now + 1, isAgreed };
+      const given = { answers: ["paid"] as const, time };
+      return (await examined(blockHash === undefined ? given : { ...given, blockHash })).stored;
+    };
+    const refused = { state: "refused", reason: "after_hold", closedAt: now, network: "base" };
+    expect(await late(true)).to.deep.equal([refused]);
+    expect(await late(true, "b7")).to.deep.equal([refused]);
+    expect(await late(true, "another")).to.deep.equal([waits]);
+    expect(await late(false)).to.deep.equal([waits]);
   });
 
   it("searches at once on the invoice's next network that is read, and later on the first one again", async () => {
