@@ -242,6 +242,30 @@ eachStore("The readings of final blocks", (store) => {
     expect(await readingsAt(cursorHeight + 1)).to.deep.equal([1, 1]);
   });
 
+  it("enter more transfers than one transaction holds, and count once", async () => {
+    const [only] = await open();
+    const [client] = till.pool.providers;
+    if (only === undefined || client === undefined) throw new Error("there is no provider");
+    only.view.hidesLogs = true;
+    const height = till.chain.height() + 1;
+    till.chain.mine(
+      1,
+      Array.from({ length: 1_001 }, () => ({ to: shop, amount: token(0.02) })),
+    );
+    await till.mine(13);
+    only.view.hidesLogs = false;
+    const range = { from: height, to: height };
+    const reading = await till.scanner.read(client, makeRangeSize(1_000), range);
+    const entered: number[] = [];
+    await till.scanner.record(testContext, reading, {
+      guard: () => Promise.resolve(),
+      within: (_tx, logs) => Promise.resolve(void entered.push(logs.length)),
+    });
+    expect(entered).to.deep.equal([1_000, 1]);
+    expect(await till.transfers()).to.have.length(1_001);
+    expect(await readingsAt(height)).to.deep.equal([2, 1]);
+  });
+
   it("show which blocks were read only once", async () => {
     await open();
     await till.mine(30);

@@ -4,6 +4,7 @@ import { ScanInterrupted } from "../../../../../src/features/payments/errors.ts"
 import { makeRangeSize } from "../../../../../src/features/payments/watcher/chain-reader.ts";
 import { makeScanner } from "../../../../../src/features/payments/watcher/readings/rescanner.ts";
 import type { ChainClient } from "../../../../../src/platform/chain/client.ts";
+import type { ReadingRow } from "../../../../../src/platform/chain/state/reading-ranges.ts";
 import { testContext } from "../../../../support/store/stores.ts";
 
 const state = { cursorHeight: 100_000, cursorHash: "final", tipHeight: 100_010, version: 3 };
@@ -18,6 +19,7 @@ function open() {
     knownHash: string;
   } = { stored: {}, failures: [], knownHash: "final" };
   const added: string[] = [];
+  const entered: unknown[] = [];
   let reads = 0;
   const client = {
     provider: "http://one",
@@ -35,8 +37,12 @@ function open() {
     lockOne: () => Promise.resolve(given.stored === null ? null : { ...state, ...given.stored }),
     lock: () => Promise.resolve([]),
     deleteMany: () => Promise.resolve(),
-    insertMany(_table: unknown, rows: readonly { fromHeight: number; toHeight: number }[]) {
-      for (const row of rows) added.push(`${String(row.fromHeight)} to ${String(row.toHeight)}`);
+    insertMany(_table: unknown, rows: readonly ReadingRow[]) {
+      for (const { fromHeight, toHeight, parentHash, toHash } of rows) {
+        added.push(`${String(fromHeight)} to ${String(toHeight)}`);
+        expect(parentHash).to.equal(fromHeight === 0 ? null : `h${String(fromHeight - 1)}`);
+        expect(toHash).to.equal(`h${String(toHeight)}`);
+      }
       return Promise.resolve();
     },
   };
@@ -56,6 +62,7 @@ function open() {
   return {
     given,
     added,
+    entered,
     reads: () => reads,
     scan: (from: number, to: number, progress?: (...step: unknown[]) => void) =>
       scanner.scan(testContext, { from, to }, progress),
@@ -66,7 +73,8 @@ function open() {
       const reading = await scanner.read(asked, makeRangeSize(1_000), range);
       given.stored = stored;
       const guard = () => Promise.resolve();
-      return scanner.record(testContext, reading, { guard, isReading }).then(
+      const within = (_tx: unknown, logs: unknown) => Promise.resolve(void entered.push(logs));
+      return scanner.record(testContext, reading, { guard, isReading, within }).then(
         () => "recorded",
         (error: unknown) => (error as Error).message,
       );
@@ -131,8 +139,9 @@ describe("A reading without new transfers", () => {
   });
 
   it("counts as none if it only asks a question again", async () => {
-    const { record, added } = open();
+    const { record, added, entered } = open();
     expect(await record(500, {}, false)).to.equal("recorded");
     expect(added).to.deep.equal([]);
+    expect(entered).to.deep.equal([[]]);
   });
 });
