@@ -8,6 +8,7 @@ import {
 import {
   acceptPayment,
   confirmPayment,
+  eventOf,
   firstStatus,
   movePayment,
   openPayment,
@@ -359,6 +360,18 @@ describe("The rules of payments", () => {
         disposition: "unmatched",
       });
     });
+  });
+
+  it("name the event of a payment by its new status, and by its acceptance if it was in review", () => {
+    const one = payment("manual");
+    const lost = revertPayment(one);
+    expect(eventOf(null, one)).to.equal("payment.detected");
+    expect(eventOf(lost, one)).to.equal("payment.detected");
+    expect(eventOf(review(one), one)).to.equal("payment.accepted");
+    expect(eventOf(one, confirmPayment(one, 7_000))).to.equal("payment.confirmed");
+    expect(eventOf(one, lost)).to.equal("payment.reverted");
+    expect(eventOf(review(one), rejectPayment(one))).to.equal("payment.rejected");
+    expect(eventOf(null, review(one))).to.equal("payment.needs_review");
   });
 
   it("keep a transfer with its invoice while that has a payment that is not rejected", () => {

@@ -26,6 +26,8 @@ interface Checked {
   readonly rows?: readonly ReadingRow[];
   /** The transfers that each reading finds and that are not on record. */
   readonly fresh?: readonly Partial<TimedLog>[];
+  /** When the logs of the first provider, which is found to omit transfers, were proven last. */
+  readonly silentSince?: number | undefined;
   /** The addresses that are watched, with the times since when they are. */
   readonly watched?: Readonly<Record<string, number>>;
 }
@@ -42,13 +44,15 @@ interface Options {
 }
 
 /** Checks providers against each other an hour after the first reading. */
-function openCheck({ ends, rows = [scanned], fresh = [], watched = {} }: Checked) {
+function openCheck(checked: Checked) {
+  const { ends, rows = [scanned], fresh = [], watched = {}, silentSince } = checked;
   let now = hour;
   const clock = { now: () => now };
   const alarms = createAlarms({ clock, logger: silentLogger });
   const recorded: string[] = [];
   const asked: string[] = [];
   const audited: unknown[] = [];
+  const dropped: number[] = [];
   const noting = () => Promise.resolve();
   const endOf = (provider: string) => {
     const hash = ends[provider] ?? null;
@@ -70,15 +74,31 @@ function openCheck({ ends, rows = [scanned], fresh = [], watched = {} }: Checked
     clock,
     alarms,
     network,
-    db: { findOne: () => Promise.resolve({ cursorHeight: 20 }), find: () => Promise.resolve(rows) },
+    db: {
+      findOne: () => Promise.resolve({ cursorHeight: 20, tipHeight: 30, tipTime: hour }),
+      find: () => Promise.resolve(rows),
+      write: (_context: unknown, change: (to: unknown) => Promise<void>) =>
+        change({
+          lock(_table: unknown, _sql: string, [, height]: readonly [string, number]) {
+            dropped.push(height);
+            return Promise.resolve([]);
+          },
+          deleteMany: noting,
+          insertMany: noting,
+        }),
+    },
     journal: { record: (_tx: unknown, _at: unknown, { changes }: Entry) => audited.push(changes) },
-    invoices: { watchedSince: () => Promise.resolve(new Map(Object.entries(watched))) },
+    invoices: {
+      oldestHold: () => Promise.resolve(hour - 60 * second),
+      watchedSince: () => Promise.resolve(new Map(Object.entries(watched))),
+    },
     pool: {
       providers: clients,
       health: () =>
         clients.map(({ provider }, place) => ({
           provider,
-          condition: "ok",
+          condition: "silentSince" in checked && place === 0 ? "silent_logs" : "ok",
+          provenAt: silentSince,
           isInUse: place === 0,
           place,
         })),
@@ -104,6 +124,7 @@ function openCheck({ ends, rows = [scanned], fresh = [], watched = {} }: Checked
     alarms,
     asked,
     audited,
+    dropped,
     recorded,
     /** Lets time pass, and checks. Returns whether more is due at once. */
     later: (milliseconds: number) => {
@@ -196,6 +217,25 @@ describe("The check of later readings", () => {
     expect(recorded).to.deep.equal([]);
     await later(1);
     expect(recorded).to.have.length(1);
+  });
+});
+
+describe("The readings of a provider that omits transfers", () => {
+  it("are withdrawn once: those since its logs were proven, or else those that can matter to an open hold", async () => {
+    const ends = { one: ours, two: ours };
+    // The oldest hold is five blocks old.
+    for (const [silentSince, height] of [
+      [7, 0],
+      [undefined, 25],
+    ] as const) {
+      const { later, dropped } = openCheck({ ends, silentSince });
+      await later(minute);
+      await later(minute);
+      expect(dropped).to.deep.equal([height]);
+    }
+    const { later, dropped } = openCheck({ ends });
+    await later(minute);
+    expect(dropped).to.deep.equal([]);
   });
 });
 
