@@ -21,10 +21,7 @@ export async function withdrawRequests(
     asking.map(({ after }) => after.id),
   );
   const uncovered = [...found.values()]
-    .filter(
-      ({ payment, surplus }) =>
-        payment.refundRequested > 0n && payment.refundRequested + payment.refunded > surplus,
-    )
+    .filter(({ payment, surplus }) => payment.refundRequested + payment.refunded > surplus)
     .map(({ payment }) => payment.id);
   if (uncovered.length === 0) return;
   await tx.updateMany(

@@ -6,7 +6,6 @@ import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import {
   createState,
-  keepBlocks,
   knownOf,
   networkState,
   type NetworkStateRow,
@@ -163,8 +162,6 @@ async function begin(
   const { latest, finalized } = await client.heads();
   await db.write(watcherContext, async (tx) => {
     await guard(tx);
-    const final = { height: finalized.height, hash: finalized.hash };
-    await keepBlocks(tx, network.id, [], [final]);
     await createState(tx, {
       network: network.id,
       chainId: network.chainId,

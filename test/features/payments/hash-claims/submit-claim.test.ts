@@ -5,6 +5,7 @@ import { paymentClaims, payments } from "../../../../src/features/payments/table
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { minute } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
+import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { makeSandbox } from "../../../../src/platform/chain/sandbox/chain.ts";
 import { LeaseLost } from "../../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
@@ -83,6 +84,21 @@ eachStore("The claim examiner", (store) => {
     await examine();
     expect(await claim()).to.deep.equal({ state: "waiting", attempts: 3 });
     expect(await opened()).to.deep.equal([]);
+  });
+
+  it("is in the audit log with its transaction, once however often it is submitted", async () => {
+    const { db } = app.app;
+    const row = await db.findOne(invoices, "WHERE id = $1", [invoiceId]);
+    const path = `/v1/checkout/${row?.checkoutId ?? ""}/transactions`;
+    await expectStatus(app.request("POST", path, { body: { transactionHash: hash } }), 202);
+    const entries = await db.find(
+      auditLogs,
+      "WHERE action = 'invoice.transaction_submitted' AND target_id = $1",
+      [invoiceId],
+    );
+    expect(entries.map(({ changes }) => changes)).to.deep.equal([
+      { transactionHash: hash.replace(/^0x/, "") },
+    ]);
   });
 
   it("writes nothing after its lease is lost", async () => {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { paymentClaims, payments, transfers } from "../../../../src/features/payments/table.ts";
+import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";
 import { colleague } from "../../../support/roles-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
@@ -267,6 +268,15 @@ eachStore("A transfer that matches no invoice", (store) => {
     expect(again.body).to.deep.equal(taken.body);
     const decisions = (taken.body["decisions"] as Json[]).map(({ decision }) => decision);
     expect(decisions).to.deep.equal(["allocated", "ignored", "restored", "ignored"]);
+    const entries = await counter.app.app.db.find(auditLogs, "WHERE target_id = $1 ORDER BY id", [
+      String(found["id"]),
+    ]);
+    expect(entries.map(({ action, changes }) => [action, changes["status"]])).to.deep.equal([
+      ["transfer.ignored", { from: "unmatched", to: "ignored" }],
+      ["transfer.restored", { from: "ignored", to: "unmatched" }],
+      ["transfer.ignored", { from: "unmatched", to: "ignored" }],
+      ["transfer.allocated", undefined],
+    ]);
   });
 
   it("returns to the inbox by a reversal, which keeps the allocation on record", async () => {
@@ -281,6 +291,10 @@ eachStore("A transfer that matches no invoice", (store) => {
     expect(gone.body).to.include({ id: paymentId, status: "rejected", amount: "11.50" });
     expect(await invoice(wrong)).to.include({ status: "open", paidAmount: "0.00", paidAt: null });
     await refused(reverse(paymentId), 409, "payment_not_counted");
+    // Its confirmation has proved the transfer.
+    expect(await counter.get(merchant, `/payments/${String(paymentId)}`)).to.include({
+      isVerified: true,
+    });
     const back = await transfer(found["id"]);
     expect(back).to.deep.include({ status: "unmatched", unallocatedAmount: "11.50" });
     expect((back["decisions"] as Json[]).map(({ decision }) => decision)).to.deep.equal([
@@ -495,10 +509,23 @@ eachStore("A transfer that matches no invoice", (store) => {
     expect(await invoice(sold)).to.include({ paidAmount: "96.00" });
   });
 
+  it("leaves an invoice's payments in review of other transfers when it is allocated", async () => {
+    const one = await counter.issue(merchant, { amount: "67.00" });
+    const two = await counter.issue(merchant, { amount: "68.00" });
+    const first = await submitted(one, usdt(8.25));
+    const second = await submitted(one, usdt(8.75));
+    await expectStatus(allocate(first["transferId"], [[two, "8.25"]]), 200);
+    const statusOf = async (payment: Json) =>
+      (await counter.get(merchant, `/payments/${String(payment["id"])}`))["status"];
+    expect([await statusOf(first), await statusOf(second)]).to.deep.equal(["rejected", "review"]);
+  });
+
   it("stays ignored when the payment of it that waits for a decision is rejected", async () => {
     const waiting = await submitted(await counter.issue(merchant), usdt(8.5));
     await expectStatus(decide(waiting["transferId"], "ignore"), 200);
-    await expectStatus(counter.post(merchant, `/payments/${String(waiting["id"])}/reject`), 200);
+    const reject = () => counter.post(merchant, `/payments/${String(waiting["id"])}/reject`);
+    await expectStatus(reject(), 200);
+    await refused(reject(), 409, "payment_not_in_review");
     expect(await transfer(waiting["transferId"])).to.include({
       status: "ignored",
       unallocatedAmount: "8.50",
@@ -532,6 +559,22 @@ eachStore("A transfer that matches no invoice", (store) => {
     await expectStatus(reverse(second["id"]), 409);
     expect(await transfer(first["transferId"])).to.include({ unallocatedAmount: "6.50" });
     expect(await invoice(two)).to.include({ status: "open", paidAmount: "0.00" });
+  });
+
+  it("can be allocated by the address's new owner, who decides nothing for the earlier one", async () => {
+    const earlier = await counter.issue(merchant, { amount: "64.00" });
+    const waiting = await submitted(earlier, usdt(7.75));
+    const organizationId = other.organizationId as Id<"organization">;
+    await counter.app.app.db.write(testContext, (tx) =>
+      tx.update(transfers, { organizationId }, "WHERE id = $1", [String(waiting["transferId"])]),
+    );
+    await counter.wallet(other);
+    const own = await counter.issue(other, { amount: "65.00" });
+    await expectStatus(allocate(waiting["transferId"], [[own, "7.75"]], other), 200);
+    const path = `/payments/${String(waiting["id"])}`;
+    expect(await counter.get(merchant, path)).to.include({ status: "review" });
+    expect((await transfer(waiting["transferId"], other))["allocations"]).to.have.length(1);
+    await expectStatus(counter.post(merchant, `${path}/reject`), 200);
   });
 
   it.onBoth("is allocated once per Idempotency-Key", async () => {

@@ -8,6 +8,7 @@ import {
 import {
   acceptPayment,
   confirmPayment,
+  eventOf,
   firstStatus,
   movePayment,
   openPayment,
@@ -229,6 +230,13 @@ describe("The rules of payments", () => {
         payment("manual", 10_000_000n, { payment: "2", blockHeight: 11, blockTime: 5_100 }),
       ];
       expect(totals(later, earlier).completedAt).to.equal(5_200);
+      // Heights decide on one network, even if a time that nobody confirmed contradicts them.
+      const misdated = payment("manual", 10_000_000n, {
+        payment: "2",
+        blockHeight: 11,
+        blockTime: 5_300,
+      });
+      expect(totals(later, misdated).completedAt).to.equal(5_200);
       const inOneBlock = payment("manual", 10_000_000n, { payment: "2", blockTime: 5_001 });
       expect(totals(payment("manual", 20_000_000n), inOneBlock).completedAt).to.equal(5_001);
     });
@@ -254,6 +262,20 @@ describe("The rules of payments", () => {
       });
       expect(settleLedger([more, whole], several).totals.several?.paidAmount).to.equal(5_000n);
       expect(completedAt(more, whole)).to.equal(5_000);
+    });
+
+    it("have their newest block on the invoice's own network, and on each of its others separately", () => {
+      const elsewhere = aQuote({ network: "tron", payableAmount: 25_000_100n });
+      const several = { ...terms, quotes: [quote, elsewhere] };
+      const here = payment("manual", 1n, { blockHeight: 12 });
+      const there = {
+        ...payment("manual", 1n, { payment: "2", blockHeight: 900 }),
+        network: "tron",
+      };
+      const { latestBlock, ...found } = settleLedger([here, there], several).totals;
+      expect(latestBlock).to.equal(12);
+      expect(found.several?.quotes.map((each) => each.latestBlock)).to.deep.equal([12, 900]);
+      expect(settleLedger([there], several).totals).to.include({ latestBlock: null });
     });
 
     it("add nothing for a token that the invoice has no rate for", () => {
@@ -338,6 +360,18 @@ describe("The rules of payments", () => {
         disposition: "unmatched",
       });
     });
+  });
+
+  it("name the event of a payment by its new status, and by its acceptance if it was in review", () => {
+    const one = payment("manual");
+    const lost = revertPayment(one);
+    expect(eventOf(null, one)).to.equal("payment.detected");
+    expect(eventOf(lost, one)).to.equal("payment.detected");
+    expect(eventOf(review(one), one)).to.equal("payment.accepted");
+    expect(eventOf(one, confirmPayment(one, 7_000))).to.equal("payment.confirmed");
+    expect(eventOf(one, lost)).to.equal("payment.reverted");
+    expect(eventOf(review(one), rejectPayment(one))).to.equal("payment.rejected");
+    expect(eventOf(null, review(one))).to.equal("payment.needs_review");
   });
 
   it("keep a transfer with its invoice while that has a payment that is not rejected", () => {

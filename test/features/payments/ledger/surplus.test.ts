@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
 import {
+  compareToRefund,
   freeSurplus,
   isPayable,
   mayBeRequested,
@@ -199,6 +200,21 @@ describe("a refund", () => {
     expect(isOffered({ ...inReview, isSpare: true })).to.equal(true);
     expect(isOffered({ ...inReview, isSpare: true, refunded: 10n })).to.equal(false);
     expect(isOffered({ ...inReview, isSpare: true }, { status: "open" })).to.equal(false);
+  });
+
+  it("is offered of the newest payment first, and last of those whose hash was submitted", () => {
+    const of = (id: number, rule: PayerSurplusPayment["rule"]) =>
+      ({ id: `pay_${String(id)}`, rule }) as const;
+    const given = [
+      of(1, "submitted_hash"),
+      of(2, "exact_amount"),
+      of(3, "manual"),
+      of(4, "submitted_hash"),
+    ];
+    for (const inOrder of [given, given.toReversed()]) {
+      const offered = inOrder.toSorted(compareToRefund).map(({ id }) => id);
+      expect(offered).to.deep.equal(["pay_3", "pay_2", "pay_4", "pay_1"]);
+    }
   });
 
   it("is never possible by waiting alone if the invoice needs the payment, or the merchant decides about it", () => {

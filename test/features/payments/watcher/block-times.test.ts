@@ -310,7 +310,10 @@ eachStore("Block times", (store) => {
 });
 
 describe("The agreed times of blocks", () => {
-  it("are kept for a bounded number of blocks, the newest", async () => {
+  const block = (height: number) => ({ height, hash: String(height), reported: null });
+
+  /** Block times of two providers that agree, and the heights that these were asked for. */
+  function agreeing() {
     const asked: number[] = [];
     const providers = ["one", "two"].map(
       (provider) =>
@@ -327,8 +330,11 @@ describe("The agreed times of blocks", () => {
     );
     const clock = { now: () => 0 };
     const alarms = createAlarms({ clock, logger: silentLogger });
-    const times = makeBlockTimes({ clock, providers, alarms });
-    const block = (height: number) => ({ height, hash: String(height), reported: null });
+    return { asked, times: makeBlockTimes({ clock, providers, alarms }) };
+  }
+
+  it("are kept for a bounded number of blocks, the newest", async () => {
+    const { asked, times } = agreeing();
     await times.of([block(0)]);
     for (let hundred = 0; hundred < 100; hundred += 1) {
       await times.of(Array.from({ length: 100 }, (_, place) => block(1 + hundred * 100 + place)));
@@ -337,6 +343,15 @@ describe("The agreed times of blocks", () => {
     const believed = await times.of([block(0), block(10_000)]);
     expect(asked).to.deep.equal([0, 0]);
     expect(believed.get("0")).to.deep.equal({ time: 0, isAgreed: true });
+  });
+
+  it("are forgotten below a height, and not at it", async () => {
+    const { asked, times } = agreeing();
+    await times.of([block(7), block(8), block(9)]);
+    times.forgetBelow(8);
+    asked.length = 0;
+    await times.of([block(7), block(8), block(9)]);
+    expect(asked).to.deep.equal([7, 7]);
   });
 });
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { payments } from "../../../../src/features/payments/table.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import { eachStore, takeTurns } from "../../../support/store/stores.ts";
-import { addressOf } from "./scripted-chain.ts";
+import { addressOf, wordOf } from "./scripted-chain.ts";
 import {
   blockMs,
   startAt,
@@ -420,6 +420,24 @@ eachStore("The watcher", (store) => {
       await watched.look();
       expect(watcher.health().problem).to.equal(null);
       expect(await watched.events()).to.deep.equal(["payment.detected", "payment.confirmed"]);
+    });
+
+    it("enters a final transaction only once if a provider has it in a second block, with one alarm", async () => {
+      const watched = await watchNetwork(await store.open());
+      const { chain, invoices } = watched;
+      const { id } = invoices.ask({ address: shop });
+      pay(watched, 25);
+      chain.mine([], 10);
+      for (let looks = 0; looks < 2; looks += 1) await watched.look();
+      expect((await watched.transfers())[0]).to.include({ isFinal: true, blockHeight: 41 });
+      expect(watched.alarms).to.deep.equal([]);
+      pay(watched, 25);
+      for (let looks = 0; looks < 2; looks += 1) await watched.look();
+      const transactionHash = wordOf("payment");
+      expect(watched.alarms).to.deep.equal([{ alarm: "final_transaction_moved", transactionHash }]);
+      expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+      expect((await watched.transfers()).map(({ blockHeight }) => blockHeight)).to.deep.equal([41]);
+      expect(invoices.totals.get(id)).to.include({ seen: token(25) });
     });
 
     it("stops at a chain that contradicts its final blocks, and continues with the right one", async () => {

@@ -3,6 +3,7 @@ import {
   chooseReader,
   isAble,
   isOfEarlierVersion,
+  lowestUnsettled,
   makePace,
   makeReadingCandidates,
   nextDueRange,
@@ -54,6 +55,30 @@ describe("The next range to read again", () => {
     for (const inOrder of [able, able.toReversed()]) {
       expect(chooseReader(inOrder, { from: 1, to: 2, rows: [] })?.provider).to.equal("a");
     }
+  });
+});
+
+describe("The lowest range without all of its readings", () => {
+  const done = (from: number) => ({
+    ...row(from, from + 9, "a"),
+    readings: [0, 2 * minute, 62 * minute].map((at) => ({ provider: "a", at })),
+  });
+
+  it("is the first one whose later readings were not all made, each when it was due", () => {
+    const open = row(11, 20, "aa");
+    expect(lowestUnsettled([done(1), open, row(21, 30, "a")])).to.equal(open);
+    expect(lowestUnsettled([done(1), done(11)])).to.equal(null);
+    expect(lowestUnsettled([])).to.equal(null);
+    const early = { ...done(1), readings: done(1).readings.map((each) => ({ ...each, at: 0 })) };
+    expect(lowestUnsettled([early])).to.equal(early);
+    const unread = { ...row(1, 10, ""), readings: [] };
+    expect(lowestUnsettled([unread])).to.equal(unread);
+  });
+
+  it("is none that an earlier version read", () => {
+    const old = { ...row(1, 10, "a"), readings: [{ provider: unknownProvider, at: 0 }] };
+    const open = row(11, 20, "a");
+    expect(lowestUnsettled([old, open])).to.equal(open);
   });
 });
 

@@ -3,6 +3,7 @@
 import { expect } from "chai";
 import { hour, minute } from "../../../../../src/kernel/clock.ts";
 import { second } from "../../../../../src/kernel/clock.ts";
+import { makeRangeSize } from "../../../../../src/features/payments/watcher/chain-reader.ts";
 import type { FakeNode } from "../../../../support/chain/fake-node.ts";
 import { eachStore, takeTurns, testContext } from "../../../../support/store/stores.ts";
 import { openPool, type PooledNetwork, type PooledOptions } from "../pooled-network.ts";
@@ -218,6 +219,51 @@ eachStore("The readings of final blocks", (store) => {
     expect(await till.watcher.finalTime()).to.equal(first);
     await later(hour);
     expect(await till.watcher.finalTime()).to.be.greaterThan(first);
+  });
+
+  it("without new transfers conflict with no scan meanwhile if all of their blocks are final", async () => {
+    await open();
+    await till.mine(30);
+    const [client] = till.pool.providers;
+    if (client === undefined) throw new Error("there is no provider");
+    const { cursorHeight } = await till.state();
+    const readTo = (to: number) =>
+      till.scanner.read(client, makeRangeSize(1_000), { from: to - 5, to });
+    const readings = [await readTo(cursorHeight), await readTo(cursorHeight + 1)];
+    await till.mine(2);
+    const recorded: string[] = [];
+    for (const reading of readings) {
+      const record = till.scanner.record(testContext, reading, { guard: () => Promise.resolve() });
+      recorded.push(await record.then(() => "recorded", String));
+    }
+    expect(recorded[0]).to.equal("recorded");
+    expect(recorded[1]).to.match(/another process has scanned the network meanwhile/);
+    expect(await readingsAt(cursorHeight)).to.deep.equal([2, 1]);
+    expect(await readingsAt(cursorHeight + 1)).to.deep.equal([1, 1]);
+  });
+
+  it("enter more transfers than one transaction holds, and count once", async () => {
+    const [only] = await open();
+    const [client] = till.pool.providers;
+    if (only === undefined || client === undefined) throw new Error("there is no provider");
+    only.view.hidesLogs = true;
+    const height = till.chain.height() + 1;
+    till.chain.mine(
+      1,
+      Array.from({ length: 1_001 }, () => ({ to: shop, amount: token(0.02) })),
+    );
+    await till.mine(13);
+    only.view.hidesLogs = false;
+    const range = { from: height, to: height };
+    const reading = await till.scanner.read(client, makeRangeSize(1_000), range);
+    const entered: number[] = [];
+    await till.scanner.record(testContext, reading, {
+      guard: () => Promise.resolve(),
+      within: (_tx, logs) => Promise.resolve(void entered.push(logs.length)),
+    });
+    expect(entered).to.deep.equal([1_000, 1]);
+    expect(await till.transfers()).to.have.length(1_001);
+    expect(await readingsAt(height)).to.deep.equal([2, 1]);
   });
 
   it("show which blocks were read only once", async () => {
