@@ -371,6 +371,19 @@ eachStore("The store's consistency checks", (store) => {
     });
   }
 
+  it("let a sweep of deadlines follow later: it expires or reopens an invoice", async () => {
+    const { db, open } = house;
+    const expired = `UPDATE invoices SET status = 'expired' WHERE id = '${open.id}'`;
+    const late = `UPDATE network_states SET tip_time = ${String(open.expiresAt)} + 1`;
+    for (const changes of [[late], [expired], [expired, late]]) {
+      const change = async (tx: Tx): Promise<void> => {
+        for (const sql of changes) await tx.run(sql);
+      };
+      const found = await whileBroken(db, change, broken);
+      expect([...found.keys()], changes.join()).not.to.include("invoices.status");
+    }
+  });
+
   it("find two transfers with one position, two refunds with one transaction, hours that do not sum up, and misrouted deliveries", async () => {
     const { db, shop } = house;
     const breakAll = async (tx: Tx): Promise<void> => {

@@ -86,7 +86,7 @@ export function faultOf({ refused, isInterrupted }: PeriodReplay): Error | null 
     .slice(0, namedMax)
     .map(({ delivery, reason }) => `  ${delivery.id}: ${reason}`);
   const more = refused.length > namedMax ? ["  …"] : [];
-  return new NotAllReplayed(
-    `${String(refused.length)} deliveries were refused:\n${[...lines, ...more].join("\n")}`,
-  );
+  const count =
+    refused.length === 1 ? "1 delivery was" : `${String(refused.length)} deliveries were`;
+  return new NotAllReplayed(`${count} refused:\n${[...lines, ...more].join("\n")}`);
 }

@@ -120,6 +120,25 @@ describe("the page of a checkout", () => {
     expect(await (await fetch(lab.page)).text()).not.to.contain("This isn't a transaction ID");
   });
 
+  it("says what became of a request for a refund, to its sender alone", async () => {
+    lab = await openLab("tron");
+    const after = async (query: string) =>
+      unescape(await (await fetch(`${lab.page}${query}`)).text());
+    const thanks = "Café Zürich has your request. This page shows when the refund is on its way.";
+    const already = "A refund of this payment has already been requested";
+    expect(await after("?refund=received"))
+      .to.contain(thanks)
+      .and.not.to.contain(already);
+    expect(await after("?refund=already"))
+      .to.contain(already)
+      .and.not.to.contain(thanks);
+    for (const query of ["", "?refund=", "?refund=requested", "?refund=constructor"]) {
+      expect(await after(query), query)
+        .not.to.contain(thanks)
+        .and.not.to.contain(already);
+    }
+  });
+
   it("is complete without a script", async () => {
     const page = await inScene("awaiting");
     const text = textOf(page);

@@ -2,7 +2,13 @@ import { expect } from "chai";
 import { en } from "../../../src/features/checkout/page/words/en.ts";
 import { makePageModel } from "../../../src/features/checkout/page/page-model.ts";
 import { renderCheckout } from "../../../src/features/checkout/page/render.ts";
-import { nextActionOf, noticesOf, stateOf } from "../../../src/features/checkout/rules.ts";
+import {
+  checkoutStates,
+  mayChooseOption,
+  nextActionOf,
+  noticesOf,
+  stateOf,
+} from "../../../src/features/checkout/rules.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import type { NetworkState } from "../../../src/platform/chain/state/network-state.ts";
 import {
@@ -741,6 +747,18 @@ describe("the state of a checkout", () => {
       expect(notices(payments, sums), String(payments[0]?.amount)).to.deep.equal(expected);
       expect(notices(payments, sums, false)).to.deep.equal([]);
     }
+  });
+
+  it("lets the payer choose another option while something may be paid, or nobody reads the one in force", () => {
+    const invoice = { ...anInvoice("ethereum"), expiresAt: now };
+    const choosing = (isAccepted: boolean, at: number) =>
+      checkoutStates.filter((state) => mayChooseOption(state, { invoice, isAccepted }, at));
+    const paying = ["awaiting", "partly_paid"];
+    expect(choosing(true, now - 1)).to.deep.equal([...paying, "cannot_check"]);
+    expect(choosing(false, now - 1)).to.deep.equal([...paying, "cannot_check"]);
+    // Nothing is asked for after the deadline, although the state may follow later.
+    expect(choosing(true, now)).to.deep.equal(paying);
+    expect(choosing(false, now)).to.deep.equal(paying);
   });
 
   it("is remarked on by nothing once the invoice is paid", () => {

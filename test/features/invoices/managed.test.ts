@@ -141,6 +141,7 @@ eachStore("a managed invoice", (store) => {
       remainingAmount: 0n,
       version: 2,
       canceledAt: shop.now(),
+      isLate: false,
     });
     const [hold] = await shop.db.find(holds, "WHERE invoice_id = $1", [issued.id]);
     expect(hold).to.include({ endsAt: shop.now() + 7 * day, releasedAt: null });
@@ -156,6 +157,18 @@ eachStore("a managed invoice", (store) => {
       completedAt: shop.now(),
     });
     expect(await row(issued.id)).to.include({ status: "paid", exception: "late" });
+  });
+
+  it("that is withdrawn counts the part that was paid before as late", async () => {
+    const issued = await issue();
+    const part = { seen: tokens(20), confirmed: tokens(20), latestBlock: 999 };
+    await settle(issued.id, part);
+    expect(await withdraw(issued.id)).to.equal(true);
+    const withdrawn = await row(issued.id);
+    expect(withdrawn).to.include({ isLate: true, canceledAt: shop.now(), remainingAmount: 0n });
+    // Nothing changes with the totals of the same payment, which count as late since.
+    await settle(issued.id, { ...part, isLate: true });
+    expect(await row(issued.id)).to.deep.equal(withdrawn);
   });
 
   it("that is paid cannot be withdrawn", async () => {

@@ -156,6 +156,23 @@ eachStore("refunds' transactions, with two providers", (store) => {
     }
   });
 
+  it("wait for the other one again once they are in another block", async () => {
+    const { examine, good } = await sentRefund();
+    const moved = { ...good, blockHash: "ef".repeat(32) };
+    expect(await examine([null, good], 7)).to.include({ status: "sent" });
+    expect(await examine([null, moved], 7)).to.include({ status: "sent" });
+    expect(await examine([null, moved])).to.include({ status: "confirmed" });
+  });
+
+  it("have no alarm any more once the merchant has rejected their refund", async () => {
+    const { examine, failed, good, alarms } = await sentRefund();
+    const { id } = await examine([failed, good]);
+    expect(alarms.open().map(({ subject }) => subject)).to.deep.equal([id]);
+    await expectStatus(desk.post(`/refunds/${String(id)}/reject`, { reason: "Not sent" }), 200);
+    expect(await examine([failed, good])).to.include({ status: "rejected" });
+    expect(alarms.open()).to.deep.equal([]);
+  });
+
   it("are held with an alarm while one of them contradicts the other one, even if it falls silent", async () => {
     const { examine, good, alarms } = await sentRefund();
     const other = { ...good, blockHash: "ef".repeat(32) };

@@ -841,6 +841,66 @@ eachStore("refunds", (store) => {
     await expectStatus(create(second), 201);
   });
 
+  it("wait for a payment of their own invoice, not for one of another that shares its transfer", async () => {
+    const other = await desk.issue();
+    await desk.paid(other);
+    const foreign = String(await paymentBy(other));
+    const invoice = await desk.issue();
+    await desk.paid(invoice);
+    const first = String(await paymentBy(invoice));
+    await desk.pay("20.00");
+    const transfer = await desk.inboxed();
+    const allocations = [other, invoice].map(({ id }) => ({ invoiceId: id, amount: "10.00" }));
+    const path = `/transfers/${String(transfer?.["id"])}/allocate`;
+    await expectStatus(desk.post(path, { allocations }), 200);
+    await desk.counter.mine(3);
+    const second = await paymentBy(invoice);
+    const mark = (id: string, status: string) =>
+      run("UPDATE payments SET status = $2, version = version + 1 WHERE id = $1", [id, status]);
+    await mark(foreign, "confirming");
+    await mark(first, "confirming");
+    expect(refusal(await create(second))).to.include(
+      `${first} of the same invoice is not confirmed`,
+    );
+    await mark(first, "confirmed");
+    await expectStatus(create(second), 201);
+    await mark(foreign, "confirmed");
+  });
+
+  it("are not sent of an excess that is gone, however much of it was refunded before", async () => {
+    const invoice = await desk.issue();
+    await desk.paid(invoice);
+    const first = String(await paymentBy(invoice));
+    await desk.pay("10.00");
+    const second = await allocate(invoice, "10.00");
+    await desk.counter.mine(3);
+    const requested = async (amount: string) => {
+      const payer = desk.newAddress();
+      const input = { paymentId: second, amount, address: `0x${payer}` };
+      const refund = (await expectStatus(desk.post("/refunds", input), 201)).body;
+      return { refund, hash: await desk.give(payer, amount) };
+    };
+    const half = await requested("5.00");
+    await expectStatus(desk.name(half.refund, half.hash), 200);
+    await desk.settle();
+    const { refund, hash } = await requested("5.00");
+    const mark = (status: string) =>
+      run("UPDATE payments SET status = $2, version = version + 1 WHERE id = $1", [first, status]);
+    const check = refundChecks.find(({ name }) => name === "refunds.surplus");
+    const faulty = async () =>
+      (await check?.run(desk.counter.app.app.db))?.map(({ row }) => row) ?? null;
+    await mark("confirming");
+    expect(refusal(await desk.name(refund, hash), "not_refundable")).to.include(
+      "no longer has this surplus",
+    );
+    expect(await faulty()).to.deep.equal([second]);
+    // A reorganization takes an excess away after its refund, and may bring it back.
+    await mark("reverted");
+    expect(await faulty()).to.deep.equal([]);
+    await mark("confirmed");
+    await expectStatus(desk.name(refund, hash), 200);
+  });
+
   it("are not created while a payment that counts has too few confirmations, or is off the chain", async () => {
     const invoice = await desk.issue();
     await desk.pay("41.00", 1);

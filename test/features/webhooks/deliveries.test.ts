@@ -2,7 +2,10 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { notFailing } from "../../../src/features/webhooks/endpoints/failure-policy.ts";
 import { presentDelivery } from "../../../src/features/webhooks/present.ts";
-import { broughtForwardMax } from "../../../src/features/webhooks/delivery/leases.ts";
+import type { Attempt } from "../../../src/features/webhooks/delivery/attempt.ts";
+import { broughtForwardMax, leaseDue } from "../../../src/features/webhooks/delivery/leases.ts";
+import { recordAttempts } from "../../../src/features/webhooks/delivery/record-attempts.ts";
+import { makeEndpointWriter } from "../../../src/features/webhooks/index.ts";
 import {
   webhookAttempts,
   webhookDeliveries,
@@ -294,6 +297,50 @@ eachStore("webhook deliveries", (store) => {
     await here.emit("invoice.paid");
     await here.deliver();
     expect(gone.requests).to.have.length(before);
+  });
+
+  it("disable an endpoint that responds with 410 to one of those that are recorded together", async () => {
+    await begin();
+    const { id } = await here.endpoint(9);
+    const sound = await here.endpoint(9);
+    await here.emit("invoice.created", "invoice.issued");
+    await here.relay();
+    const now = here.clock.now();
+    const claim = {
+      now,
+      lone: new Set<never>(),
+      leaseUntil: now + minute,
+      token: "lease",
+      perEndpointMax: 2,
+    };
+    const wanted = new Map([id, sound.id].map((each) => [each, 2]));
+    const claimed = await db.write(testContext, (tx) => leaseDue(tx, wanted, claim));
+    expect(claimed).to.have.length(4);
+    const [gone] = claimed.filter(({ endpointId }) => endpointId === id);
+    const attempts = claimed.map((delivery): Attempt => {
+      const result = {
+        outcome: "response",
+        status: delivery === gone ? 410 : 500,
+        durationMs: 1,
+        bodyExcerpt: "",
+        retryAfterMs: null,
+      } as const;
+      return { delivery, result, startedAt: now, endedAt: now, isLone: false };
+    });
+    await recordAttempts(
+      {
+        db,
+        clock: here.clock,
+        randomBytes: systemRandom,
+        endpointWriter: makeEndpointWriter({ journal: here.journal }),
+        context: testContext,
+      },
+      { attempts, failing: new Set(), isClosing: false },
+    );
+    const { data } = await here.service.listEndpoints(here.shop, { status: "disabled" });
+    expect(data.map((endpoint) => [endpoint.id, endpoint.disabledReason])).to.deep.equal([
+      [id, "The receiver responded with 410 Gone."],
+    ]);
   });
 
   it("notify the other endpoints after one and three days of failures, and disable the endpoint after five", async () => {
@@ -864,6 +911,56 @@ eachStore("webhook deliveries", (store) => {
       dueAt: here.clock.now(),
     });
     expect(await stopped.run(new AbortController().signal)).to.equal(false);
+  });
+
+  it("are sent soon after a test event, a replay and a change of their endpoint", async () => {
+    let woken = 0;
+    await begin({ wake: () => void (woken += 1) });
+    const target = await receiver(answering(410));
+    const { id } = await here.endpoint(target.port);
+    await here.emit("invoice.paid");
+    await here.deliver();
+    const [dead] = await here.deliveries();
+    if (dead === undefined) throw new Error("there is no delivery");
+    const { service, shop } = here;
+    const changes = [
+      () => service.updateEndpoint(testContext, shop, id, { status: "enabled" }, () => undefined),
+      () => service.sendTest(testContext, shop, id),
+      () => service.replayDelivery(testContext, shop, dead.id),
+      () => service.disableEndpoint(testContext, shop, id),
+    ];
+    for (const [place, change] of changes.entries()) {
+      woken = 0;
+      await change();
+      expect(woken, String(place)).to.equal(1);
+    }
+    woken = 0;
+    await service.sendTest(testContext, shop, id).catch(() => undefined);
+    expect(woken).to.equal(0);
+  });
+
+  it("are removed with their attempts and their endpoint, and leave those of others", async () => {
+    await begin();
+    const target = await receiver();
+    const removed = await here.endpoint(target.port);
+    const other = await here.endpoint(target.port);
+    await here.emit("invoice.created", "invoice.paid");
+    await here.deliver();
+    const { service, shop } = here;
+    const elsewhere = await addOrganization(db, createIds(systemRandom), here.clock.now());
+    const refused = service.removeEndpoint(testContext, elsewhere, removed.id);
+    expect(await refused.catch((error: unknown) => error)).to.include({ status: 404 });
+    expect(await here.deliveries()).to.have.length(4);
+    await service.removeEndpoint(testContext, shop, removed.id);
+    const left = await here.deliveries();
+    expect(left.map(({ endpointId }) => endpointId)).to.deep.equal([other.id, other.id]);
+    const attempts = await db.find(webhookAttempts, "ORDER BY delivery_id");
+    expect(attempts.map(({ deliveryId }) => deliveryId)).to.deep.equal(left.map(({ id }) => id));
+    expect((await service.listEndpoints(shop, {})).data.map(({ id }) => id)).to.deep.equal([
+      other.id,
+    ]);
+    const again = service.removeEndpoint(testContext, shop, removed.id);
+    expect(await again.catch((error: unknown) => error)).to.include({ status: 404 });
   });
 
   it("are replayed as new deliveries of the same event", async () => {

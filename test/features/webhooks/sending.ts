@@ -83,6 +83,8 @@ export interface InstallationParts {
   readonly metrics?: Pick<Counts, "deliveryAttempted">;
   /** No name is known, unless told. */
   readonly resolve?: Resolve;
+  /** Called for deliveries that may be sent soon. */
+  readonly wake?: () => void;
 }
 
 /** The webhook machinery on one store, driven by hand. */
@@ -97,7 +99,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
   const endpointWriter = makeEndpointWriter({ journal });
   const secretKey = new Uint8Array(32).fill(3);
   const context = { ...testContext, actor: systemActor("webhooks") };
-  const wake = () => undefined;
+  const wake = parts.wake ?? (() => undefined);
   const opened: Deliverer[] = [];
   const shop = await addOrganization(db, ids, clock.now());
   const leases = createLeases({ db, clock, ids, actor: systemActor("leases") });

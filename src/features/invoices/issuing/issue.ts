@@ -18,7 +18,15 @@ export interface Issuable {
 }
 
 /** An address or an amount that distinguishes an invoice at a wallet. */
-type Place = Required<Pick<InvoiceRow, "payableAmount" | "walletAddress" | "addressIndex">>;
+interface Place {
+  readonly payableAmount: bigint;
+  readonly walletAddress: string;
+  /** Null at a wallet with one address. */
+  readonly addressIndex: number | null;
+}
+
+/** An invoice that has just been issued. */
+export type PlacedInvoice = InvoiceRow & Place & { readonly exchangeRate: string };
 
 /** An invoice with the wallet that it tries. */
 interface Attempt<W extends WalletRow = WalletRow> extends Issuable {
@@ -54,8 +62,8 @@ export async function placeInvoices(
   deps: IssueDependencies,
   issuables: readonly Issuable[],
   at: Instant,
-): Promise<readonly (InvoiceRow | Problem)[]> {
-  const placed = new Map<Issuable, InvoiceRow>();
+): Promise<readonly (PlacedInvoice | Problem)[]> {
+  const placed = new Map<Issuable, PlacedInvoice>();
   const allowed = issuables.filter(({ draft, plan }) => mayIssue(draft, plan));
   const isActive = onceEach((walletId: Id<"wallet">) => keepActive(tx, walletId));
   /** The invoices that found an active wallet. */
@@ -103,7 +111,7 @@ function issued(
   { draft, plan, wallet, expiresAt, lateUntil }: Attempt,
   place: Place,
   at: Instant,
-): InvoiceRow {
+): PlacedInvoice {
   return {
     ...draft,
     ...place,

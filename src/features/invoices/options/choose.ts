@@ -166,7 +166,6 @@ async function takeQuote(
   const [placed] = await placeInvoices(tx, ungated, [{ draft: row, plan }], at);
   if (placed === undefined || placed instanceof Problem) throw placed ?? notFound();
   const { payableAmount, walletAddress, exchangeRate } = placed;
-  if (payableAmount === null || walletAddress === null || exchangeRate === null) throw notFound();
   return {
     network,
     tokenSymbol,

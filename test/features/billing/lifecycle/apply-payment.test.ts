@@ -47,6 +47,16 @@ eachStore("payments of platform invoices", (store) => {
     expect(openInvoice?.total).to.equal("48.29");
   });
 
+  it("leave an invoice paid while more than its exact total is being confirmed", async () => {
+    await estate.pay(first);
+    await estate.send(first, 1_000_000n);
+    await estate.mine(1);
+    expect((await estate.subscription(shop)).openInvoice).to.equal(null);
+    expect((await estate.invoices(shop)).map(({ status }) => status)).to.deep.equal(["paid"]);
+    expect(await eventsOf(estate, shop.organizationId)).not.to.include("platform_invoice.reverted");
+    expect(await credits()).to.deep.equal([]);
+  });
+
   it("become a credit if the invoice was voided, and its replacement stays open", async () => {
     const [collectionInvoice] = await estate.collectionInvoices(first);
     const changed = await expectStatus(estate.change(shop, "scale"), 200);

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { boundary } from "../../../../src/features/billing/periods.ts";
 import { toIso } from "../../../../src/kernel/clock.ts";
+import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { expectStatus, legalFields, register } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { approve } from "../../../support/platform.ts";
@@ -171,6 +172,16 @@ eachStore("the life of a subscription", (store) => {
     // Each period begins on the anchor's day, the 31st, or on the month's last day.
     expect(all.map(({ periodStart }) => periodStart)).to.deep.equal(
       all.map((_, index) => toIso(boundary(trialEnd, "month", index))),
+    );
+    // The audit log names each renewal's invoice.
+    const renewals = await estate.db.find(
+      auditLogs,
+      "WHERE action = 'subscription.renewed' ORDER BY id",
+    );
+    const paid = all.slice(1).filter(({ periodStart }) => Date.parse(String(periodStart)) < june);
+    expect(paid).not.to.have.length(0);
+    expect(renewals.slice(0, paid.length).map(({ changes }) => changes["invoice"])).to.deep.equal(
+      paid.map(({ number }) => number),
     );
   });
 });

@@ -357,16 +357,24 @@ eachStore("billing refuses", (store) => {
   });
 
   it("paid plans, but not free ones, while the platform cannot be paid", async () => {
-    const poor = await openEstate({ place: await store.place("migrated"), receive: null });
+    const plans = plansFile({
+      starter: { price: "0" },
+      growth: { price: "49.00", trialDays: 14 },
+      metered: { price: "0", includedInvoices: 5, overagePrice: "0.35" },
+    });
+    const place = await store.place("migrated");
+    const poor = await openEstate({ place, settings: { TILL_PLANS_FILE: plans }, receive: null });
     try {
       const merchant = await poor.merchant();
       const token = await poor.tokenOf(merchant);
       const target = `${merchant.path}/billing/subscription/select`;
       const before = await dumpStore(poor.db);
-      const refused = await poor.app.request("POST", target, { token, body: { plan: "growth" } });
-      expectTold(refused, 409, "no_receive_wallet");
-      expect(refused.body["detail"]).to.contain("till billing receive-wallet");
-      expect(await dumpStore(poor.db)).to.equal(before);
+      for (const plan of ["growth", "metered"]) {
+        const refused = await poor.app.request("POST", target, { token, body: { plan } });
+        expectTold(refused, 409, "no_receive_wallet");
+        expect(refused.body["detail"]).to.contain("till billing receive-wallet");
+        expect(await dumpStore(poor.db)).to.equal(before);
+      }
       await expectStatus(
         poor.app.request("POST", target, { token, body: { plan: "starter" } }),
         200,

@@ -89,6 +89,25 @@ eachStore("The capacity of a wallet", (store) => {
     expect(await holdUse(shop.db, shop.networks.values())).to.deep.equal([]);
   });
 
+  it("counts the holds up to the largest surcharge of a price, that one included, at one address", async () => {
+    await shop.addWallet("ethereum", { address });
+    const [held] = await shop.db.find(holds, "WHERE invoice_id = $1", [(await issue("1.00")).id]);
+    if (held === undefined) throw new Error("nothing is held");
+    const others = [
+      { amount: 1_010_000n },
+      { amount: 1_010_000n, address: `0x${"2".repeat(40)}` },
+      { amount: 1_020_000n },
+    ];
+    await shop.db.write(testContext, (tx) =>
+      tx.insertMany(
+        holds,
+        others.map((other) => ({ ...held, ...other, id: shop.ids.next("hold", shop.now()) })),
+      ),
+    );
+    const place = { network: "ethereum", address: held.address };
+    expect(await fullestBand(shop.db, place, usdt())).to.include({ price: 1_000_000n, used: 2 });
+  });
+
   it("is read from all holds once a minute, and less often if that takes long", async () => {
     await shop.addWallet("ethereum", { address });
     let [now, tookMs, reads] = [0, 0, 0];

@@ -1,0 +1,70 @@
+import { expect } from "chai";
+import {
+  oldestHold,
+  watchedAddresses,
+  watchedAmong,
+  watchedSince,
+} from "../../../../src/features/invoices/holds/watched-addresses.ts";
+import { holds } from "../../../../src/features/invoices/table.ts";
+import { hour } from "../../../../src/kernel/clock.ts";
+import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
+
+// In canonical form.
+const [first, second, unknown] = ["1".repeat(40), "2".repeat(40), "3".repeat(40)];
+
+eachStore("The watched addresses", (store) => {
+  store.leavesUnsound({
+    checks: ["invoices.held"],
+    because: "holds are ended behind the invoices",
+  });
+
+  const it = takeTurns(store);
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await openShop(await store.open(), "ethereum", "bsc");
+    await shop.scan("ethereum");
+  });
+  const since = (...addresses: readonly string[]) =>
+    watchedSince(shop.db, "ethereum", addresses).then((found) => [...found].sort());
+
+  it("are those of active wallets since they were registered, and of others since their oldest hold", async () => {
+    const start = shop.now();
+    const wallet = await shop.addWallet("ethereum", { address: `0x${first}` });
+    shop.advance(hour);
+    await shop.addWallet("ethereum", { address: `0x${second}` });
+    await shop.create({ network: "ethereum", walletId: wallet.id });
+    shop.advance(hour);
+    await shop.create({ network: "ethereum", walletId: wallet.id });
+    const asked = [first, second, unknown, first];
+    expect(await since(...asked)).to.deep.equal([
+      [first, start],
+      [second, start + hour],
+    ]);
+    await shop.wallets.archive(testContext, shop.organizationId, wallet.id);
+    expect(await since(...asked)).to.deep.equal([
+      [first, start + hour],
+      [second, start + hour],
+    ]);
+    expect(await watchedAmong(shop.db, "ethereum", asked)).to.have.members([first, second]);
+    expect(await watchedAddresses(shop.db, "ethereum")).to.deep.equal([first, second]);
+    expect(await watchedAddresses(shop.db, "ethereum", 1)).to.deep.equal([first]);
+    expect(await oldestHold(shop.db, "ethereum")).to.equal(start + hour);
+
+    await shop.db.write(testContext, (tx) => tx.run("UPDATE holds SET released_at = 1"));
+    expect(await shop.db.find(holds, "")).to.have.length(2);
+    expect(await since(...asked)).to.deep.equal([[second, start + hour]]);
+    expect(await watchedAmong(shop.db, "ethereum", asked)).to.deep.equal([second]);
+    expect(await oldestHold(shop.db, "ethereum")).to.equal(null);
+  });
+
+  it("are none of another network, and none if none are asked for", async () => {
+    await shop.addWallet("ethereum", { address: `0x${first}` });
+    await shop.create({ network: "ethereum" });
+    expect(await watchedAddresses(shop.db, "bsc")).to.deep.equal([]);
+    expect([...(await watchedSince(shop.db, "bsc", [first]))]).to.deep.equal([]);
+    expect(await watchedAmong(shop.db, "bsc", [first])).to.deep.equal([]);
+    expect(await since()).to.deep.equal([]);
+    expect(await watchedAmong(shop.db, "ethereum", [])).to.deep.equal([]);
+  });
+});
