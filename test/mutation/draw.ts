@@ -105,6 +105,11 @@ function nearestTests(file: string): readonly string[] {
   return folder === areaOf(file).replace("src/", "test/") ? [] : testsAt(folder);
 }
 
+/** Whether a file has tests at its mirrored path or folder. */
+export function hasNearestTests(file: string): boolean {
+  return nearestTests(file).length > 0;
+}
+
 /** Whether a test of commands is named as a folder of their source begins: `rate.test.ts` is of `rates/commands.ts`. */
 function isNamedFor(test: string, source: string): boolean {
   const names = [basename(test).replace(/(-commands)?\.test\.ts$/, ""), basename(dirname(test))];

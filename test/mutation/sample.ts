@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { isExcuseOf, readExcuses, root } from "./areas.ts";
 import { copyProject } from "./copy.ts";
-import { allMutants, draw, sampledFolders, shareOut, type Share } from "./draw.ts";
+import { allMutants, draw, hasNearestTests, sampledFolders, shareOut, type Share } from "./draw.ts";
 import { describeSurvivor, instrument, type Mutant } from "./mutants.ts";
 import { tryMutants } from "./survivors.ts";
 
@@ -52,10 +52,13 @@ async function judge(share: Share): Promise<void> {
   const startedAt = performance.now();
   for (const file of share.sources) write(file);
   let left: readonly Mutant[] = share.mutants;
-  const stages = share.stages.filter((stage) => stage.length > 0);
-  for (const stage of values.near ? stages.slice(0, 1) : stages) {
-    const { survivors, failures } = await tryMutants(copy, stage, left);
-    left = survivors;
+  for (const [place, stage] of share.stages.entries()) {
+    // The other tests are then for files that have none nearer.
+    const isEnough = ({ file }: Mutant) => values.near && place > 0 && hasNearestTests(file);
+    const done = left.filter(isEnough);
+    const tried = left.filter((mutant) => !isEnough(mutant));
+    const { survivors, failures } = await tryMutants(copy, stage, tried);
+    left = [...done, ...survivors].sort((one, other) => one.number - other.number);
     for (const failure of failures)
       console.log(`Left out, as it fails without a mutant: ${failure}`);
   }
