@@ -15,6 +15,7 @@ describe("till chain", function () {
     const [network] = status.data;
     const tip = Number((network?.["tip"] as Record<string, unknown> | undefined)?.["blockNumber"]);
     expect(network).to.include({ network: "sandbox", lagBlocks: 0 });
+    expect(network?.["lagSeconds"]).to.be.a("number");
     expect(network?.["alarms"]).to.deep.equal([]);
     const probed = (await store.json(["chain", "status", "--probe"])) as typeof status;
     expect(probed.data[0]?.["providers"]).to.have.length(2);
