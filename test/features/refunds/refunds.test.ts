@@ -823,13 +823,19 @@ eachStore("refunds", (store) => {
     await migratedAgain();
   });
 
-  it("are not created of confirmed money for an excess that is not confirmed", async () => {
+  /** An invoice that was paid, and to which another transfer of 10.00 was allocated. */
+  async function paidAndAllocated() {
     const invoice = await desk.issue();
     await desk.paid(invoice);
     const first = String(await paymentBy(invoice));
     await desk.pay("10.00");
     const second = await allocate(invoice, "10.00");
     await desk.counter.mine(3);
+    return { first, second };
+  }
+
+  it("are not created of confirmed money for an excess that is not confirmed", async () => {
+    const { first, second } = await paidAndAllocated();
     const mark = (status: string) =>
       run("UPDATE payments SET status = $2, version = version + 1 WHERE id = $1", [first, status]);
     // As the verifier leaves a payment that only one provider has.
@@ -868,12 +874,7 @@ eachStore("refunds", (store) => {
   });
 
   it("are not sent of an excess that is gone, however much of it was refunded before", async () => {
-    const invoice = await desk.issue();
-    await desk.paid(invoice);
-    const first = String(await paymentBy(invoice));
-    await desk.pay("10.00");
-    const second = await allocate(invoice, "10.00");
-    await desk.counter.mine(3);
+    const { first, second } = await paidAndAllocated();
     const requested = async (amount: string) => {
       const payer = desk.newAddress();
       const input = { paymentId: second, amount, address: `0x${payer}` };
