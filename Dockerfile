@@ -20,9 +20,11 @@ RUN node .config/release.mjs --stage /release && cp dist/light-*.code /release/d
   && cd /release && npm prune --omit=dev --no-audit --no-fund --ignore-scripts
 
 FROM node:24.11.1-bookworm-slim
-# glibc has up to eight arenas for each core by default, which keep memory that is free: 20 MiB more under load.
+# glibc has up to eight arenas for each core by default, which keep memory that is free, and V8 up to 32 MiB for new
+# objects: together some 35 MiB more under load, without any gain in speed.
 ENV NODE_ENV=production \
     MALLOC_ARENA_MAX=2 \
+    NODE_OPTIONS=--max-semi-space-size=8 \
     TILL_DATA_DIR=/data \
     TILL_HOST=0.0.0.0 \
     TILL_PORT=8080

@@ -5,6 +5,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { readdirSync } from "node:fs";
+import { memorySettings } from "../support/programs/memory-settings.ts";
 import { startPostgres } from "../support/store/postgres.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
@@ -164,7 +165,11 @@ function say(what: string, isMet: boolean): void {
 
 async function endure(name: string, url: string | null): Promise<void> {
   const receiver = await startReceiver();
-  const settings = { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32", TILL_WEBHOOK_RATE_PER_SECOND: "0" };
+  const settings = {
+    ...memorySettings,
+    TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32",
+    TILL_WEBHOOK_RATE_PER_SECOND: "0",
+  };
   const shop = await openShop(settings, url === null ? undefined : { url });
   const { server } = shop;
   await shop.run(["webhook", "add", receiver.url, "--event-types", "invoice.paid"]);

@@ -6,6 +6,7 @@ import { loadConfig } from "../../../src/platform/config/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { createPrometheus } from "../../../src/platform/metrics/prometheus.ts";
 import { startApp } from "../../support/app.ts";
+import { memorySettings } from "../../support/programs/memory-settings.ts";
 import { secret } from "../../support/secret.ts";
 import { anyStore } from "../../support/store/stores.ts";
 import { commandTree, parseError } from "./command-tree.ts";
@@ -86,6 +87,14 @@ describe("the deployment kit", () => {
     expect(names).to.have.members(["TILL_DATA_DIR", "TILL_HOST", "TILL_PORT"]);
     for (const name of all(yaml("kubernetes.yaml"), "env").flatMap((env) => all(env, "name"))) {
       expect(String(name)).to.match(/^(DATABASE_URL|TILL_SECRET|TILL_METRICS_TOKEN|till)$/);
+    }
+  });
+
+  it("limits the memory of a server in the image and in the systemd unit alike", () => {
+    const unit = read(`${folder}till.service`);
+    for (const setting of Object.entries(memorySettings).map((pair) => pair.join("="))) {
+      expect(dockerfile).to.contain(` ${setting} `);
+      expect(/^Environment=.*$/m.exec(unit)?.[0].split(/[ =](?=[A-Z])/)).to.include(setting);
     }
   });
 

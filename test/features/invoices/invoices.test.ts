@@ -223,6 +223,30 @@ eachStore("invoices", (store) => {
       expect(await shop.create()).to.have.property("walletId", older.id);
     });
 
+    it("lets a draft with one option name a wallet that cannot receive yet", async () => {
+      const wallet = await shop.addWallet("tron", { address });
+      await shop.wallets.archive(testContext, shop.organizationId, wallet.id);
+      const draft = await shop.create({ draft: true, walletId: wallet.id });
+      expect(draft).to.include({ status: "draft", walletId: wallet.id });
+      const issue = shop.invoices.update(
+        testContext,
+        shop.organizationId,
+        draft.id,
+        { status: "open" },
+        anything,
+      );
+      expect(await refusal(issue)).to.include({ status: 422, code: "no_wallet" });
+      const { network, tokenSymbol, walletId } = draft;
+      const options = [
+        { network, tokenSymbol, walletId },
+        { network, tokenSymbol: "USDC" },
+      ];
+      expect(await refusal(shop.create({ draft: true, paymentOptions: options }))).to.include({
+        status: 422,
+        code: "no_wallet",
+      });
+    });
+
     it("accepts customers of the organization only", async () => {
       await shop.addWallet("tron", { address });
       const customerId = shop.ids.next("customer", shop.now());
