@@ -5,7 +5,8 @@ import { invoices, invoiceTerms } from "../../../src/features/invoices/table.ts"
 import { metadataTerm } from "../../../src/kernel/search.ts";
 import { examinedMax } from "../../../src/platform/database/query/facets.ts";
 import { pointersOf } from "../../api/problem.ts";
-import type { Answer } from "../../support/app.ts";
+import { expectStatus, type Answer } from "../../support/app.ts";
+import { xpubs } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "../payments/ledger/counter.ts";
 
@@ -108,6 +109,37 @@ eachStore("the search for invoices", (store) => {
     for (const [query, names] of cases) {
       expect(await find(query), JSON.stringify(query)).to.deep.equal(names);
     }
+  });
+
+  it("finds an invoice by the address that it alone has, with other filters too", async () => {
+    const other = await counter.merchant();
+    const wallet = { network: "sandbox", label: "Own addresses", xpub: xpubs.first };
+    await expectStatus(counter.post(other, "/wallets", wallet), 201);
+    const [one, two] = [await counter.issue(other, {}), await counter.issue(other, {})];
+    const idsAt = async (query: Record<string, string>) => {
+      const answer = await ask({ walletAddress: String(two["walletAddress"]), ...query }, other);
+      return (answer.body["data"] as Json[]).map(({ id }) => id);
+    };
+    expect(await idsAt({})).to.deep.equal([two["id"]]);
+    expect(await idsAt({ tokenSymbol: "USDT" })).to.deep.equal([two["id"]]);
+    expect(await idsAt({ tokenSymbol: "USDC" })).to.deep.equal([]);
+    expect(await idsAt({ walletAddress: String(one["walletAddress"]) })).to.deep.equal([one["id"]]);
+    expect(await idsAt({ walletId: String(two["walletId"]) })).to.deep.equal([two["id"]]);
+  });
+
+  it("finds no draft by the address of the wallet that it names", async () => {
+    const other = await counter.merchant();
+    const address = await counter.wallet(other);
+    const [wallet] = await counter.list(other, "/wallets");
+    const issued = await counter.issue(other, {});
+    const draft = await counter.issue(other, { draft: true, walletId: wallet?.["id"] });
+    const found = async (query: Record<string, string>) =>
+      ((await ask(query, other)).body["data"] as Json[]).map(({ id }) => id);
+    expect(await found({ walletAddress: `0x${address}` })).to.deep.equal([issued["id"]]);
+    expect(await found({ walletId: String(wallet?.["id"]) })).to.deep.equal([
+      draft["id"],
+      issued["id"],
+    ]);
   });
 
   it("searches for beginnings of words, in any case, and treats nothing as a pattern", async () => {

@@ -101,7 +101,7 @@ async function findKeys(
   const span = { ...given, conditions };
   return ids === null
     ? findInOrder(listing, walk, span, search)
-    : findAmong(listing, walk, span, ids, search);
+    : findAmong(listing, walk, span, ids);
 }
 
 /** Returns the keys of the invoices that match the filters by any option that has a hold, of those with several. */
@@ -116,7 +116,7 @@ async function findHeld(
   const narrowed = await narrowInvoices(listing, invoicesOfTransaction, search);
   const conditions = [...narrowed.conditions, holdsOption(given.reader.dialect, filters)];
   if (narrowed.ids !== null) {
-    return findAmong(listing, walk, { ...span, conditions }, narrowed.ids, search);
+    return findAmong(listing, walk, { ...span, conditions }, narrowed.ids);
   }
   const where = given.field === "paidAt" ? `${hasSeveral} AND paid_at IS NOT NULL` : hasSeveral;
   const rest = [
@@ -136,16 +136,14 @@ function findAmong(
   walk: Walk,
   span: Span,
   ids: readonly string[],
-  search: SearchQuery | null,
 ): Promise<Found> {
-  const fetch = search === null ? span.fetch : Math.max(1, ids.length);
   const conditions = [
     ...span.conditions,
     ...facetConditions(facetFilterOf(filters, wallets)),
     ...customerConditions(filters),
   ];
   const byId = { ...walk, facet: "id" };
-  return everyAlong(reader, byId, { ...span, facets: ids, conditions, fetch });
+  return everyAlong(reader, byId, { ...span, facets: ids, conditions });
 }
 
 const always: Condition = () => "1 = 1";

@@ -407,6 +407,7 @@ eachStore("An invoice with several payment options", (store) => {
       [{ walletAddress: first?.["address"], tokenSymbol: "USDT" }, [3, 2, 1]],
       [{ walletAddress: first?.["address"], search: String(moved["publicId"]) }, [2]],
       [{ walletAddress: second?.["address"], tokenSymbol: "USDT" }, []],
+      [{ tokenSymbol: "USDT", externalId: "of-none" }, []],
     ];
     for (const [query, expected] of cases) {
       expect(await find(query), JSON.stringify(query)).to.deep.equal(expected);
