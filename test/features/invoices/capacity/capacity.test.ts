@@ -85,6 +85,18 @@ eachStore("The capacity of a wallet", (store) => {
     const place = { network: "ethereum", address: canonical };
     expect(await fullestBand(shop.db, place, usdt())).to.deep.include({ used: 81, total: 101 });
     expect(await bandUse(shop.db, place, usdt(), 10_000n)).to.deep.include({ used: 81 });
+    const inUsdc = Array.from({ length: 82 }, (_, place) => ({
+      ...held,
+      id: shop.ids.next("hold", shop.now()),
+      token: "USDC",
+      amount: held.amount + BigInt(place),
+    }));
+    await shop.db.write(testContext, (tx) => tx.insertMany(holds, inUsdc));
+    const [most, ...others] = await holdUse(shop.db, shop.networks.values());
+    expect(most?.token.symbol).to.equal("USDC");
+    expect(most).to.include({ network: "ethereum", used: 82, total: 101 });
+    expect(others).to.deep.equal([]);
+    await shop.db.write(testContext, (tx) => tx.run("DELETE FROM holds WHERE token = 'USDC'"));
     await shop.db.write(testContext, (tx) => tx.run("UPDATE holds SET released_at = 1"));
     expect(await holdUse(shop.db, shop.networks.values())).to.deep.equal([]);
   });
