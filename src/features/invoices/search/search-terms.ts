@@ -37,11 +37,10 @@ export async function replaceTerms(tx: Tx, before: Searched, after: Searched): P
       [before.organizationId, before.id, JSON.stringify(dropped)],
     );
   }
-  if (added.length > 0)
-    await tx.insertMany(
-      invoiceTerms,
-      added.map((term) => termRow(after, term)),
-    );
+  await tx.insertMany(
+    invoiceTerms,
+    added.map((term) => termRow(after, term)),
+  );
 }
 
 function termRow(
