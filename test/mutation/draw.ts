@@ -21,6 +21,12 @@ const movedFolders: ReadonlyMap<string, string> = new Map([
   ["src/features/payments/sandbox", "test/cli/commands/sandbox.test.ts"],
 ]);
 
+/** Files that every feature may have, and that are tested together. */
+const testedTogether: ReadonlyMap<string, string> = new Map([
+  ["checks.ts", "test/compose/checks.test.ts"],
+  ["metrics.ts", "test/compose/metrics.test.ts"],
+]);
+
 /** Commands are tested with the command line. */
 const commandFile = /commands\.ts$/;
 const commandArea = "src/cli";
@@ -99,8 +105,9 @@ function nearestTests(file: string): readonly string[] {
   if (moved !== undefined) return testsAt(moved);
   const mirrored = file.replace("src/", "test/");
   const own = mirrored.replace(/\.ts$/, ".test.ts");
-  const together = join("test/compose", basename(own));
-  for (const path of [own, together]) if (existsSync(join(root, path))) return [path];
+  for (const path of [own, testedTogether.get(basename(file)) ?? own]) {
+    if (existsSync(join(root, path))) return testsAt(path);
+  }
   const folder = dirname(mirrored);
   return folder === areaOf(file).replace("src/", "test/") ? [] : testsAt(folder);
 }

@@ -5,9 +5,11 @@ import type { Mutant } from "./mutants.ts";
 import type { Answer, Order, TestReach } from "./worker.ts";
 
 /** Processes at a time. */
-const lanes = Math.max(1, availableParallelism() - 1);
+const lanes = availableParallelism();
 /** The tests of one mutant, the quickest first, take at most this long together in each stage, in milliseconds. */
 const testsOfMutantMs = 60_000;
+/** The quickest tests, which take at most this long together, run before the others: most mutants end there. In milliseconds. */
+const firstTestsMs = 1_000;
 /** A mutant that hangs counts as killed: the time that its tests get, as a base and as a multiple of their usual time. */
 const slackMs = 20_000;
 const slackFactor = 4;
@@ -68,7 +70,7 @@ async function attempt(
   const order: Order = {
     kind: "try",
     mutant: mutant.number,
-    tests: tests.map(({ place }) => place),
+    rounds: roundsOf(tests),
   };
   const usualMs = tests.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
   try {
@@ -89,6 +91,15 @@ function testsOf({ number, isStatic }: Mutant, tests: readonly TestReach[]): Tes
     sum += milliseconds;
     return place === 0 || sum <= testsOfMutantMs;
   });
+}
+
+/** The places of tests that are sorted by their time: the quickest ones, then the others. */
+function roundsOf(tests: readonly TestReach[]): readonly (readonly number[])[] {
+  let sum = 0;
+  const quick = tests.filter(({ milliseconds }) => (sum += milliseconds) <= firstTestsMs).length;
+  return [tests.slice(0, quick), tests.slice(quick)]
+    .filter((round) => round.length > 0)
+    .map((round) => round.map(({ place }) => place));
 }
 
 async function startWorker(

@@ -7,7 +7,12 @@ import { pathToFileURL } from "node:url";
 
 export type Order =
   | { readonly kind: "cover" }
-  | { readonly kind: "try"; readonly mutant: number; readonly tests: readonly number[] };
+  | {
+      readonly kind: "try";
+      readonly mutant: number;
+      /** The places of the tests to run, until one fails. */
+      readonly rounds: readonly (readonly number[])[];
+    };
 
 /** A test, and the mutants that it reaches. */
 export interface TestReach {
@@ -137,18 +142,23 @@ async function obey(order: Order): Promise<Answer> {
     await passes(0, (test) => !test.fullTitle().includes(" on postgres"));
     return { kind: "covered", tests: reaches, failures };
   }
-  const { mutant, tests } = order;
+  const { mutant, rounds } = order;
   mocha.bail(true);
-  if (await passes(mutant, (test) => tests.includes(places.get(test) ?? -1))) {
-    return { kind: "tried", outcome: "survived" };
+  for (const round of rounds) {
+    const chosen = new Set(round);
+    if (await passes(mutant, (test) => chosen.has(places.get(test) ?? -1))) continue;
+    const isSound = mutant === Number(activeAtLoad) || (await isSoundAfter(round));
+    return { kind: "tried", outcome: isSound ? "killed" : "spoiled" };
   }
-  if (mutant === Number(activeAtLoad)) return { kind: "tried", outcome: "killed" };
-  // A mutant may leave something behind in this process that makes the tests of the next ones fail.
+  return { kind: "tried", outcome: "survived" };
+}
+
+/** Whether the test that failed passes without the mutant, which may have left something behind in this process. */
+async function isSoundAfter(round: readonly number[]): Promise<boolean> {
   const failed = failedTest;
-  const isSound = await passes(0, (test) =>
-    failed !== null && places.has(failed) ? test === failed : places.get(test) === tests[0],
+  return passes(0, (test) =>
+    failed !== null && places.has(failed) ? test === failed : places.get(test) === round[0],
   );
-  return { kind: "tried", outcome: isSound ? "killed" : "spoiled" };
 }
 
 function say(answer: Answer): void {
