@@ -1,7 +1,7 @@
 import type { RateLimitName } from "./pipeline/rate-limits.ts";
 import type { Instant } from "../kernel/clock.ts";
 import type { Subscribe } from "./event-stream.ts";
-import type { KeptBody } from "./representation.ts";
+import { htmlType, keepText, type KeptBody } from "./representation.ts";
 
 /**
  * The response of a page: HTML, a stream of events, a redirect within this instance after a form, a static file with a
@@ -33,6 +33,11 @@ export interface HtmlPage {
   readonly html: string | KeptBody;
   /** The language of its texts, such as `en`, for Content-Language. */
   readonly language: string;
+}
+
+/** Returns a page whose compressed forms are made when a client first accepts them. */
+export function keepPage({ html, language }: HtmlPage): HtmlPage {
+  return { html: typeof html === "string" ? keepText(htmlType, html) : html, language };
 }
 
 export interface PageCall {

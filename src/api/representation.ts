@@ -98,11 +98,6 @@ export interface KeptBody {
 
 export const htmlType = "text/html; charset=utf-8";
 
-/** Returns a page whose compressed forms are made when a client first accepts them. */
-export function keepHtml(html: string): KeptBody {
-  return keepText(htmlType, html);
-}
-
 /** Returns a text whose compressed forms are made, quickly, when a client first accepts them. */
 export function keepText(type: string, body: string): KeptBody {
   return { type, body, tag: entityTag(body), forms: {} };

@@ -28,7 +28,8 @@ describe("till receipt", () => {
 
     const question = await store.till(["receipt", "rotate-key"]);
     expect(question.code).to.equal(2);
-    await store.json(["receipt", "rotate-key", "--yes", "--dry-run"]);
+    const trial = await store.till(["receipt", "rotate-key", "--dry-run"]);
+    expect(trial.stderr).to.match(/Public keys +1 → 2$/m);
     const { keys: after } = (await store.json(["receipt", "rotate-key", "--yes"])) as {
       keys: readonly { readonly kid: string }[];
     };

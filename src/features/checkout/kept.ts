@@ -1,4 +1,5 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
+import { setRecent } from "../../kernel/recent.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { removedNetwork } from "../../platform/chain/removed-network.ts";
 import type { NetworkState, NetworkStateRow } from "../../platform/chain/state/network-state.ts";
@@ -13,7 +14,7 @@ import {
   type OfferedOption,
 } from "./present.ts";
 
-/** Maximum number of kept checkouts, about 8 KiB each with their response. */
+/** Maximum number of kept checkouts, those that were seen last, about 8 KiB each with their response. */
 const keptMax = 3_000;
 /** Maximum number of checkouts that one statement reads. */
 const batchMax = 200;
@@ -135,7 +136,6 @@ export function keepCheckouts(
 ): KeptCheckouts {
   const { sources, clock } = deps;
   let states: ReadonlyMap<string, NetworkStateRow> = new Map();
-  /** In the order in which they were loaded. */
   const kept = new Map<string, Kept>();
   const load = batchReads(sources.load, batchMax);
   const look = batchReads(async (checkoutIds) => {
@@ -163,15 +163,8 @@ export function keepCheckouts(
     const isSame = before?.stored === stored && before.edge === edge;
     const session = isSame ? before.session : presentSession(view, at);
     const found = { stored, view, edge, session };
-    kept.set(checkoutId, found);
+    setRecent(kept, checkoutId, found, keptMax);
     return found;
-  }
-
-  function makeRoom(): void {
-    for (const oldest of kept.keys()) {
-      if (kept.size < keptMax) return;
-      kept.delete(oldest);
-    }
   }
 
   async function find(checkoutId: string): Promise<FoundCheckout | null> {
@@ -185,11 +178,6 @@ export function keepCheckouts(
     if (stored === undefined) {
       kept.delete(checkoutId);
       return null;
-    }
-    if (kept.get(checkoutId)?.stored !== stored) {
-      // Deleted first, so that what is loaded is last in the order.
-      kept.delete(checkoutId);
-      makeRoom();
     }
     return keep(checkoutId, stored, states, clock.now());
   }

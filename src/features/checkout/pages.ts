@@ -1,9 +1,16 @@
 import { addressGroup } from "../../api/client-address.ts";
-import { pagesOf, type HtmlPage, type PageAnswer, type PageCall } from "../../api/page.ts";
-import { keepBody, keepHtml } from "../../api/representation.ts";
+import {
+  keepPage,
+  pagesOf,
+  type HtmlPage,
+  type PageAnswer,
+  type PageCall,
+} from "../../api/page.ts";
+import { keepBody } from "../../api/representation.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
-import type { WriteContext } from "../../platform/database/index.ts";
+import { setRecent } from "../../kernel/recent.ts";
+import { StoreUnavailable, type WriteContext } from "../../platform/database/index.ts";
 import { InvoiceNotOpen, OptionLimitReached } from "../invoices/index.ts";
 import { TooManyClaims } from "../payments/index.ts";
 import { embedScript, findAsset } from "./page/assets.ts";
@@ -150,8 +157,7 @@ function refuseForm(
   given: Readonly<Record<FormField, string>>,
 ): Promise<PageAnswer> {
   return answerPage(service, call, (session, text) => {
-    const known = form === "refund" ? refundValues(session) : noticeValues(session);
-    const values = { ...known, problem: problem ? text[problem] : "" };
+    const values = { ...noticeValues(session), problem: problem ? text[problem] : "" };
     return { form, isError: true, text: fill(text[refusal], values), field, given };
   });
 }
@@ -205,18 +211,8 @@ const pages = new Map<CheckoutSession, { readonly variant: string; readonly page
 
 function keptPage(session: CheckoutSession, variant: string, render: () => HtmlPage): HtmlPage {
   const known = pages.get(session);
-  pages.delete(session);
-  if (known?.variant === variant) {
-    pages.set(session, known);
-    return known.page;
-  }
-  const { html, language } = render();
-  const page = { html: typeof html === "string" ? keepHtml(html) : html, language };
-  for (const oldest of pages.keys()) {
-    if (pages.size < keptPagesMax) break;
-    pages.delete(oldest);
-  }
-  pages.set(session, { variant, page });
+  const page = known?.variant === variant ? known.page : keepPage(render());
+  setRecent(pages, session, { variant, page }, keptPagesMax);
   return page;
 }
 
@@ -320,6 +316,8 @@ async function choiceOf(choosing: Promise<unknown>): Promise<ChoiceResult> {
   } catch (error) {
     if (error instanceof OptionLimitReached) return "full";
     if (error instanceof InvoiceNotOpen) return "closed";
+    // The store may have the choice, or may not.
+    if (error instanceof StoreUnavailable) throw error;
     if (error instanceof Problem && error.status !== 404) return "refused";
     throw error;
   }
@@ -359,21 +357,17 @@ function refundNotice(
   text: Catalogue,
 ): PageNotice | null {
   if (result !== "received" && result !== "already") return null;
-  const said = fill(text[refundResults[result]], refundValues(session));
+  const said = fill(text[refundResults[result]], noticeValues(session));
   return { form: "refund", isError: false, text: said };
 }
 
+/** Returns the values for a notice. Only notices about a refund name a network: that of the refunded payment. */
 function noticeValues(session: CheckoutSession): Readonly<Record<string, string>> {
   return {
     merchant: session.merchantDisplayName,
-    network: networkText(session),
+    network: networkText(session.refundable ?? session),
     reference: session.invoice.reference,
   };
-}
-
-/** Returns the values for a notice about a refund, whose payment may be on another network. */
-function refundValues(session: CheckoutSession): Readonly<Record<string, string>> {
-  return { ...noticeValues(session), network: networkText(session.refundable ?? session) };
 }
 
 /** Returns the message for a button of the test panel. */

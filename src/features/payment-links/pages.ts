@@ -1,6 +1,7 @@
 import { pagesOf, type PageAnswer, type PageCall } from "../../api/page.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, Problem } from "../../kernel/errors.ts";
+import { StoreUnavailable } from "../../platform/database/index.ts";
 import { makeLinkPage, makePosterPage, readLanguage } from "../checkout/index.ts";
 import { AmountTooLarge, AmountTooSmall } from "../invoices/index.ts";
 import { logoPath } from "../organizations/index.ts";
@@ -64,7 +65,7 @@ async function startPayment(service: PaymentLinkService, call: PageCall): Promis
 function failureOf(error: unknown): (typeof failures)[number] {
   if (error instanceof InvalidRequest) return "amount";
   if (error instanceof AmountTooLarge || error instanceof AmountTooSmall) return "amount";
-  if (error instanceof Problem && error.status !== 500) return "unavailable";
+  if (error instanceof Problem && !(error instanceof StoreUnavailable)) return "unavailable";
   throw error;
 }
 

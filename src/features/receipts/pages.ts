@@ -1,5 +1,10 @@
-import { keepHtml } from "../../api/representation.ts";
-import { pagesOf, type HtmlPage, type PageAnswer, type PageCall } from "../../api/page.ts";
+import {
+  keepPage,
+  pagesOf,
+  type HtmlPage,
+  type PageAnswer,
+  type PageCall,
+} from "../../api/page.ts";
 import { makeVerifyPage, readLanguage, type Verification } from "../checkout/index.ts";
 import type { ReceiptService } from "./service.ts";
 import { signedTextMax } from "./signed-text.ts";
@@ -41,17 +46,13 @@ const forms = new Map<string, HtmlPage>();
 function showForm(service: ReceiptService, call: PageCall): Promise<PageAnswer> {
   const { text, languageQuery } = readLanguage(call);
   const variant = service.basePath() + text.lang + languageQuery;
-  const page = forms.get(variant) ?? keptPage(makePage(service, call, "", null));
+  const page = forms.get(variant) ?? keepPage(makePage(service, call, "", null));
   forms.set(variant, page);
   return Promise.resolve({ kind: "html", page });
 }
 
-function keptPage({ html, language }: HtmlPage): HtmlPage {
-  return { html: typeof html === "string" ? keepHtml(html) : html, language };
-}
-
 async function verify(service: ReceiptService, call: PageCall): Promise<PageAnswer> {
-  const given = (call.form.get("text") ?? "").slice(0, signedTextMax + 1);
+  const given = call.form.get("text") ?? "";
   const found = await service.check(given);
   if (typeof found === "string") {
     return { kind: "html", page: makePage(service, call, given, { outcome: found, claims: {} }) };

@@ -146,14 +146,12 @@ function create(
 }
 
 /**
- * Throws 409 `not_refundable` if the payment has no surplus and waiting gives it none, and `refund_too_early` unless it is
- * confirmed and verified.
+ * Throws 409 `not_refundable` if the payment, of which no refund is requested, has no surplus and waiting gives it none,
+ * and `refund_too_early` unless it is confirmed and verified.
  */
 function requireRefundable(found: RefundablePayment): void {
   const { payment, free } = found;
-  if (found.surplusInTime <= payment.refundRequested + payment.refunded) {
-    throw new NotRefundable(neededFor(found));
-  }
+  if (found.surplusInTime <= payment.refunded) throw new NotRefundable(neededFor(found));
   requireConfirmed(found);
   if (free > 0n) return;
   const waiting = found.stored.find(

@@ -81,6 +81,7 @@ describe("the colors of a checkout", () => {
     for (const other of ["7A1F5C", "7a1f5", "7a1f5c;}", "red", "7a1f5c.7a1f5c"]) {
       expect(await findAsset(name.replace("7a1f5c", other)), other).to.equal(null);
     }
+    expect(await findAsset(name.replace("checkout.", "checkout.0")), "of an update").to.equal(null);
   });
 });
 

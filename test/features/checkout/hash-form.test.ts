@@ -57,6 +57,7 @@ describe("the form for a transaction hash", () => {
       '<label for="transaction-hash">Transaction ID (TxID or hash) or link</label>',
     );
     expect(page).to.contain("look it up on TRON (TRC-20).");
+    expect(page).to.contain("Already paid, but don&#39;t see it here?");
     expect(page).not.to.contain("aria-invalid");
   });
 
@@ -180,6 +181,29 @@ describe("the form for a transaction hash", () => {
         { transactionHash: aHash("a"), result: "looking" },
       ],
     });
+  });
+
+  it("is thanked for unless the state itself says that the transaction is looked for", async () => {
+    const thanks = 'role="status">Thank you. We&#39;re looking for your transaction';
+    const shown = async () => (await lab.get(`/pay/${checkoutId}?hash=received`)).text();
+    // The transaction is known already, or has another result by now.
+    for (const results of [[], ["counted"], ["other_address", "looking"]] as const) {
+      lab.world.claims = results.map((result) => ({ transactionHash: aHash("b"), result }));
+      lab.change({});
+      expect(await shown(), results.join()).to.contain(thanks);
+    }
+    lab.world.claims = [{ transactionHash: aHash("b"), result: "looking" }];
+    lab.change({});
+    expect(await shown()).not.to.contain(thanks);
+    scenes.find(({ name }) => name === "partly paid")?.set(lab, "tron");
+    expect(await shown()).to.contain(thanks);
+  });
+
+  it("is refused above the page where it is not shown", async () => {
+    scenes.find(({ name }) => name === "paid")?.set(lab, "tron");
+    const page = await (await lab.submit("12")).text();
+    expect(page).to.match(/<p class="ribbon" role="alert">This is too short\./);
+    expect(page).not.to.contain("hash-form");
   });
 
   it("says if too many transactions are open", async () => {

@@ -8,7 +8,7 @@ import {
 import type { NetworkState } from "../../../src/platform/chain/state/network-state.ts";
 import { testNetworks } from "../../support/merchants.ts";
 import { stillClock } from "../../support/app.ts";
-import { anInvoice, aState, startOfTime } from "./lab.ts";
+import { anInvoice, aPayment, aState, startOfTime } from "./lab.ts";
 
 describe("kept checkouts", () => {
   it("are loaded after the state of their network, so that it is never newer than their payments", async () => {
@@ -85,6 +85,47 @@ describe("kept checkouts", () => {
     const inForce = view(one, payment("ethereum", 90, "confirmed"));
     expect(inForce.confirmingOn.id).to.equal("tron");
     expect(inForce.invoice.confirmations.current).to.equal(confirmations.required - 1);
+
+    // Blocks of Ethereum take four times as long as those of TRON.
+    const onTron = (left: number) => payment("tron", 101 + left - confirmations.required);
+    const onEthereum = (left: number) => payment("ethereum", 101 + left - required);
+    for (const [payments, slowest] of [
+      [[onTron(3), onEthereum(1)], "ethereum"],
+      [[onEthereum(1), onTron(3)], "ethereum"],
+      [[onTron(10), onEthereum(1)], "tron"],
+      [[onEthereum(1), onTron(10)], "tron"],
+      [[onEthereum(2), onTron(7), onEthereum(1)], "ethereum"],
+    ] as const) {
+      expect(view(...payments).confirmingOn.id).to.equal(slowest);
+    }
+    const counted = (...payments: readonly ReturnType<typeof payment>[]) =>
+      view(...payments).invoice.confirmations;
+    expect(counted(onEthereum(0)), "all").to.deep.equal({ current: required, required });
+    expect(counted(payment("ethereum", 1)), "more").to.deep.equal({ current: required, required });
+    expect(counted(payment("ethereum", 200)), "above the tip").to.deep.equal({
+      current: 0,
+      required,
+    });
+    // Networks and tokens of which nothing is known are left out.
+    const unknown = [payment("removed", 200), { ...payment("ethereum", 200), token: "DAI" }];
+    expect(view(onEthereum(1), ...unknown).invoice.confirmations.current).to.equal(required - 1);
+    expect(view(...unknown).confirmingOn.id).to.equal("tron");
+  });
+
+  it("show no confirmations of a payment on a network that was never read", () => {
+    const networks = testNetworks("tron", "ethereum");
+    const ethereum = networks.get("ethereum");
+    const invoice = anInvoice("tron", {
+      quotes: [{ network: "ethereum", tokenSymbol: "USDT", requiredConfirmations: 12 } as never],
+    });
+    const payment = { ...aPayment({ status: "confirming" }), network: "ethereum" };
+    const view = viewCheckout(
+      { invoice, payments: [payment] } as unknown as StoredCheckout,
+      new Map([["tron", aState("tron", startOfTime)]]),
+      { networks, enabled: new Set(networks.keys()) },
+    );
+    expect(view.confirmingOn).to.equal(ethereum);
+    expect(view.invoice.confirmations).to.deep.equal({ current: 0, required: 12 });
   });
 });
 
@@ -101,7 +142,7 @@ describe("the checkouts that are kept", () => {
   };
   const ledger = { payments: [], submitted: [], refunds: [], leftToMerchant: new Set<never>() };
 
-  it("are the last three thousand, and the one that was loaded first makes room for another", async () => {
+  it("are three thousand, and the longest unseen makes room for another", async () => {
     const loaded: string[] = [];
     const stored = { ...ledger, version: "1", invoice: anInvoice("tron"), merchant };
     const each = <T>(ids: readonly string[], value: T) =>
@@ -132,7 +173,72 @@ describe("the checkouts that are kept", () => {
     expect([kept.last("chk_0"), kept.last("chk_1") === null]).to.deep.equal([null, false]);
     await find(1, 3_001);
     expect(loaded).to.have.length(3_001);
+    // A checkout that is seen again is the longest unseen no more.
+    await find(1, 2);
+    await find(0, 1);
+    expect([kept.last("chk_1") === null, kept.last("chk_2")]).to.deep.equal([false, null]);
   }).timeout(60_000);
+
+  it("are forgotten once they do not exist any more, and read states again if one of them has changed", async () => {
+    const ids = ["chk_tron", "chk_ethereum"] as const;
+    const versionOf = { tron: 7, ethereum: 7 };
+    let isThere = true;
+    let readings = 0;
+    const each = <T>(asked: readonly string[], of: (network: "tron" | "ethereum") => T) =>
+      Promise.resolve(
+        new Map(
+          asked
+            .filter(() => isThere)
+            .map((id) => [id, of(id === "chk_tron" ? "tron" : "ethereum")]),
+        ),
+      );
+    const kept = keepCheckouts({
+      sources: {
+        versions: (asked) =>
+          each(asked, (network) => ({
+            version: "1",
+            network,
+            networkVersion: versionOf[network],
+          })),
+        networkStates() {
+          readings += 1;
+          const rows = (["tron", "ethereum"] as const).map(
+            (network) =>
+              [
+                network,
+                {
+                  ...aState(network, startOfTime),
+                  cursorHash: "",
+                  version: versionOf[network],
+                },
+              ] as const,
+          );
+          return Promise.resolve(new Map(rows));
+        },
+        load: (asked) =>
+          each(asked, (network) => ({
+            ...ledger,
+            version: "1",
+            invoice: anInvoice(network),
+            merchant,
+          })),
+      },
+      networks,
+      enabled,
+      clock: stillClock(startOfTime),
+    });
+    const findBoth = () => Promise.all(ids.map((id) => kept.find(id)));
+    await findBoth();
+    await findBoth();
+    expect(readings).to.equal(1);
+    versionOf.ethereum += 1;
+    await findBoth();
+    expect(readings).to.equal(2);
+    expect(ids.map((id) => kept.last(id)?.view.network.id)).to.deep.equal(["tron", "ethereum"]);
+    isThere = false;
+    expect(await findBoth()).to.deep.equal([null, null]);
+    expect(ids.map((id) => kept.last(id))).to.deep.equal([null, null]);
+  });
 
   it("offer the options that are read, were chosen before or have room, and the one in force, cheapest first", () => {
     const options = [

@@ -1,4 +1,8 @@
-import type { PayerRefund } from "../../../src/features/refunds/index.ts";
+import type {
+  PayerRefund,
+  RefundInput,
+  RequestResult,
+} from "../../../src/features/refunds/index.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Router from "@koa/router";
@@ -89,6 +93,14 @@ export interface World {
   submitted: string[];
   /** Thrown when a hash is submitted. */
   refusal: Error | null;
+  /** Thrown when an option is chosen. */
+  choiceRefusal: Error;
+  /** Thrown when a refund is asked for. */
+  refundRefusal: Error | null;
+  /** The result of a request for a refund: `open` and `changed` show another offer, or none. */
+  refundResult: RequestResult;
+  /** The requests for refunds, with the amount that the payer had seen. */
+  refundsAsked: RefundInput[];
   /** The networks that are read. */
   enabled: Set<string>;
 }
@@ -245,6 +257,10 @@ export async function openLab(
     pressed: [],
     submitted: [],
     refusal: null,
+    choiceRefusal: new Error("the lab has no options"),
+    refundRefusal: null,
+    refundResult: "requested",
+    refundsAsked: [],
     enabled: new Set(["tron", "ethereum", "sandbox"]),
   };
   const clock = { now: () => world.at };
@@ -268,7 +284,7 @@ export async function openLab(
         return Promise.resolve();
       },
     },
-    choose: () => Promise.reject(new Error("the lab has no options")),
+    choose: () => Promise.reject(world.choiceRefusal),
     clock,
     networks: testNetworks("tron", "ethereum", "sandbox"),
     enabled: world.enabled,
@@ -305,14 +321,21 @@ export async function openLab(
       },
     },
     refunds: {
-      offer: (_context, _invoice, { address }) =>
-        Promise.resolve({
+      offer(_context, _invoice, { address }) {
+        if (world.refundRefusal !== null) return Promise.reject(world.refundRefusal);
+        if (world.refundResult === "open") return Promise.resolve(null);
+        return Promise.resolve({
           amount: "5.00",
           tokenSymbol: "USDT",
           network: testNetworks(network).get(network) as Network,
           address,
-        }),
-      request: () => Promise.resolve("requested" as const),
+        });
+      },
+      request(_tx, _invoice, input) {
+        world.refundsAsked.push(input);
+        if (world.refundRefusal !== null) return Promise.reject(world.refundRefusal);
+        return Promise.resolve(world.refundResult);
+      },
     },
     sandbox: options.hasSandbox === false ? null : recordingSandbox(world),
   });
@@ -414,6 +437,7 @@ function storedIn(world: World, checkoutId: string): StoredCheckout[] {
   };
   const version = JSON.stringify(stored, (name, value: unknown) => {
     if (name === "confirmations") return undefined;
+    if (value instanceof Set) return [...(value as ReadonlySet<unknown>)];
     return typeof value === "bigint" ? String(value) : value;
   });
   return [{ ...stored, version }];

@@ -259,6 +259,7 @@ describe("the languages of a checkout", () => {
       ["en;q=0.5, de;q=0.9", "de"],
       ["en;q=0.5, DE;Q=0.9", "de"],
       ["xx, de;q=0, en", "en"],
+      ["de;q=0, *", "en"],
       ["nl, ar;q=0.3, fr;q=0.4", "fr"],
       ["pt-PT", "pt-BR"],
       ["pt-BR,pt;q=0.9,en-US;q=0.8", "pt-BR"],

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import {
   createLiveStreams,
   streamLimits,
+  versionOf,
   type LiveStreams,
 } from "../../../src/features/checkout/live.ts";
 import type { EventSink } from "../../../src/api/event-stream.ts";
@@ -98,7 +99,7 @@ describe("the stream of a checkout", () => {
     expect(new Set(open.map(({ status }) => status))).to.deep.equal(new Set([200]));
     const refused = await lab.get(path);
     expect(refused.status).to.equal(429);
-    expect(refused.headers.get("retry-after")).to.match(/^\d+$/);
+    expect(refused.headers.get("retry-after")).to.equal("60");
     for (const answer of open) await answer.body?.cancel();
   });
 
@@ -142,6 +143,187 @@ describe("the open pages", () => {
     expect(live.size).to.equal(4);
     live.end();
     expect(() => open("e", "4")).to.throw();
+  });
+
+  it("make room for another of the same address when one of them closes", () => {
+    const live = createLiveStreams({
+      read: (id) => Promise.resolve(session(id)),
+      limits: { perCheckout: 9, perAddress: 2, total: 9 },
+    });
+    const isRefused = () => {
+      try {
+        live.requireRoom("a", "1");
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    const open = () => {
+      expect(isRefused()).to.equal(false);
+      return live.watch(session("a"), "1", aSink());
+    };
+    for (let time = 0; time < 2; time += 1) {
+      const [first, second] = [open(), open()];
+      expect(isRefused()).to.equal(true);
+      first();
+      const third = open();
+      expect(isRefused()).to.equal(true);
+      for (const close of [second, third]) close();
+      expect(live.size).to.equal(0);
+    }
+  });
+
+  describe("over time", () => {
+    const { setInterval, clearInterval, setTimeout } = globalThis;
+    const now = performance.now.bind(performance);
+    /** The intervals that run, and the pauses that were begun, in milliseconds, with what each calls. */
+    const intervals = new Map<object, readonly [number, () => void]>();
+    const pauses: (readonly [number, () => void])[] = [];
+    let time = 0;
+
+    beforeEach(() => {
+      intervals.clear();
+      pauses.length = 0;
+      time = 1_000_000;
+      Object.assign(globalThis, {
+        setInterval(call: () => void, everyMs: number) {
+          const timer = { unref: () => timer };
+          intervals.set(timer, [everyMs, call]);
+          return timer;
+        },
+        clearInterval: (timer: object) => intervals.delete(timer),
+        setTimeout(call: () => void, ms: number) {
+          pauses.push([ms, call]);
+          return { unref: () => undefined };
+        },
+      });
+      performance.now = () => time;
+    });
+    afterEach(() => {
+      Object.assign(globalThis, { setInterval, clearInterval, setTimeout });
+      performance.now = now;
+    });
+
+    const lengths = () => [...intervals.values()].map(([everyMs]) => everyMs);
+    const tick = (everyMs: number) => {
+      for (const [ms, call] of intervals.values()) if (ms === everyMs) call();
+    };
+    /** Lets promises settle. */
+    const settle = async () => {
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    };
+    const listener = () => {
+      const sent: string[] = [];
+      const sink: EventSink = {
+        send: (event, data) => sent.push(`${event} ${data}`),
+        end: () => sent.push("end"),
+      };
+      return { sent, sink };
+    };
+
+    it("get a sign of life every 15 seconds, and are compared twice a second, while one is open", async () => {
+      const live = make();
+      expect(lengths()).to.deep.equal([]);
+      const [one, other] = [listener(), listener()];
+      const close = live.watch(session("a"), "1", one.sink);
+      const closeOther = live.watch(session("a"), "2", other.sink);
+      expect(lengths()).to.deep.equal([500, 15_000]);
+      tick(15_000);
+      const version = versionOf(session("a"));
+      for (const { sent } of [one, other])
+        expect(sent).to.deep.equal([`session ${version}`, "beat "]);
+      close();
+      tick(15_000);
+      expect(one.sent).to.have.length(2);
+      expect(other.sent).to.have.length(3);
+      closeOther();
+      closeOther();
+      expect(lengths()).to.deep.equal([]);
+      live.watch(session("b"), "1", one.sink);
+      expect(lengths()).to.deep.equal([500, 15_000]);
+      live.end();
+      expect(lengths()).to.deep.equal([]);
+      expect(one.sent.at(-1)).to.equal("end");
+      await settle();
+    });
+
+    it("get the version of a session that has changed, once, and none while it cannot be read", async () => {
+      let current = { id: "a", state: "awaiting" };
+      let fault: Error | null = null;
+      const live = createLiveStreams({
+        read: () => (fault === null ? Promise.resolve(current as never) : Promise.reject(fault)),
+        limits,
+      });
+      const { sent, sink } = listener();
+      const close = live.watch(current as never, "1", sink);
+      const look = async () => {
+        live.look();
+        await settle();
+        pauses.pop()?.[1]();
+      };
+      await look();
+      // Another object of the same content is the same session.
+      current = { ...current };
+      await look();
+      fault = new Error("the store is down");
+      await look();
+      fault = null;
+      current = { ...current, state: "paid" };
+      const versions = ["awaiting", "paid"].map((state) => versionOf({ id: "a", state } as never));
+      await look();
+      await look();
+      expect(sent).to.deep.equal(versions.map((version) => `session ${version}`));
+      // A page that opens later learns the newest version.
+      const later = listener();
+      const closeLater = live.watch({ id: "a", state: "awaiting" } as never, "1", later.sink);
+      expect(later.sent).to.deep.equal([`session ${String(versions[1])}`]);
+      // Nothing is known of a session that no page shows any more.
+      close();
+      closeLater();
+      const newest = { id: "a", state: "reverted" } as never;
+      live.watch(newest, "1", later.sink);
+      expect(later.sent.at(-1)).to.equal(`session ${versionOf(newest)}`);
+    });
+
+    it("are compared once more after a pause of four times the comparison, if it was asked for meanwhile", async () => {
+      let reads = 0;
+      let takesMs = 0;
+      const live = createLiveStreams({
+        read(id) {
+          reads += 1;
+          time += takesMs;
+          return Promise.resolve(session(id));
+        },
+        limits,
+      });
+      live.watch(session("a"), "1", aSink());
+      for (const [lengthMs, pauseMs] of [
+        [0, 20],
+        [4, 20],
+        [30, 120],
+        [124, 496],
+        [300, 500],
+      ] as const) {
+        takesMs = lengthMs;
+        reads = 0;
+        live.look();
+        await settle();
+        expect(reads).to.equal(1);
+        // During the pause, any number of times is one.
+        for (let again = 0; again < 3; again += 1) live.look();
+        await settle();
+        expect(reads).to.equal(1);
+        const [[ms, end] = [0, () => undefined], ...others] = pauses.splice(0);
+        expect([ms, others.length]).to.deep.equal([pauseMs, 0]);
+        end();
+        await settle();
+        expect(reads, "once more").to.equal(2);
+        for (const [, over] of pauses.splice(0)) over();
+        await settle();
+        expect(reads, "and no more").to.equal(2);
+        expect(pauses).to.have.length(0);
+      }
+    });
   });
 
   it("end a stream whose place others have taken while it was prepared", () => {

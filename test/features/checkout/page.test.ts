@@ -2,8 +2,16 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { decodeQR } from "qr/decode.js";
 import { hour, minute } from "../../../src/kernel/clock.ts";
+import { tokenAsset } from "../../../src/kernel/money/asset.ts";
+import { money } from "../../../src/kernel/money/money.ts";
 import { catalogues } from "../../../src/features/checkout/page/languages.ts";
 import type { ClaimResult } from "../../../src/features/payments/index.ts";
+import {
+  InvoiceNotOpen,
+  NetworkNotReady,
+  OptionLimitReached,
+} from "../../../src/features/invoices/index.ts";
+import { notFound } from "../../../src/kernel/errors.ts";
 import { StoreUnavailable } from "../../../src/platform/database/index.ts";
 import { aPng } from "../../support/pictures/pictures.ts";
 import {
@@ -92,6 +100,9 @@ describe("the page of a checkout", () => {
       const isFinal = ["paid", "overpaid", "paid late"].includes(scene.name);
       expect(page.includes("Check again"), "can be read again").to.equal(!isFinal);
       expect(page, "is polled").to.contain(`data-poll-ms="${isFinal ? "5000" : "1000"}"`);
+      const hasTotal = ["paid", "paid late"].includes(scene.name);
+      expect(page.includes('class="total"'), "has a total").to.equal(hasTotal);
+      expect(page.includes('class="sums"'), "has sums").to.equal(scene.name === "overpaid");
       expect(textOf(page), "nothing is due").not.to.contain("Amount due");
       expect(textOf(page), "every placeholder is filled").not.to.match(/\{\w+\}/);
       // The address is there to be paid to, and nowhere else.
@@ -137,6 +148,222 @@ describe("the page of a checkout", () => {
         .not.to.contain(thanks)
         .and.not.to.contain(already);
     }
+  });
+
+  it("says after the time to pay what became of money first, then of a transaction", async () => {
+    lab = await openLab("tron");
+    scenes.find(({ name }) => name === "expired unpaid")?.set(lab, "tron");
+    const shown = async (changes: Parameters<Lab["change"]>[0] = {}) => {
+      lab.change(changes);
+      const page = unescape(await html());
+      return [/<h1>([^<]*)</.exec(page)?.[1], textOf(page)] as const;
+    };
+    const over = "The time to pay is over";
+    lab.world.claims = [{ transactionHash: aHash("b"), result: "failed" }];
+    const [failed, newLink] = await shown();
+    expect(failed).to.equal("Your transaction failed");
+    expect(newLink).to.contain("The time to pay is over too").and.to.contain("for a new link");
+    // A payment can be asked back beside it, or only the merchant can return it.
+    const spare = aPayment({ status: "rejected", amount: inUsdt("12.50").units, blockHeight: 900 });
+    lab.world.payments = [spare];
+    const [asked, ask] = await shown();
+    expect(asked).to.equal(over);
+    expect(ask).to.contain("received 12.50 USDT").and.to.contain("Press the button");
+    lab.world.claims = [{ transactionHash: aHash("b"), result: "looking" }];
+    lab.world.leftToMerchant = [spare.id];
+    const [left, contact] = await shown({ owed: inUsdt("12.50") });
+    expect(left).to.equal(over);
+    expect(contact).to.contain("To get 12.50 USDT back, contact");
+    lab.world.leftToMerchant = [];
+    lab.world.claims = [];
+    // Beside refunds that were declined.
+    const declined = aRefund({ status: "rejected", reason: "Not yours", amount: spare.amount });
+    for (const [status, headline, words] of [
+      ["requested", over, "A refund of 12.50 USDT was requested."],
+      ["sent", "Your refund is on its way", "Café Zürich has sent 12.50 USDT back."],
+      ["confirmed", "Your money was sent back", "Café Zürich has sent 12.50 USDT back."],
+    ] as const) {
+      lab.world.payments = [{ ...spare, isSpare: false }];
+      lab.world.refunds = [declined, aRefund({ status, amount: spare.amount })];
+      const [title, text] = await shown({ owed: inUsdt("0.00") });
+      expect(title, status).to.equal(headline);
+      expect(text).to.contain(words).and.not.to.contain("Already sent it?");
+      expect(text).not.to.contain("You can ask for a refund here in some minutes");
+    }
+    lab.world.refunds = [declined];
+    const [nothing, already] = await shown();
+    expect(nothing).to.equal(over);
+    expect(already).to.contain("Already sent it?").and.to.contain("Not sent yet?");
+  });
+
+  it("says beside a canceled payment what the payer may still do", async () => {
+    lab = await openLab("tron");
+    scenes.find(({ name }) => name === "canceled")?.set(lab, "tron");
+    expect(textOf(await html())).to.contain("Already sent it? It will appear here");
+    // Refunds that were declined and confirmed: nothing else is missing.
+    lab.world.refunds = [
+      aRefund({ status: "rejected", reason: "Not yours" }),
+      aRefund({ status: "confirmed" }),
+    ];
+    lab.change({});
+    expect(textOf(await html())).not.to.contain("Already sent it?");
+    lab.world.refunds = [aRefund({ status: "rejected" })];
+    lab.change({});
+    expect(textOf(await html()))
+      .to.contain("withdrawn, because the payment is needed after all")
+      .and.to.contain("Already sent it?");
+  });
+
+  it("offers a refund beside the merchant's decision only where the payer can ask for it", async () => {
+    lab = await openLab("tron");
+    scenes.find(({ name }) => name === "canceled, and money came")?.set(lab, "tron");
+    const leaves = "To be sure that it can be refunded, leave your address below.";
+    const asks = "or would you rather have a refund?";
+    expect(textOf(await html()))
+      .to.contain(leaves)
+      .and.not.to.contain(asks);
+    lab.world.payments = lab.world.payments.map((each) => ({ ...each, isSpare: false }));
+    lab.change({});
+    expect(textOf(await html()))
+      .to.contain(asks)
+      .and.not.to.contain(leaves);
+  });
+
+  it("counts what an expired payment received once, although its refund can be asked for", async () => {
+    const page = await inScene("expired partly paid");
+    expect(textOf(page)).to.contain("Received 10.00 USDT Network");
+    expect(page.match(/class="hash"/g)).to.have.length(1);
+  });
+
+  it("asks for the rest without the price, and names no price in the token itself", async () => {
+    const whole = textOf(await inScene("awaiting"));
+    expect(whole).to.contain("Amount to pay").and.to.contain("Price: $25.00");
+    lab.change({ amount: inUsdt("25.0001") });
+    expect(textOf(await html())).not.to.contain("Price:");
+    await lab.close();
+    const part = textOf(await inScene("partly paid"));
+    expect(part).to.contain("Still to pay").and.not.to.contain("Price:");
+  });
+
+  it("draws the symbol of a token as large as its letters allow, and has no link of a token that is gone", async () => {
+    lab = await openLab("ethereum");
+    for (const [code, letters, size] of [
+      ["DA", "DA", 18],
+      ["GON", "GON", 15],
+      ["GONE", "GONE", 11],
+      ["GONERS", "GONE", 11],
+    ] as const) {
+      const amount = money(25_000_100n, tokenAsset(code, 6));
+      lab.change({
+        payable: amount,
+        asked: amount,
+        remaining: amount,
+        received: { ...amount, units: 0n },
+      });
+      expect(await html()).to.contain(`font-size="${String(size)}">${letters}<`);
+    }
+    const session = await (await lab.get(`/v1/checkout/${checkoutId}`)).json();
+    expect(session).to.deep.include({ paymentUri: null, walletTransfer: null });
+  });
+
+  it("offers other tokens and networks beside the request, or in its place while it cannot be paid", async () => {
+    lab = await openLab("tron");
+    const options = [
+      { network: "tron", tokenSymbol: "USDT", isHeld: true },
+      { network: "ethereum", tokenSymbol: "USDT", isHeld: false },
+    ];
+    const shown = async (changes: Parameters<Lab["change"]>[0]) => {
+      lab.change(changes);
+      const page = await html();
+      const [form = ""] = /<details class="options[^]*?<\/details>/.exec(page) ?? [];
+      const values = Array.from(form.matchAll(/value="([^"]*)"( aria-current)?/g), (found) =>
+        found.slice(1).join(""),
+      );
+      return { page, values, isFresh: form.includes("data-fresh") };
+    };
+    const both = ["tron/USDT aria-current", "ethereum/USDT"];
+    expect((await shown({})).values).to.deep.equal([]);
+    expect(await shown({ options }))
+      .to.include({ isFresh: true })
+      .and.deep.include({ values: both });
+    expect(await shown({ options: options.map((each) => ({ ...each, isHeld: true })) }))
+      .to.include({ isFresh: false })
+      .and.deep.include({ values: both });
+    scenes.find(({ name }) => name === "partly paid")?.set(lab, "tron");
+    expect(await shown({ options }))
+      .to.include({ isFresh: false })
+      .and.deep.include({ values: both });
+    await lab.close();
+    lab = await openLab("tron");
+    lab.world.enabled.delete("tron");
+    const { page, values } = await shown({ options });
+    expect(values).to.deep.equal(both);
+    expect(page).not.to.contain('id="amount"');
+    expect(textOf(page)).to.contain("You can pay with another token or network below.");
+    expect(textOf((await shown({ hasRoom: false })).page)).to.contain("for another way to pay.");
+  });
+
+  it("keeps a wallet's place while a transaction is looked for, and tells it which ones were not found", async () => {
+    lab = await openLab("tron");
+    const wallets = async (changes: Parameters<Lab["change"]>[0] = {}) => {
+      lab.change(changes);
+      const [tag] = /<div class="wallets"[^>]*>/.exec(await html()) ?? [];
+      const valueOf = (name: string) => new RegExp(`data-${name}="([^"]*)"`).exec(tag ?? "")?.[1];
+      return tag === undefined ? null : ["standard", "settled", "data"].map(valueOf);
+    };
+    const [standard, settled, calldata] = (await wallets()) ?? [];
+    expect([standard, settled]).to.deep.equal(["tip-6963", ""]);
+    expect(calldata).to.match(/^0xa9059cbb/);
+    expect(await html()).to.contain("tronlinkoutside://pull.activity?param=");
+    lab.world.claims = [
+      { transactionHash: aHash("a"), result: "looking" },
+      { transactionHash: aHash("b"), result: "failed" },
+      { transactionHash: aHash("c"), result: "given_up" },
+    ];
+    expect(await wallets()).to.deep.equal(["", `${aHash("b")} ${aHash("c")}`, ""]);
+    expect(await html()).not.to.contain("tronlinkoutside:");
+    lab.world.claims = lab.world.claims.slice(1);
+    const after = (await wallets()) ?? [];
+    expect(after.slice(0, 2)).to.deep.equal(["tip-6963", `${aHash("b")} ${aHash("c")}`]);
+    // A wallet's app opens pages over https only.
+    lab.change({ checkoutUrl: `http://pay.example/pay/${checkoutId}` });
+    expect(await html()).not.to.contain("tronlinkoutside:");
+    await lab.close();
+    // Wallets of the test network are not in browsers.
+    lab = await openLab("sandbox");
+    expect(await wallets()).to.equal(null);
+    lab.world.claims = [{ transactionHash: aHash("b"), result: "failed" }];
+    expect(await wallets()).to.equal(null);
+    lab.world.claims = [{ transactionHash: aHash("a"), result: "looking" }];
+    expect(await wallets()).to.deep.equal(["", "", ""]);
+  });
+
+  it("says why another option was not chosen, unless there is no such payment, or Till itself has failed", async () => {
+    lab = await openLab("tron");
+    const choose = async (refusal: Error) => {
+      lab.world.choiceRefusal = refusal;
+      const answer = await fetch(`${lab.page}/option`, {
+        method: "POST",
+        body: new URLSearchParams({ option: "ethereum/USDT" }),
+        redirect: "manual",
+      });
+      if (answer.status !== 303) return answer.status;
+      const location = answer.headers.get("location") ?? "";
+      return [location.split("?")[1], textOf(await (await lab.get(location)).text())] as const;
+    };
+    const words = [
+      [new OptionLimitReached("Full."), "option=full", "You can still choose one of those."],
+      [new InvoiceNotOpen("Over."), "option=closed", "The way to pay can't be changed now."],
+      [new NetworkNotReady("Later."), "option=refused", "That way to pay isn't available"],
+    ] as const;
+    for (const [refusal, query, said] of words) {
+      const [result, page] = (await choose(refusal)) as readonly [string, string];
+      expect(result).to.equal(query);
+      expect(page).to.contain(said);
+    }
+    expect(await choose(notFound())).to.equal(404);
+    expect(await choose(new StoreUnavailable("the disk is full"))).to.equal(503);
+    expect(await choose(new Error("a defect"))).to.equal(500);
   });
 
   it("is complete without a script", async () => {
@@ -718,7 +945,8 @@ describe("the page of a checkout", () => {
     const patience = gone.blockTime + 10 * minute;
     const cases = [
       { at: patience - 3_000, cursorHeight: 949, state: "reverted" },
-      { at: patience - 1_000, cursorHeight: 950, state: "reverted" },
+      { at: patience - 1, cursorHeight: 950, state: "reverted" },
+      { at: patience, cursorHeight: 950, state: "awaiting" },
       { at: patience + 5_000, cursorHeight: 949, state: "reverted" },
       { at: patience + 15_000, cursorHeight: 950, state: "awaiting" },
     ];
@@ -931,8 +1159,10 @@ describe("the page of a checkout", () => {
 
   it("builds its links from the configured base, not from the request", async () => {
     lab = await openLab("sandbox", { basePath: "/shop" });
+    lab.world.logo = aPng(8, 8);
     const answer = await fetch(lab.page, { headers: { "X-Forwarded-Host": "evil.example" } });
     const page = await answer.text();
+    expect(page).to.contain('<img class="sign" src="/shop/pay/assets/logo.');
     expect(page).to.contain('src="/shop/pay/assets/');
     expect(page).to.contain(`href="/shop/pay/${checkoutId}"`);
     expect(page).to.contain(`action="/shop/pay/${checkoutId}/sandbox"`);

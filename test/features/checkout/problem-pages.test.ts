@@ -1,4 +1,7 @@
 import { expect } from "chai";
+import { formatDuration } from "../../../src/features/checkout/page/catalogue.ts";
+import { en } from "../../../src/features/checkout/page/words/en.ts";
+import { second } from "../../../src/kernel/clock.ts";
 import { programVersion } from "../../../src/platform/version.ts";
 import { StoreUnavailable } from "../../../src/platform/database/index.ts";
 import { aHash, checkoutId, openLab, type Lab } from "./lab.ts";
@@ -95,6 +98,7 @@ describe("problems of the payer's pages", () => {
     const seconds = answer.headers.get("retry-after");
     const page = await pageOf(answer, 429, "One moment, please");
     expect(retry.exec(page)?.slice(1)).to.deep.equal([`/pay/${checkoutId}`, seconds]);
+    expect(page).to.contain(formatDuration(en, Number(seconds) * second));
     const session = await lab.get(`/v1/checkout/${checkoutId}`);
     expect(session.status).to.equal(429);
     expect(session.headers.get("content-type")).to.contain("application/problem+json");

@@ -9,6 +9,7 @@ import {
   noticesOf,
   stateOf,
 } from "../../../src/features/checkout/rules.ts";
+import { OptionLimitReached } from "../../../src/features/invoices/index.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import type { NetworkState } from "../../../src/platform/chain/state/network-state.ts";
 import {
@@ -377,6 +378,14 @@ describe("getCheckoutSession", () => {
     const again = await shown({});
     expect(again.nextAction).to.equal("request_refund");
     expect(again.words).to.match(/^.+ rejected .+ “Not your address”\. .+ 1\.00 USDT more .+ Ask/);
+    // One before was sent back.
+    lab.world.payments = [{ ...more, refunded: units("0.40") }];
+    lab.world.refunds.push(
+      aRefund({ paymentId: more.id, status: "confirmed", amount: units("0.40") }),
+    );
+    expect((await shown({})).words).to.match(
+      /^0\.40 USDT was sent back\. .+ rejected .+ 0\.60 USDT more .+ Ask/,
+    );
     // Requested, then sent.
     lab.world.payments = [{ ...more, refundRequested: inUsdt("1.00").units }];
     const refund = { paymentId: more.id, amount: inUsdt("1.00").units };
@@ -388,6 +397,14 @@ describe("getCheckoutSession", () => {
     expect(sent.words).to.equal(
       "The invoice is paid. Your refund of 1.00 USDT is on its way. Do not send anything.",
     );
+    const before = aRefund({ ...refund, status: "confirmed", amount: units("0.40") });
+    lab.world.refunds = [aRefund({ ...refund, status: "sent" }), before];
+    expect((await shown({})).words).to.equal(
+      "0.40 USDT was sent back. The invoice is paid. Your refund of 1.00 USDT is on its way. Do not send anything.",
+    );
+    // The payer waits for the refund that the merchant has not sent.
+    lab.world.refunds = [aRefund({ ...refund, status: "sent" }), aRefund(refund)];
+    expect((await shown({})).words).to.match(/^The invoice is paid\. A refund was requested/);
     lab.world.refunds = [aRefund({ ...refund, status: "confirmed" })];
     lab.world.payments = [{ ...more, refunded: inUsdt("1.00").units }];
     expect((await shown({})).words).to.equal(
@@ -405,6 +422,9 @@ describe("getCheckoutSession", () => {
     expect(returned.words).to.match(
       /^12\.50 USDT was sent back\. The invoice has expired\. Do not send anything; ask Café Zürich /,
     );
+    const declined = aRefund({ status: "rejected", reason: "Not yours", amount: rejected.amount });
+    lab.world.refunds = [declined, ...lab.world.refunds];
+    expect((await shown({})).words).to.equal(returned.words);
     lab.world.refunds = [];
     lab.world.payments = [{ ...rejected, isSpare: false, isMoved: true }];
     const moved = await shown({});
@@ -531,7 +551,9 @@ describe("getCheckoutSession", () => {
         aRefund({ paymentId: payment.id, status: "rejected", reason: "Not this <address>" }),
       ];
       lab.change(changes);
-      const { canRequestRefund, nextAction, state } = await session();
+      const { canRequestRefund, nextAction, state, paymentInstructions } = await session();
+      // A payer who cannot ask again has no use for the reason.
+      expect(paymentInstructions, state).not.to.contain("rejected");
       expect({ canRequestRefund, nextAction }, state).to.deep.equal({
         canRequestRefund: false,
         nextAction: "contact_merchant",
@@ -558,6 +580,46 @@ describe("getCheckoutSession", () => {
     expect(await shown(more, { ...paid, owed: inUsdt("1.00") })).to.include(
       "To get 1.00 USDT back",
     );
+  });
+
+  it("offers the refund of a payment that a rule has matched before one whose hash was submitted", async () => {
+    await open();
+    lab.world.at = startOfTime + hour;
+    const matched = aPayment({ status: "rejected", amount: inUsdt("5.00").units });
+    const submitted = aPayment({
+      id: "pay_01jd7v0000000000000000000b",
+      transactionHash: aHash("b"),
+      status: "review",
+      rule: "submitted_hash",
+      amount: inUsdt("7.00").units,
+    });
+    const offered = async (...payments: readonly ReturnType<typeof aPayment>[]) => {
+      lab.world.payments = [...payments];
+      lab.change({ status: "canceled" });
+      return (await session()).refundable?.["amount"];
+    };
+    expect(await offered(submitted, matched)).to.equal("5.00");
+    expect(await offered(submitted)).to.equal("7.00");
+    // The merchant, who has declined it once, knows that it is not the payer's.
+    lab.world.leftToMerchant = [submitted.id];
+    expect(await offered(submitted)).to.equal(undefined);
+    expect(await offered(submitted, matched)).to.equal("5.00");
+    lab.world.leftToMerchant = [matched.id];
+    expect(await offered(submitted, matched)).to.equal("7.00");
+    expect(await session()).to.include({ canRequestRefund: true });
+  });
+
+  it("asks a wallet for nothing while one of the submitted transactions is looked for", async () => {
+    await open();
+    lab.world.claims = [
+      { transactionHash: aHash("b"), result: "failed" },
+      { transactionHash: aHash("c"), result: "unknown" },
+    ];
+    lab.change({});
+    expect(await session()).to.deep.include({ nextAction: "pay", walletTransfer: null });
+    lab.world.claims = lab.world.claims.slice(0, 1);
+    lab.change({});
+    expect(await session()).not.to.deep.include({ walletTransfer: null });
   });
 
   it("is done after the refund of an excess, and not before", async () => {
@@ -630,6 +692,27 @@ describe("getCheckoutSession", () => {
     expect(lab.world.looks, "missing checkouts are not cached").to.equal(2);
   });
 
+  it("takes an option by its network and token, each of 1 to 40 characters", async () => {
+    await open();
+    lab.world.choiceRefusal = new OptionLimitReached("Full.");
+    const [long, tooLong] = ["x".repeat(40), "x".repeat(41)];
+    for (const [network, tokenSymbol, status] of [
+      ["tron", "USDT", 409],
+      [long, long, 409],
+      ["", "USDT", 400],
+      ["tron", "", 400],
+      [tooLong, "USDT", 400],
+      ["tron", tooLong, 400],
+    ] as const) {
+      const answer = await fetch(`${lab.url}${path}/option`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ network, tokenSymbol }),
+      });
+      expect(answer.status, `${network} ${tokenSymbol}`).to.equal(status);
+    }
+  });
+
   it("refuses unknown query parameters", async () => {
     await open();
     expect((await lab.get(`${path}?nonsense=1`)).status).to.equal(400);
@@ -672,7 +755,107 @@ describe("the state of a checkout", () => {
       expect(of({ status }, [inReview]), status).to.equal("in_review");
       expect(of({ status }, [late]), status).to.equal("late_review");
       expect(of({ status, exception: "late" }, [inReview]), status).to.equal("late_review");
+      expect(of({ status }, [late, inReview]), status).to.equal("late_review");
     }
+  });
+
+  it("is unknown once blocks or polls are late by more than ten of both, of a fast network by more than a minute", () => {
+    const slow = { ...network, blockTimeMs: 12_000, pollMs: 1_000 };
+    const fast = { ...network, blockTimeMs: 3_000, pollMs: 1_000 };
+    const stateAfter = (pace: typeof network, progress: Partial<NetworkState>) =>
+      stateOf(
+        {
+          invoice: { ...anInvoice("ethereum"), expiresAt: now + 1, exception: "none" },
+          payments: [],
+          submitted: [],
+          network: pace,
+          networkState: { ...aState("ethereum", now), ...progress },
+          isAccepted: true,
+        },
+        now,
+      );
+    for (const [pace, lagMs] of [
+      [slow, 130_000],
+      [fast, minute],
+    ] as const) {
+      for (const read of ["scannedAt", "tipTime"] as const) {
+        expect(stateAfter(pace, { [read]: now - lagMs }), read).to.equal("awaiting");
+        expect(stateAfter(pace, { [read]: now - lagMs - 1 }), read).to.equal("cannot_check");
+      }
+      // Blocks of the test network come on command.
+      const test = { ...pace, isTest: true };
+      expect(stateAfter(test, { tipTime: 0 })).to.equal("awaiting");
+      expect(stateAfter(test, { scannedAt: now - lagMs - 1 })).to.equal("cannot_check");
+    }
+  });
+
+  it("names a refund as the next step only where nothing can be paid and the merchant decides nothing", () => {
+    const inputs = {
+      invoice: { ...anInvoice("ethereum"), expiresAt: now },
+      payments: [],
+      network,
+      networkState: null,
+      isAccepted: true,
+    };
+    const [requestable, rejected] = [{ canRequestRefund: true }, { isLeftToMerchant: true }];
+    const none = { canRequestRefund: false, isLeftToMerchant: false, refunds: [] };
+    const nextOf = (refunds: Partial<Parameters<typeof nextActionOf>[2]>, changes = {}) =>
+      Object.fromEntries(
+        checkoutStates.map((state) => [
+          state,
+          nextActionOf(state, { ...inputs, ...changes }, { ...none, ...refunds }, now - 1),
+        ]),
+      );
+    const busy = {
+      awaiting: "pay",
+      partly_paid: "pay",
+      cannot_check: "pay",
+      confirming: "wait",
+      in_review: "wait",
+      late_review: "wait",
+      canceled_review: "wait",
+      reverted: "wait",
+    };
+    const over = [
+      "paid",
+      "overpaid",
+      "paid_late",
+      "expired_unpaid",
+      "expired_partly_paid",
+      "canceled",
+    ];
+    const all = (action: string) => ({
+      ...busy,
+      ...Object.fromEntries(over.map((state) => [state, action])),
+    });
+    expect(nextOf(requestable)).to.deep.equal(all("request_refund"));
+    expect(nextOf(rejected)).to.deep.equal(all("contact_merchant"));
+    for (const status of ["requested", "sent"] as const) {
+      expect(nextOf({ refunds: [{ status: "rejected" }, { status }] }), status).to.deep.equal(
+        all("wait"),
+      );
+    }
+    const usual = {
+      ...all("contact_merchant"),
+      paid: "none",
+      paid_late: "none",
+      expired_unpaid: "request_new_link",
+    };
+    expect(nextOf({ refunds: [{ status: "rejected" }] })).to.deep.equal(usual);
+    expect(nextOf({}, { isAccepted: false })).to.deep.equal({
+      ...usual,
+      cannot_check: "contact_merchant",
+    });
+    expect(nextOf({ canRequestRefund: true }, { isAccepted: false })).to.include({
+      cannot_check: "contact_merchant",
+    });
+    const owed = { invoice: { ...inputs.invoice, owed: inUsdt("5.00") } };
+    expect(nextOf({}, owed)).to.deep.equal({ ...usual, expired_unpaid: "contact_merchant" });
+    // One refund was confirmed, and another one rejected.
+    const paid = { invoice: { ...inputs.invoice, status: "paid" } };
+    const returned = { refunds: [{ status: "confirmed" }, { status: "rejected" }] } as const;
+    expect(nextOf(returned, paid)).to.deep.equal(all("none"));
+    expect(nextOf(returned)).to.deep.equal(usual);
   });
 
   it("expects a payment on another network back for an hour, as its blocks are not looked at", () => {
@@ -708,6 +891,9 @@ describe("the state of a checkout", () => {
       [{ ...rejected, blockHeight: 900 }, false],
       [{ ...rejected, status: "reverted" }, false],
       [{ ...rejected, network: "tron" }, false],
+      // A part is left that was neither requested nor refunded.
+      [{ ...rejected, refundRequested: 10n, refunded: rejected.amount - 11n }, true],
+      [{ ...rejected, refundRequested: 10n, refunded: rejected.amount - 10n }, false],
     ] as const) {
       const expected = isComing ? "wait" : "contact_merchant";
       expect(next(payment, state), `${payment.status} on ${payment.network}`).to.equal(expected);
@@ -742,6 +928,7 @@ describe("the state of a checkout", () => {
       [[...amounts("5.00"), { ...inReview, status: "confirmed" as const }], part, true],
       [amounts("24.50").map((one) => ({ ...one, token: "USDC" })), [], false],
       [amounts("24.50").map((one) => ({ ...one, network: "tron" })), [], false],
+      [[...amounts("24.50"), { ...inReview, token: "USDC" }], [], false],
     ] as const) {
       const expected = isOther ? ["other_amount"] : [];
       expect(notices(payments, sums), String(payments[0]?.amount)).to.deep.equal(expected);
@@ -776,5 +963,21 @@ describe("the state of a checkout", () => {
       expect(noticesOf(inputs, state, now), state).to.deep.equal([]);
     }
     expect(noticesOf(inputs, "awaiting", now)).to.include("payment_reverted");
+  });
+
+  it("says that the payment was moved only once nothing can be paid any more", () => {
+    const moved = { ...inReview, status: "rejected", isMoved: true } as const;
+    const inputs = {
+      invoice: anInvoice("ethereum"),
+      payments: [moved, { ...moved, isMoved: false }],
+      submitted: [],
+      network,
+      networkState: null,
+      isAccepted: true,
+    };
+    const told = checkoutStates.filter((state) =>
+      noticesOf(inputs, state, now).includes("payment_moved"),
+    );
+    expect(told).to.deep.equal(["expired_unpaid", "canceled"]);
   });
 });

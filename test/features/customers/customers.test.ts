@@ -12,7 +12,8 @@ import {
   type TestApp,
 } from "../../support/app.ts";
 import { colleague, keyOf, walk } from "../../support/roles-fixture.ts";
-import { eachStore, testsAll } from "../../support/store/stores.ts";
+import type { Id } from "../../../src/kernel/id.ts";
+import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import { placeOf, type FieldFault } from "../../api/problem.ts";
 
 const many = testsAll ? 250 : 50;
@@ -141,6 +142,12 @@ eachStore("the customers API", (store) => {
       "/metadata",
       "/name",
     ]);
+    // As a program passes fields that it does not have.
+    const id = made.body["id"] as Id<"customer">;
+    const given = { name: undefined, email: "b@example.com" };
+    const owner = ada.organizationId as Id<"organization">;
+    const row = await app.app.customers.update(testContext, owner, id, given, () => undefined);
+    expect(row).to.include({ name: "Ada", email: "b@example.com", externalId: "c-2" });
   });
 
   it("changes only the version that was read, with If-Match", async () => {

@@ -64,4 +64,40 @@ eachStore("Taking a hold", (store) => {
     for (const plan of plans) expect(plan).to.include("SubPlan");
     for (const plan of plans) expect(plan).not.to.match(/Seq Scan on holds|Join|holds_ending/);
   });
+
+  it("leaves an amount to another transaction that has taken it since the search", async () => {
+    const db = await store.open();
+    const shop = await openShop(db, "tron");
+    const deps = { ids: shop.ids, randomBytes: systemRandom };
+    const { organizationId } = shop;
+    const place = { organizationId, network: "tron", address: "1".repeat(40), token: "USDT" };
+    const price = 10n ** 8n;
+    const requestOf = (...candidates: readonly bigint[]) => ({
+      invoiceId: shop.ids.next("invoice", shop.now()),
+      search: { ...searchAmount(place, price, 6, null, systemRandom), candidates },
+      leastOf: (amount: bigint) => amount,
+      startsAt: shop.now(),
+      endsAt: shop.now() + 1,
+    });
+    await db.write(testContext, async (tx) => {
+      const taken = [price, price + 100n];
+      expect(await holdAmounts(tx, deps, [requestOf(price)])).to.deep.equal([price]);
+      expect(await holdAmounts(tx, deps, [requestOf(price + 100n)])).to.deep.equal([price + 100n]);
+      // As a search that was answered before these were stored.
+      const early: Tx = {
+        ...tx,
+        answers: <A>(_question: unknown, searches: readonly object[]) =>
+          Promise.resolve(searches.map(() => ({ isNearHeld: false, taken: new Set() }) as A)),
+      };
+      const requests = taken.map((amount) => requestOf(amount));
+      const held = await holdAmounts(early, deps, requests);
+      for (const amount of held) expect([...taken, null]).not.to.include(amount);
+      const rows = await tx.find(holds, "ORDER BY id");
+      const stored = rows.map(({ invoiceId, amount }) => [invoiceId, amount]);
+      expect(stored.slice(2)).to.have.deep.members(
+        requests.map(({ invoiceId }, index) => [invoiceId, held[index]]),
+      );
+      await tx.run("TRUNCATE holds");
+    });
+  });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { approvedMerchant, startApp, type Person, type TestApp } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
+import { events } from "../../../src/platform/events/table.ts";
 import { countRows } from "../../support/store/dump.ts";
 import { eachStore, takeTurns } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
@@ -160,6 +161,15 @@ eachStore("a payment link", (store) => {
       const { body } = await app.request("POST", `${path}/disable`, { key: shop.key });
       expect(body).to.include({ status: "disabled" });
     }
+    const told = await app.app.db.find(events, "WHERE object_id = $1 ORDER BY id", [
+      String(link["id"]),
+    ]);
+    expect(told.map(({ type, objectVersion }) => [type, objectVersion])).to.deep.equal([
+      ["payment_link.created", 1],
+      ["payment_link.disabled", 2],
+    ]);
+    const own = await app.request("GET", path, { key: shop.key });
+    expect(own.body).to.include({ id: link["id"], status: "disabled", objectVersion: 2 });
     for (const url of [link["url"], link["posterUrl"], `${app.url}/link/lnk_x`]) {
       const answer = await fetch(String(url));
       expect(answer.status).to.equal(404);

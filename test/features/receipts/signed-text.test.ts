@@ -63,7 +63,9 @@ describe("signed receipts and payment requests", () => {
     ]) {
       await refusal(text);
     }
-    expect(await refusal("a.".repeat(2) + "a".repeat(signedTextMax))).to.contain("not a signed");
+    const ofLength = (length: number) => "a.".repeat(2) + "a".repeat(length - 4);
+    expect(await refusal(ofLength(signedTextMax))).to.contain("The signature does not match");
+    expect(await refusal(ofLength(signedTextMax + 1))).to.contain("not a signed");
   });
 
   it("are refused if another instance or an unknown key signed them", async () => {

@@ -11,6 +11,12 @@ export const hostileReceipt = await signClaims(key, "receipt", {
   ...receiptClaims,
   merchantDisplayName: hostile,
 });
+/** A receipt of a test network, with two transactions. */
+export const testReceipt = await signClaims(key, "receipt", {
+  ...receiptClaims,
+  isTest: true,
+  transactionHashes: ["ab".repeat(32), "cd".repeat(32)],
+});
 const requestClaims = {
   iss: receiptClaims.iss,
   iat: receiptClaims.iat,

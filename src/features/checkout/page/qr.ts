@@ -1,4 +1,5 @@
 import encodeQR, { type ErrorCorrection } from "qr";
+import { setRecent } from "../../../kernel/recent.ts";
 
 /** Width of the light border that QR readers need, in modules. */
 const quietZoneModules = 4;
@@ -17,11 +18,7 @@ export function drawCode(text: string): string {
   const known = drawn.get(text);
   if (known !== undefined) return known;
   const svg = draw(text, text.length > shortMax ? "low" : "medium");
-  for (const oldest of drawn.keys()) {
-    if (drawn.size < rememberedMax) break;
-    drawn.delete(oldest);
-  }
-  drawn.set(text, svg);
+  setRecent(drawn, text, svg, rememberedMax);
   return svg;
 }
 

@@ -101,9 +101,7 @@ async function examineOne(
     else await conclude(deps, refund, await verdictOn(deps, refund, cursorHeight), guard);
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
-    if (!(error instanceof ProviderError)) {
-      deps.logger.error({ refund: refund.id, err: error }, "a refund could not be examined");
-    }
+    deps.logger.error({ refund: refund.id, err: error }, "a refund could not be examined");
     await conclude(deps, refund, "unread", guard);
   }
 }

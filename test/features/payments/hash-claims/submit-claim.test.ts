@@ -140,6 +140,37 @@ eachStore("The claim examiner", (store) => {
     );
   });
 
+  it("examines a refused claim from the start once its transaction is submitted again", async () => {
+    const { db } = app.app;
+    const row = await db.findOne(invoices, "WHERE id = $1", [invoiceId]);
+    const path = `/v1/checkout/${row?.checkoutId ?? ""}/transactions`;
+    const body = { transactionHash: "8".repeat(64) };
+    const submit = () => expectStatus(app.request("POST", path, { body }), 202);
+    const claims = () =>
+      db.find(paymentClaims, "WHERE transaction_hash = $1", [body.transactionHash]);
+    await submit();
+    const [first] = await claims();
+    await db.write(tester, (tx) =>
+      tx.update(
+        paymentClaims,
+        { state: "refused", reason: "unknown", attempts: 9, closedAt: app.clock.now() },
+        "WHERE id = $1",
+        [first?.id ?? ""],
+      ),
+    );
+    app.clock.advance(minute);
+    const since = app.clock.now();
+    await submit();
+    const [again, ...others] = await claims();
+    const { createdAt = 0 } = again ?? {};
+    expect(createdAt).to.be.at.least(since);
+    expect(again).to.deep.equal({ ...first, createdAt, nextAt: createdAt });
+    expect(others).to.deep.equal([]);
+    await db.write(tester, (tx) =>
+      tx.run("DELETE FROM payment_claims WHERE id = $1", [first?.id ?? ""]),
+    );
+  });
+
   it("confirms a payment that is accepted long after it had its confirmations", async () => {
     await sandbox().mine(tester, 50);
     await look();

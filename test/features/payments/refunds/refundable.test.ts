@@ -101,14 +101,47 @@ describe("A payment that is refunded", () => {
     expect([surplus, surplusInTime]).to.deep.equal([0n, 6n]);
   });
 
+  it("has reserved what is requested, until that is rejected", async () => {
+    const saved: unknown[] = [];
+    const tx = {
+      update: (_table: unknown, to: object, _where: string, [id]: readonly string[]) =>
+        Promise.resolve(void saved.push([id, to])),
+    };
+    const found = {
+      payment: paymentWith({ refundRequested: 3n, refunded: 1n }),
+    } as RefundablePayment;
+    const ledger = makeRefundLedger({} as never);
+    await ledger.request(tx as never, found, 4n);
+    await ledger.cancel(tx as never, found, 2n);
+    expect(saved).to.deep.equal([
+      ["pay_1", { refundRequested: 7n, refunded: 1n }],
+      ["pay_1", { refundRequested: 1n, refunded: 1n }],
+    ]);
+  });
+
+  it("is found by the operator, whoever has it", async () => {
+    const row = paymentWith();
+    const ledgerOf = (found: PaymentRow | null) =>
+      makeRefundLedger({ db: { findOne: () => Promise.resolve(found) } } as never);
+    expect(await ledgerOf(row).find("pay_1")).to.equal(row);
+    expect((await refusal(ledgerOf(null).find("pay_1"))).code).to.equal("not_found");
+  });
+
   it("is none that another feature manages", async () => {
     expect((await refusal(locked("paid", {}, {}, "billing"))).code).to.equal("managed_by_billing");
   });
 });
 
-describe("A sent refund that nothing proves", () => {
-  /** Takes 4 units of a sent refund back. Returns whether they are requested again, and what is stored. */
-  async function takenBack(surplus: bigint, changes: Changes, disposition = "unmatched") {
+describe("A refund that is sent", () => {
+  type Ledger = ReturnType<typeof makeRefundLedger>;
+
+  /** Does something to a refund of 4 units of a payment. Returns its result, and what is stored. */
+  async function after(
+    act: (ledger: Ledger, tx: never, found: RefundablePayment) => Promise<unknown>,
+    surplus: bigint,
+    changes: Changes,
+    disposition = "unmatched",
+  ) {
     const saved: unknown[] = [];
     const assigned: unknown[] = [];
     const settled: unknown[] = [];
@@ -136,13 +169,34 @@ describe("A sent refund that nothing proves", () => {
       stored: [payment],
     };
     const ledger = makeRefundLedger({ invoices } as never);
-    const unproved = found as unknown as RefundablePayment;
-    const isRequested = await ledger.takeBack(tx as never, unproved, 4n, 0);
+    const result = await act(ledger, tx as never, found as unknown as RefundablePayment);
     expect(settled).to.have.length(1);
-    return { isRequested, saved, assigned };
+    return { result, saved, assigned };
   }
 
-  it("is requested again if the surplus covers it with the payment's other refunds", async () => {
+  /** Takes a sent refund back. Returns whether it is requested again, and what is stored. */
+  async function takenBack(...given: readonly [bigint, Changes, string?]) {
+    const { result, ...stored } = await after(
+      (ledger, tx, found) => ledger.takeBack(tx, found, 4n, 0),
+      ...given,
+    );
+    return { isRequested: result, ...stored };
+  }
+
+  it("moves its amount from what is requested to what was refunded, and back if it was not sent", async () => {
+    const send = (ledger: Ledger, tx: never, found: RefundablePayment) =>
+      ledger.send(tx, found, 4n, 0);
+    const requested = { refundRequested: 5n, refunded: 2n };
+    const rejected = await after(send, 10n, { ...requested, status: "rejected" });
+    expect(rejected.saved).to.deep.equal([{ refundRequested: 1n, refunded: 6n }]);
+    const canceled = await after((ledger, tx, found) => ledger.cancelSent(tx, found, 4n, 0), 10n, {
+      refundRequested: 1n,
+      refunded: 6n,
+    });
+    expect(canceled.saved).to.deep.equal([{ refundRequested: 1n, refunded: 2n }]);
+  });
+
+  it("is requested again if nothing proves it, and the surplus covers it with the payment's other refunds", async () => {
     const again = (refundRequested: bigint, refunded: bigint) => ({
       isRequested: true,
       saved: [{ refundRequested, refunded }],

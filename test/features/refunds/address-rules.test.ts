@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import { readRefundAddress } from "../../../src/features/refunds/payer/address-rules.ts";
+import type { Reader } from "../../../src/platform/database/index.ts";
+import { refusal } from "../../support/invoice-services-fixture.ts";
+import { testNetworks } from "../../support/merchants.ts";
+
+const networks = testNetworks("ethereum", "bsc", "tron");
+const [ethereum] = networks.values();
+const [payer, paidTo, own, foreign] = ["1", "2", "3", "4"].map((digit) => digit.repeat(40));
+
+/** A reader that knows a wallet of the merchant, and one of another organization. */
+const reader = {
+  dialect: "sqlite",
+  all: () =>
+    Promise.resolve([
+      { address: own, owner: "org_1" },
+      { address: foreign, owner: "org_2" },
+    ]),
+} as unknown as Reader;
+
+function read(text: string): Promise<string> {
+  if (ethereum === undefined || paidTo === undefined) throw new Error("there is no network");
+  return readRefundAddress(reader, networks, ethereum, "org_1", { text, paidTo });
+}
+
+describe("The address of a refund", () => {
+  it("is one of the payer, even if another merchant has it", async () => {
+    for (const address of [payer, foreign]) {
+      expect(await read(`0x${String(address)}`)).to.equal(address);
+    }
+  });
+
+  it("is not one that the merchant was paid to, or has in a wallet, nor a contract or the zero address", async () => {
+    const contracts = ["ethereum", "bsc"].map((id) => networks.get(id)?.tokens[0]?.contract);
+    expect(new Set(contracts).size).to.equal(2);
+    for (const address of [paidTo, own, ...contracts, "0".repeat(40)]) {
+      const { code } = await refusal(read(`0x${String(address)}`));
+      expect(code, String(address)).to.equal("refund_address_refused");
+    }
+  });
+
+  for (const [what, text, code, words] of [
+    ["a private key", "ab".repeat(32), "secret", "private key"],
+    [
+      "an address of another network",
+      "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
+      "wrong_network",
+      "another network",
+    ],
+    ["a mistyped address", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed", "checksum", ""],
+    ["something else", "nobody", "malformed", ""],
+  ] as const) {
+    it(`is not ${what}, which the refusal does not repeat`, async () => {
+      const problem = await refusal(read(text));
+      expect(problem.status).to.equal(400);
+      const [fault] = problem.errors;
+      expect(fault).to.include({ pointer: "/address", code });
+      expect(fault?.message).to.contain(words).and.not.to.contain(text);
+      expect(fault?.message.includes("another network")).to.equal(code === "wrong_network");
+    });
+  }
+});
