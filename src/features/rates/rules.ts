@@ -34,7 +34,7 @@ export const unknownPair: PairState = {
 };
 
 /** An earlier second reading is probably the same cached response and confirms nothing. */
-export const confirmAfterMs = 10 * second;
+const confirmAfterMs = 10 * second;
 /** How often the worker checks whether a source is due, in milliseconds. */
 export const lookEveryMs = 10 * second;
 /** Tolerated clock difference between processes; quotes further in the future are ignored. */
@@ -80,7 +80,7 @@ export function combine(
     ({ source, rate }) => `${source}: ${formatRate(rate)} is far from the others`,
   );
   const problem = [...faults, ...notes].join("; ");
-  if (far.length > 0 && (given.length - far.length) * 2 <= given.length) {
+  if ((given.length - far.length) * 2 <= given.length) {
     return { reading: null, problem: `${problem}; the sources disagree` };
   }
   const near = given.filter((one) => !far.includes(one));

@@ -28,6 +28,8 @@ describe("till chain", function () {
     const audit = await store.json(["chain", "audit", "--network", "sandbox"]);
     expect(audit).to.deep.include({ isComplete: true, gaps: [], blocksUnread: 0 });
 
+    const later = await store.json(["chain", "audit", "--network", "sandbox", "--from", "2"]);
+    expect(later).to.include({ fromBlockNumber: 2 });
     const beyond = await store.till(["chain", "audit", ...range.slice(0, -1), String(tip + 5)]);
     expect(beyond.code).to.equal(1);
     expect(beyond.stderr).to.include(`${String(tip + 1)}–${String(tip + 5)}`);

@@ -260,9 +260,20 @@ describe("till sandbox", function () {
       await store.json(["sandbox", "mine"]);
       const moved = await store.till(["sandbox", "reorg", "1042"]);
       expect(moved.stdout).to.match(/^Transactions +come again: 0x/m);
+      expect(moved.stderr).to.include("till sandbox mine 3 includes the transactions again");
       await store.json(["sandbox", "mine"]);
       const lost = await store.till(["sandbox", "reorg", "1042", "--drop"]);
       expect(lost.stdout).to.match(/^Transactions +lost: 0x/m);
+      const empty = await store.till(["sandbox", "reorg", "--blocks", "1"]);
+      expect(empty.stdout).not.to.include("Transactions");
+      expect(empty.stderr).to.include("these blocks had no transfer");
+      const next = async (...command: string[]) =>
+        (await store.till(["sandbox", ...command])).stderr;
+      expect(await next("fail", id)).to.include("nothing comes of it");
+      expect(await next("lie", id)).to.include("till sandbox heal takes the payment back");
+      expect(await next("heal")).to.include("payments that waited are verified");
+      const { until: end } = (await store.json(["sandbox", "stall", "0"])) as { until: string };
+      expect(Date.parse(end)).to.be.at.most(Date.now());
     });
   });
 

@@ -1,5 +1,8 @@
 // The sort orders of the list of payments over HTTP, on both databases, for a merchant and for the platform.
 import { expect } from "chai";
+import type { PaymentFilters } from "../../../src/features/payments/filters.ts";
+import { listPayments } from "../../../src/features/payments/listing.ts";
+import { examinedMax } from "../../../src/platform/database/query/facets.ts";
 import { pointersOf } from "../../api/problem.ts";
 import type { Answer } from "../../support/app.ts";
 import { platformKey } from "../../support/platform.ts";
@@ -138,5 +141,64 @@ eachStore("The list of payments", (store) => {
     ] as readonly Record<string, string>[]) {
       expect(found(await ask(query, other)), JSON.stringify(query)).to.have.length(1);
     }
+  });
+});
+
+describe("A page of payments", () => {
+  /** Lists payments of an organization in a store where a sender has sent some transfers. Returns the statements. */
+  async function statements(filters: PaymentFilters, transfers = 1) {
+    const asked: string[] = [];
+    const reader = {
+      dialect: "sqlite",
+      all(sql: string, values: readonly unknown[]) {
+        asked.push(`${sql} -- ${JSON.stringify(values)}`);
+        const isSender = sql.includes("FROM transfers WHERE");
+        return Promise.resolve(
+          Array.from({ length: isSender ? transfers : 0 }, (_, place) => ({
+            id: `trf_${String(place)}`,
+          })),
+        );
+      },
+      find: () => Promise.resolve([]),
+    };
+    const page = { limit: 10, fetch: 11, after: null, list: "payments", fingerprint: "" };
+    await listPayments(reader as never, { organizationId: "org_1", ...filters }, page);
+    return asked;
+  }
+  const some = (asked: readonly string[], words: string) =>
+    asked.some((statement) => statement.includes(words));
+
+  it("is read along the index of statuses, networks and tokens where no other one fits", async () => {
+    const cases: readonly (readonly [PaymentFilters, isFaceted: boolean])[] = [
+      [{}, false],
+      [{ status: ["confirmed"] }, true],
+      [{ network: "base" }, true],
+      [{ tokenSymbol: "USDT" }, true],
+      [{ invoiceId: "inv_1" }, false],
+      [{ invoiceId: "inv_1", network: "base", tokenSymbol: "USDT", status: ["review"] }, false],
+      [{ sort: "blockTime" }, true],
+    ];
+    for (const [filters, isFaceted] of cases) {
+      const isFound = some(await statements(filters), "WITH RECURSIVE seen (upper, facet)");
+      expect(isFound, JSON.stringify(filters)).to.equal(isFaceted);
+    }
+  });
+
+  it("looks up a sender's payments if the sender has few transfers, and otherwise checks those in order", async () => {
+    const few = await statements({ fromAddress: "aa" }, examinedMax);
+    expect(few[0]).to.include(`LIMIT ${String(examinedMax + 1)}`);
+    expect(some(few, "FROM payments WHERE transfer_id IN")).to.equal(true);
+    expect(some(few, "its.from_address")).to.equal(false);
+    const many = await statements({ fromAddress: "aa" }, examinedMax + 1);
+    expect(some(many, "FROM payments WHERE transfer_id IN")).to.equal(false);
+    expect(some(many, "its.from_address")).to.equal(true);
+  });
+
+  it("looks up the payments of a time of creation only if another order needs it", async () => {
+    const lookedUp = async (filters: PaymentFilters) =>
+      some(await statements(filters), `,${String(examinedMax + 1)},`);
+    expect(await lookedUp({ createdFrom: 1 })).to.equal(false);
+    expect(await lookedUp({ sort: "blockTime" })).to.equal(false);
+    expect(await lookedUp({ sort: "blockTime", createdFrom: 1 })).to.equal(true);
   });
 });

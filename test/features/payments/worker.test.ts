@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { makeWatchWorkers } from "../../../src/features/payments/worker.ts";
+import { second } from "../../../src/kernel/clock.ts";
 
 interface Given {
   /** The fencing token of the lease; null if another process holds it. */
@@ -39,8 +40,8 @@ function openWorker(isMonitored = true) {
     db: { findOne: () => Promise.resolve(given.isReached ? { tipHeight: 9 } : null) },
     clock: { now: () => 5 },
     leases: {
-      acquire: (name: string) => {
-        expect(name).to.equal("watch base");
+      acquire: (name: string, milliseconds: number) => {
+        expect([name, milliseconds]).to.deep.equal(["watch base", 20 * second]);
         return Promise.resolve(given.token === null ? null : { token: given.token });
       },
     },

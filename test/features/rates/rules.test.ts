@@ -4,7 +4,6 @@ import { ratio, readRatio } from "../../../src/kernel/money/ratio.ts";
 import {
   afterCheck,
   combine,
-  confirmAfterMs,
   differs,
   isFresh,
   median,
@@ -77,10 +76,10 @@ describe("a rate jump", () => {
     const jumped = check(first, "1.30", at + 60_000);
     expect(rateOf(jumped)).to.equal("1.08");
     expect(jumped.problem).to.include("a jump from 1.08 to 1.3");
-    const sooner = check(jumped, "1.30", at + 60_000 + confirmAfterMs - 1);
+    const sooner = check(jumped, "1.30", at + 69_999);
     expect(rateOf(sooner)).to.equal("1.08");
     expect(sooner.pending?.at).to.equal(at + 60_000);
-    const confirmed = check(sooner, "1.31", at + 60_000 + confirmAfterMs);
+    const confirmed = check(sooner, "1.31", at + 70_000);
     expect(rateOf(confirmed)).to.equal("1.31");
     expect(confirmed).to.include({ pending: null, problem: null });
   });

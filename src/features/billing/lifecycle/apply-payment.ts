@@ -44,8 +44,6 @@ export function makePaymentApplication(deps: {
     const owners = await ownersOf(tx, rows);
     if (owners.length === 0) return;
     const touched = new Set<Id<"subscription">>();
-    // Of the collection invoices, only these are locked.
-    const settled = new Set(rows.map(({ id }) => id));
     const locked = await lockPlatformInvoices(tx, owners);
     const allCollected = await readCollectionInvoices(tx, owners);
     const allLines = await linesOf(tx, owners);
@@ -55,14 +53,9 @@ export function makePaymentApplication(deps: {
       const lines = allLines.get(invoice.id) ?? [];
       const stands = await settleStatus(tx, announcer, at, invoice, lines, confirmed);
       await creditSurplus(tx, at, stands, rows, confirmed);
-      // A reorganization may have reopened the checkout of a void invoice that was paid.
-      if (stands.status === "void") {
-        await collectionInvoices.withdraw(
-          tx,
-          at,
-          came.filter(({ id }) => settled.has(id)),
-        );
-      }
+      // A reorganization may have reopened the checkout of a void invoice that was paid. Its other collection invoices are
+      // paid or were withdrawn, which stays so: only those of `rows` are locked.
+      if (stands.status === "void") await collectionInvoices.withdraw(tx, at, came);
       touched.add(invoice.subscriptionId);
     }
     for (const locked of await subscriptionsAfterPayment(tx, [...touched])) {

@@ -12,7 +12,7 @@ export interface RejectedFacts {
   readonly transfers: ReadonlyMap<Id<"transfer">, TransferFacts>;
   /** Every payment of these transfers, of any invoice. */
   readonly claiming: ReadonlyMap<Id<"transfer">, readonly PaymentRow[]>;
-  /** The payments by submitted hashes that the merchant accepted before they were rejected. */
+  /** The payments that the merchant accepted before they were rejected. */
   readonly accepted: ReadonlySet<Id<"payment">>;
 }
 
@@ -114,25 +114,21 @@ export async function readRejectedFacts(
   return {
     transfers: await transfersById(reader, transferIds),
     claiming: groupBy(claiming, ({ transferId }) => transferId),
-    accepted: await acceptedAmong(reader, claiming),
+    accepted: await acceptedOf(reader, transferIds),
   };
 }
 
 const noFacts: RejectedFacts = { transfers: new Map(), claiming: new Map(), accepted: new Set() };
 
-/** Returns the payments by submitted hashes that the merchant accepted. */
-async function acceptedAmong(
+/** Returns the payments of transfers that the merchant accepted. */
+async function acceptedOf(
   reader: Reader,
-  claiming: readonly PaymentRow[],
+  transferIds: readonly Id<"transfer">[],
 ): Promise<ReadonlySet<Id<"payment">>> {
-  const submitted = claiming.filter(
-    ({ status, rule }) => status === "rejected" && rule === "submitted_hash",
-  );
-  if (submitted.length === 0) return noFacts.accepted;
   const rows = await reader.all<{ paymentId: Id<"payment"> | null }>(
     `SELECT payment_id AS "paymentId" FROM transfer_decisions
      WHERE decision = 'accepted' AND transfer_id IN ${listed(reader.dialect, 1)}`,
-    [JSON.stringify(submitted.map(({ transferId }) => transferId))],
+    [JSON.stringify(transferIds)],
   );
   return new Set(rows.flatMap(({ paymentId }) => paymentId ?? []));
 }

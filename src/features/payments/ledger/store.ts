@@ -90,7 +90,7 @@ export async function putOnChain(
 }
 
 export async function insertTransfers(tx: Tx, rows: readonly TransferRow[]): Promise<void> {
-  if (rows.length > 0) await tx.insertMany(transfers, rows);
+  await tx.insertMany(transfers, rows);
 }
 
 /** Marks transfers at or below a final block as final. */
@@ -181,7 +181,7 @@ export function lockPayments(tx: Tx, invoiceIds: readonly Id<"invoice">[]): Prom
 }
 
 export async function insertPayments(tx: Tx, rows: readonly PaymentRow[]): Promise<void> {
-  if (rows.length > 0) await tx.insertMany(payments, rows);
+  await tx.insertMany(payments, rows);
 }
 
 /** Writes the changeable columns of payments. */

@@ -117,7 +117,6 @@ function judge(
 ): void {
   const times = [...votes.values()];
   const time = times.find((one) => times.filter((other) => other === one).length >= needed);
-  const isDisputed = new Set(times).size > 1;
   if (time !== undefined) {
     agreed.set(hash, { height, time });
     for (const [provider, reported] of votes) {
@@ -132,7 +131,7 @@ function judge(
     return;
   }
   const [first, second] = [...votes];
-  if (!isDisputed || first === undefined || second === undefined) return;
+  if (first === undefined || second === undefined) return;
   alarms.raise(
     "block_time_disputed",
     second[0],

@@ -20,6 +20,8 @@ export type FinalityCheck = Bound<typeof methods>;
 const onlyMs = 30 * second;
 /** The same for one of several providers, while no other confirms the change. */
 const aloneMs = 2 * minute;
+/** The end of the alarm's message while a change is not confirmed. The process that reads next may be another one. */
+const unconfirmed = "; it will be asked again";
 
 interface Deps {
   readonly db: Reader;
@@ -32,16 +34,12 @@ interface Deps {
   readonly alarms: ChainAlarms;
 }
 
-type State = Deps & {
-  since: Instant | null;
-  /** The subject of the alarm about a change that is not confirmed yet. */
-  waiting: string | null;
-};
+type State = Deps & { since: Instant | null };
 
 const methods = { changedSince };
 
 export function makeFinalityCheck(deps: Deps): FinalityCheck {
-  const self: State = { ...deps, since: null, waiting: null };
+  const self: State = { ...deps, since: null };
   return bind(self, methods);
 }
 
@@ -60,8 +58,7 @@ async function changedSince(
   if (found === null || found.reported === found.ours.hash) {
     self.since = null;
     alarms.clear("final_block_changed", client.provider);
-    if (self.waiting !== null) alarms.clear("final_block_changed", self.waiting);
-    self.waiting = null;
+    endUnconfirmed(alarms);
     return null;
   }
   const { ours, reported } = found;
@@ -77,11 +74,10 @@ async function changedSince(
   const isConfirmed = others.includes(reported);
   const waitMs = providers.length > 1 ? aloneMs : onlyMs;
   if (!isConfirmed && clock.now() - self.since < waitMs) {
-    self.waiting = subject;
-    raise(self, subject, `${client.provider} says that ${what}; it will be asked again`, ours);
-    throw new AnswerDropped(`${client.provider} says that ${what}`);
+    const message = `${client.provider} says that ${what}`;
+    raise(self, subject, `${message}${unconfirmed}`, ours);
+    throw new AnswerDropped(message);
   }
-  self.waiting = null;
   raise(
     self,
     subject,
@@ -157,6 +153,14 @@ async function newestAgreed(self: State, state: NetworkStateRow): Promise<Head> 
       `blocks that were kept, from ${String(kept.at(-1)?.height)} to ${String(state.cursorHeight)}. ` +
       "Correct the network's provider.",
   );
+}
+
+/** Ends the alarms about changes that were not confirmed. Those about replaced blocks stay until they are acknowledged. */
+function endUnconfirmed(alarms: ChainAlarms): void {
+  for (const { kind, subject, message } of alarms.open()) {
+    if (kind === "final_block_changed" && message.endsWith(unconfirmed))
+      alarms.clear(kind, subject);
+  }
 }
 
 function raise(

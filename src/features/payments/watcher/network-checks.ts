@@ -116,8 +116,6 @@ export function makeTokenCheck(deps: CheckDependencies): () => Promise<readonly 
 export interface TipCheck {
   /** Throws AnswerDropped if the provider is behind. A chain that stays shorter is accepted and raises an alarm. */
   assertNotBehind(state: NetworkStateRow, height: number): void;
-  /** Forgets since when the chain is shorter: the cursor was set back. */
-  reset(): void;
 }
 
 export function makeTipCheck({ clock, network, client, alarms }: CheckDependencies): TipCheck {
@@ -144,9 +142,6 @@ export function makeTipCheck({ clock, network, client, alarms }: CheckDependenci
         "the chain is shorter than before, and is read again from its new end",
         { network: network.id, tipHeight: state.tipHeight, height },
       );
-    },
-    reset() {
-      shorterSince = null;
     },
   };
 }

@@ -277,8 +277,8 @@ async function compareAgainLater(self: State, guard: Guard): Promise<void> {
     .map(({ subject }) => subject)
     .sort();
   const later = subjects.filter((subject) => subject > self.lastAgain);
-  const asked = [...later, ...subjects].slice(0, Math.min(againMax, subjects.length));
-  for (const subject of new Set(asked)) {
+  const asked = [...new Set([...later, ...subjects])].slice(0, againMax);
+  for (const subject of asked) {
     if (!pace.isWithin()) return;
     self.lastAgain = subject;
     const range = rangeOf(subject) ?? (await blockOf(reader.client, subject));

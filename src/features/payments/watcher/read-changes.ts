@@ -23,7 +23,12 @@ import type { Invoices } from "../ledger/invoices-port.ts";
 import { revocableTransfers, transfersOfTransactions } from "../ledger/store.ts";
 import type { TransferRow } from "../table.ts";
 import { isStillThere } from "./receipt-verifier.ts";
-import { compareWindow, type TimedLog, type WindowDifference } from "../ledger/chain-diff.ts";
+import {
+  compareWindow,
+  isSame,
+  type TimedLog,
+  type WindowDifference,
+} from "../ledger/chain-diff.ts";
 
 /** The result of a scan compared with the stored transfers. */
 export interface ChainChanges {
@@ -82,7 +87,7 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
     provider,
     known,
     difference,
-    hasRevocable: revocable.length + difference.fresh.length + difference.moved.length > 0,
+    hasRevocable: revocable.length > 0 || !isSame(difference),
   };
 }
 

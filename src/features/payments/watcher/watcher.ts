@@ -199,7 +199,6 @@ function makeChangeReader(
     const base = await finality.changedSince(state, heads);
     if (base !== null) {
       await recorder.goBack(guard, state, base, heads.latest.height);
-      tip.reset();
       return null;
     }
     tip.assertNotBehind(state, heads.latest.height);

@@ -70,6 +70,9 @@ eachStore("A payment that is moved to another invoice", (store) => {
       const transfer = await desk.counter.get(desk.merchant, path);
       const decisions = (transfer["decisions"] as Json[]).map(({ decision }) => decision);
       expect(decisions).to.have.members(["reversed", "allocated"]);
+      const logged = "/audit-logs?action=transfer.allocated";
+      const [entry] = await desk.counter.list(desk.merchant, logged);
+      expect(entry).to.include({ targetId: transfer["id"] });
       const again = await move(part, second["id"]);
       expect([again.status, again.body["code"]]).to.deep.equal([409, "payment_not_counted"]);
       expect(again.body["detail"]).to.include(String(transfer["id"]));

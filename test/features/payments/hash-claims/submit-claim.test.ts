@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { invoices } from "../../../../src/features/invoices/table.ts";
+import { TooManyClaims } from "../../../../src/features/payments/errors.ts";
+import { makeHashClaims } from "../../../../src/features/payments/hash-claims/submit-claim.ts";
 import { presentClaim } from "../../../../src/features/payments/inbox/present-transfer.ts";
-import { paymentClaims, payments } from "../../../../src/features/payments/table.ts";
+import { paymentClaims, payments, type ClaimRow } from "../../../../src/features/payments/table.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { minute } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
@@ -188,5 +190,108 @@ eachStore("The claim examiner", (store) => {
     expect(await listed()).to.deep.equal([["review", "counted"]]);
     await look();
     expect((await opened()).map(({ status }) => status)).to.deep.equal(["confirmed"]);
+  });
+});
+
+describe("The submission of a transaction", () => {
+  const invoice = { id: "inv_1", organizationId: "org_1", network: "base" } as const;
+
+  interface Stored {
+    /** The claim of the same transaction. */
+    readonly known?: Partial<ClaimRow> | null;
+    /** The number of open claims of the invoice, and the oldest one whose transaction no provider knows. */
+    readonly open?: number;
+    readonly unknown?: Partial<ClaimRow> | null;
+    readonly isClosed?: boolean;
+  }
+
+  /** Submits a transaction for an invoice on the network base. Returns what is done, in order. */
+  async function submit({ known = null, open = 0, unknown = null, isClosed = false }: Stored) {
+    const did: unknown[] = [];
+    const tx = {
+      findOne: (_table: unknown, sql: string) =>
+        Promise.resolve(sql.includes("ORDER BY") ? unknown : known),
+      all: () => Promise.resolve(Array.from({ length: open }, () => ({}))),
+      update(_table: unknown, { state, network, reason }: Partial<ClaimRow>) {
+        did.push(["update", state, network, reason]);
+        return Promise.resolve(isClosed ? 0 : 1);
+      },
+      insert(_table: unknown, { state, network, transactionHash }: ClaimRow) {
+        did.push(["insert", state, network, transactionHash]);
+        return Promise.resolve();
+      },
+      afterCommit: (act: () => void) => {
+        act();
+      },
+    };
+    const claims = makeHashClaims({
+      clock: { now: () => minute },
+      ids: { next: () => "clm_1" },
+      journal: {
+        record: (_tx: unknown, _at: unknown, { action }: Readonly<Record<string, unknown>>) =>
+          did.push(action),
+      },
+      invoices: { lockTerms: () => Promise.resolve(void did.push("lock")) },
+      wake: (network: string) => did.push(`wake ${network}`),
+    } as never);
+    await claims.submit(tx as never, invoice, "aa").catch((error: unknown) => {
+      expect(error).to.be.instanceOf(TooManyClaims);
+      did.push("refused");
+    });
+    return did;
+  }
+
+  const submitted = ["invoice.transaction_submitted", "wake base"];
+  const insert = ["insert", "waiting", "base", "aa"];
+
+  it("locks the invoice, stores the claim and wakes the worker of its network", async () => {
+    expect(await submit({})).to.deep.equal(["lock", insert, ...submitted]);
+    expect(await submit({ open: 4 })).to.deep.equal(["lock", insert, ...submitted]);
+  });
+
+  it("changes nothing about a claim that waits on the same network, or was decided", async () => {
+    for (const known of [
+      { state: "waiting", network: "base" },
+      { state: "credited", network: "tron" },
+      { state: "review", network: "base" },
+    ] as const) {
+      expect(await submit({ known, open: 5 }), known.state).to.deep.equal(["lock"]);
+    }
+  });
+
+  it("moves a claim that waits on another network, where the search begins at once", async () => {
+    const known = { state: "waiting", network: "tron", reason: "unknown" } as const;
+    expect(await submit({ known, open: 5 })).to.deep.equal([
+      "lock",
+      ["update", undefined, "base", null],
+      "wake base",
+    ]);
+  });
+
+  it("opens a refused claim again", async () => {
+    const known = { state: "refused", network: "base", reason: "unknown" } as const;
+    expect(await submit({ known })).to.deep.equal([
+      "lock",
+      ["update", "waiting", "base", null],
+      ...submitted,
+    ]);
+  });
+
+  it("takes the place of the oldest unknown one if five are open, and is refused without such a one", async () => {
+    const unknown = { state: "waiting", network: "tron" } as const;
+    const displaced = ["update", "refused", "tron", "displaced"];
+    expect(await submit({ open: 5, unknown })).to.deep.equal([
+      "lock",
+      displaced,
+      insert,
+      ...submitted,
+    ]);
+    expect(await submit({ open: 5 })).to.deep.equal(["lock", "refused"]);
+    // It was closed meanwhile.
+    expect(await submit({ open: 5, unknown, isClosed: true })).to.deep.equal([
+      "lock",
+      displaced,
+      "refused",
+    ]);
   });
 });

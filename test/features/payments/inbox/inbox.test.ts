@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Id } from "../../../../src/kernel/id.ts";
+import { watchWorkerName } from "../../../../src/features/payments/index.ts";
 import { paymentClaims, payments, transfers } from "../../../../src/features/payments/table.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { expectStatus, type Answer } from "../../../support/app.ts";
@@ -143,7 +144,9 @@ eachStore("A transfer that matches no invoice", (store) => {
   it("pays an invoice when it is allocated, and is confirmed like any other transfer", async () => {
     const one = await counter.issue(merchant);
     const found = await unmatched(usdt(24));
+    counter.woken();
     const answer = await expectStatus(allocate(found["id"], [[one, "24.00"]]), 200);
+    expect(counter.woken()).to.include(watchWorkerName("sandbox"));
     expect(answer.body).to.deep.include({ status: "matched", unallocatedAmount: "0.00" });
     const [allocation] = answer.body["allocations"] as Json[];
     expect(allocation).to.include({
@@ -287,7 +290,9 @@ eachStore("A transfer that matches no invoice", (store) => {
     await counter.mine(3);
     expect(await invoice(wrong)).to.include({ status: "paid", exception: "overpaid" });
     const [{ paymentId } = {}] = first.body["allocations"] as Json[];
+    counter.woken();
     const gone = await expectStatus(reverse(paymentId), 200);
+    expect(counter.woken()).to.include(watchWorkerName("sandbox"));
     expect(gone.body).to.include({ id: paymentId, status: "rejected", amount: "11.50" });
     expect(await invoice(wrong)).to.include({ status: "open", paidAmount: "0.00", paidAt: null });
     await refused(reverse(paymentId), 409, "payment_not_counted");

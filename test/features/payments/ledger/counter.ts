@@ -36,6 +36,8 @@ export interface Counter {
   look(): Promise<void>;
   /** Examines the transactions that payers submitted. */
   examine(): Promise<void>;
+  /** Returns the names of the workers that were woken since the last call. */
+  woken(): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -45,7 +47,7 @@ export async function openCounter(
 ): Promise<Counter> {
   const place = await store.place("migrated");
   const app = await startApp({ place, settings, background: false });
-  const { db, sandbox } = app.app;
+  const { db, sandbox, background } = app.app;
   if (sandbox === null) throw new Error("the sandbox is off");
   const chain = makeSandbox({
     network: sandbox.network,
@@ -55,6 +57,14 @@ export async function openCounter(
   // Other networks have no chain to scan.
   const watchers = app.app.watchers.filter(({ network }) => network.id === sandbox.network.id);
   let wallets = 0;
+  const woken: string[] = [];
+  const wake = background.wake.bind(background);
+  Object.assign(background, {
+    wake: (worker: string) => {
+      woken.push(worker);
+      wake(worker);
+    },
+  });
 
   const counter: Counter = {
     app,
@@ -101,6 +111,7 @@ export async function openCounter(
     async examine() {
       for (const examiner of app.app.examiners) while (await examiner.examine(holding));
     },
+    woken: () => woken.splice(0),
     stop: () => app.stop(),
   };
   await sandbox.open(tester, 0);

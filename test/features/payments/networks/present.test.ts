@@ -1,6 +1,13 @@
 import { expect } from "chai";
-import { presentAudit } from "../../../../src/features/payments/networks/present.ts";
-import type { AuditReport } from "../../../../src/features/payments/networks/service.ts";
+import {
+  presentAudit,
+  presentScan,
+  presentStatus,
+} from "../../../../src/features/payments/networks/present.ts";
+import type {
+  AuditReport,
+  NetworkStatus,
+} from "../../../../src/features/payments/networks/service.ts";
 import { unknownProvider } from "../../../../src/platform/chain/state/readings.ts";
 
 const readAt = Date.parse("2026-01-02T03:04:05Z");
@@ -79,5 +86,74 @@ describe("the audit of a network's blocks", () => {
       blocksUnread: 0,
       seams: [{ blockNumber: 16 }],
     });
+  });
+});
+
+describe("the status of a network", () => {
+  const statusOf = (changes: Partial<NetworkStatus> = {}) => {
+    const state = { tipHeight: 97, tipHash: "aa", tipTime: readAt, cursorHeight: 90 };
+    const status = { network, state, isWatched: true, headHeight: 100, lagMs: 4_600 };
+    const [shown] = presentStatus([
+      { ...status, providers: [], providersAt: null, alarms: [], ...changes } as never,
+    ]).data;
+    return shown;
+  };
+
+  it("has the blocks and the seconds by which it is behind", () => {
+    const { tip, ...shown } = statusOf() ?? {};
+    expect(tip).to.deep.equal({
+      blockNumber: 97,
+      blockHash: "0xaa",
+      blockTime: "2026-01-02T03:04:05.000Z",
+    });
+    expect(shown).to.include({ finalizedBlockNumber: 90, lagBlocks: 3, lagSeconds: 5 });
+    expect(statusOf({ headHeight: 96 })).to.include({ lagBlocks: 0 });
+  });
+
+  it("says nothing that is not known", () => {
+    const unknown = { tip: null, finalizedBlockNumber: null, lagBlocks: null };
+    expect(statusOf({ state: null, lagMs: null })).to.include({ ...unknown, lagSeconds: null });
+    expect(statusOf({ headHeight: null })).to.include({ headBlockNumber: null, lagBlocks: null });
+  });
+
+  it("has the last error of each provider", () => {
+    const lastError = { kind: "unreachable", message: "it is away", at: readAt };
+    const never = { answeredAt: null, retryAt: null };
+    const providers = [
+      { ...never, lastError },
+      { ...never, lastError: null },
+    ] as unknown as NetworkStatus["providers"];
+    expect(statusOf({ providers })?.providers.map((one) => one.lastError)).to.deep.equal([
+      { ...lastError, at: "2026-01-02T03:04:05.000Z" },
+      null,
+    ]);
+  });
+});
+
+describe("the report of a scan", () => {
+  it("has the new transfers in tokens, or in their smallest units if the token is not configured", () => {
+    const same = String;
+    const kind = { formatTransactionHash: same, formatAddress: same };
+    const tokens = [{ symbol: "USDT", contract: "usdt", decimals: 6 }];
+    const log = (contract: string) => ({
+      transactionHash: "aa",
+      logIndex: 1,
+      blockHeight: 7,
+      to: "shop",
+      amount: 2_500_000n,
+      contract,
+    });
+    const shown = presentScan({
+      network: { id: "ethereum", kind, tokens },
+      from: 5,
+      to: 9,
+      found: 3,
+      fresh: [log("usdt"), log("other")],
+    } as never);
+    expect(shown).to.include({ transfersFound: 3, transfersNew: 2 });
+    expect(shown.newTransfers.map((one) => [one.tokenSymbol, one.amount])).to.deep.equal([
+      ["USDT", "2.50"],
+      ["", "2500000"],
+    ]);
   });
 });

@@ -295,6 +295,20 @@ eachStore("Block times", (store) => {
     expect(await till.storedAlarms()).to.deep.equal([]);
   });
 
+  it("are confirmed for the alarm's sake even if no payment or hold needs them", async () => {
+    await open(2);
+    till.nodes[1]?.fail("unavailable", Infinity);
+    for (let minutes = 0; minutes < 12; minutes += 1) {
+      till.advance(minute);
+      await till.watcher.finalTime();
+    }
+    expect(till.alarms.holds("block_time_unconfirmed", "ethereum")).to.equal(true);
+    till.nodes[1]?.heal();
+    till.advance(minute);
+    await till.watcher.look(() => Promise.resolve());
+    expect(till.alarms.holds("block_time_unconfirmed", "ethereum")).to.equal(false);
+  });
+
   it("that one failure left unconfirmed an hour ago raise no alarm at the next failure", async () => {
     await open(2);
     till.nodes[1]?.fail("unavailable", Infinity);
@@ -312,16 +326,16 @@ eachStore("Block times", (store) => {
 describe("The agreed times of blocks", () => {
   const block = (height: number) => ({ height, hash: String(height), reported: null });
 
-  /** Block times of two providers that agree, and the heights that these were asked for. */
-  function agreeing() {
-    const asked: number[] = [];
-    const providers = ["one", "two"].map(
+  /** Block times of providers that agree, and the heights that each was asked for. */
+  function agreeing(...names: readonly string[]) {
+    const asked: string[] = [];
+    const providers = names.map(
       (provider) =>
         ({
           provider,
           network: "ethereum",
           blocks(heights: readonly number[]) {
-            asked.push(...heights);
+            asked.push(...heights.map((height) => `${provider} ${String(height)}`));
             return Promise.resolve(
               heights.map((height) => ({ height, hash: String(height), time: 0 })),
             );
@@ -334,24 +348,110 @@ describe("The agreed times of blocks", () => {
   }
 
   it("are kept for a bounded number of blocks, the newest", async () => {
-    const { asked, times } = agreeing();
+    const { asked, times } = agreeing("one", "two");
     await times.of([block(0)]);
     for (let hundred = 0; hundred < 100; hundred += 1) {
       await times.of(Array.from({ length: 100 }, (_, place) => block(1 + hundred * 100 + place)));
     }
     asked.length = 0;
+    await times.of([block(1), block(10_000)]);
+    expect(asked).to.deep.equal([]);
     const believed = await times.of([block(0), block(10_000)]);
-    expect(asked).to.deep.equal([0, 0]);
+    expect(asked).to.deep.equal(["one 0", "two 0"]);
     expect(believed.get("0")).to.deep.equal({ time: 0, isAgreed: true });
   });
 
   it("are forgotten below a height, and not at it", async () => {
-    const { asked, times } = agreeing();
+    const { asked, times } = agreeing("one", "two");
     await times.of([block(7), block(8), block(9)]);
     times.forgetBelow(8);
     asked.length = 0;
     await times.of([block(7), block(8), block(9)]);
-    expect(asked).to.deep.equal([7, 7]);
+    expect(asked).to.deep.equal(["one 7", "two 7"]);
+  });
+
+  it("are asked of no more than two providers, and once", async () => {
+    const { asked, times } = agreeing("one", "two", "three");
+    for (let again = 0; again < 2; again += 1) await times.of([block(7), block(7)]);
+    expect(asked).to.deep.equal(["one 7", "two 7"]);
+    const reported = { ...block(8), reported: { provider: "two", time: 0 } };
+    for (let again = 0; again < 2; again += 1) await times.of([reported]);
+    expect(asked.slice(2)).to.deep.equal(["one 8"]);
+  });
+});
+
+describe("The confirmation of a block's time by a second provider", () => {
+  /** Opens two providers, of which the first one reports the times. A test sets what the second one knows. */
+  function open() {
+    let now = 1_000 * hour;
+    const clock = { now: () => now };
+    const alarms = createAlarms({ clock, logger: silentLogger });
+    /** The second provider's blocks by height. */
+    const known = new Map<number, { readonly hash: string; readonly time: number }>();
+    const providers = ["one", "two"].map(
+      (provider) =>
+        ({
+          provider,
+          network: "ethereum",
+          blocks: (heights: readonly number[]) =>
+            Promise.resolve(
+              heights.map((height) => {
+                const block = provider === "two" ? known.get(height) : undefined;
+                return block === undefined ? null : { height, ...block };
+              }),
+            ),
+        }) as unknown as ChainClient,
+    );
+    const times = makeBlockTimes({ clock, providers, alarms });
+    return {
+      now: () => now,
+      known,
+      hasAlarm: () => alarms.holds("block_time_unconfirmed", "ethereum"),
+      /** Lets time pass, and asks for blocks. Returns the heights of those whose times are agreed. */
+      later: async (milliseconds: number, heights: readonly number[], time = 0) => {
+        now += milliseconds;
+        const reported = { provider: "one", time };
+        const asked = heights.map((height) => ({ height, hash: `b${String(height)}`, reported }));
+        const found = await times.of(asked);
+        return heights.filter((height) => found.get(`b${String(height)}`)?.isAgreed === true);
+      },
+    };
+  }
+
+  it("counts if it is of the same block, and at most ten minutes ahead of this server's clock", async () => {
+    const { known, now, later } = open();
+    const most = now() + 10 * minute;
+    known.set(1, { hash: "b1", time: most });
+    known.set(2, { hash: "b2", time: most + 1 });
+    known.set(3, { hash: "another", time: most });
+    expect(await later(0, [1], most)).to.deep.equal([1]);
+    expect(await later(0, [2], most + 1)).to.deep.equal([]);
+    expect(await later(0, [3], most)).to.deep.equal([]);
+  });
+
+  it("is missed after ten minutes, until any block is confirmed, and then only after as long again", async () => {
+    const { known, hasAlarm, later } = open();
+    await later(0, [1]);
+    for (let minutes = 1; minutes < 10; minutes += 1) await later(minute, [1]);
+    await later(minute - 1, [1]);
+    expect(hasAlarm()).to.equal(false);
+    await later(1, [1]);
+    expect(hasAlarm()).to.equal(true);
+    known.set(2, { hash: "b2", time: 0 });
+    expect(await later(30 * second, [1, 2])).to.deep.equal([2]);
+    expect(hasAlarm()).to.equal(false);
+    await later(30 * second, [1]);
+    expect(hasAlarm()).to.equal(false);
+  });
+
+  it("is not missed if no time was asked for in two minutes, or if all of them are known already", async () => {
+    const { known, hasAlarm, later } = open();
+    for (let times = 0; times < 10; times += 1) await later(2 * minute, [1]);
+    expect(hasAlarm()).to.equal(false);
+    known.set(2, { hash: "b2", time: 0 });
+    await later(0, [2]);
+    for (let minutes = 0; minutes < 12; minutes += 1) await later(minute, [2]);
+    expect(hasAlarm()).to.equal(false);
   });
 });
 

@@ -287,7 +287,9 @@ eachStore("Providers that disagree", (store) => {
     it("raise an alarm until an operator acknowledges it, and not again", async () => {
       const acknowledge = (subject: string | null) =>
         till.service.acknowledge(testContext, "ethereum", subject);
-      expect((await refusal(acknowledge("nothing"))).code).to.equal("alarm_not_acknowledged");
+      const unknown = await refusal(acknowledge("nothing"));
+      expect(unknown.code).to.equal("alarm_not_acknowledged");
+      expect(unknown.message).to.include("No such alarm is open");
       const { ended } = await acknowledge("1e".repeat(32));
       expect(ended.map(({ kind }) => kind)).to.deep.equal(["providers_disagree"]);
       till.advance(20 * second);

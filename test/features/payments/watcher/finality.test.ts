@@ -6,10 +6,21 @@ import {
   extendReadings,
   readingsOf,
 } from "../../../../src/platform/chain/state/readings.ts";
-import { knownBlocks } from "../../../../src/platform/chain/state/network-state.ts";
-import { minute, second } from "../../../../src/kernel/clock.ts";
+import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
+import {
+  knownBlocks,
+  type KnownBlock,
+  type NetworkStateRow,
+} from "../../../../src/platform/chain/state/network-state.ts";
+import { ProviderError } from "../../../../src/platform/chain/providers/error.ts";
+import { silentLogger } from "../../../../src/platform/logger/index.ts";
+import { hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
-import { makeRangeSize } from "../../../../src/features/payments/watcher/chain-reader.ts";
+import {
+  AnswerDropped,
+  makeRangeSize,
+} from "../../../../src/features/payments/watcher/chain-reader.ts";
+import { makeFinalityCheck } from "../../../../src/features/payments/watcher/finality.ts";
 import { openPool, poolBlockMs, type PooledNetwork } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
 import { standInInvoices, token } from "./watched-network.ts";
@@ -146,12 +157,28 @@ eachStore("A chain that replaces final blocks", (store) => {
     till.advance(31 * second);
     const guard = () => Promise.resolve();
     const refused = (error: unknown) => String(error);
-    await till.watcher.look(guard);
-    expect((await till.state()).cursorHeight).to.be.below(range.to);
+    expect(await till.watcher.look(guard)).to.equal(true);
+    const { cursorHeight } = await till.state();
+    expect(cursorHeight).to.be.below(range.to);
+    // The hashes of the replaced blocks are forgotten.
+    const kept = await knownBlocks(till.db, "ethereum");
+    expect(kept.at(-1)?.height).to.equal(cursorHeight);
     const record = till.scanner.record(testContext, reading, { guard });
     expect(await record.then(() => "recorded", refused)).to.match(/replaced final blocks/);
     await till.look();
     await isContiguous();
+  });
+
+  it("is not followed by a process that has lost its lease", async () => {
+    await open(1);
+    await paid(25);
+    till.chain.reorg(28);
+    await till.mine(1);
+    till.advance(31 * second);
+    const before = await till.state();
+    const lost = till.watcher.look(() => Promise.reject(new Error("the lease was lost")));
+    expect(await lost.catch(String)).to.equal("Error: the lease was lost");
+    expect(await till.state()).to.deep.equal(before);
   });
 
   it("is followed back thousands of blocks, as far as hashes are kept", async () => {
@@ -196,5 +223,155 @@ eachStore("A chain that replaces final blocks", (store) => {
     const rows = await readingsOf(db, "base");
     expect(coverageOf(rows, 10, 30)).to.deep.equal({ gaps: [], seams: [{ height: 20 }] });
     await open(1);
+  });
+});
+
+describe("The check of final blocks", () => {
+  const state = { cursorHeight: 100, cursorHash: "h100" } as NetworkStateRow;
+  const keptAt = (...heights: readonly number[]): KnownBlock[] =>
+    heights.map((height) => ({ height, hash: `h${String(height)}` }));
+
+  /** Opens the check of some providers, the first of which is read. All have the scanned blocks until a test changes that. */
+  function open(count: number, kept: readonly KnownBlock[] = keptAt(40, 60, 80)) {
+    let now = hour;
+    /** Each provider's other hashes by height; null for a block that it lacks. */
+    const others = Array.from({ length: count }, (): Record<number, string | null> => ({}));
+    const failing = new Set<number>();
+    const providers = others.map((own, place) => ({
+      provider: `http://${String(place)}`,
+      blocks(heights: readonly number[]) {
+        if (failing.has(place)) {
+          const fault = { kind: "unreachable", provider: `http://${String(place)}` } as const;
+          return Promise.reject(new ProviderError("it is away", fault));
+        }
+        const hashAt = (height: number) => {
+          const hash = own[height];
+          return hash === undefined ? `h${String(height)}` : hash;
+        };
+        return Promise.resolve(
+          heights.map((height) => {
+            const hash = hashAt(height);
+            return hash === null ? null : { height, hash, time: 0 };
+          }),
+        );
+      },
+    }));
+    const [client] = providers;
+    const clock = { now: () => now };
+    const alarms = createAlarms({ clock, logger: silentLogger });
+    const check = makeFinalityCheck({
+      clock,
+      providers,
+      client,
+      alarms,
+      network: { id: "base", title: "Base" },
+      db: { find: () => Promise.resolve([...kept]) },
+    } as never);
+    return {
+      alarms,
+      others,
+      failing,
+      advance: (milliseconds: number) => (now += milliseconds),
+      /** Returns the height to go back to; null without a change, and otherwise why there is no answer. */
+      check: async (tip = 110) => {
+        const [known = null] = tip < 100 ? [] : ((await client?.blocks([100])) ?? []);
+        const latest = { height: tip, hash: "tip", time: 0 };
+        return check.changedSince(state, { latest, finalized: latest, known }).then(
+          (base) => base?.height ?? null,
+          (error: unknown) =>
+            error instanceof AnswerDropped ? (error.fault ?? "dropped") : (error as Error).name,
+        );
+      },
+    };
+  }
+
+  it("believes the only provider thirty seconds after it first reported a change, and each further one as late", async () => {
+    const { others, advance, check } = open(1);
+    const [own = {}] = others;
+    expect(await check()).to.equal(null);
+    own[100] = "another";
+    expect(await check()).to.equal("dropped");
+    advance(30 * second - 1);
+    expect(await check()).to.equal("dropped");
+    advance(1);
+    expect(await check()).to.equal(80);
+    expect(await check()).to.equal("dropped");
+    delete own[100];
+    expect(await check()).to.equal(null);
+    advance(minute);
+    own[100] = "another";
+    expect(await check()).to.equal("dropped");
+  });
+
+  it("ends the alarm about a change that was not confirmed, in any process, and not that about a replaced block", async () => {
+    const { alarms, others, check } = open(1);
+    const [own = {}] = others;
+    own[100] = "another";
+    await check();
+    const raised = alarms.open();
+    expect(raised.map(({ subject }) => subject)).to.deep.equal(["block 100"]);
+    // Another process has read the network meanwhile, and followed the change.
+    const replaced = raised.map((alarm) => ({ ...alarm, message: "the chain replaced blocks" }));
+    alarms.adopt(replaced);
+    delete own[100];
+    await check();
+    expect(alarms.open()).to.deep.equal(replaced);
+    const next = open(1);
+    next.alarms.adopt(raised);
+    next.alarms.raise("payment_held", "pay_1", "a provider denies it");
+    await next.check();
+    expect(next.alarms.open().map(({ kind }) => kind)).to.deep.equal(["payment_held"]);
+  });
+
+  it("believes one of two providers after two minutes, or at once if the other one confirms the change", async () => {
+    const { others, failing, advance, check } = open(2);
+    const [own = {}, second = {}] = others;
+    own[100] = "another";
+    second[100] = null;
+    expect(await check()).to.equal("dropped");
+    second[100] = "a third";
+    failing.add(1);
+    advance(2 * minute - 1);
+    expect(await check()).to.equal("dropped");
+    failing.clear();
+    expect(await check()).to.equal("dropped");
+    advance(1);
+    expect(await check()).to.equal(80);
+    second[100] = "another";
+    expect(await check()).to.equal(80);
+    second[100] = "h100";
+    advance(hour);
+    expect(await check()).to.equal("denies_final");
+  });
+
+  it("compares the newest kept block that a provider behind the scan has, and asks again if it lacks a block", async () => {
+    const { others, check } = open(1);
+    const [own = {}] = others;
+    own[80] = "another";
+    expect(await check(79)).to.equal(null);
+    expect(await check(80)).to.equal("dropped");
+    own[60] = "another";
+    expect(await check(79)).to.equal("dropped");
+    expect(await check(39)).to.equal(null);
+    own[100] = null;
+    expect(await check(100)).to.equal("dropped");
+    own[80] = null;
+    expect(await check(99)).to.equal(null);
+  });
+
+  it("goes back to the newest kept block below the final one that the provider still has", async () => {
+    const base = async (own: Record<number, string>, kept?: readonly KnownBlock[]) => {
+      const opened = open(1, kept);
+      Object.assign(opened.others[0] ?? {}, { 100: "another", ...own });
+      await opened.check();
+      opened.advance(minute);
+      return opened.check();
+    };
+    expect(await base({})).to.equal(80);
+    expect(await base({ 80: "another" })).to.equal(60);
+    expect(await base({ 80: "another", 60: "another", 40: "another" })).to.equal("NetworkStopped");
+    // A block above, or kept at the height of the final one before it was final, may have been replaced.
+    const above = [...keptAt(80), { height: 100, hash: "another" }, ...keptAt(105)];
+    expect(await base({}, above)).to.equal(80);
   });
 });

@@ -1,9 +1,11 @@
 // The later readings of final blocks, without a store: which of them are kept, and how often a question is repeated.
 import { expect } from "chai";
+import type { RangeSize } from "../../../../src/features/payments/watcher/chain-reader.ts";
 import { makeProviderCrossCheck } from "../../../../src/features/payments/watcher/provider-cross-check.ts";
 import { hour, minute, second } from "../../../../src/kernel/clock.ts";
 import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ranges.ts";
-import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
+import { createAlarms, restSubject } from "../../../../src/platform/chain/state/alarms.ts";
+import { unknownProvider } from "../../../../src/platform/chain/state/readings.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import type { BlockRange, TimedLog } from "../../../../src/features/payments/ledger/chain-diff.ts";
 
@@ -30,6 +32,8 @@ interface Checked {
   readonly silentSince?: number | undefined;
   /** The addresses that are watched, with the times since when they are. */
   readonly watched?: Readonly<Record<string, number>>;
+  /** Since when the oldest hold is open; by default for five blocks. */
+  readonly heldSince?: number | null;
 }
 
 interface Entry {
@@ -40,12 +44,18 @@ interface Reading extends BlockRange {
   readonly difference: { readonly fresh: readonly Partial<TimedLog>[] };
 }
 interface Options {
+  readonly isReading: boolean;
   readonly within: (tx: unknown, entered: Reading["difference"]["fresh"]) => Promise<void>;
 }
 
 /** Checks providers against each other an hour after the first reading. */
 function openCheck(checked: Checked) {
   const { ends, rows = [scanned], fresh = [], watched = {}, silentSince } = checked;
+  const { heldSince = hour - 60 * second } = checked;
+  const given = { isSilent: "silentSince" in checked };
+  /** The questions to the store: for the readings, and for the oldest hold. */
+  const questions = { readings: 0, holds: 0 };
+  const stored: string[] = [];
   let now = hour;
   const clock = { now: () => now };
   const alarms = createAlarms({ clock, logger: silentLogger });
@@ -75,8 +85,14 @@ function openCheck(checked: Checked) {
     alarms,
     network,
     db: {
-      findOne: () => Promise.resolve({ cursorHeight: 20, tipHeight: 30, tipTime: hour }),
-      find: () => Promise.resolve(rows),
+      findOne: () => {
+        const cursorHeight = Math.max(20, ...rows.map(({ toHeight }) => toHeight));
+        return Promise.resolve({ cursorHeight, tipHeight: 30, tipTime: hour });
+      },
+      find: () => {
+        questions.readings += 1;
+        return Promise.resolve(rows);
+      },
       write: (_context: unknown, change: (to: unknown) => Promise<void>) =>
         change({
           lock(_table: unknown, _sql: string, [, height]: readonly [string, number]) {
@@ -89,7 +105,10 @@ function openCheck(checked: Checked) {
     },
     journal: { record: (_tx: unknown, _at: unknown, { changes }: Entry) => audited.push(changes) },
     invoices: {
-      oldestHold: () => Promise.resolve(hour - 60 * second),
+      oldestHold: () => {
+        questions.holds += 1;
+        return Promise.resolve(heldSince);
+      },
       watchedSince: () => Promise.resolve(new Map(Object.entries(watched))),
     },
     pool: {
@@ -97,7 +116,7 @@ function openCheck(checked: Checked) {
       health: () =>
         clients.map(({ provider }, place) => ({
           provider,
-          condition: "silentSince" in checked && place === 0 ? "silent_logs" : "ok",
+          condition: given.isSilent && place === 0 ? "silent_logs" : "ok",
           provenAt: silentSince,
           isInUse: place === 0,
           place,
@@ -105,18 +124,25 @@ function openCheck(checked: Checked) {
     },
     scanner: {
       network,
-      read: ({ provider }: { readonly provider: string }, _size: unknown, range: BlockRange) =>
-        Promise.resolve({
+      read: ({ provider }: { readonly provider: string }, size: RangeSize, range: BlockRange) => {
+        size.accepted(size.current());
+        return Promise.resolve({
           ...range,
           provider,
           difference: { fresh, moved: [], orphaned: [], contradicting: [] },
           parent: { height: range.from - 1, hash: hashAt(range.from - 1) },
           end: endOf(provider),
-        }),
-      async record(_context: unknown, reading: Reading, { within }: Options) {
+        });
+      },
+      async record(_context: unknown, reading: Reading, { isReading, within }: Options) {
         const { provider, from, to, difference } = reading;
-        recorded.push(`${provider}: ${String(from)} to ${String(to)}`);
-        await within({ upsertMany: noting, run: noting }, difference.fresh);
+        const kind = isReading ? "" : ", again";
+        recorded.push(`${provider}: ${String(from)} to ${String(to)}${kind}`);
+        const upsertMany = (_table: unknown, alarmed: readonly { readonly kind: string }[]) => {
+          stored.push(...alarmed.map((alarm) => alarm.kind));
+          return Promise.resolve();
+        };
+        await within({ upsertMany, run: noting }, difference.fresh);
       },
     },
   } as never);
@@ -125,11 +151,14 @@ function openCheck(checked: Checked) {
     asked,
     audited,
     dropped,
+    given,
+    questions,
     recorded,
+    stored,
     /** Lets time pass, and checks. Returns whether more is due at once. */
-    later: (milliseconds: number) => {
+    later: (milliseconds: number, guard = () => Promise.resolve()) => {
       now += milliseconds;
-      return check.compare(() => Promise.resolve());
+      return check.compare(guard);
     },
   };
 }
@@ -151,10 +180,66 @@ describe("A later reading of final blocks", () => {
       expect(recorded).to.deep.equal([]);
       expect(asked).to.deep.equal(["one: block 20"]);
     }
-    const { recorded, later } = openCheck({ ends: { one: ours, two: another } });
-    await later(minute);
-    await later(20 * second);
+    const { asked, recorded, later } = openCheck({ ends: { one: ours, two: another } });
+    expect(await later(minute)).to.equal(false);
+    await later(15 * second - 1);
+    expect([asked, recorded]).to.deep.equal([["one: block 20"], []]);
+    await later(1);
     expect(recorded).to.deep.equal(["one: 11 to 20"]);
+  });
+
+  it("is not kept if any of the joined ranges begins or ends with another block", async () => {
+    const ends = { one: null, two: ours };
+    const elsewhere = { ...scanned, parentHash: "elsewhere" };
+    const below = { ...scanned, toHeight: 15, toHash: hashAt(15) };
+    const above = { ...scanned, fromHeight: 16, parentHash: hashAt(15), toHash: "elsewhere" };
+    for (const rows of [[elsewhere], [below, above]]) {
+      const { asked, recorded, later } = openCheck({ ends, rows });
+      await later(minute);
+      expect([asked, recorded]).to.deep.equal([["one: block 20"], []]);
+    }
+  });
+
+  it("is of the newest blocks, as many as the provider answers at once, which grow with its answers", async () => {
+    const rows = [{ ...scanned, toHeight: 520, toHash: hashAt(520) }];
+    const { recorded, later } = openCheck({ ends: { one: ours }, rows });
+    await later(minute);
+    await later(0);
+    expect(recorded).to.deep.equal(["one: 321 to 520", "one: 221 to 520"]);
+  });
+
+  it("reaches down to the oldest open hold in blocks that an earlier version of Till read", async () => {
+    const early = (toHeight: number): ReadingRow => ({
+      ...scanned,
+      toHeight,
+      toHash: hashAt(toHeight),
+      readings: [{ provider: unknownProvider, at: 0 }],
+    });
+    const read = async (rows: readonly ReadingRow[], heldSince: number | null) => {
+      const { recorded, later } = openCheck({ ends: { one: ours }, rows, heldSince });
+      await later(minute);
+      return recorded;
+    };
+    // The newest block is 30, and each takes twelve seconds.
+    expect(await read([early(20)], hour - 180 * second)).to.deep.equal(["one: 15 to 20"]);
+    expect(await read([early(20)], hour - 60 * second)).to.deep.equal([]);
+    expect(await read([early(30)], null)).to.deep.equal([]);
+    const readings = [{ provider: "one", at: hour }];
+    const above = { ...scanned, fromHeight: 21, toHeight: 30, toHash: hashAt(30), readings };
+    expect(await read([early(20), above], hour - 60 * second)).to.deep.equal([]);
+  });
+
+  it("asks for the oldest hold once an hour, and for none if no earlier version read blocks", async () => {
+    const rows = [{ ...scanned, readings: [{ provider: unknownProvider, at: 0 }] }];
+    const { questions, later } = openCheck({ ends: { one: ours }, rows });
+    await later(minute);
+    await later(hour - 15 * second);
+    expect(questions.holds).to.equal(1);
+    await later(15 * second);
+    expect(questions.holds).to.equal(2);
+    const own = openCheck({ ends: { one: ours } });
+    await own.later(minute);
+    expect(own.questions.holds).to.equal(0);
   });
 
   it("is kept with other blocks if another provider has them too, or if the network has only one", async () => {
@@ -180,7 +265,11 @@ describe("A transfer that a later reading finds", () => {
     const from = async (watched: Readonly<Record<string, number>>) => {
       const check = openCheck({ ends: { one: ours }, fresh: [found], watched });
       await check.later(minute);
-      return [check.alarms.open().map(({ kind, subject }) => [kind, subject]), check.audited];
+      const open = check.alarms.open().map(({ kind, subject }) => [kind, subject]);
+      // The alarm is stored together with the transfer, and not again.
+      expect(check.alarms.changes()).to.deep.equal([]);
+      expect(check.stored).to.deep.equal(open.map(([kind]) => kind));
+      return [open, check.audited];
     };
     const { transactionHash, logIndex, blockHeight } = found;
     const entry = { transactionHash, logIndex, blockHeight, enteredFrom: "one" };
@@ -203,11 +292,15 @@ describe("The check of later readings", () => {
     expect(recorded).to.have.length(5);
   });
 
-  it("is not due if nothing is to be read, or nobody can be asked", async () => {
+  it("is not due if nothing is to be read, or nobody can be asked, and comes again later", async () => {
     for (const given of [{ ends: { one: ours }, rows: [] }, { ends: {} }]) {
-      const { later, recorded } = openCheck(given);
+      const { later, questions, recorded } = openCheck(given);
       expect(await later(minute)).to.equal(false);
       expect(recorded).to.deep.equal([]);
+      await later(15 * second - 1);
+      expect(questions.readings).to.equal(1);
+      await later(1);
+      expect(questions.readings).to.equal(2);
     }
   });
 
@@ -237,6 +330,23 @@ describe("The readings of a provider that omits transfers", () => {
     await later(minute);
     expect(dropped).to.deep.equal([]);
   });
+
+  it("are withdrawn again if it omits transfers once more after its recovery", async () => {
+    const { given, later, dropped } = openCheck({ ends: { one: ours, two: ours }, silentSince: 7 });
+    for (const isSilent of [true, false, true, true]) {
+      given.isSilent = isSilent;
+      await later(minute);
+    }
+    expect(dropped).to.deep.equal([0, 0]);
+  });
+
+  it("are withdrawn only while the lease is held", async () => {
+    const { later, dropped } = openCheck({ ends: { one: ours, two: ours }, silentSince: 7 });
+    const lost = await later(minute, () => Promise.reject(new Error("lost"))).catch(String);
+    expect([lost, dropped]).to.deep.equal(["Error: lost", []]);
+    await later(minute);
+    expect(dropped).to.deep.equal([0]);
+  });
 });
 
 describe("An open disagreement of providers", () => {
@@ -254,5 +364,42 @@ describe("An open disagreement of providers", () => {
     await later(minute);
     expect(asked).to.deep.equal(["two: receipt tx1", "two: receipt tx1"]);
     expect(alarms.open()).to.deep.equal([]);
+  });
+
+  it("on blocks has them read again, which does not count as a reading", async () => {
+    const { alarms, recorded, later } = openCheck({ ends: { one: ours, two: ours }, rows: [] });
+    alarms.raise("providers_disagree", "blocks 12 to 14", "one has many, two denies them");
+    await later(minute);
+    expect(recorded).to.deep.equal(["two: 12 to 14, again"]);
+  });
+
+  it("is asked about with twenty others at a time, beginning after the last one", async () => {
+    const { alarms, asked, later } = openCheck({ ends: { one: ours, two: ours }, rows: [] });
+    const names = Array.from({ length: 25 }, (_, place) => `tx${String(place + 10)}`);
+    const questions = async () => {
+      for (const name of names) alarms.raise("providers_disagree", name, "two denies it");
+      await later(10 * minute);
+      return asked.splice(0).map((question) => question.replace("two: receipt ", ""));
+    };
+    expect(await questions()).to.deep.equal(names.slice(0, 20));
+    expect(await questions()).to.deep.equal([...names.slice(20), ...names.slice(0, 15)]);
+  });
+
+  it("is the only kind of alarm that is asked about, and only by its own subject", async () => {
+    const { alarms, asked, later } = openCheck({ ends: { one: ours, two: ours }, rows: [] });
+    alarms.raise("payment_held", "pay_1", "two denies it");
+    for (const subject of ["tx1", restSubject]) {
+      alarms.raise("providers_disagree", subject, "two denies it");
+    }
+    await later(minute);
+    expect(asked).to.deep.equal(["two: receipt tx1"]);
+  });
+
+  it("stays open while no second provider can be asked", async () => {
+    const { alarms, asked, later } = openCheck({ ends: { one: ours }, rows: [] });
+    alarms.raise("providers_disagree", "tx1", "two denies it");
+    await later(minute);
+    expect(asked).to.deep.equal([]);
+    expect(alarms.open()).to.have.length(1);
   });
 });

@@ -15,7 +15,11 @@ import {
   type TransferRow,
 } from "../../../../src/features/payments/table.ts";
 import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
-import { makeWatcher, type Watcher } from "../../../../src/features/payments/watcher/watcher.ts";
+import {
+  makeWatcher,
+  type Watcher,
+  type WatcherDeps,
+} from "../../../../src/features/payments/watcher/watcher.ts";
 import { second } from "../../../../src/kernel/clock.ts";
 import { createIds, type Id, type IdSource } from "../../../../src/kernel/id.ts";
 import { createJournal } from "../../../../src/platform/journal/index.ts";
@@ -189,6 +193,10 @@ export interface WatchedNetwork {
   readonly contract: Address;
   readonly watcher: Watcher;
   readonly alarms: Record<string, unknown>[];
+  /** The other messages in the log, but for those that explain a dropped scan. */
+  readonly logged: unknown[];
+  /** The heights below which block times were forgotten. */
+  readonly forgotten: readonly number[];
   /** Makes a watcher of another process on the same store. */
   another(): Watcher;
   advance(milliseconds: number): void;
@@ -211,6 +219,7 @@ export interface WatchOptions {
   readonly randomBytes?: (length: number) => Uint8Array;
   /** Returns the providers that are asked for receipts. */
   readonly providers?: (chain: ScriptedChain) => readonly ChainClient[];
+  readonly pool?: Partial<NonNullable<WatcherDeps["pool"]>>;
 }
 
 const looksMax = 200;
@@ -234,8 +243,11 @@ export async function watchNetwork(
   chain.mine([], blocks);
   const invoices = askingInvoices(ids);
   const alarms: Record<string, unknown>[] = [];
+  const logged: unknown[] = [];
   const logger: Logger = {
     ...silentLogger,
+    warn: (...words: unknown[]) => void logged.push(words.at(-1)),
+    info: (...words: unknown[]) => void logged.push(words.at(-1)),
     error: (first: object | string) => {
       if (typeof first === "object") alarms.push(first as Record<string, unknown>);
     },
@@ -243,7 +255,15 @@ export async function watchNetwork(
   };
   const clock = { now: () => now };
   const providers = options.providers?.(chain) ?? [chain.client];
-  const times = makeBlockTimes({ clock, providers, alarms: createAlarms({ clock, logger }) });
+  const known = makeBlockTimes({ clock, providers, alarms: createAlarms({ clock, logger }) });
+  const forgotten: number[] = [];
+  const times: typeof known = {
+    ...known,
+    forgetBelow(height) {
+      forgotten.push(height);
+      known.forgetBelow(height);
+    },
+  };
   const another = () =>
     makeWatcher({
       db,
@@ -257,6 +277,9 @@ export async function watchNetwork(
       logger,
       network,
       client: chain.client,
+      ...(options.pool === undefined
+        ? {}
+        : { pool: options.pool as NonNullable<WatcherDeps["pool"]> }),
     });
   const watcher = another();
 
@@ -268,6 +291,8 @@ export async function watchNetwork(
     contract,
     watcher,
     alarms,
+    logged,
+    forgotten,
     another,
     advance(milliseconds) {
       now += milliseconds;

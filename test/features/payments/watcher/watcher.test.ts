@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { payments } from "../../../../src/features/payments/table.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { eachStore, takeTurns } from "../../../support/store/stores.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { addressOf, wordOf } from "./scripted-chain.ts";
 import {
   blockMs,
@@ -210,10 +210,12 @@ eachStore("The watcher", (store) => {
       const { id } = invoices.ask({ address: shop });
       pay(watched, 25);
       await watched.look();
+      expect(watched.logged).to.deep.equal([]);
       chain.rollback(1);
       chain.mine([], 2);
       await watched.look();
       expect(await statuses(watched)).to.deep.equal(["reverted"]);
+      expect(watched.logged).to.deep.equal(["a reorganization removed transfers from the chain"]);
       expect(invoices.totals.get(id)).to.include({ seen: 0n, isReverted: true, latestBlock: null });
       const other = { transaction: "other", contract, to: addressOf("nobody"), amount: 1n };
       const again = { transaction: "payment", contract, to: shop, amount: token(25) };
@@ -349,10 +351,14 @@ eachStore("The watcher", (store) => {
       const watched = await watchNetwork(await store.open(), options);
       const { chain, invoices } = watched;
       const { id } = invoices.ask({ address: shop });
+      // The payment is in a block whose hash is kept, above which blocks are read again later.
+      chain.mine([], 3);
       pay(watched, 25);
+      await watched.look();
       for (let looks = 0; looks < 30; looks += 1) {
         chain.mine([], 5);
         await watched.look();
+        expect((await watched.state()).tipHash).to.equal(chain.tip().hash);
       }
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
       chain.calls.length = 0;
@@ -401,6 +407,9 @@ eachStore("The watcher", (store) => {
       await watched.look();
       expect(await watched.payments()).to.deep.equal([]);
       chain.faults.hidesLogs = false;
+      // Without a new block.
+      await watched.watcher.look(letAll);
+      expect(await statuses(watched)).to.deep.equal(["confirming"]);
       await confirm(watched);
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
     });
@@ -519,6 +528,12 @@ eachStore("The watcher", (store) => {
       watched.chain.calls.length = 0;
       await watched.look();
       expect(watched.chain.calls).to.deep.equal(["heads", "transfers"]);
+    });
+
+    it("forgets the times of blocks that are read no more", async () => {
+      const watched = await watchNetwork(await store.open());
+      await watched.watcher.finalTime();
+      expect(watched.forgotten).to.deep.equal([(await watched.state()).cursorHeight]);
     });
 
     it("still follows a transfer whose hold has ended", async () => {
@@ -714,6 +729,11 @@ eachStore("The watcher", (store) => {
         .catch((error: unknown) => error);
       expect(lost).to.be.an("error").with.property("message", "the lease was lost");
       expect(await watched.transfers()).to.deep.equal([]);
+      // Nor does it begin with a network.
+      await watched.db.write(testContext, (tx) => tx.run("DELETE FROM network_states"));
+      const begun = watched.watcher.look(() => Promise.reject(new Error("the lease was lost")));
+      expect(await begun.catch(String)).to.equal("Error: the lease was lost");
+      expect(await watched.state().catch(String)).to.match(/never reached/);
     });
 
     it("reports a provider's failure once, and continues where it stopped", async () => {
@@ -731,7 +751,64 @@ eachStore("The watcher", (store) => {
       await watched.look();
       await watched.look();
       expect(watched.watcher.health().problem).to.equal(null);
+      expect(watched.logged).to.deep.equal(["the network is being read again"]);
       expect(await statuses(watched)).to.deep.equal(["confirmed"]);
+    });
+
+    it("passes over a provider after three dropped scans in a row, and raises an alarm after five", async () => {
+      const passed: string[] = [];
+      const watched = await watchNetwork(await store.open(), {
+        pool: { isAnotherReady: () => true, passOver: (reason) => void passed.push(reason) },
+      });
+      const { chain, watcher } = watched;
+      watched.invoices.ask({ address: shop });
+      const scan = async (isReplaced: boolean) => {
+        if (isReplaced) {
+          chain.faults.beforeTransfers = () => {
+            chain.rollback(1);
+            chain.mine();
+          };
+        }
+        // The chain, and not the provider, may have changed meanwhile, so that no other one is asked at once.
+        expect(await watcher.look(letAll)).to.equal(false);
+        return [passed.length, watcher.health().problem !== null];
+      };
+      expect([await scan(true), await scan(true)]).to.deep.equal([
+        [0, false],
+        [0, false],
+      ]);
+      await scan(false);
+      const scans: unknown[] = [];
+      for (let times = 0; times < 6; times += 1) scans.push(await scan(true));
+      expect(scans).to.deep.equal([
+        ...[
+          [0, false],
+          [0, false],
+          [1, false],
+        ],
+        ...[
+          [1, false],
+          [1, true],
+          [2, true],
+        ],
+      ]);
+      expect(watched.alarms.map(({ alarm }) => alarm)).to.deep.equal(["network_not_read"]);
+      chain.faults.chainId = 56;
+      watched.advance(25 * 60 * minute);
+      await scan(false);
+      expect(passed.at(-1)).to.match(/serves chain 56/);
+    });
+
+    it("stops if the stored blocks are of another chain than the configured one", async () => {
+      const watched = await watchNetwork(await store.open());
+      await watched.db.write(testContext, (tx) => tx.run("UPDATE network_states SET chain_id = 5"));
+      watched.chain.mine();
+      const before = await watched.state();
+      await watched.look();
+      expect(watched.watcher.health().problem).to.match(
+        /stored blocks of Ethereum are of chain 5, but it is configured as chain 1\./,
+      );
+      expect(await watched.state()).to.deep.equal(before);
     });
 
     it("stops at a provider of another chain, and names that chain", async () => {
@@ -758,7 +835,8 @@ eachStore("The watcher", (store) => {
       expect((await watched.state()).version).to.equal(before);
       watched.advance(2 * second);
       watched.chain.mine();
-      await watched.watcher.look(letAll);
+      // A scan that leaves nothing is not followed by another one at once.
+      expect(await watched.watcher.look(letAll)).to.equal(false);
       watched.chain.mine();
       await watched.watcher.look(letAll);
       expect(await watched.state()).to.include({ version: before + 1, tipHeight: 41 });

@@ -4,10 +4,19 @@ import { ScanInterrupted } from "../../../../../src/features/payments/errors.ts"
 import { makeRangeSize } from "../../../../../src/features/payments/watcher/chain-reader.ts";
 import { makeScanner } from "../../../../../src/features/payments/watcher/readings/rescanner.ts";
 import type { ChainClient } from "../../../../../src/platform/chain/client.ts";
+import type { TimedLog } from "../../../../../src/features/payments/ledger/chain-diff.ts";
+import type { NetworkStateRow } from "../../../../../src/platform/chain/state/network-state.ts";
 import type { ReadingRow } from "../../../../../src/platform/chain/state/reading-ranges.ts";
+import { readingTable } from "../../../../../src/platform/chain/state/readings.ts";
 import { testContext } from "../../../../support/store/stores.ts";
 
-const state = { cursorHeight: 100_000, cursorHash: "final", tipHeight: 100_010, version: 3 };
+const state = {
+  cursorHeight: 100_000,
+  cursorHash: "final",
+  tipHeight: 100_010,
+  disabledTokens: [],
+  version: 3,
+};
 
 /** A scanner of blocks without transfers, over a store whose state a test changes. */
 function open() {
@@ -20,6 +29,7 @@ function open() {
   } = { stored: {}, failures: [], knownHash: "final" };
   const added: string[] = [];
   const entered: unknown[] = [];
+  const versions: (number | undefined)[] = [];
   let reads = 0;
   const client = {
     provider: "http://one",
@@ -37,7 +47,13 @@ function open() {
     lockOne: () => Promise.resolve(given.stored === null ? null : { ...state, ...given.stored }),
     lock: () => Promise.resolve([]),
     deleteMany: () => Promise.resolve(),
-    insertMany(_table: unknown, rows: readonly ReadingRow[]) {
+    all: () => Promise.resolve([]),
+    update(_table: unknown, { version }: Partial<typeof state>) {
+      versions.push(version);
+      return Promise.resolve(1);
+    },
+    insertMany(table: unknown, rows: readonly ReadingRow[]) {
+      if (table !== readingTable) return Promise.resolve();
       for (const { fromHeight, toHeight, parentHash, toHash } of rows) {
         added.push(`${String(fromHeight)} to ${String(toHeight)}`);
         expect(parentHash).to.equal(fromHeight === 0 ? null : `h${String(fromHeight - 1)}`);
@@ -48,10 +64,18 @@ function open() {
   };
   const scanner = makeScanner({
     clock: { now: () => 7 },
-    network: { id: "base", maxLogRange: 1_000, tokens: [] },
+    ids: { next: (kind: string) => kind },
+    network: {
+      id: "base",
+      maxLogRange: 1_000,
+      tokens: [{ symbol: "USDT", contract: "usdt", decimals: 6, dust: 1n }],
+    },
     pool: { client },
     times: { of: () => Promise.resolve(new Map()) },
-    invoices: { watchedAddresses: () => Promise.resolve([]) },
+    invoices: {
+      watchedAddresses: () => Promise.resolve([]),
+      matchHolds: () => Promise.resolve(new Map()),
+    },
     db: {
       dialect: "sqlite",
       findOne: () => Promise.resolve(state),
@@ -64,15 +88,38 @@ function open() {
     added,
     entered,
     reads: () => reads,
+    versions,
+    /** Records a reading of blocks 491 to 500 with some transfers that are not on record. */
+    enter: (fresh: readonly TimedLog[]) => {
+      const block = (height: number) => ({ height, hash: `h${String(height)}`, time: 5 });
+      const reading = {
+        from: 491,
+        to: 500,
+        provider: "http://one",
+        found: fresh.length,
+        parent: block(490),
+        end: block(500),
+        state: state as Partial<NetworkStateRow> as NetworkStateRow,
+        difference: { fresh, moved: [], orphaned: [], contradicting: [] },
+      };
+      return scanner.record(testContext, reading, {
+        guard: () => Promise.resolve(),
+        within: (_tx, logs) => Promise.resolve(void entered.push(logs.length)),
+      });
+    },
     scan: (from: number, to: number, progress?: (...step: unknown[]) => void) =>
       scanner.scan(testContext, { from, to }, progress),
     /** Reads a range, changes the store's state, and records the reading. */
-    record: async (to: number, stored: typeof given.stored, isReading = true) => {
+    record: async (
+      to: number,
+      stored: typeof given.stored,
+      isReading = true,
+      guard = () => Promise.resolve(),
+    ) => {
       const range = { from: to - 9, to };
       const asked = client as unknown as ChainClient;
       const reading = await scanner.read(asked, makeRangeSize(1_000), range);
       given.stored = stored;
-      const guard = () => Promise.resolve();
       const within = (_tx: unknown, logs: unknown) => Promise.resolve(void entered.push(logs));
       return scanner.record(testContext, reading, { guard, isReading, within }).then(
         () => "recorded",
@@ -120,12 +167,36 @@ describe("A range that an operator scans again", () => {
   });
 });
 
+describe("A reading with very many new transfers", () => {
+  it("is stored a thousand at a time, each on the state that the one before left, and counts once", async () => {
+    const { enter, entered, versions, added } = open();
+    const log = (place: number): TimedLog => ({
+      transactionHash: `tx${String(place)}`,
+      logIndex: 0,
+      blockHeight: 495,
+      blockHash: "h495",
+      blockTime: 5,
+      contract: "usdt",
+      from: "payer",
+      to: "shop",
+      amount: 25n,
+      isTimeAgreed: true,
+    });
+    await enter(Array.from({ length: 2_001 }, (_, place) => log(place)));
+    expect(entered).to.deep.equal([1_000, 1_000, 1]);
+    expect(versions).to.deep.equal([4, 5, 6]);
+    expect(added).to.deep.equal(["491 to 500"]);
+  });
+});
+
 describe("A reading without new transfers", () => {
   it("counts unless the cursor was set back below its blocks, or to another block", async () => {
     const { record, added } = open();
     expect(await record(500, {})).to.equal("recorded");
     expect(await record(600, { cursorHeight: 100_001, cursorHash: "next" })).to.equal("recorded");
-    expect(added).to.deep.equal(["491 to 500", "591 to 600"]);
+    // Up to the newest final block.
+    expect(await record(100_000, {})).to.equal("recorded");
+    expect(added).to.deep.equal(["491 to 500", "591 to 600", "99991 to 100000"]);
     for (const stored of [
       null,
       { cursorHeight: 99_999 },
@@ -135,7 +206,14 @@ describe("A reading without new transfers", () => {
       const name = JSON.stringify(stored);
       expect(await record(500, stored), name).to.match(/replaced final blocks/);
     }
-    expect(added).to.have.length(2);
+    expect(added).to.have.length(3);
+  });
+
+  it("is not stored by a process that has lost its lease", async () => {
+    const { record, added, entered } = open();
+    const lost = () => Promise.reject(new Error("the lease was lost"));
+    expect(await record(500, {}, true, lost)).to.equal("the lease was lost");
+    expect([added, entered]).to.deep.equal([[], []]);
   });
 
   it("counts as none if it only asks a question again", async () => {
