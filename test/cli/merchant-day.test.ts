@@ -334,10 +334,11 @@ describe("a merchant's day at the terminal", function () {
     const list = ["session", "list", "--email", "Ada@example.com"];
     const { data } = (await store.json(list)) as { data: Named[] };
     expect(data).to.have.length(1);
-    const end = ["session", "end", data[0]?.id ?? ""];
+    const id = data[0]?.id ?? "";
+    const end = ["session", "end", id];
     const asked = await store.till([...end, "--no-color"], {
       env,
-      person: [["End the login of ada@example.com (ses_", "y\r"]],
+      person: [[`End the login of ada@example.com (${id}), active?`, "y\r"]],
     });
     expect(asked.code, asked.stderr).to.equal(0);
     expect(await principal()).to.equal(null);

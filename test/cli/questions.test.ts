@@ -83,13 +83,15 @@ describe("prompts at a terminal", () => {
       env,
       person: [["Name of the key", `shop${enter}`]],
     });
-    const revoke = ["key", "revoke", made.stdout.trim(), "--no-color", "--data-dir", folder];
+    const id = made.stdout.trim();
+    const revoke = ["key", "revoke", id, "--no-color", "--data-dir", folder];
+    const question = `Revoke shop (${id}), active?`;
     for (const no of [`n${enter}`, enter]) {
-      const declined = await till(revoke, { env, person: [["Revoke shop (key_", no]] });
+      const declined = await till(revoke, { env, person: [[question, no]] });
       expect(declined.code).to.equal(3);
       expect(declined.stderr).to.include("Nothing was changed");
     }
-    const done = await till(revoke, { env, person: [["Revoke shop (key_", `y${enter}`]] });
+    const done = await till(revoke, { env, person: [[question, `y${enter}`]] });
     expect(done.code).to.equal(0);
     expect(done.stdout).to.match(/Revoked +20/);
   });

@@ -363,10 +363,12 @@ describe("commands on a store", () => {
     const folder = await freshStore();
     const organization = (await till(["org", "list", "-q", "--data-dir", folder])).stdout.trim();
     const words = ["key", "create", "--organization", organization, "--name", "shop"];
-    const made = await till([...words, "--scopes", "read, write", "--json", "--data-dir", folder]);
+    const expiresAt = "2131-01-31T00:00:00.000Z";
+    const flags = ["--scopes", "read, write", "--expires-at", expiresAt];
+    const made = await till([...words, ...flags, "--json", "--data-dir", folder]);
     expect(made.code, made.stderr).to.equal(0);
-    const key = JSON.parse(made.stdout) as { id: string; secret: string; scopes: string[] };
-    expect(key.scopes).to.deep.equal(["read", "write"]);
+    const key = JSON.parse(made.stdout) as { id: string; secret: string };
+    expect(key).to.deep.include({ scopes: ["read", "write"], expiresAt });
     expect(key.secret).to.match(/^till_live_/);
     const authenticate = () => withApp(folder, (app) => app.apiKeys.authenticate(key.secret));
     expect((await authenticate())?.principal.id).to.equal(key.id);

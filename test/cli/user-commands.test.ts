@@ -61,6 +61,17 @@ describe("till user", () => {
       store.till([...words, "--password-stdin", "--json", ...flags], { stdin: password });
     expect((await run()).stderr).to.include("--yes");
     expect((await run("--dry-run")).code).to.equal(0);
+    const trialOf = (given: readonly string[]) =>
+      store.till([...given, "--password-stdin", "--dry-run"], { stdin: password });
+    const account = / {2}Account +- → bo@example\.com\n/;
+    const role = / {2}Role +- → (admin|member)\n/;
+    const member = await trialOf(words);
+    expect(member.stderr).to.match(account).and.to.match(role);
+    const alone = await trialOf(["user", "create", ...bo]);
+    expect(alone.stderr)
+      .to.match(/^A new user\n/)
+      .and.to.match(account)
+      .and.not.to.match(role);
     expect(UserList.parse(await store.json(["user", "list"])).data).to.have.length(1);
     const done = await run("--yes");
     expect(done.code, done.stderr).to.equal(0);

@@ -173,6 +173,9 @@ describe("till webhook", () => {
     expect(unnamed.stderr).to.include("--organization").and.include(nook);
     const named = await store.till(paid, { env: { TILL_ORGANIZATION: "Nook" } });
     expect(named.stderr).to.include("No results.");
+    expect(await list("--status", "dead_letter"), "of all of them").to.deep.equal([id]);
+    const ofEndpoint = await store.till(["webhook", "deliveries", "--endpoint", endpointId]);
+    expect(ofEndpoint.code).to.equal(2);
     const failed = AdminFailedQueueJobListRecord.parse(
       await store.json(["queue", "failed", "webhooks"]),
     );
@@ -237,6 +240,12 @@ describe("till webhook", () => {
     const store = await desk.store();
     const { id, endpointId, organizationId } = await addDelivery(store, "dead_letter");
     const replay = ["webhook", "replay", id];
+    // Of several organizations, only a period needs one.
+    await store.pendingOrganization();
+    const period = ["webhook", "replay", "--from", "2020-01-01T00:00:00Z", "--yes"];
+    const unnamed = await store.till(period);
+    expect(unnamed.code).to.equal(2);
+    expect(unnamed.stderr).to.include("--organization");
     expect((await store.till(replay)).stderr).to.include("--yes");
     WebhookDeliveryRecord.parse(await store.json([...replay, "--dry-run"]));
     const count = () =>

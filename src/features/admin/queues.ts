@@ -55,11 +55,11 @@ export function makeQueueService(deps: {
         const job = await tx.lockOne(jobs, "WHERE id = $1", [jobId]);
         const failed = failedJob(jobId, job);
         const { queue, name } = failed;
-        const collectionInvoices = await tx.all(
+        const waiting = await tx.all(
           "SELECT id FROM jobs WHERE queue = $1 AND dedupe_key = $2 AND state = 'ready' LIMIT 1",
           [queue, job?.dedupeKey ?? null],
         );
-        if (collectionInvoices.length > 0) {
+        if (waiting.length > 0) {
           throw new JobWaiting("An identical job was added later and will do the same work.");
         }
         const at = clock.now();
@@ -92,7 +92,7 @@ function failedJob(jobId: string, job: RowOf<typeof jobs> | null): FailedJob {
   }
   if (job === null) throw notFound();
   const { id, name, attempts, organizationId, createdAt, failedAt } = job;
-  if (failedAt === null || job.state !== "failed") {
+  if (failedAt === null) {
     throw new JobNotFailed(
       "It is waiting for its next attempt or running now. No action is needed.",
     );

@@ -1,5 +1,5 @@
 import { addressGroup } from "../../api/client-address.ts";
-import { minute, type Clock, type Instant } from "../../kernel/clock.ts";
+import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import { LoginLocked } from "./errors.ts";
 
 /** Number of failures that lock a pair of account and source address. */
@@ -30,6 +30,7 @@ interface Pair {
   failures: number;
   countsUntil: Instant;
   running: number;
+  /** Checks that wait until a running one ends. */
   waiting: (() => void)[];
 }
 
@@ -51,15 +52,16 @@ export function createLoginLock(deps: { readonly clock: Clock }): LoginLock {
 
   function sweep(): void {
     for (const [key, pair] of pairs) {
-      if (isIdle(pair) && pair.countsUntil <= clock.now()) pairs.delete(key);
+      if (pair.running === 0 && pair.countsUntil <= clock.now()) pairs.delete(key);
     }
     sweepAt = Math.max(sweepAtLeast, 2 * pairs.size);
   }
 
   function requireUnlocked(pair: Pair): void {
-    if (pair.countsUntil <= clock.now()) pair.failures = 0;
+    const now = clock.now();
+    if (pair.countsUntil <= now) pair.failures = 0;
     if (pair.failures < failuresMax) return;
-    const wait = Math.max(1, Math.ceil((pair.countsUntil - clock.now()) / 1_000));
+    const wait = Math.ceil((pair.countsUntil - now) / second);
     throw new LoginLocked(
       `Too many failed logins for this account from this address. Wait ${String(wait)} seconds, or reset the password.`,
       { retryAfterSeconds: wait },
@@ -85,7 +87,7 @@ export function createLoginLock(deps: { readonly clock: Clock }): LoginLock {
         pair.running -= 1;
         const woken = pair.waiting.splice(0);
         for (const go of woken) go();
-        if (pair.failures === 0 && woken.length === 0 && isIdle(pair)) pairs.delete(key);
+        if (pair.failures === 0 && woken.length === 0 && pair.running === 0) pairs.delete(key);
       }
     },
 
@@ -94,8 +96,4 @@ export function createLoginLock(deps: { readonly clock: Clock }): LoginLock {
       if (pair !== undefined) pair.failures = 0;
     },
   };
-}
-
-function isIdle(pair: Pair): boolean {
-  return pair.running === 0 && pair.waiting.length === 0;
 }

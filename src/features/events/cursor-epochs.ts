@@ -26,13 +26,14 @@ export function epochsAfter(restores: readonly RestoreRecord[]): CursorEpochs {
       const [digits, epoch = null] = text.split(":");
       const position = Number(digits);
       const place = restores.findIndex(({ id }) => id === epoch);
-      if (last === undefined || place === restores.length - 1) return { position, outdated: null };
+      if (last === undefined) return { position, outdated: null };
       const { backupCreatedAt } = last;
       // A restore of which the backup knows nothing: its events may differ from the first one on.
       if (epoch !== null && place === -1) {
         return { position, outdated: { shared: null, backupCreatedAt } };
       }
       const since = restores.slice(place + 1).map(({ eventPosition }) => eventPosition);
+      // Without a restore since, it is infinite.
       const shared = Math.min(...since);
       return { position, outdated: position <= shared ? null : { shared, backupCreatedAt } };
     },

@@ -257,15 +257,23 @@ describe("till payments inbox", () => {
       expect(code, words.join(" ")).to.equal(2);
       expect(stderr).to.include("give --late-payments, --late-window-days, --payment-options");
     }
-    const { code, stderr } = await store.till(
-      [...set, "--late-payments", "review", "--late-window-days", "3"],
-      {
-        person: [
-          ["Set late payments to review and the late window to 3 days for Shop (org_", "n\n"],
-        ],
-      },
-    );
-    expect(code, stderr).to.equal(3);
+    const options = ["--payment-options", "sandbox/USDC"];
+    for (const [words, question] of [
+      [
+        ["--late-payments", "review", "--late-window-days", "3"],
+        "Set late payments to review and the late window to 3 days for Shop (org_",
+      ],
+      [options, "Set the payment options to sandbox/USDC for Shop (org_"],
+      [["--drop-payment-options"], "Set no payment options for Shop (org_"],
+    ] as const) {
+      const { code, stderr } = await store.till([...set, ...words], {
+        person: [[question, "n\n"]],
+      });
+      expect(code, stderr).to.equal(3);
+    }
+    const both = await store.till([...set, ...options, "--drop-payment-options", "--yes"]);
+    expect(both.code).to.equal(2);
+    expect(both.stderr).to.include("not both");
   });
 
   it("shows why transactions that payers submitted led to no payment", async function () {

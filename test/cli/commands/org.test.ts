@@ -77,6 +77,10 @@ describe("till org", () => {
     });
     const dropped = await store.json([...words, "--drop-logo", "--drop-accent-color"]);
     expect(dropped).to.include({ logoPath: null, accentColor: null });
+    // The color stays as it is.
+    const waiting = await store.json([...words, "--logo", file]);
+    expect(waiting).to.include({ accentColor: null, logoPath: null });
+    expect(waiting).to.have.property("pendingLogoPath").that.includes("logo.");
     expect((await store.till(words)).stderr).to.include("Nothing to change");
     expect((await store.till([...words, "--logo", `${file}.gone`])).stderr).to.include("ENOENT");
   });

@@ -225,6 +225,9 @@ eachStore("completion", (store) => {
     expect(
       await refused(["payments", "list", "--paid-from", "2031-01-01T00:00:00Z"], 2),
     ).to.include("Give --organization with an id or a name");
+    expect(await refused(["payments", "list", "--sort", "-blockTime"], 2)).to.include(
+      "Give --organization with an id or a name",
+    );
     const both = ["wallet", "add", "--network", "sandbox", "--label", "X", ...shop];
     expect(await refused(both, 2)).to.include(
       "  --address, --xpub: give either --address or --xpub\n",

@@ -58,7 +58,8 @@ describe("the health of a standby provider", () => {
 
   it("is unknown if no server has used it recently", () => {
     expect(told({}, false).status).to.equal("unknown");
-    expect(told({}, true, 2 * minute).status).to.equal("unknown");
+    expect(told({}, true, minute).status).to.equal("ok");
+    expect(told({}, true, minute + 1).status).to.equal("unknown");
     expect(providerHealth(null, true, now).status).to.equal("unknown");
     expect(told({ condition: "unknown" }).status).to.equal("unknown");
   });
@@ -66,12 +67,19 @@ describe("the health of a standby provider", () => {
   it("is ok while it responds, and for 30 seconds after", () => {
     expect(told({})).to.deep.equal({ status: "ok", message: "standby, 1 blocks behind" });
     const failed = { condition: "waiting", lastError } as const;
-    expect(told({ ...failed, answeredAt: now - 29 * second }).status).to.equal("ok");
+    expect(told({ ...failed, answeredAt: now - 30 * second + 1 })).to.deep.equal({
+      status: "ok",
+      message: "will be retried soon: https://two: HTTP 503",
+    });
+    expect(told({ ...failed, answeredAt: now - 30 * second }).status).to.equal("down");
     expect(told({ ...failed, answeredAt: now - 31 * second })).to.deep.equal({
       status: "down",
       message: "has not responded for 31 s: https://two: HTTP 503",
     });
-    expect(told({ ...failed, answeredAt: null }).status).to.equal("down");
+    expect(told({ ...failed, answeredAt: null })).to.deep.equal({
+      status: "down",
+      message: "has not responded yet: https://two: HTTP 503",
+    });
   });
 
   it("is degraded if it is used only after the others, and down if it is not used", () => {
@@ -114,6 +122,46 @@ describe("the health of a network", () => {
     ]) {
       expect(degraded.status, degraded.message).to.equal("degraded");
     }
+  });
+
+  it("changes with the next millisecond or block after each bound", () => {
+    const told = (changes: Partial<typeof state>) => {
+      const { status, message } = withState(changes);
+      return `${status}: ${message}`;
+    };
+    const isRead = "ok: read 2 s ago, 0 blocks behind";
+    for (const [changes, expected] of [
+      [{ scannedAt: now - 30 * second }, "ok: read 30 s ago, 0 blocks behind"],
+      [{ scannedAt: now - 30 * second - 1 }, "degraded: It was last read 30 s ago."],
+      [{ scannedAt: now - 5 * minute }, "degraded: It was last read 300 s ago."],
+      [{ scannedAt: now - 5 * minute - 1 }, "down: It was last read 300 s ago."],
+      [{ scannedAt: now + 5 * second }, "ok: read 0 s ago, 0 blocks behind"],
+      [{ headHeight: 1_020 }, "ok: read 2 s ago, 20 blocks behind"],
+      [
+        { headHeight: 1_021 },
+        "degraded: catching up with the chain; read 2 s ago, 21 blocks behind",
+      ],
+      [{ headHeight: 990 }, isRead],
+      [{ tipTime: now - 5 * minute - 3 * second }, isRead],
+      [
+        { tipTime: now - 5 * minute - 3 * second - 1 },
+        "degraded: the provider's newest block is 303 s old; read 2 s ago, 0 blocks behind",
+      ],
+    ] as const) {
+      expect(told(changes)).to.equal(expected);
+    }
+    const slow = { ...good.network, pollMs: minute };
+    const silent = (silence: number) =>
+      of({ network: slow, state: { ...state, scannedAt: now - silence } }).status;
+    expect([silent(3 * minute), silent(3 * minute + 1)]).to.deep.equal(["ok", "degraded"]);
+  });
+
+  it("counts the open alarms", () => {
+    const messages = [1, 2].map((alarms) => of({ alarms }).message.split(";")[0]);
+    expect(messages).to.deep.equal([
+      "1 open alarm, see till chain status",
+      "2 open alarms, see till chain status",
+    ]);
   });
 
   it("tolerates a simulated network that produces no blocks, and a slow poll interval", () => {

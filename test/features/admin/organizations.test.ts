@@ -53,6 +53,24 @@ eachServed("the platform's list of organizations", (served) => {
     expect(detail.body).to.deep.include(entry);
   });
 
+  it("shows the plan that an organization has selected", async () => {
+    const { app } = served;
+    const ada = await approvedMerchant(app);
+    const select = `/v1/organizations/${ada.organizationId}/billing/subscription/select`;
+    const body = { plan: "starter" };
+    const selected = await expectStatus(
+      app.request("POST", select, { token: ada.token, body }),
+      200,
+    );
+    const { status } = selected.body as { status: string };
+    const shown = { plan: "starter", subscriptionStatus: status };
+    const detail = await expectStatus(get(`/${ada.organizationId}`), 200);
+    expect(detail.body).to.include(shown);
+    expect(detail.body["subscription"]).to.include({ plan: "starter", status });
+    const [entry] = (await get(`?search=${ada.organizationId}`)).body["data"] as object[];
+    expect(entry).to.include(shown);
+  });
+
   it("can be read only by the platform", async () => {
     const ada = await register(served.app);
     const plain = await keyOf(served.app, root, "read", "write");

@@ -8,7 +8,7 @@ import {
   clockCheckOf,
   makeCertificateCheck,
 } from "../../../src/features/admin/status/outside-checks.ts";
-import { day, hour, second } from "../../../src/kernel/clock.ts";
+import { day, hour, minute, second } from "../../../src/kernel/clock.ts";
 import { readCertificate } from "../../../src/platform/outbound/certificate.ts";
 import {
   expiredCertificate,
@@ -55,17 +55,24 @@ describe("the check of the certificate", () => {
       status: "ok",
       message: "The certificate of pay.example is valid for 30 days.",
     });
-    expect(until(now + 13 * day).status).to.equal("degraded");
+    expect(until(now + 14 * day).status).to.equal("ok");
+    expect(until(now + 14 * day - 1).status).to.equal("degraded");
     expect(until(now)).to.include({ status: "down" });
-    expect(until(now + 30 * day, "SELF_SIGNED").message).to.include("do not trust");
-    const future = { validFrom: now + 1, validTo: now + day, distrust: null };
-    expect(certificateCheck(host, future, now).message).to.include("this server's clock");
+    const distrusted = until(now + 30 * day, "SELF_SIGNED");
+    expect(distrusted.status).to.equal("degraded");
+    expect(distrusted.message).to.include("do not trust");
+    const from = (validFrom: number) =>
+      certificateCheck(host, { validFrom, validTo: now + 30 * day, distrust: null }, now);
+    expect(from(now)).to.include({ status: "ok" });
+    expect(from(now + 1).status).to.equal("down");
+    expect(from(now + 1).message).to.include("this server's clock");
     expect(certificateCheck(host, null, now)).to.include({ status: "ok" });
   });
 
   it("is read once an hour, and not at all without https", async () => {
     let [reads, at] = [0, now];
-    const read = () => {
+    const read = (_url: string, timeoutMs: number) => {
+      expect(timeoutMs).to.equal(3 * second);
       reads += 1;
       return Promise.resolve({ validFrom: 0, validTo: now + 90 * day, distrust: null });
     };
@@ -83,6 +90,22 @@ describe("the check of the certificate", () => {
   });
 });
 
+describe("the check of a certificate that cannot be read", () => {
+  it("is made again after five minutes", async () => {
+    let [reads, at] = [0, now];
+    const read = () => {
+      reads += 1;
+      return Promise.resolve(null);
+    };
+    const check = makeCertificateCheck("https://pay.example", { now: () => at }, read);
+    for (const wait of [0, 5 * minute - 1, 1]) {
+      at += wait;
+      expect((await check())?.message).to.include("pay.example cannot be reached");
+    }
+    expect(reads).to.equal(2);
+  });
+});
+
 describe("the check of the clock", () => {
   const network = (id: string, isSimulated = false) => ({ id, title: id, kind: { isSimulated } });
   const states = (ahead: number) =>
@@ -91,10 +114,19 @@ describe("the check of the clock", () => {
   it("is behind if a block is from the future, and unknown without a real network", () => {
     const networks = [network("tron"), network("sandbox", true)];
     expect(clockCheckOf(states(-4 * second), networks)).to.include({ status: "ok" });
+    expect(clockCheckOf(states(30 * second), networks)).to.include({ status: "ok" });
     expect(clockCheckOf(states(31 * second), networks)).to.deep.equal({
       status: "degraded",
       message: "The clock is at least 31 s behind tron. Check the time service.",
     });
     expect(clockCheckOf(states(0), [network("sandbox", true)])).to.equal(null);
+    const ahead = (seconds: number) => ({ tipTime: now + seconds * second, scannedAt: now });
+    const several = new Map([
+      ["tron", ahead(-4)],
+      ["base", ahead(40)],
+      ["sandbox", ahead(90)],
+    ]);
+    const found = clockCheckOf(several, [...networks, network("base")]);
+    expect(found?.message).to.include("at least 40 s behind base");
   });
 });

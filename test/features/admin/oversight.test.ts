@@ -245,6 +245,10 @@ eachStore("the platform's view", (store) => {
         createdAt: new Date(at - 1_000).toISOString(),
         failedAt: new Date(at - 3).toISOString(),
       });
+      const all = (await app.app.oversight.listFailedJobs(null, {})).data;
+      expect(all.map(({ failedReason }) => failedReason)).to.deep.equal(
+        [3, 1, 0, 2, 4, 7, 5].map((number) => `reason ${String(number)}`),
+      );
       const cursor = String((await get(`${path("billing")}?limit=1`)).body["nextCursor"]);
       expectProblem(await get(`${path("chain")}?cursor=${cursor}`), 400, "invalid_request");
       const status = await expectStatus(get("/v1/admin/operations/status"), 200);

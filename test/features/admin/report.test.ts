@@ -15,6 +15,8 @@ describe("the servers' last report", () => {
     const { checks, providers } = lastReport([probe(3 * second, { database: ok })], now);
     expect(checks).to.deep.equal({ database: { status: "ok", message: "Fine. (3 s ago)" } });
     expect(providers[0]).to.include({ status: "ok", message: "Fine. (3 s ago)" });
+    const ahead = lastReport([probe(-2 * second, { database: ok })], now);
+    expect(ahead.checks["database"]?.message).to.equal("Fine. (0 s ago)");
   });
 
   it("has the worst result of several servers", () => {
@@ -44,7 +46,7 @@ describe("the servers' last report", () => {
 
   it("is unknown once no server runs, with the last results", () => {
     const { checks, providers } = lastReport(
-      [probe(61 * second, { database: ok }), probe(5 * minute, { database: ok })],
+      [probe(5 * minute, { database: ok }), probe(61 * second, { database: ok })],
       now,
     );
     expect(checks).to.deep.equal({
@@ -110,5 +112,10 @@ describe("the status of the installation", () => {
     expect(overall(report("unknown", "degraded"))).to.equal("degraded");
     expect(overall(report("down", "degraded"))).to.equal("down");
     expect(overall(report("degraded", "ok"))).to.equal("degraded");
+    const { checks, providers } = report("ok", "ok");
+    const [first] = report("ok", "down").providers;
+    expect(overall({ checks, providers: [...providers, ...(first ? [first] : [])] })).to.equal(
+      "degraded",
+    );
   });
 });

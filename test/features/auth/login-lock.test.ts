@@ -44,7 +44,75 @@ describe("the login lock of a process", () => {
     const lock = createLoginLock({ clock });
     const attacked = 12_000;
     for (let n = 0; n < attacked; n += 1) await lock.attempt(source(n), wrong);
-    expect(reads).to.be.below(10 * attacked);
+    // Two for each attempt, and one for each account of the only search.
+    expect(reads).to.equal(2 * attacked + 10_000);
+  });
+
+  it("remembers no account that logs in, or whose failures have counted for a quarter of an hour", async () => {
+    let [reads, now] = [0, 0];
+    const clock = {
+      now: () => {
+        reads += 1;
+        return now;
+      },
+    };
+    const lock = createLoginLock({ clock });
+    for (let n = 0; n < 10_001; n += 1) await lock.attempt(source(n), right);
+    expect(reads, "without a search").to.equal(2 * 10_001);
+    for (let n = 0; n < 10_000; n += 1) await lock.attempt(source(n), wrong);
+    now = 15 * minute;
+    for (let n = 10_000; n < 20_001; n += 1) await lock.attempt(source(n), wrong);
+    expect(reads, "with two searches").to.equal(2 * 30_002 + 2 * 10_000);
+  });
+
+  it("lasts for a quarter of an hour after the last failure, and says how long it still lasts", async () => {
+    const clock = stillClock(0);
+    const lock = createLoginLock({ clock });
+    for (let failures = 0; failures < 10; failures += 1) await lock.attempt(source(1), wrong);
+    const waits: unknown[] = [];
+    for (const wait of [0, 15 * minute - 1_001, 1_000]) {
+      clock.advance(wait);
+      const error: unknown = await lock
+        .attempt(source(1), right)
+        .catch((thrown: unknown) => thrown);
+      waits.push((error as { retryAfterSeconds?: number }).retryAfterSeconds);
+    }
+    expect(waits).to.deep.equal([900, 2, 1]);
+    clock.advance(1);
+    expect(await lock.attempt(source(1), right)).to.equal(true);
+  });
+
+  it("counts the failures of guesses that run beside a right one, or have waited for it", async () => {
+    const slow = () => {
+      let end: (isRight: boolean) => void = () => undefined;
+      const check = new Promise<boolean>((resolve) => {
+        end = resolve;
+      });
+      return { end, check: () => check };
+    };
+    const lock = createLoginLock({ clock: stillClock(0) });
+    const nineMore = async (n: number) => {
+      for (let failures = 0; failures < 9; failures += 1) await lock.attempt(source(n), wrong);
+    };
+    const stateOf = (n: number) =>
+      lock.attempt(source(n), right).catch((thrown: unknown) => (thrown as Error).name);
+    const [one, two] = [slow(), slow()];
+    const beside = [lock.attempt(source(1), one.check), lock.attempt(source(1), two.check)];
+    one.end(true);
+    await beside[0];
+    two.end(false);
+    await beside[1];
+    await nineMore(1);
+    expect(await stateOf(1)).to.equal("login_locked");
+
+    await nineMore(2);
+    const last = slow();
+    const running = lock.attempt(source(2), last.check);
+    const waiting = lock.attempt(source(2), wrong);
+    last.end(true);
+    expect(await Promise.all([running, waiting])).to.deep.equal([true, false]);
+    await nineMore(2);
+    expect(await stateOf(2)).to.equal("login_locked");
   });
 
   it("waits with the last guesses until those that are running have ended", async () => {

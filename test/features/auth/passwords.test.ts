@@ -137,6 +137,15 @@ eachStore("a password", (store) => {
     refused(await reset(token, "one more password 9"));
     // A used token learns nothing about a password, and costs no hash.
     refused(await reset(token, "short"));
+    const entries = await app.app.db.find(
+      auditLogs,
+      "WHERE target_id = $1 AND action LIKE 'user.password%' ORDER BY id",
+      [ada.userId],
+    );
+    expect(entries.map(({ action }) => action)).to.deep.equal([
+      "user.password_reset_created",
+      "user.password_reset",
+    ]);
     const rows = JSON.stringify(await app.app.db.all("SELECT * FROM password_resets"));
     expect(rows).not.to.include(token);
   });

@@ -1,12 +1,33 @@
 // Which cursors of events are valid after restores.
 import { expect } from "chai";
 import { epochsAfter } from "../../../src/features/events/cursor-epochs.ts";
+import { makeEventService } from "../../../src/features/events/service.ts";
+import type { Database } from "../../../src/platform/database/index.ts";
 
 const restoreOf = (id: string, eventPosition: number) => ({
   id,
   eventPosition,
   at: 0,
   backupCreatedAt: "2026-11-22T03:15:00.000Z",
+});
+
+describe("the service of events", () => {
+  it("reads the restores again after a failure", async () => {
+    let reads = 0;
+    const db = {
+      findOne: () => {
+        reads += 1;
+        return reads === 1 ? Promise.reject(new Error("the store is away")) : Promise.resolve(null);
+      },
+      find: () => Promise.resolve([]),
+    } as unknown as Database;
+    const service = makeEventService({ db, cursorKey: new Uint8Array(32) });
+    const list = () => service.list("org_1", {});
+    const failed: unknown = await list().catch((error: unknown) => error);
+    expect(failed).to.have.property("message", "the store is away");
+    for (let time = 0; time < 2; time += 1) expect((await list()).data).to.deep.equal([]);
+    expect(reads).to.equal(2);
+  });
 });
 
 describe("cursors of events", () => {
@@ -20,6 +41,11 @@ describe("cursors of events", () => {
     expect(twice.parse("150").outdated?.shared).to.equal(100);
     expect(twice.parse(once.format(200)).outdated).to.equal(null);
     expect(twice.parse(once.format(201)).outdated?.shared).to.equal(200);
+    const places = [100, 120, 200].map((place, n) => restoreOf(`rst_${String(n + 1)}`, place));
+    const thrice = epochsAfter(places);
+    expect(thrice.parse("110").outdated?.shared).to.equal(100);
+    expect(thrice.parse("130:rst_1").outdated?.shared).to.equal(120);
+    expect(thrice.parse("900:rst_3").outdated).to.equal(null);
   });
 
   it("are outdated if they are of a restore that a later restore has undone", () => {

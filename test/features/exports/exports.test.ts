@@ -1,11 +1,12 @@
 // CSV exports over HTTP: complete, equal to the API's records, confined to an organization, recorded.
 import { expect } from "chai";
 import type { CsvColumns } from "../../../src/api/declare/csv.ts";
-import { tableExports } from "../../../src/features/exports/service.ts";
+import { makeExportService, tableExports } from "../../../src/features/exports/service.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import { encodeAmount } from "../../../src/platform/database/index.ts";
 import { parseCsv } from "../../../src/kernel/csv.ts";
 import type { Id } from "../../../src/kernel/id.ts";
+import { createJournal } from "../../../src/platform/journal/index.ts";
 import { expectStatus, type Answer } from "../../support/app.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import { openEstate, type Estate } from "../../api/estate.ts";
@@ -70,6 +71,20 @@ describe("the row of an export", () => {
     expect(cellsOf({ aside })).to.include({ owedAmount: "0.5699", reviewAmount: "0.000001" });
     expect(cellsOf({ aside, status: "open" })).to.include({ owedAmount: "0.07" });
     expect(cellsOf({ aside, status: "expired" })).to.include({ owedAmount: "25.57" });
+    // A rejected payment in another token counts at that token's rate: two of its units are one of the token in force.
+    const quote = {
+      payableAmount: "50000000",
+      askedAmount: null,
+      remainingAmount: "0",
+      remainingAfter: "0",
+      seen: "2000000",
+      confirmed: "2000000",
+    };
+    const options = JSON.stringify([{ network: "sandbox", tokenSymbol: "USDC", quote }]);
+    const others = JSON.stringify([
+      { ...sums, tokenSymbol: "USDC", rejected: "2000000", inReview: "0", refunded: "0" },
+    ]);
+    expect(cellsOf({ aside: others, options, status: "open" })).to.include({ owedAmount: "1.00" });
     expect(excessOf({})).to.equal("1.4999");
     expect(excessOf({ asked: null })).to.equal("1.50");
     expect(excessOf({ seen: units("25") })).to.equal("0.00");
@@ -207,6 +222,28 @@ eachStore("an export", (store) => {
     let count = 0;
     for await (const page of all.pages) count += page.length;
     expect(count).to.equal(1_198);
+
+    // By default until now, and no further than until the program stops.
+    const stopping = new AbortController();
+    const service = makeExportService({
+      db,
+      clock: { now: () => start + 1_199 },
+      journal: createJournal({ ids, wake: () => undefined }),
+      networks: new Map(),
+      stopping: stopping.signal,
+    });
+    const made = async (most: number) => {
+      const range = { organizationId, createdFrom: start };
+      let sum = 0;
+      for await (const page of (await service.open(testContext, "invoices", range)).pages) {
+        sum += page.length;
+        if (sum > most) stopping.abort();
+      }
+      return sum;
+    };
+    expect(await made(2_000)).to.equal(1_201);
+    const stopped = await made(500).catch((error: unknown) => (error as Error).name);
+    expect(stopped).to.equal("AbortError");
   });
 
   it("is for members of the organization only, and an unknown column or wrong time is named", async () => {

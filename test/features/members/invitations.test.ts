@@ -1,6 +1,7 @@
 // Invitations over HTTP, on both databases: one token, one address, one use, and no way round the roles.
 import { expect } from "chai";
 import { roles, type Role } from "../../../src/api/declare/permissions.ts";
+import { invitationStatus } from "../../../src/features/members/rules.ts";
 import { day } from "../../../src/kernel/clock.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import {
@@ -324,6 +325,16 @@ eachStore("an invitation", (store) => {
       expect([answer.status, answer.body["code"]]).to.deep.equal([403, "organization_suspended"]);
     }
     expect((await invite(newAddress(), "viewer")).status).to.equal(403);
+  });
+});
+
+describe("the status of an invitation", () => {
+  it("is pending until it expires, and what happened to it before all else", () => {
+    const open = { acceptedAt: null, revokedAt: null, expiresAt: 1_000 };
+    expect(invitationStatus(open, 999)).to.equal("pending");
+    expect(invitationStatus(open, 1_000)).to.equal("expired");
+    expect(invitationStatus({ ...open, revokedAt: 1 }, 1_000)).to.equal("revoked");
+    expect(invitationStatus({ ...open, acceptedAt: 1 }, 1_000)).to.equal("accepted");
   });
 });
 

@@ -132,7 +132,7 @@ eachServed("the logo and the color of an organization", (served) => {
       ],
       [aPng(31, 64).toString("base64"), /32 to 1024 pixels wide and high, not 31 by 64/],
       [aPng(64, 1_025).toString("base64"), /not 64 by 1025/],
-      [Buffer.alloc(65 * 1_024, "a").toString("base64"), /at most/],
+      [Buffer.alloc(65 * 1_024, "a").toString("base64"), /at most 87384 characters/],
       [7, /./],
     ];
     for (const [logo, message] of cases) {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { readImageHeader } from "../../../src/features/organizations/branding/image-header.ts";
+import { readLogo } from "../../../src/features/organizations/branding/logos.ts";
 import { aPng } from "../../support/pictures/pictures.ts";
 
 const png = aPng(64, 96);
@@ -59,10 +60,29 @@ describe("the header of an image", () => {
     const size = { width: 64, height: 96 };
     expect(readImageHeader(png)).to.deep.equal({ type: "png", ...size });
     expect(readImageHeader(plainJpeg)).to.deep.equal({ type: "jpeg", ...size });
-    const files = [webp(lossy), webp(lossless), webp(extended, ["EXIF", "00"], lossy)];
+    const files = [
+      webp(lossy),
+      webp(lossless),
+      webp(extended, ["EXIF", "00"], lossy),
+      webp(extended, lossy, ["XMP ", ""]),
+    ];
     for (const file of files) {
       expect(readImageHeader(file), file.toString("hex")).to.deep.equal({ type: "webp", ...size });
     }
+  });
+
+  it("has the size of a JPEG with any kind of frame, segment, and data between its markers", () => {
+    const frames = ["ffc0", "ffcf"].map((marker) => frame.replace("ffc2", marker));
+    // The shortest header that has a size.
+    frames.push("ffc00008080060004000");
+    for (const one of frames) {
+      expect(readImageHeader(jpeg(one, scan)), one).to.include({ width: 64, height: 96 });
+    }
+    for (const segment of ["ffef0002", "ffdd00040001", "fffe0003ff"]) {
+      expect(readImageHeader(jpeg(segment, frame, scan)), segment).to.include({ width: 64 });
+    }
+    const restarted = `${scan}ffd012ffffd734ff00`;
+    expect(readImageHeader(jpeg(frame, restarted))).to.include({ width: 64 });
   });
 
   it("is that of a still PNG whose texts contain the names of chunks", () => {
@@ -83,6 +103,11 @@ describe("the header of an image", () => {
     const header = png.subarray(8, afterHeader);
     const end = pngChunk("IEND");
     expectRefused({
+      "a header of another length": Buffer.concat([
+        png.subarray(0, 8),
+        pngChunk("IHDR", Buffer.alloc(14)),
+        png.subarray(afterHeader),
+      ]),
       "a text first": Buffer.concat([png.subarray(0, 8), pngChunk("tEXt"), png.subarray(8)]),
       "a second header": pngWith(header),
       "no pixels": Buffer.concat([png.subarray(0, afterHeader), end]),
@@ -110,6 +135,12 @@ describe("the header of an image", () => {
       "no frame": jpeg(app0, scan),
       "no pixels": jpeg(app0, frame),
       "a length of one byte": jpeg("ffe00001", frame, scan),
+      "a scan's header of one byte": jpeg(frame, "ffda000112ff0034"),
+      "a frame's header without a width": jpeg("ffc000070800600040", scan),
+      "another marker at the end": Buffer.concat([
+        jpeg(frame, scan, tables).subarray(0, -2),
+        Buffer.from("00d9", "hex"),
+      ]),
       "an earlier end": jpeg(frame, scan, "ffd9"),
       "a second picture": Buffer.concat([plainJpeg, plainJpeg]),
       "other bytes": Buffer.concat([plainJpeg, Buffer.from("x")]),
@@ -124,8 +155,24 @@ describe("the header of an image", () => {
       "the frames of an animation": webp(extended, ["ANMF", "00".repeat(24)], lossy),
       "no pixels": webp(extended),
       "another size inside": webp(extended, ["VP8 ", "3001009d012a803e803e"]),
+      "another width inside": webp(extended, ["VP8 ", "3001009d012a3f006000"]),
+      "another height inside": webp(extended, ["VP8 ", "3001009d012a40005f00"]),
       "two pictures": webp(lossy, lossy),
       "a damaged picture": webp(["VP8 ", "30010000000040006000"]),
+      "a damaged lossless picture": webp(["VP8L", "003fc01700"]),
+      "an empty picture": webp(["VP8 ", ""]),
+      "an empty lossless picture": webp(["VP8L", ""]),
+      "a short first chunk": webp(["VP8X", "00"], lossy),
+      "another container": Buffer.concat([Buffer.from("RIFX"), webp(lossy).subarray(4)]),
+      "another content": Buffer.concat([
+        webp(lossy).subarray(0, 8),
+        Buffer.from("WAVE"),
+        webp(lossy).subarray(12),
+      ]),
+      "another length in its header": Buffer.concat([
+        Buffer.from("RIFF\x18\0\0\0", "latin1"),
+        webp(lossy).subarray(8),
+      ]),
       "an unknown first chunk": webp(["EXIF", "0000"], lossy),
       "other bytes": Buffer.concat([webp(lossy), Buffer.from("xx")]),
       "an early end": webp(lossy).subarray(0, -1),
@@ -139,5 +186,36 @@ describe("the header of an image", () => {
       }
     }
     expectRefused({ zeros: Buffer.alloc(40), text: Buffer.from("<svg xmlns='…'/>".repeat(4)) });
+  });
+});
+
+describe("the logo of a request", () => {
+  const reasonOf = (file: Buffer) => {
+    try {
+      readLogo(file.toString("base64"));
+      return null;
+    } catch (error) {
+      return (error as { errors: readonly { message: string }[] }).errors[0]?.message;
+    }
+  };
+  /** The file with a text that makes it as long as this, in bytes. */
+  const filled = (length: number) =>
+    pngWith(pngChunk("tEXt", Buffer.alloc(length - png.length - 12)));
+
+  it("has at most 64 KiB, and sides of 32 to 1,024 pixels", () => {
+    for (const file of [filled(65_536), aPng(32, 1_024), aPng(1_024, 32)]) {
+      expect(reasonOf(file)).to.equal(null);
+    }
+    expect(reasonOf(filled(65_537))).to.equal("must have at most 64 KiB");
+    for (const [width, height] of [
+      [31, 64],
+      [64, 31],
+      [1_025, 64],
+      [64, 1_025],
+    ] as const) {
+      expect(reasonOf(aPng(width, height))).to.equal(
+        `must be 32 to 1024 pixels wide and high, not ${String(width)} by ${String(height)}`,
+      );
+    }
   });
 });

@@ -228,6 +228,12 @@ eachServed("verification", (served) => {
     await change(app, person, { displayName: "Your Bank", website: "https://shop.example" });
     await change(app, person, { website: null });
     expect(await heard()).to.equal(1);
+    // Of its own name it is not notified twice.
+    await change(app, admin, { displayName: "House" });
+    const own = [admin.organizationId];
+    expect(
+      await countRows(app.app.db, "events", "WHERE organization_id = $1 AND object_id = $1", own),
+    ).to.equal(1);
   });
 
   it("shows payers an approved organization's new name only after another decision", async () => {

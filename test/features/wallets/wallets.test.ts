@@ -17,6 +17,8 @@ import {
   type WalletInput,
   type WalletService,
 } from "../../../src/features/wallets/index.ts";
+import { continueIndexes } from "../../../src/features/wallets/after-restore.ts";
+import { hasWideGap } from "../../../src/features/wallets/rules.ts";
 import { walletClaims, wallets } from "../../../src/features/wallets/table.ts";
 import { deriveAddress } from "../../../src/platform/chain/evm/xpub.ts";
 import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
@@ -97,16 +99,16 @@ eachStore("the wallets API", (store) => {
 
   it("refuses malformed, mistyped, foreign and missing addresses and names the field", async () => {
     const wrong = [
-      { address: evmAddress.replace("5aA", "5aa") },
-      { address: "0x123" },
-      { address: "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8" },
-      {},
-      { address: evmAddress, xpub: xpubs.first },
-    ];
-    for (const input of wrong) {
+      [{ address: evmAddress.replace("5aA", "5aa") }, "checksum"],
+      [{ address: "0x123" }, "malformed"],
+      [{ address: "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8" }, "wrong_network"],
+      [{}, "one_of"],
+      [{ address: evmAddress, xpub: xpubs.first }, "one_of"],
+    ] as const;
+    for (const [input, code] of wrong) {
       const problem = await refusal(create(shop, { network: "ethereum", ...input }));
       expect(problem.status).to.equal(400);
-      expect(problem.errors[0]?.pointer).to.equal("/address");
+      expect(problem.errors[0]).to.include({ pointer: "/address", code });
     }
   });
 
@@ -274,6 +276,72 @@ eachStore("the wallets API", (store) => {
       expect(await take(key.id)).to.include({ index: 2 });
     });
 
+    /** Claims the addresses of some indexes, as earlier wallets have. */
+    const claim = (from: number, to: number) =>
+      db.write(testContext, (tx) =>
+        tx.insertMany(
+          walletClaims,
+          Array.from({ length: to - from }, (_, place) => ({
+            family: "evm",
+            identity: deriveAddress(xpubs.first, from + place),
+            organizationId: other,
+            kind: "released" as const,
+            nextIndex: 0,
+            highestPaidIndex: null,
+          })),
+        ),
+      );
+    const takeSome = (walletId: Id<"wallet">, count: number, kind = evmKind) =>
+      db.write(testContext, async (tx) => {
+        const wallet = await findWallet(tx, shop, walletId);
+        if (wallet?.xpub == null) throw new Error("no such key");
+        const taken = await takeAddresses(tx, { ...wallet, xpub: wallet.xpub }, kind, count);
+        return taken.map(({ index }) => index);
+      });
+
+    it("assigns several at once, without those that are claimed, and no more than are wanted", async () => {
+      await claim(1, 3);
+      const key = await create(shop, { network: "ethereum", xpub: xpubs.first });
+      expect(await takeSome(key.id, 4)).to.deep.equal([0, 3, 4, 5]);
+      expect((await findWallet(db, shop, key.id))?.nextIndex).to.equal(6);
+    });
+
+    it("gives up after a hundred claimed addresses in a row", async () => {
+      await claim(0, 60);
+      await claim(61, 161);
+      const key = await create(shop, { network: "ethereum", xpub: xpubs.first });
+      expect(await takeSome(key.id, 1)).to.deep.equal([60]);
+      expect(await takeSome(key.id, 1)).to.deep.equal([]);
+      expect(await takeSome(key.id, 1)).to.deep.equal([161]);
+    });
+
+    it("ends with the last address of the key", async () => {
+      const { extendedKeys } = evmKind;
+      if (extendedKeys === null) throw new Error("the kind has no extended keys");
+      const short = { ...evmKind, extendedKeys: { ...extendedKeys, addressCount: 2 } };
+      const key = await create(shop, { network: "ethereum", xpub: xpubs.first });
+      expect(await takeSome(key.id, 3, short)).to.deep.equal([0, 1]);
+      expect(await takeSome(key.id, 1, short)).to.deep.equal([]);
+    });
+
+    it("skips a thousand addresses after a restore without the former store, and none behind the last", async () => {
+      const keys = [
+        await create(shop, { network: "ethereum", xpub: xpubs.first }),
+        await create(shop, { network: "ethereum", xpub: xpubs.second }),
+      ];
+      const end = 2 ** 31;
+      const indexes = [5, end - 1_000];
+      await db.write(testContext, async (tx) => {
+        for (const [place, { identity }] of keys.entries()) {
+          const nextIndex = indexes[place] ?? 0;
+          await tx.update(walletClaims, { nextIndex }, "WHERE identity = $1", [identity]);
+        }
+        await continueIndexes(tx, null);
+      });
+      const views = await Promise.all(keys.map(({ id }) => findWallet(db, shop, id)));
+      expect(views.map((view) => view?.nextIndex)).to.deep.equal([1_005, end - 1_000]);
+    });
+
     it("prevents a derived address from being registered", async () => {
       const key = await create(shop, { network: "ethereum", xpub: xpubs.first });
       const taken = await take(key.id);
@@ -307,6 +375,19 @@ eachStore("the wallets API", (store) => {
       await paid(3);
       expect(await shown()).to.include({ highestPaidIndex: 7, gapWarning: false });
     });
+  });
+
+  it("has a wide gap from the twentieth unpaid address in a row on", () => {
+    const states = [
+      [19, null],
+      [20, null],
+      [27, 7],
+      [28, 7],
+    ] as const;
+    const gaps = states.map(([nextIndex, highestPaidIndex]) =>
+      hasWideGap({ nextIndex, highestPaidIndex }),
+    );
+    expect(gaps).to.deep.equal([false, true, false, true]);
   });
 
   it("is enforced by database constraints", async () => {

@@ -52,7 +52,10 @@ describe("an endpoint's health", () => {
     health = after(health, 42 * second, 3, good);
     expect(health.concurrency).to.equal(4);
     expect(isForgettable(health, 42 * second)).to.equal(false);
-    expect(isForgettable(health, 7 * minute)).to.equal(true);
+    expect(isForgettable(health, 5 * minute + 42 * second)).to.equal(true);
+    const since = observe(health, { at: 10 * minute, ...bad });
+    expect(isForgettable(since, 12 * minute)).to.equal(false);
+    expect(isForgettable(after(health, 4 * minute, 1), 6 * minute)).to.equal(false);
   });
 
   it("allows more concurrent requests to a responsive endpoint, at most eight", () => {
@@ -71,6 +74,20 @@ describe("an endpoint's health", () => {
 });
 
 describe("the health of all endpoints", () => {
+  it("follows the last attempt of those that are recorded together", () => {
+    const attempt = (status: number): Attempt =>
+      ({
+        delivery: { endpointId: "whe_1" },
+        result: { outcome: "response", status },
+        endedAt: 0,
+        isLone: false,
+      }) as unknown as Attempt;
+    const failed = Array.from({ length: 10 }, () => attempt(500));
+    const failing = createEndpointHealth().learn(failed, 0);
+    expect([...failing]).to.deep.equal(["whe_1"]);
+    expect(createEndpointHealth().learn([...failed, attempt(200)], 0).size).to.equal(0);
+  });
+
   it("is remembered of a thousand for as long as it takes, and of more for five minutes", () => {
     const slow = (endpoint: number, at: number): Attempt =>
       ({

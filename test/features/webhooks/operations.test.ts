@@ -3,6 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { roles } from "../../../src/api/declare/permissions.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { webhookEndpoints } from "../../../src/features/webhooks/table.ts";
+import { events } from "../../../src/platform/events/table.ts";
 import {
   approvedMerchant,
   expectStatus,
@@ -205,8 +206,25 @@ eachStore("the webhooks API", (store) => {
     expect(off.body).to.include({ status: "disabled", disabledReason: "Disabled on request." });
     const twice = await app.request("POST", `${endpoint}/disable`, { key: merchant.key });
     expect(twice.body).to.deep.equal(off.body);
+    expect((await change({ description: "Off" })).body).to.include({ status: "disabled" });
     const on = await change({ status: "enabled" });
     expect(on.body).to.include({ status: "enabled", disabledReason: null });
+    const offAgain = await change({ status: "disabled" });
+    expect(offAgain.body).to.include({
+      status: "disabled",
+      disabledReason: "Disabled on request.",
+    });
+    const id = String(made.body["id"]);
+    const entries = await app.app.db.find(auditLogs, "WHERE target_id = $1 ORDER BY id", [id]);
+    const actions = ["created", "updated", "updated", "disabled", "updated", "enabled", "disabled"];
+    expect(entries.map(({ action }) => action)).to.deep.equal(
+      actions.map((action) => `webhook_endpoint.${action}`),
+    );
+    const raised = await app.app.db.find(events, "WHERE object_id = $1", [id]);
+    expect(raised.map(({ type }) => type)).to.deep.equal([
+      "webhook_endpoint.disabled",
+      "webhook_endpoint.disabled",
+    ]);
   });
 
   it("changes an endpoint that was paused since it was read, whose tag then differs", async () => {
@@ -231,6 +249,10 @@ eachStore("the webhooks API", (store) => {
         headers,
       });
     const changed = await expectStatus(change({ "If-Match": tag }), 200);
+    expect(changed.body, "a note says nothing about the receiver").to.include({
+      pausedSince: new Date(paused.pausedSince).toISOString(),
+      lastFailure: "500",
+    });
     expect(changed.headers.get("ETag")).to.equal((await read()).headers.get("ETag"));
     for (const late of [tag, tagNow, tag.replace(/\..*"/, '"')]) {
       await expectStatus(change({ "If-Match": late }), 412);

@@ -5,13 +5,19 @@ import {
   mendDueTimes,
   pruneDeliveries,
 } from "../../../src/features/webhooks/delivery/retention.ts";
-import { webhookAttempts, webhookDeliveries } from "../../../src/features/webhooks/table.ts";
-import { day, hour } from "../../../src/kernel/clock.ts";
+import { notFailing } from "../../../src/features/webhooks/endpoints/failure-policy.ts";
+import {
+  webhookAttempts,
+  webhookDeliveries,
+  webhookEndpoints,
+} from "../../../src/features/webhooks/table.ts";
+import { day, hour, minute } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { eventKeptFor, pruneEvents } from "../../../src/platform/events/retention.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { addOrganization } from "../../support/merchants.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
 const now = Date.UTC(2031, 0, 31);
@@ -72,9 +78,9 @@ eachStore("the retention of webhook data", (store) => {
     const old = await add("succeeded", 94 * day, 2_300);
     const oldDead = await add("dead_letter", 184 * day);
     const stuck = await add("failed", 94 * day);
-    const dead = await add("dead_letter", 100 * day);
+    const dead = await add("dead_letter", 179 * day);
     const fresh = await add("succeeded", 89 * day);
-    await pruneDeliveries(db, now, testContext, running);
+    expect(await pruneDeliveries(db, now, testContext, running)).to.equal(false);
     const left = await db.find(webhookDeliveries, "ORDER BY id");
     expect(left.map(({ id }) => id)).to.have.members([...stuck, ...dead, ...fresh]);
     expect(left.map(({ id }) => id)).not.to.include.members([old[0], oldDead[0]]);
@@ -85,17 +91,51 @@ eachStore("the retention of webhook data", (store) => {
   it("makes deliveries due whose due time only a clock that was set back has made distant", async () => {
     const [next] = await add("failed", day);
     const [distant] = await add("failed", day);
-    const dueAt = now + 24 * hour;
-    await db.write(testContext, async (tx) => {
-      await tx.update(webhookDeliveries, { dueAt }, "WHERE id = $1", [next ?? ""]);
-      await tx.update(webhookDeliveries, { dueAt: now + 40 * day }, "WHERE id = $1", [
-        distant ?? "",
-      ]);
-    });
-    await mendDueTimes(db, now, testContext);
+    // The longest delay: twice the last one of the schedule, and the jitter.
+    const dueAt = now + 48 * hour + 15 * minute;
+    const set = (id: string | undefined, at: number) =>
+      db.write(testContext, (tx) =>
+        tx.update(webhookDeliveries, { dueAt: at }, "WHERE id = $1", [id ?? ""]),
+      );
+    await set(next, dueAt);
+    await set(distant, dueAt + 1);
+    expect(await mendDueTimes(db, now, testContext)).to.equal(false);
     const read = async (id = "") =>
       (await db.findOne(webhookDeliveries, "WHERE id = $1", [id]))?.dueAt;
     expect([await read(next), await read(distant)]).to.deep.equal([dueAt, now]);
+  });
+
+  it("plans a lone attempt for now that is further ahead than a receiver can ask for", async () => {
+    const organizationId = await addOrganization(db, ids, now);
+    const endpoint = (id: "wep_2" | "wep_3", probeAt: number) => ({
+      id,
+      organizationId,
+      url: "https://shop.example/till",
+      description: null,
+      eventTypes: [],
+      status: "enabled" as const,
+      disabledReason: null,
+      secret: "sealed",
+      previousSecret: null,
+      previousSecretUntil: null,
+      ...notFailing,
+      failingSince: now,
+      probeAt,
+      apiVersion: "v1",
+      lastSequence: 0,
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
+    });
+    await db.write(testContext, (tx) =>
+      tx.insertMany(webhookEndpoints, [
+        endpoint("wep_2", now + hour),
+        endpoint("wep_3", now + hour + 1),
+      ]),
+    );
+    await mendDueTimes(db, now, testContext);
+    const endpoints = await db.find(webhookEndpoints, "ORDER BY id");
+    expect(endpoints.map(({ probeAt }) => probeAt)).to.deep.equal([now + hour, now]);
   });
 
   it("keeps events for 90 days, and the newest forever, so that positions continue", async () => {

@@ -56,7 +56,8 @@ eachStore("the secret of a webhook endpoint", (store) => {
   }
 
   it("signs for one day after the new one's signature, and then no more", async () => {
-    const { secret, previousSecretExpiresAt } = await rotate();
+    const { secret, previousSecretExpiresAt, endpoint: rotated } = await rotate();
+    expect(rotated.version).to.equal(2);
     expect(secret)
       .to.match(/^whsec_/)
       .and.not.equal(endpoint.secret);
@@ -119,11 +120,13 @@ eachStore("the secret of a webhook endpoint", (store) => {
   });
 
   it("is stored encrypted, and in no audit entry", async () => {
-    const { secret } = await rotate();
+    const { secret, previousSecretExpiresAt } = await rotate();
     const dump = await dumpStore(db);
     for (const each of [secret, endpoint.secret]) expect(dump).not.to.include(each.slice(6));
     const [entry] = await db.find(auditLogs, "WHERE action = 'webhook_endpoint.secret_rotated'");
-    expect(Object.keys(entry?.changes ?? {})).to.deep.equal(["previousSecretExpiresAt"]);
+    expect(entry?.changes).to.deep.equal({
+      previousSecretExpiresAt: new Date(previousSecretExpiresAt ?? 0).toISOString(),
+    });
     const row = await db.findOne(webhookEndpoints, "WHERE id = $1", [endpoint.id]);
     expect(JSON.stringify(entry)).not.to.include(row?.secret).and.not.to.include("whsec_");
   });
@@ -288,6 +291,14 @@ eachServed(
       expect(
         receiver.received.slice(before).map(({ headers }) => headers["webhook-id"]),
       ).to.deep.equal(pings);
+      const entries = await served.app.app.db.find(
+        auditLogs,
+        "WHERE action = 'webhook_endpoint.tested' AND target_id = $1 ORDER BY id",
+        [one.id],
+      );
+      expect(entries.map(({ changes }) => changes)).to.deep.equal(
+        pings.map((eventId) => ({ eventId })),
+      );
     });
 
     it("is sent no test event while disabled", async () => {

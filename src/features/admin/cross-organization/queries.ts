@@ -121,8 +121,8 @@ function positionOf({ failedAt, id }: FailedJob): string {
 }
 
 function placeOf(position: string): FailurePlace {
-  const [, failedAt, id] = /^(\d{1,15})\.(\w+)$/.exec(position) ?? [];
-  if (failedAt === undefined || id === undefined) {
+  const [, failedAt = "", id = ""] = /^(\d{1,15})\.(\w+)$/.exec(position) ?? [];
+  if (id === "") {
     const message = "must be the nextCursor of this list; omit it to start over";
     throw invalidField({ parameter: "cursor" }, "invalid_cursor", message);
   }

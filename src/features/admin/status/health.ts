@@ -73,8 +73,10 @@ function troubleOf(reading: NetworkReading, state: NetworkState, now: Instant): 
     return `tokens disabled because their contracts have different decimals: ${state.disabledTokens.join(", ")}`;
   }
   if (lagOf(state) * network.blockTimeMs > lagMax) return "catching up with the chain";
-  if (reading.alarms === 1) return "1 open alarm, see till chain status";
-  if (reading.alarms > 1) return `${String(reading.alarms)} open alarms, see till chain status`;
+  if (reading.alarms > 0) {
+    const count = reading.alarms === 1 ? "1 open alarm" : `${String(reading.alarms)} open alarms`;
+    return `${count}, see till chain status`;
+  }
   // A simulated network may make blocks on command only.
   const tipAge = now - state.tipTime;
   if (!network.kind.isSimulated && tipAge > downAfter + network.blockTimeMs) {

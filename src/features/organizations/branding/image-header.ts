@@ -125,7 +125,6 @@ function readWebp(bytes: Buffer): ImageHeader | null {
 /** Returns the chunks of a WebP file, which have an even length; none if they do not end with the file. */
 function webpChunks(bytes: Buffer): readonly Chunk[] {
   const isWhole =
-    bytes.length >= 20 &&
     typeAt(bytes, 0) === "RIFF" &&
     typeAt(bytes, 8) === "WEBP" &&
     bytes.readUInt32LE(4) + 8 === bytes.length;

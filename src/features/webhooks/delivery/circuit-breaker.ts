@@ -168,7 +168,6 @@ export function scheduleDeliveries<EndpointId extends string>(
       const room = Math.min(allowed - underWay(endpointId), pace(endpointId));
       return { endpointId, dueAt, room, isTroubled: isRetry || isLone || isTroubled(known) };
     })
-    .filter(({ room }) => room > 0)
     .sort(
       (one, other) => Number(one.isTroubled) - Number(other.isTroubled) || one.dueAt - other.dueAt,
     );

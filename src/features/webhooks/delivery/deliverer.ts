@@ -112,7 +112,7 @@ type State = DelivererDependencies & {
   readonly ended: Attempt[];
   /** Open requests. Results waiting to be recorded do not count, so they block no other request. */
   sending: number;
-  /** True if the last run left due deliveries for lack of room. */
+  /** True if the last run found no room. */
   isWaitingForRoom: boolean;
   recording: Promise<void> | null;
   pacing: NodeJS.Timeout | undefined;
@@ -192,7 +192,9 @@ function roomFor(
   const { health, pace, open } = state;
   const troubled = countTroubled(open.byEndpoint(), health.of);
   const free = Math.min(concurrencyMax - state.sending, heldMax - open.count());
-  const wanted = scheduleDeliveries(
+  // A run that uses up the room is followed by another one at once.
+  state.isWaitingForRoom = free <= 0;
+  return scheduleDeliveries(
     backlogs
       .filter((backlog) => turnOf(backlog, now) !== "none")
       .map((backlog) => demandOf(backlog, now)),
@@ -205,8 +207,6 @@ function roomFor(
       underWay: (endpointId) => open.of(endpointId).count,
     },
   );
-  state.isWaitingForRoom = [...wanted.values()].reduce((sum, count) => sum + count, 0) >= free;
-  return wanted;
 }
 
 /** Claims and starts as many deliveries as there is room for; returns their number. */

@@ -70,7 +70,7 @@ export async function recordAttempts(
     ];
     const counted = await recordFinished(tx, settled);
     const logged = judged.filter(({ attempt }) => counted.has(attempt.delivery.id)).map(logEntry);
-    if (logged.length > 0) await tx.insertMany(webhookAttempts, logged);
+    await tx.insertMany(webhookAttempts, logged);
     // The waiting deliveries of a paused endpoint use up no attempts, so they end by their age.
     for (const endpoint of failed.filter((each) => isPaused(each, failing))) {
       const reason = { at, error: tooOld, madeBefore: at - deliveryLifeMax };
@@ -261,7 +261,7 @@ async function recover(
   endpointIds: readonly Id<"webhookEndpoint">[],
 ): Promise<readonly Recovered[]> {
   const recovered = (await resetFailures(tx, endpointIds)).flatMap((endpoint) => {
-    const failedFor = now - Math.min(endpoint.failingSince ?? now, endpoint.pausedSince ?? now);
+    const failedFor = now - (endpoint.failingSince ?? now);
     if (endpoint.pausedSince === null && failedFor < probeDelayMin) return [];
     return [{ endpointId: endpoint.id, madeAfter: now - broughtForwardAge(failedFor) }];
   });

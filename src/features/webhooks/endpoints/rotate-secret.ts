@@ -42,8 +42,6 @@ export function makeSecretRotation(deps: {
   readonly journal: Journal;
   /** Key that encrypts webhook secrets. */
   readonly secretKey: Uint8Array;
-  /** Wakes the deliverer. */
-  readonly wake: () => void;
 }): SecretRotation {
   const { db, clock, journal } = deps;
   return {
@@ -71,7 +69,6 @@ export function makeSecretRotation(deps: {
           // Never log a secret, not even encrypted.
           changes: { previousSecretExpiresAt: until === null ? null : toIso(until) },
         });
-        tx.afterCommit(deps.wake);
         return { endpoint: { ...current, ...set }, secret, previousSecretExpiresAt: until };
       });
     },

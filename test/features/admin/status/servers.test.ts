@@ -1,8 +1,10 @@
 import { expect } from "chai";
 import {
+  differencesTo,
   knownServers,
   recordEnd,
   recordServer,
+  wordDifference,
 } from "../../../../src/features/admin/status/servers.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
 import type { Database } from "../../../../src/platform/database/index.ts";
@@ -53,6 +55,30 @@ eachStore("the servers of a store", (store) => {
     await record("alone", start + 5, true);
     expect(await known(start + 6)).to.deep.equal([
       ...["alone runs", "ended does not run", "other does not run", "silent does not run"],
+    ]);
+  });
+});
+
+describe("a process beside running servers", () => {
+  const settings = {
+    startedAt: start,
+    version: "1.0.0",
+    baseUrl: "https://pay.example",
+    isBaseUrlSet: true,
+    networks: ["tron", "base"],
+  };
+  const server = { server: "one", settings, isRunning: true };
+
+  it("differs from them in the URL, the networks in any order, and the version", () => {
+    const { startedAt: _, ...own } = settings;
+    const same = { ...own, networks: ["base", "tron"] };
+    expect(differencesTo(same, [server])).to.deep.equal([]);
+    const stopped = { ...server, isRunning: false };
+    const other = { ...own, version: "1.1.0", isBaseUrlSet: false };
+    const differences = differencesTo(other, [server, stopped]);
+    expect(differences.map((each) => wordDifference(each, "this server"))).to.deep.equal([
+      "The server that has run since 2026-01-01T00:00:00.000Z differs in TILL_BASE_URL: https://pay.example there, not set in this server.",
+      "The server that has run since 2026-01-01T00:00:00.000Z differs in the version: 1.0.0 there, 1.1.0 in this server.",
     ]);
   });
 });

@@ -10,17 +10,19 @@ anyServed("the payment policy of an organization", (served) => {
     person = await register(served.app);
   });
 
-  const ask = (method: string, body?: object) =>
+  const ask = (method: string, body?: object, headers: Record<string, string> = {}) =>
     served.app.request(method, `/v1/organizations/${person.organizationId}/payment-policy`, {
       token: person.token,
       ...(body === undefined ? {} : { body }),
+      headers,
     });
   const set = async (body: object) => (await expectStatus(ask("PATCH", body), 200)).body;
   const option = (tokenSymbol: string, network = "sandbox") => ({ network, tokenSymbol });
   const { least, most } = lateWindowDays;
 
   it("changes only what is given, and is audited once for each change", async () => {
-    const before = (await expectStatus(ask("GET"), 200)).body;
+    const read = await expectStatus(ask("GET"), 200);
+    const before = read.body;
     expect(await set({})).to.deep.equal(before);
     const options = [option("USDT"), option("USDC")];
     const offered = await set({ paymentOptions: options });
@@ -36,6 +38,9 @@ anyServed("the payment policy of an organization", (served) => {
     expect(await set({ lateWindowDays: most, paymentOptions: options })).to.include({
       lateWindowDays: most,
     });
+    const headers = { "If-Match": read.headers.get("ETag") ?? "" };
+    const late = await ask("PATCH", { lateWindowDays: least }, headers);
+    expectProblem(late, 412, "precondition_failed");
     expect(await set({ paymentOptions: null })).to.include({ paymentOptions: null });
     const entries = await served.app.app.db.all(
       "SELECT id FROM audit_logs WHERE organization_id = $1 AND action = 'organization.payment_policy_updated'",

@@ -1,0 +1,98 @@
+import { expect } from "chai";
+import { providerStatuses } from "../../../../src/features/admin/status/provider-statuses.ts";
+import { watchWorkerName } from "../../../../src/features/payments/index.ts";
+import { systemActor } from "../../../../src/kernel/actor.ts";
+import { minute, second } from "../../../../src/kernel/clock.ts";
+import { createIds } from "../../../../src/kernel/id.ts";
+import type { ProviderHealth } from "../../../../src/platform/chain/state/provider-health.ts";
+import { writeProviders } from "../../../../src/platform/chain/state/provider-store.ts";
+import { createLeases } from "../../../../src/platform/jobs/leases.ts";
+import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { anyStore, testContext } from "../../../support/store/stores.ts";
+
+const now = Date.UTC(2031, 0, 31);
+
+anyStore("the providers of several networks", (store) => {
+  it("have the status of their own network's reading, and that of the others as stored", async () => {
+    const db = await store.open();
+    const clock = { now: () => now };
+    const leases = createLeases({
+      db,
+      clock,
+      ids: createIds(systemRandom),
+      actor: systemActor("leases"),
+    });
+    const health = (
+      place: number,
+      provider: string,
+      changes: Partial<ProviderHealth> = {},
+    ): ProviderHealth => ({
+      place,
+      provider,
+      condition: "ok",
+      isInUse: false,
+      latencyMs: 20,
+      tipHeight: 999,
+      lagBlocks: 1,
+      errorPercent: 0,
+      requestsToday: 5,
+      budgetDay: 0,
+      requestsPerDay: null,
+      lastError: null,
+      retryAt: null,
+      answeredAt: now,
+      ...changes,
+    });
+    const behind = { condition: "behind", isInUse: true } as const;
+    await db.write(testContext, async (tx) => {
+      // The settings have no longer the one that was in use.
+      const ofBase = [health(0, "gone", { isInUse: true }), health(1, "base-2")];
+      await writeProviders(tx, "base", ofBase, now - second);
+      const ofTron = [health(0, "tron-1"), health(1, "tron-2", behind)];
+      await writeProviders(tx, "tron", ofTron, now - second);
+    });
+    for (const id of ["base", "tron"]) await leases.acquire(watchWorkerName(id), minute);
+    const watcher = (id: string, providers: readonly string[], problem: string | null) => ({
+      network: { id } as never,
+      providers,
+      health: () => ({ problem, heldPayments: 0 }),
+    });
+    const statuses = await providerStatuses({
+      db,
+      clock,
+      networks: ["ethereum", "base", "tron"].map((id) => ({ id }) as never),
+      watchers: [
+        watcher("tron", ["tron-1", "tron-2"], "another server's problem"),
+        watcher("base", ["base-1", "base-2"], "It is slow."),
+      ],
+      holdsLease: (name) => name === watchWorkerName("base"),
+    });
+    expect(statuses).to.deep.equal([
+      {
+        network: "ethereum",
+        provider: "none",
+        status: "down",
+        message: "No provider is configured.",
+      },
+      { network: "base", provider: "base-1", status: "down", message: "It is slow." },
+      {
+        network: "base",
+        provider: "base-2",
+        status: "ok",
+        message: "standby, 1 blocks behind",
+      },
+      {
+        network: "tron",
+        provider: "tron-1",
+        status: "ok",
+        message: "standby, 1 blocks behind",
+      },
+      {
+        network: "tron",
+        provider: "tron-2",
+        status: "down",
+        message: "The provider has not answered yet.",
+      },
+    ]);
+  });
+});
