@@ -607,6 +607,9 @@ describe("getCheckoutSession", () => {
     lab.world.leftToMerchant = [matched.id];
     expect(await offered(submitted, matched)).to.equal("7.00");
     expect(await session()).to.include({ canRequestRefund: true });
+    lab.world.leftToMerchant = [];
+    lab.change({ status: "paid", ...received("25.0001"), paidAt: startOfTime });
+    expect((await session()).paymentInstructions).to.contain("and 5.00 USDT more has arrived");
   });
 
   it("asks a wallet for nothing while one of the submitted transactions is looked for", async () => {
