@@ -265,7 +265,7 @@ describe("till sandbox", function () {
       const lost = await store.till(["sandbox", "reorg", "1042", "--drop"]);
       expect(lost.stdout).to.match(/^Transactions +lost: 0x/m);
       const empty = await store.till(["sandbox", "reorg", "--blocks", "1"]);
-      expect(empty.stdout).not.to.include("Transactions");
+      expect(empty.stdout).to.match(/^Transactions +-$/m);
       expect(empty.stderr).to.include("these blocks had no transfer");
       const next = async (...command: string[]) =>
         (await store.till(["sandbox", ...command])).stderr;

@@ -55,6 +55,10 @@ describe("rates from several sources", () => {
     expect(half.reading?.sources).to.deep.equal(["s0", "s1"]);
     const even = combine(given("1.00", "1.00", "1.50", "1.50"), pair, at);
     expect([even.reading, even.problem?.split("; ").length]).to.deep.equal([null, 5]);
+    const around = ["0.50", "1.00", "1.00", "1.50"];
+    expect(combine(given(...around), pair, at).reading).to.equal(null);
+    const most = combine(given(...around, "1.00"), pair, at);
+    expect(most.reading?.rate).to.deep.equal(readRatio("1.00"));
     expect(combine(given("1.08", "1.08"), pair, at)).to.deep.equal({
       reading: { rate: readRatio("1.08"), sources: ["s0", "s1"], at },
       problem: null,

@@ -191,12 +191,14 @@ describe("A reading with very many new transfers", () => {
 
 describe("A reading without new transfers", () => {
   it("counts unless the cursor was set back below its blocks, or to another block", async () => {
-    const { record, added } = open();
+    const { record, added, versions } = open();
     expect(await record(500, {})).to.equal("recorded");
     expect(await record(600, { cursorHeight: 100_001, cursorHash: "next" })).to.equal("recorded");
     // Up to the newest final block.
     expect(await record(100_000, {})).to.equal("recorded");
     expect(added).to.deep.equal(["491 to 500", "591 to 600", "99991 to 100000"]);
+    // The watcher goes on undisturbed.
+    expect(versions).to.deep.equal([]);
     for (const stored of [
       null,
       { cursorHeight: 99_999 },
