@@ -69,7 +69,12 @@ export function makeWatchWorkers(deps: {
       const lease = await leases.acquire(watchWorkerName(id), leaseMs);
       if (lease === null) return false;
       const monitor = deps.monitors?.get(id);
-      if (tokens.get(id) !== lease.token) await monitor?.resume();
+      const before = tokens.get(id) ?? lease.token - 1;
+      if (before !== lease.token) {
+        // A process whose lease has only ended gets the next token.
+        if (before !== lease.token - 1) watcher.resume();
+        await monitor?.resume();
+      }
       tokens.set(id, lease.token);
       const guard: Guard = (tx) => leases.guard(tx, lease);
       const isMore = await watcher.look(guard);

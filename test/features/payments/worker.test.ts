@@ -48,6 +48,9 @@ function openWorker(isMonitored = true) {
     watchers: [
       {
         network,
+        resume() {
+          did.push("begin");
+        },
         look() {
           if (given.isStopped) abort.abort();
           return step("look", given.more === "chain");
@@ -84,6 +87,10 @@ describe("The worker of a network", () => {
     expect(await run({ token: null })).to.deep.equal([false]);
     expect(await run({ token: 1 })).to.deep.equal([false, ...whole]);
     expect(await run({ token: 2 })).to.deep.equal([false, "resume", ...whole]);
+    // Another process has had the lease meanwhile.
+    expect(await run({ token: 4 })).to.deep.equal([false, "begin", "resume", ...whole]);
+    // A backup with older leases was restored.
+    expect(await run({ token: 3 })).to.deep.equal([false, "begin", "resume", ...whole]);
     expect(await openWorker(false)()).to.deep.equal([false, ...whole.slice(0, -1)]);
   });
 

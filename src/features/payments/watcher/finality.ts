@@ -36,7 +36,7 @@ interface Deps {
 
 type State = Deps & { since: Instant | null };
 
-const methods = { changedSince };
+const methods = { changedSince, resume };
 
 export function makeFinalityCheck(deps: Deps): FinalityCheck {
   const self: State = { ...deps, since: null };
@@ -88,6 +88,11 @@ async function changedSince(
   const base = await newestAgreed(self, state);
   self.since = null;
   return base;
+}
+
+/** Forgets since when a change is reported: another process may have found it undone meanwhile. */
+function resume(self: State): void {
+  self.since = null;
 }
 
 /** Returns the kept final blocks, newest first. */

@@ -116,6 +116,8 @@ export function makeTokenCheck(deps: CheckDependencies): () => Promise<readonly 
 export interface TipCheck {
   /** Throws AnswerDropped if the provider is behind. A chain that stays shorter is accepted and raises an alarm. */
   assertNotBehind(state: NetworkStateRow, height: number): void;
+  /** Forgets since when the chain is shorter: another process may have found it longer meanwhile. */
+  resume(): void;
 }
 
 export function makeTipCheck({ clock, network, client, alarms }: CheckDependencies): TipCheck {
@@ -142,6 +144,9 @@ export function makeTipCheck({ clock, network, client, alarms }: CheckDependenci
         "the chain is shorter than before, and is read again from its new end",
         { network: network.id, tipHeight: state.tipHeight, height },
       );
+    },
+    resume() {
+      shorterSince = null;
     },
   };
 }

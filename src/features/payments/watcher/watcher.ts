@@ -20,8 +20,14 @@ import type { BlockTimes } from "./block-times.ts";
 import { AnswerDropped, makeRangeSize, TransferOmitted } from "./chain-reader.ts";
 import { makeConfirmations } from "./confirmations.ts";
 import { ancestorTime, isBehind, isWorthWriting, nextState } from "./cursor.ts";
-import { makeFinalityCheck } from "./finality.ts";
-import { checkSameChain, makeTipCheck, makeTokenCheck, NetworkStopped } from "./network-checks.ts";
+import { makeFinalityCheck, type FinalityCheck } from "./finality.ts";
+import {
+  checkSameChain,
+  makeTipCheck,
+  makeTokenCheck,
+  NetworkStopped,
+  type TipCheck,
+} from "./network-checks.ts";
 import { findChanges, type ChainChanges } from "./read-changes.ts";
 import { lowestUnsettled } from "./readings/reading-plan.ts";
 import { makeVerifier } from "./receipt-verifier.ts";
@@ -58,6 +64,8 @@ export interface Watcher {
   readonly network: Network;
   /** The names of the network's providers as shown to operators, in order of preference. */
   readonly providers: readonly string[];
+  /** Begins anew to wait for confirmations of changes; called after another process has read the network. */
+  resume(): void;
   /**
    * Scans the chain once, and stores the findings in one transaction, or several if there are very many. Returns true if
    * more work is due. A failing provider or inconsistent answers end the scan without effect; the next one makes up for
@@ -93,7 +101,9 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     verifier: makeVerifier({ ...own, subject: "transfer" }),
   });
   const recorder = makeRecorder(deps);
-  const readChanges = makeChangeReader(own, recorder);
+  const finality = makeFinalityCheck(own);
+  const tip = makeTipCheck(own);
+  const readChanges = makeChangeReader(own, { recorder, finality, tip });
   const confirmations = makeConfirmations({ ...deps, verifier, recorder });
   const disabledTokens = makeTokenCheck(own);
   const problems = makeProblemReport(own);
@@ -136,6 +146,10 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   return {
     network,
     providers: deps.providers.map(({ provider }) => provider),
+    resume() {
+      finality.resume();
+      tip.resume();
+    },
     async look(guard) {
       try {
         const isMore = await lookOnce(guard);
@@ -185,13 +199,19 @@ async function begin(
  */
 function makeChangeReader(
   deps: ScanDeps,
-  recorder: Recorder,
+  {
+    recorder,
+    finality,
+    tip,
+  }: {
+    readonly recorder: Recorder;
+    readonly finality: FinalityCheck;
+    readonly tip: TipCheck;
+  },
 ): (state: NetworkStateRow, guard: Guard) => Promise<ChainChanges | null> {
   const { network, client } = deps;
   const rangeSize = makeRangeSize(network.maxLogRange);
-  const finality = makeFinalityCheck(deps);
   const ancestors = makeAncestorTimes(deps);
-  const tip = makeTipCheck(deps);
 
   return async (state, guard) => {
     checkSameChain(state, network);

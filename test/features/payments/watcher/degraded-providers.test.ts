@@ -232,6 +232,9 @@ describe("The checks of a network's provider", () => {
       opened,
       advance: (milliseconds: number) => (now += milliseconds),
       tokens: () => disabledTokens().catch((error: unknown) => (error as Error).name),
+      resume: () => {
+        tip.resume();
+      },
       isBehind(height: number, state = { tipHeight: 100, cursorHeight: 90 }) {
         try {
           tip.assertNotBehind(state as NetworkStateRow, height);
@@ -256,6 +259,16 @@ describe("The checks of a network's provider", () => {
     expect(till.isBehind(100)).to.equal(false);
     expect(till.opened()).to.deep.equal([]);
     expect(till.isBehind(99)).to.equal(true);
+  });
+
+  it("wait for the whole two minutes again when their process reads the network anew", () => {
+    const till = open();
+    expect(till.isBehind(99)).to.equal(true);
+    till.advance(2 * minute);
+    till.resume();
+    expect(till.isBehind(99)).to.equal(true);
+    till.advance(2 * minute);
+    expect(till.isBehind(99)).to.equal(false);
   });
 
   it("ask for the tokens' decimals once a day, and every ten minutes while one is disabled", async () => {

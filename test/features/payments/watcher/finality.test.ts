@@ -272,6 +272,7 @@ describe("The check of final blocks", () => {
       others,
       failing,
       advance: (milliseconds: number) => (now += milliseconds),
+      resume: () => check.resume(),
       /** Returns the height to go back to; null without a change, and otherwise why there is no answer. */
       check: async (tip = 110) => {
         const [known = null] = tip < 100 ? [] : ((await client?.blocks([100])) ?? []);
@@ -301,6 +302,21 @@ describe("The check of final blocks", () => {
     advance(minute);
     own[100] = "another";
     expect(await check()).to.equal("dropped");
+  });
+
+  it("waits for the whole time again when its process reads the network anew", async () => {
+    const { others, advance, resume, check } = open(1);
+    const [own = {}] = others;
+    own[100] = "another";
+    expect(await check()).to.equal("dropped");
+    // Another process found the old block meanwhile.
+    advance(minute);
+    resume();
+    expect(await check()).to.equal("dropped");
+    advance(30 * second - 1);
+    expect(await check()).to.equal("dropped");
+    advance(1);
+    expect(await check()).to.equal(80);
   });
 
   it("ends the alarm about a change that was not confirmed, in any process, and not that about a replaced block", async () => {
