@@ -64,7 +64,7 @@ export interface Watcher {
   readonly network: Network;
   /** The names of the network's providers as shown to operators, in order of preference. */
   readonly providers: readonly string[];
-  /** Begins anew to wait for confirmations of changes; called after another process has read the network. */
+  /** Restarts the wait for confirmations of changes; called after another process has read the network. */
   resume(): void;
   /**
    * Scans the chain once, and stores the findings in one transaction, or several if there are very many. Returns true if

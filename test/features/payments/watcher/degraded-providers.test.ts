@@ -261,7 +261,7 @@ describe("The checks of a network's provider", () => {
     expect(till.isBehind(99)).to.equal(true);
   });
 
-  it("wait for the whole two minutes again when their process reads the network anew", () => {
+  it("wait for the whole two minutes again when their process reads the network after another one", () => {
     const till = open();
     expect(till.isBehind(99)).to.equal(true);
     till.advance(2 * minute);

@@ -272,7 +272,9 @@ describe("The check of final blocks", () => {
       others,
       failing,
       advance: (milliseconds: number) => (now += milliseconds),
-      resume: () => check.resume(),
+      resume: () => {
+        check.resume();
+      },
       /** Returns the height to go back to; null without a change, and otherwise why there is no answer. */
       check: async (tip = 110) => {
         const [known = null] = tip < 100 ? [] : ((await client?.blocks([100])) ?? []);
@@ -304,7 +306,7 @@ describe("The check of final blocks", () => {
     expect(await check()).to.equal("dropped");
   });
 
-  it("waits for the whole time again when its process reads the network anew", async () => {
+  it("waits for the whole time again when its process reads the network after another one", async () => {
     const { others, advance, resume, check } = open(1);
     const [own = {}] = others;
     own[100] = "another";
