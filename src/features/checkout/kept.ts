@@ -1,5 +1,4 @@
 import type { Clock, Instant } from "../../kernel/clock.ts";
-import { setRecent } from "../../kernel/recent.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { removedNetwork } from "../../platform/chain/removed-network.ts";
 import type { NetworkState, NetworkStateRow } from "../../platform/chain/state/network-state.ts";
@@ -13,6 +12,7 @@ import {
   type CheckoutView,
   type OfferedOption,
 } from "./present.ts";
+import { setRecent } from "./recent.ts";
 
 /** Maximum number of kept checkouts, those that were seen last, about 8 KiB each with their response. */
 const keptMax = 3_000;

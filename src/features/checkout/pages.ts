@@ -9,7 +9,6 @@ import {
 import { keepBody } from "../../api/representation.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
-import { setRecent } from "../../kernel/recent.ts";
 import { StoreUnavailable, type WriteContext } from "../../platform/database/index.ts";
 import { InvoiceNotOpen, OptionLimitReached } from "../invoices/index.ts";
 import { TooManyClaims } from "../payments/index.ts";
@@ -31,6 +30,7 @@ import { isLookedFor } from "./page/state/state-words.ts";
 import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./present.ts";
 import type { CheckoutService, SandboxResult } from "./service.ts";
+import { setRecent } from "./recent.ts";
 
 const page = pagesOf<CheckoutService>();
 

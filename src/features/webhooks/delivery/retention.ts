@@ -45,9 +45,11 @@ export async function pruneDeliveries(
       ({ id, status, dueAt }) => dueAt === null && (status !== "dead_letter" || id < deadUntil),
     );
     const ids = JSON.stringify(over.map(({ id }) => id));
-    await db.write(context, (tx) =>
-      tx.run(`DELETE FROM webhook_deliveries WHERE id IN ${listed(tx.dialect, 1)}`, [ids]),
-    );
+    if (over.length > 0) {
+      await db.write(context, (tx) =>
+        tx.run(`DELETE FROM webhook_deliveries WHERE id IN ${listed(tx.dialect, 1)}`, [ids]),
+      );
+    }
     after = last.id;
   }
   await pruneAttempts(db, until, context, signal);
@@ -68,9 +70,11 @@ async function pruneAttempts(
       [until],
     );
     const ids = JSON.stringify([...new Set(past.map(({ id }) => id))]);
-    await db.write(context, (tx) =>
-      tx.run(`DELETE FROM webhook_attempts WHERE delivery_id IN ${listed(tx.dialect, 1)}`, [ids]),
-    );
+    if (past.length > 0) {
+      await db.write(context, (tx) =>
+        tx.run(`DELETE FROM webhook_attempts WHERE delivery_id IN ${listed(tx.dialect, 1)}`, [ids]),
+      );
+    }
     isMore = past.length === pruneBatch;
   }
 }
