@@ -81,6 +81,8 @@ describe("till payments inbox", () => {
     const split = ["payments", "allocate", id, `${two}=4`, one];
     expect((await store.till(split)).stderr).to.include("--yes");
     expect(await store.json([...split, "--dry-run"])).to.include({ unallocatedAmount: "0.00" });
+    const stated = ["payments", "allocate", id, `${two}=4`, `${one}=19.5`, "--dry-run"];
+    expect(await store.json(stated)).to.include({ unallocatedAmount: "0.50" });
     expect(await list()).to.deep.equal([found]);
     const done = TransferRecord.parse(await store.json([...split, "--yes"]));
     expect(

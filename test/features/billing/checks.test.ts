@@ -8,8 +8,10 @@ import {
   platformInvoices,
   subscriptions,
 } from "../../../src/features/billing/table.ts";
+import { hour } from "../../../src/kernel/clock.ts";
 import type { Reader, Tx } from "../../../src/platform/database/index.ts";
 import { expectStatus } from "../../support/app.ts";
+import { xpubOf } from "../../support/merchants.ts";
 import { eachStore, whileBroken } from "../../support/store/stores.ts";
 import { openEstate, type Estate } from "./billing-fleet.ts";
 
@@ -120,5 +122,25 @@ eachStore("the checks of billing", (store) => {
     expect([...new Set(breakages.map(([check]) => check))].sort()).to.deep.equal(
       billingChecks.map(({ name }) => name).sort(),
     );
+  });
+
+  it("expect no count of a period that began with a counted invoice, and whose plan has no limit", async () => {
+    const shop = await estate.merchant();
+    const post = (path: string, body: object) =>
+      expectStatus(estate.app.request("POST", shop.path + path, { key: shop.key, body }), 201);
+    const token = { network: "sandbox", tokenSymbol: "USDT" };
+    const issue = (amount: string) =>
+      post("/invoices", { ...token, amount, settlementCurrency: "USDT" });
+    await post("/wallets", { label: "Till", network: "sandbox", xpub: xpubOf(1) });
+    await expectStatus(estate.select(shop, "starter"), 200);
+    await expectStatus(estate.change(shop, "growth"), 200);
+    const { currentPeriodEnd } = await estate.subscription(shop);
+    estate.clock.advance(Date.parse(currentPeriodEnd) + hour - estate.clock.now());
+    // The period has ended, and the new plan begins with the next run.
+    await issue("20.00");
+    await estate.live(0);
+    expect(await estate.subscription(shop)).to.include({ plan: "growth" });
+    await issue("30.00");
+    expect(await broken(estate.db)).to.deep.equal([]);
   });
 });

@@ -190,12 +190,18 @@ async function bandsToWarn(
 }
 
 type WarnedBand = Pick<RowOf<typeof halfFullBands>, "network" | "address" | "token" | "price">;
+type PriceAtAddress = Omit<WarnedBand, "price"> & {
+  readonly range: Pick<AmountRange, "base" | "cap">;
+};
 
 /**
  * True if the two prices share at least half of their amounts. A moving exchange rate gives each invoice a price of its
  * own.
  */
-function isSameCrowd(warned: WarnedBand, { network, address, token, range }: Band): boolean {
+export function isSameCrowd(
+  warned: WarnedBand,
+  { network, address, token, range }: PriceAtAddress,
+): boolean {
   const distance =
     warned.price > range.base ? warned.price - range.base : range.base - warned.price;
   return (

@@ -1,6 +1,9 @@
 import { expect } from "chai";
 import { billingChecks } from "../../../../src/features/billing/checks.ts";
-import { makeBillingRun } from "../../../../src/features/billing/lifecycle/worker.ts";
+import {
+  makeBillingRun,
+  type RunResult,
+} from "../../../../src/features/billing/lifecycle/worker.ts";
 import { wallets } from "../../../../src/features/wallets/table.ts";
 import { subscriptions, type SubscriptionRow } from "../../../../src/features/billing/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
@@ -209,6 +212,35 @@ eachStore("the billing run", (store) => {
       expect(await estate.invoices(shop)).to.have.length(2);
     },
   );
+
+  it.onBoth("leaves a subscription that another run has parked since it was read", async () => {
+    await begin();
+    await estate.db.write(testContext, (tx) =>
+      tx.update(wallets, { status: "archived" }, "WHERE organization_id = $1", [
+        estate.admin.organizationId,
+      ]),
+    );
+    estate.clock.advance((await untilBoundary()) * day);
+    await estate.keepAwake();
+    const { app } = estate.app;
+    const others: RunResult[] = [];
+    const run = makeBillingRun({
+      db: {
+        ...estate.db,
+        async all(sql, values) {
+          const rows = await estate.db.all<never>(sql, values);
+          if (rows.length > 0 && others.length === 0) others.push(await estate.run());
+          return rows;
+        },
+      },
+      clock: app.clock,
+      logger: silentLogger,
+      managed: app.managed,
+      steps: app.steps,
+    });
+    expect(await run.runAll()).to.include({ due: 1, parked: 0 });
+    expect(others).to.deep.equal([{ due: 1, steps: 0, parked: 1 }]);
+  });
 
   it.onBoth("leaves nothing half-done, whichever statement of a boundary fails", async function () {
     this.timeout(120_000);

@@ -1,5 +1,6 @@
 // The warning to an organization, and the recycling of holds, while the amounts of one price at an address are used up.
 import { expect } from "chai";
+import { isSameCrowd } from "../../../../src/features/invoices/capacity/watch.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
 import { networkState } from "../../../../src/platform/chain/state/network-state.ts";
@@ -135,5 +136,27 @@ eachStore("The amounts of one price at an address", (store) => {
     await issue(places - 90);
     await relayEvents();
     expect(await live()).to.have.length(places);
+  });
+});
+
+describe("A price that was warned about", () => {
+  const warned = { network: "tron", address: "T1", token: "USDT", price: 10_000n };
+  /** A price whose largest surcharge is 100. */
+  const priceAt = (base: bigint, place: Partial<typeof warned> = {}) => ({
+    ...warned,
+    range: { base, cap: 100n },
+    ...place,
+  });
+
+  it("stands for those that share at least half of its amounts, above it and below it", () => {
+    for (const base of [9_950n, 10_000n, 10_050n])
+      expect(isSameCrowd(warned, priceAt(base)), String(base)).to.equal(true);
+    for (const base of [1n, 9_949n, 10_051n, 30_000n])
+      expect(isSameCrowd(warned, priceAt(base)), String(base)).to.equal(false);
+  });
+
+  it("does not stand for the same price on another network, at another address or in another token", () => {
+    for (const place of [{ network: "bsc" }, { address: "T2" }, { token: "USDC" }])
+      expect(isSameCrowd(warned, priceAt(10_000n, place)), JSON.stringify(place)).to.equal(false);
   });
 });
