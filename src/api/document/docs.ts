@@ -13,6 +13,7 @@ const securityPolicy =
 
 const html = "text/html; charset=utf-8";
 const json = "application/json";
+const markdown = "text/markdown; charset=utf-8";
 const plain = "text/plain; charset=utf-8";
 
 /** The files beside the pages, each with its place and its type. */
@@ -50,6 +51,8 @@ export function mountDocs(
       return keepBody(json, JSON.stringify((await opened()).entries()));
     }
     if (path === "llms.txt") return keepBody(plain, (await opened()).overview());
+    const text = (await opened()).markdown(path);
+    if (text !== null) return keepBody(markdown, text);
     const asset = path.slice("docs/".length);
     const [file, type] = (Object.hasOwn(assets, asset) ? assets[asset] : undefined) ?? [];
     if (file !== undefined && type !== undefined) {

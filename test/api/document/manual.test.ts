@@ -1,4 +1,5 @@
 // The manual that an instance serves at /docs.
+import { readdir, readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { allOperations } from "../../../src/features/index.ts";
 import { problemsOf } from "../../../src/api/declare/responses.ts";
@@ -41,6 +42,7 @@ anyServed(
           if (host !== "till.example") continue;
           expect(pathname, `a link of ${path}`).to.match(new RegExp(`^${prefix}`));
           const to = pathname.slice(prefix.length - 1);
+          if (to.endsWith(".md")) continue;
           if (!pages.has(to) && !waiting.includes(to)) waiting.push(to);
         }
       }
@@ -131,11 +133,31 @@ anyServed(
       expect(current).to.have.length(1);
     });
 
-    it("lists the pages of the navigation at /llms.txt, each with a sentence and a link below any path", async () => {
+    it("names the Markdown of every page, below any path, and has it", async () => {
+      const named = [...pages].flatMap(([path, { text, headers }]) => {
+        if (headers.get("content-type")?.startsWith("text/html") !== true) return [];
+        const [, to = ""] = /rel="alternate" type="text\/markdown" href="([^"]+)"/.exec(text) ?? [];
+        return [new URL(to, `https://till.example${path}`).pathname];
+      });
+      const folder = new URL("../../../docs/", import.meta.url);
+      const files = await readdir(folder, { recursive: true });
+      expect(named).to.have.members(
+        files.filter((name) => name.endsWith(".md")).map((name) => `/docs/${name}`),
+      );
+      for (const name of ["index.md", "guides/webhooks.md"]) {
+        const response = await fetch(`${served.app.url}/docs/${name}`);
+        expect(response.headers.get("content-type")).to.equal("text/markdown; charset=utf-8");
+        expect(await response.text()).to.equal(await readFile(new URL(name, folder), "utf8"));
+      }
+    });
+
+    it("lists the Markdown of the pages of the navigation at /llms.txt, each with a sentence and a link below any path", async () => {
       const response = await fetch(`${served.app.url}/llms.txt`);
       expect(response.headers.get("content-type")).to.equal("text/plain; charset=utf-8");
       const lines = [...(await response.text()).matchAll(/^- \[(.+)\]\((docs[^)]*)\): (.+)$/gm)];
-      const listed = lines.map(([, title = "", to = ""]) => `/${to} ${title}`);
+      const listed = lines.map(
+        ([, title = "", to = ""]) => `/${to.replace(/(?:\/index)?\.md$/, "")} ${title}`,
+      );
       const navigation = /<nav .*<\/nav>/s.exec(pages.get("/docs")?.text ?? "")?.[0] ?? "";
       const linked = [...navigation.matchAll(/<a href="([^"]*)"[^>]*>([^<]*)</g)].map(
         ([, to = "", title = ""]) => `/${to} ${title.replaceAll("&#39;", "'")}`,
@@ -199,7 +221,13 @@ anyServed(
       for (const path of [
         ...["/docs/nothing", "/docs/guides", "/docs/guides/nothing", "/docs/openapi.json"],
         ...["/docs/..%2fpackage.json", "/docs/guides/..%2f..%2fpackage", "/docs/constructor"],
-        ...["/docs/guides/webhooks.md", "/docs/manual/manual.css", "/docs/a/b/c"],
+        ...[
+          "/docs/guides/nothing.md",
+          "/docs/..%2fREADME.md",
+          "/docs.md",
+          "/docs/manual/manual.css",
+          "/docs/a/b/c",
+        ],
       ]) {
         expect((await fetch(`${served.app.url}${path}`)).status, path).to.equal(404);
       }

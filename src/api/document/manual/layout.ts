@@ -4,6 +4,8 @@ import { escapeHtml } from "../../../kernel/html.ts";
 export interface ManualPage {
   /** The path below the root of the server, such as `docs/guides/webhooks`. */
   readonly path: string;
+  /** The path of its Markdown, such as `docs/guides/webhooks.md`. */
+  readonly source: string;
   readonly title: string;
   /** The content, as HTML. */
   readonly body: string;
@@ -56,6 +58,7 @@ export function renderPage(page: ManualPage, rooms: readonly Room[]): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(page.title)} · Till</title>
+<link rel="alternate" type="text/markdown" href="${to(page.source)}">
 <link rel="stylesheet" href="${to("docs/manual.css")}">
 <script src="${to("docs/manual.js")}" defer></script>
 </head>

@@ -11,7 +11,9 @@ import {
 export interface Manual {
   /** Returns a page as HTML; null if the path has no page. */
   page(path: string): Promise<string | null>;
-  /** Returns all pages as the navigation sorts them, each with its first sentence, in the form of https://llmstxt.org. */
+  /** Returns the Markdown of a page by the path of its file; null if there is no such file. */
+  markdown(source: string): string | null;
+  /** Returns the Markdown files of all pages as the navigation sorts them, each with its first sentence, in the form of https://llmstxt.org. */
   overview(): string;
   /** Returns the path, title and words of every page and section, for the search. */
   entries(): readonly (readonly [path: string, title: string, words: string])[];
@@ -20,6 +22,7 @@ export interface Manual {
 /** Reads the files of the manual, which takes some milliseconds; pages are rendered when they are asked for. */
 export async function openManual(): Promise<Manual> {
   const files = new Map((await readMarkdown()).map((file) => [file.path, file]));
+  const bySource = new Map([...files.values()].map((file) => [file.source, file]));
   const rooms = roomsOf([...files.values()]);
   const isPage = (path: string) => files.has(path);
 
@@ -28,13 +31,15 @@ export async function openManual(): Promise<Manual> {
       const file = files.get(path);
       return file === undefined ? null : renderPage(await renderMarkdown(file, isPage), rooms);
     },
+    markdown: (source) => bySource.get(source)?.text ?? null,
     overview() {
-      const textOf = (path: string) => firstSentence(files.get(path)?.text ?? "");
       const parts = rooms.map(({ title, links }) => {
-        const lines = links.map((page) => `- [${page.title}](${page.path}): ${textOf(page.path)}`);
+        const lines = links.map(
+          (page) => `- [${page.title}](${page.source}): ${firstSentence(page.text)}`,
+        );
         return `## ${title}\n\n${lines.join("\n")}\n`;
       });
-      const head = `# Till\n\n> ${textOf("docs")}\n\nThe OpenAPI document is [v1/openapi.json](v1/openapi.json).\n`;
+      const head = `# Till\n\n> ${firstSentence(files.get("docs")?.text ?? "")}\n\nThe OpenAPI document is [v1/openapi.json](v1/openapi.json).\n`;
       return [head, ...parts].join("\n");
     },
     // In the order of the contents, so that guides are found before records and decisions.
@@ -50,8 +55,12 @@ export async function openManual(): Promise<Manual> {
   };
 }
 
+interface RoomOfFiles extends Room {
+  readonly links: readonly MarkdownFile[];
+}
+
 /** Sorts the pages into the rooms of the manual. */
-function roomsOf(files: readonly MarkdownFile[]): readonly Room[] {
+function roomsOf(files: readonly MarkdownFile[]): readonly RoomOfFiles[] {
   const below = (folder: string) => files.filter(({ path }) => path.startsWith(`docs/${folder}/`));
   const named = (...names: readonly string[]) =>
     names.flatMap((name) => files.filter(({ path }) => path === name));

@@ -12,6 +12,8 @@ const folder = fileURLToPath(new URL("../../../../docs", import.meta.url));
 export interface MarkdownFile {
   /** The path of its page, such as `docs/guides/webhooks`; that of `docs/index.md` is `docs`. */
   readonly path: string;
+  /** The path of the file itself, such as `docs/guides/webhooks.md`. */
+  readonly source: string;
   readonly title: string;
   readonly text: string;
 }
@@ -23,8 +25,9 @@ export async function readMarkdown(): Promise<readonly MarkdownFile[]> {
     names.sort().map(async (name): Promise<MarkdownFile> => {
       const text = await readFile(join(folder, name), "utf8");
       const title = /^# (.+)$/m.exec(text)?.[1] ?? name;
-      const path = posix.join("docs", name.replaceAll("\\", "/").replace(/(?:index)?\.md$/, ""));
-      return { path: path.replace(/\/$/, ""), title, text };
+      const source = posix.join("docs", name.replaceAll("\\", "/"));
+      const path = source.replace(/(?:\/index)?\.md$/, "");
+      return { path, source, title, text };
     }),
   );
 }
@@ -34,7 +37,7 @@ export async function readMarkdown(): Promise<readonly MarkdownFile[]> {
  * such as sources, become their names.
  */
 export async function renderMarkdown(
-  { path, title, text }: MarkdownFile,
+  { path, source, title, text }: MarkdownFile,
   isPage: (path: string) => boolean,
 ): Promise<ManualPage> {
   const { Marked } = await import("marked");
@@ -64,8 +67,8 @@ export async function renderMarkdown(
       },
       code({ text: code, lang }) {
         const drawing = lang === "mermaid" ? (drawings.shift() ?? null) : null;
-        const source = `<pre tabindex="0"><code>${escapeHtml(code)}</code></pre>\n`;
-        return drawing === null ? source : figure(drawing, source, heading);
+        const written = `<pre tabindex="0"><code>${escapeHtml(code)}</code></pre>\n`;
+        return drawing === null ? written : figure(drawing, written, heading);
       },
       table({ header, rows }) {
         const cell = (tag: string) => (each: { tokens: (typeof header)[number]["tokens"] }) =>
@@ -78,7 +81,7 @@ export async function renderMarkdown(
       },
     },
   });
-  return { path, title, body: await marked.parse(text) };
+  return { path, source, title, body: await marked.parse(text) };
 }
 
 /** Returns the first sentence of a file's text, without emphasis and the targets of its links. */
@@ -102,7 +105,11 @@ export interface Section {
 }
 
 /** Returns the sections of a file. An anchor before a heading is its id, and is found too. */
-export function sectionsOf({ path, title: pageTitle, text }: MarkdownFile): readonly Section[] {
+export function sectionsOf({
+  path,
+  title: pageTitle,
+  text,
+}: Omit<MarkdownFile, "source">): readonly Section[] {
   const names = new Set<string>();
   // The examples of the reference repeat the same words in four languages.
   const hasExamples = path.startsWith("docs/api/");
