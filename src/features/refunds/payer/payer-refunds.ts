@@ -16,7 +16,8 @@ import {
 } from "../../payments/index.ts";
 import { readRefundAddress } from "./address-rules.ts";
 import { NotRefundable, TooManyRefundRequests } from "../errors.ts";
-import { add, confirmationsForRefund, tooEarly, type RefundDependencies } from "../service.ts";
+import { confirmationsForRefund, tooEarly } from "../rules.ts";
+import { add, type RefundDependencies } from "../service.ts";
 import { hasOpenRefund, isLeftToMerchant, lockOpenRefund, rejectedRequestsMax } from "../store.ts";
 
 /** The invoice of a checkout. */
