@@ -1,29 +1,26 @@
 import { expect } from "chai";
 import { readRefundAddress } from "../../../src/features/refunds/payer/address-rules.ts";
-import type { Reader } from "../../../src/platform/database/index.ts";
-import { refusal } from "../../support/invoice-services-fixture.ts";
-import { testNetworks } from "../../support/merchants.ts";
+import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
+import { anyStore } from "../../support/store/stores.ts";
 
-const networks = testNetworks("ethereum", "bsc", "tron");
-const [ethereum] = networks.values();
-const [payer, paidTo, own, foreign] = ["1", "2", "3", "4"].map((digit) => digit.repeat(40));
+anyStore("The address of a refund", (store) => {
+  const [payer, paidTo, own, foreign] = ["1", "2", "3", "4"].map((digit) => digit.repeat(40));
+  let shop: Shop;
+  before(async () => {
+    shop = await openShop(await store.open(), "ethereum", "bsc", "tron");
+    await shop.addWallet("ethereum", { address: `0x${String(own)}` });
+    const owner = await shop.addOrganization();
+    await shop.addWallet("ethereum", { address: `0x${String(foreign)}` }, owner);
+  });
 
-/** A reader that knows a wallet of the merchant, and one of another organization. */
-const reader = {
-  dialect: "sqlite",
-  all: () =>
-    Promise.resolve([
-      { address: own, owner: "org_1" },
-      { address: foreign, owner: "org_2" },
-    ]),
-} as unknown as Reader;
+  /** Reads an address for a payment of the shop on Ethereum. */
+  function read(text: string): Promise<string> {
+    const { db, networks, organizationId } = shop;
+    const ethereum = networks.get("ethereum");
+    if (ethereum === undefined || paidTo === undefined) throw new Error("there is no network");
+    return readRefundAddress(db, networks, ethereum, organizationId, { text, paidTo });
+  }
 
-function read(text: string): Promise<string> {
-  if (ethereum === undefined || paidTo === undefined) throw new Error("there is no network");
-  return readRefundAddress(reader, networks, ethereum, "org_1", { text, paidTo });
-}
-
-describe("The address of a refund", () => {
   it("is one of the payer, even if another merchant has it", async () => {
     for (const address of [payer, foreign]) {
       expect(await read(`0x${String(address)}`)).to.equal(address);
@@ -31,7 +28,7 @@ describe("The address of a refund", () => {
   });
 
   it("is not one that the merchant was paid to, or has in a wallet, nor a contract or the zero address", async () => {
-    const contracts = ["ethereum", "bsc"].map((id) => networks.get(id)?.tokens[0]?.contract);
+    const contracts = ["ethereum", "bsc"].map((id) => shop.networks.get(id)?.tokens[0]?.contract);
     expect(new Set(contracts).size).to.equal(2);
     for (const address of [paidTo, own, ...contracts, "0".repeat(40)]) {
       const { code } = await refusal(read(`0x${String(address)}`));

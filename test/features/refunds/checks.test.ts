@@ -1,139 +1,162 @@
 import { expect } from "chai";
 import { invoices } from "../../../src/features/invoices/table.ts";
-import { payments, transfers, type PaymentRow } from "../../../src/features/payments/table.ts";
+import type { InvoiceStatus } from "../../../src/features/invoices/index.ts";
+import { payments, type PaymentRow } from "../../../src/features/payments/table.ts";
 import { refundChecks } from "../../../src/features/refunds/checks.ts";
 import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts";
-import type { Reader } from "../../../src/platform/database/index.ts";
+import type { Database, Tx } from "../../../src/platform/database/index.ts";
+import { anyStore, whileBroken } from "../../support/store/stores.ts";
+import { known, newHash, openLedger, type WrittenLedger } from "../payments/written-ledger.ts";
 
-/** A payment of 10 units, of a transfer of its own. */
-const paymentWith = (number: number, changes: Partial<PaymentRow> = {}) =>
-  ({
-    id: `pay_${String(number)}`,
-    invoiceId: "inv_1",
-    transferId: `trf_${String(number)}`,
-    network: "base",
-    token: "USDT",
-    status: "confirmed",
-    statusWhenBack: null,
-    amount: 10n,
-    refundRequested: 0n,
-    refunded: 0n,
-    blockHeight: 5 + number,
-    ...changes,
-  }) as PaymentRow;
+anyStore("The check of refunds against their payments", (store) => {
+  let db: Database;
+  let book: WrittenLedger;
+  /** Two confirmed payments of an expired invoice, of 1.00 and 10.00, and a rejected refund of the larger one. */
+  let small: PaymentRow;
+  let large: PaymentRow;
+  let rejected: RefundRow;
 
-const refundOf = (number: number, status: RefundRow["status"], amount: bigint) =>
-  ({ paymentId: `pay_${String(number)}`, status, amount }) as RefundRow;
+  before(async () => {
+    db = await store.open();
+    book = await openLedger(db);
+    const invoice = await book.issue({ amount: "20.00" });
+    const paid = await book.paid(invoice, "1.00", "10.00");
+    [small, large] = [known(paid[0]), known(paid[1])];
+    book.advance(2 * 60 * 60 * 1_000);
+    await book.sweep(await book.scan("ethereum"));
+    rejected = await book.reject(await book.refund(large, "9.00"));
+  });
 
-/** Verifies the refunds of payments of an invoice of 10 units. Returns the faults by payment. */
-async function faultsOf(status: string, rows: readonly PaymentRow[], given: readonly RefundRow[]) {
-  const stored = given.map((row, place) => ({ ...row, id: `rfd_${String(place + 1)}` }));
-  const invoice = {
-    id: "inv_1",
-    status,
-    payableAmount: 10n,
-    askedAmount: null,
-    issuedAt: 1,
-    expiresAt: 2,
-    lateUntil: 3,
-    canceledAt: 2,
-    underpaymentTolerance: "0",
-    paymentOptions: null,
-    network: "base",
-    tokenSymbol: "USDT",
-    exchangeRate: "1",
-    amount: 10n,
-    seenAmount: 0n,
-    confirmedAmount: 0n,
-    remainingAmount: null,
-    managedBy: null,
-  };
-  const reader = {
-    dialect: "sqlite",
-    find(table: unknown, sql: string, [value]: readonly string[]) {
-      if (table === refunds && sql.includes("id >")) {
-        return Promise.resolve(value === "" ? stored : []);
-      }
-      if (table === invoices) return Promise.resolve([invoice]);
-      const ids = JSON.parse(value ?? "[]") as readonly string[];
-      if (table === refunds) {
-        return Promise.resolve(
-          stored.filter((row) => ids.includes(row.paymentId) && row.status !== "rejected"),
-        );
-      }
-      if (table === transfers) {
-        return Promise.resolve(ids.map((id) => ({ id, amount: 10n, status: "seen" })));
-      }
-      expect(table).to.equal(payments);
-      const column = (row: PaymentRow) =>
-        sql.includes("WHERE id")
-          ? row.id
-          : sql.includes("WHERE invoice_id")
-            ? row.invoiceId
-            : row.transferId;
-      return Promise.resolve(rows.filter((row) => ids.includes(column(row))));
-    },
-  };
-  const check = refundChecks.find(({ name }) => name === "refunds.surplus");
-  const found = await check?.run(reader as unknown as Reader);
-  return found?.map(({ row, fault }) => `${row}: ${fault}`);
-}
+  /** Stores refunds of a payment beside the rejected one, each with an amount in units of the token. */
+  async function add(
+    tx: Tx,
+    payment: PaymentRow,
+    given: readonly (readonly [RefundRow["status"], bigint])[],
+  ): Promise<void> {
+    for (const [status, amount] of given) {
+      const id = book.ids.next("refund", book.now());
+      const transactionHash = status === "requested" ? null : newHash();
+      const { id: paymentId, transactionHash: paymentHash } = payment;
+      const named = { id, status, amount, paymentId, paymentHash, transactionHash };
+      await tx.insert(refunds, { ...rejected, ...named });
+    }
+  }
 
-describe("The check of refunds against their payments", () => {
-  const differ = (id: string) => `${id}: Its sums of refunds differ from its refunds.`;
-  const exceeds = (id: string, total: number, surplus: number) =>
-    `${id}: ${String(total)} units of it are refunded, of a surplus of ${String(surplus)}.`;
+  const setSums = (tx: Tx, { id }: PaymentRow, refundRequested: bigint, refunded: bigint) =>
+    tx.update(payments, { refundRequested, refunded }, "WHERE id = $1", [id]);
+
+  /** Breaks the store as told, and returns the faults that the check finds. */
+  async function faultsOf(breakIt: (tx: Tx) => Promise<unknown>): Promise<readonly string[]> {
+    const check = known(refundChecks.find(({ name }) => name === "refunds.surplus"));
+    const found = await whileBroken(db, breakIt, (reader) => check.run(reader));
+    return found.map(({ row, fault }) => `${row}: ${fault}`);
+  }
 
   it("finds sums that differ from the refunds of the payment, requested and sent apart", async () => {
-    const given = [
-      refundOf(1, "requested", 2n),
-      refundOf(1, "sent", 3n),
-      refundOf(1, "confirmed", 1n),
-      refundOf(1, "rejected", 9n),
-      refundOf(2, "confirmed", 5n),
-    ];
-    const other = paymentWith(2, { refunded: 5n });
-    const faults = (refundRequested: bigint, refunded: bigint) =>
-      faultsOf("expired", [paymentWith(1, { refundRequested, refunded }), other], given);
-    expect(await faults(2n, 4n)).to.deep.equal([]);
+    const sums = (requested: bigint, refunded: bigint, open: "requested" | "sent" = "requested") =>
+      faultsOf(async (tx) => {
+        await add(tx, large, [
+          [open, 2n],
+          ["confirmed", 3n],
+          ["confirmed", 1n],
+        ]);
+        await add(tx, small, [["confirmed", 5n]]);
+        await setSums(tx, large, requested, refunded);
+        await setSums(tx, small, 0n, 5n);
+      });
+    expect(await sums(2n, 4n)).to.deep.equal([]);
+    expect(await sums(0n, 6n, "sent")).to.deep.equal([]);
+    const differ = [`${large.id}: Its sums of refunds differ from its refunds.`];
     for (const [requested, refunded] of [
       [1n, 4n],
       [2n, 5n],
       [0n, 6n],
       [4n, 2n],
     ] as const) {
-      expect(await faults(requested, refunded)).to.deep.equal([differ("pay_1")]);
+      expect(await sums(requested, refunded)).to.deep.equal(differ);
     }
+    expect(await sums(2n, 4n, "sent")).to.deep.equal(differ);
   });
 
-  it("finds refunds of a payment that does not exist", async () => {
-    const found = await faultsOf("expired", [], [refundOf(1, "confirmed", 5n)]);
-    expect(found).to.deep.equal(["pay_1: It has refunds but does not exist."]);
-  });
-
-  it("finds refunds above the surplus, of which requests count once the invoice is over", async () => {
-    const faults = (status: string, refundRequested: bigint, refunded: bigint) =>
-      faultsOf(
-        status,
-        [paymentWith(1, { refundRequested, refunded })],
-        [refundOf(1, "requested", refundRequested), refundOf(1, "sent", refunded)],
-      );
-    expect(await faults("expired", 6n, 4n)).to.deep.equal([]);
-    expect(await faults("expired", 7n, 4n)).to.deep.equal([exceeds("pay_1", 11, 10)]);
-    expect(await faults("partially_paid", 7n, 0n)).to.deep.equal([]);
-    expect(await faults("partially_paid", 0n, 1n)).to.deep.equal([exceeds("pay_1", 1, 0)]);
-    expect(await faults("paid", 0n, 1n)).to.deep.equal([exceeds("pay_1", 1, 0)]);
-  });
-
-  it("allows what was refunded before a reorganization removed another payment of the invoice", async () => {
-    const faults = (status: PaymentRow["status"], refunded: bigint) =>
-      faultsOf(
-        "partially_paid",
-        [paymentWith(1, { refunded }), paymentWith(2, { status })],
-        [refundOf(1, "confirmed", refunded)],
-      );
-    expect(await faults("reverted", 10n)).to.deep.equal([]);
-    expect(await faults("reverted", 11n)).to.deep.equal([exceeds("pay_1", 11, 0)]);
-    expect(await faults("confirmed", 10n)).to.deep.equal([exceeds("pay_1", 10, 0)]);
-  });
+  const ten = 10_000_000n;
+  for (const [what, status, other, requested, refunded, surplus] of [
+    [
+      "allows refunds of the whole surplus of an expired invoice",
+      "expired",
+      "confirmed",
+      6n,
+      ten - 6n,
+      null,
+    ],
+    ["counts the requests of an expired invoice", "expired", "confirmed", 7n, ten - 6n, ten],
+    [
+      "leaves out the requests of an invoice that can still be paid",
+      "partially_paid",
+      "confirmed",
+      7n,
+      0n,
+      null,
+    ],
+    [
+      "finds what was refunded of an invoice that can still be paid",
+      "partially_paid",
+      "confirmed",
+      0n,
+      1n,
+      0n,
+    ],
+    [
+      "finds what was refunded of a payment that its paid invoice needs",
+      "paid",
+      "confirmed",
+      0n,
+      1n,
+      0n,
+    ],
+    [
+      "allows what was refunded before a reorganization removed another payment",
+      "partially_paid",
+      "reverted",
+      0n,
+      ten,
+      null,
+    ],
+    [
+      "finds more than the payment although a reorganization removed another one",
+      "partially_paid",
+      "reverted",
+      0n,
+      ten + 1n,
+      0n,
+    ],
+    [
+      "finds a refunded payment that its invoice needs, without a reorganization",
+      "partially_paid",
+      "confirmed",
+      0n,
+      ten,
+      0n,
+    ],
+  ] as const satisfies readonly (readonly [
+    string,
+    InvoiceStatus,
+    PaymentRow["status"],
+    bigint,
+    bigint,
+    bigint | null,
+  ])[]) {
+    it(what, async () => {
+      const found = await faultsOf(async (tx) => {
+        const { invoiceId } = large;
+        await tx.update(invoices, { status }, "WHERE id = $1", [invoiceId]);
+        await tx.update(payments, { status: other }, "WHERE id = $1", [small.id]);
+        if (requested > 0n) await add(tx, large, [["requested", requested]]);
+        if (refunded > 0n) await add(tx, large, [["confirmed", refunded]]);
+        await setSums(tx, large, requested, refunded);
+      });
+      const total = String(status === "expired" ? requested + refunded : refunded);
+      const fault = `${total} units of it are refunded, of a surplus of ${String(surplus)}.`;
+      expect(found).to.deep.equal(surplus === null ? [] : [`${large.id}: ${fault}`]);
+    });
+  }
 });

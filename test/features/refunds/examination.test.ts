@@ -1,273 +1,203 @@
-// The writes of an examination, without a store.
+// The writes of an examination of refunds' transactions, by the answers of the network's only provider.
 import { expect } from "chai";
-import { makeRefundExaminer } from "../../../src/features/refunds/index.ts";
 import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts";
 import { minute } from "../../../src/kernel/clock.ts";
-import type { Receipt } from "../../../src/platform/chain/client.ts";
-import { restSubject, type Alarm } from "../../../src/platform/chain/state/alarms.ts";
+import { createAlarms, restSubject } from "../../../src/platform/chain/state/alarms.ts";
+import type { ChainClient, Receipt } from "../../../src/platform/chain/client.ts";
+import type { Database } from "../../../src/platform/database/index.ts";
 import { LeaseLost } from "../../../src/platform/jobs/leases.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
-import { stillClock } from "../../support/app.ts";
-import { testNetworks } from "../../support/merchants.ts";
+import { beforeNextWrite } from "../../support/store/before-next-write.ts";
+import { anyStore } from "../../support/store/stores.ts";
+import {
+  finalHeight,
+  known,
+  newHash,
+  openLedger,
+  usdt,
+  type WrittenLedger,
+} from "../payments/written-ledger.ts";
 
-const networks = testNetworks("ethereum");
-const [network] = networks.values();
-const now = 1_000_000;
+type Answer = ChainClient["receipt"];
 
-const refundWith = (number: number, changes: Partial<RefundRow> = {}) =>
-  ({
-    id: `rfd_${String(number)}`,
-    organizationId: "org_1",
-    invoiceId: "inv_1",
-    paymentId: "pay_1",
-    source: "payer",
-    status: "sent",
-    network: "ethereum",
-    token: "USDT",
-    tokenDecimals: 6,
-    amount: 100n,
-    address: "5".repeat(40),
-    fromAddress: "6".repeat(40),
-    paymentHash: "aa".repeat(32),
-    paymentRule: "exact_amount",
-    paymentHeight: 5,
-    transactionHash: "bb".repeat(32),
-    blockHeight: null,
-    blockHash: null,
-    refusal: null,
-    refusedHash: null,
-    reason: null,
-    attempts: 0,
-    denials: 0,
-    heldAttempts: 0,
-    nextAt: 0,
-    version: 1,
-    createdAt: 1,
-    updatedAt: 1,
-    sentAt: 1,
-    confirmedAt: null,
-    ...changes,
-  }) as RefundRow;
-
-interface Given {
-  readonly due?: readonly RefundRow[];
-  /** The refunds as they are when they are locked; by default as they were found. */
-  readonly locked?: readonly RefundRow[];
-  readonly isRead?: boolean;
-  readonly alarms?: readonly Pick<Alarm, "kind" | "subject">[];
-  readonly stillSent?: readonly string[];
-  /** The answers of each provider. */
-  readonly answers?: readonly (() => Promise<Receipt | null>)[];
-  readonly isCovered?: boolean;
-}
-
-/** Examines refunds of Ethereum, whose blocks up to 10 are final. */
-function examinerWith({
-  due = [],
-  locked = due,
-  isRead = true,
-  alarms = [],
-  stillSent = [],
-  answers = [],
-  isCovered = true,
-}: Given) {
-  const done: string[] = [];
-  const saved: Partial<RefundRow>[] = [];
-  const asked: (readonly string[])[] = [];
-  const tx = {
-    dialect: "sqlite",
-    lockOne: (_table: unknown, _sql: string, [id]: readonly string[]) =>
-      Promise.resolve(locked.find((row) => row.id === id) ?? null),
-    update(table: unknown, set: Partial<RefundRow>, _where: string, [id]: readonly string[]) {
-      expect(table).to.equal(refunds);
-      saved.push(set);
-      done.push(`${String(id)} ${String(set.status)}`);
-      return Promise.resolve(1);
-    },
-  };
-  const examiner = makeRefundExaminer({
-    db: {
-      dialect: "sqlite",
-      findOne: () => Promise.resolve(isRead ? { cursorHeight: 10 } : null),
-      find(_table: unknown, sql: string, values: readonly string[]) {
-        if (!sql.includes("status = 'sent' AND id IN")) return Promise.resolve(due);
-        asked.push(JSON.parse(values[0] ?? "[]") as string[]);
-        return Promise.resolve(stillSent.map((id) => ({ id })));
-      },
-      all: () => Promise.resolve([{ address: "7".repeat(40), owner: "org_1" }]),
-      write: (_context: unknown, fn: (in_: typeof tx) => unknown) => fn(tx),
-    },
-    clock: stillClock(now),
-    logger: silentLogger,
-    network,
-    networks,
-    journal: {
-      record: (_tx: unknown, _at: unknown, { action }: { readonly action: string }) =>
-        void done.push(action),
-    },
-    providers: answers.map((receipt, place) => ({
-      provider: `provider ${String(place)}`,
-      receipt,
-    })),
-    payments: {
-      lock: () => Promise.resolve({}),
-      takeBack: (_tx: unknown, _found: unknown, amount: bigint) => {
-        done.push(`took ${String(amount)} back`);
-        return Promise.resolve(isCovered);
-      },
-    },
-    alarms: {
-      open: () => alarms,
-      holds: () => false,
-      clear: (kind: string, subject: string) => void done.push(`${kind} of ${subject} ended`),
-      raise: (kind: string, subject: string) => void done.push(`${kind} of ${subject}`),
-    },
-  } as unknown as Parameters<typeof makeRefundExaminer>[0]);
-  const examine = (guard = () => Promise.resolve()) => examiner.examine(guard);
-  return { examine, done, saved, asked };
-}
-
-const usdt = network?.tokens.find(({ symbol }) => symbol === "USDT");
-const receiptAt = (blockHeight: number, changes: Partial<Receipt> = {}) => {
-  const transfer = {
-    from: "7".repeat(40),
-    to: "5".repeat(40),
-    contract: usdt?.contract ?? "",
-    amount: 100n,
-  };
-  const receipt = {
-    succeeded: true,
-    blockHeight,
-    blockHash: "cc",
-    transfers: [transfer],
-    ...changes,
-  };
-  return () => Promise.resolve(receipt as unknown as Receipt);
-};
-const unknown = () => Promise.resolve(null);
-const broken = () => Promise.reject(new Error("a defect"));
-
-describe("An examination of refunds", () => {
-  it("is of none before the network was read, and says whether more may be due", async () => {
-    const due = Array.from({ length: 20 }, (_, number) => refundWith(number));
-    const unread = examinerWith({ due, isRead: false });
-    expect(await unread.examine()).to.equal(false);
-    expect(unread.done).to.deep.equal([]);
-    for (const [length, isMore] of [
-      [0, false],
-      [19, false],
-      [20, true],
-    ] as const) {
-      const { examine, done } = examinerWith({ due: due.slice(0, length) });
-      expect(await examine(), String(length)).to.equal(isMore);
-      expect(done).to.have.length(length);
+anyStore("An examination of refunds", (store) => {
+  let db: Database;
+  let book: WrittenLedger;
+  before(async () => {
+    db = await store.open();
+  });
+  beforeEach(async () => {
+    book = await openLedger(db);
+  });
+  // Another test's refunds are not due.
+  afterEach(async () => {
+    const open = "WHERE organization_id = $1 AND status = 'sent'";
+    for (const refund of await db.find(refunds, open, [book.organizationId])) {
+      await book.reject(refund);
     }
   });
 
-  it("confirms one that the only provider has in a final block, and waits for a later block", async () => {
-    const final = examinerWith({ due: [refundWith(1)], answers: [receiptAt(10)] });
-    await final.examine();
-    expect(final.done).to.deep.equal([
-      "rfd_1 confirmed",
-      "refund.confirmed",
-      "refund_held of rfd_1 ended",
-    ]);
-    expect(final.saved[0]).to.include({ blockHeight: 10, blockHash: "cc", confirmedAt: now });
-    const early = examinerWith({ due: [refundWith(1)], answers: [receiptAt(11)] });
-    await early.examine();
-    expect(early.done).to.deep.equal(["rfd_1 sent"]);
-    expect(early.saved[0]).to.include({ blockHeight: 11, nextAt: now + minute });
+  /** Sends refunds of payments of an invoice, 10.00 each. */
+  async function sent(count: number): Promise<RefundRow[]> {
+    const invoice = await book.issue();
+    await book.cancel(invoice);
+    const payments = await book.pay(
+      invoice,
+      Array.from({ length: count }, () => "10.00"),
+    );
+    await book.verify(...payments);
+    const made: RefundRow[] = [];
+    for (const payment of payments) made.push(await book.send(await book.refund(payment, "10.00")));
+    return made;
+  }
+
+  /** A final block that the chain replaces in some tests. */
+  const replaced = finalHeight - 1;
+  const holding = () => Promise.resolve();
+  const unknown: Answer = () => Promise.resolve(null);
+  const broken: Answer = () => Promise.reject(new Error("a defect"));
+  const paid =
+    (refund: RefundRow, changes: Partial<Receipt> = {}): Answer =>
+    (hash) =>
+      Promise.resolve(hash === refund.transactionHash ? book.receiptOf(refund, changes) : null);
+  const failed = (refund: RefundRow) => paid(refund, { succeeded: false, transfers: [] });
+
+  it("says whether more may be due, and is of none before the network was read", async () => {
+    const all = await sent(20);
+    const { examine } = book.refundExaminer(unknown);
+    expect(await examine(holding)).to.equal(true);
+    for (const refund of all) expect(await book.refundNow(refund)).to.include({ attempts: 1 });
+    // All of them wait for their next attempts.
+    expect(await examine(holding)).to.equal(false);
+    await book.reject(known(all[0]));
+    book.advance(minute);
+    expect(await examine(holding)).to.equal(false);
+    expect(await book.refundNow(known(all[1]))).to.include({ attempts: 2 });
+    const unread = { ...book.network, id: "unread" };
+    expect(await book.refundExaminer(unknown, { network: unread }).examine(holding)).to.equal(
+      false,
+    );
   });
 
-  it("takes one back that was refused, or was found nowhere for long, unless its surplus is gone", async () => {
-    const failed = receiptAt(10, { succeeded: false, transfers: [] });
-    for (const [refund, answer, refusal] of [
-      [refundWith(1), failed, "failed"],
-      [refundWith(1, { denials: 17, attempts: 17 }), unknown, "unknown"],
-      [refundWith(1, { denials: 17, attempts: 17, blockHash: "cc" }), unknown, "reverted"],
+  it("takes a refused one back as long as the payment's surplus covers it, and rejects it otherwise", async () => {
+    for (const [amount, state] of [
+      ["1.00", { status: "requested", refusal: "failed" }],
+      ["1.000001", { status: "rejected", refusal: "surplus_gone" }],
     ] as const) {
-      const covered = examinerWith({ due: [refund], answers: [answer] });
-      await covered.examine();
-      expect(covered.done.slice(0, 3)).to.deep.equal([
-        "took 100 back",
-        "rfd_1 requested",
-        "refund.reverted",
-      ]);
-      const refusedHash = "bb".repeat(32);
-      const back = { refusal, refusedHash, transactionHash: null, sentAt: null, version: 2 };
-      expect(covered.saved[0]).to.include(back);
-      const gone = examinerWith({ due: [refund], answers: [answer], isCovered: false });
-      await gone.examine();
-      expect(gone.done.slice(0, 3)).to.deep.equal([
-        "took 100 back",
-        "rfd_1 rejected",
-        "refund.rejected",
-      ]);
-      expect(gone.saved[0]).to.include({ refusal: "surplus_gone", transactionHash: null });
+      const invoice = await book.issue({ amount: "4.00" });
+      const paid = await book.paid(invoice, "5.00", "5.00");
+      const [older, newer] = [known(paid[0]), known(paid[1])];
+      const refund = await book.send(await book.refund(newer, amount));
+      // Only 1.00 of the newer one is too much without the older one.
+      await book.drop(older);
+      await book.refundExaminer(failed(refund)).examine(holding);
+      expect(await book.refundNow(refund)).to.include({
+        ...state,
+        transactionHash: null,
+        refusedHash: refund.transactionHash,
+        version: refund.version + 1,
+      });
+      const isRequested = state.status === "requested";
+      const type = isRequested ? "refund.reverted" : "refund.rejected";
+      expect((await book.eventsOf(refund)).at(-1)).to.equal(type);
+      expect(await book.paymentNow(newer)).to.include({
+        refundRequested: isRequested ? usdt(amount) : 0n,
+        refunded: 0n,
+      });
     }
-    const waiting = examinerWith({
-      due: [refundWith(1, { denials: 16, attempts: 16 })],
-      answers: [unknown],
-    });
-    await waiting.examine();
-    expect(waiting.done).to.deep.equal(["rfd_1 sent"]);
-    expect(waiting.saved[0]).to.include({ denials: 17, attempts: 17, refusal: null });
   });
 
   it("postpones one that fails, and examines the others", async () => {
-    const other = refundWith(2, { status: "confirmed", blockHeight: 11, confirmedAt: 5 });
-    const { examine, done, saved } = examinerWith({
-      due: [refundWith(1), other],
-      answers: [broken],
-    });
-    await examine();
-    expect(done).to.have.members(["rfd_1 sent", "rfd_2 sent", "refund.reverted"]);
-    const find = (isReopened: boolean) =>
-      saved.find(({ version }) => (version === 2) === isReopened);
-    expect(find(false)).to.include({ nextAt: now + minute, attempts: 0, denials: 0 });
-    expect(find(true)).to.include({ nextAt: now, confirmedAt: null });
+    const both = await sent(2);
+    const [one, other] = [known(both[0]), known(both[1])];
+    const good = paid(other);
+    const { examine } = book.refundExaminer((hash) =>
+      hash === one.transactionHash ? broken(hash) : good(hash),
+    );
+    await examine(holding);
+    const nextAt = book.now() + minute;
+    expect(await book.refundNow(one)).to.deep.equal({ ...one, nextAt });
+    expect(await book.refundNow(other)).to.include({ status: "confirmed" });
   });
 
-  it("writes nothing about one that has changed meanwhile, or without its lease", async () => {
-    const confirmed = refundWith(3, { status: "confirmed" });
-    const failed = receiptAt(10, { succeeded: false });
-    const cases = [
-      [refundWith(1), receiptAt(10)],
-      [refundWith(2), failed],
-      [confirmed, unknown],
-      [refundWith(4), broken],
-    ] as const;
-    for (const [refund, answer] of cases) {
-      for (const locked of [[], [{ ...refund, version: 2 }]]) {
-        const { examine, done } = examinerWith({ due: [refund], locked, answers: [answer] });
-        await examine();
-        expect(done.filter((each) => each.startsWith("rfd_"))).to.deep.equal([]);
-        expect(done).not.to.include("took 100 back");
-      }
-      const { examine, done } = examinerWith({ due: [refund], answers: [answer] });
-      const lost = new LeaseLost("another process looks");
-      const failure = await examine(() => Promise.reject(lost)).catch((error: unknown) => error);
-      expect(failure).to.equal(lost);
-      expect(done).to.deep.equal([]);
+  it("writes nothing about one that has changed meanwhile", async () => {
+    for (const answerOf of [paid, failed, () => unknown, () => broken]) {
+      const refund = known((await sent(1))[0]);
+      const answer = answerOf(refund);
+      // The merchant names another transaction while the provider is asked.
+      const renamed = newHash();
+      const { examine } = book.refundExaminer(async (hash) => {
+        await book.send(refund, renamed);
+        return answer(hash);
+      });
+      await examine(holding);
+      const { transactionHash, status, attempts, nextAt } = await book.refundNow(refund);
+      expect({ transactionHash, status, attempts, nextAt }).to.deep.equal({
+        transactionHash: renamed,
+        status: "sent",
+        attempts: 0,
+        nextAt: book.now(),
+      });
+      await book.reject(refund);
     }
   });
 
-  it("ends the alarms of refunds that are sent no more, and no others", async () => {
-    const held = (subject: string) => ({ kind: "refund_held", subject }) as const;
-    const { examine, done, asked } = examinerWith({
-      alarms: [
-        held("rfd_1"),
-        held("rfd_2"),
-        held(restSubject),
-        { kind: "reading_disagreement", subject: "rfd_3" } as never,
-      ],
-      stillSent: ["rfd_2"],
+  it("examines a confirmed one again whose block is no longer final, unless another process did", async () => {
+    const refund = known((await sent(1))[0]);
+    const { examine } = book.refundExaminer(paid(refund, { blockHeight: replaced }));
+    await examine(holding);
+    const { version } = await book.refundNow(refund);
+    const events = await book.eventsOf(refund);
+    await book.setFinal(replaced - 1);
+    // Another process is quicker, and reopens it.
+    beforeNextWrite(db, () => book.refundExaminer(unknown).examine(holding));
+    await examine(holding);
+    expect(await book.refundNow(refund)).to.include({
+      status: "sent",
+      confirmedAt: null,
+      nextAt: book.now(),
+      version: version + 1,
     });
-    await examine();
-    expect(asked).to.deep.equal([["rfd_1", "rfd_2"]]);
-    expect(done).to.deep.equal(["refund_held of rfd_1 ended"]);
-    const none = examinerWith({ alarms: [held(restSubject)] });
-    await none.examine();
-    expect(none.asked).to.deep.equal([]);
+    expect(await book.eventsOf(refund)).to.deep.equal([...events, "refund.reverted"]);
+    await book.setFinal(finalHeight);
+    await examine(holding);
+    expect(await book.refundNow(refund)).to.include({ status: "confirmed" });
+  });
+
+  it("writes nothing without its lease", async () => {
+    const lost = () => Promise.reject(new LeaseLost("another process looks"));
+    const refund = known((await sent(1))[0]);
+    const examine = (answer: Answer) =>
+      book
+        .refundExaminer(answer)
+        .examine(lost)
+        .catch((error: unknown) => error);
+    for (const answer of [paid(refund), failed(refund), unknown, broken]) {
+      expect(await examine(answer)).to.be.instanceOf(LeaseLost);
+      expect(await book.refundNow(refund)).to.deep.equal(refund);
+    }
+    await book.refundExaminer(paid(refund, { blockHeight: replaced })).examine(holding);
+    const confirmed = await book.refundNow(refund);
+    await book.setFinal(replaced - 1);
+    expect(await examine(unknown)).to.be.instanceOf(LeaseLost);
+    expect(await book.refundNow(refund)).to.deep.equal(confirmed);
+    await book.setFinal(finalHeight);
+  });
+
+  it("ends the alarms of refunds that are sent no more, and no others", async () => {
+    const both = await sent(2);
+    const [open, ended] = [known(both[0]), known(both[1])];
+    await book.reject(ended);
+    const alarms = createAlarms({ clock: { now: book.now }, logger: silentLogger });
+    for (const subject of [open.id, ended.id, restSubject]) {
+      alarms.raise("refund_held", subject, "a refund is held");
+    }
+    alarms.raise("payment_held", ended.id, "a payment is held");
+    await book.refundExaminer(unknown, { alarms }).examine(holding);
+    expect(alarms.open().map(({ kind, subject }) => `${kind} ${subject}`)).to.have.members([
+      `refund_held ${open.id}`,
+      `refund_held ${restSubject}`,
+      `payment_held ${ended.id}`,
+    ]);
   });
 });

@@ -1,228 +1,158 @@
-// Which payment a payer asks to have refunded, without a store.
+// Which payment a payer asks to have refunded.
 import { expect } from "chai";
-import { invoices } from "../../../src/features/invoices/table.ts";
-import type { RefundablePayment } from "../../../src/features/payments/index.ts";
-import { transfers, type PaymentRow } from "../../../src/features/payments/table.ts";
-import { makePayerRefunds } from "../../../src/features/refunds/index.ts";
+import type { InvoiceView } from "../../../src/features/invoices/index.ts";
+import type { PaymentRow } from "../../../src/features/payments/table.ts";
 import { refunds } from "../../../src/features/refunds/table.ts";
-import { createIds } from "../../../src/kernel/id.ts";
-import type { Tx } from "../../../src/platform/database/index.ts";
-import { systemRandom } from "../../../src/platform/secrets/random.ts";
-import { stillClock } from "../../support/app.ts";
+import type { Database } from "../../../src/platform/database/index.ts";
 import { refusal } from "../../support/invoice-services-fixture.ts";
-import { testNetworks } from "../../support/merchants.ts";
-import { testContext } from "../../support/store/stores.ts";
+import { anyStore, testContext } from "../../support/store/stores.ts";
+import {
+  blocks,
+  known,
+  newAddress,
+  newHash,
+  openLedger,
+  usdt,
+  type WrittenLedger,
+} from "../payments/written-ledger.ts";
 
-const networks = testNetworks("ethereum");
-const [network] = networks.values();
-const hash = "aa".repeat(32);
-const address = `0x${"5".repeat(40)}`;
+anyStore("The request of a payer for a refund", (store) => {
+  let db: Database;
+  let book: WrittenLedger;
+  before(async () => {
+    db = await store.open();
+  });
+  beforeEach(async () => {
+    book = await openLedger(db);
+  });
 
-/** A payment of 10 units of a canceled invoice, which does not count. */
-const paymentWith = (number: number, changes: Partial<PaymentRow> = {}) =>
-  ({
-    id: `pay_${String(number)}`,
-    organizationId: "org_1",
-    invoiceId: "inv_1",
-    transferId: `trf_${String(number)}`,
-    network: "ethereum",
-    token: "USDT",
-    tokenDecimals: 6,
-    status: "review",
-    statusWhenBack: null,
-    rule: "exact_amount",
-    amount: 10_000_000n,
-    refundRequested: 0n,
-    refunded: 0n,
-    requiredConfirmations: 3,
-    blockHeight: 5,
-    transactionHash: hash,
-    ...changes,
-  }) as PaymentRow;
+  /** A canceled invoice with payments of 10.00 by one transaction, in review and verified, oldest first. */
+  async function canceled(count: number, height: number = blocks.final) {
+    const invoice = await book.issue();
+    await book.cancel(invoice);
+    const amounts = Array.from({ length: count }, () => "10.00");
+    const payments = await book.pay(invoice, amounts, { height });
+    if (height === blocks.final) await book.verify(...payments);
+    return { invoice, payments };
+  }
 
-interface Given {
-  readonly payments: readonly PaymentRow[];
-  /** The payments of which a refund is open, and those whose next refund only the merchant may create. */
-  readonly open?: readonly string[];
-  readonly left?: readonly string[];
-  readonly found?: Partial<RefundablePayment>;
-}
+  const inputOf = ({ transactionHash }: PaymentRow) => ({
+    transactionHash,
+    address: `0x${newAddress()}`,
+  });
+  const request = (invoice: InvoiceView, payment: PaymentRow) =>
+    book.write((tx) => book.payerRefunds.request(tx, invoice, inputOf(payment)));
+  const offer = (invoice: InvoiceView, payment: PaymentRow) =>
+    book.payerRefunds.offer(testContext, invoice, inputOf(payment));
 
-function payerWith({ payments, open = [], left = [], found = {} }: Given) {
-  const asked: string[] = [];
-  const invoice = {
-    id: "inv_1",
-    status: "canceled",
-    payableAmount: 10n,
-    askedAmount: null,
-    issuedAt: 1,
-    expiresAt: 2,
-    lateUntil: 3,
-    canceledAt: 2,
-    underpaymentTolerance: "0",
-    paymentOptions: null,
-    network: "ethereum",
-    tokenSymbol: "USDT",
-    exchangeRate: "1",
-    amount: 10n,
-    seenAmount: 0n,
-    confirmedAmount: 0n,
-    remainingAmount: null,
-    managedBy: null,
-  };
-  const openRefund = (_table: unknown, _sql: string, [id]: readonly string[]) =>
-    Promise.resolve(open.includes(id ?? "") ? { id: "rfd_1", status: "requested" } : null);
-  const tx = {
-    dialect: "sqlite",
-    find(table: unknown, sql: string, [value]: readonly string[]) {
-      if (table === invoices) return Promise.resolve([invoice]);
-      const ids = value?.startsWith("[") === true ? (JSON.parse(value) as string[]) : [value];
-      if (table === transfers) {
-        return Promise.resolve(ids.map((id) => ({ id, amount: 10_000_000n, status: "seen" })));
-      }
-      const column = (row: PaymentRow) =>
-        sql.includes("invoice_id")
-          ? row.invoiceId
-          : sql.includes("transfer_id")
-            ? row.transferId
-            : row.id;
-      return Promise.resolve(payments.filter((row) => ids.includes(column(row))));
-    },
-    findOne: openRefund,
-    lockOne: openRefund,
-    all: (sql: string, [id]: readonly string[]) =>
-      Promise.resolve(sql.includes("rejected") && left.includes(id ?? "") ? [{}] : []),
-    insert(table: unknown, row: { readonly paymentId: string; readonly source: string }) {
-      expect(table).to.equal(refunds);
-      asked.push(`${row.paymentId} by the ${row.source}`);
-      return Promise.resolve();
-    },
-  } as unknown as Tx;
-  const payer = makePayerRefunds({
-    db: { write: (_context: unknown, fn: (in_: Tx) => unknown) => fn(tx) },
-    clock: stillClock(7),
-    ids: createIds(systemRandom),
-    networks,
-    journal: { record: () => [] },
-    payments: {
-      lock: (_tx: unknown, _owner: unknown, id: string) =>
-        Promise.resolve({
-          payment: payments.find((payment) => payment.id === id),
-          transfer: { toAddress: "7".repeat(40), fromAddress: "6".repeat(40) },
-          network,
-          state: { tipHeight: 9 },
-          free: 10_000_000n,
-          isConfirmed: true,
-          isVerified: true,
-          ...found,
-        }),
-      request: () => Promise.resolve(),
-    },
-  } as unknown as Parameters<typeof makePayerRefunds>[0]);
-  const invoiceOf = { id: "inv_1", organizationId: "org_1" } as const;
-  return {
-    asked,
-    request: (input: { readonly transactionHash?: string; readonly amount?: string } = {}) =>
-      payer.request(tx, invoiceOf, { transactionHash: hash, address, ...input }),
-    offer: () => payer.offer(testContext, invoiceOf, { transactionHash: hash, address }),
-  };
-}
+  /** Returns the payments of which payers have asked for refunds, in order. */
+  async function asked({ id }: InvoiceView) {
+    const rows = await db.find(refunds, "WHERE invoice_id = $1 AND source = 'payer' ORDER BY id", [
+      id,
+    ]);
+    return rows.map(({ paymentId, amount, status }) => ({ paymentId, amount, status }));
+  }
 
-describe("The request of a payer for a refund", () => {
-  const [newest, older] = [paymentWith(2), paymentWith(1)];
+  const requestOf = ({ id: paymentId }: PaymentRow, amount = "10.00") => ({
+    paymentId,
+    amount: usdt(amount),
+    status: "requested",
+  });
 
-  it("is for the newest payment by the transaction that has something left", async () => {
-    for (const [given, expected] of [
-      [{ payments: [older, newest] }, "pay_2"],
-      [{ payments: [newest, older], open: ["pay_2"] }, "pay_1"],
-      [{ payments: [newest, older], left: ["pay_2"] }, "pay_1"],
-      [{ payments: [paymentWith(2, { refunded: 10_000_000n }), older] }, "pay_1"],
-      [
-        {
-          payments: [paymentWith(2, { refundRequested: 4_000_000n, refunded: 6_000_000n }), older],
-        },
-        "pay_1",
-      ],
-      [
-        {
-          payments: [paymentWith(2, { refundRequested: 4_000_000n, refunded: 5_999_999n }), older],
-        },
-        "pay_2",
-      ],
-      // Somebody else may have submitted the hash.
-      [{ payments: [paymentWith(2, { rule: "submitted_hash" }), older] }, "pay_1"],
-      [{ payments: [paymentWith(2, { transactionHash: "bb".repeat(32) }), older] }, "pay_1"],
-      [{ payments: [paymentWith(2, { status: "reverted" }), older] }, "pay_1"],
-      [
-        { payments: [paymentWith(2, { status: "rejected", rule: "submitted_hash" }), older] },
-        "pay_1",
-      ],
+  /** Has the payer ask for a refund that the merchant rejects, three times. */
+  async function rejectThrice(invoice: InvoiceView, payment: PaymentRow): Promise<void> {
+    for (let times = 0; times < 3; times += 1) {
+      await request(invoice, payment);
+      const [refund] = await db.find(refunds, "WHERE payment_id = $1 AND status = 'requested'", [
+        payment.id,
+      ]);
+      await book.reject(known(refund));
+    }
+  }
+
+  it("is for the newest payment by the transaction, then for the older one, and then finds the open one", async () => {
+    const { invoice, payments } = await canceled(2);
+    const [older, newer] = [known(payments[0]), known(payments[1])];
+    // A newer one by another transaction.
+    await book.verify(...(await book.pay(invoice, ["10.00"])));
+    expect(await request(invoice, older)).to.equal("requested");
+    expect(await request(invoice, older)).to.equal("requested");
+    expect(await asked(invoice)).to.deep.equal([requestOf(newer), requestOf(older)]);
+    expect(await request(invoice, older)).to.equal("open");
+    expect(await offer(invoice, older)).to.equal(null);
+    expect(await asked(invoice)).to.have.length(2);
+  });
+
+  it("is for what is left of the newest payment, and for the older one if nothing is", async () => {
+    for (const [amount, isLeft] of [
+      ["6.00", true],
+      ["10.00", false],
     ] as const) {
-      const { request, asked } = payerWith(given);
-      expect(await request()).to.equal("requested");
-      expect(asked).to.deep.equal([`${expected} by the payer`]);
+      const { invoice, payments } = await canceled(2);
+      const [older, newer] = [known(payments[0]), known(payments[1])];
+      await book.prove(await book.send(await book.refund(newer, amount)));
+      const found = await offer(invoice, newer);
+      expect(found?.amount).to.equal(isLeft ? "4.00" : "10.00");
+      expect(await request(invoice, newer)).to.equal("requested");
+      expect(await asked(invoice)).to.deep.equal([
+        isLeft ? requestOf(newer, "4.00") : requestOf(older),
+      ]);
     }
   });
 
-  it("finds the open refund, and stores nothing, if each payment has one", async () => {
-    const { request, offer, asked } = payerWith({
-      payments: [newest, older],
-      open: ["pay_1", "pay_2"],
-    });
-    expect(await request()).to.equal("open");
-    expect(await offer()).to.equal(null);
-    expect(asked).to.deep.equal([]);
+  it("is for the older payment once only the merchant may refund the newest one", async () => {
+    const { invoice, payments } = await canceled(2);
+    const [older, newer] = [known(payments[0]), known(payments[1])];
+    await rejectThrice(invoice, newer);
+    expect(await request(invoice, newer)).to.equal("requested");
+    expect((await asked(invoice)).at(-1)).to.deep.equal(requestOf(older));
   });
 
-  it("is refused if there is nothing, too early, or left to the merchant", async () => {
-    const submitted = paymentWith(1, { rule: "submitted_hash" });
-    for (const [given, code, words] of [
-      [{ payments: [] }, "not_refundable", "no confirmed payment"],
-      [{ payments: [paymentWith(1, { transactionHash: "bb".repeat(32) })] }, "not_refundable", ""],
-      [
-        { payments: [paymentWith(1, { status: "rejected", rule: "manual" })] },
-        "not_refundable",
-        "",
-      ],
-      [{ payments: [older], found: { free: 0n } }, "not_refundable", "no confirmed payment"],
-      [{ payments: [older], left: ["pay_1"] }, "too_many_refund_requests", "rejected 3 requests"],
-      [{ payments: [submitted], left: ["pay_1"] }, "not_refundable", "no confirmed payment"],
-      [
-        { payments: [older], found: { isConfirmed: false } },
-        "refund_too_early",
-        "its block can still be replaced, and has 5 of about",
-      ],
-      [{ payments: [older], found: { isVerified: false } }, "refund_too_early", "certain yet"],
-      [
-        {
-          payments: [paymentWith(1, { status: "confirmed", requiredConfirmations: 5 })],
-          found: { isVerified: false },
-        },
-        "refund_too_early",
-        "the network is asked about it once more",
-      ],
-    ] as const) {
-      const { request, offer, asked } = payerWith(given);
-      for (const refused of [request(), offer()]) {
-        const problem = await refusal(refused);
+  it("is for no payment that the merchant rejected, if only a submitted hash had assigned it", async () => {
+    const invoice = await book.issue();
+    await book.cancel(invoice);
+    const payment = await book.submitted(invoice, "7.00");
+    await book.verify(payment);
+    expect(await offer(invoice, payment)).to.include({ amount: "7.00" });
+    await book.decisions.reject(testContext, book.organizationId, payment.id);
+    const { code } = await refusal(request(invoice, payment));
+    expect(code).to.equal("not_refundable");
+  });
+
+  it("is refused without a payment by the transaction, and once the merchant has rejected three, and nothing is stored", async () => {
+    const { invoice, payments } = await canceled(1);
+    const payment = known(payments[0]);
+    const expectRefused = async (asking: PaymentRow, code: string, words: string) => {
+      const before = await asked(invoice);
+      for (const ask of [request, offer]) {
+        const problem = await refusal(ask(invoice, asking));
         expect(problem.code).to.equal(code);
         expect(problem.message).to.contain(words);
       }
-      expect(asked).to.deep.equal([]);
-    }
-    const { errors } = await refusal(
-      payerWith({ payments: [older] }).request({ transactionHash: "12" }),
+      expect(await asked(invoice)).to.deep.equal(before);
+    };
+    const unknown = { ...payment, transactionHash: newHash() };
+    await expectRefused(unknown, "not_refundable", "no confirmed payment of this invoice");
+    await rejectThrice(invoice, payment);
+    await expectRefused(payment, "too_many_refund_requests", "rejected 3 requests");
+    const short = await refusal(
+      book.payerRefunds.offer(testContext, invoice, { ...inputOf(payment), transactionHash: "12" }),
     );
-    expect(errors[0]).to.include({ pointer: "/transactionHash" });
+    expect(short.errors[0]).to.include({ pointer: "/transactionHash" });
   });
 
-  it("is stored only if the amount is the one that was seen", async () => {
-    const { request, offer, asked } = payerWith({ payments: [older] });
-    expect(await offer()).to.include({ amount: "10.00", tokenSymbol: "USDT", network });
-    expect(asked).to.deep.equal([]);
-    expect(await request({ amount: "9.99" })).to.equal("changed");
-    expect(asked).to.deep.equal([]);
-    expect(await request({ amount: "10.00" })).to.equal("requested");
-    expect(asked).to.have.length(1);
+  it("is too early while the payment's block can be replaced, or is asked about once more", async () => {
+    const young = await canceled(1, blocks.young);
+    await book.verify(...young.payments);
+    // Its block is final for certain, and nobody has verified its transfer yet.
+    const unverified = await canceled(1, 900);
+    for (const [{ invoice, payments }, words] of [
+      [young, "its block can still be replaced, and has 6 of about 97 confirmations"],
+      [unverified, "the network is asked about it once more"],
+    ] as const) {
+      const { code, message } = await refusal(offer(invoice, known(payments[0])));
+      expect(code).to.equal("refund_too_early");
+      expect(message).to.contain(words);
+    }
   });
 });
