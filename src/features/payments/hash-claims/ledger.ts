@@ -7,21 +7,20 @@ import type { Tx } from "../../../platform/database/index.ts";
 import { quoteFor, paidShare } from "../../invoices/index.ts";
 import { writePayments } from "../ledger/write-payments.ts";
 import { asksFor } from "../ledger/accept-matches.ts";
-import { compareWithRecord } from "./rules.ts";
-import type { ClaimReason, ClaimState } from "./status.ts";
+import {
+  compareWithRecord,
+  outcomeOf,
+  relationOf,
+  type ClaimOutcome,
+  type TransferRelation,
+} from "./rules.ts";
 import { lockTransaction, paymentsOfTransfer } from "./store.ts";
 import type { ChainContext, LedgerDeps, PaymentChange } from "../ledger/types.ts";
 import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
-import { isCounted, openPayment, takenOf } from "../ledger/payment-rules.ts";
+import { openPayment } from "../ledger/payment-rules.ts";
 import { finalizeTransfers, lockPayments } from "../ledger/store.ts";
 import type { ClaimRow, TransferRow } from "../table.ts";
 import type { TimedLog } from "../ledger/chain-diff.ts";
-
-/** The result of a hash claim. */
-export interface ClaimOutcome {
-  readonly state: Exclude<ClaimState, "waiting">;
-  readonly reason: ClaimReason | null;
-}
 
 /**
  * Enters the transfers of a hash claim that are not on record, or on record without an invoice, so that the ordinary
@@ -76,37 +75,16 @@ export async function settleClaim(
   const toReview: TransferRow[] = [];
   const elsewhere = await exactlyHeldByOthers(tx, deps, network, claim, transfers);
   for (const transfer of transfers) {
-    const relation = elsewhere.has(transfer.id) ? "taken" : await relationOf(tx, claim, transfer);
+    const relation = elsewhere.has(transfer.id)
+      ? "taken"
+      : relationOf(claim, transfer, await paymentsOfTransfer(tx, transfer.id));
     relations.push(relation);
     if (relation === "free") toReview.push(transfer);
   }
   if (toReview.length > 0) {
     await openReviews(tx, deps, { network, state, at }, claim, toReview);
-    return { state: "review", reason: null };
   }
-  for (const good of ["credited", "review"] as const) {
-    if (relations.includes(good)) return { state: good, reason: null };
-  }
-  return { state: "refused", reason: relations.includes("taken") ? "taken" : "rejected" };
-}
-
-/** The relation of a transfer to the invoice of a hash claim. */
-type TransferRelation = "credited" | "review" | "taken" | "rejected" | "free";
-
-async function relationOf(
-  tx: Tx,
-  claim: ClaimRow,
-  transfer: TransferRow,
-): Promise<TransferRelation> {
-  const payments = await paymentsOfTransfer(tx, transfer.id);
-  const own = payments.filter(({ invoiceId }) => invoiceId === claim.invoiceId);
-  const live = own.find(({ status }) => status !== "rejected");
-  if (live !== undefined) return isCounted(live) ? "credited" : "review";
-  if (transfer.invoiceId !== null || takenOf(payments) > 0n) return "taken";
-  // The address may have passed to another merchant, who owns the money and alone decides about it.
-  const { organizationId } = transfer;
-  if (organizationId !== null && organizationId !== claim.organizationId) return "taken";
-  return own.length > 0 ? "rejected" : "free";
+  return outcomeOf(relations);
 }
 
 /**

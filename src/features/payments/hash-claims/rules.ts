@@ -2,9 +2,10 @@ import { hour, minute, second, type Instant } from "../../../kernel/clock.ts";
 import type { Receipt, TransferLog } from "../../../platform/chain/client.ts";
 import { findTokenByContract, type Network } from "../../../platform/chain/networks.ts";
 import type { ClaimableTerms } from "../../invoices/index.ts";
-import type { ClaimReason } from "./status.ts";
-import type { ClaimRow, TransferRow } from "../table.ts";
+import type { ClaimReason, ClaimState } from "./status.ts";
+import type { ClaimRow, PaymentRow, TransferRow } from "../table.ts";
 import { isSameMoney, type TimedLog } from "../ledger/chain-diff.ts";
+import { isCounted, takenOf } from "../ledger/payment-rules.ts";
 
 /** How much earlier than the invoice's issue a payment's block time may be. */
 const clockSlackMs = 60 * second;
@@ -93,4 +94,38 @@ function isAt(row: TransferRow, log: TransferLog): boolean {
     row.blockHash === log.blockHash &&
     isSameMoney(row, log)
   );
+}
+
+/** The relation of a transfer to the invoice of a hash claim. */
+export type TransferRelation = "credited" | "review" | "taken" | "rejected" | "free";
+
+/** Returns the relation of a transfer with these payments, of any invoice. */
+export function relationOf(
+  claim: Pick<ClaimRow, "invoiceId" | "organizationId">,
+  transfer: Pick<TransferRow, "invoiceId" | "organizationId">,
+  payments: readonly PaymentRow[],
+): TransferRelation {
+  const own = payments.filter(({ invoiceId }) => invoiceId === claim.invoiceId);
+  const live = own.find(({ status }) => status !== "rejected");
+  if (live !== undefined) return isCounted(live) ? "credited" : "review";
+  if (transfer.invoiceId !== null || takenOf(payments) > 0n) return "taken";
+  // The address may have passed to another merchant, who owns the money and alone decides about it.
+  const { organizationId } = transfer;
+  if (organizationId !== null && organizationId !== claim.organizationId) return "taken";
+  return own.length > 0 ? "rejected" : "free";
+}
+
+/** The result of a hash claim. */
+export interface ClaimOutcome {
+  readonly state: Exclude<ClaimState, "waiting">;
+  readonly reason: ClaimReason | null;
+}
+
+/** Returns the result of a claim whose transfers have these relations. Free transfers become payments in review. */
+export function outcomeOf(relations: readonly TransferRelation[]): ClaimOutcome {
+  if (relations.includes("free")) return { state: "review", reason: null };
+  for (const good of ["credited", "review"] as const) {
+    if (relations.includes(good)) return { state: good, reason: null };
+  }
+  return { state: "refused", reason: relations.includes("taken") ? "taken" : "rejected" };
 }

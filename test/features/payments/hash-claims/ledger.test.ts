@@ -1,231 +1,175 @@
-// Unit tests of what is entered for a submitted transaction, and what becomes of it, with a store in memory.
+// The transfers that are entered for a submitted transaction, and its result.
 import { expect } from "chai";
-import type { HoldMatch } from "../../../../src/features/invoices/index.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/index.ts";
+import { holds } from "../../../../src/features/invoices/table.ts";
 import {
   recordClaimedTransfers,
   settleClaim,
 } from "../../../../src/features/payments/hash-claims/ledger.ts";
 import type { TimedLog } from "../../../../src/features/payments/ledger/chain-diff.ts";
 import {
-  payments as paymentTable,
-  type ClaimRow,
+  transfers,
   type PaymentRow,
   type TransferRow,
 } from "../../../../src/features/payments/table.ts";
-import { Defect } from "../../../../src/kernel/errors.ts";
-import { aQuote } from "../../../support/quotes.ts";
+import type { Database } from "../../../../src/platform/database/index.ts";
+import { anyStore, testContext } from "../../../support/store/stores.ts";
+import { finalHeight, known, openLedger, usdt, type WrittenLedger } from "../written-ledger.ts";
 
-const log: TimedLog = {
-  transactionHash: "aa",
-  logIndex: 0,
-  blockHeight: 7,
-  blockHash: "b7",
-  blockTime: 5,
-  contract: "usdt",
-  from: "payer",
-  to: "shop",
-  amount: 25n,
-  isTimeAgreed: true,
-};
-const claim: Partial<ClaimRow> = {
-  invoiceId: "inv_1",
-  organizationId: "org_1",
-  transactionHash: "aa",
-};
-const network = {
-  id: "ethereum",
-  addressFamily: "evm",
-  kind: { formatAddress: String, formatTransactionHash: String },
-  tokens: [{ symbol: "USDT", contract: "usdt", decimals: 6, dust: 1n }],
-};
-
-const transferAt = (place: number, changes: Partial<TransferRow> = {}) => ({
-  id: `trf_${String(place + 1)}`,
-  network: "ethereum",
-  logIndex: place,
-  blockHeight: 7,
-  blockHash: "b7",
-  blockTime: 5,
-  contract: "usdt",
-  token: "USDT",
-  fromAddress: "payer",
-  toAddress: "shop",
-  amount: 25n,
-  status: "seen",
-  verification: "open",
-  organizationId: "org_1",
-  invoiceId: null,
-  disposition: "unmatched",
-  ...changes,
-});
-
-interface Given {
-  /** Changes of the stored transfers; by default one, of the transaction's only log. */
-  readonly stored?: readonly Partial<TransferRow>[];
-  readonly logs?: readonly TimedLog[];
-  /** The payments of the transfers, by default of the first one. */
-  readonly payments?: readonly Partial<PaymentRow>[];
-  readonly matches?: Readonly<Record<string, Partial<HoldMatch>>>;
-  /** The amount that the other invoice still asks for; null if its terms are unknown. */
-  readonly asked?: { readonly payableAmount: bigint; readonly network?: string } | null;
-}
-
-/** The transaction's transfers in a store whose newest final block is 9. */
-function open({
-  stored = [{}],
-  logs = [log],
-  payments = [],
-  matches = {},
-  asked = { payableAmount: 25n },
-}: Given) {
-  const did: unknown[] = [];
-  const rows = payments.map((changes) => ({
-    transferId: "trf_1",
-    invoiceId: "inv_1",
-    amount: 25n,
-    refunded: 0n,
-    statusWhenBack: null,
-    ...changes,
-  }));
-  const tx = {
-    dialect: "sqlite",
-    findOne: () => Promise.resolve({ cursorHeight: 9, tipHeight: 12, disabledTokens: [] }),
-    find: (table: unknown, _sql: string, [id]: readonly unknown[]) =>
-      Promise.resolve(
-        table === paymentTable ? rows.filter(({ transferId }) => transferId === id) : [],
-      ),
-    all: () => Promise.resolve([]),
-    lock: (table: unknown) =>
-      Promise.resolve(
-        table === paymentTable ? [] : stored.map((changes, place) => transferAt(place, changes)),
-      ),
-    insertMany: () => Promise.resolve(),
-    run(sql: string) {
-      if (sql.includes("is_final = 1")) did.push("final");
-      return Promise.resolve();
-    },
-  };
-  const quotes = [
-    aQuote({ payableAmount: asked?.payableAmount ?? 0n, network: asked?.network ?? "ethereum" }),
-  ];
-  const terms = {
-    quotes,
-    payableAmount: asked?.payableAmount,
-    dueAmount: asked?.payableAmount,
-    remainingAmount: asked?.payableAmount,
-    tolerance: { numerator: 0n, denominator: 1n },
-    network: "ethereum",
-    tokenSymbol: "USDT",
-  };
-  const deps = {
-    ids: { next: (kind: string) => kind },
-    journal: { record: () => [] },
-    invoices: {
-      matchHolds: (_tx: unknown, _network: unknown, found: readonly { readonly key: string }[]) => {
-        did.push(found.map(({ key }) => key));
-        return Promise.resolve(new Map(Object.entries(matches)));
-      },
-      lockTerms: () => Promise.resolve(new Map(asked === null ? [] : [["inv_2", terms]])),
-    },
-  };
-  const given = [tx, deps, network, claim, logs, 100] as unknown as Parameters<typeof settleClaim>;
-  return { did, given };
-}
-
-describe("The transfers of a submitted transaction", () => {
-  const entered = async (given: Given) => {
-    const opened = open(given);
-    await recordClaimedTransfers(...opened.given);
-    return opened.did;
-  };
-
-  it("are left to the rules if they are not on record, or without an invoice, and are final at once", async () => {
-    expect(await entered({ stored: [] })).to.deep.equal([["transfer"], "final"]);
-    expect(await entered({})).to.deep.equal([["trf_1"], "final"]);
-    const second = { ...log, logIndex: 1, amount: 26n };
-    expect(await entered({ logs: [log, second] })).to.deep.equal([["transfer", "trf_1"], "final"]);
+anyStore("A submitted transaction", (store) => {
+  let db: Database;
+  let book: WrittenLedger;
+  before(async () => {
+    db = await store.open();
+  });
+  beforeEach(async () => {
+    book = await openLedger(db);
   });
 
-  it("are left alone if they have an invoice or a payment, or if the watcher is not there yet", async () => {
-    expect(await entered({ stored: [{ invoiceId: "inv_2" }] })).to.deep.equal([]);
-    expect(await entered({ payments: [{ status: "rejected" }] })).to.deep.equal([]);
-    const above = { ...log, logIndex: 1, blockHeight: 10 };
-    expect(await entered({ logs: [log, above] })).to.deep.equal([]);
-    expect(await entered({ stored: [{ status: "orphaned" }] })).to.deep.equal([]);
-  });
-});
+  const hashOf = (logs: readonly TimedLog[]): string => known(logs[0]).transactionHash;
 
-describe("The result of a submitted transaction", () => {
-  /** Returns `free` if a payment is opened, which waits for the merchant. */
-  const settled = async (given: Given) => {
-    try {
-      const outcome = await settleClaim(...open(given).given);
-      return outcome === null ? "waits" : (outcome.reason ?? outcome.state);
-    } catch (error) {
-      // The claim's own invoice has no terms here, without which no payment is opened.
-      if (error instanceof Defect && error.message.includes("a draft")) return "free";
-      throw error;
+  const record = (invoice: InvoiceView, logs: readonly TimedLog[]) =>
+    book.write((tx) => {
+      const claim = book.claimOf(invoice, hashOf(logs));
+      return recordClaimedTransfers(tx, book.ledger, book.network, claim, logs, book.now());
+    });
+
+  /** Decides on a transaction. Returns the state of the claim or why it is refused; null if it waits. */
+  async function settled(invoice: InvoiceView, logs: readonly TimedLog[]) {
+    const outcome = await book.write((tx) => {
+      const claim = book.claimOf(invoice, hashOf(logs));
+      return settleClaim(tx, book.ledger, book.network, claim, logs, book.now());
+    });
+    return outcome === null ? null : (outcome.reason ?? outcome.state);
+  }
+
+  const stored = (logs: readonly TimedLog[]): Promise<TransferRow[]> =>
+    db.find(transfers, "WHERE transaction_hash = $1 ORDER BY log_index", [hashOf(logs)]);
+
+  const shown = (payments: readonly PaymentRow[]) =>
+    payments.map(({ amount, rule, status }) => ({ amount, rule, status }));
+
+  /** Returns the logs of an unmatched transaction that pays 12.00 to the shared address. */
+  async function unmatched(...others: readonly string[]): Promise<TimedLog[]> {
+    const logs = book.logsTo(book.sharedAddress, ["12.00", ...others]);
+    await book.enter({ fresh: logs });
+    return logs;
+  }
+
+  /** Pays 15.00 to an invoice at an address of its own, and reverses the payment. Returns the log. */
+  async function reversed(invoice: InvoiceView): Promise<TimedLog[]> {
+    const logs = book.logsTo(book.addressOf(invoice), ["15.00"]);
+    await book.enter({ fresh: logs });
+    const payment = known((await book.paymentsOf(invoice))[0]);
+    await book.decisions.reverse(testContext, book.organizationId, payment.id);
+    return logs;
+  }
+
+  it("that is not on record is entered by the ordinary rules, and is final at once", async () => {
+    const invoice = await book.issueShared();
+    const logs = book.logsTo(book.sharedAddress, ["10.00", "7.00"]);
+    await record(invoice, logs);
+    expect((await stored(logs)).map(({ isFinal }) => isFinal)).to.deep.equal([true, true]);
+    const exact = { amount: usdt("10.00"), rule: "exact_amount", status: "confirming" } as const;
+    expect(shown(await book.paymentsOf(invoice))).to.deep.equal([exact]);
+    expect(await settled(invoice, logs)).to.equal("review");
+    const submitted = { amount: usdt("7.00"), rule: "submitted_hash", status: "review" } as const;
+    expect(shown(await book.paymentsOf(invoice))).to.deep.equal([exact, submitted]);
+  });
+
+  it("that is on record without an invoice pays by the ordinary rules too", async () => {
+    const logs = await unmatched();
+    const invoice = await book.issueShared({ amount: "12.00" });
+    await record(invoice, logs);
+    expect(shown(await book.paymentsOf(invoice))).to.deep.equal([
+      { amount: usdt("12.00"), rule: "exact_amount", status: "confirming" },
+    ]);
+    expect(await settled(invoice, logs)).to.equal("credited");
+  });
+
+  it("that has an invoice or a payment keeps what the watcher stored, whatever time is reported now", async () => {
+    const [invoice, rejected] = [await book.issue(), await book.issue()];
+    const logs = book.logsTo(book.addressOf(invoice), ["10.00"]);
+    await book.enter({ fresh: logs });
+    for (const [of, given] of [
+      [invoice, logs],
+      [rejected, await reversed(rejected)],
+    ] as const) {
+      const before = [await stored(given), await book.paymentsOf(of)];
+      await record(
+        of,
+        given.map((log) => ({ ...log, blockTime: log.blockTime + 1_000 })),
+      );
+      expect([await stored(given), await book.paymentsOf(of)]).to.deep.equal(before);
     }
-  };
-
-  it("waits until the chain has progressed", async () => {
-    expect(await settled({ stored: [] })).to.equal("waits");
-    expect(await settled({ stored: [{ status: "orphaned" }] })).to.equal("waits");
   });
 
-  it("is that of the invoice's own payment by it, whatever other ones there were", async () => {
-    const own = (...statuses: readonly PaymentRow["status"][]) =>
-      settled({ payments: statuses.map((status) => ({ status })) });
-    expect(await own("confirming")).to.equal("credited");
-    expect(await own("rejected", "confirmed")).to.equal("credited");
-    expect(await own("review")).to.equal("review");
-    expect(await own("reverted")).to.equal("review");
-    expect(await own("rejected")).to.equal("rejected");
-    expect(await own()).to.equal("free");
+  it("waits for the watcher, which has not reached it or has yet to follow it to another block", async () => {
+    const invoice = await book.issueShared();
+    const above = book.logsTo(book.sharedAddress, ["7.00"], { height: finalHeight + 1 });
+    await record(invoice, above);
+    expect(await stored(above)).to.deep.equal([]);
+    expect(await settled(invoice, above)).to.equal(null);
+    const logs = await unmatched();
+    await book.enter({ orphaned: await stored(logs) });
+    const before = await stored(logs);
+    const { transactionHash: hash, blockTime: time, from } = known(logs[0]);
+    const sent = { height: finalHeight, hash, time, from };
+    const moved = book.logsTo(book.sharedAddress, ["12.00", "7.00"], sent);
+    await record(invoice, moved);
+    expect(await stored(moved)).to.deep.equal(before);
+    expect(await settled(invoice, moved)).to.equal(null);
+    // It was not entered.
+    const fresh = book.logsTo(book.sharedAddress, ["7.00"]);
+    expect(await settled(invoice, fresh)).to.equal(null);
   });
 
-  it("is a refusal if the money counts or was returned for another invoice, or is another organization's", async () => {
-    const of = (payment: Partial<PaymentRow>) =>
-      settled({ payments: [{ invoiceId: "inv_2", ...payment }] });
-    expect(await of({ status: "confirmed" })).to.equal("taken");
-    expect(await of({ status: "rejected", refunded: 1n })).to.equal("taken");
-    expect(await of({ status: "rejected" })).to.equal("free");
-    expect(await of({ status: "review" })).to.equal("free");
-    expect(await settled({ stored: [{ invoiceId: "inv_2" }] })).to.equal("taken");
-    expect(await settled({ stored: [{ organizationId: "org_2" }] })).to.equal("taken");
-    expect(await settled({ stored: [{ organizationId: null }] })).to.equal("free");
+  it("is refused if another invoice asks for exactly its amount, but not if it is another's within a tolerance", async () => {
+    for (const [asked, outcome] of [
+      [{ amount: "12.00" }, "taken"],
+      [{ amount: "12.50", underpaymentTolerance: "5" }, "review"],
+    ] as const) {
+      book = await openLedger(db);
+      const invoice = await book.issueShared();
+      const logs = await unmatched();
+      await book.issueShared(asked);
+      expect(await settled(invoice, logs)).to.equal(outcome);
+      expect(await book.paymentsOf(invoice)).to.have.length(outcome === "taken" ? 0 : 1);
+    }
   });
 
-  it("is a refusal if another invoice asks for exactly this transfer", async () => {
-    const held = (match: Partial<HoldMatch>, asked?: Given["asked"]) =>
-      settled({
-        matches: { trf_1: { invoiceId: "inv_2", rule: "exact_amount", ...match } },
-        ...(asked === undefined ? {} : { asked }),
-      });
-    expect(await held({})).to.equal("taken");
-    expect(await held({ rule: "within_tolerance" })).to.equal("free");
-    expect(await held({ isAmbiguous: true })).to.equal("free");
-    expect(await held({ invoiceId: "inv_1" })).to.equal("free");
-    const less = { payableAmount: 24n };
-    expect(await held({}, less)).to.equal("free");
-    expect(await held({ rule: "exclusive_address" }, less)).to.equal("taken");
-    expect(await held({}, { payableAmount: 25n, network: "base" })).to.equal("free");
-    expect(await held({}, null)).to.equal("free");
-  });
-
-  it("is the best of its transfers", async () => {
-    const logs = [log, { ...log, logIndex: 1 }];
-    const both = (stored: readonly Partial<TransferRow>[], payments: Given["payments"] = []) =>
-      settled({ logs, stored, payments });
-    const taken = { invoiceId: "inv_2" } as const;
-    expect(await both([taken, taken])).to.equal("taken");
-    expect(await both([taken, {}], [{ transferId: "trf_2", status: "rejected" }])).to.equal(
-      "taken",
+  it("is not refused for an invoice that no longer asks for its amount, nor for one of two that may", async () => {
+    const invoice = await book.issueShared();
+    const paid = await book.issueShared({ amount: "12.00" });
+    await unmatched();
+    expect(shown(await book.paymentsOf(paid))).to.have.length(1);
+    expect(await settled(invoice, await unmatched())).to.equal("review");
+    const logs = book.logsTo(book.sharedAddress, ["14.00"]);
+    await book.enter({ fresh: logs });
+    const next = await book.issueShared({ amount: "14.00" });
+    const [held] = await db.find(holds, "WHERE invoice_id = $1", [next.id]);
+    // As if an earlier invoice had held the same amount.
+    const at = book.now();
+    const former = { id: book.ids.next("hold", at), invoiceId: invoice.id };
+    await book.write((tx) =>
+      tx.insert(holds, { ...known(held), ...former, releasedAt: at, recycledAt: at }),
     );
-    expect(await both([taken, {}], [{ transferId: "trf_2", status: "review" }])).to.equal("review");
-    expect(
-      await both([{}, {}], [{ status: "review" }, { transferId: "trf_2", status: "confirming" }]),
-    ).to.equal("credited");
-    expect(await both([taken, {}])).to.equal("free");
+    expect(await settled(invoice, logs)).to.equal("review");
+  });
+
+  it("at another invoice's own address is that invoice's, whatever it still asks for", async () => {
+    const [invoice, other] = [await book.issue(), await book.issue()];
+    expect(await settled(invoice, await reversed(other))).to.equal("taken");
+    expect(await settled(invoice, await reversed(invoice))).to.equal("rejected");
+  });
+
+  it("is in review with those of its transfers that are free", async () => {
+    const invoice = await book.issueShared();
+    const logs = await unmatched("7.00");
+    await book.issueShared({ amount: "12.00" });
+    expect(await settled(invoice, logs)).to.equal("review");
+    expect(shown(await book.paymentsOf(invoice))).to.deep.equal([
+      { amount: usdt("7.00"), rule: "submitted_hash", status: "review" },
+    ]);
   });
 });

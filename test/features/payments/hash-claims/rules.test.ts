@@ -3,10 +3,12 @@ import {
   claimedLogs,
   compareWithRecord,
   givenUpAt,
+  outcomeOf,
+  relationOf,
   retryAt,
   timeFault,
 } from "../../../../src/features/payments/hash-claims/rules.ts";
-import type { TransferRow } from "../../../../src/features/payments/table.ts";
+import type { PaymentRow, TransferRow } from "../../../../src/features/payments/table.ts";
 import type { TimedLog } from "../../../../src/features/payments/ledger/chain-diff.ts";
 import { day, minute, second } from "../../../../src/kernel/clock.ts";
 import type { Receipt } from "../../../../src/platform/chain/client.ts";
@@ -141,5 +143,60 @@ describe("A submitted transaction", () => {
         expect(found).to.deep.equal({ known: [], missing: [], isUnsettled: true });
       }
     });
+  });
+});
+
+describe("The result of a submitted transaction", () => {
+  type Payment = Pick<PaymentRow, "status"> & Partial<PaymentRow>;
+
+  /** Returns the relation of a transfer of the merchant to an invoice, for which its payments are unless given. */
+  const relation = (
+    payments: readonly Payment[],
+    transfer: Partial<Pick<TransferRow, "invoiceId" | "organizationId">> = {},
+  ) =>
+    relationOf(
+      { invoiceId: "inv_1", organizationId: "org_1" },
+      { invoiceId: null, organizationId: "org_1", ...transfer },
+      payments.map((changes) => {
+        const row = { invoiceId: "inv_1", amount: 25n, refunded: 0n, statusWhenBack: null };
+        return { ...row, ...changes } as PaymentRow;
+      }),
+    );
+
+  it("is that of the invoice's own payment of a transfer, whatever other ones there were", () => {
+    const own = (...statuses: readonly PaymentRow["status"][]) =>
+      relation(statuses.map((status) => ({ status })));
+    expect(own("confirming")).to.equal("credited");
+    expect(own("rejected", "confirmed")).to.equal("credited");
+    expect(own("review")).to.equal("review");
+    expect(own("reverted")).to.equal("review");
+    expect(own("rejected")).to.equal("rejected");
+    expect(own()).to.equal("free");
+  });
+
+  it("is a refusal if the money counts or was returned for another invoice, or is another organization's", () => {
+    const of = (payment: Payment) => relation([{ invoiceId: "inv_2", ...payment }]);
+    expect(of({ status: "confirmed" })).to.equal("taken");
+    expect(of({ status: "rejected", refunded: 1n })).to.equal("taken");
+    expect(of({ status: "rejected" })).to.equal("free");
+    expect(of({ status: "review" })).to.equal("free");
+    expect(relation([], { invoiceId: "inv_2" })).to.equal("taken");
+    expect(relation([], { organizationId: "org_2" })).to.equal("taken");
+    expect(relation([], { organizationId: null })).to.equal("free");
+    expect(relation([{ status: "confirmed" }], { organizationId: "org_2" })).to.equal("credited");
+  });
+
+  it("is the best of its transfers, of which free ones go to the merchant's review", () => {
+    for (const [relations, state, reason] of [
+      [["taken", "taken"], "refused", "taken"],
+      [["taken", "rejected"], "refused", "taken"],
+      [["rejected", "rejected"], "refused", "rejected"],
+      [["taken", "review"], "review", null],
+      [["review", "credited"], "credited", null],
+      [["taken", "free"], "review", null],
+      [["credited", "free"], "review", null],
+    ] as const) {
+      expect(outcomeOf(relations), relations.join()).to.deep.equal({ state, reason });
+    }
   });
 });
