@@ -1,272 +1,350 @@
-// Unit tests of the examiner of submitted transactions: when it searches on, waits, moves to another network or gives up.
+// When the examiner of submitted transactions searches on, waits, moves to another network or gives up.
 import { expect } from "chai";
+import {
+  claimableNetworks,
+  claimableTerms,
+  type InvoiceView,
+} from "../../../../src/features/invoices/index.ts";
 import { makeClaimExaminer } from "../../../../src/features/payments/hash-claims/examiner.ts";
-import type { ClaimRow } from "../../../../src/features/payments/table.ts";
-import { hour, second } from "../../../../src/kernel/clock.ts";
+import {
+  paymentClaims,
+  transfers,
+  type ClaimRow,
+} from "../../../../src/features/payments/table.ts";
+import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
+import { hour, minute, second } from "../../../../src/kernel/clock.ts";
+import type { Id } from "../../../../src/kernel/id.ts";
+import { auditLogs } from "../../../../src/platform/audit/table.ts";
+import type { ChainClient, Receipt } from "../../../../src/platform/chain/client.ts";
 import { ProviderError } from "../../../../src/platform/chain/providers/error.ts";
+import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
+import type { Database } from "../../../../src/platform/database/index.ts";
 import { LeaseLost } from "../../../../src/platform/jobs/leases.ts";
+import { silentLogger, type Logger } from "../../../../src/platform/logger/index.ts";
+import { anyStore } from "../../../support/store/stores.ts";
+import { known, newHash, openLedger, type WrittenLedger } from "../written-ledger.ts";
 
-const now = 10 * hour;
-/** A provider does not know the transaction, or has the receipt of a failed one, or of a transfer to the invoice. */
-type Answer = "unknown" | "failed" | "paid" | Error;
+/** A provider's answer about a transaction. */
+type Answer = ChainClient["receipt"];
 
-interface Submitted {
-  readonly claims?: readonly Partial<ClaimRow>[];
-  /** The answers of the providers; the examiner reads the first one. */
-  readonly answers?: readonly Answer[];
-  /** The networks of the invoice's options; those that end with `!` are examined by nobody. */
-  readonly networks?: readonly string[];
-  readonly unread?: readonly string[];
-  readonly isClosed?: boolean;
-  /** The time of the transaction's block, and whether a second provider confirms it. */
-  readonly time?: { readonly time: number; readonly isAgreed: boolean };
-  /** The hash of the provider's block there, which is asked for as the receipt has no time. */
-  readonly blockHash?: string;
-  /** True if another process has taken the lease. */
-  readonly isLost?: boolean;
-}
+anyStore("The examiner of submitted transactions", (store) => {
+  let db: Database;
+  let book: WrittenLedger;
+  before(async () => {
+    db = await store.open();
+  });
+  // Ethereum is examined here, BSC and Base elsewhere, and Polygon by nobody.
+  beforeEach(async () => {
+    book = await openLedger(db, "bsc", "base", "polygon");
+    for (const network of ["bsc", "base", "polygon"]) {
+      await book.addWallet(network, { address: `0x${book.sharedAddress}` });
+    }
+  });
+  // Another test's claims are not due.
+  afterEach(() => book.write((tx) => tx.run("DELETE FROM payment_claims")));
 
-const paid = {
-  transactionHash: "aa",
-  logIndex: 0,
-  blockHeight: 7,
-  blockHash: "b7",
-  blockTime: now,
-  contract: "usdt",
-  from: "payer",
-  to: "shop",
-  amount: 5n,
-};
+  const holding = () => Promise.resolve();
+  const unknown: Answer = () => Promise.resolve(null);
+  const away: Answer = () =>
+    Promise.reject(new ProviderError("it is away", { kind: "unreachable", provider: "http://0" }));
+  const receipt = (transactionHash: string, changes: Partial<Receipt> = {}): Receipt => ({
+    transactionHash,
+    succeeded: true,
+    blockHeight: 970,
+    blockHash: "b7".repeat(32),
+    transfers: [],
+    ...changes,
+  });
+  const failed: Answer = (hash) => Promise.resolve(receipt(hash, { succeeded: false }));
+  /** The transaction pays 5.00 to the shared address, in a block of this time. */
+  const paid =
+    (blockTime: number | null): Answer =>
+    (hash) => {
+      const logs = book.logsTo(book.sharedAddress, ["5.00"], { hash });
+      const { blockHeight, blockHash } = known(logs[0]);
+      const transfers = logs.map((log) => ({ ...log, blockTime }));
+      return Promise.resolve(receipt(hash, { blockHeight, blockHash, transfers }));
+    };
 
-const claimWith = (changes: Partial<ClaimRow>, place: number): ClaimRow => ({
-  id: `clm_${String(place)}`,
-  organizationId: "org_1",
-  invoiceId: "inv_1",
-  network: "base",
-  transactionHash: "aa",
-  state: "waiting",
-  reason: null,
-  attempts: 1,
-  nextAt: now,
-  createdAt: now,
-  closedAt: null,
-  ...changes,
-});
+  interface Given {
+    /** The answers of the providers; the examiner reads the first one. */
+    readonly answers?: readonly Answer[];
+    /** The block at which every transaction is, according to the first provider. */
+    readonly block?: { readonly hash: string; readonly time: number };
+    readonly unread?: readonly string[];
+    readonly guard?: () => Promise<void>;
+    readonly logger?: Logger;
+  }
 
-/** Examines claims once. Returns whether more are due at once, and what became of them. */
-async function examined({
-  claims = [{}],
-  answers = ["unknown"],
-  networks = ["base"],
-  unread = [],
-  isClosed = false,
-  isLost = false,
-  time = { time: now, isAgreed: true },
-  blockHash,
-}: Submitted) {
-  const stored: unknown[] = [];
-  const entries: unknown[] = [];
-  const errors: unknown[] = [];
-  const woken: string[] = [];
-  const rows = claims.map(claimWith);
-  const tx = {
-    update(_table: unknown, { ...changes }: Partial<ClaimRow>) {
-      stored.push(changes);
-      return Promise.resolve(isClosed ? 0 : 1);
-    },
-    afterCommit: (act: () => void) => {
-      act();
-    },
-  };
-  const providers = answers.map((answer, place) => ({
-    provider: `http://${String(place)}`,
-    receipt: () => {
-      if (answer instanceof Error) return Promise.reject(answer);
-      const blockTime = blockHash === undefined ? now : null;
-      const receipt = { succeeded: answer === "paid", transfers: [{ ...paid, blockTime }] };
-      return Promise.resolve(answer === "unknown" ? null : receipt);
-    },
-    blocks: () => Promise.resolve([{ height: 7, hash: blockHash, time: now }]),
-  }));
-  const logger = {
-    child: () => logger,
-    error: (fields: { readonly err: unknown }) => errors.push(fields.err),
-  };
-  const examiner = makeClaimExaminer({
-    clock: { now: () => now },
-    logger,
-    network: { id: "base", tokens: [{ contract: "usdt", symbol: "USDT", dust: 1n }] },
-    times: { of: () => Promise.resolve(new Map([["b7", time]])) },
-    client: providers[0],
-    providers,
-    unread,
-    examined: new Set(networks.filter((id) => !id.endsWith("!"))),
-    claimableTerms: () =>
-      Promise.resolve({ targets: [{ address: "shop", token: "USDT" }], issuedAt: 0, endsAt: now }),
-    claimableNetworks: () => Promise.resolve(networks),
-    wake: (network: string) => woken.push(network),
-    journal: { record: (_tx: unknown, _at: unknown, entry: unknown) => entries.push(entry) },
-    db: {
-      dialect: "sqlite",
-      find(_table: unknown, _sql: string, [of, , limit]: readonly [string, number, number]) {
-        const asked = JSON.parse(of) as readonly string[];
-        const due = rows.filter(({ network }) => asked.includes(network));
-        return Promise.resolve(due.slice(0, limit));
-      },
-      findOne: () => Promise.resolve(null),
-      write: (_context: unknown, change: (given: typeof tx) => Promise<void>) => change(tx),
-    },
-  } as never);
-  const guard = () =>
-    isLost ? Promise.reject(new LeaseLost("another process looks")) : Promise.resolve();
-  const isMore = await examiner.examine(guard).catch((error: unknown) => error);
-  return { isMore, stored, entries, errors, woken };
-}
+  function examine({
+    answers = [unknown],
+    block,
+    unread = [],
+    guard = holding,
+    logger = silentLogger,
+  }: Given = {}): Promise<boolean> {
+    const providers = answers.map((answer, place) => {
+      const blocks = (heights: readonly number[]) =>
+        Promise.resolve(
+          heights.map((height) => (block === undefined || place > 0 ? null : { height, ...block })),
+        );
+      return { provider: `http://${String(place)}`, receipt: answer, blocks } as ChainClient;
+    });
+    const { clock } = book.ledger;
+    const alarms = createAlarms({ clock, logger: silentLogger });
+    const examiner = makeClaimExaminer({
+      ...book.ledger,
+      logger,
+      network: book.network,
+      client: known(providers[0]),
+      providers,
+      unread,
+      examined: new Set(["ethereum", "bsc", "base"]),
+      claimableTerms,
+      claimableNetworks,
+      times: makeBlockTimes({ clock, providers, alarms }),
+    });
+    return examiner.examine(guard);
+  }
 
-/** A claim with one attempt is retried after six seconds. */
-const retry = now + 6 * second;
-const away = new ProviderError("it is away", { kind: "unreachable", provider: "http://0" });
+  /** Issues an invoice with options on networks, all of which its payer has chosen. */
+  async function issue(networks: readonly string[] = ["ethereum"]): Promise<InvoiceView> {
+    const [first = "", ...others] = networks;
+    if (others.length === 0) {
+      return first === "ethereum"
+        ? book.issueShared()
+        : book.create({ amount: "10.00", network: first });
+    }
+    const invoice = await book.create({
+      amount: "10.00",
+      network: undefined,
+      tokenSymbol: undefined,
+      paymentOptions: networks.map((network) => ({
+        network,
+        tokenSymbol: "USDT",
+        walletId: network === "ethereum" ? book.sharedWalletId : null,
+      })),
+    });
+    for (const network of others) await book.choose(invoice.checkoutId, network, "USDT");
+    return invoice;
+  }
 
-describe("The examiner of submitted transactions", () => {
+  /** Stores due claims of an invoice that were examined once on Ethereum. Returns their ids. */
+  async function claims(
+    invoice: InvoiceView,
+    count: number,
+    changes: Partial<ClaimRow> = {},
+  ): Promise<readonly Id<"claim">[]> {
+    const rows = Array.from({ length: count }, () => ({
+      ...book.claimOf(invoice, newHash()),
+      attempts: 1,
+      ...changes,
+    }));
+    await book.write((tx) => tx.insertMany(paymentClaims, rows));
+    return rows.map(({ id }) => id);
+  }
+
+  /** Stores a claim of a new invoice with options on networks. */
+  async function claim(networks?: readonly string[], changes?: Partial<ClaimRow>) {
+    return known((await claims(await issue(networks), 1, changes))[0]);
+  }
+
+  /** Returns the fields of a claim that an examination changes. */
+  async function found(id: Id<"claim">) {
+    const row = known(await db.findOne(paymentClaims, "WHERE id = $1", [id]));
+    const { network, state, reason, attempts, nextAt, closedAt } = row;
+    return state === "waiting"
+      ? { network, reason, attempts, nextAt }
+      : { network, state, reason, closedAt };
+  }
+
+  /** A claim that waits after its second attempt, the next of which is six seconds later. */
+  const later = (reason: "unknown" | null, network = "ethereum") => ({
+    network,
+    reason,
+    attempts: 2,
+    nextAt: book.now() + 6 * second,
+  });
+  /** A claim that another network's worker looks for at once. */
+  const moved = (network: string, reason: "unknown" | null = null) => ({
+    network,
+    reason,
+    attempts: 1,
+    nextAt: book.now(),
+  });
+  const refused = (reason: string) => ({
+    network: "ethereum",
+    state: "refused",
+    reason,
+    closedAt: book.now(),
+  });
+
   it("is due at once after a full batch of its own network, or of those that nobody reads", async () => {
-    const claims = (count: number, network: string) =>
-      Array.from({ length: count }, () => ({ network }));
-    const isMore = async (own: number, stranded: number, unread = ["tron"]) =>
-      (await examined({ claims: [...claims(own, "base"), ...claims(stranded, "tron")], unread }))
-        .isMore;
-    expect(await isMore(19, 19)).to.equal(false);
-    expect(await isMore(20, 0)).to.equal(true);
-    expect(await isMore(0, 20)).to.equal(true);
-    expect(await isMore(0, 20, [])).to.equal(false);
+    const [own, stranded] = [await issue(), await issue(["polygon"])];
+    const unread = ["polygon"];
+    const [first] = await claims(own, 19);
+    await claims(stranded, 19, { network: "polygon" });
+    expect(await examine({ unread })).to.equal(false);
+    await claims(own, 1);
+    book.advance(minute);
+    expect(await examine({ unread })).to.equal(true);
+    await book.write((tx) => tx.run("DELETE FROM payment_claims WHERE id = $1", [known(first)]));
+    await claims(stranded, 1, { network: "polygon" });
+    book.advance(minute);
+    expect(await examine({ unread })).to.equal(true);
+    book.advance(minute);
+    expect(await examine()).to.equal(false);
   });
 
   it("searches an hour for a transaction that no provider knows, and then asks all of them", async () => {
-    const later = { stored: [{ network: "base", nextAt: retry, reason: "unknown", attempts: 2 }] };
-    const found = async (age: number, ...answers: readonly Answer[]) => {
-      const { stored } = await examined({ claims: [{ createdAt: now - age }], answers });
-      return { stored };
-    };
-    expect(await found(hour - 7 * second, "unknown", "failed")).to.deep.equal(later);
-    // The last attempt is when it is given up, not later.
-    const [last] = (await found(hour - second, "unknown")).stored as Partial<ClaimRow>[];
-    expect(last).to.include({ nextAt: now + second, reason: "unknown" });
-    const refused = { state: "refused", reason: "unknown", closedAt: now, network: "base" };
-    expect(await found(hour, "unknown", "unknown")).to.deep.equal({ stored: [refused] });
-    expect(await found(hour, "unknown", away)).to.deep.equal({ stored: [refused] });
-    const waits = { network: "base", nextAt: retry, reason: null, attempts: 2 };
-    expect(await found(hour, "unknown", "failed")).to.deep.equal({ stored: [waits] });
-    expect(await found(hour, "unknown", "unknown", "failed")).to.deep.equal({ stored: [waits] });
+    const soon = { ...later("unknown"), nextAt: book.now() + second };
+    for (const [age, answers, expected] of [
+      [hour - 7 * second, [unknown, failed], later("unknown")],
+      // The last attempt is when it is given up, not later.
+      [hour - second, [unknown], soon],
+      [hour, [unknown, unknown], refused("unknown")],
+      [hour, [unknown, away], refused("unknown")],
+      [hour, [unknown, failed], later(null)],
+      [hour, [unknown, unknown, failed], later(null)],
+    ] as const) {
+      const id = await claim(undefined, { createdAt: book.now() - age });
+      await examine({ answers });
+      expect(await found(id)).to.deep.equal(expected);
+    }
   });
 
-  it("records what it decided, unless another process did", async () => {
-    const { stored, entries } = await examined({ answers: ["failed"] });
-    expect(stored).to.deep.equal([
-      { state: "refused", reason: "failed_transaction", closedAt: now, network: "base" },
-    ]);
-    expect(entries).to.deep.equal([
+  it("records what it decided, once even if another process is quicker", async () => {
+    const id = await claim();
+    const slow: Answer = async (hash) => {
+      await examine({ answers: [failed] });
+      return failed(hash);
+    };
+    await examine({ answers: [slow] });
+    expect(await found(id)).to.deep.equal(refused("failed_transaction"));
+    const row = known(await db.findOne(paymentClaims, "WHERE id = $1", [id]));
+    const entries = await db.find(
+      auditLogs,
+      "WHERE action = 'invoice.transaction_examined' AND organization_id = $1",
+      [book.organizationId],
+    );
+    expect(
+      entries.map(({ targetType, targetId, changes }) => ({ targetType, targetId, changes })),
+    ).to.deep.equal([
       {
-        action: "invoice.transaction_examined",
-        organizationId: "org_1",
-        subjectType: "invoice",
-        subjectId: "inv_1",
-        changes: { transactionHash: "aa", state: "refused" },
+        targetType: "invoice",
+        targetId: row.invoiceId,
+        changes: { transactionHash: row.transactionHash, state: "refused" },
       },
     ]);
-    expect((await examined({ answers: ["failed"], isClosed: true })).entries).to.deep.equal([]);
   });
 
   it("refuses no claim for a time that no second provider confirms, or of a block that was replaced", async () => {
-    const waits = { network: "base", nextAt: retry, reason: null, attempts: 2 };
-    const late = async (isAgreed: boolean, blockHash?: string) => {
-      const time = { time: now + 1, isAgreed };
-      const given = { answers: ["paid"] as const, time };
-      return (await examined(blockHash === undefined ? given : { ...given, blockHash })).stored;
-    };
-    const refused = { state: "refused", reason: "after_hold", closedAt: now, network: "base" };
-    expect(await late(true)).to.deep.equal([refused]);
-    expect(await late(true, "b7")).to.deep.equal([refused]);
-    expect(await late(true, "another")).to.deep.equal([waits]);
-    expect(await late(false)).to.deep.equal([waits]);
+    const invoice = await issue();
+    const { endsAt } = known(await claimableTerms(db, invoice.id, "ethereum"));
+    const late = endsAt + 1;
+    const [{ blockHash: hash } = { blockHash: "" }] = book.logsTo(book.sharedAddress, ["5.00"]);
+    for (const [given, expected] of [
+      [{ answers: [paid(late)] }, refused("after_hold")],
+      [{ answers: [paid(late), unknown] }, later(null)],
+      [{ answers: [paid(null)], block: { hash, time: late } }, refused("after_hold")],
+      [{ answers: [paid(null)], block: { hash: "dd".repeat(32), time: late } }, later(null)],
+    ] as const) {
+      const id = known((await claims(invoice, 1))[0]);
+      await examine(given);
+      expect(await found(id)).to.deep.equal(expected);
+    }
   });
 
   it("searches at once on the invoice's next network that is read, and later on the first one again", async () => {
-    const networks = ["tron", "base", "dark!", "bsc"];
-    const next = await examined({ networks });
-    expect(next.stored).to.deep.equal([{ network: "bsc", nextAt: now, reason: null, attempts: 1 }]);
-    expect(next.woken).to.deep.equal(["bsc"]);
-    const again = await examined({ networks, claims: [{ reason: "unknown" }] });
-    expect(again.stored).to.deep.equal([
-      { network: "bsc", nextAt: now, reason: "unknown", attempts: 1 },
-    ]);
-    for (const given of [
-      ["tron", "bsc", "base"],
-      ["tron", "base"],
-    ]) {
-      const last = await examined({ networks: given });
-      expect(last.stored, given.join(" ")).to.deep.equal([
-        { network: "tron", nextAt: retry, reason: "unknown", attempts: 2 },
-      ]);
-      expect(last.woken).to.deep.equal([]);
+    for (const [networks, changes, expected] of [
+      [["bsc", "ethereum", "polygon", "base"], {}, moved("base")],
+      [["bsc", "ethereum", "polygon", "base"], { reason: "unknown" }, moved("base", "unknown")],
+      [["bsc", "base", "ethereum"], {}, later("unknown", "bsc")],
+      [["bsc", "ethereum"], {}, later("unknown", "bsc")],
+    ] as const) {
+      const id = await claim(networks, changes);
+      book.woken();
+      await examine();
+      expect(await found(id), networks.join(" ")).to.deep.equal(expected);
+      const isNext = expected.attempts === 1;
+      expect(book.woken()).to.deep.equal(isNext ? [expected.network] : []);
     }
-    // The last network gives it up for all of them, and so does the only one that is read.
-    for (const given of [["tron", "base"], ["base"], ["base", "dark!"]]) {
-      const { stored } = await examined({
-        networks: given,
-        claims: [{ createdAt: now - hour }],
-      });
-      expect(stored, given.join(" ")).to.deep.equal([
-        { state: "refused", reason: "unknown", closedAt: now, network: "base" },
-      ]);
+  });
+
+  it("gives a transaction up for all networks on the last one that is read, and on no other", async () => {
+    const old = { createdAt: book.now() - hour };
+    for (const networks of [["bsc", "ethereum"], ["ethereum"], ["ethereum", "polygon"]]) {
+      const id = await claim(networks, old);
+      await examine();
+      expect(await found(id), networks.join(" ")).to.deep.equal(refused("unknown"));
     }
-    // Another network than the first one may have it, however long it is unknown here.
-    const old = await examined({ networks, claims: [{ createdAt: now - hour }] });
-    expect(old.woken).to.deep.equal(["bsc"]);
+    const id = await claim(["ethereum", "base"], old);
+    await examine();
+    expect(await found(id)).to.deep.equal(moved("base"));
     // A transaction that is there is searched for nowhere else.
-    expect((await examined({ networks, answers: ["failed"] })).woken).to.deep.equal([]);
+    const there = await claim(["ethereum", "base"]);
+    await examine({ answers: [failed] });
+    expect(await found(there)).to.deep.equal(refused("failed_transaction"));
   });
 
   it("moves claims from a network that nobody reads, and postpones those without another one", async () => {
-    const claims = [{ network: "dark!" }];
-    const unread = ["dark!"];
-    const moved = await examined({ claims, unread, networks: ["dark!", "base"] });
-    expect(moved.stored).to.deep.equal([
-      { network: "base", nextAt: now, reason: null, attempts: 1 },
-    ]);
-    const kept = await examined({ claims, unread, networks: ["dark!"] });
-    expect(kept.stored).to.deep.equal([
-      { network: "dark!", nextAt: retry, reason: null, attempts: 2 },
-    ]);
+    const onPolygon = { network: "polygon" } as const;
+    const [elsewhere, here, stranded] = [
+      await claim(["polygon", "base", "ethereum"], onPolygon),
+      await claim(["polygon", "ethereum"], onPolygon),
+      await claim(["polygon"], onPolygon),
+    ];
+    book.woken();
+    await examine({ unread: ["polygon"] });
+    expect(await found(elsewhere)).to.deep.equal(moved("base"));
+    // It is examined on Ethereum at once.
+    expect(await found(here)).to.deep.equal(later("unknown"));
+    expect(await found(stranded)).to.deep.equal(later(null, "polygon"));
+    expect(book.woken()).to.deep.equal(["base", "ethereum"]);
   });
 
   it("postpones a claim whose examination fails, and logs the failure unless it is a provider's", async () => {
-    const waits = (reason: string | null) => [
-      { network: "base", nextAt: retry, reason, attempts: 2 },
-    ];
-    const failing = await examined({ answers: [away] });
-    expect([failing.stored, failing.errors]).to.deep.equal([waits(null), []]);
-    const unknown = await examined({ answers: [away], claims: [{ reason: "unknown" }] });
-    expect(unknown.stored).to.deep.equal(waits("unknown"));
     const defect = new Error("a defect");
-    const broken = await examined({ answers: [defect] });
-    expect([broken.stored, broken.errors]).to.deep.equal([waits(null), [defect]]);
-    const elsewhere = await examined({ answers: [away], networks: ["base", "bsc"] });
-    expect(elsewhere.woken).to.deep.equal(["bsc"]);
+    const broken: Answer = () => Promise.reject(defect);
+    const errors: unknown[] = [];
+    const logger: Logger = {
+      ...silentLogger,
+      child: () => logger,
+      error: (fields: object | string) => void errors.push((fields as { err?: unknown }).err),
+    };
+    for (const [answer, networks, changes, expected, logged] of [
+      [away, undefined, {}, later(null), []],
+      [away, undefined, { reason: "unknown" }, later("unknown"), []],
+      [broken, undefined, {}, later(null), [defect]],
+      [away, ["ethereum", "base"], {}, moved("base"), []],
+    ] as const) {
+      const id = await claim(networks, changes);
+      await examine({ answers: [answer], logger });
+      expect(await found(id)).to.deep.equal(expected);
+      expect(errors.splice(0)).to.deep.equal(logged);
+    }
   });
 
   it("writes nothing once another process has its lease", async () => {
-    for (const given of [
-      {},
-      { networks: ["base", "bsc"] },
-      { networks: ["tron", "base"] },
-      { answers: ["failed"] as const },
-      { answers: ["paid"] as const },
-      { answers: [away] },
-      { claims: [{ network: "tron" }], unread: ["tron"] },
-      { claims: [{ network: "tron" }], unread: ["tron"], networks: ["tron", "base"] },
-    ]) {
-      const { isMore, stored, errors } = await examined({ ...given, isLost: true });
-      expect(isMore, JSON.stringify(given)).to.be.instanceOf(LeaseLost);
-      expect([stored, errors]).to.deep.equal([[], []]);
+    const guard = () => Promise.reject(new LeaseLost("another process looks"));
+    const onPolygon = { network: "polygon" } as const;
+    for (const [networks, changes, given] of [
+      [["ethereum"], {}, {}],
+      [["ethereum", "base"], {}, {}],
+      [["bsc", "ethereum"], {}, {}],
+      [["ethereum"], {}, { answers: [failed] }],
+      [["ethereum"], {}, { answers: [paid(book.now())] }],
+      [["ethereum"], {}, { answers: [away] }],
+      [["polygon"], onPolygon, { unread: ["polygon"] }],
+      [["polygon", "ethereum"], onPolygon, { unread: ["polygon"] }],
+    ] as const) {
+      const id = await claim(networks, changes);
+      const before = await found(id);
+      const failure = await examine({ ...given, guard }).catch((error: unknown) => error);
+      expect(failure, networks.join(" ")).to.be.instanceOf(LeaseLost);
+      expect(await found(id)).to.deep.equal(before);
+      await book.write((tx) => tx.run("DELETE FROM payment_claims"));
     }
+    expect(await db.find(transfers, "WHERE to_address = $1", [book.sharedAddress])).to.be.empty;
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import type { InvoiceView } from "../../../../src/features/invoices/index.ts";
 import { invoices } from "../../../../src/features/invoices/table.ts";
-import { TooManyClaims } from "../../../../src/features/payments/errors.ts";
 import { makeHashClaims } from "../../../../src/features/payments/hash-claims/submit-claim.ts";
 import { presentClaim } from "../../../../src/features/payments/inbox/present-transfer.ts";
 import { paymentClaims, payments, type ClaimRow } from "../../../../src/features/payments/table.ts";
@@ -10,9 +10,11 @@ import type { Id } from "../../../../src/kernel/id.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { makeSandbox } from "../../../../src/platform/chain/sandbox/chain.ts";
 import { LeaseLost } from "../../../../src/platform/jobs/leases.ts";
+import { createJournal } from "../../../../src/platform/journal/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../../support/app.ts";
-import { eachStore } from "../../../support/store/stores.ts";
+import { openShop, refusal, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { eachStore, testContext } from "../../../support/store/stores.ts";
 
 const tester = { actor: systemActor("tests"), requestId: null, ip: null };
 const holding = () => Promise.resolve();
@@ -193,105 +195,144 @@ eachStore("The claim examiner", (store) => {
   });
 });
 
-describe("The submission of a transaction", () => {
-  const invoice = { id: "inv_1", organizationId: "org_1", network: "base" } as const;
+eachStore("The submission of a transaction", (store) => {
+  let shop: Shop;
+  before(async () => {
+    shop = await openShop(await store.open(), "ethereum", "bsc");
+    for (const network of ["ethereum", "bsc"]) {
+      await shop.scan(network);
+      await shop.addWallet(network, { address: `0x${"5".repeat(40)}` });
+    }
+  });
 
-  interface Stored {
-    /** The claim of the same transaction. */
-    readonly known?: Partial<ClaimRow> | null;
-    /** The number of open claims of the invoice, and the oldest one whose transaction no provider knows. */
-    readonly open?: number;
-    readonly unknown?: Partial<ClaimRow> | null;
-    readonly isClosed?: boolean;
-  }
-
-  /** Submits a transaction for an invoice on the network base. Returns what is done, in order. */
-  async function submit({ known = null, open = 0, unknown = null, isClosed = false }: Stored) {
-    const did: unknown[] = [];
-    const tx = {
-      findOne: (_table: unknown, sql: string) =>
-        Promise.resolve(sql.includes("ORDER BY") ? unknown : known),
-      all: () => Promise.resolve(Array.from({ length: open }, () => ({}))),
-      update(_table: unknown, { state, network, reason }: Partial<ClaimRow>) {
-        did.push(["update", state, network, reason]);
-        return Promise.resolve(isClosed ? 0 : 1);
-      },
-      insert(_table: unknown, { state, network, transactionHash }: ClaimRow) {
-        did.push(["insert", state, network, transactionHash]);
-        return Promise.resolve();
-      },
-      afterCommit: (act: () => void) => {
-        act();
-      },
-    };
+  const woken: string[] = [];
+  /** Submits a hash for an invoice, while the payer has chosen a network. Returns the workers that were woken. */
+  async function submit(
+    { id, organizationId }: InvoiceView,
+    transactionHash: string,
+    network = "ethereum",
+  ): Promise<readonly string[]> {
     const claims = makeHashClaims({
-      clock: { now: () => minute },
-      ids: { next: () => "clm_1" },
-      journal: {
-        record: (_tx: unknown, _at: unknown, { action }: Readonly<Record<string, unknown>>) =>
-          did.push(action),
-      },
-      invoices: { lockTerms: () => Promise.resolve(void did.push("lock")) },
-      wake: (network: string) => did.push(`wake ${network}`),
-    } as never);
-    await claims.submit(tx as never, invoice, "aa").catch((error: unknown) => {
-      expect(error).to.be.instanceOf(TooManyClaims);
-      did.push("refused");
+      ids: shop.ids,
+      clock: { now: shop.now },
+      wake: (worker) => void woken.push(worker),
+      journal: createJournal({ ids: shop.ids, wake: () => undefined }),
+      invoices: shop.settlement,
     });
-    return did;
+    await shop.db.write(testContext, (tx) =>
+      claims.submit(tx, { id, organizationId, network }, transactionHash),
+    );
+    return woken.splice(0);
   }
 
-  const submitted = ["invoice.transaction_submitted", "wake base"];
-  const insert = ["insert", "waiting", "base", "aa"];
+  const claimsOf = ({ id }: InvoiceView) =>
+    shop.db.find(paymentClaims, "WHERE invoice_id = $1 ORDER BY id", [id]);
+  const claimOf = async (invoice: InvoiceView) => (await claimsOf(invoice))[0];
 
-  it("locks the invoice, stores the claim and wakes the worker of its network", async () => {
-    expect(await submit({})).to.deep.equal(["lock", insert, ...submitted]);
-    expect(await submit({ open: 4 })).to.deep.equal(["lock", insert, ...submitted]);
+  /** Sets what the examiner stores of an invoice's claims. */
+  const set = ({ id }: InvoiceView, changes: Partial<ClaimRow>) =>
+    shop.db.write(testContext, (tx) =>
+      tx.update(paymentClaims, changes, "WHERE invoice_id = $1", [id]),
+    );
+
+  /** Returns the hashes in the audit entries of an invoice's submissions. */
+  async function audited({ id }: InvoiceView) {
+    const rows = await shop.db.find(
+      auditLogs,
+      "WHERE action = 'invoice.transaction_submitted' AND target_id = $1 ORDER BY id",
+      [id],
+    );
+    return rows.map(({ changes }) => changes["transactionHash"]);
+  }
+
+  const hash = (digit: number) => String(digit).repeat(64);
+  const issue = () => shop.create({ network: "ethereum" });
+
+  it("stores a claim that is due at once, also as the fifth open one, and wakes its network's worker", async () => {
+    const invoice = await issue();
+    const at = shop.now();
+    const due = { state: "waiting", reason: null, attempts: 0, nextAt: at, createdAt: at } as const;
+    for (const digit of [1, 2, 3, 4, 5]) {
+      expect(await submit(invoice, hash(digit))).to.deep.equal(["ethereum"]);
+      expect((await claimsOf(invoice)).at(-1)).to.include({
+        ...due,
+        transactionHash: hash(digit),
+        network: "ethereum",
+      });
+    }
+    expect(await audited(invoice)).to.deep.equal([1, 2, 3, 4, 5].map(hash));
   });
 
   it("changes nothing about a claim that waits on the same network, or was decided", async () => {
-    for (const known of [
-      { state: "waiting", network: "base" },
-      { state: "credited", network: "tron" },
-      { state: "review", network: "base" },
+    for (const [changes, network] of [
+      [{}, "ethereum"],
+      [{ state: "credited", closedAt: 1 }, "bsc"],
+      [{ state: "review", closedAt: 1 }, "ethereum"],
     ] as const) {
-      expect(await submit({ known, open: 5 }), known.state).to.deep.equal(["lock"]);
+      const invoice = await issue();
+      await submit(invoice, hash(1));
+      await set(invoice, { attempts: 3, ...changes });
+      const before = await claimOf(invoice);
+      shop.advance(1_000);
+      expect(await submit(invoice, hash(1), network)).to.deep.equal([]);
+      expect(await claimOf(invoice)).to.deep.equal(before);
+      expect(await audited(invoice)).to.have.length(1);
     }
   });
 
   it("moves a claim that waits on another network, where the search begins at once", async () => {
-    const known = { state: "waiting", network: "tron", reason: "unknown" } as const;
-    expect(await submit({ known, open: 5 })).to.deep.equal([
-      "lock",
-      ["update", undefined, "base", null],
-      "wake base",
-    ]);
+    const invoice = await issue();
+    for (const digit of [1, 2, 3, 4, 5]) await submit(invoice, hash(digit));
+    await set(invoice, { reason: "unknown", attempts: 3 });
+    const before = await claimsOf(invoice);
+    shop.advance(1_000);
+    expect(await submit(invoice, hash(1), "bsc")).to.deep.equal(["bsc"]);
+    const at = shop.now();
+    const fresh = { network: "bsc", reason: null, attempts: 0, nextAt: at, createdAt: at };
+    const [first, ...others] = before;
+    expect(await claimsOf(invoice)).to.deep.equal([{ ...first, ...fresh }, ...others]);
+    expect(await audited(invoice)).to.have.length(5);
   });
 
-  it("opens a refused claim again", async () => {
-    const known = { state: "refused", network: "base", reason: "unknown" } as const;
-    expect(await submit({ known })).to.deep.equal([
-      "lock",
-      ["update", "waiting", "base", null],
-      ...submitted,
+  it("opens a refused claim again, on the network that the payer has chosen since", async () => {
+    const invoice = await issue();
+    await submit(invoice, hash(1));
+    const first = await claimOf(invoice);
+    await set(invoice, { state: "refused", reason: "unknown", attempts: 9, closedAt: shop.now() });
+    shop.advance(1_000);
+    expect(await submit(invoice, hash(1), "bsc")).to.deep.equal(["bsc"]);
+    const at = shop.now();
+    expect(await claimsOf(invoice)).to.deep.equal([
+      { ...first, network: "bsc", nextAt: at, createdAt: at },
     ]);
+    expect(await audited(invoice)).to.deep.equal([hash(1), hash(1)]);
   });
 
   it("takes the place of the oldest unknown one if five are open, and is refused without such a one", async () => {
-    const unknown = { state: "waiting", network: "tron" } as const;
-    const displaced = ["update", "refused", "tron", "displaced"];
-    expect(await submit({ open: 5, unknown })).to.deep.equal([
-      "lock",
-      displaced,
-      insert,
-      ...submitted,
+    const invoice = await issue();
+    for (const digit of [1, 2, 3, 4, 5]) {
+      await submit(invoice, hash(digit));
+      shop.advance(1);
+    }
+    const before = await claimsOf(invoice);
+    expect((await refusal(submit(invoice, hash(6)))).code).to.equal("too_many_claims");
+    expect(await claimsOf(invoice)).to.deep.equal(before);
+    expect(await audited(invoice)).to.have.length(5);
+    expect(woken.splice(0)).to.deep.equal([]);
+    // The second one is the oldest of those that no provider knows.
+    for (const row of before.slice(1, 3)) {
+      await shop.db.write(testContext, (tx) =>
+        tx.update(paymentClaims, { reason: "unknown" }, "WHERE id = $1", [row.id]),
+      );
+    }
+    expect(await submit(invoice, hash(6))).to.deep.equal(["ethereum"]);
+    const after = await claimsOf(invoice);
+    expect(after.map(({ state, reason }) => `${state} ${String(reason)}`)).to.deep.equal([
+      "waiting null",
+      "refused displaced",
+      "waiting unknown",
+      ...["waiting null", "waiting null", "waiting null"],
     ]);
-    expect(await submit({ open: 5 })).to.deep.equal(["lock", "refused"]);
-    // It was closed meanwhile.
-    expect(await submit({ open: 5, unknown, isClosed: true })).to.deep.equal([
-      "lock",
-      displaced,
-      "refused",
-    ]);
+    expect(after[1]).to.include({ network: "ethereum", closedAt: shop.now() });
   });
 });
