@@ -164,8 +164,12 @@ anyStore("An examination of refunds", (store) => {
     expect(await book.refundNow(refund)).to.include({ status: "confirmed" });
   });
 
-  it("writes nothing without its lease", async () => {
-    const lost = () => Promise.reject(new LeaseLost("another process looks"));
+  it("writes nothing without its lease, and ends at once", async () => {
+    let guards = 0;
+    const lost = () => {
+      guards += 1;
+      return Promise.reject(new LeaseLost("another process looks"));
+    };
     const refund = known((await sent(1))[0]);
     const examine = (answer: Answer) =>
       book
@@ -173,7 +177,9 @@ anyStore("An examination of refunds", (store) => {
         .examine(lost)
         .catch((error: unknown) => error);
     for (const answer of [paid(refund), failed(refund), unknown, broken]) {
+      guards = 0;
       expect(await examine(answer)).to.be.instanceOf(LeaseLost);
+      expect(guards).to.equal(1);
       expect(await book.refundNow(refund)).to.deep.equal(refund);
     }
     await book.refundExaminer(paid(refund, { blockHeight: replaced })).examine(holding);

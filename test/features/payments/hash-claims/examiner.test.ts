@@ -325,8 +325,12 @@ anyStore("The examiner of submitted transactions", (store) => {
     }
   });
 
-  it("writes nothing once another process has its lease", async () => {
-    const guard = () => Promise.reject(new LeaseLost("another process looks"));
+  it("writes nothing once another process has its lease, and ends at once", async () => {
+    let guards = 0;
+    const guard = () => {
+      guards += 1;
+      return Promise.reject(new LeaseLost("another process looks"));
+    };
     const onPolygon = { network: "polygon" } as const;
     for (const [networks, changes, given] of [
       [["ethereum"], {}, {}],
@@ -340,8 +344,10 @@ anyStore("The examiner of submitted transactions", (store) => {
     ] as const) {
       const id = await claim(networks, changes);
       const before = await found(id);
+      guards = 0;
       const failure = await examine({ ...given, guard }).catch((error: unknown) => error);
       expect(failure, networks.join(" ")).to.be.instanceOf(LeaseLost);
+      expect(guards, networks.join(" ")).to.equal(1);
       expect(await found(id)).to.deep.equal(before);
       await book.write((tx) => tx.run("DELETE FROM payment_claims"));
     }
