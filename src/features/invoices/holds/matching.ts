@@ -56,21 +56,30 @@ export async function matchHolds(
   network: string,
   candidates: readonly MatchCandidate[],
 ): Promise<Map<string, HoldMatch>> {
-  const matches = new Map<string, HoldMatch>();
-  if (candidates.length === 0) return matches;
-  for (const held of await exactHolds(tx, network, candidates)) {
-    const rule = held.kind === "exclusive" ? "exclusive_address" : "exact_amount";
-    if (rule === "exact_amount" && matches.has(held.key)) continue;
-    const { invoiceId, organizationId } = held;
-    const match = { invoiceId, organizationId, rule } as const;
-    matches.set(held.key, held.former === null ? match : { ...match, isAmbiguous: true });
-  }
+  if (candidates.length === 0) return new Map();
+  const matches = exactMatches(await exactHolds(tx, network, candidates));
   const rest = candidates.filter(({ key }) => !matches.has(key));
   const tolerant = await tolerantHolds(tx, network, rest);
   const rivaled = await rivaledKeys(tx, network, rest, tolerant);
   for (const { key, invoiceId, organizationId } of tolerant) {
     if (rivaled.has(key)) continue;
     matches.set(key, { invoiceId, organizationId, rule: "within_tolerance" });
+  }
+  return matches;
+}
+
+/**
+ * Returns the matches by exclusive address or exact amount, by the candidates' keys. An exclusive address goes before an
+ * amount, in whatever order the store finds the holds.
+ */
+export function exactMatches(found: readonly ExactRow[]): Map<string, HoldMatch> {
+  const matches = new Map<string, HoldMatch>();
+  for (const held of found) {
+    const rule = held.kind === "exclusive" ? "exclusive_address" : "exact_amount";
+    if (rule === "exact_amount" && matches.has(held.key)) continue;
+    const { invoiceId, organizationId } = held;
+    const match = { invoiceId, organizationId, rule } as const;
+    matches.set(held.key, held.former === null ? match : { ...match, isAmbiguous: true });
   }
   return matches;
 }
@@ -92,15 +101,19 @@ const sought = {
 const isLiveAtProbe = `holds.released_at IS NULL AND (probe.block_time IS NULL
     OR (holds.starts_at - ${String(clockSlackMs)} <= probe.block_time AND holds.ends_at >= probe.block_time))`;
 
+interface ExactRow extends HeldRow {
+  readonly kind: "exclusive" | "amount";
+  /** The recycled hold of an earlier invoice that had the same amount; null without one. */
+  readonly former: string | null;
+}
+
 const exactProbes = givenRows("probe", { ...sought, amount: amount() });
 
 async function exactHolds(
   tx: Tx,
   network: string,
   candidates: readonly MatchCandidate[],
-): Promise<
-  (HeldRow & { readonly kind: "exclusive" | "amount"; readonly former: string | null })[]
-> {
+): Promise<ExactRow[]> {
   const asked = candidates.flatMap((candidate) => [
     { ...candidate, token: anyToken, amount: 0n },
     candidate,
@@ -171,10 +184,8 @@ async function rivaledKeys(
   const asked = candidates.flatMap((candidate) => {
     const row = nearest.get(candidate.key);
     if (row === undefined) return [];
-    const most = decodeAmount(row.amount);
-    const distance = most - candidate.amount;
-    const least = distance < candidate.amount ? candidate.amount - distance : 0n;
-    return [{ ...candidate, least, most, invoiceId: row.invoiceId }];
+    const range = rivalRange(candidate.amount, decodeAmount(row.amount));
+    return [{ ...candidate, ...range, invoiceId: row.invoiceId }];
   });
   const rows = await tx.all<{ key: string }>(
     `SELECT probe.key AS "key" FROM ${rivalProbes.from(tx.dialect, 2)} WHERE EXISTS (
@@ -187,6 +198,15 @@ async function rivaledKeys(
     [network, rivalProbes.values(asked)],
   );
   return new Set(rows.map(({ key }) => key));
+}
+
+/** Returns the amounts that are at least as near to a transfer's amount as one above it, which is the largest of them. */
+export function rivalRange(
+  amount: bigint,
+  above: bigint,
+): { readonly least: bigint; readonly most: bigint } {
+  const distance = above - amount;
+  return { least: distance < amount ? amount - distance : 0n, most: above };
 }
 
 /** Shortens the late window of an invoice that ends before its deadline, and returns its end; null for a draft. */

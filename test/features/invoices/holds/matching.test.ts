@@ -1,176 +1,186 @@
 import { expect } from "chai";
-import { day } from "../../../../src/kernel/clock.ts";
 import {
-  endHolds,
+  exactMatches,
   hasEndedHolds,
   matchHolds,
+  rivalRange,
+  type HoldMatch,
   type MatchCandidate,
 } from "../../../../src/features/invoices/holds/matching.ts";
-import {
-  decodeAmount,
-  encodeAmount,
-  type Reader,
-  type Tx,
-} from "../../../../src/platform/database/index.ts";
+import type { InvoiceView } from "../../../../src/features/invoices/index.ts";
+import { holds, invoices } from "../../../../src/features/invoices/table.ts";
+import { day, minute } from "../../../../src/kernel/clock.ts";
+import type { Tx } from "../../../../src/platform/database/index.ts";
+import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { anyStore, testContext, whileBroken } from "../../../support/store/stores.ts";
 
-const candidate = (key: string, amount = 1_000n): MatchCandidate => ({
-  key,
-  token: "USDT",
-  address: "a",
-  amount,
-  blockTime: 7,
+describe("The matches among the holds of an exact amount or a whole address", () => {
+  const held = (key: string, kind: "amount" | "exclusive", invoiceId: "inv_1" | "inv_2") =>
+    ({ key, kind, invoiceId, organizationId: "org_1", former: null }) as const;
+  const match = (invoiceId: string, rule: string) => ({ invoiceId, rule, organizationId: "org_1" });
+
+  it("are by the whole address before the amount, in whatever order these are found", () => {
+    const found = [held("t1", "amount", "inv_1"), held("t1", "exclusive", "inv_2")];
+    for (const rows of [found, found.toReversed()]) {
+      expect(exactMatches(rows).get("t1")).to.deep.equal(match("inv_2", "exclusive_address"));
+    }
+  });
+
+  it("are with the first of two holds of the amount, and uncertain if an earlier invoice had it", () => {
+    const [first, second] = [held("t1", "amount", "inv_1"), held("t1", "amount", "inv_2")];
+    const exact = match("inv_1", "exact_amount");
+    expect([...exactMatches([first, second])]).to.deep.equal([["t1", exact]]);
+    const recycled = { ...first, former: "hld_before" };
+    expect([...exactMatches([recycled])]).to.deep.equal([["t1", { ...exact, isAmbiguous: true }]]);
+  });
 });
 
-type Row = Readonly<Record<string, unknown>>;
+describe("The amounts of rivals of a tolerant invoice", () => {
+  it("are from as far below the transfer's amount as the invoice's is above it, and from zero on", () => {
+    for (const [amount, above, least] of [
+      [1_000n, 1_010n, 990n],
+      [11n, 21n, 1n],
+      [10n, 20n, 0n],
+      [9n, 19n, 0n],
+    ] as const) {
+      expect(rivalRange(amount, above)).to.deep.equal({ least, most: above });
+    }
+  });
+});
 
-/** A transaction that finds these holds. `asked` are the statements that were run, with the keys and amounts of their probes. */
-function txWith(found: {
-  readonly exact?: readonly Row[];
-  readonly tolerant?: readonly Row[];
-  readonly rivaled?: readonly Row[];
-}) {
-  const asked: string[] = [];
-  const tx = {
-    dialect: "sqlite",
-    all(sql: string, [, values]: readonly string[]) {
-      const kind = sql.includes("former")
-        ? "exact"
-        : sql.includes("HAVING")
-          ? "tolerant"
-          : "rivaled";
-      const probes = (JSON.parse(values ?? "[]") as readonly (string | number)[][]).map(
-        ([key, , token, , ...amounts]) =>
-          [
-            `${String(key)} ${String(token)}`,
-            ...amounts
-              .filter((each) => /^\d{78}$/.test(String(each)))
-              .map((each) => decodeAmount(String(each))),
-          ].join(" "),
+anyStore("Transfers to a shared address", (store) => {
+  let shop: Shop;
+  before(async () => {
+    shop = await openShop(await store.open(), "ethereum", "bsc");
+    for (const [network, digit] of [
+      ["ethereum", "7"],
+      ["bsc", "8"],
+    ] as const) {
+      await shop.scan(network);
+      await shop.addWallet(network, { address: `0x${digit.repeat(40)}` });
+    }
+  });
+
+  const issue = (amount: string, underpaymentTolerance = "0") =>
+    shop.create({ network: "ethereum", amount, underpaymentTolerance });
+  const transfer = (key: string, amount: number): MatchCandidate => ({
+    key,
+    token: "USDT",
+    address: "7".repeat(40),
+    amount: BigInt(Math.round(amount * 1_000_000)),
+    blockTime: shop.now(),
+  });
+
+  describe("that are matched together", () => {
+    let exact: InvoiceView;
+    let paid: InvoiceView;
+    let tolerant: InvoiceView;
+    let most: InvoiceView;
+
+    before(async () => {
+      exact = await issue("30.00");
+      paid = await issue("24.60");
+      tolerant = await issue("25.00", "2");
+      most = await issue("20.00", "5");
+      // Each of these is as near to 49.75 as the other.
+      await issue("50.00", "2");
+      await issue("49.50");
+    });
+
+    /** Matches transfers while one invoice is paid. Returns the matches, and the number of statements. */
+    async function matched(transfers: readonly MatchCandidate[]) {
+      let statements = 0;
+      const counted = (tx: Tx): Tx => ({
+        ...tx,
+        all(sql, values) {
+          statements += 1;
+          return tx.all(sql, values);
+        },
+      });
+      let found = new Map<string, HoldMatch>();
+      await whileBroken(
+        shop.db,
+        async (tx) => {
+          await tx.update(invoices, { status: "paid" }, "WHERE id = $1", [paid.id]);
+          found = await matchHolds(counted(tx), "ethereum", transfers);
+        },
+        () => Promise.resolve(),
       );
-      asked.push(`${kind}: ${probes.join(", ")}`);
-      return Promise.resolve(found[kind] ?? []);
-    },
-  };
-  return { tx: tx as unknown as Tx, asked };
-}
-
-const held = (key: string, kind: string, invoiceId: string, former: string | null = null) => ({
-  key,
-  kind,
-  invoiceId,
-  former,
-  organizationId: "org_1",
-});
-const near = (key: string, amount: bigint) => ({
-  key,
-  invoiceId: "inv_near",
-  organizationId: "org_1",
-  amount: encodeAmount(amount),
-});
-const match = (invoiceId: string, rule: string) => ({ invoiceId, rule, organizationId: "org_1" });
-
-describe("Matching transfers with holds", () => {
-  it("takes a hold of the whole address before one of the amount, in whatever order they are found", async () => {
-    const rows = [held("t1", "amount", "inv_amount"), held("t1", "exclusive", "inv_address")];
-    for (const exact of [rows, rows.toReversed()]) {
-      const { tx } = txWith({ exact });
-      const found = await matchHolds(tx, "base", [candidate("t1")]);
-      expect(found.get("t1")).to.deep.equal(match("inv_address", "exclusive_address"));
+      return { found: Object.fromEntries(found), statements };
     }
-    // Of two of the amount, the first.
-    const { tx } = txWith({
-      exact: [held("t1", "amount", "inv_1"), held("t1", "amount", "inv_2")],
+
+    it("go by exact amount first, then by the tolerance of one invoice unless another is as near", async () => {
+      const { found } = await matched([
+        transfer("exact", 30),
+        transfer("paid before", 24.6),
+        transfer("tolerant", 24.8),
+        transfer("five percent less", 19),
+        transfer("rivaled", 49.75),
+        transfer("unknown", 77),
+      ]);
+      const match = ({ id: invoiceId, organizationId }: InvoiceView, rule: HoldMatch["rule"]) => {
+        return { invoiceId, organizationId, rule };
+      };
+      expect(found).to.deep.equal({
+        exact: match(exact, "exact_amount"),
+        // Not by the tolerance of the other one, although that one asks for money.
+        "paid before": match(paid, "exact_amount"),
+        tolerant: match(tolerant, "within_tolerance"),
+        "five percent less": match(most, "within_tolerance"),
+      });
     });
-    const found = await matchHolds(tx, "base", [candidate("t1")]);
-    expect(found.get("t1")).to.deep.equal(match("inv_1", "exact_amount"));
+
+    it("take no more statements than needed", async () => {
+      const cases: readonly (readonly [readonly MatchCandidate[], statements: number])[] = [
+        [[], 0],
+        [[transfer("exact", 30)], 1],
+        [[transfer("unknown", 77)], 2],
+        [[transfer("tolerant", 24.8)], 3],
+        [[transfer("exact", 30), transfer("rivaled", 49.75), transfer("tolerant", 24.8)], 3],
+      ];
+      for (const [transfers, statements] of cases) {
+        const keys = transfers.map(({ key }) => key).join(", ");
+        expect((await matched(transfers)).statements, keys).to.equal(statements);
+      }
+    });
   });
 
-  it("is uncertain if an earlier invoice had the amount", async () => {
-    const { tx } = txWith({ exact: [held("t1", "amount", "inv_1", "hld_before")] });
-    const found = await matchHolds(tx, "base", [candidate("t1")]);
-    expect(found.get("t1")).to.deep.equal({ ...match("inv_1", "exact_amount"), isAmbiguous: true });
+  it("are matched with a canceled invoice for the late window from then on, but not longer than before", async () => {
+    const { organizationId } = shop;
+    const setWindow = (days: number) =>
+      shop.db.write(testContext, (tx) =>
+        tx.run("UPDATE organizations SET late_window_days = $2 WHERE id = $1", [
+          organizationId,
+          days,
+        ]),
+      );
+    for (const [days, lasts] of [
+      [2, 2 * day],
+      [90, 7 * day + 60 * minute],
+    ] as const) {
+      await setWindow(7);
+      const { id } = await issue("80.00");
+      await setWindow(days);
+      const canceled = await shop.invoices.cancel(testContext, organizationId, id);
+      expect(canceled.lateUntil).to.equal(shop.now() + lasts);
+      const held = await shop.db.find(holds, "WHERE invoice_id = $1", [id]);
+      expect(held.map(({ endsAt }) => endsAt)).to.deep.equal([canceled.lateUntil]);
+    }
+    const draft = await shop.create({ network: "ethereum", draft: true });
+    const canceled = await shop.invoices.cancel(testContext, organizationId, draft.id);
+    expect(canceled.lateUntil).to.equal(null);
   });
 
-  it("takes an amount within the tolerance for the rest, unless another invoice is as near", async () => {
-    const { tx, asked } = txWith({
-      exact: [held("t1", "amount", "inv_1")],
-      tolerant: [near("t2", 1_010n), near("t3", 1_002n)],
-      rivaled: [{ key: "t3" }],
-    });
-    const found = await matchHolds(
-      tx,
-      "base",
-      ["t1", "t2", "t3", "t4"].map((key) => candidate(key)),
+  it("are matched with holds until these are released, some time after they have ended", async () => {
+    const { lateUntil } = await shop.create({ network: "bsc" });
+    const end = lateUntil ?? 0;
+    expect(await hasEndedHolds(shop.db, "bsc", end)).to.equal(false);
+    expect(await hasEndedHolds(shop.db, "bsc", end + 1)).to.equal(true);
+    const isReleased = await whileBroken(
+      shop.db,
+      (tx) => tx.run("UPDATE holds SET released_at = 8 WHERE network = 'bsc'"),
+      (reader) => hasEndedHolds(reader, "bsc", end + 1),
     );
-    expect([...found]).to.deep.equal([
-      ["t1", match("inv_1", "exact_amount")],
-      ["t2", match("inv_near", "within_tolerance")],
-    ]);
-    expect(asked).to.deep.equal([
-      "exact: " + ["t1", "t2", "t3", "t4"].map((key) => `${key} * 0, ${key} USDT 1000`).join(", "),
-      // With a tolerance of at most 5 percent.
-      "tolerant: t2 USDT 1000 1053, t3 USDT 1000 1053, t4 USDT 1000 1053",
-      // As far below the amount as the invoice's is above.
-      "rivaled: t2 USDT 990 1010, t3 USDT 998 1002",
-    ]);
-  });
-
-  it("looks for rivals from zero on below a small amount", async () => {
-    for (const [amount, least] of [
-      [11n, 1n],
-      [10n, 0n],
-      [9n, 0n],
-    ] as const) {
-      const { tx, asked } = txWith({ tolerant: [near("t1", amount + 10n)] });
-      await matchHolds(tx, "base", [candidate("t1", amount)]);
-      expect(asked.at(-1)).to.equal(`rivaled: t1 USDT ${String(least)} ${String(amount + 10n)}`);
-    }
-  });
-
-  it("asks only as far as needed", async () => {
-    const { tx, asked } = txWith({});
-    expect(await matchHolds(tx, "base", [])).to.deep.equal(new Map());
-    expect(asked).to.deep.equal([]);
-    await matchHolds(tx, "base", [candidate("t1")]);
-    expect(asked.map((each) => each.split(":")[0])).to.deep.equal(["exact", "tolerant"]);
-    const matched = txWith({ exact: [held("t1", "amount", "inv_1")] });
-    await matchHolds(matched.tx, "base", [candidate("t1")]);
-    expect(matched.asked).to.have.length(1);
-  });
-});
-
-describe("The holds of an invoice that ends before its deadline", () => {
-  /** Ends the holds of an invoice of a merchant with a late window of two days. Returns the result, and what is stored. */
-  async function ended(lateUntil: number | null, endedAt: number) {
-    const stored: unknown[] = [];
-    const tx = {
-      dialect: "sqlite",
-      all: () => Promise.resolve([{ days: 2, origins: "[]" }]),
-      run: (_sql: string, values: readonly unknown[]) => Promise.resolve(stored.push(values)),
-    } as unknown as Tx;
-    const invoice = { id: "inv_1", organizationId: "org_1", lateUntil } as const;
-    return { until: await endHolds(tx, invoice, endedAt), stored };
-  }
-
-  it("last for the late window from then on, but never longer than before", async () => {
-    for (const [lateUntil, until] of [
-      [9 * day, 5 * day],
-      [5 * day, 5 * day],
-      [4 * day, 4 * day],
-    ] as const) {
-      expect(await ended(lateUntil, 3 * day)).to.deep.equal({ until, stored: [["inv_1", until]] });
-    }
-  });
-
-  it("are none of a draft", async () => {
-    expect(await ended(null, 3 * day)).to.deep.equal({ until: null, stored: [] });
-  });
-});
-
-describe("Holds that have ended", () => {
-  it("are those that the store finds", async () => {
-    const isFound = (rows: readonly object[]) =>
-      hasEndedHolds({ all: () => Promise.resolve(rows) } as unknown as Reader, "base", 7);
-    expect([await isFound([]), await isFound([{ found: 1 }])]).to.deep.equal([false, true]);
+    expect(isReleased).to.equal(false);
   });
 });
