@@ -113,16 +113,13 @@ const searched = givenRows("given", {
 export const heldAmounts: Question<AmountSearch, HeldAmounts> = {
   table: holds,
   async ask(reader, searches) {
-    const rows = searches.map((search, place) => {
-      const { range, candidates } = search;
-      const locks = candidates.includes(range.base) ? lockNames(search) : [];
-      return { ...nearValues(search), place, candidates: candidates.map(String), locks };
+    const rows = inLockOrder(searches).map(({ search, place, locks }) => {
+      const candidates = search.candidates.map(String);
+      return { ...nearValues(search), place, candidates, locks };
     });
-    // In one order for all transactions, so that none waits for another that waits for it.
-    const ordered = rows.toSorted((a, b) => ((a.locks[0] ?? "") < (b.locks[0] ?? "") ? -1 : 1));
     const found = await reader.all<{ place: number; near: string | null; taken: string | null }>(
       heldAmountsSql[reader.dialect],
-      [searched.values(ordered)],
+      [searched.values(rows)],
     );
     const byPlace = new Map(found.map((row) => [row.place, row]));
     return searches.map(({ candidates }, place) => {
@@ -135,6 +132,19 @@ export const heldAmounts: Question<AmountSearch, HeldAmounts> = {
     });
   },
 };
+
+/**
+ * Returns searches with their places and the names that each locks: the regions of its band if it may take the bare
+ * price. They are in one order for all transactions, so that none waits for another that waits for it.
+ */
+export function inLockOrder(searches: readonly AmountSearch[]) {
+  return searches
+    .map((search, place) => {
+      const mayTakeBase = search.candidates.includes(search.range.base);
+      return { search, place, locks: mayTakeBase ? lockNames(search) : [] };
+    })
+    .toSorted((a, b) => ((a.locks[0] ?? "") < (b.locks[0] ?? "") ? -1 : 1));
+}
 
 function lockNames({ network, address, token, range }: AmountSearch): readonly string[] {
   return regionsNear(range).map((region) => ["hold", network, address, token, region].join(" "));

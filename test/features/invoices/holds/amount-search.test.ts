@@ -1,65 +1,64 @@
 import { expect } from "chai";
 import {
   heldAmounts,
-  nearColumns,
+  inLockOrder,
   searchAmount,
   searchFurther,
 } from "../../../../src/features/invoices/holds/amount-search.ts";
-import { encodeAmount, type Reader } from "../../../../src/platform/database/index.ts";
+import { holds } from "../../../../src/features/invoices/table.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { openShop } from "../../../support/invoice-services-fixture.ts";
+import { anyStore, testContext } from "../../../support/store/stores.ts";
 
 const place = {
   organizationId: "org_1",
   network: "ethereum",
-  address: "a",
+  address: "7".repeat(40),
   token: "USDT",
 } as const;
 const search = (price: bigint) => searchAmount(place, price, 6, null, systemRandom);
 
-/** Asks a store that answers with these rows. Returns the answers, and the place and locks of each search as it was sent. */
-async function asked(searches: readonly ReturnType<typeof search>[], rows: readonly object[]) {
-  const sent: unknown[] = [];
-  const from = Object.keys(nearColumns).length;
-  const reader = {
-    dialect: "postgres",
-    all(_sql: string, [values]: readonly string[]) {
-      for (const row of JSON.parse(values ?? "[]") as (string | number)[][]) {
-        sent.push([row[from], JSON.parse(String(row[from + 2]))]);
-      }
-      return Promise.resolve(rows);
-    },
-  };
-  const answers = await heldAmounts.ask(reader as unknown as Reader, searches);
-  return { answers, sent };
-}
-
-describe("The search for held amounts", () => {
-  it("says which candidates are held, and whether another invoice is near the price", async () => {
-    const searches = [search(2_000_000n), search(3_000_000n), search(4_000_000n)];
-    const [{ candidates } = { candidates: [] }] = searches;
-    const { answers } = await asked(searches, [
-      { place: 1, near: encodeAmount(3_000_100n), taken: null },
-      { place: 0, near: null, taken: "1 3" },
-    ]);
-    expect(answers).to.deep.equal([
-      { isNearHeld: false, taken: new Set([candidates[1], candidates[3]]) },
-      { isNearHeld: true, taken: new Set() },
-      { isNearHeld: false, taken: new Set() },
+describe("The searches for amounts", () => {
+  it("wait for others near the price only if they may take that, in one order for all", () => {
+    const further = searchFurther(search(5_000_000n), systemRandom);
+    const searches = [search(9_000_000n), search(2_000_000n), further, search(3_000_000n)];
+    const lock = (region: string) => `hold ethereum ${place.address} USDT 7:${region}`;
+    expect(inLockOrder(searches)).to.deep.equal([
+      { search: further, place: 2, locks: [] },
+      { search: searches[1], place: 1, locks: [lock("19"), lock("20")] },
+      { search: searches[3], place: 3, locks: [lock("29"), lock("30")] },
+      { search: searches[0], place: 0, locks: [lock("89"), lock("90")] },
     ]);
   });
+});
 
-  it("waits for others near the price only if it may take that, in one order for all", async () => {
-    const further = searchFurther(search(5_000_000n), systemRandom);
-    const { sent } = await asked(
-      [search(9_000_000n), search(2_000_000n), further, search(3_000_000n)],
-      [],
+anyStore("The search for held amounts", (store) => {
+  it("says which candidates are held, and whether another invoice is near the price", async () => {
+    const shop = await openShop(await store.open(), "ethereum");
+    await shop.scan("ethereum");
+    await shop.addWallet("ethereum", { address: `0x${place.address}` });
+    const { id } = await shop.create({ network: "ethereum", amount: "2.99" });
+    const [held] = await shop.db.find(holds, "WHERE invoice_id = $1", [id]);
+    if (held === undefined) throw new Error("nothing is held");
+    const taken = [2_000_100n, 2_000_300n];
+    await shop.db.write(testContext, (tx) =>
+      tx.insertMany(
+        holds,
+        taken.map((amount) => ({
+          ...held,
+          id: shop.ids.next("hold", shop.now()),
+          amount,
+          leastAmount: amount,
+        })),
+      ),
     );
-    const lock = (region: string) => `hold ethereum a USDT 7:${region}`;
-    expect(sent).to.deep.equal([
-      [2, []],
-      [1, [lock("19"), lock("20")]],
-      [3, [lock("29"), lock("30")]],
-      [0, [lock("89"), lock("90")]],
+    const own = searchAmount(place, 2_000_000n, 6, id, systemRandom);
+    const searches = [search(4_000_000n), own, search(3_000_000n), search(2_000_000n)];
+    expect(await heldAmounts.ask(shop.db, searches)).to.deep.equal([
+      { isNearHeld: false, taken: new Set() },
+      { isNearHeld: false, taken: new Set(taken) },
+      { isNearHeld: true, taken: new Set() },
+      { isNearHeld: true, taken: new Set(taken) },
     ]);
   });
 });
