@@ -18,7 +18,8 @@ export function unstoredHolds(tx: Tx): UnstoredHolds {
   return tx.isExclusive ? tx.shared(makeUnstoredHolds) : makeUnstoredHolds();
 }
 
-function makeUnstoredHolds(): UnstoredHolds {
+/** Makes the holds of a commit that has none yet. */
+export function makeUnstoredHolds(): UnstoredHolds {
   const places = new Map<string, Map<bigint, Id<"invoice">>>();
   const none: ReadonlyMap<bigint, Id<"invoice">> = new Map();
   const keyOf = ({ network, address, token }: HoldPlace) => `${network} ${address} ${token}`;

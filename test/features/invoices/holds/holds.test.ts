@@ -1,199 +1,165 @@
 import { expect } from "chai";
 import {
-  nearColumns,
   searchAmount,
   type AmountSearch,
+  type HoldPlace,
 } from "../../../../src/features/invoices/holds/amount-search.ts";
-import { holdAmounts } from "../../../../src/features/invoices/holds/holds.ts";
+import { amountRange } from "../../../../src/features/invoices/holds/amounts.ts";
+import { findGap } from "../../../../src/features/invoices/holds/full-bands.ts";
+import { holdAmounts, type AmountRequest } from "../../../../src/features/invoices/holds/holds.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
-import { createIds } from "../../../../src/kernel/id.ts";
-import { decodeAmount, encodeAmount, type Tx } from "../../../../src/platform/database/index.ts";
+import type { Id } from "../../../../src/kernel/id.ts";
+import type { RowOf, Tx } from "../../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 
-const place = {
-  organizationId: "org_1",
-  network: "ethereum",
-  address: "1".repeat(40),
-  token: "DAI",
-} as const;
 /** A price of 0.03 of a token with 18 decimals: 300 surcharges of a millionth each. */
 const price = 3n * 10n ** 16n;
 const step = 10n ** 12n;
+const surcharge = (place: number) => price + BigInt(place) * step;
 const surcharges = (first: number, last: number) =>
-  Array.from({ length: last - first + 1 }, (_, at) => price + BigInt(first + at) * step);
+  Array.from({ length: last - first + 1 }, (_, at) => surcharge(first + at));
+const band = [price, ...surcharges(1, 300)];
 
-interface Stored {
-  readonly invoiceId: string;
-  readonly amount: bigint;
-}
+eachStore("The amounts of holds", (store) => {
+  const it = takeTurns(store);
+  let shop: Shop;
+  /** Two invoices that can be paid, and a canceled one. */
+  let first: Id<"invoice">;
+  let second: Id<"invoice">;
+  let dead: Id<"invoice">;
+  let addresses = 0;
 
-/**
- * A store with holds of these amounts. The search finds them only if `isFound`: otherwise they are taken between the
- * search and the hold, as on PostgreSQL, which then leaves out the hold of another.
- */
-function storeWith(
-  held: readonly bigint[],
-  { isFound = true, isExclusive = false, recyclable = [] as readonly bigint[] } = {},
-) {
-  const taken = new Set(held);
-  const dead = new Set(recyclable);
-  const stored: Stored[] = [];
-  const rounds: AmountSearch[][] = [];
-  const recycled: (readonly [least: bigint, most: bigint, limit: number])[] = [];
-  const columns = Object.keys({ ...nearColumns, ...holds.columns });
-  const shared = new Map<unknown, object>();
-  let emptyInserts = 0;
-
-  function hold(row: Stored): boolean {
-    if (taken.has(row.amount)) return false;
-    taken.add(row.amount);
-    stored.push(row);
-    return true;
-  }
-
-  function insert(values: string): { readonly invoiceId: string }[] {
-    const rows = (JSON.parse(values) as unknown[][]).map((row) => ({
-      invoiceId: String(row[columns.indexOf("invoiceId")]),
-      amount: decodeAmount(String(row[columns.indexOf("amount")])),
-    }));
-    if (rows.length === 0) emptyInserts += 1;
-    return rows.filter(hold);
-  }
-
-  function count([, , , least, most, from, tail]: readonly unknown[]): number {
-    return [...taken].map(encodeAmount).filter((text) => {
-      const isBetween = text >= String(least) && text <= String(most);
-      return isBetween && text.slice(Number(from) - 1) === tail;
-    }).length;
-  }
-
-  const tx = {
-    dialect: "postgres",
-    isExclusive,
-    shared(make: () => object) {
-      const known = shared.get(make) ?? make();
-      shared.set(make, known);
-      return known;
-    },
-    answers(_question: unknown, searches: readonly AmountSearch[]) {
-      rounds.push([...searches]);
-      return Promise.resolve(
-        searches.map(({ candidates }) => ({
-          isNearHeld: false,
-          taken: new Set(isFound ? candidates.filter((each) => taken.has(each)) : []),
-        })),
-      );
-    },
-    all(sql: string, values: readonly unknown[]) {
-      const rows = sql.startsWith("INSERT") ? insert(String(values[0])) : [{ held: count(values) }];
-      return Promise.resolve(rows);
-    },
-    // Such rows are stored just before the commit, so that no statement finds them.
-    append: (_table: unknown, { invoiceId, amount }: Stored) =>
-      void stored.push({ invoiceId, amount }),
-    run(_sql: string, values: readonly unknown[]) {
-      const [least, most] = [decodeAmount(String(values[3])), decodeAmount(String(values[4]))];
-      recycled.push([least, most, Number(values.at(-1))]);
-      const freed = [...dead].filter((each) => each >= least && each <= most);
-      for (const each of freed) {
-        dead.delete(each);
-        taken.delete(each);
-      }
-      return Promise.resolve(freed.length);
-    },
-  };
-  return {
-    tx: tx as unknown as Tx,
-    stored,
-    rounds,
-    recycled,
-    emptyInserts: () => emptyInserts,
-  };
-}
-
-const deps = { ids: createIds(systemRandom), randomBytes: systemRandom };
-const requestOf = (number: number) => ({
-  invoiceId: `inv_${String(number)}` as const,
-  search: searchAmount(place, price, 18, null, systemRandom),
-  leastOf: (amount: bigint) => amount,
-  startsAt: 7,
-  endsAt: 8,
-});
-
-describe("The amounts of holds", () => {
-  it("are searched for again if another transaction has taken them since", async () => {
-    const store = storeWith([price, ...surcharges(1, 4)], { isFound: false });
-    const [first, second] = await holdAmounts(store.tx, deps, [requestOf(1), requestOf(2)]);
-    expect([first, second]).not.to.include(price).and.not.to.include(null);
-    expect(store.stored).to.have.deep.members([
-      { invoiceId: "inv_1", amount: first },
-      { invoiceId: "inv_2", amount: second },
-    ]);
-    expect(first).not.to.equal(second);
+  before(async () => {
+    shop = await openShop(await store.open(), "bsc");
+    await shop.scan("bsc");
+    await shop.addWallet("bsc", { address: `0x${"7".repeat(40)}` });
+    const issue = async () => (await shop.create({ network: "bsc" })).id;
+    [first, second, dead] = [await issue(), await issue(), await issue()];
+    await shop.invoices.cancel(testContext, shop.organizationId, dead);
   });
 
-  it("are held at once if they are free, and each invoice has one", async () => {
-    const store = storeWith(surcharges(2, 300));
-    const held = await holdAmounts(store.tx, deps, [requestOf(1), requestOf(2)]);
-    // The second one cannot have the price, which the first one has by then.
-    expect(held).to.deep.equal([price, price + step]);
-    expect(store.stored).to.have.length(2);
-    expect(store.recycled).to.deep.equal([]);
-  });
-
-  for (const isExclusive of [false, true]) {
-    const database = isExclusive ? "SQLite" : "PostgreSQL";
-
-    it(`are the last gaps of a full band, whatever is held off its grid, on ${database}`, async () => {
-      const offGrid = [price + 1n, price + step / 2n, price + 7n * step + 5n];
-      const free = [price + 137n * step, price + 138n * step];
-      const held = [price, ...offGrid, ...surcharges(1, 300)].filter(
-        (each) => !free.includes(each),
-      );
-      const store = storeWith(held, { isExclusive });
-      const found = await holdAmounts(store.tx, deps, [requestOf(1), requestOf(2)]);
-      expect(found).to.have.members(free);
-      expect(store.stored).to.have.length(2);
-      expect(store.recycled).to.deep.equal([]);
-      expect(store.emptyInserts()).to.equal(0);
+  /** Opens another address at which these amounts are held, for an invoice that can be paid or a dead one. */
+  async function addressWith(
+    held: readonly bigint[],
+    ofDead: readonly bigint[] = [],
+  ): Promise<HoldPlace> {
+    addresses += 1;
+    const address = addresses.toString(16).padStart(40, "0");
+    const { organizationId } = shop;
+    const place = { organizationId, network: "bsc", address, token: "USDT" };
+    const hold = (invoiceId: Id<"invoice">, amount: bigint, at: number): RowOf<typeof holds> => ({
+      ...place,
+      id: shop.ids.next("hold", shop.now()),
+      amount,
+      price,
+      leastAmount: amount,
+      invoiceId,
+      kind: "amount",
+      startsAt: shop.now() + at,
+      endsAt: shop.now() + 1_000,
+      releasedAt: null,
+      recycledAt: null,
     });
+    await shop.db.write(testContext, (tx) =>
+      tx.insertMany(holds, [
+        ...held.map((amount) => hold(first, amount, 0)),
+        ...ofDead.map((amount, at) => hold(dead, amount, at)),
+      ]),
+    );
+    return place;
   }
+
+  const requestOf = (place: HoldPlace, invoiceId: Id<"invoice">): AmountRequest => ({
+    invoiceId,
+    search: searchAmount(place, price, 18, null, systemRandom),
+    leastOf: (amount) => amount,
+    startsAt: shop.now(),
+    endsAt: shop.now() + 1_000,
+  });
+  const holdAll = (requests: readonly AmountRequest[], listen = (tx: Tx): Tx => tx) =>
+    shop.db.write(testContext, (tx) =>
+      holdAmounts(listen(tx), { ids: shop.ids, randomBytes: systemRandom }, requests),
+    );
+  const storedAt = ({ address }: HoldPlace) =>
+    shop.db.find(holds, "WHERE address = $1 ORDER BY amount", [address]);
+
+  it("are held for several invoices at once, and each invoice has another one", async () => {
+    const place = await addressWith([]);
+    const held = await holdAll([requestOf(place, first), requestOf(place, second)]);
+    // The second one cannot have the price, which the first one has by then.
+    expect(held).to.deep.equal([price, surcharge(100)]);
+    const stored = await storedAt(place);
+    expect(stored.map(({ invoiceId, amount }) => [invoiceId, amount])).to.deep.equal([
+      [first, price],
+      [second, surcharge(100)],
+    ]);
+  });
+
+  it.onBoth("are the last gaps of a full band, whatever is held off its grid", async () => {
+    const offGrid = [price + 1n, price + step / 2n, price + 7n * step + 5n];
+    const free = surcharges(137, 138);
+    const place = await addressWith([...offGrid, ...band].filter((each) => !free.includes(each)));
+    const held = await holdAll([requestOf(place, first), requestOf(place, second)]);
+    expect(held).to.have.members(free);
+    const stored = (await storedAt(place)).filter(({ amount }) => free.includes(amount));
+    expect(stored.map(({ invoiceId }) => invoiceId)).to.have.members([first, second]);
+  });
 
   it("are drawn three times before a gap is searched for", async () => {
-    const store = storeWith([price, ...surcharges(1, 300)]);
-    expect(await holdAmounts(store.tx, deps, [requestOf(1)])).to.deep.equal([null]);
-    expect(store.rounds.map(({ length }) => length)).to.deep.equal([1, 1, 1]);
-    const [first, ...further] = store.rounds.map(([search]) => search?.candidates ?? []);
-    expect(first).to.include(price);
-    for (const candidates of further) expect(candidates).not.to.include(price);
-    expect(store.stored).to.deep.equal([]);
+    const place = await addressWith(band);
+    const rounds: AmountSearch[] = [];
+    const listening = (tx: Tx): Tx => ({
+      ...tx,
+      answers(question, searches) {
+        rounds.push(...(searches as unknown as readonly AmountSearch[]));
+        return tx.answers(question, searches);
+      },
+    });
+    expect(await holdAll([requestOf(place, second)], listening)).to.deep.equal([null]);
+    expect(rounds.map(({ candidates }) => candidates.includes(price))).to.deep.equal([
+      ...[true, false, false],
+    ]);
+    expect(await storedAt(place)).to.have.length(band.length);
   });
 
-  it("are those of dead invoices once no gap is left, eight at a time, but never the price", async () => {
-    const recyclable = [price, price + 42n * step];
-    const store = storeWith([price, ...surcharges(1, 300)], { recyclable });
-    expect(await holdAmounts(store.tx, deps, [requestOf(1)])).to.deep.equal([price + 42n * step]);
-    const band = [price + step, price + 300n * step, 8];
-    expect(store.recycled).to.deep.equal([band]);
-    // A second one finds nothing to recycle.
-    expect(await holdAmounts(store.tx, deps, [requestOf(2)])).to.deep.equal([null]);
-    expect(store.recycled).to.deep.equal([band, band]);
-  });
-
-  it("are found at both ends of a band, and in one of two amounts", async () => {
-    for (const free of [price + step, price + 300n * step]) {
-      const held = [price, ...surcharges(1, 300)].filter((each) => each !== free);
-      const store = storeWith(held);
-      expect(await holdAmounts(store.tx, deps, [requestOf(1)])).to.deep.equal([free]);
+  it("are those of dead invoices once no gap is left, the oldest eight at a time, but never the price", async () => {
+    const recyclable = surcharges(41, 50);
+    const live = surcharges(1, 300).filter((each) => !recyclable.includes(each));
+    const place = await addressWith(live, [price, ...recyclable]);
+    const next = async () => (await holdAll([requestOf(place, second)]))[0];
+    expect(await next()).to.equal(surcharge(41));
+    const recycled = (await storedAt(place)).filter(({ recycledAt }) => recycledAt !== null);
+    expect(recycled.map(({ amount }) => amount)).to.deep.equal(surcharges(41, 48));
+    for (const { invoiceId, releasedAt } of recycled) {
+      expect([invoiceId, releasedAt]).to.deep.equal([dead, shop.now()]);
     }
-    // 1 % of a ten-thousandth is one millionth.
+    const further: unknown[] = [];
+    for (const _ of surcharges(42, 50)) further.push(await next());
+    expect(further).to.have.members(surcharges(42, 50));
+    expect(await next()).to.equal(null);
+  });
+
+  it("have their smallest gap at either end of a band, or in one of two amounts", async () => {
     const small = 10n ** 14n;
-    const request = {
-      ...requestOf(1),
-      search: { ...searchAmount(place, small, 18, null, systemRandom), candidates: [small] },
-    };
-    const store = storeWith([small]);
-    const found = await holdAmounts(store.tx, deps, [request]);
-    expect(found).to.deep.equal([small + step]);
+    const cases: readonly (readonly [base: bigint, all: readonly bigint[], gap: bigint | null])[] =
+      [
+        [price, band, surcharge(1)],
+        [price, band, surcharge(300)],
+        [price, band, null],
+        // 1 % of a ten-thousandth is one millionth.
+        [small, [small, small + step], small + step],
+        [small, [small, small + step], null],
+        // 1 % of less is nothing.
+        [small - 1n, [small - 1n], null],
+      ];
+    for (const [base, all, gap] of cases) {
+      const place = await addressWith(all.filter((each) => each !== gap));
+      const found = await shop.db.write(testContext, (tx) =>
+        findGap(tx, place, amountRange(base, 18)),
+      );
+      expect(found, `${String(gap)} of ${String(all.length)}`).to.equal(gap);
+    }
   });
 });

@@ -3,8 +3,7 @@ import {
   searchAmount,
   type HoldPlace,
 } from "../../../../src/features/invoices/holds/amount-search.ts";
-import { unstoredHolds } from "../../../../src/features/invoices/holds/unstored-holds.ts";
-import type { Tx } from "../../../../src/platform/database/index.ts";
+import { makeUnstoredHolds } from "../../../../src/features/invoices/holds/unstored-holds.ts";
 
 const place: HoldPlace = {
   organizationId: "org_1",
@@ -16,10 +15,8 @@ const place: HoldPlace = {
 const price = 1_000_000n;
 
 describe("The holds of a commit that are not stored yet", () => {
-  const open = () => unstoredHolds({ isExclusive: false } as Tx);
-
   it("are at their network, address and token, for every organization", () => {
-    const held = open();
+    const held = makeUnstoredHolds();
     expect(held.has(place, price)).to.equal(false);
     held.add(place, price, "inv_1");
     held.add(place, price + 1n, "inv_2");
@@ -35,11 +32,11 @@ describe("The holds of a commit that are not stored yet", () => {
   it("are near a bare price up to 1 % from it, unless they are the invoice's own", () => {
     const search = searchAmount(place, price, 6, "inv_1", (length) => new Uint8Array(length));
     const isNear = (amount: bigint, holder: "inv_1" | "inv_2" = "inv_2") => {
-      const held = open();
+      const held = makeUnstoredHolds();
       held.add(place, amount, holder);
       return held.isNear(search);
     };
-    expect(open().isNear(search)).to.equal(false);
+    expect(makeUnstoredHolds().isNear(search)).to.equal(false);
     expect([989_999n, 990_000n, 1_010_000n, 1_010_001n].map((each) => isNear(each))).to.deep.equal([
       ...[false, true, true, false],
     ]);
@@ -47,7 +44,7 @@ describe("The holds of a commit that are not stored yet", () => {
   });
 
   it("are counted on the grid of a step, both ends included", () => {
-    const held = open();
+    const held = makeUnstoredHolds();
     for (const amount of [90n, 100n, 105n, 110n, 120n, 130n]) held.add(place, amount, "inv_1");
     expect(held.count(place, 100n, 120n, 10n)).to.equal(3n);
     expect(held.count(place, 101n, 119n, 1n)).to.equal(2n);
