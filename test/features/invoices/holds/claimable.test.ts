@@ -1,77 +1,92 @@
 import { expect } from "chai";
+import { presentInvoice, type InvoiceView } from "../../../../src/features/invoices/index.ts";
 import {
   claimableNetworks,
   claimableTerms,
 } from "../../../../src/features/invoices/holds/claimable.ts";
-import { holds } from "../../../../src/features/invoices/table.ts";
-import type { Reader } from "../../../../src/platform/database/index.ts";
+import { day } from "../../../../src/kernel/clock.ts";
+import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { xpubs } from "../../../support/merchants.ts";
+import { anyStore, whileBroken } from "../../../support/store/stores.ts";
 
-interface Held {
-  readonly address: string;
-  readonly token: string;
-  readonly endsAt: number;
-}
+const address = "7".repeat(40);
 
-/** A reader that finds one invoice, and these holds of it. */
-function readerOf(invoice: object | null, held: readonly Held[] = []) {
-  const find = (table: unknown) => Promise.resolve(table === holds ? held : [invoice]);
-  return { find, findOne: () => Promise.resolve(invoice) } as unknown as Reader;
-}
+anyStore("The terms of a transaction that a payer claims", (store) => {
+  let shop: Shop;
+  /** USDT and USDC on Ethereum and USDT on TRON were chosen, one after the other, and USDT on BSC never. */
+  let invoice: InvoiceView;
 
-const quote = {
-  exchangeRate: "1",
-  walletAddress: "a",
-  payableAmount: "10",
-  askedAmount: null,
-  remainingAmount: "10",
-  remainingAfter: "0",
-  seen: "0",
-  confirmed: "0",
-};
-/** USDT on Base is in force; USDC there and USDT on TRON were chosen before, and USDC on TRON never. */
-const invoice = {
-  id: "inv_1",
-  issuedAt: 5,
-  status: "open",
-  network: "base",
-  tokenSymbol: "USDT",
-  exchangeRate: "1",
-  walletAddress: "a",
-  payableAmount: 10n,
-  paymentOptions: [
-    { network: "base", tokenSymbol: "USDT", quote },
-    { network: "base", tokenSymbol: "USDC", quote },
-    { network: "tron", tokenSymbol: "USDT", quote },
-    { network: "tron", tokenSymbol: "USDC", quote: null },
-  ],
-};
-
-describe("The terms of a transaction that a payer claims", () => {
-  it("are the addresses of the invoice's holds, each with the tokens that it may be paid in there", async () => {
-    const reader = readerOf(invoice, [
-      { address: "a", token: "USDT", endsAt: 90 },
-      { address: "b", token: "*", endsAt: 70 },
-      { address: "c", token: "DAI", endsAt: 80 },
-    ]);
-    const terms = await claimableTerms(reader, "inv_1", "base");
-    expect(terms).to.deep.equal({
-      targets: [
-        { address: "a", token: "USDT" },
-        { address: "b", token: "USDT" },
-        { address: "b", token: "USDC" },
+  before(async () => {
+    shop = await openShop(await store.open(), "ethereum", "tron", "bsc");
+    for (const network of ["ethereum", "tron", "bsc"]) await shop.scan(network);
+    const shared = await shop.addWallet("ethereum", { address: `0x${address}` });
+    const key = await shop.addWallet("ethereum", { xpub: xpubs.first });
+    await shop.addWallet("tron", { address: "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8" });
+    await shop.addWallet("bsc", { address: `0x${"8".repeat(40)}` });
+    const issued = await shop.create({
+      network: undefined,
+      tokenSymbol: undefined,
+      paymentOptions: [
+        { network: "ethereum", tokenSymbol: "USDT", walletId: shared.id },
+        { network: "ethereum", tokenSymbol: "USDC", walletId: key.id },
+        { network: "tron", tokenSymbol: "USDT" },
+        { network: "bsc", tokenSymbol: "USDT" },
       ],
-      issuedAt: 5,
-      endsAt: 90,
     });
+    await shop.choose(issued.checkoutId, "ethereum", "USDC");
+    await shop.choose(issued.checkoutId, "tron", "USDT");
+    invoice = await shop.invoices.get(shop.organizationId, issued.id);
   });
 
-  it("are none of a draft, of an unknown invoice, or without a hold", async () => {
-    const held = [{ address: "a", token: "USDT", endsAt: 90 }];
-    expect(await claimableTerms(readerOf(invoice), "inv_1", "base")).to.equal(null);
-    expect(await claimableTerms(readerOf(null, held), "inv_1", "base")).to.equal(null);
-    const draft = { ...invoice, issuedAt: null };
-    expect(await claimableTerms(readerOf(draft, held), "inv_1", "base")).to.equal(null);
-    expect(await claimableNetworks(readerOf(null), "inv_1")).to.deep.equal([]);
-    expect(await claimableNetworks(readerOf(invoice), "inv_1")).to.deep.equal(["base", "tron"]);
+  /** Returns the terms on Ethereum while holds are changed. */
+  const whileHeld = (change: string) =>
+    whileBroken(
+      shop.db,
+      (tx) => tx.run(`UPDATE holds SET ${change}`),
+      (reader) => claimableTerms(reader, invoice.id, "ethereum"),
+    );
+
+  it("are the addresses of the invoice's holds, each with the tokens that it may be paid in there", async () => {
+    const [, ofKey] = presentInvoice(invoice).paymentOptions;
+    const own = String(ofKey?.walletAddress).slice(2).toLowerCase();
+    expect(await claimableTerms(shop.db, invoice.id, "ethereum")).to.deep.equal({
+      targets: [
+        { address, token: "USDT" },
+        { address: own, token: "USDT" },
+        { address: own, token: "USDC" },
+      ],
+      issuedAt: invoice.issuedAt,
+      endsAt: (invoice.expiresAt ?? 0) + 7 * day,
+    });
+    expect(await claimableNetworks(shop.db, invoice.id)).to.deep.equal(["ethereum", "tron"]);
+  });
+
+  it("end with the last hold on the network, whichever that is", async () => {
+    for (const shorter of ["token = '*'", "token <> '*'"]) {
+      const terms = await whileHeld(`ends_at = ends_at - 1 WHERE ${shorter}`);
+      expect(terms?.endsAt, shorter).to.equal((invoice.expiresAt ?? 0) + 7 * day);
+    }
+    expect((await whileHeld("ends_at = 8"))?.endsAt).to.equal(8);
+  });
+
+  it("include holds that another invoice was given, and none that have ended", async () => {
+    const recycled = await whileHeld("released_at = 8, recycled_at = 8");
+    expect(recycled?.targets).to.have.length(3);
+    expect(await whileHeld("released_at = 8")).to.equal(null);
+  });
+
+  it("are those of an issued invoice on a network that was chosen", async () => {
+    const draft = await shop.create({ draft: true });
+    const unknown = shop.ids.next("invoice", shop.now());
+    for (const [id, network] of [
+      [invoice.id, "bsc"],
+      [draft.id, "tron"],
+      [unknown, "tron"],
+    ] as const) {
+      expect(await claimableTerms(shop.db, id, network), `${id} on ${network}`).to.equal(null);
+    }
+    for (const id of [draft.id, unknown]) {
+      expect(await claimableNetworks(shop.db, id)).to.deep.equal([]);
+    }
   });
 });

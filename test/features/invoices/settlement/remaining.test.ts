@@ -1,57 +1,67 @@
 import { expect } from "chai";
 import { remainingAmount } from "../../../../src/features/invoices/settlement/remaining.ts";
-import type { InvoiceRow } from "../../../../src/features/invoices/store.ts";
-import type { Tx } from "../../../../src/platform/database/index.ts";
-import { createIds } from "../../../../src/kernel/id.ts";
+import { findInvoice, type InvoiceRow } from "../../../../src/features/invoices/store.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { testNetworks } from "../../../support/merchants.ts";
+import { anyStore, whileBroken } from "../../../support/store/stores.ts";
 
-/** Holding an amount would fail. */
-const tx = undefined as unknown as Tx;
-const ids = createIds(systemRandom);
+anyStore("The amount that remains to be paid", (store) => {
+  let shop: Shop;
+  /** An invoice of 10.00 USDT at an address that also holds 6.00 and 0.01 for others, and the same with 4.00 paid. */
+  let unpaid: InvoiceRow;
+  let partly: InvoiceRow;
 
-/** An invoice at a shared address, of whose 10.00 USDT 4.00 have come. */
-const partly = {
-  id: "inv_1",
-  status: "partially_paid",
-  network: "sandbox",
-  tokenSymbol: "USDT",
-  tokenDecimals: 6,
-  walletAddress: `0x${"7".repeat(40)}`,
-  addressIndex: null,
-  payableAmount: 10_000_000n,
-  seenAmount: 4_000_000n,
-  remainingAmount: 6_000_000n,
-  paymentOptions: null,
-  underpaymentTolerance: "0",
-  issuedAt: 1,
-  expiresAt: 2,
-  lateUntil: 3,
-  canceledAt: null,
-} as Partial<InvoiceRow> as InvoiceRow;
-const before = { ...partly, seenAmount: 0n, remainingAmount: 10_000_000n };
+  before(async () => {
+    shop = await openShop(await store.open(), "sandbox");
+    await shop.scan("sandbox");
+    await shop.addWallet("sandbox", { address: `0x${"7".repeat(40)}` });
+    const issue = (amount: string) => shop.create({ network: "sandbox", amount });
+    const { id } = await issue("10.00");
+    for (const amount of ["6.00", "0.01"]) await issue(amount);
+    const row = await findInvoice(shop.db, shop.organizationId, id);
+    if (row === null) throw new Error("the invoice is gone");
+    unpaid = row;
+    partly = { ...row, status: "partially_paid", seenAmount: 4_000_000n };
+  });
 
-const remaining = (changes: Partial<InvoiceRow>, enabled: readonly string[] = ["sandbox"]) => {
-  const networks = testNetworks(...enabled);
-  const deps = { ids, randomBytes: systemRandom, networks };
-  return remainingAmount(tx, deps, before, { ...partly, ...changes }, 1);
-};
+  /** Returns the remaining amount after changes of the partly paid invoice, without keeping what it holds. */
+  async function remaining(
+    changes: Partial<InvoiceRow>,
+    { before = unpaid, networks = shop.networks } = {},
+  ): Promise<bigint | null> {
+    const deps = { ids: shop.ids, randomBytes: systemRandom, networks };
+    let found: bigint | null = null;
+    return whileBroken(
+      shop.db,
+      async (tx) => {
+        found = await remainingAmount(tx, deps, before, { ...partly, ...changes }, shop.now());
+      },
+      () => Promise.resolve(found),
+    );
+  }
 
-describe("The amount that remains to be paid", () => {
-  it("is the rest without a hold if no payment of it could be recognized", async () => {
-    for (const [why, changes, enabled] of [
-      ["the network is no longer configured", {}, ["ethereum"]],
-      ["the token is no longer configured", { tokenSymbol: "GONE" }, ["sandbox"]],
-      ["the rest is dust", { seenAmount: 9_999_999n }, ["sandbox"]],
-      ["it has no address", { walletAddress: null }, ["sandbox"]],
-      ["it has no late window", { lateUntil: null }, ["sandbox"]],
+  it("is the rest, with a surcharge if that is not free, from the token's dust on", async () => {
+    expect(await remaining({})).to.equal(6_000_100n);
+    expect(await remaining({ seenAmount: 9_990_000n })).to.equal(10_100n);
+    expect(await remaining({ seenAmount: 5_000_000n })).to.equal(5_000_000n);
+    // It asked for nothing before, so nothing of the rest is held.
+    const settled = { ...partly, remainingAmount: 0n };
+    expect(await remaining({}, { before: settled })).to.equal(6_000_100n);
+  });
+
+  it("is the bare rest if no payment of it could be recognized", async () => {
+    for (const [why, changes, rest] of [
+      ["the token is no longer configured", { tokenSymbol: "GONE" }, 6_000_000n],
+      ["the rest is dust", { seenAmount: 9_990_001n }, 9_999n],
+      ["it has no address", { walletAddress: null }, 6_000_000n],
+      ["its address is malformed", { walletAddress: "0x7" }, 6_000_000n],
+      ["it has no late window", { lateUntil: null }, 6_000_000n],
     ] as const) {
-      const rest = 10_000_000n - ("seenAmount" in changes ? changes.seenAmount : 4_000_000n);
-      expect(await remaining(changes, enabled), why).to.equal(rest);
+      expect(await remaining(changes), why).to.equal(rest);
     }
-    // The control: it holds an amount otherwise.
-    const held: unknown = await remaining({}).catch((error: unknown) => error);
-    expect(held).to.be.instanceOf(TypeError);
+    const networks = testNetworks("ethereum");
+    expect(await remaining({}, { networks }), "no longer configured").to.equal(6_000_000n);
   });
 
   it("is unknown for a draft, the price for an open invoice, and nothing once it is paid or canceled", async () => {
@@ -62,9 +72,10 @@ describe("The amount that remains to be paid", () => {
     }
   });
 
-  it("is what it was if nothing more has come, and the rest after the deadline or at an address of its own", async () => {
-    const known = { seenAmount: 0n, remainingAmount: 1n };
-    expect(await remaining(known)).to.equal(10_000_000n);
+  it("stays if nothing more has come, and is the bare rest after the deadline or at an address of its own", async () => {
+    const known = { before: { ...partly, remainingAmount: 6_000_200n } };
+    expect(await remaining({}, known)).to.equal(6_000_200n);
+    expect(await remaining({ status: "expired" }, known)).to.equal(6_000_200n);
     expect(await remaining({ status: "expired" })).to.equal(6_000_000n);
     expect(await remaining({ addressIndex: 5 })).to.equal(6_000_000n);
   });
