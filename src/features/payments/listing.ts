@@ -106,6 +106,16 @@ function invoiceConditions({ invoiceId }: PaymentFilters): Condition[] {
   return invoiceId === undefined ? [] : [equals(unindexed("invoice_id"), invoiceId)];
 }
 
+/**
+ * Returns true if a page is found along the facets: in every order but that of creation, and in that order for filters on
+ * the facet's columns, unless the payments of one invoice are listed, which have an index of their own.
+ */
+export function isAlongFacets(field: PaymentSortField, filters: PaymentFilters): boolean {
+  if (field !== "createdAt") return true;
+  const isNarrowed = facetFilterOf(filters).some(([, accepted]) => accepted != null);
+  return isNarrowed && filters.invoiceId === undefined;
+}
+
 /** Finds the keys along the index that fits the filters. */
 async function findInOrder(
   reader: Reader,
@@ -115,10 +125,7 @@ async function findInOrder(
   field: PaymentSortField,
 ) {
   const filter = facetFilterOf(filters);
-  const isNarrowed = filter.some(([, accepted]) => accepted != null);
-  const { invoiceId } = filters;
-  const ofInvoice = field === "createdAt" && invoiceId !== undefined;
-  if (field !== "createdAt" || (isNarrowed && !ofInvoice)) {
+  if (isAlongFacets(field, filters)) {
     const faceted = { ...walk, facet: paymentFacet };
     const along = await alongFacets(reader, faceted, span, filter);
     if (along !== null) return findAlong(reader, faceted, along);
@@ -128,7 +135,9 @@ async function findInOrder(
       throw invalidField({ parameter: "sort" }, "invalid_sort", message);
     }
   }
-  const scope = ofInvoice ? [...walk.scope, ["invoice_id", invoiceId] as const] : walk.scope;
+  const { invoiceId } = filters;
+  const scope =
+    invoiceId === undefined ? walk.scope : [...walk.scope, ["invoice_id", invoiceId] as const];
   const conditions = [...span.conditions, ...facetConditions(filter)];
   return findAlong(reader, { ...walk, scope }, { ...span, conditions });
 }

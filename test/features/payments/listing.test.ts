@@ -1,12 +1,21 @@
-// The sort orders of the list of payments over HTTP, on both databases, for a merchant and for the platform.
+// The sort orders of the list of payments over HTTP, and its pages, on both databases, for a merchant and for the platform.
 import { expect } from "chai";
 import type { PaymentFilters } from "../../../src/features/payments/filters.ts";
-import { listPayments } from "../../../src/features/payments/listing.ts";
+import { isAlongFacets, listPayments } from "../../../src/features/payments/listing.ts";
+import {
+  payments as paymentTable,
+  transfers,
+  type PaymentRow,
+  type TransferRow,
+} from "../../../src/features/payments/table.ts";
+import { createIds } from "../../../src/kernel/id.ts";
+import type { Reader } from "../../../src/platform/database/index.ts";
 import { examinedMax } from "../../../src/platform/database/query/facets.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { pointersOf } from "../../api/problem.ts";
 import type { Answer } from "../../support/app.ts";
 import { platformKey } from "../../support/platform.ts";
-import { eachStore } from "../../support/store/stores.ts";
+import { eachStore, whileBroken } from "../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "./ledger/counter.ts";
 
 eachStore("The list of payments", (store) => {
@@ -142,63 +151,135 @@ eachStore("The list of payments", (store) => {
       expect(found(await ask(query, other)), JSON.stringify(query)).to.have.length(1);
     }
   });
+
+  describe("has pages, whose payments", () => {
+    const pageOfTen = { limit: 10, fetch: 11, after: null, list: "payments", fingerprint: "" };
+
+    /** A page's payments by their place among all, and whether the search for them has come to its end. */
+    interface Found {
+      readonly places: readonly number[];
+      readonly isWhole: boolean;
+      readonly statements: number;
+    }
+
+    /**
+     * Lists the payments of another organization, 252 of which were entered one by one, beginning with `first`. The
+     * sender "aa" has sent that one, and some other transfers that pay nothing. None of this is kept.
+     */
+    async function pages(
+      first: readonly Partial<PaymentRow>[],
+      queries: readonly PaymentFilters[],
+      sent = 1,
+    ): Promise<Found[]> {
+      const { db } = counter.app.app;
+      const ids = createIds(systemRandom);
+      const [payment] = await db.find(paymentTable, "ORDER BY id LIMIT 1");
+      const [transfer] = await db.find(transfers, "ORDER BY id LIMIT 1");
+      if (payment === undefined || transfer === undefined) throw new Error("nothing was paid");
+      const organizationId = ids.next("organization", 0);
+      const rows = Array.from({ length: examinedMax + 2 }, (_, place): PaymentRow => ({
+        ...payment,
+        id: ids.next("payment", place),
+        organizationId,
+        invoiceId: ids.next("invoice", place),
+        transferId: ids.next("transfer", place),
+        blockTime: place,
+        ...first[place],
+      }));
+      const others = Array.from({ length: sent - 1 }, () => ids.next("transfer", rows.length));
+      const sending = [...rows.map(({ transferId }) => transferId), ...others].map(
+        (id, place): TransferRow => ({
+          ...transfer,
+          id,
+          organizationId,
+          fromAddress: place === 0 || place >= rows.length ? "aa" : "bb",
+          logIndex: 1_000 + place,
+        }),
+      );
+      const placeOf = new Map(rows.map(({ id }, place) => [id, place]));
+      return whileBroken(
+        db,
+        async (tx) => {
+          await tx.insertMany(transfers, sending);
+          await tx.insertMany(paymentTable, rows);
+        },
+        async (reader) => {
+          const found: Found[] = [];
+          for (const query of queries) {
+            let statements = 0;
+            const counted: Reader = {
+              ...reader,
+              all(sql, values) {
+                statements += 1;
+                return reader.all(sql, values);
+              },
+            };
+            const page = await listPayments(counted, { organizationId, ...query }, pageOfTen);
+            const places = page.rows.map(({ id }) => placeOf.get(id) ?? -1);
+            found.push({ places, isWhole: page.resumeAt === null, statements });
+          }
+          return found;
+        },
+      );
+    }
+
+    it("are found by status, network or token however old they are, and those of an invoice alone", async () => {
+      const facet = { network: "base", token: "USDC", status: "review" } as const;
+      const filter = { network: "base", tokenSymbol: "USDC", status: ["review"] } as const;
+      const { network, tokenSymbol, status } = filter;
+      const queries = [{ network }, { tokenSymbol }, { status }, filter];
+      for (const { places, isWhole } of await pages([facet, facet], queries)) {
+        expect([places, isWhole]).to.deep.equal([[1, 0], true]);
+      }
+      const own = [{ ...facet, invoiceId: "inv_own" }, facet] as const;
+      const ofInvoice = [{ invoiceId: "inv_own" }, { ...filter, invoiceId: "inv_own" }] as const;
+      for (const { places, isWhole } of await pages(own, ofInvoice)) {
+        expect([places, isWhole]).to.deep.equal([[0], true]);
+      }
+    });
+
+    it("are looked up by their sender if that has few transfers, and otherwise checked one by one", async () => {
+      const bySender = async (sent: number) => {
+        const [found] = await pages([], [{ fromAddress: "aa" }], sent);
+        return [found?.places, found?.isWhole];
+      };
+      expect(await bySender(examinedMax)).to.deep.equal([[0], true]);
+      expect(await bySender(examinedMax + 1)).to.deep.equal([[], false]);
+    });
+
+    it("are looked up by their time of creation only in another order", async () => {
+      const [all, early, recent, byTime] = await pages(
+        [],
+        [{}, { createdTo: 1 }, { createdFrom: 2 }, { sort: "-blockTime", createdTo: 1 }],
+      );
+      expect(byTime)
+        .to.include({ isWhole: true })
+        .and.deep.include({ places: [0] });
+      expect(early?.places).to.deep.equal([0]);
+      expect(recent?.places).to.deep.equal(all?.places);
+      expect([early?.statements, recent?.statements]).to.deep.equal([
+        all?.statements,
+        all?.statements,
+      ]);
+    });
+  });
 });
 
-describe("A page of payments", () => {
-  /** Lists payments of an organization in a store where a sender has sent some transfers. Returns the statements. */
-  async function statements(filters: PaymentFilters, transfers = 1) {
-    const asked: string[] = [];
-    const reader = {
-      dialect: "sqlite",
-      all(sql: string, values: readonly unknown[]) {
-        asked.push(`${sql} -- ${JSON.stringify(values)}`);
-        const isSender = sql.includes("FROM transfers WHERE");
-        return Promise.resolve(
-          Array.from({ length: isSender ? transfers : 0 }, (_, place) => ({
-            id: `trf_${String(place)}`,
-          })),
-        );
-      },
-      find: () => Promise.resolve([]),
-    };
-    const page = { limit: 10, fetch: 11, after: null, list: "payments", fingerprint: "" };
-    await listPayments(reader as never, { organizationId: "org_1", ...filters }, page);
-    return asked;
-  }
-  const some = (asked: readonly string[], words: string) =>
-    asked.some((statement) => statement.includes(words));
-
-  it("is read along the index of statuses, networks and tokens where no other one fits", async () => {
-    const cases: readonly (readonly [PaymentFilters, isFaceted: boolean])[] = [
-      [{}, false],
-      [{ status: ["confirmed"] }, true],
-      [{ network: "base" }, true],
-      [{ tokenSymbol: "USDT" }, true],
-      [{ invoiceId: "inv_1" }, false],
-      [{ invoiceId: "inv_1", network: "base", tokenSymbol: "USDT", status: ["review"] }, false],
-      [{ sort: "blockTime" }, true],
-    ];
-    for (const [filters, isFaceted] of cases) {
-      const isFound = some(await statements(filters), "WITH RECURSIVE seen (upper, facet)");
-      expect(isFound, JSON.stringify(filters)).to.equal(isFaceted);
+describe("The walk along the facets of payments", () => {
+  it("serves every order but that of creation, and its filters on the facets but not on an invoice", () => {
+    for (const [field, filters, isAlong] of [
+      ["createdAt", {}, false],
+      ["createdAt", { status: ["confirmed"] }, true],
+      ["createdAt", { network: "base" }, true],
+      ["createdAt", { tokenSymbol: "USDT" }, true],
+      ["createdAt", { invoiceId: "inv_1" }, false],
+      ["createdAt", { invoiceId: "inv_1", network: "base", status: ["review"] }, false],
+      ["blockTime", {}, true],
+      ["amount", { invoiceId: "inv_1" }, true],
+    ] as const) {
+      expect(isAlongFacets(field, filters), `${field} ${JSON.stringify(filters)}`).to.equal(
+        isAlong,
+      );
     }
-  });
-
-  it("looks up a sender's payments if the sender has few transfers, and otherwise checks those in order", async () => {
-    const few = await statements({ fromAddress: "aa" }, examinedMax);
-    expect(few[0]).to.include(`LIMIT ${String(examinedMax + 1)}`);
-    expect(some(few, "FROM payments WHERE transfer_id IN")).to.equal(true);
-    expect(some(few, "its.from_address")).to.equal(false);
-    const many = await statements({ fromAddress: "aa" }, examinedMax + 1);
-    expect(some(many, "FROM payments WHERE transfer_id IN")).to.equal(false);
-    expect(some(many, "its.from_address")).to.equal(true);
-  });
-
-  it("looks up the payments of a time of creation only if another order needs it", async () => {
-    const lookedUp = async (filters: PaymentFilters) =>
-      some(await statements(filters), `,${String(examinedMax + 1)},`);
-    expect(await lookedUp({ createdFrom: 1 })).to.equal(false);
-    expect(await lookedUp({ sort: "blockTime" })).to.equal(false);
-    expect(await lookedUp({ sort: "blockTime", createdFrom: 1 })).to.equal(true);
   });
 });
