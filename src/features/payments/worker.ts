@@ -25,6 +25,19 @@ export interface Examiner {
 }
 
 /**
+ * The fate of a process's last lease: it `lasts`; it has `ended`, and nobody else has read the network since; or it was
+ * `taken` by another process.
+ */
+type LeaseFate = "lasts" | "ended" | "taken";
+
+/** Returns the fate of the lease with the fencing token `before`; `token` is that of the process's present lease. */
+export function fateOf(before: number | undefined, token: number): LeaseFate {
+  if (before === token) return "lasts";
+  // A process whose lease has only ended gets the next token.
+  return before === undefined || before === token - 1 ? "ended" : "taken";
+}
+
+/**
  * Makes one worker per network. It scans the chain, expires invoices by the time of the newest scanned block, examines
  * the transactions that payers and merchants named, and runs the monitor. Only the process that holds the network's lease
  * does this.
@@ -58,7 +71,7 @@ export function makeWatchWorkers(deps: {
     return isMore;
   }
 
-  /** The fencing token of the last lease per network; with a new one, another process may have read the network. */
+  /** The fencing token of the last lease per network. */
   const tokens = new Map<string, number>();
 
   return deps.watchers.map((watcher) => ({
@@ -69,12 +82,9 @@ export function makeWatchWorkers(deps: {
       const lease = await leases.acquire(watchWorkerName(id), leaseMs);
       if (lease === null) return false;
       const monitor = deps.monitors?.get(id);
-      const before = tokens.get(id) ?? lease.token - 1;
-      if (before !== lease.token) {
-        // A process whose lease has only ended gets the next token.
-        if (before !== lease.token - 1) watcher.resume();
-        await monitor?.resume();
-      }
+      const fate = fateOf(tokens.get(id), lease.token);
+      if (fate === "taken") watcher.resume();
+      if (fate !== "lasts") await monitor?.resume();
       tokens.set(id, lease.token);
       const guard: Guard = (tx) => leases.guard(tx, lease);
       const isMore = await watcher.look(guard);

@@ -1,114 +1,195 @@
+// The worker of a network: the sandbox of a whole program, and a network that is read from a node over HTTP.
 import { expect } from "chai";
-import { makeWatchWorkers } from "../../../src/features/payments/worker.ts";
-import { second } from "../../../src/kernel/clock.ts";
+import { paymentClaims, type ClaimRow } from "../../../src/features/payments/table.ts";
+import {
+  fateOf,
+  makeWatchWorkers,
+  watchWorkerName,
+} from "../../../src/features/payments/worker.ts";
+import { systemActor } from "../../../src/kernel/actor.ts";
+import { minute, second } from "../../../src/kernel/clock.ts";
+import type { Id } from "../../../src/kernel/id.ts";
+import { networkState } from "../../../src/platform/chain/state/network-state.ts";
+import { alarmTable, openAlarms } from "../../../src/platform/chain/state/provider-store.ts";
+import type { Worker } from "../../../src/platform/jobs/background.ts";
+import { createLeases } from "../../../src/platform/jobs/leases.ts";
+import { anyStore, testContext } from "../../support/store/stores.ts";
+import { openCounter, type Counter, type Json, type Merchant } from "./ledger/counter.ts";
+import { openPool, type PooledNetwork } from "./watcher/pooled-network.ts";
 
-interface Given {
-  /** The fencing token of the lease; null if another process holds it. */
-  token?: number | null;
-  isStopped?: boolean;
-  /** The step that leaves work after one run. */
-  more?: "chain" | "claims" | "refunds" | "status" | null;
-  expired?: number;
-  isReached?: boolean;
-}
-
-/** The worker of one network, and what it does in order. */
-function openWorker(isMonitored = true) {
-  const given: Required<Given> = {
-    token: 1,
-    isStopped: false,
-    more: null,
-    expired: 0,
-    isReached: true,
-  };
-  const did: string[] = [];
-  const step = (name: string, isMore = false) => {
-    did.push(name);
-    return Promise.resolve(isMore);
-  };
-  const network = { id: "base", pollMs: 2_000 };
-  const examiner = (id: string, name: "claims" | "refunds") => ({
-    network: { id },
-    examine: () => step(`${name} on ${id}`, given.more === name),
-  });
-  const monitor = {
-    resume: () => step("resume"),
-    recordStatus: () => step("status", given.more === "status"),
-  };
-  const abort = new AbortController();
-  const [worker] = makeWatchWorkers({
-    db: { findOne: () => Promise.resolve(given.isReached ? { tipHeight: 9 } : null) },
-    clock: { now: () => 5 },
-    leases: {
-      acquire: (name: string, milliseconds: number) => {
-        expect([name, milliseconds]).to.deep.equal(["watch base", 20 * second]);
-        return Promise.resolve(given.token === null ? null : { token: given.token });
-      },
-    },
-    watchers: [
-      {
-        network,
-        resume() {
-          did.push("begin");
-        },
-        look() {
-          if (given.isStopped) abort.abort();
-          return step("look", given.more === "chain");
-        },
-      },
-    ],
-    examiners: [
-      examiner("base", "claims"),
-      examiner("tron", "claims"),
-      examiner("base", "refunds"),
-    ],
-    monitors: new Map(isMonitored ? [["base", monitor]] : []),
-    invoices: {
-      sweepDeadlines: () => {
-        did.push("sweep");
-        return Promise.resolve(given.expired);
-      },
-    },
-  } as never);
-  return async (changes: Given = {}) => {
-    Object.assign(given, { isStopped: false, more: null, expired: 0, isReached: true }, changes);
-    did.length = 0;
-    return [await worker?.run(abort.signal), ...did];
-  };
-}
-
-const whole = ["look", "sweep", "claims on base", "refunds on base", "status"];
-
-describe("The worker of a network", () => {
-  it("reads the chain, then ends what is due, and loads the stored state with each new lease", async () => {
-    const run = openWorker();
-    expect(await run()).to.deep.equal([false, "resume", ...whole]);
-    expect(await run()).to.deep.equal([false, ...whole]);
-    expect(await run({ token: null })).to.deep.equal([false]);
-    expect(await run({ token: 1 })).to.deep.equal([false, ...whole]);
-    expect(await run({ token: 2 })).to.deep.equal([false, "resume", ...whole]);
-    // Another process has had the lease meanwhile.
-    expect(await run({ token: 4 })).to.deep.equal([false, "begin", "resume", ...whole]);
-    // A backup with older leases was restored.
-    expect(await run({ token: 3 })).to.deep.equal([false, "begin", "resume", ...whole]);
-    expect(await openWorker(false)()).to.deep.equal([false, ...whole.slice(0, -1)]);
-  });
-
-  it("is due at once if any of its steps leaves work", async () => {
-    const run = openWorker();
-    await run();
-    for (const more of ["chain", "claims", "refunds", "status"] as const) {
-      expect(await run({ more }), more).to.deep.equal([true, ...whole]);
+describe("The last lease of a process on a network", () => {
+  it("lasts, has only ended, or was taken by another process or before a backup was restored", () => {
+    for (const [before, token, fate] of [
+      [undefined, 7, "ended"],
+      [7, 7, "lasts"],
+      [7, 8, "ended"],
+      [7, 9, "taken"],
+      [7, 6, "taken"],
+    ] as const) {
+      expect(fateOf(before, token), `${String(before)}, then ${String(token)}`).to.equal(fate);
     }
-    expect(await run({ expired: 1 })).to.deep.equal([true, ...whole]);
-    expect(await run({ expired: 0 })).to.deep.equal([false, ...whole]);
+  });
+});
+
+anyStore("The worker of the sandbox", (store) => {
+  let counter: Counter;
+  let merchant: Merchant;
+  let workers: readonly Worker[];
+
+  before(async function () {
+    this.timeout(120_000);
+    // Nobody answers for Ethereum, so that it is never reached.
+    counter = await openCounter(store, {
+      TILL_NETWORKS: "sandbox,ethereum",
+      TILL_SANDBOX_MIXED: "1",
+      TILL_ETHEREUM_RPC_URLS: "http://127.0.0.1:1",
+    });
+    merchant = await counter.merchant();
+    await counter.wallet(merchant);
+    const { app } = counter.app;
+    workers = makeWatchWorkers({ ...app, invoices: app.settlement });
+  });
+  after(() => counter.stop());
+
+  function run(network = "sandbox", signal = new AbortController().signal): Promise<boolean> {
+    const worker = workers.find(({ name }) => name === watchWorkerName(network));
+    if (worker === undefined) throw new Error(`${network} has no worker`);
+    return worker.run(signal);
+  }
+  const mine = () => counter.app.app.sandbox?.mine(testContext, 1);
+  const tip = async () => (await networkState(counter.app.app.db, "sandbox"))?.tipHeight ?? 0;
+
+  it("reads it under a lease of 20 seconds, and loads the stored alarms with each new lease", async () => {
+    const { clock } = counter.app;
+    const { db, ids } = counter.app.app;
+    const another = createLeases({ db, clock, ids, actor: systemActor("another process") });
+    const taken = () => another.acquire(watchWorkerName("sandbox"), 20 * second);
+    const alarms = async () => (await openAlarms(db, "sandbox")).map(({ kind }) => kind);
+    /** Stores an alarm as another process does. It ends when a process that has loaded it reads the network. */
+    const raise = () =>
+      db.write(testContext, (tx) =>
+        tx.upsertMany(alarmTable, [
+          {
+            network: "sandbox",
+            kind: "network_not_read",
+            subject: "sandbox",
+            message: "the network cannot be read",
+            raisedAt: clock.now(),
+            endedAt: null,
+          },
+        ]),
+      );
+    await run();
+    const first = await tip();
+    clock.advance(19 * second);
+    expect(await taken()).to.equal(null);
+    clock.advance(second);
+    expect(await taken()).not.to.equal(null);
+    await mine();
+    expect(await run()).to.equal(false);
+    expect(await tip()).to.equal(first);
+    await raise();
+    await another.releaseAll();
+    await run();
+    expect(await tip()).to.equal(first + 1);
+    expect(await alarms()).to.deep.equal([]);
+    await raise();
+    await run();
+    expect(await alarms()).to.deep.equal(["network_not_read"]);
+    clock.advance(21 * second);
+    await run();
+    expect(await alarms()).to.deep.equal([]);
   });
 
-  it("expires nothing before the network was reached, and begins nothing once it is stopped", async () => {
-    const run = openWorker();
-    await run();
-    const unreached = whole.filter((step) => step !== "sweep");
-    expect(await run({ isReached: false, expired: 1 })).to.deep.equal([false, ...unreached]);
-    expect(await run({ isStopped: true, more: "chain" })).to.deep.equal([false, "look"]);
+  it("ends what is due once it has read the chain, unless the program stops", async () => {
+    const invoice = await counter.issue(merchant, { expiresInSeconds: 300 });
+    const status = async () =>
+      (await counter.get(merchant, `/invoices/${String(invoice["id"])}`))["status"];
+    counter.app.clock.advance(301 * second);
+    const first = await tip();
+    await mine();
+    expect(await run("sandbox", AbortSignal.abort())).to.equal(false);
+    expect([await tip(), await status()]).to.deep.equal([first + 1, "open"]);
+    expect(await run()).to.equal(true);
+    expect(await status()).to.equal("expired");
+    expect(await run()).to.equal(false);
+  });
+
+  it("is due again while more submitted transactions of this network wait than are examined at once", async () => {
+    const { db, ids } = counter.app.app;
+    const invoice: Json = await counter.issue(merchant);
+    const at = counter.app.clock.now();
+    const claim = (place: number, network: string): ClaimRow => ({
+      id: ids.next("claim", at),
+      organizationId: merchant.organizationId as Id<"organization">,
+      invoiceId: invoice["id"] as Id<"invoice">,
+      network,
+      transactionHash: String(place).padStart(64, "0"),
+      state: "waiting",
+      reason: null,
+      attempts: 0,
+      nextAt: at,
+      createdAt: at,
+      closedAt: null,
+    });
+    const waiting = Array.from({ length: 20 }, (_, place) => claim(place, "sandbox"));
+    const elsewhere = claim(20, "ethereum");
+    await db.write(testContext, (tx) => tx.insertMany(paymentClaims, [...waiting, elsewhere]));
+    const stored = (network: string) =>
+      db.find(paymentClaims, "WHERE network = $1 ORDER BY id", [network]);
+    expect(await run()).to.equal(true);
+    expect((await stored("sandbox")).map(({ attempts }) => attempts)).to.deep.equal(
+      waiting.map(() => 1),
+    );
+    expect(await run()).to.equal(false);
+    expect(await stored("ethereum")).to.deep.equal([elsewhere]);
+    // The examiner of that network moves it to the one on which the invoice has a hold.
+    await counter.examine();
+    expect(await stored("ethereum")).to.deep.equal([]);
+  });
+
+  it("has nothing to end on a network that was never reached", async () => {
+    expect(await run("ethereum")).to.equal(false);
+    expect(await networkState(counter.app.app.db, "ethereum")).to.equal(null);
+  });
+});
+
+anyStore("The worker of a network with one node", (store) => {
+  let till: PooledNetwork;
+  afterEach(() => till.stop());
+
+  it("goes on at once until all blocks are read, and those read again that are due", async () => {
+    till = await openPool(await store.open(), { nodes: 1, maxLogRange: 10 });
+    till.pass(35);
+    await till.look();
+    expect(await till.state()).to.include({ tipHeight: till.chain.height(), cursorHeight: 85 });
+    till.advance(2 * minute);
+    await till.look();
+    const { readings } = await till.service.audit("ethereum", {});
+    expect(readings.map(({ from, to, timesRead }) => [from, to, timesRead])).to.deep.equal([
+      [51, 85, 2],
+    ]);
+  });
+
+  it("believes a replaced final block after 30 seconds, which begin again once another process had the lease", async () => {
+    till = await openPool(await store.open(), { nodes: 1 });
+    await till.mine(30);
+    const { cursorHash } = await till.state();
+    till.chain.reorg(15);
+    await till.look();
+    till.advance(15 * second);
+    await till.db.write(testContext, (tx) =>
+      tx.run("UPDATE leases SET holder = 'prc_another', token = token + 1, until = 0"),
+    );
+    await till.look();
+    till.advance(15 * second);
+    await till.look();
+    expect(await till.state()).to.include({ cursorHash });
+    // The lease only ends meanwhile, which changes nothing.
+    till.advance(25 * second);
+    await till.look();
+    const after = await till.state();
+    expect(after.cursorHash).to.equal(till.chain.block(after.cursorHeight).hash);
+    expect(after.cursorHash).not.to.equal(cursorHash);
   });
 });
