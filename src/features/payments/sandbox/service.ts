@@ -23,6 +23,7 @@ import type { Database, WriteContext } from "../../../platform/database/index.ts
 import { heldLeases } from "../../../platform/jobs/leases.ts";
 import { endTime, issuedInvoice, type InvoiceRow } from "../../invoices/index.ts";
 import { paymentsOfInvoice } from "../ledger/store.ts";
+import type { PaymentRow } from "../table.ts";
 import { watchWorkerName } from "../worker.ts";
 
 /** The token and amount with which to pay an invoice on the sandbox. */
@@ -264,10 +265,16 @@ async function reorganize(
 async function newestPaymentOf(deps: Deps, invoiceId: Id<"invoice">): Promise<ReorganizationStart> {
   const { to } = receiverOf(deps, await invoiceOf(deps, invoiceId));
   const recorded = await paymentsOfInvoice(deps.db, invoiceId);
-  const paying = recorded.filter(
-    ({ network, status }) => network === deps.network.id && status !== "rejected",
-  );
-  if (paying.length === 0) return { to };
+  return newestOf(recorded, deps.network) ?? { to };
+}
+
+/** Returns where the newest of some payments on a network is; null if all were rejected or none is there. */
+export function newestOf(
+  recorded: readonly Pick<PaymentRow, "network" | "status" | "blockHeight" | "transactionHash">[],
+  { id }: Pick<Network, "id">,
+): ReorganizationStart | null {
+  const paying = recorded.filter(({ network, status }) => network === id && status !== "rejected");
+  if (paying.length === 0) return null;
   const heights = paying
     .filter(({ status }) => status !== "reverted")
     .map(({ blockHeight }) => blockHeight);
@@ -333,7 +340,8 @@ function billOf(invoice: InvoiceRow): SandboxBill {
   return { invoiceId: id, token, tokenDecimals, remaining };
 }
 
-function paymentsOf(
+/** Returns the payments with which an invoice is paid in a way. `dust` is the token's minimum. */
+export function paymentsOf(
   scenario: SandboxScenario,
   { remaining: whole, tokenDecimals }: SandboxBill,
   dust: bigint,

@@ -1,19 +1,25 @@
 import { setTimeout } from "node:timers/promises";
 import { expect } from "chai";
-import type { InvoiceRow } from "../../../../src/features/invoices/index.ts";
 import { makeSandboxService } from "../../../../src/features/payments/index.ts";
-import type { SandboxScenario } from "../../../../src/features/payments/sandbox/service.ts";
-import { payments, type PaymentRow } from "../../../../src/features/payments/table.ts";
+import type { PaymentStatus } from "../../../../src/features/payments/payment-status.ts";
+import {
+  newestOf,
+  paymentsOf,
+  type SandboxScenario,
+} from "../../../../src/features/payments/sandbox/service.ts";
 import { watchWorkerName } from "../../../../src/features/payments/worker.ts";
 import { minute, systemClock } from "../../../../src/kernel/clock.ts";
 import { systemActor } from "../../../../src/kernel/actor.ts";
-import { createIds } from "../../../../src/kernel/id.ts";
+import { createIds, type Id } from "../../../../src/kernel/id.ts";
 import { createState, stateTable } from "../../../../src/platform/chain/state/network-state.ts";
 import { writeProviders } from "../../../../src/platform/chain/state/provider-store.ts";
 import type { Database } from "../../../../src/platform/database/index.ts";
 import { createLeases } from "../../../../src/platform/jobs/leases.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
-import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { expectStatus } from "../../../support/app.ts";
+import { xpubOf } from "../../../support/merchants.ts";
+import { anyStore, eachStore, testContext } from "../../../support/store/stores.ts";
+import { openCounter, type Counter, type Merchant } from "../ledger/counter.ts";
 
 const network = "sandbox";
 const tip = { height: 100, hash: "aa".repeat(32) };
@@ -113,141 +119,116 @@ eachStore("a command of the sandbox", (store) => {
   });
 });
 
-describe("The sandbox", () => {
-  interface Given {
-    readonly invoice?: Partial<InvoiceRow>;
-    readonly recorded?: readonly Partial<PaymentRow>[];
-    readonly dust?: bigint;
-    /** The time of the block that includes a payment; null if blocks are made on command only. */
-    readonly dueAt?: number | null;
-  }
+anyStore("The sandbox", (store) => {
+  let counter: Counter;
+  let merchant: Merchant;
+  before(async function () {
+    this.timeout(120_000);
+    counter = await openCounter(store);
+    merchant = await counter.merchant();
+    const wallet = { label: "Key", network, xpub: xpubOf(70) };
+    await expectStatus(counter.post(merchant, "/wallets", wallet), 201);
+  });
+  after(() => counter.stop());
 
-  /** Opens the service for an invoice of which 13 are open and 30 were asked for, at the time 1,000. */
-  function open({ invoice = {}, recorded = [], dust = 100n, dueAt = null }: Given = {}) {
-    const sent: unknown[] = [];
-    const starts: unknown[] = [];
-    const woken: string[] = [];
-    let verb = "";
-    const asked = {
-      id: "inv_1",
-      network,
-      walletAddress: "shop",
-      tokenSymbol: "USDT",
-      tokenDecimals: 2,
-      remainingAmount: 13n,
-      payableAmount: 30n,
-      ...invoice,
-    };
-    const service = makeSandboxService({
-      clock: { now: () => 1_000 },
-      wake: () => woken.push(verb),
-      network: {
-        id: network,
-        kind: { parseAddress: (text: string) => ({ ok: text !== "?", address: text, fault: "f" }) },
-        tokens: [{ symbol: "USDT", decimals: 2, dust }],
-      },
-      sandbox: {
-        pay(_tx: unknown, { amount, failed, fakeToken, lie }: Readonly<Record<string, unknown>>) {
-          const kind = failed === true ? "failed" : fakeToken === true ? "fake" : "";
-          sent.push([amount, kind, lie === true]);
-          return Promise.resolve({ dueAt });
-        },
-        payTogether: () => Promise.resolve({}),
-        mine: () => Promise.resolve({}),
-        disturb: () => Promise.resolve(0),
-        heal: () => Promise.resolve(0),
-        reorganize: (_tx: unknown, start: unknown) => Promise.resolve(void starts.push(start)),
-      },
-      db: {
-        findOne: () => Promise.resolve(asked),
-        find: (table: unknown) => Promise.resolve(table === payments ? recorded : []),
-        async write(_context: unknown, change: (tx: unknown) => Promise<unknown>) {
-          const acts: (() => void)[] = [];
-          const lock = () => Promise.resolve([]);
-          const done = await change({ lock, afterCommit: (act: () => void) => acts.push(act) });
-          for (const act of acts) act();
-          return done;
-        },
-      },
-    } as never);
-    return {
-      service,
-      sent,
-      starts,
-      woken,
-      name: (name: string) => {
-        verb = name;
-      },
-    };
+  function service() {
+    const { sandbox } = counter.app.app;
+    if (sandbox === null) throw new Error("the sandbox is off");
+    return sandbox;
   }
+  /** Issues an invoice of 25.00 USDT with an address of its own. */
+  const issue = async () => (await counter.issue(merchant))["id"] as Id<"invoice">;
+  const hasWoken = () => counter.woken().includes(watchWorkerName(network));
 
   it("wakes the watcher after each command that changes the chain", async () => {
-    const { service, woken, name } = open();
-    const transfer = { from: "a", to: "b", token: "USDT", amount: "1.00" };
+    const invoiceId = await issue();
+    const [from, to] = [`0x${"a".repeat(40)}`, `0x${"b".repeat(40)}`];
+    const transfer = { from, to, token: "USDT", amount: "1.00" };
     const commands: Readonly<Record<string, () => Promise<unknown>>> = {
-      send: () => service.send(testContext, transfer),
-      batch: () => service.payTogether(testContext, "inv_1", [1n]),
-      part: () => service.play(testContext, "inv_1", "part"),
-      stall: () => service.disturb(testContext, "stall", 1),
-      heal: () => service.heal(testContext),
-      mine: () => service.mine(testContext, 1),
-      reorg: () => service.reorganize(testContext, 1, { drop: true }),
-      expire: () => service.expire(testContext, "inv_1"),
+      send: () => service().send(testContext, transfer),
+      batch: () => service().payTogether(testContext, invoiceId, [1n]),
+      part: () => service().play(testContext, invoiceId, "part"),
+      stall: () => service().disturb(testContext, "stall", 1),
+      heal: () => service().heal(testContext),
+      mine: () => service().mine(testContext, 1),
+      reorg: () => service().reorganize(testContext, 1, { drop: true }),
+      expire: () => service().expire(testContext, invoiceId),
     };
-    for (const [verb, run] of Object.entries(commands)) {
-      name(verb);
+    for (const [name, run] of Object.entries(commands)) {
+      counter.woken();
       await run();
+      expect(hasWoken(), name).to.equal(true);
     }
-    expect(woken).to.deep.equal(Object.keys(commands));
-    const wrong = service.send(testContext, { ...transfer, to: "?" });
-    expect(await wrong.catch((error: unknown) => (error as { code: string }).code)).to.equal(
+    const wrong = service().send(testContext, { ...transfer, to: "?" });
+    expect(await wrong.catch((error: unknown) => error)).to.have.property(
+      "code",
       "invalid_request",
     );
   });
 
   it("wakes the watcher when the block with a payment is due", async () => {
-    for (const [dueAt, isWoken] of [
-      [null, true],
-      [61_000, false],
+    const invoiceId = await issue();
+    for (const [blockMs, isWoken] of [
+      [60_000, false],
+      [0, true],
     ] as const) {
-      const { service, woken } = open({ dueAt });
-      await service.pay(testContext, "inv_1", 5n);
+      await service().open(testContext, blockMs);
+      counter.woken();
+      await service().pay(testContext, invoiceId, 5n);
       await setTimeout(50);
-      expect(woken, String(dueAt)).to.have.length(isWoken ? 1 : 0);
+      expect(hasWoken(), `blocks of ${String(blockMs)} ms`).to.equal(isWoken);
     }
   });
 
-  it("plays each way to pay with its amounts, in the token's smallest unit", async () => {
-    const played = async (scenario: SandboxScenario, given: Given = {}) => {
-      const { service, sent } = open(given);
-      await service.play(testContext, "inv_1", scenario);
-      return sent;
-    };
-    expect(await played("part")).to.deep.equal([[7n, "", false]]);
-    expect(await played("over")).to.deep.equal([[113n, "", false]]);
-    expect(await played("double")).to.deep.equal(Array(2).fill([13n, "", false]));
-    expect(await played("fail")).to.deep.equal([[13n, "failed", false]]);
-    expect(await played("fake")).to.deep.equal([[13n, "fake", false]]);
-    expect(await played("zero")).to.deep.equal([[0n, "", false]]);
-    expect(await played("lie")).to.deep.equal([[13n, "", true]]);
-    const dusts = [100n, 2n, 1n, 0n].map((dust) => played("dust", { dust }));
-    const amounts = (await Promise.all(dusts)).map(([first]) => (first as unknown[])[0]);
-    expect(amounts).to.deep.equal([99n, 1n, 1n, 1n]);
-    // A paid invoice is paid once more.
-    expect(await played("double", { invoice: { remainingAmount: 0n } })).to.deep.equal(
-      Array(2).fill([30n, "", false]),
-    );
+  it("has a bill for the rest of an invoice, and for the whole price once that is paid", async () => {
+    const invoiceId = await issue();
+    const bill = async () => (await service().bill(invoiceId)).remaining;
+    expect(await bill()).to.equal(25_000_000n);
+    await service().play(testContext, invoiceId, "part");
+    await counter.mine();
+    expect(await bill()).to.equal(12_500_000n);
+    await service().pay(testContext, invoiceId, 12_500_000n);
+    await counter.mine();
+    expect(await bill()).to.equal(25_000_000n);
   });
 
-  it("replaces blocks from the newest payment of an invoice on that is on this chain and was not rejected", async () => {
-    const start = async (...recorded: Partial<PaymentRow>[]) => {
-      const { service, starts } = open({ recorded });
-      await service.reorganize(testContext, "inv_1", { drop: true });
-      return starts[0];
-    };
-    const payment = (name: string, blockHeight: number, status: PaymentRow["status"]) => ({
+  it("replaces the block with a transfer to an invoice's address that nobody has read yet", async () => {
+    const invoiceId = await issue();
+    const { transactionHash } = await service().pay(testContext, invoiceId, 25_000_000n);
+    await service().mine(testContext, 2);
+    const replaced = await service().reorganize(testContext, invoiceId, { drop: true });
+    expect(replaced.transactions).to.include(transactionHash);
+  });
+});
+
+describe("The ways to pay on the sandbox", () => {
+  it("have their amounts in the token's smallest unit", () => {
+    const bill = { invoiceId: "inv_1", token: "USDT", tokenDecimals: 2, remaining: 13n } as const;
+    const played = (scenario: SandboxScenario, dust = 100n) => paymentsOf(scenario, bill, dust);
+    expect(played("part")).to.deep.equal([{ amount: 7n }]);
+    expect(played("over")).to.deep.equal([{ amount: 113n }]);
+    expect(played("double")).to.deep.equal([{ amount: 13n }, { amount: 13n }]);
+    expect(played("late")).to.deep.equal([{ amount: 13n }]);
+    expect(played("fail")).to.deep.equal([{ amount: 13n, failed: true }]);
+    expect(played("fake")).to.deep.equal([{ amount: 13n, fakeToken: true }]);
+    expect(played("zero")).to.deep.equal([{ amount: 0n }]);
+    expect(played("lie")).to.deep.equal([{ amount: 13n, lie: true }]);
+    for (const [dust, amount] of [
+      [100n, 99n],
+      [2n, 1n],
+      [1n, 1n],
+      [0n, 1n],
+    ] as const) {
+      expect(played("dust", dust)).to.deep.equal([{ amount }]);
+    }
+  });
+});
+
+describe("The newest payment of an invoice on the sandbox", () => {
+  it("is the newest one on this chain that was not rejected", () => {
+    const payment = (transactionHash: string, blockHeight: number, status: PaymentStatus) => ({
       network,
-      transactionHash: name,
+      transactionHash,
       blockHeight,
       status,
     });
@@ -259,11 +240,13 @@ describe("The sandbox", () => {
       payment("e", 7, "confirming"),
       payment("f", 6, "review"),
     ];
-    expect(await start(elsewhere, rejected, reverted, ...counted)).to.deep.equal({
+    const newest = (...recorded: Parameters<typeof newestOf>[0]) =>
+      newestOf(recorded, { id: network });
+    expect(newest(elsewhere, rejected, reverted, ...counted)).to.deep.equal({
       transactions: ["d", "a", "e", "f"],
       newestHeight: 7,
     });
-    expect(await start(reverted)).to.deep.equal({ transactions: ["d"], newestHeight: null });
-    expect(await start(rejected, elsewhere)).to.deep.equal({ to: "shop" });
+    expect(newest(reverted)).to.deep.equal({ transactions: ["d"], newestHeight: null });
+    expect(newest(rejected, elsewhere)).to.equal(null);
   });
 });
