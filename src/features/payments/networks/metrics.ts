@@ -7,7 +7,7 @@ import type { Labels, MetricGroup, Reading } from "../../../platform/metrics/met
 import { ageOf, counter, gauge } from "../../../platform/metrics/read-metrics.ts";
 
 /** Metrics of the networks from the store, the same on every server. */
-export function networkMetrics({ db, clock }: ModuleParts): MetricGroup {
+export function networkMetrics({ db, clock }: Pick<ModuleParts, "db" | "clock">): MetricGroup {
   return {
     metrics: [
       gauge("till_network_tip_height", "Height of the newest block that was read.", "network"),

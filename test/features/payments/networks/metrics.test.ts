@@ -4,19 +4,39 @@ import {
   providerMetrics,
 } from "../../../../src/features/payments/networks/metrics.ts";
 import { second } from "../../../../src/kernel/clock.ts";
-import { alarmTable, providerTable } from "../../../../src/platform/chain/state/provider-store.ts";
+import type { Alarm } from "../../../../src/platform/chain/state/alarms.ts";
+import { createState } from "../../../../src/platform/chain/state/network-state.ts";
+import type { ProviderHealth } from "../../../../src/platform/chain/state/provider-health.ts";
+import {
+  writeAlarms,
+  writeProviders,
+} from "../../../../src/platform/chain/state/provider-store.ts";
+import type { Database } from "../../../../src/platform/database/index.ts";
+import { anyStore, testContext } from "../../../support/store/stores.ts";
 
-describe("The metrics of networks", () => {
+anyStore("The metrics of networks", (store) => {
+  let db: Database;
+  before(async () => {
+    db = await store.open();
+  });
+
   it("have the blocks and the seconds by which each is behind", async () => {
-    const state = { network: "base", scannedAt: 8 * second, tipTime: 6 * second };
-    const states = [
-      { ...state, tipHeight: 100, headHeight: 103 },
-      { ...state, network: "tron", tipHeight: 50, headHeight: 49 },
-    ];
-    const metrics = networkMetrics({
-      clock: { now: () => 10 * second },
-      db: { find: () => Promise.resolve(states) },
-    } as never);
+    const state = {
+      chainId: 1,
+      cursorHeight: 40,
+      cursorHash: "h40",
+      cursorTime: 0,
+      tipHash: "h",
+      tipTime: 6 * second,
+      scannedAt: 8 * second,
+      disabledTokens: [],
+      version: 1,
+    };
+    await db.write(testContext, async (tx) => {
+      await createState(tx, { ...state, network: "base", tipHeight: 100, headHeight: 103 });
+      await createState(tx, { ...state, network: "tron", tipHeight: 50, headHeight: 49 });
+    });
+    const metrics = networkMetrics({ clock: { now: () => 10 * second }, db });
     const of = (base: number, tron: number) => [
       { labels: { network: "base" }, value: base },
       { labels: { network: "tron" }, value: tron },
@@ -29,33 +49,43 @@ describe("The metrics of networks", () => {
       till_network_silence_seconds: of(2, 2),
     });
   });
-});
 
-describe("The metrics of providers", () => {
-  it("have what is known of each, and the number of open alarms of each kind", async () => {
-    const providers = [
-      { provider: "one", condition: "ok", lagBlocks: 2, latencyMs: 250 },
-      { provider: "two", condition: "waiting", lagBlocks: null, latencyMs: null },
-    ].map((health) => ({ network: "base", health }));
-    const alarms = ["payment_held", "payment_held", "token_disabled"].map((kind) => ({
-      network: "base",
-      kind,
-    }));
-    const metrics = providerMetrics({
-      db: {
-        find: (table: unknown) =>
-          Promise.resolve(table === providerTable ? providers : table === alarmTable ? alarms : []),
-      } as never,
-      pools: new Map(),
+  it("have the health of each provider, and the number of open alarms of each kind", async () => {
+    const one: ProviderHealth = {
+      place: 0,
+      provider: "one",
+      condition: "ok",
+      isInUse: true,
+      latencyMs: 250,
+      tipHeight: 100,
+      lagBlocks: 2,
+      errorPercent: 0,
+      requestsToday: 0,
+      budgetDay: 0,
+      requestsPerDay: null,
+      lastError: null,
+      retryAt: null,
+      answeredAt: null,
+    };
+    const away = { condition: "waiting", lagBlocks: null, latencyMs: null } as const;
+    const alarm = (kind: Alarm["kind"], subject: string, endedAt: number | null = null): Alarm => {
+      return { kind, subject, message: "a message", raisedAt: 1, endedAt };
+    };
+    await db.write(testContext, async (tx) => {
+      await writeProviders(tx, "base", [one, { ...one, place: 1, provider: "two", ...away }], 1);
+      const held = [alarm("payment_held", "pay_1"), alarm("payment_held", "pay_2")];
+      const others = [alarm("token_disabled", "USDT"), alarm("token_disabled", "USDC", 2)];
+      await writeAlarms(tx, "base", [...held, ...others], 2);
     });
-    const one = { network: "base", provider: "one" };
+    const metrics = providerMetrics({ db, pools: new Map() });
+    const labels = { network: "base", provider: "one" };
     expect(await metrics.read()).to.deep.equal({
       till_provider_usable: [
-        { labels: one, value: 1 },
-        { labels: { ...one, provider: "two" }, value: 0 },
+        { labels, value: 1 },
+        { labels: { ...labels, provider: "two" }, value: 0 },
       ],
-      till_provider_lag_blocks: [{ labels: one, value: 2 }],
-      till_provider_latency_seconds: [{ labels: one, value: 0.25 }],
+      till_provider_lag_blocks: [{ labels, value: 2 }],
+      till_provider_latency_seconds: [{ labels, value: 0.25 }],
       till_provider_requests_total: [],
       till_provider_errors_total: [],
       till_chain_alarms: [

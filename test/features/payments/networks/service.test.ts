@@ -1,18 +1,26 @@
 import { expect } from "chai";
 import { providerMetrics } from "../../../../src/features/payments/networks/metrics.ts";
 import { makeChainService } from "../../../../src/features/payments/networks/service.ts";
+import { watchWorkerName } from "../../../../src/features/payments/worker.ts";
+import { systemActor } from "../../../../src/kernel/actor.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import { stateTable } from "../../../../src/platform/chain/state/network-state.ts";
+import { createIds } from "../../../../src/kernel/id.ts";
+import type { Alarm, AlarmKind } from "../../../../src/platform/chain/state/alarms.ts";
+import { createState } from "../../../../src/platform/chain/state/network-state.ts";
+import type { ProviderHealth } from "../../../../src/platform/chain/state/provider-health.ts";
 import {
-  alarmTable,
-  providerTable,
   storedProviders,
+  writeAlarms,
   writeProviders,
 } from "../../../../src/platform/chain/state/provider-store.ts";
-import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ranges.ts";
 import { readingTable } from "../../../../src/platform/chain/state/readings.ts";
+import type { Database } from "../../../../src/platform/database/index.ts";
+import { createLeases } from "../../../../src/platform/jobs/leases.ts";
+import { createJournal } from "../../../../src/platform/journal/index.ts";
+import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
-import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
+import { testNetworks } from "../../../support/merchants.ts";
+import { anyStore, eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openPool, type PooledNetwork } from "../watcher/pooled-network.ts";
 import { addressOf } from "../watcher/scripted-chain.ts";
 import { token, standInInvoices } from "../watcher/watched-network.ts";
@@ -187,63 +195,90 @@ eachStore("The chain service", (store) => {
   });
 });
 
-describe("The state of networks, as operators see it", () => {
+anyStore("The state of networks, as operators see it", (store) => {
   const now = 1_000 * second;
+  let db: Database;
 
-  interface Given {
-    readonly readings?: readonly ReadingRow[];
-    /** The heights that the providers of `base` report when they are asked. */
-    readonly heights?: readonly (number | null)[];
-    readonly probed?: readonly { readonly kind: string; readonly subject: string }[];
-  }
+  before(async () => {
+    db = await store.open();
+    const reading = (fromHeight: number, toHeight: number, ...providers: readonly string[]) => ({
+      fromHeight,
+      parentHash: `h${String(fromHeight - 1)}`,
+      toHeight,
+      toHash: `h${String(toHeight)}`,
+      readings: providers.map((provider) => ({ provider, at: 1 })),
+      openedAt: 1,
+    });
+    const ids = createIds(systemRandom);
+    const leases = createLeases({ db, clock: { now: () => now }, ids, actor: systemActor("test") });
+    await leases.acquire(watchWorkerName("base"), minute);
+    await db.write(testContext, async (tx) => {
+      for (const network of ["base", "polygon", "arbitrum"]) {
+        await createState(tx, { ...read, network, tipTime: now - 5 * second });
+      }
+      await writeProviders(tx, "base", [health("b")], 7);
+      await writeProviders(tx, "tron", [health("t")], 8);
+      const ended = { ...alarm("payment_held", "3"), endedAt: now };
+      const open = [alarm("payment_held", "1"), alarm("token_disabled", "9")];
+      await writeAlarms(tx, "base", [...open, ended], now);
+      await writeAlarms(tx, "tron", [alarm("payment_held", "2")], now);
+      await tx.insertMany(readingTable, [
+        { network: "base", ...reading(11, 20, "one", "two") },
+        { network: "base", ...reading(21, 95, "one") },
+        { network: "polygon", ...reading(11, 95, "one") },
+      ]);
+    });
+  });
 
-  /** Opens the networks base, which is read, and tron, which has no provider and was never reached. */
-  function open({ readings = [], heights = [], probed = [] }: Given = {}) {
-    const state = { network: "base", cursorHeight: 90, tipHeight: 100, headHeight: 103 };
-    const states = [{ ...state, tipTime: now - 5 * second }];
-    const health = (provider: string) => ({ provider, tipHeight: 90 });
-    const rows = new Map<unknown, readonly unknown[]>([
-      [stateTable, states],
-      [
-        providerTable,
-        [
-          { network: "base", health: health("b"), writtenAt: 7 },
-          { network: "tron", health: health("t"), writtenAt: 8 },
-        ],
-      ],
-      [
-        alarmTable,
-        [
-          { network: "base", kind: "payment_held", subject: "1" },
-          { network: "base", kind: "token_disabled", subject: "9" },
-          { network: "tron", kind: "payment_held", subject: "2" },
-        ],
-      ],
-      [readingTable, readings],
-    ]);
-    const networks = ["base", "tron"].map((id) => ({ id, title: id }));
+  const read = {
+    chainId: 1,
+    cursorHeight: 90,
+    cursorHash: "h90",
+    cursorTime: 0,
+    tipHeight: 100,
+    tipHash: "h100",
+    headHeight: 103,
+    scannedAt: now,
+    disabledTokens: [],
+    version: 1,
+  };
+  const health = (provider: string): ProviderHealth => ({
+    provider,
+    place: 0,
+    condition: "ok",
+    isInUse: true,
+    latencyMs: null,
+    tipHeight: 90,
+    lagBlocks: null,
+    errorPercent: 0,
+    requestsToday: 0,
+    budgetDay: 0,
+    requestsPerDay: null,
+    lastError: null,
+    retryAt: null,
+    answeredAt: null,
+  });
+  const alarm = (kind: AlarmKind, subject: string): Alarm => ({
+    kind,
+    subject,
+    message: "a message",
+    raisedAt: 1,
+    endedAt: null,
+  });
+
+  /** Opens the service of some networks, of which the pooled one can be asked now. */
+  function open(enabledIds: readonly string[], till?: PooledNetwork) {
+    const ids = createIds(systemRandom);
     const service = makeChainService({
+      db: till?.db ?? db,
       clock: { now: () => now },
-      enabled: new Map(networks.map((network) => [network.id, network])),
-      enabledIds: networks.map(({ id }) => id),
-      access: [
-        {
-          network: "base",
-          alarms: { open: () => probed },
-          pool: {
-            providers: [{ heads: () => Promise.resolve() }],
-            health: () => heights.map((tipHeight) => ({ provider: "asked", tipHeight })),
-          },
-        },
-      ],
-      db: {
-        // The only other rows that are read are leases.
-        find: (table: unknown) => Promise.resolve(rows.get(table) ?? [{ name: "watch base" }]),
-        findOne: () => Promise.resolve(states[0]),
-      },
-    } as never);
+      journal: createJournal({ ids, wake: () => undefined }),
+      enabled: testNetworks(...enabledIds),
+      enabledIds,
+      access: till === undefined ? [] : [{ ...till, network: till.network.id }],
+    });
     return {
-      audit: () => service.audit("base", {}),
+      audit: (network: string) => service.audit(network, {}),
       status: async (isLive: boolean) => {
         const statuses = await service.status({ isLive });
         return statuses.map(({ providers, alarms, ...status }) => ({
@@ -257,70 +292,70 @@ describe("The state of networks, as operators see it", () => {
     };
   }
 
-  const tron = {
-    network: "tron",
-    state: null,
-    isWatched: false,
-    headHeight: null,
-    lagMs: null,
-    providers: ["t"],
-    providersAt: 8,
-    alarms: ["payment_held 2"],
-  };
-  const base = {
-    network: "base",
-    state: "base",
-    isWatched: true,
-    headHeight: 103,
-    lagMs: 5 * second,
-    providers: ["b"],
-    providersAt: 7,
-    alarms: ["payment_held 1", "token_disabled 9"],
-  };
-
   it("is that of the store, each network's own", async () => {
-    expect(await open().status(false)).to.deep.equal([base, tron]);
+    for (const isLive of [false, true]) {
+      expect(await open(["base", "tron"]).status(isLive)).to.deep.equal([
+        {
+          network: "base",
+          state: "base",
+          isWatched: true,
+          headHeight: 103,
+          lagMs: 5 * second,
+          providers: ["b"],
+          providersAt: 7,
+          alarms: ["payment_held 1", "token_disabled 9"],
+        },
+        {
+          network: "tron",
+          state: null,
+          isWatched: false,
+          headHeight: null,
+          lagMs: null,
+          providers: ["t"],
+          providersAt: 8,
+          alarms: ["payment_held 2"],
+        },
+      ]);
+    }
   });
 
-  it("is that of the providers if these are asked, with the alarms that this finds", async () => {
-    const probed = [
-      { kind: "payment_held", subject: "1" },
-      { kind: "payment_held", subject: "9" },
-      { kind: "network_not_read", subject: "1" },
-    ];
-    const { status } = open({ heights: [110, null], probed });
-    expect(await status(true)).to.deep.equal([
-      {
-        ...base,
-        headHeight: 110,
-        providers: ["asked", "asked"],
+  it("is that of a network's providers if these are asked, with the alarms that are not stored yet", async () => {
+    const till = await openPool(await store.open(), { nodes: 1 });
+    try {
+      till.alarms.raise("final_transaction_moved", "1", "a message");
+      await till.mine(1);
+      till.alarms.raise("final_transaction_moved", "2", "a message");
+      till.alarms.raise("transfer_left_out", "1", "a message");
+      await till.db.write(testContext, (tx) => writeProviders(tx, "tron", [health("t")], 8));
+      till.chain.mine(3);
+      const { status } = open(["tron", "ethereum"], till);
+      const [other, stored] = await status(false);
+      expect(stored).to.deep.include({ headHeight: 61, alarms: ["final_transaction_moved 1"] });
+      expect(stored?.providersAt).not.to.equal(now);
+      const [unasked, live] = await status(true);
+      expect(live).to.deep.include({
+        headHeight: 64,
         providersAt: now,
-        alarms: [...base.alarms, "payment_held 9", "network_not_read 1"],
-      },
-      tron,
-    ]);
+        alarms: ["final_transaction_moved 1", "final_transaction_moved 2", "transfer_left_out 1"],
+      });
+      expect(other).to.deep.include({ providers: ["t"], providersAt: 8 });
+      expect(unasked).to.deep.equal(other);
+    } finally {
+      await till.stop();
+    }
   });
 
   it("has the blocks that two providers have read, up to the newest final one", async () => {
-    const reading = (fromHeight: number, toHeight: number, ...providers: readonly string[]) => ({
-      fromHeight,
-      parentHash: `h${String(fromHeight - 1)}`,
-      toHeight,
-      toHash: `h${String(toHeight)}`,
-      readings: providers.map((provider) => ({ provider, at: 1 })),
-      openedAt: 1,
-    });
-    const read = await open({
-      readings: [reading(11, 20, "one", "two"), reading(21, 95, "one")],
-    }).audit();
-    expect(read).to.deep.include({ from: 11, to: 100, gaps: [{ from: 96, to: 100 }] });
-    expect(read.readings.map(({ from, to }) => [from, to])).to.deep.equal([
+    const { audit } = open(["base", "polygon", "arbitrum"]);
+    const found = await audit("base");
+    expect(found).to.deep.include({ from: 11, to: 100, gaps: [{ from: 96, to: 100 }] });
+    expect(found.readings.map(({ from, to }) => [from, to])).to.deep.equal([
       [11, 20],
       [21, 90],
     ]);
-    expect(read.witnessedTo).to.equal(20);
-    expect((await open({ readings: [reading(11, 95, "one")] }).audit()).witnessedTo).to.equal(null);
-    const unread = await open().audit();
-    expect(unread).to.deep.include({ from: 91, gaps: [{ from: 91, to: 100 }], witnessedTo: null });
+    expect(found.witnessedTo).to.equal(20);
+    expect((await audit("polygon")).witnessedTo).to.equal(null);
+    const unread = { from: 91, gaps: [{ from: 91, to: 100 }], witnessedTo: null };
+    expect(await audit("arbitrum")).to.deep.include(unread);
   });
 });
