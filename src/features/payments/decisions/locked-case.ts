@@ -43,9 +43,7 @@ export async function lockCase(
   const state = await networkState(tx, named.network);
   assert(transfer !== null && state !== null, `the chain of ${paymentId} was never read`);
   const claiming = await paymentsOfTransfer(tx, transfer.id);
-  const affected = claiming.map(({ invoiceId }) => invoiceId);
-  if (alsoLocked !== undefined) affected.push(alsoLocked);
-  const invoiceIds = [...new Set(affected)].sort();
+  const invoiceIds = invoicesToLock(claiming, alsoLocked);
   const terms = await deps.invoices.lockTerms(tx, invoiceIds);
   const stored = await lockPayments(tx, invoiceIds);
   const payment = stored.find(({ id }) => id === paymentId);
@@ -54,4 +52,14 @@ export async function lockCase(
     ({ id, transferId }) => id !== paymentId && transferId === transfer.id,
   );
   return { payment, transfer, others, network, state, terms, stored };
+}
+
+/** Returns the invoices of payments and another one, each once, in the order in which every transaction locks them. */
+export function invoicesToLock(
+  claiming: readonly Pick<PaymentRow, "invoiceId">[],
+  alsoLocked?: Id<"invoice">,
+): Id<"invoice">[] {
+  const affected = claiming.map(({ invoiceId }) => invoiceId);
+  if (alsoLocked !== undefined) affected.push(alsoLocked);
+  return [...new Set(affected)].sort();
 }

@@ -1,143 +1,118 @@
-// Unit tests of what a decision about a payment stores, up to the payments themselves, with a store in memory.
+// The effects of a merchant's decision about a payment on its transfer, the transfer's other payments and its invoice.
 import { expect } from "chai";
-import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
-import { applyRuling } from "../../../../src/features/payments/decisions/apply-ruling.ts";
-import type {
-  DecisionRow,
-  PaymentRow,
-  TransferRow,
-} from "../../../../src/features/payments/table.ts";
-import { PaymentRefunded } from "../../../../src/features/payments/errors.ts";
-import { aQuote } from "../../../support/quotes.ts";
-import { testContext } from "../../../support/store/stores.ts";
+import { transfers } from "../../../../src/features/payments/table.ts";
+import { expectStatus } from "../../../support/app.ts";
+import { anyStore, testContext } from "../../../support/store/stores.ts";
+import { finalBlocks } from "../../refunds/desk.ts";
+import type { Json } from "../ledger/counter.ts";
+import { atSharedAddress } from "../shared-address.ts";
 
-const terms = {
-  askedAmount: 10n,
-  roundingSlack: 0n,
-  payableAmount: 10n,
-  dueAmount: 10n,
-  amount: 1_000n,
-  tolerance: { numerator: 0n, denominator: 1n },
-  quotes: [aQuote({ network: "one", payableAmount: 10n })],
-  managedBy: null,
-} as unknown as PayableTerms;
+anyStore("A decision about a payment", (store) => {
+  const shop = atSharedAddress(store);
 
-const payment = (place: number, changes: Partial<PaymentRow> = {}) =>
-  ({
-    id: `pay_${String(place)}`,
-    organizationId: "org_1",
-    invoiceId: "inv_1",
-    transferId: "trf_1",
-    network: "one",
-    token: "USDT",
-    amount: 10n,
-    status: "confirmed",
-    statusWhenBack: null,
-    refundRequested: 0n,
-    refunded: 0n,
-    blockHeight: place,
-    blockTime: place,
-    ...changes,
-  }) as PaymentRow;
+  const transfer = ({ id }: Json) => shop.counter.get(shop.merchant, `/transfers/${String(id)}`);
+  const payment = ({ id }: Json) => shop.counter.get(shop.merchant, `/payments/${String(id)}`);
+  const decide = (what: "accept" | "reject" | "reverse", { id }: Json) =>
+    shop.post(`/payments/${String(id)}/${what}`);
 
-type Ruling = Parameters<typeof applyRuling>[3];
+  /** Pays an amount that no rule matches. Returns its transfer. */
+  async function unmatched(amount: string, blocks = 3): Promise<Json> {
+    await shop.pay(amount, blocks);
+    const found = await shop.inboxed();
+    expect(found).to.include({ amount });
+    return found ?? {};
+  }
 
-/** Applies a ruling on the first payment. Returns what is stored, or the code of its refusal. */
-async function applied(
-  stored: readonly [PaymentRow, ...PaymentRow[]],
-  ruling: Ruling,
-  disposition: TransferRow["disposition"] = "unmatched",
-) {
-  const steps: unknown[] = [];
-  const end = new Error("the payments come next");
-  const tx = {
-    dialect: "sqlite",
-    context: testContext,
-    update: (_table: unknown, set: unknown) => Promise.resolve(void steps.push(set)),
-    run(sql: string) {
-      const words = /SET verification = '(\w+)'/.exec(sql);
-      steps.push(words?.[1]);
-      return Promise.resolve();
-    },
-    insertMany(_table: unknown, rows: readonly DecisionRow[]) {
-      steps.push(...rows.map(({ decision, paymentId }) => `${decision} ${String(paymentId)}`));
-      return Promise.resolve();
-    },
-    updateMany: () => Promise.reject(end),
-  };
-  const transfer = { id: "trf_1", amount: 10n, invoiceId: null, disposition, blockHash: "b" };
-  const [first] = stored;
-  const found = {
-    payment: first,
-    transfer,
-    stored,
-    others: stored.slice(1).filter(({ transferId }) => transferId === "trf_1"),
-    network: { id: "one" },
-    state: {},
-    terms: new Map(["inv_1", "inv_2"].map((id) => [id, terms])),
-  };
-  const deps = { ids: { next: (kind: string) => kind } };
-  await applyRuling(tx as never, deps as never, found as never, ruling, 1).catch(
-    (error: unknown) => {
-      if (error instanceof PaymentRefunded) steps.push(error.message);
-      else if (error !== end) throw error;
-    },
-  );
-  return steps;
-}
+  /** Allocates parts of a transfer to invoices. Returns their payments. */
+  async function allocated(found: Json, ...parts: readonly (readonly [Json, string])[]) {
+    const allocations = parts.map(([{ id }, amount]) => ({ invoiceId: id, amount }));
+    const path = `/transfers/${String(found["id"])}/allocate`;
+    const { body } = await expectStatus(shop.post(path, { allocations }), 200);
+    const payments = body["allocations"] as Json[];
+    return parts.map(([{ id }]): Json => {
+      const own = payments.find(({ invoiceId }) => invoiceId === id);
+      return { id: own?.["paymentId"] };
+    });
+  }
 
-const rejected = (row: PaymentRow): PaymentRow => ({ ...row, status: "rejected" });
+  /** Submits a transfer as the payer of an invoice. Returns the payment, which waits for the merchant. */
+  async function submitted(invoice: Json, found: Json): Promise<Json> {
+    const path = `/v1/checkout/${String(invoice["checkoutId"])}/transactions`;
+    const body = { transactionHash: String(found["transactionHash"]).slice(2) };
+    await expectStatus(shop.counter.app.request("POST", path, { body }), 202);
+    await shop.counter.examine();
+    const listed = `/payments?invoiceId=${String(invoice["id"])}`;
+    const [waiting = {}] = await shop.counter.list(shop.merchant, listed);
+    expect(waiting).to.include({ status: "review" });
+    return waiting;
+  }
 
-describe("A decision about a payment", () => {
-  it("is stored with those about the transfer's other payments and the payment that takes its place", async () => {
-    const [waiting, other] = [payment(1, { status: "review" }), payment(2, { status: "review" })];
-    const accepted = { ...waiting, status: "confirming" } as const;
-    const payments = [accepted, rejected(other)] as const;
-    expect(await applied([waiting, other], { decision: "accepted", payments })).to.deep.equal([
-      { invoiceId: "inv_1", disposition: "matched" },
-      "open",
-      "accepted pay_1",
-      "rejected pay_2",
+  it("counts it, and rejects the others of its transfer that wait, but none of another transfer", async () => {
+    const [one, two] = [await shop.issue({ amount: "67.00" }), await shop.issue()];
+    const [found, other] = [await unmatched("8.25"), await unmatched("8.75")];
+    const accepted = await submitted(one, found);
+    const rejected = await submitted(two, found);
+    const kept = await submitted(one, other);
+    // An earlier version entered the transfer, which nobody was to verify until a payment of it counts.
+    const { db } = shop.counter.app.app;
+    await db.write(testContext, (tx) =>
+      tx.update(transfers, { verification: "skipped" }, "WHERE id = $1", [String(found["id"])]),
+    );
+    await expectStatus(decide("accept", accepted), 200);
+    expect(await payment(accepted)).to.include({ status: "confirming" });
+    expect(await payment(rejected)).to.include({ status: "rejected" });
+    expect(await payment(kept)).to.include({ status: "review" });
+    const row = await db.findOne(transfers, "WHERE id = $1", [String(found["id"])]);
+    expect(row).to.include({
+      invoiceId: one["id"],
+      disposition: "matched",
+      verification: "open",
+    });
+    const decisions = (await transfer(found))["decisions"] as Json[];
+    expect(decisions.map(({ decision, paymentId }) => [decision, paymentId])).to.deep.equal([
+      ["rejected", rejected["id"]],
+      ["accepted", accepted["id"]],
     ]);
-    const counted = payment(1, { status: "confirming" });
-    const moved = payment(3, { status: "confirming", invoiceId: "inv_2" });
-    const ruling = { decision: "reversed", payments: [rejected(counted)], moved } as const;
-    expect(await applied([counted], ruling)).to.deep.equal([
-      { invoiceId: "inv_2", disposition: "matched" },
-      "open",
-      "reversed pay_1",
-      "allocated pay_3",
-    ]);
+    // The other transfer stays in the inbox when its payment is rejected.
+    await expectStatus(decide("reject", kept), 200);
+    expect(await transfer(other)).to.include({ status: "unmatched", unallocatedAmount: "8.75" });
   });
 
-  it("keeps the proof of the transfer that the confirmation of its payment was", async () => {
-    const confirmed = payment(1);
-    const ruling = { decision: "reversed", payments: [rejected(confirmed)] } as const;
-    expect(await applied([confirmed], ruling)).to.deep.equal([
-      { invoiceId: null, disposition: "unmatched" },
-      ...["open", "verified", "reversed pay_1"],
-    ]);
-  });
-
-  it("leaves a transfer ignored only if it rejects a payment in review", async () => {
-    const waiting = payment(1, { status: "review" });
-    const payments = [rejected(waiting)] as const;
-    const left = async (decision: Ruling["decision"], disposition: TransferRow["disposition"]) =>
-      (await applied([waiting], { decision, payments }, disposition))[0];
-    const of = (disposition: string) => ({ invoiceId: null, disposition });
-    expect(await left("rejected", "ignored")).to.deep.equal(of("ignored"));
-    expect(await left("rejected", "unmatched")).to.deep.equal(of("unmatched"));
-    expect(await left("reversed", "ignored")).to.deep.equal(of("unmatched"));
+  it("that reverses it returns its transfer to the inbox although the rest was ignored, and proves nothing", async () => {
+    const found = await unmatched("8.50", 1);
+    const [part = {}] = await allocated(found, [await shop.issue(), "5.00"]);
+    await expectStatus(shop.post(`/transfers/${String(found["id"])}/ignore`), 200);
+    expect(await transfer(found)).to.include({ status: "ignored", unallocatedAmount: "3.50" });
+    await expectStatus(decide("reverse", part), 200);
+    expect(await transfer(found)).to.include({ status: "unmatched", unallocatedAmount: "8.50" });
+    // It was not confirmed yet.
+    expect(await payment(part)).to.include({ status: "rejected", isVerified: false });
   });
 
   it("is refused if its invoice would then need money that was returned, whatever other invoices have", async () => {
-    const [first, excess] = [payment(1), payment(2, { transferId: "trf_2", refunded: 10n })];
-    const elsewhere = payment(0, { invoiceId: "inv_2" });
-    const ruling = { decision: "reversed", payments: [rejected(first)] } as const;
-    const steps = await applied([first, excess, elsewhere], ruling);
-    expect(steps).to.have.length(1);
-    expect(steps[0]).to.match(/^inv_1 would need pay_2/);
-    const other = { decision: "reversed", payments: [rejected(elsewhere)] } as const;
-    expect(await applied([elsewhere, first, excess], other)).to.include("reversed pay_0");
+    const one = await shop.issue({ amount: "10.00" });
+    const two = await shop.issue({ amount: "12.00" });
+    const [first = {}, elsewhere = {}] = await allocated(
+      await unmatched("22.50"),
+      [one, "10.00"],
+      [two, "12.00"],
+    );
+    const [excess = {}] = await allocated(await unmatched("10.75"), [one, "10.75"]);
+    // A tip without transfers is stored once a second.
+    shop.counter.app.clock.advance(1_100);
+    await shop.counter.mine(finalBlocks);
+    const give = { paymentId: excess["id"], amount: "10.75", address: `0x${"8".repeat(40)}` };
+    const { body: refund } = await expectStatus(shop.post("/refunds", give), 201);
+    const send = { transactionHash: "ef".repeat(32) };
+    await expectStatus(shop.post(`/refunds/${String(refund["id"])}/send`, send), 200);
+
+    const { body } = await expectStatus(decide("reverse", first), 409);
+    expect(body["code"]).to.equal("payment_refunded");
+    expect(body["detail"]).to.match(
+      new RegExp(`^${String(one["id"])} would need ${String(excess["id"])}`),
+    );
+    expect(await payment(first)).to.include({ status: "confirmed" });
+    await expectStatus(decide("reverse", elsewhere), 200);
+    expect(await shop.read(two)).to.include({ status: "open", paidTokenAmount: "0.00" });
   });
 });

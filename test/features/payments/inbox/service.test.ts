@@ -1,34 +1,47 @@
 import { expect } from "chai";
-import { makeTransferService } from "../../../../src/features/payments/inbox/service.ts";
-import { paymentClaims } from "../../../../src/features/payments/table.ts";
+import type { Id } from "../../../../src/kernel/id.ts";
+import { expectStatus } from "../../../support/app.ts";
+import { anyStore } from "../../../support/store/stores.ts";
+import type { Json } from "../ledger/counter.ts";
+import { atSharedAddress } from "../shared-address.ts";
 
-describe("The transactions that payers submitted", () => {
+anyStore("The transactions that payers submitted", (store) => {
+  const shop = atSharedAddress(store);
+
   it("are listed with the payments of their own invoices, by these transactions alone", async () => {
-    const claim = (invoiceId: string, transactionHash: string) => ({
-      id: `clm_${invoiceId}_${transactionHash}`,
-      network: "base",
-      invoiceId,
-      transactionHash,
+    const [one, two] = [await shop.issue(), await shop.issue({ amount: "30.00" })];
+    const submit = (invoice: Json, transactionHash: string) => {
+      const path = `/v1/checkout/${String(invoice["checkoutId"])}/transactions`;
+      const body = { transactionHash };
+      return expectStatus(shop.counter.app.request("POST", path, { body }), 202);
+    };
+    const own = await shop.pay(one["payableAmount"]);
+    await shop.pay("7.00");
+    const part = await shop.inboxed();
+    const allocations = [{ invoiceId: one["id"], amount: "7.00" }];
+    const path = `/transfers/${String(part?.["id"])}/allocate`;
+    await expectStatus(shop.post(path, { allocations }), 200);
+    const unknown = "bb".repeat(32);
+    for (const [invoice, hash] of [
+      [one, own],
+      [one, unknown],
+      [two, own],
+    ] as const) {
+      await submit(invoice, hash);
+    }
+    const paid = `/payments?transactionHash=0x${own}`;
+    const [payment] = await shop.counter.list(shop.merchant, paid);
+    const { data } = await shop.counter.app.app.transfers.listClaims(
+      shop.merchant.organizationId as Id<"organization">,
+      {},
+    );
+    const listed = data.map(({ claim: { invoiceId, transactionHash }, payments }) => {
+      return [invoiceId, transactionHash, payments.map(({ id }) => id)];
     });
-    const claims = [claim("inv_2", "aa"), claim("inv_1", "bb"), claim("inv_1", "aa")];
-    const payment = (id: string, invoiceId: string, transactionHash: string) => ({
-      id,
-      invoiceId,
-      transactionHash,
-    });
-    const paid = [payment("pay_1", "inv_1", "aa"), payment("pay_2", "inv_1", "cc")];
-    const service = makeTransferService({
-      networks: new Map(),
-      db: {
-        dialect: "sqlite",
-        find: (table: unknown) => Promise.resolve(table === paymentClaims ? claims : paid),
-      },
-    } as never);
-    const { data } = await service.listClaims("org_1", {});
-    expect(data.map(({ payments }) => payments.map(({ id }) => id))).to.deep.equal([
-      [],
-      [],
-      ["pay_1"],
+    expect(listed).to.deep.equal([
+      [two["id"], own, []],
+      [one["id"], unknown, []],
+      [one["id"], own, [payment?.["id"]]],
     ]);
   });
 });
