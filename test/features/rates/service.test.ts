@@ -1,12 +1,18 @@
-// Unit tests of the checks of exchange rates: when sources are asked, and what operators hear, with a store in memory.
+// The checks of exchange rates: when sources are asked, what is stored, and the health that operators see.
+import { Readable } from "node:stream";
 import { expect } from "chai";
 import { makeRatesService } from "../../../src/features/rates/index.ts";
-import type { RateBookRow } from "../../../src/features/rates/table.ts";
+import { rateBook } from "../../../src/features/rates/table.ts";
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
+import { createIds } from "../../../src/kernel/id.ts";
 import { readRatio } from "../../../src/kernel/money/ratio.ts";
+import type { Database } from "../../../src/platform/database/index.ts";
+import { createJournal } from "../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { noRates, type RatePair, type RatesPlan } from "../../../src/platform/rates/plan.ts";
-import { testContext } from "../../support/store/stores.ts";
+import type { RateFetch } from "../../../src/platform/rates/source.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { anyStore, testContext } from "../../support/store/stores.ts";
 
 /** Pairs are checked each minute; their sources are asked every ten minutes, and half a minute after a failure. */
 const refreshMs = minute;
@@ -28,57 +34,47 @@ const pairOf = (name: string): RatePair => {
   };
 };
 
-/** Opens a store without rates, whose services ask sources that answer 1.08 until a test breaks them. */
-function openStore() {
-  let now = 1_800_000_000_000;
-  let row: RateBookRow | null = null;
+/** Removes the rates of a store, and opens sources that answer 1.08 until a test breaks them. */
+async function openSources(db: Database) {
+  await db.write(testContext, (tx) => tx.run("DELETE FROM rate_book"));
+  const start = 1_800_000_000_000;
+  let now = start;
   const broken = new Set<string>();
   const asked: string[] = [];
   const logged: unknown[] = [];
-  const checks: number[] = [];
   const note = (first: unknown, message = first) => void logged.push(message);
-  const tx = {
-    insertIfAbsent(_table: unknown, first: RateBookRow) {
-      row ??= first;
-      return Promise.resolve();
-    },
-    lockOne: () => Promise.resolve(row),
-    update(_table: unknown, set: Omit<RateBookRow, "id">) {
-      row = { id: 1, ...set };
-      checks.push(set.updatedAt);
-      return Promise.resolve(1);
-    },
+  const fetch: RateFetch = (url) => {
+    const name = url.replace("http://mint/", "");
+    asked.push(name);
+    const status = broken.has(name) ? 500 : 200;
+    const body = Readable.from([new TextEncoder().encode('{"price":"1.08"}')]);
+    return Promise.resolve({ status, headers: { get: () => null }, body });
   };
+  const book = () => db.findOne(rateBook, "WHERE id = 1");
   return {
     broken,
     asked,
     logged,
-    /** The times at which the pairs were checked. */
-    checks,
-    pairs: () => Object.keys(row?.pairs ?? {}),
+    /** Returns the time of the last check, in milliseconds since the first; null before it. */
+    checkedAfter: async () => {
+      const checked = await book();
+      return checked === null ? null : checked.updatedAt - start;
+    },
+    pairs: async () => Object.keys((await book())?.pairs ?? {}),
     now: () => now,
     advance: (milliseconds: number) => (now += milliseconds),
     /** Starts a service, as a new process does. */
     start: (...names: readonly string[]) => {
       const plan: RatesPlan = { ...noRates, refreshMs, pairs: names.map(pairOf) };
       const service = makeRatesService({
+        db,
         plan,
         clock: { now: () => now },
         logger: { ...silentLogger, warn: note, info: note },
-        journal: { record: () => [] },
+        journal: createJournal({ ids: createIds(systemRandom), wake: () => undefined }),
         stopping: new AbortController().signal,
-        fetch(url: string) {
-          const name = url.replace("http://mint/", "");
-          asked.push(name);
-          const status = broken.has(name) ? 500 : 200;
-          const body = [new TextEncoder().encode('{"price":"1.08"}')];
-          return Promise.resolve({ status, headers: { get: () => null }, body });
-        },
-        db: {
-          findOne: () => Promise.resolve(row),
-          write: (_context: unknown, change: (to: typeof tx) => Promise<unknown>) => change(tx),
-        },
-      } as never);
+        fetch,
+      });
       return {
         ...service,
         refresh: () => service.refresh(testContext),
@@ -88,79 +84,82 @@ function openStore() {
   };
 }
 
-describe("The check of exchange rates", () => {
-  it("comes once a minute, from the last one of any process on, and asks the sources that are due", async () => {
-    const store = openStore();
-    const { start, asked, checks, advance } = store;
-    await start("EUR/USD").refreshDue();
-    const begun = store.now();
-    expect(checks).to.deep.equal([begun]);
-    advance(30 * second);
-    const service = start("EUR/USD");
-    await service.refreshDue();
-    expect([asked.length, checks.length]).to.deep.equal([1, 1]);
-    advance(30 * second);
-    await service.refreshDue();
-    expect([asked.length, checks.length]).to.deep.equal([2, 2]);
-    await service.refreshDue();
-    advance(minute - 1);
-    await service.refreshDue();
-    expect(checks).to.have.length(2);
-    advance(1);
-    await service.refreshDue();
-    advance(1);
-    await service.refreshDue();
-    // The source is not due, and its last answer was checked again.
-    expect([asked.length, checks.length]).to.deep.equal([2, 3]);
-    advance(-hour);
-    await service.refreshDue();
-    expect(checks).to.have.length(4);
+anyStore("Exchange rates", (store) => {
+  let db: Database;
+  before(async () => {
+    db = await store.open();
   });
 
-  it("comes sooner for a source that failed, however it was asked before", async () => {
-    for (const first of ["refresh", "refreshDue"] as const) {
-      const { start, asked, broken, advance } = openStore();
-      broken.add("EUR/USD");
+  describe("are checked", () => {
+    it("once a minute, from the last check of any process on, with the sources that are due", async () => {
+      const { start, asked, checkedAfter, advance } = await openSources(db);
+      await start("EUR/USD").refreshDue();
+      expect(await checkedAfter()).to.equal(0);
+      advance(30 * second);
       const service = start("EUR/USD");
-      await service[first]();
-      advance(30 * second - 1);
       await service.refreshDue();
-      expect(asked, first).to.have.length(1);
+      expect([asked.length, await checkedAfter()]).to.deep.equal([1, 0]);
+      advance(30 * second);
+      await service.refreshDue();
+      expect([asked.length, await checkedAfter()]).to.deep.equal([2, minute]);
+      advance(minute - 1);
+      await service.refreshDue();
+      expect(await checkedAfter()).to.equal(minute);
       advance(1);
       await service.refreshDue();
-      expect(asked, first).to.have.length(2);
-    }
+      // The source is not due, and its last answer was checked again.
+      expect([asked.length, await checkedAfter()]).to.deep.equal([2, 2 * minute]);
+      advance(1);
+      await service.refreshDue();
+      expect(await checkedAfter()).to.equal(2 * minute);
+      advance(-hour);
+      await service.refreshDue();
+      expect(await checkedAfter()).to.equal(2 * minute + 1 - hour);
+    });
+
+    it("sooner for a source that failed, however it was asked before", async () => {
+      for (const first of ["refresh", "refreshDue"] as const) {
+        const { start, asked, broken, advance } = await openSources(db);
+        broken.add("EUR/USD");
+        const service = start("EUR/USD");
+        await service[first]();
+        advance(30 * second - 1);
+        await service.refreshDue();
+        expect(asked, first).to.have.length(1);
+        advance(1);
+        await service.refreshDue();
+        expect(asked, first).to.have.length(2);
+      }
+    });
+
+    it("at once if a pair was added to the file, and one that was removed is dropped", async () => {
+      const { start, asked, pairs, advance } = await openSources(db);
+      await start("EUR/USD", "GBP/USD").refresh();
+      advance(second);
+      asked.length = 0;
+      await start("GBP/USD", "CHF/USD").refreshDue();
+      expect(asked).to.have.members(["GBP/USD", "CHF/USD"]);
+      expect(await pairs()).to.have.members(["GBP/USD", "CHF/USD"]);
+    });
+
+    it("without an effect once another process has the lease", async () => {
+      const { start, checkedAfter } = await openSources(db);
+      const service = start("EUR/USD");
+      const lost = service.refreshDue(() => Promise.reject(new Error("the lease was lost")));
+      expect(await lost.catch(String)).to.equal("Error: the lease was lost");
+      expect(await checkedAfter()).to.equal(null);
+    });
+
+    it("unless they are fixed", async () => {
+      const { start, asked, logged, pairs } = await openSources(db);
+      const views = await start("AED/USD", "EUR/USD").refresh();
+      expect(views.map(({ status }) => status)).to.deep.equal(["fixed", "fresh"]);
+      expect([asked, await pairs(), logged]).to.deep.equal([["EUR/USD"], ["EUR/USD"], []]);
+    });
   });
 
-  it("comes at once for a pair that was added to the file, and drops one that was removed", async () => {
-    const { start, asked, pairs, advance } = openStore();
-    await start("EUR/USD", "GBP/USD").refresh();
-    advance(second);
-    asked.length = 0;
-    await start("GBP/USD", "CHF/USD").refreshDue();
-    expect(asked).to.have.members(["GBP/USD", "CHF/USD"]);
-    expect(pairs()).to.have.members(["GBP/USD", "CHF/USD"]);
-  });
-
-  it("stores nothing once another process has the lease", async () => {
-    const { start, checks } = openStore();
-    const service = start("EUR/USD");
-    const lost = service.refreshDue(() => Promise.reject(new Error("the lease was lost")));
-    expect(await lost.catch(String)).to.equal("Error: the lease was lost");
-    expect(checks).to.deep.equal([]);
-  });
-
-  it("leaves fixed rates alone", async () => {
-    const { start, asked, logged, pairs } = openStore();
-    const views = await start("AED/USD", "EUR/USD").refresh();
-    expect(views.map(({ status }) => status)).to.deep.equal(["fixed", "fresh"]);
-    expect([asked, pairs(), logged]).to.deep.equal([["EUR/USD"], ["EUR/USD"], []]);
-  });
-});
-
-describe("The health of exchange rates", () => {
-  it("is down if any pair has no current rate, and has the age of the oldest one", async () => {
-    const { start, broken, advance, now } = openStore();
+  it("are down if any pair has no current rate, and have the age of the oldest one", async () => {
+    const { start, broken, advance, now } = await openSources(db);
     const service = start("AED/USD", "EUR/USD", "GBP/USD");
     expect(await service.health()).to.deep.equal({
       status: "down",
