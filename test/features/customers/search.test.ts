@@ -1,43 +1,33 @@
+// The search for customers: which of them a query matches, and the candidates that the store finds for it.
 import { expect } from "chai";
 import {
-  customerTexts,
+  makeCustomerService,
+  type CustomerService,
+} from "../../../src/features/customers/index.ts";
+import {
   isFoundCustomer,
   searchCustomers,
-  writeCustomerTerms,
   type CustomerText,
 } from "../../../src/features/customers/search.ts";
-import type { Id } from "../../../src/kernel/id.ts";
+import { customerTerms } from "../../../src/features/customers/table.ts";
+import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { searchQuery } from "../../../src/kernel/search.ts";
-import type { Reader, Tx } from "../../../src/platform/database/index.ts";
+import type { Database, Reader } from "../../../src/platform/database/index.ts";
+import { createJournal } from "../../../src/platform/journal/index.ts";
+import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { addOrganization } from "../../support/merchants.ts";
+import { anyStore, testContext, whileBroken } from "../../support/store/stores.ts";
 
-const customer = (id: string, name: string, email: string | null = null): CustomerText => ({
-  id: id as Id<"customer">,
-  name,
-  email,
-});
+const at = Date.UTC(2031, 0, 31);
 
-/** A reader with customers by a word of their name, by their address, and with texts. */
-function readerOf(
-  named: readonly string[],
-  addressed: readonly string[],
-  texts: readonly CustomerText[],
-) {
-  const asked: string[] = [];
-  const limits: unknown[] = [];
-  const all = (sql: string, values: readonly unknown[]) => {
-    const isOf = (part: string) => sql.includes(part);
-    const kind = isOf("customer_terms") ? "named" : isOf("email >=") ? "addressed" : "texts";
-    asked.push(kind);
-    if (kind === "texts") return Promise.resolve(texts);
-    limits.push(values.at(-1));
-    return Promise.resolve((kind === "named" ? named : addressed).map((id) => ({ id })));
-  };
-  return { reader: { dialect: "sqlite", all } as unknown as Reader, asked, limits };
-}
-
-describe("The search for customers", () => {
-  it("finds them by words of the name or the beginning of the e-mail address", () => {
-    const grace = customer("cus_1", "Grace Hopper", "grace@navy.example");
+describe("A query for customers", () => {
+  it("matches words of the name or the beginning of the e-mail address", () => {
+    const customer = (name: string, email: string | null = null): CustomerText => ({
+      id: "cus_1",
+      name,
+      email,
+    });
+    const grace = customer("Grace Hopper", "grace@navy.example");
     for (const [text, isFound] of [
       ["hop gra", true],
       ["grace@navy", true],
@@ -48,61 +38,79 @@ describe("The search for customers", () => {
     ] as const) {
       expect(isFoundCustomer(grace, searchQuery(text)), text).to.equal(isFound);
     }
-    expect(isFoundCustomer(customer("cus_2", "Ada"), searchQuery("ad"))).to.equal(true);
-    expect(isFoundCustomer(customer("cus_2", "Ada"), searchQuery("bo"))).to.equal(false);
+    expect(isFoundCustomer(customer("Ada"), searchQuery("ad"))).to.equal(true);
+    expect(isFoundCustomer(customer("Ada"), searchQuery("bo"))).to.equal(false);
+  });
+});
+
+anyStore("The search for customers", (store) => {
+  const ids = createIds(systemRandom);
+  let db: Database;
+  let shop: Id<"organization">;
+  let customers: CustomerService;
+  before(async () => {
+    db = await store.open();
+    const journal = createJournal({ ids, wake: () => undefined });
+    customers = makeCustomerService({ db, clock: { now: () => at }, ids, journal });
+  });
+  beforeEach(async () => {
+    shop = await addOrganization(db, ids, at);
   });
 
-  it("checks each candidate once, and leaves out those that do not match or are gone", async () => {
-    const texts = [customer("cus_1", "Grace Hopper"), customer("cus_2", "Ada", "grace@b.example")];
-    const { reader, limits } = readerOf(
-      ["cus_1", "cus_4"],
-      ["cus_2", "cus_1", "cus_3"],
-      [...texts, customer("cus_3", "Bo")],
+  const add = async (name: string, email: string | null = null, owner = shop) =>
+    (await customers.create(testContext, owner, { name, email })).id;
+  const search = (text: string, most = 10, reader: Reader = db) =>
+    searchCustomers(reader, shop, searchQuery(text), most);
+
+  it("returns each customer once, and none that lacks a word, is another organization's or does not exist", async () => {
+    const grace = await add("Grace Hopper", "grace hopper@navy.example");
+    const other = await add("Hopper, Grace M.");
+    const addressed = await add("Ada", "grace hopper@b.example");
+    await add("Ada Hopper");
+    await add("Grace Hopper", null, await addOrganization(db, ids, at));
+    expect(await search("grace hopper")).to.have.members([grace, other, addressed]);
+    const term = { organizationId: shop, term: "hopper", customerId: ids.next("customer", at) };
+    const found = await whileBroken(
+      db,
+      (tx) => tx.insert(customerTerms, term),
+      (reader) => search("grace hopper", 10, reader),
     );
-    const found = await searchCustomers(reader, "org_1", searchQuery("grace"), 10);
-    expect(found).to.deep.equal(["cus_1", "cus_2"]);
-    // One more than is looked at, to know whether there are more.
-    expect(limits).to.deep.equal([11, 11]);
+    expect(found).to.have.length(3);
   });
 
-  it("has no result if there are more candidates than are looked at", async () => {
-    const texts = ["1", "2", "3"].map((id) => customer(id, "Grace"));
-    const search = (most: number) =>
-      searchCustomers(
-        readerOf(["1", "2"], ["2", "3"], texts).reader,
-        "org_1",
-        searchQuery("grace"),
-        most,
-      );
-    expect(await search(3)).to.have.length(3);
-    expect(await search(2)).to.equal(null);
+  it("has no result if more customers than the limit could match, by name, by address or by both", async () => {
+    for (const name of ["Anna Ada", "Anna Bo", "Anna Cy"]) await add(name);
+    for (const name of ["Ada", "Bo", "Cy"]) await add(name, `kim@${name}.example`);
+    await add("Eve Ada");
+    await add("Eve Bo", "eve@b.example");
+    await add("Cy", "eve@c.example");
+    for (const text of ["anna", "kim@", "eve"]) {
+      expect(await search(text, 3), text).to.have.length(3);
+      expect(await search(text, 2), text).to.equal(null);
+    }
   });
 
-  it("looks for no word if the query has none, and for no texts without candidates", async () => {
-    const { reader, asked } = readerOf([], [], []);
-    expect(await searchCustomers(reader, "org_1", searchQuery("@"), 3)).to.deep.equal([]);
-    expect(asked).to.deep.equal(["addressed"]);
-    expect(await customerTexts(reader, [])).to.deep.equal(new Map());
-    expect(asked).to.have.length(1);
+  it("compares a query without words with addresses only", async () => {
+    await add("Grace", "grace@navy.example");
+    expect(await search("@")).to.deep.equal([]);
   });
 
-  it("stores the words of a name that has changed", async () => {
-    const done: string[] = [];
-    const tx = {
-      dialect: "sqlite",
-      run: (_sql: string, values: readonly unknown[]) =>
-        Promise.resolve(done.push(`- ${String(values[2])}`)),
-      insertMany: (_table: unknown, rows: readonly { readonly term: string }[]) =>
-        Promise.resolve(done.push(`+ ${rows.map(({ term }) => term).join()}`)),
-    } as unknown as Tx;
-    const write = async (name: string, before: string | null) => {
-      const row = { organizationId: "org_1", id: "cus_1", name } as const;
-      await writeCustomerTerms(tx, row, before);
-      return done.splice(0);
+  it("knows the words of a customer's present name, and keeps those of the others", async () => {
+    await add("Grace");
+    const id = await add("Grace Hopper");
+    const words = async () => {
+      const rows = await db.find(customerTerms, "WHERE customer_id = $1 ORDER BY term", [id]);
+      return rows.map(({ term }) => term);
     };
-    expect(await write("Grace Hopper", null)).to.deep.equal(["+ grace,hopper"]);
-    expect(await write("Grace", "Grace Hopper")).to.deep.equal(['- ["grace","hopper"]', "+ grace"]);
-    expect(await write("Grace", "Grace")).to.deep.equal([]);
-    expect(await write("-", "Grace")).to.deep.equal(['- ["grace"]']);
+    const rename = (name: string) =>
+      customers.update(testContext, shop, id, { name }, () => undefined);
+    expect(await words()).to.deep.equal(["grace", "hopper"]);
+    await rename("Grace");
+    expect(await words()).to.deep.equal(["grace"]);
+    await customers.update(testContext, shop, id, { email: "g@b.example" }, () => undefined);
+    expect(await words()).to.deep.equal(["grace"]);
+    await rename("-");
+    expect(await words()).to.deep.equal([]);
+    expect(await search("grace")).to.have.length(1);
   });
 });
