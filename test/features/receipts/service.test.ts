@@ -1,102 +1,75 @@
+// The signed documents of a shop's checkout, on a clock that the test moves.
 import { expect } from "chai";
-import { makeReceiptService } from "../../../src/features/receipts/service.ts";
+import { makeReceiptKeys, makeReceiptService } from "../../../src/features/receipts/index.ts";
 import type { Verified } from "../../../src/features/receipts/signed-text.ts";
-import { deriveSigningKey } from "../../../src/platform/secrets/signing-keys.ts";
-import { stillClock } from "../../support/app.ts";
-import { refusal } from "../../support/invoice-services-fixture.ts";
-import { testNetworks } from "../../support/merchants.ts";
+import type { Network } from "../../../src/platform/chain/networks.ts";
+import { createJournal } from "../../../src/platform/journal/index.ts";
+import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
 import { serverSecret } from "../../support/secret.ts";
-import { receiptClaims } from "./documents.ts";
+import { anyStore } from "../../support/store/stores.ts";
+import { checkoutOf } from "../checkout/shop-checkout.ts";
 
-const now = Date.UTC(2026, 10, 21, 9, 30, 0, 999);
-const expiresAt = new Date(now).toISOString();
+const walletAddress = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE";
 
-/** The fields of a checkout's session that documents are made of. */
-const session = {
-  id: receiptClaims.checkoutId,
-  state: "awaiting",
-  nextAction: "pay",
-  merchantDisplayName: "Café Zürich",
-  merchantWebsite: null,
-  merchantContactEmail: null,
-  isTest: false,
-  receipt: null,
-  invoice: {
-    id: "ipub_p7k29qxd4mtr",
-    reference: "P7K2-9QXD",
-    network: "tron",
-    tokenSymbol: "USDT",
-    walletAddress: receiptClaims.walletAddress,
-    remainingAmount: "25.0001",
-    receivedAmount: "0.00",
-    expiresAt,
-    description: null,
-    externalId: null,
-  },
-};
-type Session = Omit<typeof session, "receipt"> & { readonly receipt: object | null };
-
-function serviceWith(found: Session | null) {
-  return makeReceiptService({
-    clock: stillClock(now),
-    keys: { current: () => deriveSigningKey(serverSecret, 1) } as never,
-    checkout: {
-      session: () => Promise.resolve(found as never),
-      confirmedSession: () => Promise.resolve(found as never),
-    },
-    networks: testNetworks("tron"),
-    baseUrl: () => "https://pay.example/till",
+anyStore("A signed payment request", (store) => {
+  let shop: Shop;
+  let tron: Network;
+  before(async () => {
+    shop = await openShop(await store.open(), "tron");
+    const found = shop.networks.get("tron");
+    if (found === undefined) throw new Error("there is no TRON");
+    tron = found;
+    await shop.addWallet("tron", { address: walletAddress });
   });
-}
 
-describe("The signed documents of a checkout", () => {
-  const request = (changes: object = {}, invoice: object = {}) =>
-    serviceWith({
-      ...session,
-      ...changes,
-      invoice: { ...session.invoice, ...invoice },
-    }).paymentRequest(session.id);
+  /** Makes the service of an instance whose table has these networks. */
+  function serviceWith(...networks: readonly Network[]) {
+    const { db, ids } = shop;
+    const clock = { now: shop.now };
+    const journal = createJournal({ ids, wake: () => undefined });
+    return makeReceiptService({
+      clock,
+      keys: makeReceiptKeys({ db, clock, journal, secret: serverSecret }),
+      checkout: checkoutOf(shop),
+      networks: new Map(networks.map((network) => [network.id, network])),
+      baseUrl: () => "https://pay.example/till",
+    });
+  }
+  const issue = async () => {
+    await shop.scan("tron");
+    return (await shop.create()).checkoutId ?? "";
+  };
 
-  it("request a payment while one is asked for, on a network that is known", async () => {
-    const { claims } = await request();
+  it("names the token's contract, unless the network no longer has the token", async () => {
+    const checkoutId = await issue();
+    shop.advance(999);
+    const { claims } = await serviceWith(tron).paymentRequest(checkoutId);
     expect(claims).to.include({
-      iat: Math.floor(now / 1_000),
+      iss: "https://pay.example/till",
+      iat: (shop.now() - 999) / 1_000,
+      checkoutId,
       chainId: 728_126_428,
       tokenContract: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
-      remainingAmount: "25.0001",
+      walletAddress,
+      remainingAmount: "25.00",
     });
-    // The network no longer has the token.
-    expect((await request({}, { tokenSymbol: "GONE" })).claims.tokenContract).to.equal(null);
-    for (const nothing of [request({ nextAction: "wait" }), request({}, { network: "removed" })]) {
-      expect((await refusal(nothing)).code).to.equal("nothing_to_pay");
-    }
+    const without = await serviceWith({ ...tron, tokens: [] }).paymentRequest(checkoutId);
+    expect(without.claims.tokenContract).to.equal(null);
+    const refused = await refusal(serviceWith().paymentRequest(checkoutId));
+    expect(refused.code).to.equal("nothing_to_pay");
   });
 
-  it("are a receipt only of an invoice that is paid, with every payment confirmed", async () => {
-    const paid = { ...receiptClaims, paidAt: expiresAt };
-    const { claims } = await serviceWith({ ...session, receipt: paid }).receipt(session.id);
-    expect(claims).to.include({
-      paidAt: expiresAt,
-      paidAmount: "25.00",
-      iss: "https://pay.example/till",
-    });
-    for (const found of [null, session]) {
-      expect((await refusal(serviceWith(found).receipt(session.id))).code).to.equal("not_paid");
-    }
-  });
-
-  it("are over after the deadline of a payment request, and never of a receipt", () => {
-    const service = serviceWith(null);
-    const isOver = (kind: Verified["kind"], ms: number) =>
-      service.isOver({
-        kind,
-        claims: { expiresAt: new Date(now + ms).toISOString() },
-      } as unknown as Verified);
-    expect([-1, 0, 1].map((ms) => isOver("payment_request", ms))).to.deep.equal([
-      true,
-      false,
-      false,
-    ]);
-    expect(isOver("receipt", -1)).to.equal(false);
+  it("is over after its deadline, and a receipt never is", async () => {
+    const service = serviceWith(tron);
+    const { jws, claims } = await service.paymentRequest(await issue());
+    const verified = (await service.check(jws)) as Verified;
+    const leftMs = Date.parse(claims.expiresAt) - shop.now();
+    expect(leftMs).to.be.greaterThan(0);
+    expect(service.isOver(verified)).to.equal(false);
+    shop.advance(leftMs);
+    expect(service.isOver(verified)).to.equal(false);
+    shop.advance(1);
+    expect(service.isOver(verified)).to.equal(true);
+    expect(service.isOver({ ...verified, kind: "receipt" } as Verified)).to.equal(false);
   });
 });
