@@ -1,33 +1,14 @@
-// Which cursors of events are valid after restores.
+// The cursors of events that are valid after restores.
 import { expect } from "chai";
 import { epochsAfter } from "../../../src/features/events/cursor-epochs.ts";
 import { makeEventService } from "../../../src/features/events/service.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import { anyStore } from "../../support/store/stores.ts";
 
 const restoreOf = (id: string, eventPosition: number) => ({
   id,
   eventPosition,
   at: 0,
   backupCreatedAt: "2026-11-22T03:15:00.000Z",
-});
-
-describe("the service of events", () => {
-  it("reads the restores again after a failure", async () => {
-    let reads = 0;
-    const db = {
-      findOne: () => {
-        reads += 1;
-        return reads === 1 ? Promise.reject(new Error("the store is away")) : Promise.resolve(null);
-      },
-      find: () => Promise.resolve([]),
-    } as unknown as Database;
-    const service = makeEventService({ db, cursorKey: new Uint8Array(32) });
-    const list = () => service.list("org_1", {});
-    const failed: unknown = await list().catch((error: unknown) => error);
-    expect(failed).to.have.property("message", "the store is away");
-    for (let time = 0; time < 2; time += 1) expect((await list()).data).to.deep.equal([]);
-    expect(reads).to.equal(2);
-  });
 });
 
 describe("cursors of events", () => {
@@ -52,5 +33,22 @@ describe("cursors of events", () => {
     const undone = epochsAfter([restoreOf("rst_1", 100)]);
     const now = epochsAfter([restoreOf("rst_2", 50)]);
     expect(now.parse(undone.format(40)).outdated?.shared).to.equal(null);
+  });
+});
+
+anyStore("the service of events", (store) => {
+  it("reads the restores again after the store was unavailable, and then once", async () => {
+    const db = await store.open();
+    let reads = 0;
+    const findOne: typeof db.findOne = (...asked) => {
+      reads += 1;
+      return reads === 1 ? Promise.reject(new Error("the store is away")) : db.findOne(...asked);
+    };
+    const service = makeEventService({ db: { ...db, findOne }, cursorKey: new Uint8Array(32) });
+    const list = () => service.list("org_1", {});
+    const failed: unknown = await list().catch((error: unknown) => error);
+    expect(failed).to.have.property("message", "the store is away");
+    for (let time = 0; time < 2; time += 1) expect((await list()).data).to.deep.equal([]);
+    expect(reads).to.equal(2);
   });
 });
