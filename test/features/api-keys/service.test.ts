@@ -5,7 +5,7 @@ import { apiKeysModule } from "../../../src/features/api-keys/module.ts";
 import { makeApiKeyService, type ApiKeyService } from "../../../src/features/api-keys/service.ts";
 import { apiKeys } from "../../../src/features/api-keys/table.ts";
 import { organizations } from "../../../src/features/organizations/table.ts";
-import { systemActor, type Actor } from "../../../src/kernel/actor.ts";
+import type { Actor } from "../../../src/kernel/actor.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { openDatabase, type Database } from "../../../src/platform/database/index.ts";
@@ -73,17 +73,15 @@ anyStore("the keys of a store", (store) => {
   });
 
   it("have their last use stored by a worker", async () => {
-    const calls: Actor[] = [];
-    const flushed: Pick<ApiKeyService, "flushLastUse"> = {
-      flushLastUse({ actor }) {
-        calls.push(actor);
-        return Promise.resolve();
-      },
-    };
-    const workers = apiKeysModule.workers?.({ apiKeys: flushed as ApiKeyService } as never) ?? [];
-    const results = await Promise.all(workers.map((one) => one.run(new AbortController().signal)));
-    expect(results).to.deep.equal([false]);
-    expect(calls).to.deep.equal([systemActor("api-key-use")]);
+    const { key, secret } = await make();
+    const workers = apiKeysModule.workers?.({ apiKeys: service } as never) ?? [];
+    const run = () =>
+      Promise.all(workers.map((worker) => worker.run(new AbortController().signal)));
+    expect(await run()).to.deep.equal([false]);
+    await service.authenticate(secret);
+    expect((await rowOf(key.id))?.lastUsedAt).to.equal(null);
+    expect(await run()).to.deep.equal([false]);
+    expect((await rowOf(key.id))?.lastUsedAt).to.equal(start);
   });
 
   it("get the scope platform from its admins and the operator only", async () => {
