@@ -61,8 +61,8 @@ async function startPayment(service: PaymentLinkService, call: PageCall): Promis
   }
 }
 
-/** Defects and an unavailable store have pages of their own. */
-function failureOf(error: unknown): (typeof failures)[number] {
+/** Returns why a payment was not started. Rethrows defects and an unavailable store, which have pages of their own. */
+export function failureOf(error: unknown): (typeof failures)[number] {
   if (error instanceof InvalidRequest) return "amount";
   if (error instanceof AmountTooLarge || error instanceof AmountTooSmall) return "amount";
   if (error instanceof Problem && !(error instanceof StoreUnavailable)) return "unavailable";
