@@ -1,9 +1,17 @@
+// The stored health of a network's providers and its alarms: when they are written, and resumed by the next process.
 import { expect } from "chai";
 import { makeMonitor } from "../../../../src/features/payments/watcher/provider-monitor.ts";
-import { hour, second } from "../../../../src/kernel/clock.ts";
-import { createAlarms, type Alarm } from "../../../../src/platform/chain/state/alarms.ts";
-import { alarmTable } from "../../../../src/platform/chain/state/provider-store.ts";
-import { silentLogger } from "../../../../src/platform/logger/index.ts";
+import { second } from "../../../../src/kernel/clock.ts";
+import type { Alarm } from "../../../../src/platform/chain/state/alarms.ts";
+import {
+  alarmTable,
+  storedProviders,
+  writeAlarms,
+} from "../../../../src/platform/chain/state/provider-store.ts";
+import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ranges.ts";
+import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { anyStore, testContext } from "../../../support/store/stores.ts";
+import { hashAt, openChecked, scanned } from "./checked-network.ts";
 
 const alarm = (kind: Alarm["kind"], subject: string): Alarm => ({
   kind,
@@ -13,128 +21,104 @@ const alarm = (kind: Alarm["kind"], subject: string): Alarm => ({
   endedAt: null,
 });
 
-/** The monitor of a network with one provider and one token, over a store that a test fills. */
-function open() {
-  let now = 10 * hour;
-  const clock = { now: () => now };
-  const alarms = createAlarms({ clock, logger: silentLogger });
-  const health = { provider: "http://one", condition: "ok", isInUse: true, latencyMs: 5, place: 0 };
-  const stored: { alarms: Alarm[]; health: unknown[] } = { alarms: [], health: [] };
-  const given = { isMore: false };
-  const resumed: unknown[] = [];
-  const steps: string[] = [];
-  const written: unknown[] = [];
-  const tx = {
-    run: () => Promise.resolve(),
-    insertMany: () => Promise.resolve(),
-    upsertMany(_table: unknown, rows: readonly Alarm[]) {
-      written.push(rows.map(({ kind, subject, endedAt }) => [kind, subject, endedAt !== null]));
-      return Promise.resolve();
-    },
-  };
-  const monitor = makeMonitor({
-    clock,
-    alarms,
-    network: { id: "base", tokens: [{ symbol: "USDT" }] },
-    pool: {
-      providers: [{ provider: "http://one" }],
-      health: () => [health],
-      check: () => Promise.resolve(void steps.push("check")),
-      resume: (known: unknown) => resumed.push(known),
-    },
-    crossCheck: {
-      compare() {
-        steps.push("compare");
-        return Promise.resolve(given.isMore);
-      },
-    },
-    db: {
-      find: (table: unknown) =>
-        Promise.resolve(
-          table === alarmTable ? stored.alarms : stored.health.map((known) => ({ health: known })),
-        ),
-      write(_context: unknown, change: (to: typeof tx) => Promise<void>) {
-        steps.push("write");
-        return change(tx);
-      },
-    },
-  } as never);
-  return {
-    alarms,
-    health,
-    stored,
-    given,
-    resumed,
-    written,
-    resume: () => monitor.resume(),
-    opened: () => alarms.open().map(({ kind, subject }) => `${kind} ${subject}`),
-    /** Lets time pass, and records the status. Returns whether more is due, and what was done. */
-    record: async (milliseconds: number, guard = () => Promise.resolve()) => {
-      now += milliseconds;
-      steps.length = 0;
-      return [await monitor.recordStatus(guard), ...steps];
-    },
-  };
-}
+const unwritten = { isMore: false, isWritten: false };
+const written = { isMore: false, isWritten: true };
 
-const unwritten = [false, "check", "compare"];
-const whole = [...unwritten, "write"];
+anyStore("The monitor of a network's providers", (store) => {
+  let shop: Shop;
+  before(async () => {
+    shop = await openShop(await store.open());
+  });
 
-describe("The monitor of a network's providers", () => {
+  /** Opens the monitor of a network with one provider and one token, and some ranges that were read long ago. */
+  async function open(rows: readonly ReadingRow[] = []) {
+    const provider = "http://one";
+    const checked = { ends: { [provider]: hashAt(20) }, rows };
+    const { network, alarms, check } = await openChecked(shop, checked);
+    const { db } = shop;
+    const health = { provider, condition: "ok", isInUse: true, latencyMs: 5, place: 0 };
+    const resumed: unknown[] = [];
+    let probes = 0;
+    const monitor = makeMonitor({
+      db,
+      network,
+      alarms,
+      clock: { now: shop.now },
+      pool: {
+        providers: [{ provider }],
+        health: () => [health],
+        check: () => Promise.resolve(void (probes += 1)),
+        resume: (known: unknown) => resumed.push(known),
+      } as never,
+      crossCheck: check,
+    });
+    return {
+      alarms,
+      health,
+      resumed,
+      resume: () => monitor.resume(),
+      opened: () => alarms.open().map(({ kind, subject }) => `${kind} ${subject}`),
+      /** Stores alarms, as another process did. */
+      store: (...stored: readonly Alarm[]) =>
+        db.write(testContext, (tx) => writeAlarms(tx, network.id, stored, shop.now())),
+      /** Returns the stored alarms, and whether each has ended. */
+      stored: async () => {
+        const rows = await db.find(alarmTable, "WHERE network = $1", [network.id]);
+        return rows.map(({ kind, subject, endedAt }) => [kind, subject, endedAt !== null]);
+      },
+      /** Lets time pass, and records the status. Returns whether more is due, and whether the health was stored. */
+      record: async (milliseconds: number, guard = () => Promise.resolve()) => {
+        shop.advance(milliseconds);
+        const before = probes;
+        const isMore = await monitor.recordStatus(guard);
+        expect(probes - before).to.equal(1);
+        const [row] = await storedProviders(db, network.id);
+        return { isMore, isWritten: row?.writtenAt === shop.now() };
+      },
+    };
+  }
+
   it("stores their health every fifteen seconds, and at once when a condition changes", async () => {
-    const { record, health } = open();
-    expect(await record(0)).to.deep.equal(whole);
+    const { record, health } = await open();
+    expect(await record(0)).to.deep.equal(written);
     health.latencyMs = 900;
     expect(await record(15 * second - 1)).to.deep.equal(unwritten);
-    expect(await record(1)).to.deep.equal(whole);
+    expect(await record(1)).to.deep.equal(written);
     for (const change of [{ condition: "behind" }, { isInUse: false }, { healedAt: 7 }]) {
       Object.assign(health, change);
-      expect(await record(1), JSON.stringify(change)).to.deep.equal(whole);
+      expect(await record(1), JSON.stringify(change)).to.deep.equal(written);
       expect(await record(1)).to.deep.equal(unwritten);
     }
   });
 
   it("says whether the later readings leave work", async () => {
-    const { record, given } = open();
-    given.isMore = true;
-    expect((await record(0))[0]).to.equal(true);
+    const { record } = await open([{ ...scanned, toHeight: 3_000, toHash: hashAt(3_000) }]);
+    expect((await record(15 * second - 1)).isMore).to.equal(false);
+    expect((await record(1)).isMore).to.equal(true);
   });
 
   it("stores each change of an alarm once, and none once the lease is lost", async () => {
-    const { record, alarms, written, stored } = open();
+    const { record, alarms, stored } = await open();
     await record(0);
     alarms.raise("network_not_read", "base", "it is away");
     const lost = await record(1, () => Promise.reject(new Error("lost"))).catch(String);
     expect(lost).to.equal("Error: lost");
-    expect(await record(1)).to.deep.equal(whole);
-    stored.alarms = [...alarms.open()];
+    expect(await stored()).to.deep.equal([]);
+    expect(await record(1)).to.deep.equal(written);
+    expect(await stored()).to.deep.equal([["network_not_read", "base", false]]);
     expect(await record(1)).to.deep.equal(unwritten);
     alarms.clear("network_not_read", "base");
-    expect(await record(1)).to.deep.equal(whole);
-    expect(written).to.deep.equal([
-      [],
-      [["network_not_read", "base", false]],
-      [["network_not_read", "base", true]],
-    ]);
-  });
-
-  it("drops the alarms that an operator acknowledged", async () => {
-    const { record, alarms, opened, stored } = open();
-    alarms.raise("network_not_read", "base", "it is away");
-    await record(0);
-    expect(opened()).to.deep.equal(["network_not_read base"]);
-    stored.alarms = [];
-    await record(15 * second);
-    expect(opened()).to.deep.equal([]);
+    expect(await record(1)).to.deep.equal(written);
+    expect(await stored()).to.deep.equal([["network_not_read", "base", true]]);
+    expect(await record(1)).to.deep.equal(unwritten);
   });
 
   it("goes on from what the process before stored, and writes at once", async () => {
-    const { record, resume, resumed, stored, health } = open();
+    const { record, resume, resumed, health } = await open();
     await record(0);
-    stored.health = [health];
     await resume();
     expect(resumed).to.deep.equal([[health]]);
-    expect(await record(1)).to.deep.equal(whole);
+    expect(await record(1)).to.deep.equal(written);
   });
 
   it("ends the alarms of providers and tokens that are no longer configured, and no others", async () => {
@@ -157,9 +141,9 @@ describe("The monitor of a network's providers", () => {
         ] as const
       ).map((kind) => alarm(kind, "http://gone")),
     ];
-    const { resume, opened, stored } = open();
-    stored.alarms = [...kept, ...gone];
+    const { resume, opened, store: add } = await open();
+    await add(...kept, ...gone);
     await resume();
-    expect(opened()).to.deep.equal(kept.map(({ kind, subject }) => `${kind} ${subject}`));
+    expect(opened()).to.have.members(kept.map(({ kind, subject }) => `${kind} ${subject}`));
   });
 });
