@@ -8,14 +8,16 @@ import {
 } from "../../../../src/platform/chain/state/readings.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import {
+  blockTable,
   knownBlocks,
   type KnownBlock,
   type NetworkStateRow,
 } from "../../../../src/platform/chain/state/network-state.ts";
 import { ProviderError } from "../../../../src/platform/chain/providers/error.ts";
+import type { Database } from "../../../../src/platform/database/index.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { hour, minute, second } from "../../../../src/kernel/clock.ts";
-import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
+import { anyStore, eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import {
   AnswerDropped,
   makeRangeSize,
@@ -226,14 +228,26 @@ eachStore("A chain that replaces final blocks", (store) => {
   });
 });
 
-describe("The check of final blocks", () => {
+anyStore("The check of final blocks", (store) => {
+  let db: Database;
+  let networks = 0;
+  before(async () => {
+    db = await store.open();
+  });
+
   const state = { cursorHeight: 100, cursorHash: "h100" } as NetworkStateRow;
   const keptAt = (...heights: readonly number[]): KnownBlock[] =>
     heights.map((height) => ({ height, hash: `h${String(height)}` }));
 
-  /** Opens the check of some providers, the first of which is read. All have the scanned blocks until a test changes that. */
-  function open(count: number, kept: readonly KnownBlock[] = keptAt(40, 60, 80)) {
+  /**
+   * Opens the check of a network of which these blocks were kept, with some providers, the first of which is read. All
+   * have the scanned blocks until a test changes that.
+   */
+  async function open(count: number, kept: readonly KnownBlock[] = keptAt(40, 60, 80)) {
     let now = hour;
+    const id = `base-${String((networks += 1))}`;
+    const blocks = kept.map((block) => ({ network: id, ...block }));
+    await db.write(testContext, (tx) => tx.insertMany(blockTable, blocks));
     /** Each provider's other hashes by height; null for a block that it lacks. */
     const others = Array.from({ length: count }, (): Record<number, string | null> => ({}));
     const failing = new Set<number>();
@@ -264,8 +278,8 @@ describe("The check of final blocks", () => {
       providers,
       client,
       alarms,
-      network: { id: "base", title: "Base" },
-      db: { find: () => Promise.resolve([...kept]) },
+      network: { id, title: "Base" },
+      db,
     } as never);
     return {
       alarms,
@@ -289,7 +303,7 @@ describe("The check of final blocks", () => {
   }
 
   it("believes the only provider thirty seconds after it first reported a change, and each further one as late", async () => {
-    const { others, advance, check } = open(1);
+    const { others, advance, check } = await open(1);
     const [own = {}] = others;
     expect(await check()).to.equal(null);
     own[100] = "another";
@@ -307,7 +321,7 @@ describe("The check of final blocks", () => {
   });
 
   it("waits for the whole time again when its process reads the network after another one", async () => {
-    const { others, advance, resume, check } = open(1);
+    const { others, advance, resume, check } = await open(1);
     const [own = {}] = others;
     own[100] = "another";
     expect(await check()).to.equal("dropped");
@@ -322,7 +336,7 @@ describe("The check of final blocks", () => {
   });
 
   it("ends the alarm about a change that was not confirmed, in any process, and not that about a replaced block", async () => {
-    const { alarms, others, check } = open(1);
+    const { alarms, others, check } = await open(1);
     const [own = {}] = others;
     own[100] = "another";
     await check();
@@ -334,7 +348,7 @@ describe("The check of final blocks", () => {
     delete own[100];
     await check();
     expect(alarms.open()).to.deep.equal(replaced);
-    const next = open(1);
+    const next = await open(1);
     next.alarms.adopt(raised);
     next.alarms.raise("payment_held", "pay_1", "a provider denies it");
     await next.check();
@@ -342,7 +356,7 @@ describe("The check of final blocks", () => {
   });
 
   it("believes one of two providers after two minutes, or at once if the other one confirms the change", async () => {
-    const { others, failing, advance, check } = open(2);
+    const { others, failing, advance, check } = await open(2);
     const [own = {}, second = {}] = others;
     own[100] = "another";
     second[100] = null;
@@ -363,7 +377,7 @@ describe("The check of final blocks", () => {
   });
 
   it("compares the newest kept block that a provider behind the scan has, and asks again if it lacks a block", async () => {
-    const { others, check } = open(1);
+    const { others, check } = await open(1);
     const [own = {}] = others;
     own[80] = "another";
     expect(await check(79)).to.equal(null);
@@ -379,7 +393,7 @@ describe("The check of final blocks", () => {
 
   it("goes back to the newest kept block below the final one that the provider still has", async () => {
     const base = async (own: Record<number, string>, kept?: readonly KnownBlock[]) => {
-      const opened = open(1, kept);
+      const opened = await open(1, kept);
       Object.assign(opened.others[0] ?? {}, { 100: "another", ...own });
       await opened.check();
       opened.advance(minute);

@@ -1,38 +1,78 @@
-// Unit tests of what a scan asks for: the watched addresses, and the times of the blocks of logs.
+// The questions of a scan: the watched addresses, and the times of the blocks of logs.
 import { expect } from "chai";
+import { watchedAddresses, watchedAmong } from "../../../../src/features/invoices/index.ts";
 import type { TransferRow } from "../../../../src/features/payments/table.ts";
-import type { AskedBlock } from "../../../../src/features/payments/watcher/block-times.ts";
+import {
+  makeBlockTimes,
+  type AskedBlock,
+} from "../../../../src/features/payments/watcher/block-times.ts";
 import { recipientsOf, withTimes } from "../../../../src/features/payments/watcher/read-changes.ts";
-import type { TransferLog } from "../../../../src/platform/chain/client.ts";
+import { walletClaims, wallets } from "../../../../src/features/wallets/table.ts";
+import type { ChainClient, TransferLog } from "../../../../src/platform/chain/client.ts";
+import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
+import { silentLogger } from "../../../../src/platform/logger/index.ts";
+import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { anyStore, testContext } from "../../../support/store/stores.ts";
+import { addNetwork } from "./shop-ledger.ts";
 
-describe("The addresses that a scan asks for", () => {
-  const recipients = (held: readonly string[], paid: readonly string[] = ["paid 1", "paid 2"]) => {
-    const invoices = {
-      watchedAddresses: (_db: unknown, _network: unknown, limit: number) =>
-        Promise.resolve(held.slice(0, limit)),
-      watchedAmong: (_db: unknown, _network: unknown, asked: readonly string[]) =>
-        Promise.resolve(asked.filter((address) => held.includes(address))),
-    };
-    const revocable = paid.map((toAddress) => ({ toAddress }) as TransferRow);
-    return recipientsOf({ db: {}, network: { id: "base" }, invoices } as never, revocable);
-  };
-  const shops = (count: number) =>
-    Array.from({ length: count }, (_, place) => `shop ${String(place)}`);
+anyStore("The addresses that a scan asks for", (store) => {
+  let shop: Shop;
+  before(async () => {
+    shop = await openShop(await store.open());
+  });
 
-  it("are those with a hold and those of transfers that are not final, each once", async () => {
-    const found = await recipients(["shop 1", "paid 1"]);
-    expect(found.addresses).to.deep.equal(["shop 1", "paid 1", "paid 2"]);
+  const shopAt = (place: number) => `5${place.toString(16).padStart(39, "0")}`;
+  const paid = ["paid 1", "paid 2"];
+
+  /** Opens a network on which the shop has wallets with this number of addresses. */
+  async function open(count: number) {
+    const network = addNetwork(shop, { addressFamily: `family of ${String(count)}` });
+    const { id } = await shop.addWallet(network.id, { address: `0x${shopAt(0)}` });
+    const { db } = shop;
+    const wallet = await db.findOne(wallets, "WHERE id = $1", [id]);
+    const { addressFamily } = network;
+    const claim = await db.findOne(walletClaims, "WHERE family = $1", [addressFamily]);
+    if (wallet === null || claim === null) throw new Error("the shop has no wallet");
+    const identities = Array.from({ length: count - 1 }, (_, place) => shopAt(place + 1));
+    await db.write(testContext, async (tx) => {
+      const claims = identities.map((identity) => ({ ...claim, identity }));
+      await tx.insertMany(walletClaims, claims);
+      const rows = identities.map((identity) => ({
+        ...wallet,
+        id: shop.ids.next("wallet", shop.now()),
+        identity,
+        address: identity,
+      }));
+      await tx.insertMany(wallets, rows);
+    });
+    return (...to: readonly string[]) =>
+      recipientsOf(
+        { db, network, invoices: { watchedAddresses, watchedAmong } },
+        to.map((toAddress) => ({ toAddress }) as TransferRow),
+      );
+  }
+
+  it("are those of wallets and holds, and those of transfers that are not final, each once", async () => {
+    const recipients = await open(2);
+    const found = await recipients(shopAt(1), ...paid);
+    expect(found.addresses).to.deep.equal([shopAt(0), shopAt(1), ...paid]);
     expect([...(await found.among(["whatever"]))]).to.deep.equal(found.addresses);
   });
 
   it("are at most a thousand; beyond that, all transfers are read and their addresses looked up", async () => {
-    expect((await recipients(shops(998))).addresses).to.have.length(1_000);
-    const more = await recipients(shops(999));
-    expect(more.addresses).to.equal(null);
-    const found = await more.among(["shop 7", "stranger"]);
-    expect([...found].sort()).to.deep.equal(["paid 1", "paid 2", "shop 7"]);
-    expect((await recipients(shops(1_000), [])).addresses).to.have.length(1_000);
-    expect((await recipients(shops(1_001), [])).addresses).to.equal(null);
+    for (const [count, to] of [
+      [998, paid],
+      [1_000, []],
+    ] as const) {
+      const recipients = await open(count);
+      expect((await recipients(...to)).addresses).to.have.length(1_000);
+      const more = await recipients(...to, "paid 3");
+      expect(more.addresses).to.equal(null);
+      const found = await more.among([shopAt(7), "stranger"]);
+      expect([...found].sort()).to.deep.equal([shopAt(7), ...to, "paid 3"]);
+    }
+    const without = await (await open(1_001))();
+    expect(without.addresses).to.equal(null);
   });
 });
 
@@ -40,40 +80,45 @@ describe("The times of logs", () => {
   const log = (height: number, blockTime: number | null) =>
     ({ blockHeight: height, blockHash: `b${String(height)}`, blockTime }) as TransferLog;
 
-  /** Adds times to logs between the times 10 and 20. The provider has the block 5, of the time 15. */
+  /**
+   * Adds times to logs between the times 10 and 20. The provider that is read has the block 5, of the time 15, and
+   * two other ones report the times `believed` by height.
+   */
   async function timed(
     logs: readonly TransferLog[],
     onRecord: Readonly<Record<string, number>> = {},
-    believed: Readonly<Record<string, number>> = {},
+    believed: Readonly<Record<number, number>> = {},
   ) {
     const heights: number[] = [];
-    const asked: AskedBlock[] = [];
     const checked: AskedBlock[] = [];
-    const client = {
-      provider: "http://one",
-      blocks(given: readonly number[]) {
+    const provider = (name: string, times: Readonly<Record<number, number>>) => ({
+      network: "base",
+      provider: name,
+      blocks: (given: readonly number[]) =>
+        Promise.resolve(
+          given.map((height) => {
+            const time = times[height];
+            return time === undefined ? null : { height, hash: `b${String(height)}`, time };
+          }),
+        ),
+    });
+    const read = provider("http://one", { 5: 15 });
+    const client: Partial<ChainClient> = {
+      ...read,
+      blocks(given) {
         heights.push(...given);
-        const own = (height: number) => (height === 5 ? { height, hash: "b5", time: 15 } : null);
-        return Promise.resolve(given.map(own));
+        return read.blocks(given);
       },
     };
-    const times = {
-      of(given: readonly AskedBlock[]) {
-        asked.push(...given);
-        return Promise.resolve(
-          new Map(
-            given.flatMap(({ hash, reported }): [string, object][] => {
-              const time = believed[hash] ?? reported?.time;
-              return time === undefined ? [] : [[hash, { time, isAgreed: hash in believed }]];
-            }),
-          ),
-        );
-      },
-    };
+    const others = ["http://two", "http://three"].map((name) => provider(name, believed));
+    const clock = { now: () => 1_000 };
+    const alarms = createAlarms({ clock, logger: silentLogger });
+    const providers = [read, ...others] as readonly Partial<ChainClient>[] as ChainClient[];
+    const times = makeBlockTimes({ clock, providers, alarms });
     const stored = Object.entries(onRecord).map(
       ([blockHash, blockTime]) => ({ blockHash, blockTime }) as TransferRow,
     );
-    const found = await withTimes({ client, times } as never, stored, logs, {
+    const found = await withTimes({ client: client as ChainClient, times }, stored, logs, {
       after: 10,
       before: 20,
       check: (given) => Promise.resolve(void checked.push(...given)),
@@ -81,29 +126,28 @@ describe("The times of logs", () => {
       (of) => of.map(({ blockTime, isTimeAgreed }) => [blockTime, isTimeAgreed]),
       (error: unknown) => (error as Error).message,
     );
-    return { found, heights, asked, checked };
+    return { found, heights, checked };
   }
 
   it("are those of the logs, of their blocks or on record, in this order", async () => {
-    const { found, heights, asked, checked } = await timed(
+    const { found, heights, checked } = await timed(
       [log(1, 10), log(2, 20), log(5, null), log(5, null), log(7, null)],
       { b1: 99, b7: 12 },
     );
     expect(found).to.deep.equal([10, 20, 15, 15, 12].map((time) => [time, false]));
     expect(heights).to.deep.equal([5]);
-    expect(asked.map(({ hash, reported }) => [hash, reported?.time ?? null])).to.deep.equal([
+    expect(checked.map(({ hash, reported }) => [hash, reported?.time ?? null])).to.deep.equal([
       ["b1", 10],
       ["b2", 20],
       ["b5", 15],
       ["b5", 15],
       ["b7", null],
     ]);
-    expect(checked).to.deep.equal(asked);
     expect((await timed([log(1, 11)])).heights).to.deep.equal([]);
   });
 
   it("are those on which providers agree, if they do", async () => {
-    const { found } = await timed([log(1, 11), log(7, null)], { b7: 12 }, { b1: 13, b7: 14 });
+    const { found } = await timed([log(1, 11), log(7, null)], { b7: 12 }, { 1: 13, 7: 14 });
     expect(found).to.deep.equal([
       [13, true],
       [14, true],

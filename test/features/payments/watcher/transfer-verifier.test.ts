@@ -1,114 +1,159 @@
+// Transfers that count for no invoice: the order in which they are verified, and the held ones.
 import { expect } from "chai";
+import { transfers, type TransferRow } from "../../../../src/features/payments/table.ts";
+import { makeVerifier } from "../../../../src/features/payments/watcher/receipt-verifier.ts";
 import { makeTransferVerifier } from "../../../../src/features/payments/watcher/transfer-verifier.ts";
-import type { Verifiable } from "../../../../src/features/payments/watcher/receipt-verifier.ts";
 import { hour, second } from "../../../../src/kernel/clock.ts";
+import { createIds, type Id } from "../../../../src/kernel/id.ts";
+import type { ChainClient } from "../../../../src/platform/chain/client.ts";
+import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
+import type { Database } from "../../../../src/platform/database/index.ts";
+import { silentLogger } from "../../../../src/platform/logger/index.ts";
+import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { addOrganization, testNetworks } from "../../../support/merchants.ts";
+import { anyStore, testContext } from "../../../support/store/stores.ts";
+import { addressOf, wordOf } from "./scripted-chain.ts";
 
-interface Waiting {
-  readonly count: number;
-  /** Returns the ids that the providers agree on. */
-  readonly agreed: (ids: readonly string[]) => readonly string[];
-  /** The ids of held transfers, and those of them that are still to be verified. */
-  readonly held?: readonly string[];
-  readonly stillWaiting?: readonly string[];
-}
+const start = Date.UTC(2031, 0, 31);
+/** The provider's newest block, and the one after it. */
+const [reached, next] = [7, 8];
 
-/** Transfers that wait for their verification, and what their verifier does. */
-function open({ count, agreed, held = [], stillWaiting = [] }: Waiting) {
-  let now = hour;
-  const ids = Array.from({ length: count }, (_, place) => `trf_${String(place).padStart(3, "0")}`);
-  const asked: (readonly [string | undefined, number])[] = [];
-  const marked: string[][] = [];
-  const released: (readonly string[])[] = [];
-  const guarded: unknown[] = [];
-  const tx = {
-    dialect: "sqlite",
-    run(_sql: string, [rows]: readonly string[]) {
-      marked.push([...(rows ?? "").matchAll(/trf_\d+/g)].map(([id]) => id));
-      return Promise.resolve();
-    },
-  };
-  const verifier = makeTransferVerifier({
-    clock: { now: () => now },
-    network: { id: "ethereum" },
-    db: {
-      dialect: "sqlite",
-      find: (_table: unknown, _sql: string, [, after, limit]: readonly [string, string, number]) =>
-        Promise.resolve(
-          ids
-            .filter((id) => id > after)
-            .slice(0, limit)
-            .map((id) => ({ id, blockHeight: 7, blockHash: "b7" })),
-        ),
-      all: () => Promise.resolve(stillWaiting.map((id) => ({ id }))),
-      write: (_context: unknown, change: (given: typeof tx) => Promise<void>) => change(tx),
-    },
-    verifier: {
-      held: () => held,
-      release: (gone: readonly string[]) => released.push(gone),
-      verify(candidates: readonly Verifiable[]) {
-        asked.push([candidates[0]?.id, candidates.length]);
-        for (const { confirmsAtHeight } of candidates) expect(confirmsAtHeight).to.equal(7);
-        return Promise.resolve(new Set(agreed(candidates.map(({ id }) => id))));
-      },
-    },
-  } as never);
-  return {
-    asked,
-    marked,
-    released,
-    guarded,
-    /** Lets time pass, and verifies. */
-    later: (milliseconds: number) => {
-      now += milliseconds;
-      return verifier.run((given) => Promise.resolve(void guarded.push(given)));
-    },
-  };
-}
-
-describe("The verification of transfers that count for no invoice", () => {
-  it("goes through them by the hundred and then starts over, and marks those that are agreed on", async () => {
-    const { later, asked, marked, guarded } = open({
-      count: 150,
-      agreed: (ids) => ids.slice(0, 2),
-    });
-    expect([await later(1), await later(1), await later(1)]).to.deep.equal([true, false, true]);
-    expect(asked).to.deep.equal([
-      ["trf_000", 100],
-      ["trf_100", 50],
-      ["trf_000", 100],
-    ]);
-    expect(marked.slice(0, 2)).to.deep.equal([
-      ["trf_000", "trf_001"],
-      ["trf_100", "trf_101"],
-    ]);
-    expect(guarded).to.have.length(3);
+anyStore("The verification of transfers that count for no invoice", (store) => {
+  const ids = createIds(systemRandom);
+  let db: Database;
+  let organizationId: Id<"organization">;
+  let networks = 0;
+  before(async () => {
+    db = await store.open();
+    organizationId = await addOrganization(db, ids, start);
   });
 
-  it("writes nothing and is not due at once if no providers agree", async () => {
-    const { later, asked, marked, guarded } = open({ count: 150, agreed: () => [] });
-    expect([await later(1), await later(1)]).to.deep.equal([false, false]);
-    expect(asked.map(([first]) => first)).to.deep.equal(["trf_000", "trf_100"]);
-    expect([marked, guarded]).to.deep.equal([[], []]);
+  /** Stores final transfers in these blocks of another network, and opens what verifies them. */
+  async function open(heights: readonly number[]) {
+    const [ethereum] = testNetworks("ethereum").values();
+    if (ethereum === undefined) throw new Error("there is no Ethereum");
+    const network = { ...ethereum, id: `ethereum-${String((networks += 1))}` };
+    let now = start;
+    const view = { tipHeight: reached };
+    const rows = heights.map((blockHeight, place): TransferRow => ({
+      id: ids.next("transfer", start),
+      network: network.id,
+      transactionHash: wordOf(`transfer ${String(place)}`),
+      logIndex: 0,
+      blockHeight,
+      blockHash: wordOf(`block ${String(blockHeight)}`),
+      blockTime: start,
+      contract: addressOf("usdt"),
+      token: "USDT",
+      tokenDecimals: 6,
+      fromAddress: addressOf("payer"),
+      toAddress: addressOf("shop"),
+      amount: 25n,
+      status: "seen",
+      isFinal: true,
+      verification: "open",
+      organizationId,
+      invoiceId: null,
+      disposition: "unmatched",
+      createdAt: start,
+    }));
+    await db.write(testContext, (tx) => tx.insertMany(transfers, rows));
+    const known = new Map(rows.map((row) => [row.transactionHash, row]));
+    const provider: Partial<ChainClient> = {
+      provider: "http://one",
+      heads() {
+        const latest = { height: view.tipHeight, hash: "tip", time: now };
+        return Promise.resolve({ latest, finalized: latest, known: null });
+      },
+      receipt(transactionHash) {
+        const row = known.get(transactionHash);
+        if (row === undefined) return Promise.resolve(null);
+        const { blockHeight, blockHash, fromAddress: from, toAddress: to } = row;
+        const log = { ...row, from, to };
+        const receipt = { transactionHash, succeeded: true, blockHeight, blockHash };
+        return Promise.resolve({ ...receipt, transfers: [log] });
+      },
+    };
+    const clock = { now: () => now };
+    const alarms = createAlarms({ clock, logger: silentLogger });
+    const verifier = makeVerifier({
+      subject: "transfer",
+      providers: [provider as ChainClient],
+      clock,
+      logger: silentLogger,
+      alarms,
+    });
+    const verification = makeTransferVerifier({ db, clock, network, verifier });
+    let writes = 0;
+    return {
+      view,
+      alarms,
+      ids: rows.map(({ id }) => id),
+      writes: () => writes,
+      /** Returns the places of the transfers that are verified. */
+      verified: async (): Promise<number[]> => {
+        const found = await db.find(transfers, "WHERE network = $1 ORDER BY id", [network.id]);
+        return found.flatMap((row, place) => (row.verification === "verified" ? [place] : []));
+      },
+      /** Lets time pass, and verifies. Returns whether more are due at once. */
+      later: (milliseconds: number) => {
+        now += milliseconds;
+        return verification.run(() => Promise.resolve(void (writes += 1)));
+      },
+    };
+  }
+  const places = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, place) => from + place);
+  /** The blocks of transfers, of which the provider's chain reaches those at some places. */
+  const blocks = (length: number, ...inReach: readonly number[]) =>
+    places(0, length).map((place) => (inReach.includes(place) ? reached : next));
+
+  it("goes through them by the hundred and then starts over, and marks those that are agreed on", async () => {
+    const { view, later, verified, writes } = await open(blocks(150, 0, 1, 100, 101));
+    expect(await later(1)).to.equal(true);
+    expect(await verified()).to.deep.equal([0, 1]);
+    expect(await later(1)).to.equal(false);
+    expect(await verified()).to.deep.equal([0, 1, 100, 101]);
+    view.tipHeight = next;
+    expect(await later(1)).to.equal(true);
+    // The first hundred that were left.
+    expect(await verified()).to.deep.equal(places(0, 104));
+    expect(await later(1)).to.equal(false);
+    expect(await verified()).to.deep.equal(places(0, 150));
+    expect(writes()).to.equal(4);
+  });
+
+  it("writes nothing and is not due at once if no providers agree, and goes on with the next ones", async () => {
+    const { view, later, verified, writes } = await open(blocks(150));
+    expect(await later(1)).to.equal(false);
+    expect(writes()).to.equal(0);
+    view.tipHeight = next;
+    expect(await later(1)).to.equal(false);
+    expect(await verified()).to.deep.equal(places(100, 150));
   });
 
   it("releases held ones that are decided, and looks for them every fifteen seconds", async () => {
-    const { later, released } = open({
-      count: 0,
-      agreed: () => [],
-      held: ["trf_1", "trf_2"],
-      stillWaiting: ["trf_2"],
-    });
-    await later(1);
-    expect(released).to.deep.equal([["trf_1"]]);
-    await later(15 * second - 1);
-    expect(released).to.have.length(1);
-    await later(1);
-    expect(released).to.have.length(2);
+    const { alarms, ids: all, later } = await open(blocks(2));
+    const [one = "", other = ""] = all;
+    const hold = (...held: readonly string[]) => {
+      for (const id of held) alarms.raise("transfer_held", id, "a provider denies it");
+    };
+    const decide = (id: string) =>
+      db.write(testContext, (tx) =>
+        tx.update(transfers, { verification: "verified" }, "WHERE id = $1", [id]),
+      );
+    const held = async (milliseconds: number) => {
+      await later(milliseconds);
+      return alarms.open().map(({ subject }) => subject);
+    };
+    hold(one, other);
+    await decide(one);
+    expect(await held(1)).to.deep.equal([other]);
+    await decide(other);
+    expect(await held(15 * second - 1)).to.deep.equal([other]);
+    expect(await held(1)).to.deep.equal([]);
     // The clock was set back.
-    await later(-hour);
-    expect(released).to.have.length(3);
-    const quiet = open({ count: 0, agreed: () => [], stillWaiting: ["trf_2"] });
-    await quiet.later(1);
-    expect(quiet.released).to.deep.equal([]);
+    hold(one);
+    expect(await held(-hour)).to.deep.equal([]);
   });
 });
