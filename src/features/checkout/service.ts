@@ -2,7 +2,7 @@ import type { Clock, Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
-import { keepCheckouts, viewCheckout, type FoundCheckout } from "./kept.ts";
+import { keepCheckouts, viewCheckout, type CheckoutNetworks, type FoundCheckout } from "./kept.ts";
 import { InvoiceNotOpen, type ChosenOption } from "../invoices/index.ts";
 import type { RefundInput, RefundOffer, RequestResult } from "../refunds/index.ts";
 import type {
@@ -186,7 +186,7 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
 }
 
 /** Returns the origins of all networks, because a page that stays open may show another one later. */
-function walletOriginsOf({ networks, enabled }: CheckoutDependencies): readonly string[] {
+export function walletOriginsOf({ networks, enabled }: CheckoutNetworks): readonly string[] {
   const read = [...networks.values()].filter(({ id }) => enabled.has(id));
   return [...new Set(read.flatMap(({ kind }) => kind.browserWallets?.origins ?? []))];
 }

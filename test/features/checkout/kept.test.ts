@@ -1,45 +1,21 @@
+// Checkouts as payers see them, and those that this process keeps.
 import { expect } from "chai";
 import { keepCheckouts, viewCheckout } from "../../../src/features/checkout/kept.ts";
 import type { StoredCheckout } from "../../../src/features/checkout/ports.ts";
+import { walletOriginsOf } from "../../../src/features/checkout/service.ts";
+import { invoices } from "../../../src/features/invoices/table.ts";
 import {
-  makeCheckoutService,
-  type CheckoutDependencies,
-} from "../../../src/features/checkout/service.ts";
-import type { NetworkState } from "../../../src/platform/chain/state/network-state.ts";
+  replaceState,
+  stateTable,
+  type NetworkState,
+} from "../../../src/platform/chain/state/network-state.ts";
+import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
 import { testNetworks } from "../../support/merchants.ts";
-import { stillClock } from "../../support/app.ts";
+import { anyStore, testContext } from "../../support/store/stores.ts";
 import { anInvoice, aPayment, aState, startOfTime } from "./lab.ts";
+import { sourcesOf } from "./shop-checkout.ts";
 
-describe("kept checkouts", () => {
-  it("are loaded after the state of their network, so that it is never newer than their payments", async () => {
-    // A newer state beside older payments could say that a payment is lost, and ask for it again, when it has returned.
-    const calls: string[] = [];
-    const kept = keepCheckouts({
-      sources: {
-        versions() {
-          calls.push("versions");
-          const version = { version: "1", network: "tron", networkVersion: 7 };
-          return Promise.resolve(new Map([["chk_a", version]]));
-        },
-        networkStates() {
-          calls.push("states");
-          return Promise.resolve(new Map([["tron", { version: 7 } as never]]));
-        },
-        load() {
-          calls.push("load");
-          return Promise.resolve(new Map());
-        },
-      },
-      networks: new Map(),
-      enabled: new Set(),
-      clock: stillClock(0),
-    });
-    expect(await kept.find("chk_a")).to.equal(null);
-    expect(calls).to.deep.equal(["versions", "states", "versions", "load"]);
-    await kept.find("chk_a");
-    expect(calls.slice(4)).to.deep.equal(["versions", "load"]);
-  });
-
+describe("checkouts that are shown", () => {
   it("show the confirmations of the payment that takes longest, on whichever network", () => {
     const networks = testNetworks("tron", "ethereum");
     const quotes = [...networks.values()].map(({ id, confirmations }) => ({
@@ -127,120 +103,19 @@ describe("kept checkouts", () => {
     expect(view.confirmingOn).to.equal(ethereum);
     expect(view.invoice.confirmations).to.deep.equal({ current: 0, required: 12 });
   });
-});
-
-describe("the checkouts that are kept", () => {
-  const networks = testNetworks("tron", "ethereum");
-  const enabled = new Set(networks.keys());
-  const merchant = {
-    displayName: "Shop",
-    website: null,
-    contactEmail: null,
-    accentColor: null,
-    allowedOrigins: [],
-    logoPath: null,
-  };
-  const ledger = { payments: [], submitted: [], refunds: [], leftToMerchant: new Set<never>() };
-
-  it("are three thousand, and the longest unseen makes room for another", async () => {
-    const loaded: string[] = [];
-    const stored = { ...ledger, version: "1", invoice: anInvoice("tron"), merchant };
-    const each = <T>(ids: readonly string[], value: T) =>
-      Promise.resolve(new Map(ids.map((id) => [id, value])));
-    const kept = keepCheckouts({
-      sources: {
-        versions: (ids) => each(ids, { version: "1", network: "tron", networkVersion: 7 }),
-        networkStates: () =>
-          Promise.resolve(
-            new Map([["tron", { ...aState("tron", startOfTime), cursorHash: "", version: 7 }]]),
-          ),
-        load(ids) {
-          loaded.push(...ids);
-          return each(ids, { ...stored });
-        },
-      },
-      networks,
-      enabled,
-      clock: stillClock(startOfTime),
-    });
-    const ids = Array.from({ length: 3_001 }, (_, place) => `chk_${String(place)}`);
-    const find = (from: number, to: number) =>
-      Promise.all(ids.slice(from, to).map((id) => kept.find(id)));
-    await find(0, 3_000);
-    await find(0, 3_000);
-    expect(loaded).to.have.length(3_000);
-    await find(3_000, 3_001);
-    expect([kept.last("chk_0"), kept.last("chk_1") === null]).to.deep.equal([null, false]);
-    await find(1, 3_001);
-    expect(loaded).to.have.length(3_001);
-    // A checkout that is seen again is the longest unseen no more.
-    await find(1, 2);
-    await find(0, 1);
-    expect([kept.last("chk_1") === null, kept.last("chk_2")]).to.deep.equal([false, null]);
-  }).timeout(60_000);
-
-  it("are forgotten once they do not exist any more, and read states again if one of them has changed", async () => {
-    const ids = ["chk_tron", "chk_ethereum"] as const;
-    const versionOf = { tron: 7, ethereum: 7 };
-    let isThere = true;
-    let readings = 0;
-    const each = <T>(asked: readonly string[], of: (network: "tron" | "ethereum") => T) =>
-      Promise.resolve(
-        new Map(
-          asked
-            .filter(() => isThere)
-            .map((id) => [id, of(id === "chk_tron" ? "tron" : "ethereum")]),
-        ),
-      );
-    const kept = keepCheckouts({
-      sources: {
-        versions: (asked) =>
-          each(asked, (network) => ({
-            version: "1",
-            network,
-            networkVersion: versionOf[network],
-          })),
-        networkStates() {
-          readings += 1;
-          const rows = (["tron", "ethereum"] as const).map(
-            (network) =>
-              [
-                network,
-                {
-                  ...aState(network, startOfTime),
-                  cursorHash: "",
-                  version: versionOf[network],
-                },
-              ] as const,
-          );
-          return Promise.resolve(new Map(rows));
-        },
-        load: (asked) =>
-          each(asked, (network) => ({
-            ...ledger,
-            version: "1",
-            invoice: anInvoice(network),
-            merchant,
-          })),
-      },
-      networks,
-      enabled,
-      clock: stillClock(startOfTime),
-    });
-    const findBoth = () => Promise.all(ids.map((id) => kept.find(id)));
-    await findBoth();
-    await findBoth();
-    expect(readings).to.equal(1);
-    versionOf.ethereum += 1;
-    await findBoth();
-    expect(readings).to.equal(2);
-    expect(ids.map((id) => kept.last(id)?.view.network.id)).to.deep.equal(["tron", "ethereum"]);
-    isThere = false;
-    expect(await findBoth()).to.deep.equal([null, null]);
-    expect(ids.map((id) => kept.last(id))).to.deep.equal([null, null]);
-  });
 
   it("offer the options that are read, were chosen before or have room, and the one in force, cheapest first", () => {
+    const networks = testNetworks("tron", "ethereum");
+    const all = new Set(networks.keys());
+    const merchant = {
+      displayName: "Shop",
+      website: null,
+      contactEmail: null,
+      accentColor: null,
+      allowedOrigins: [],
+      logoPath: null,
+    };
+    const ledger = { payments: [], submitted: [], refunds: [], leftToMerchant: new Set<never>() };
     const options = [
       { network: "ethereum", tokenSymbol: "USDT", isHeld: false },
       { network: "ethereum", tokenSymbol: "USDC", isHeld: true },
@@ -263,7 +138,7 @@ describe("the checkouts that are kept", () => {
       );
       const view = viewCheckout({ ...ledger, version: "1", invoice, merchant }, states, {
         networks,
-        enabled: more.enabled ?? enabled,
+        enabled: more.enabled ?? all,
       });
       const shown = view.options.map(
         ({ network, tokenSymbol, isInForce }) =>
@@ -271,14 +146,14 @@ describe("the checkouts that are kept", () => {
       );
       return [view.isAccepted, ...shown];
     };
-    const all = ["tron USDT in force", "ethereum USDT", "ethereum USDC"];
-    expect(offered()).to.deep.equal([true, ...all]);
+    const every = ["tron USDT in force", "ethereum USDT", "ethereum USDC"];
+    expect(offered()).to.deep.equal([true, ...every]);
     expect(offered({ hasRoom: false })).to.deep.equal([
       true,
       "tron USDT in force",
       "ethereum USDC",
     ]);
-    expect(offered({}, { enabled: new Set(["ethereum"]) })).to.deep.equal([false, ...all]);
+    expect(offered({}, { enabled: new Set(["ethereum"]) })).to.deep.equal([false, ...every]);
     expect(offered({}, { enabled: new Set(["tron"]) })).to.deep.equal([true, "tron USDT in force"]);
     expect(offered({}, { disabledTokens: ["USDT"] })).to.deep.equal([
       false,
@@ -289,15 +164,142 @@ describe("the checkouts that are kept", () => {
   });
 });
 
+anyStore("kept checkouts", (store) => {
+  let shop: Shop;
+  before(async () => {
+    shop = await openShop(await store.open(), "tron", "ethereum");
+    const addresses = {
+      tron: "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
+      ethereum: `0x${"1".repeat(40)}`,
+    };
+    for (const [network, address] of Object.entries(addresses)) {
+      await shop.scan(network);
+      await shop.addWallet(network, { address });
+    }
+  });
+
+  /** Keeps the store's checkouts, and notes what is read of it; `beforeStates` runs before the states are. */
+  function keep(beforeStates: () => Promise<unknown> = () => Promise.resolve()) {
+    const own = sourcesOf(shop);
+    const reads: string[] = [];
+    const loaded: string[] = [];
+    const kept = keepCheckouts({
+      sources: {
+        versions(ids) {
+          reads.push("versions");
+          return own.versions(ids);
+        },
+        async networkStates() {
+          reads.push("states");
+          await beforeStates();
+          return own.networkStates();
+        },
+        load(ids) {
+          reads.push("load");
+          loaded.push(...ids);
+          return own.load(ids);
+        },
+      },
+      networks: shop.networks,
+      enabled: new Set(shop.networks.keys()),
+      clock: { now: shop.now },
+    });
+    return { ...kept, reads, loaded };
+  }
+
+  /** Stores another state of a network, as each scan does. */
+  const rescan = (network: string) =>
+    shop.db.write(testContext, async (tx) => {
+      const state = await tx.lockOne(stateTable, "WHERE network = $1", [network]);
+      if (state === null) throw new Error("the network was never read");
+      await replaceState(tx, state, state);
+    });
+
+  it("are loaded after the state of their network, so that it is never newer than their payments", async () => {
+    // A newer state beside older payments could say that a payment is lost, and ask for it again, when it has returned.
+    const { id, checkoutId } = await shop.create();
+    let isCanceled = false;
+    const kept = keep(async () => {
+      if (isCanceled) await shop.invoices.cancel(testContext, shop.organizationId, id);
+    });
+    const look = async () => {
+      kept.reads.length = 0;
+      return (await kept.find(checkoutId ?? ""))?.session.state;
+    };
+    expect(await look()).to.equal("awaiting");
+    expect(kept.reads).to.deep.equal(["versions", "states", "versions", "load"]);
+    expect(await look()).to.equal("awaiting");
+    expect(kept.reads).to.deep.equal(["versions"]);
+    await rescan("tron");
+    isCanceled = true;
+    expect(await look()).to.equal("canceled");
+    expect(kept.reads).to.deep.equal(["versions", "states", "versions", "load"]);
+    expect(await kept.find("chk_unknown")).to.equal(null);
+  });
+
+  it("are three thousand, and the longest unseen makes room for another", async () => {
+    const { id } = await shop.create();
+    const invoice = await shop.db.findOne(invoices, "WHERE id = $1", [id]);
+    if (invoice === null) throw new Error("there is no invoice");
+    const copies = Array.from({ length: 3_001 }, (_, place) => ({
+      ...invoice,
+      id: shop.ids.next("invoice", shop.now()),
+      publicId: `copy ${String(place)}`,
+      checkoutId: `chk_${String(place)}`,
+    }));
+    await shop.db.write(testContext, (tx) => tx.insertMany(invoices, copies));
+    const kept = keep();
+    const findAll = (from: number, to: number) =>
+      Promise.all(copies.slice(from, to).map(({ checkoutId }) => kept.find(checkoutId)));
+    await findAll(0, 3_000);
+    await findAll(0, 3_000);
+    expect(kept.loaded).to.have.length(3_000);
+    await findAll(3_000, 3_001);
+    expect([kept.last("chk_0"), kept.last("chk_1") === null]).to.deep.equal([null, false]);
+    await findAll(1, 3_001);
+    expect(kept.loaded).to.have.length(3_001);
+    // A checkout that is seen again is the longest unseen no more.
+    await findAll(1, 2);
+    await findAll(0, 1);
+    expect([kept.last("chk_1") === null, kept.last("chk_2")]).to.deep.equal([false, null]);
+    await shop.db.write(testContext, (tx) =>
+      tx.deleteMany(
+        invoices,
+        copies.map((copy) => ({ id: copy.id })),
+      ),
+    );
+  }).timeout(60_000);
+
+  it("are forgotten once they do not exist any more, and read states again if one of them has changed", async () => {
+    const made = [await shop.create(), await shop.create({ network: "ethereum" })];
+    const ids = made.map(({ checkoutId }) => checkoutId ?? "");
+    const kept = keep();
+    const findBoth = () => Promise.all(ids.map((id) => kept.find(id)));
+    const statesRead = () => kept.reads.filter((read) => read === "states").length;
+    await findBoth();
+    await findBoth();
+    expect(statesRead()).to.equal(1);
+    await rescan("ethereum");
+    await findBoth();
+    expect(statesRead()).to.equal(2);
+    expect(ids.map((id) => kept.last(id)?.view.network.id)).to.deep.equal(["tron", "ethereum"]);
+    for (const { id } of made) {
+      await shop.db.write(testContext, (tx) =>
+        tx.run("UPDATE invoices SET checkout_id = 'chk_other_' || id WHERE id = $1", [id]),
+      );
+    }
+    expect(await findBoth()).to.deep.equal([null, null]);
+    expect(ids.map((id) => kept.last(id))).to.deep.equal([null, null]);
+  });
+});
+
 describe("the hosts that a payment's page may reach for wallets", () => {
   it("are those of all networks that are read, each once", () => {
     const networks = testNetworks("tron", "ethereum");
     const [tron] = networks.values();
     if (tron !== undefined) networks.set("tron-test", { ...tron, id: "tron-test" });
-    const origins = (...enabled: readonly string[]) => {
-      const deps = { networks, enabled: new Set(enabled), sources: {} };
-      return makeCheckoutService(deps as unknown as CheckoutDependencies).walletOrigins();
-    };
+    const origins = (...enabled: readonly string[]) =>
+      walletOriginsOf({ networks, enabled: new Set(enabled) });
     expect(origins("ethereum")).to.deep.equal([]);
     expect(origins()).to.deep.equal([]);
     expect(origins("ethereum", "tron")).to.deep.equal(["https://api.trongrid.io"]);

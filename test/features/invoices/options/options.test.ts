@@ -236,6 +236,8 @@ eachStore("An invoice with several payment options", (store) => {
     await pay("25", "USDT", 6);
     const paid = await choose(invoice, "EURT");
     expect([paid.status, paid.body["code"]]).to.deep.equal([409, "invoice_not_open"]);
+    const elsewhere = await choose(invoice, "USDT", "tron");
+    expect([elsewhere.status, elsewhere.body["code"]]).to.deep.equal([409, "invoice_not_open"]);
     expect((await choose(invoice, "USDT")).status).to.equal(200);
     const canceled = await issue("USDT", "EURT");
     await expectStatus(counter.post(merchant, `/invoices/${String(canceled["id"])}/cancel`), 200);
@@ -575,6 +577,10 @@ eachStore("An invoice with several payment options", (store) => {
       tokenSymbol: "EURT",
       remainingAmount: "20.00",
     });
+    // The payment may still return: a payer who chose another amount now could pay twice.
+    const other = await choose(invoice, "USDT");
+    expect([other.status, other.body["code"]]).to.deep.equal([409, "invoice_not_open"]);
+    await chosen(invoice, "EURT");
     await pay("25", "USDT", 6);
     expect(await read(invoice)).to.include({ status: "paid", tokenSymbol: "USDT" });
   });
