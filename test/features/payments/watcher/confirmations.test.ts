@@ -1,140 +1,168 @@
+// Payments that have their confirmations: the order in which they are confirmed, in batches, and the held ones.
 import { expect } from "chai";
 import { makeConfirmations } from "../../../../src/features/payments/watcher/confirmations.ts";
-import type { TransferRow } from "../../../../src/features/payments/table.ts";
+import { makeVerifier } from "../../../../src/features/payments/watcher/receipt-verifier.ts";
+import { makeRecorder } from "../../../../src/features/payments/watcher/recorder.ts";
+import {
+  payments,
+  type PaymentRow,
+  type TransferRow,
+} from "../../../../src/features/payments/table.ts";
 import { hour, second } from "../../../../src/kernel/clock.ts";
-import type { NetworkStateRow } from "../../../../src/platform/chain/state/network-state.ts";
+import type { ChainClient } from "../../../../src/platform/chain/client.ts";
+import { parseAddress } from "../../../../src/platform/chain/evm/address.ts";
+import type { Network } from "../../../../src/platform/chain/networks.ts";
+import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
+import { networkState, replaceState } from "../../../../src/platform/chain/state/network-state.ts";
+import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { xpubs } from "../../../support/merchants.ts";
+import { anyStore, testContext } from "../../../support/store/stores.ts";
+import { openMarket } from "../ledger/paid-invoice-fixture.ts";
+import { scriptChain, type ScriptedChain } from "./scripted-chain.ts";
+import { addNetwork, ledgerOf } from "./shop-ledger.ts";
+import { token } from "./watched-network.ts";
 
-interface Waiting {
-  /** The number of payments that have their confirmations. */
-  readonly count: number;
-  /** Returns true for a payment whose receipts agree. */
-  readonly agrees?: (id: string) => boolean;
-  readonly held?: readonly string[];
-  readonly stillConfirming?: readonly string[];
-  /** How long it takes to store a batch, in milliseconds. */
-  readonly storing?: number;
-}
+/** Two whole batches, and one more. */
+const count = 1_001;
 
-/** Payments that wait for their confirmation, of one transfer each, and what is confirmed. */
-function open({
-  count,
-  agrees = () => true,
-  held = [],
-  stillConfirming = [],
-  storing = 0,
-}: Waiting) {
-  let now = hour;
-  const payments = Array.from({ length: count }, (_, place) => {
-    const name = String(place).padStart(4, "0");
-    return { id: `pay_${name}`, transferId: `trf_${name}`, confirmsAtHeight: 10 };
+anyStore("Payments with enough confirmations", (store) => {
+  let shop: Shop;
+  let network: Network;
+  let chain: ScriptedChain;
+  /** All of them, in the order in which they are confirmed. */
+  let mature: readonly PaymentRow[];
+
+  before(async function () {
+    this.timeout(120_000);
+    shop = await openShop(await store.open());
+    network = addNetwork(shop);
+    const { id, chainId, blockTimeMs, confirmations } = network;
+    const startAt = shop.now() - 200 * blockTimeMs;
+    chain = scriptChain({ startAt, blockMs: blockTimeMs, finalityLag: 30, chainId });
+    chain.mine([], 199);
+    const market = openMarket(shop, id, chain.client);
+    await market.look();
+    await shop.addWallet(id, { xpub: xpubs.first });
+    const contract = network.tokens[0]?.contract ?? "";
+    const addresses: string[] = [];
+    for (let batch = 0; batch < 3; batch += 1) addresses.push(await exclusiveAddress());
+    const parts = Array.from({ length: count }, (_, place) => ({
+      transaction: `part ${String(place)}`,
+      contract,
+      to: addresses[Math.floor(place / 500)] ?? "",
+      amount: token(0.02),
+    }));
+    chain.mine(parts);
+    shop.advance(blockTimeMs);
+    await market.look();
+    mature = await shop.db.find(payments, "ORDER BY id");
+    expect(mature).to.have.length(count);
+    // The newest blocks were read, and no payment was confirmed yet.
+    chain.mine([], confirmations - 1);
+    shop.advance(confirmations * blockTimeMs);
+    const { height: tipHeight, hash: tipHash, time: tipTime } = chain.tip();
+    const state = await stored();
+    await shop.db.write(testContext, (tx) =>
+      replaceState(tx, state, { ...state, tipHeight, tipHash, tipTime }),
+    );
   });
-  const confirmed: (readonly [number, string | undefined, number])[] = [];
-  const released: (readonly string[])[] = [];
-  const confirmations = makeConfirmations({
-    clock: { now: () => now },
-    network: { id: "ethereum" },
-    db: {
-      dialect: "sqlite",
-      all: () => Promise.resolve(stillConfirming.map((id) => ({ id }))),
-      find(_table: unknown, sql: string, values: readonly unknown[]) {
-        if (!sql.includes("LIMIT")) {
-          const ids = JSON.parse(String(values[0])) as readonly string[];
-          return Promise.resolve(ids.map((id) => ({ id })));
-        }
-        const [, , height, after, limit] = values as [unknown, unknown, number, string, number];
-        const above = payments.filter(({ id }) => height < 10 || id > after);
-        return Promise.resolve(above.slice(0, limit));
-      },
-    },
-    verifier: {
-      held: () => held,
-      release: (gone: readonly string[]) => released.push(gone),
-      verify: (candidates: readonly { readonly id: string }[]) =>
-        Promise.resolve(new Set(candidates.map(({ id }) => id).filter(agrees))),
-    },
-    recorder: {
-      confirm(_guard: unknown, state: NetworkStateRow, verified: readonly { id: string }[]) {
-        confirmed.push([state.version, verified[0]?.id, verified.length]);
-        now += storing;
-        return Promise.resolve({ ...state, version: state.version + 1 });
-      },
-    },
-  } as never);
-  const state = { tipHeight: 12, version: 3 } as NetworkStateRow;
-  return {
-    confirmed,
-    released,
-    find: async (moving: readonly string[] = []) => {
-      const rows = moving.map((id) => ({ id }) as unknown as TransferRow);
-      const { verified, isMore } = await confirmations.find(12, rows);
-      return [verified[0]?.id, verified.length, isMore];
-    },
-    confirmOthers: () => confirmations.confirmOthers(() => Promise.resolve(), state),
-    /** Lets time pass, and releases. */
-    release: (milliseconds: number) => {
-      now += milliseconds;
-      return confirmations.releaseDecided();
-    },
-  };
-}
 
-describe("Payments with enough confirmations", () => {
+  /** Issues an invoice with an address of its own. */
+  async function exclusiveAddress(): Promise<string> {
+    const { walletAddress } = await shop.create({ network: network.id });
+    const parsed = parseAddress(walletAddress ?? "");
+    if (!parsed.ok) throw new Error("the invoice has no address");
+    return parsed.address;
+  }
+  async function stored() {
+    const state = await networkState(shop.db, network.id);
+    if (state === null) throw new Error("the network was never reached");
+    return state;
+  }
+  const confirmed = async () => (await shop.db.find(payments, "WHERE status = 'confirmed'")).length;
+
+  /** Opens what a process confirms, with a provider that knows all transactions but some. */
+  function open(unknown: readonly PaymentRow[] = []) {
+    let now = shop.now();
+    const ledger = { ...ledgerOf(shop), network, clock: { now: () => now } };
+    const hidden = new Set(unknown.map(({ transactionHash }) => transactionHash));
+    const provider: ChainClient = {
+      ...chain.client,
+      receipt: (hash) => (hidden.has(hash) ? Promise.resolve(null) : chain.client.receipt(hash)),
+    };
+    const alarms = createAlarms(ledger);
+    const verifier = makeVerifier({ ...ledger, subject: "payment", providers: [provider], alarms });
+    const recorder = makeRecorder(ledger);
+    const confirmations = makeConfirmations({ ...ledger, verifier, recorder });
+    return {
+      alarms,
+      /** Returns the place of the first payment that is found, the number of all, and whether more are left. */
+      find: async (moving: readonly PaymentRow[] = []) => {
+        const transfers = moving.map(({ transferId: id }) => ({ id }) as TransferRow);
+        const found = await confirmations.find(chain.tip().height, transfers);
+        const first = mature.findIndex(({ id }) => id === found.verified[0]?.id);
+        return [first, found.verified.length, found.isMore];
+      },
+      /** Confirms batches, each of which takes some time, and returns whether some are left. */
+      confirmOthers: async (batchMs: number) =>
+        confirmations.confirmOthers(() => Promise.resolve(void (now += batchMs)), await stored()),
+      /** Lets time pass, and returns the payments that are still held after the decided ones were released. */
+      release: async (milliseconds: number) => {
+        now += milliseconds;
+        await confirmations.releaseDecided();
+        return alarms.open().map(({ subject }) => subject);
+      },
+    };
+  }
+
   it("are found five hundred at a time, and from the first one after the last ones", async () => {
-    const { find } = open({ count: 700 });
-    expect(await find()).to.deep.equal(["pay_0000", 500, true]);
-    expect(await find()).to.deep.equal(["pay_0500", 200, false]);
-    expect(await find()).to.deep.equal(["pay_0000", 500, true]);
-    expect(await open({ count: 0 }).find()).to.deep.equal([undefined, 0, false]);
-    // Payments that nobody verifies keep the others waiting for one scan only.
-    const some = open({ count: 700, agrees: (id) => id >= "pay_0600" });
-    expect(await some.find()).to.deep.equal([undefined, 0, false]);
-    expect(await some.find()).to.deep.equal(["pay_0600", 100, false]);
+    const { find } = open();
+    for (const first of [0, 500]) expect(await find()).to.deep.equal([first, 500, true]);
+    expect(await find()).to.deep.equal([1_000, 1, false]);
+    expect(await find()).to.deep.equal([0, 500, true]);
+    // Payments that no provider verifies keep the others waiting for one scan only.
+    const some = open(mature.slice(0, 600));
+    expect(await some.find()).to.deep.equal([-1, 0, false]);
+    expect(await some.find()).to.deep.equal([600, 400, true]);
   });
 
   it("are left out while the position of their transfer changes", async () => {
-    const { find } = open({ count: 3 });
-    expect(await find(["trf_0000", "trf_0002"])).to.deep.equal(["pay_0001", 1, false]);
+    const { find } = open();
+    const [first, , third] = mature;
+    if (first === undefined || third === undefined) throw new Error("there are no payments");
+    expect(await find([first, third])).to.deep.equal([1, 498, true]);
   });
 
-  it("are confirmed in batches on one state after another, until none is left", async () => {
-    const { confirmOthers, confirmed } = open({ count: 1_200 });
-    expect(await confirmOthers()).to.equal(false);
-    expect(confirmed).to.deep.equal([
-      [3, "pay_0000", 500],
-      [4, "pay_0500", 500],
-      [5, "pay_1000", 200],
-    ]);
-    const none = open({ count: 2, agrees: () => false });
-    expect(await none.confirmOthers()).to.equal(false);
-    expect(none.confirmed).to.deep.equal([]);
-  });
-
-  it("wait for the next scan once their confirmation has taken five seconds", async () => {
-    const slow = open({ count: 1_200, storing: 2.5 * second });
-    expect(await slow.confirmOthers()).to.equal(true);
-    expect(slow.confirmed).to.have.length(2);
+  it("are released once they are held and no longer confirming, which is checked every fifteen seconds", async () => {
+    const { alarms, release } = open();
+    const [one = "", other = ""] = mature.map(({ id }) => id);
+    const hold = (...ids: readonly string[]) => {
+      for (const id of ids) alarms.raise("payment_held", id, "a provider denies it");
+    };
+    const setStatus = (id: string, status: PaymentRow["status"]) =>
+      shop.db.write(testContext, (tx) => tx.update(payments, { status }, "WHERE id = $1", [id]));
+    hold(one, other);
+    await setStatus(one, "review");
+    expect(await release(1)).to.deep.equal([other]);
+    await setStatus(other, "review");
+    expect(await release(15 * second - 1)).to.deep.equal([other]);
+    expect(await release(1)).to.deep.equal([]);
     // The clock was set back.
-    const back = open({ count: 1_200, storing: -hour });
-    expect(await back.confirmOthers()).to.equal(true);
-    expect(back.confirmed).to.have.length(1);
+    hold(one);
+    expect(await release(-hour)).to.deep.equal([]);
+    for (const id of [one, other]) await setStatus(id, "confirming");
   });
 
-  it("are released if they are held and no longer confirming, which is looked at every fifteen seconds", async () => {
-    const { release, released } = open({
-      count: 0,
-      held: ["pay_1", "pay_2"],
-      stillConfirming: ["pay_2"],
-    });
-    await release(1);
-    expect(released).to.deep.equal([["pay_1"]]);
-    await release(15 * second - 1);
-    expect(released).to.have.length(1);
-    await release(1);
-    expect(released).to.have.length(2);
-    await release(-hour);
-    expect(released).to.have.length(3);
-    const quiet = open({ count: 0, stillConfirming: ["pay_2"] });
-    await quiet.release(1);
-    expect(quiet.released).to.deep.equal([]);
+  it("are confirmed in batches, one state after another, and wait for the next scan after five seconds", async () => {
+    for (const [batchMs, isMore, batches, sum] of [
+      // The clock was set back by as much.
+      [-5 * second, true, 1, 500],
+      [5 * second - 1, false, 2, count],
+    ] as const) {
+      const { version } = await stored();
+      expect(await open().confirmOthers(batchMs)).to.equal(isMore);
+      expect((await stored()).version).to.equal(version + batches);
+      expect(await confirmed()).to.equal(sum);
+    }
   });
 });
