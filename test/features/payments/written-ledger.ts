@@ -1,11 +1,4 @@
-import {
-  findInvoice,
-  matchHolds,
-  watchedAddresses,
-  watchedAmong,
-  type InvoiceView,
-} from "../../../src/features/invoices/index.ts";
-import { lateReviewers } from "../../../src/features/organizations/index.ts";
+import { findInvoice, type InvoiceView } from "../../../src/features/invoices/index.ts";
 import {
   makePaymentDecisions,
   makeRefundLedger,
@@ -30,7 +23,6 @@ import type { Candidate } from "../../../src/features/payments/watcher/receipt-v
 import {
   makePayerRefunds,
   makeRefundExaminer,
-  makeRefundRequests,
   makeRefundService,
 } from "../../../src/features/refunds/index.ts";
 import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts";
@@ -40,11 +32,12 @@ import { findToken } from "../../../src/platform/chain/networks.ts";
 import { networkState, stateTable } from "../../../src/platform/chain/state/network-state.ts";
 import type { Database, Tx } from "../../../src/platform/database/index.ts";
 import { events } from "../../../src/platform/events/table.ts";
-import { createJournal } from "../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { openShop } from "../../support/invoice-services-fixture.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { testContext } from "../../support/store/stores.ts";
+import { usdt } from "./shared-address.ts";
+import { ledgerOf } from "./shop-ledger.ts";
 
 /** The newest block of Ethereum that was scanned, and its newest final one. */
 const tipHeight = 1_000;
@@ -52,9 +45,6 @@ export const finalHeight = 980;
 
 /** A final block, one whose payments have their 12 confirmations, and one with 6 confirmations. */
 export const blocks = { final: 970, confirmed: 985, young: 995 } as const;
-
-/** Converts USDT, as decimal text, to its smallest unit. */
-export const usdt = (amount: string): bigint => BigInt(Math.round(Number(amount) * 1_000_000));
 
 let accounts = 100;
 let hashes = 0;
@@ -87,7 +77,7 @@ interface Sent {
  */
 export async function openLedger(db: Database, ...enabled: readonly string[]) {
   const shop = await openShop(db, "ethereum", ...enabled);
-  const { ids, networks, organizationId, settlement } = shop;
+  const { ids, networks, organizationId } = shop;
   const network = known(networks.get("ethereum"));
   const { contract } = known(findToken(network, "USDT"));
   for (const id of networks.keys()) await shop.scan(id, tipHeight);
@@ -99,20 +89,14 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
   const shared = await shop.addWallet("ethereum", { address: `0x${sharedAddress}` });
 
   const woken: string[] = [];
-  const clock = { now: shop.now };
-  const journal = createJournal({ ids, wake: () => undefined });
   const ledger = {
-    db,
-    clock,
-    ids,
-    journal,
+    ...ledgerOf(shop),
     networks,
-    invoices: { ...settlement, matchHolds, watchedAddresses, watchedAmong, lateReviewers },
-    refunds: makeRefundRequests({ journal, networks }),
     hasInvoice: async (...asked: Parameters<typeof findInvoice>) =>
       (await findInvoice(...asked)) !== null,
     wake: (id: string) => void woken.push(id),
   };
+  const { clock } = ledger;
   const refundLedger = makeRefundLedger(ledger);
   const refunding = { ...ledger, payments: refundLedger };
   const refundService = makeRefundService(refunding);

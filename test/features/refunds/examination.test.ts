@@ -9,12 +9,12 @@ import { LeaseLost } from "../../../src/platform/jobs/leases.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { beforeNextWrite } from "../../support/store/before-next-write.ts";
 import { anyStore } from "../../support/store/stores.ts";
+import { usdt } from "../payments/shared-address.ts";
 import {
   finalHeight,
   known,
   newHash,
   openLedger,
-  usdt,
   type WrittenLedger,
 } from "../payments/written-ledger.ts";
 

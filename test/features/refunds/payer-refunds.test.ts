@@ -6,13 +6,13 @@ import { refunds } from "../../../src/features/refunds/table.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { refusal } from "../../support/invoice-services-fixture.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
+import { usdt } from "../payments/shared-address.ts";
 import {
   blocks,
   known,
   newAddress,
   newHash,
   openLedger,
-  usdt,
   type WrittenLedger,
 } from "../payments/written-ledger.ts";
 

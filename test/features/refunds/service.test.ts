@@ -3,13 +3,8 @@ import type { PaymentRow } from "../../../src/features/payments/table.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { refusal } from "../../support/invoice-services-fixture.ts";
 import { anyStore } from "../../support/store/stores.ts";
-import {
-  known,
-  newHash,
-  openLedger,
-  usdt,
-  type WrittenLedger,
-} from "../payments/written-ledger.ts";
+import { usdt } from "../payments/shared-address.ts";
+import { known, newHash, openLedger, type WrittenLedger } from "../payments/written-ledger.ts";
 
 anyStore("A refund that the merchant records", (store) => {
   let db: Database;

@@ -14,7 +14,8 @@ import {
 } from "../../../../src/features/payments/table.ts";
 import type { Database } from "../../../../src/platform/database/index.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { finalHeight, known, openLedger, usdt, type WrittenLedger } from "../written-ledger.ts";
+import { usdt } from "../shared-address.ts";
+import { finalHeight, known, openLedger, type WrittenLedger } from "../written-ledger.ts";
 
 anyStore("A submitted transaction", (store) => {
   let db: Database;

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import type { Database } from "../../../../src/platform/database/index.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { blocks, known, openLedger, usdt, type WrittenLedger } from "../written-ledger.ts";
+import { usdt } from "../shared-address.ts";
+import { blocks, known, openLedger, type WrittenLedger } from "../written-ledger.ts";
 
 anyStore("A payment that is refunded", (store) => {
   let db: Database;

@@ -4,7 +4,8 @@ import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import type { RefundRow } from "../../../../src/features/refunds/table.ts";
 import type { Database } from "../../../../src/platform/database/index.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { known, openLedger, usdt, type WrittenLedger } from "../written-ledger.ts";
+import { usdt } from "../shared-address.ts";
+import { known, openLedger, type WrittenLedger } from "../written-ledger.ts";
 
 anyStore("Requested refunds after a change of payments", (store) => {
   let db: Database;

@@ -12,7 +12,7 @@ import type { ReadingRow } from "../../../../src/platform/chain/state/reading-ra
 import { readingsOf, readingTable } from "../../../../src/platform/chain/state/readings.ts";
 import type { Shop } from "../../../support/invoice-services-fixture.ts";
 import { testContext } from "../../../support/store/stores.ts";
-import { addNetwork, ledgerOf } from "./shop-ledger.ts";
+import { addNetwork, ledgerOf } from "../shop-ledger.ts";
 import { addressOf, wordOf } from "./scripted-chain.ts";
 
 /** The hash of a block on the chain that was scanned. */

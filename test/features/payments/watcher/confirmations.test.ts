@@ -19,7 +19,7 @@ import { xpubs } from "../../../support/merchants.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { openMarket } from "../ledger/paid-invoice-fixture.ts";
 import { scriptChain, type ScriptedChain } from "./scripted-chain.ts";
-import { addNetwork, ledgerOf } from "./shop-ledger.ts";
+import { addNetwork, ledgerOf } from "../shop-ledger.ts";
 import { token } from "./watched-network.ts";
 
 /** Two whole batches, and one more. */

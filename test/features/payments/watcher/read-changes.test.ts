@@ -13,7 +13,7 @@ import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
-import { addNetwork } from "./shop-ledger.ts";
+import { addNetwork } from "../shop-ledger.ts";
 
 anyStore("The addresses that a scan asks for", (store) => {
   let shop: Shop;

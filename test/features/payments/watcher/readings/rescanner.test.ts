@@ -14,7 +14,7 @@ import {
 import { readingsOf } from "../../../../../src/platform/chain/state/readings.ts";
 import { openShop, type Shop } from "../../../../support/invoice-services-fixture.ts";
 import { anyStore, testContext } from "../../../../support/store/stores.ts";
-import { addNetwork, ledgerOf } from "../shop-ledger.ts";
+import { addNetwork, ledgerOf } from "../../shop-ledger.ts";
 
 const cursorHeight = 100_000;
 const tipHeight = cursorHeight + 10;

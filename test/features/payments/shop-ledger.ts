@@ -4,14 +4,14 @@ import {
   watchedAddresses,
   watchedAmong,
   watchedSince,
-} from "../../../../src/features/invoices/index.ts";
-import { lateReviewers } from "../../../../src/features/organizations/index.ts";
-import { makeRefundRequests } from "../../../../src/features/refunds/index.ts";
-import type { Network } from "../../../../src/platform/chain/networks.ts";
-import { createJournal } from "../../../../src/platform/journal/index.ts";
-import { silentLogger } from "../../../../src/platform/logger/index.ts";
-import type { Shop } from "../../../support/invoice-services-fixture.ts";
-import { testNetworks } from "../../../support/merchants.ts";
+} from "../../../src/features/invoices/index.ts";
+import { lateReviewers } from "../../../src/features/organizations/index.ts";
+import { makeRefundRequests } from "../../../src/features/refunds/index.ts";
+import type { Network } from "../../../src/platform/chain/networks.ts";
+import { createJournal } from "../../../src/platform/journal/index.ts";
+import { silentLogger } from "../../../src/platform/logger/index.ts";
+import type { Shop } from "../../support/invoice-services-fixture.ts";
+import { testNetworks } from "../../support/merchants.ts";
 
 /** Returns the payment ledger of a shop: its invoices with their holds, its refunds and its journal. */
 export function ledgerOf(shop: Shop) {
