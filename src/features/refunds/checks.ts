@@ -26,7 +26,8 @@ async function sumFaults(
     const own = all.filter(({ paymentId }) => paymentId === id);
     const given = found.get(id);
     if (given === undefined) return [{ row: id, fault: "It has refunds but does not exist." }];
-    const { payment, surplus, isPayable, isReverted } = given;
+    // A reorganization may have taken the transfer, or the confirmation of a payment, since a refund was sent.
+    const { payment, surplusInTime: surplus, isPayable, isReverted } = given;
     const requested = sumOf(own.filter(({ status }) => status === "requested"));
     const refunded = sumOf(own.filter(({ status }) => status !== "requested"));
     if (payment.refundRequested !== requested || payment.refunded !== refunded) {

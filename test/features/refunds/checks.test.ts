@@ -5,8 +5,15 @@ import { payments, type PaymentRow } from "../../../src/features/payments/table.
 import { refundChecks } from "../../../src/features/refunds/checks.ts";
 import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts";
 import type { Database, Tx } from "../../../src/platform/database/index.ts";
-import { anyStore, whileBroken } from "../../support/store/stores.ts";
-import { known, newHash, openLedger, type WrittenLedger } from "../payments/written-ledger.ts";
+import { anyStore, testContext, whileBroken } from "../../support/store/stores.ts";
+import { usdt } from "../payments/shared-address.ts";
+import {
+  blocks,
+  known,
+  newHash,
+  openLedger,
+  type WrittenLedger,
+} from "../payments/written-ledger.ts";
 
 anyStore("The check of refunds against their payments", (store) => {
   let db: Database;
@@ -159,4 +166,24 @@ anyStore("The check of refunds against their payments", (store) => {
       expect(found).to.deep.equal(surplus === null ? [] : [`${large.id}: ${fault}`]);
     });
   }
+
+  it("allows what was refunded before a reorganization took the payment's transfer or its confirmation", async () => {
+    const overpaid = known((await book.paid(await book.issue({ amount: "5.00" }), "10.00"))[0]);
+    await book.send(await book.refund(overpaid, "5.00"));
+    await book.move(overpaid, blocks.young);
+    expect(await book.paymentNow(overpaid)).to.include({ status: "confirming" });
+    const reversed = known((await book.paid(await book.issue(), "10.00"))[0]);
+    await book.decisions.reverse(testContext, book.organizationId, reversed.id);
+    await book.verify(reversed);
+    await book.send(await book.refund(reversed, "10.00"));
+    await book.drop(reversed);
+    expect(await book.paymentNow(reversed)).to.include({ status: "rejected" });
+    expect(await faultsOf(() => Promise.resolve())).to.deep.equal([]);
+    const excess = await faultsOf(async (tx) => {
+      await add(tx, overpaid, [["confirmed", 1n]]);
+      await setSums(tx, overpaid, 0n, usdt("5.000001"));
+    });
+    const fault = "5000001 units of it are refunded, of a surplus of 5000000.";
+    expect(excess).to.deep.equal([`${overpaid.id}: ${fault}`]);
+  });
 });

@@ -6,12 +6,14 @@ import { invoicesById, payableTerms } from "../../invoices/index.ts";
 import { payments, type PaymentRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
 import { transfersById } from "./store.ts";
-import { isPayable, surplusOf } from "./surplus.ts";
+import { isPayable, surplusInTime, surplusOf } from "./surplus.ts";
 
 /** A payment with the part of it that its invoice does not need, in the token's smallest unit. */
 export interface PaymentSurplus {
   readonly payment: PaymentRow;
   readonly surplus: bigint;
+  /** The surplus once the payments of its invoice are all confirmed and back on the chain. */
+  readonly surplusInTime: bigint;
   /** True while its invoice can still become paid. */
   readonly isPayable: boolean;
   /** True if a reorganization removed a payment of its invoice: then it may need what was a surplus before. */
@@ -46,12 +48,16 @@ export async function readSurpluses(
       const ledger = ledgers.get(payment.invoiceId) ?? [];
       const claiming = claims.get(payment.transferId) ?? [];
       const inputs = { status: invoice.status, terms, ledger };
-      const surplus = surplusOf(payment, inputs, { transfer, claiming });
+      const claimed = { transfer, claiming };
       const isReverted = ledger.some(({ status }) => status === "reverted");
-      return [
-        payment.id,
-        { payment, surplus, isPayable: isPayable(invoice.status), isReverted },
-      ] as const;
+      const found: PaymentSurplus = {
+        payment,
+        surplus: surplusOf(payment, inputs, claimed),
+        surplusInTime: surplusInTime(payment, inputs, claimed),
+        isPayable: isPayable(invoice.status),
+        isReverted,
+      };
+      return [payment.id, found] as const;
     }),
   );
 }
