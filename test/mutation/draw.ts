@@ -15,12 +15,6 @@ const outsideTests =
 /** The tests of other features, or of commands, that are tried on a share's mutants take at most this long together, in seconds. */
 const elsewhereSeconds = 60;
 
-/** Folders that are tested with another feature, or with the commands, which are their only users. */
-const movedFolders: ReadonlyMap<string, string> = new Map([
-  ["src/features/payments/refunds", "test/features/refunds"],
-  ["src/features/payments/sandbox", "test/cli/commands/sandbox.test.ts"],
-]);
-
 /** Files that every feature may have, and that are tested together. */
 const testedTogether: ReadonlyMap<string, string> = new Map([
   ["checks.ts", "test/compose/checks.test.ts"],
@@ -101,8 +95,6 @@ function areaOf(file: string): string {
  */
 function nearestTests(file: string): readonly string[] {
   if (commandFile.test(file)) return testsAt(commandTests).filter((test) => isNamedFor(test, file));
-  const moved = movedFolders.get(dirname(file));
-  if (moved !== undefined) return testsAt(moved);
   const mirrored = file.replace("src/", "test/");
   const own = mirrored.replace(/\.ts$/, ".test.ts");
   for (const path of [own, testedTogether.get(basename(file)) ?? own]) {
