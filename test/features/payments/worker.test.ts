@@ -13,6 +13,7 @@ import { networkState } from "../../../src/platform/chain/state/network-state.ts
 import { alarmTable, openAlarms } from "../../../src/platform/chain/state/provider-store.ts";
 import type { Worker } from "../../../src/platform/jobs/background.ts";
 import { createLeases } from "../../../src/platform/jobs/leases.ts";
+import { leases } from "../../../src/platform/jobs/table.ts";
 import { anyStore, testContext } from "../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "./ledger/counter.ts";
 import { openPool, type PooledNetwork } from "./watcher/pooled-network.ts";
@@ -79,11 +80,15 @@ anyStore("The worker of the sandbox", (store) => {
           },
         ]),
       );
+    const begun = clock.now();
     await run();
+    const lease = await db.findOne(leases, "WHERE name = $1", [watchWorkerName("sandbox")]);
+    const until = lease?.until ?? 0;
+    expect(until).to.be.within(begun + 20 * second, clock.now() + 20 * second);
     const first = await tip();
-    clock.advance(19 * second);
+    clock.advance(until - clock.now() - second);
     expect(await taken()).to.equal(null);
-    clock.advance(second);
+    clock.advance(2 * second);
     expect(await taken()).not.to.equal(null);
     await mine();
     expect(await run()).to.equal(false);
@@ -159,15 +164,15 @@ anyStore("The worker of a network with one node", (store) => {
   afterEach(() => till.stop());
 
   it("goes on at once until all blocks are read, and those read again that are due", async () => {
-    till = await openPool(await store.open(), { nodes: 1, maxLogRange: 10 });
-    till.pass(35);
+    till = await openPool(await store.open(), { nodes: 1, maxLogRange: 200 });
+    till.pass(600);
     await till.look();
-    expect(await till.state()).to.include({ tipHeight: till.chain.height(), cursorHeight: 85 });
+    expect(await till.state()).to.include({ tipHeight: 660, cursorHeight: 650 });
     till.advance(2 * minute);
     await till.look();
     const { readings } = await till.service.audit("ethereum", {});
     expect(readings.map(({ from, to, timesRead }) => [from, to, timesRead])).to.deep.equal([
-      [51, 85, 2],
+      [51, 650, 2],
     ]);
   });
 

@@ -45,6 +45,8 @@ anyStore("The amount that remains to be paid", (store) => {
     expect(await remaining({})).to.equal(6_000_100n);
     expect(await remaining({ seenAmount: 9_990_000n })).to.equal(10_100n);
     expect(await remaining({ seenAmount: 5_000_000n })).to.equal(5_000_000n);
+    // Near the price that it holds for itself.
+    expect(await remaining({ seenAmount: 50_000n })).to.equal(9_950_000n);
     // It asked for nothing before, so nothing of the rest is held.
     const settled = { ...partly, remainingAmount: 0n };
     expect(await remaining({}, { before: settled })).to.equal(6_000_100n);
