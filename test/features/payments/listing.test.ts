@@ -155,7 +155,7 @@ eachStore("The list of payments", (store) => {
   describe("has pages, whose payments", () => {
     const pageOfTen = { limit: 10, fetch: 11, after: null, list: "payments", fingerprint: "" };
 
-    /** A page's payments by their place among all, and whether the search for them has come to its end. */
+    /** A page's payments by their place among all, and whether the search came to its end, with its statements. */
     interface Found {
       readonly places: readonly number[];
       readonly isWhole: boolean;
@@ -163,8 +163,8 @@ eachStore("The list of payments", (store) => {
     }
 
     /**
-     * Lists the payments of another organization, 252 of which were entered one by one, beginning with `first`. The
-     * sender "aa" has sent that one, and some other transfers that pay nothing. None of this is kept.
+     * Lists the payments of another organization. It has 252, entered one by one, of which the oldest are as `first` says.
+     * The sender "aa" has sent the oldest one, and `sent - 1` transfers that pay nothing. None of this is kept.
      */
     async function pages(
       first: readonly Partial<PaymentRow>[],
