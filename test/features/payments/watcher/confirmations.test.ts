@@ -153,6 +153,12 @@ anyStore("Payments with enough confirmations", (store) => {
     for (const id of [one, other]) await setStatus(id, "confirming");
   });
 
+  it("are not confirmed, and change no state, while no provider verifies them", async () => {
+    const { version } = await stored();
+    expect(await open(mature).confirmOthers(0)).to.equal(false);
+    expect([(await stored()).version, await confirmed()]).to.deep.equal([version, 0]);
+  });
+
   it("are confirmed in batches, one state after another, and wait for the next scan after five seconds", async () => {
     for (const [batchMs, isMore, batches, sum] of [
       // The clock was set back by as much.
