@@ -2,9 +2,10 @@
 import { expect } from "chai";
 import { makeMonitor } from "../../../../src/features/payments/watcher/provider-monitor.ts";
 import { second } from "../../../../src/kernel/clock.ts";
-import type { Alarm } from "../../../../src/platform/chain/state/alarms.ts";
+import { acknowledgedKinds, type Alarm } from "../../../../src/platform/chain/state/alarms.ts";
 import {
   alarmTable,
+  endAlarms,
   storedProviders,
   writeAlarms,
 } from "../../../../src/platform/chain/state/provider-store.ts";
@@ -61,6 +62,11 @@ anyStore("The monitor of a network's providers", (store) => {
       /** Stores alarms, as another process did. */
       store: (...stored: readonly Alarm[]) =>
         db.write(testContext, (tx) => writeAlarms(tx, network.id, stored, shop.now())),
+      /** Ends a stored alarm, as an operator does. */
+      acknowledge: (subject: string) => {
+        const which = { network: network.id, kinds: acknowledgedKinds, subject };
+        return db.write(testContext, (tx) => endAlarms(tx, which, shop.now()));
+      },
       /** Returns the stored alarms, and whether each has ended. */
       stored: async () => {
         const rows = await db.find(alarmTable, "WHERE network = $1", [network.id]);
@@ -111,6 +117,16 @@ anyStore("The monitor of a network's providers", (store) => {
     expect(await record(1)).to.deep.equal(written);
     expect(await stored()).to.deep.equal([["network_not_read", "base", true]]);
     expect(await record(1)).to.deep.equal(unwritten);
+  });
+
+  it("drops the alarms that an operator acknowledged, and no others", async () => {
+    const { record, alarms, opened, acknowledge } = await open();
+    for (const subject of ["tx1", "tx2"]) alarms.raise("providers_disagree", subject, "one denies");
+    await record(0);
+    expect(opened()).to.deep.equal(["providers_disagree tx1", "providers_disagree tx2"]);
+    await acknowledge("tx1");
+    await record(15 * second);
+    expect(opened()).to.deep.equal(["providers_disagree tx2"]);
   });
 
   it("goes on from what the process before stored, and writes at once", async () => {
