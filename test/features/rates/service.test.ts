@@ -41,6 +41,7 @@ async function openSources(db: Database) {
   let now = start;
   const broken = new Set<string>();
   const asked: string[] = [];
+  let checks = 0;
   const logged: unknown[] = [];
   const note = (first: unknown, message = first) => void logged.push(message);
   const fetch: RateFetch = (url) => {
@@ -60,6 +61,8 @@ async function openSources(db: Database) {
       const checked = await book();
       return checked === null ? null : checked.updatedAt - start;
     },
+    /** Returns the number of due checks whose result was stored. */
+    checks: () => checks,
     pairs: async () => Object.keys((await book())?.pairs ?? {}),
     now: () => now,
     advance: (milliseconds: number) => (now += milliseconds),
@@ -78,7 +81,8 @@ async function openSources(db: Database) {
       return {
         ...service,
         refresh: () => service.refresh(testContext),
-        refreshDue: (guard = () => Promise.resolve()) => service.refreshDue(testContext, guard),
+        refreshDue: (guard = () => Promise.resolve(void (checks += 1))) =>
+          service.refreshDue(testContext, guard),
       };
     },
   };
@@ -92,29 +96,29 @@ anyStore("Exchange rates", (store) => {
 
   describe("are checked", () => {
     it("once a minute, from the last check of any process on, with the sources that are due", async () => {
-      const { start, asked, checkedAfter, advance } = await openSources(db);
+      const { start, asked, checks, checkedAfter, advance } = await openSources(db);
       await start("EUR/USD").refreshDue();
       expect(await checkedAfter()).to.equal(0);
       advance(30 * second);
       const service = start("EUR/USD");
       await service.refreshDue();
-      expect([asked.length, await checkedAfter()]).to.deep.equal([1, 0]);
+      expect([asked.length, checks()]).to.deep.equal([1, 1]);
       advance(30 * second);
       await service.refreshDue();
-      expect([asked.length, await checkedAfter()]).to.deep.equal([2, minute]);
+      expect([asked.length, checks()]).to.deep.equal([2, 2]);
+      await service.refreshDue();
       advance(minute - 1);
       await service.refreshDue();
-      expect(await checkedAfter()).to.equal(minute);
+      expect([checks(), await checkedAfter()]).to.deep.equal([2, minute]);
+      advance(1);
+      await service.refreshDue();
       advance(1);
       await service.refreshDue();
       // The source is not due, and its last answer was checked again.
-      expect([asked.length, await checkedAfter()]).to.deep.equal([2, 2 * minute]);
-      advance(1);
-      await service.refreshDue();
-      expect(await checkedAfter()).to.equal(2 * minute);
+      expect([asked.length, checks()]).to.deep.equal([2, 3]);
       advance(-hour);
       await service.refreshDue();
-      expect(await checkedAfter()).to.equal(2 * minute + 1 - hour);
+      expect([checks(), await checkedAfter()]).to.deep.equal([4, 2 * minute + 1 - hour]);
     });
 
     it("sooner for a source that failed, however it was asked before", async () => {
