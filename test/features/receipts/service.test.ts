@@ -8,8 +8,45 @@ import { openShop, refusal, type Shop } from "../../support/invoice-services-fix
 import { serverSecret } from "../../support/secret.ts";
 import { anyStore } from "../../support/store/stores.ts";
 import { checkoutOf } from "../checkout/shop-checkout.ts";
+import { known, openLedger } from "../payments/written-ledger.ts";
 
 const walletAddress = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE";
+
+/** Makes the service of an instance whose table has these networks. */
+function serviceOf(shop: Shop, ...networks: readonly Network[]) {
+  const { db, ids } = shop;
+  const clock = { now: shop.now };
+  const journal = createJournal({ ids, wake: () => undefined });
+  return makeReceiptService({
+    clock,
+    keys: makeReceiptKeys({ db, clock, journal, secret: serverSecret }),
+    checkout: checkoutOf(shop),
+    networks: new Map(networks.map((network) => [network.id, network])),
+    baseUrl: () => "https://pay.example/till",
+  });
+}
+
+anyStore("A signed receipt", (store) => {
+  it("is of an invoice whose payments are confirmed, and of no other", async () => {
+    const book = await openLedger(await store.open());
+    const service = serviceOf(book, book.network);
+    const invoice = await book.issue();
+    const checkoutId = invoice.checkoutId ?? "";
+    const code = async () => (await refusal(service.receipt(checkoutId))).code;
+    expect(await code()).to.equal("not_paid");
+    const [payment] = await book.pay(invoice, ["10.00"]);
+    expect(await code()).to.equal("not_paid");
+    await book.confirm(known(payment));
+    const { claims } = await service.receipt(checkoutId);
+    expect(claims).to.deep.include({
+      iss: "https://pay.example/till",
+      checkoutId,
+      paidAmount: "10.00",
+      receivedAmount: "10.00",
+      transactionHashes: [`0x${known(payment).transactionHash}`],
+    });
+  });
+});
 
 anyStore("A signed payment request", (store) => {
   let shop: Shop;
@@ -22,19 +59,7 @@ anyStore("A signed payment request", (store) => {
     await shop.addWallet("tron", { address: walletAddress });
   });
 
-  /** Makes the service of an instance whose table has these networks. */
-  function serviceWith(...networks: readonly Network[]) {
-    const { db, ids } = shop;
-    const clock = { now: shop.now };
-    const journal = createJournal({ ids, wake: () => undefined });
-    return makeReceiptService({
-      clock,
-      keys: makeReceiptKeys({ db, clock, journal, secret: serverSecret }),
-      checkout: checkoutOf(shop),
-      networks: new Map(networks.map((network) => [network.id, network])),
-      baseUrl: () => "https://pay.example/till",
-    });
-  }
+  const serviceWith = (...networks: readonly Network[]) => serviceOf(shop, ...networks);
   const issue = async () => {
     await shop.scan("tron");
     return (await shop.create()).checkoutId ?? "";
