@@ -100,6 +100,27 @@ eachStore("The readings of final blocks", (store) => {
     expect(await till.storedAlarms()).to.deep.equal([]);
   });
 
+  it("bring a payment back that a reorganization moved to a block whose index lagged", async () => {
+    const [node] = await open();
+    const payment = { to: shop, amount: token(25), transactionHash: "7".repeat(64) };
+    till.chain.mine(1, [payment]);
+    await till.mine(1);
+    const seen = async () =>
+      (await till.transfers()).map(({ status, blockHeight }) => [status, blockHeight]);
+    const first = till.chain.height() - 1;
+    expect(await seen()).to.deep.equal([["seen", first]]);
+    till.chain.reorg(2);
+    till.chain.mine(1, [payment]);
+    const moved = till.chain.height();
+    if (node !== undefined) node.view.hidden = new Set([payment.transactionHash]);
+    await till.mine(13);
+    expect(await seen()).to.deep.equal([["orphaned", first]]);
+    if (node !== undefined) node.view.hidden = new Set();
+    await later(4 * minute);
+    expect(await seen()).to.deep.equal([["seen", moved]]);
+    expect((await till.payments()).map(({ status }) => status)).to.deep.equal(["confirmed"]);
+  });
+
   it("find a payment even if an operator scanned its block twice while the index lagged", async () => {
     const nodes = await open();
     const height = await hidePayment(nodes);
