@@ -16,6 +16,7 @@ export const wholeSources: readonly string[] = [
   "src/features/payments/ledger/payment-rules.ts",
   "src/features/payments/ledger/surplus.ts",
   "src/features/payments/ledger/transfer-rules.ts",
+  "src/features/refunds/rules.ts",
   "src/features/invoices/rules.ts",
   "src/features/invoices/holds/amounts.ts",
   "src/features/invoices/settlement",

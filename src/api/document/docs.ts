@@ -51,13 +51,13 @@ export function mountDocs(
       return keepBody(json, JSON.stringify((await opened()).entries()));
     }
     if (path === "llms.txt") return keepBody(plain, (await opened()).overview());
-    const text = (await opened()).markdown(path);
-    if (text !== null) return keepBody(markdown, text);
     const asset = path.slice("docs/".length);
     const [file, type] = (Object.hasOwn(assets, asset) ? assets[asset] : undefined) ?? [];
     if (file !== undefined && type !== undefined) {
       return keepBody(type, await readFile(new URL(file, import.meta.url)));
     }
+    const text = (await opened()).markdown(path);
+    if (text !== null) return keepBody(markdown, text);
     const page = await (await opened()).page(path);
     return page === null ? null : keepBody(html, page);
   }

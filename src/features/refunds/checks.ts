@@ -26,8 +26,7 @@ async function sumFaults(
     const own = all.filter(({ paymentId }) => paymentId === id);
     const given = found.get(id);
     if (given === undefined) return [{ row: id, fault: "It has refunds but does not exist." }];
-    // A reorganization may have taken the transfer, or the confirmation of a payment, since a refund was sent.
-    const { payment, surplusInTime: surplus, isPayable, isReverted } = given;
+    const { payment, isPayable, isReverted, isPaidBesideRefunds } = given;
     const requested = sumOf(own.filter(({ status }) => status === "requested"));
     const refunded = sumOf(own.filter(({ status }) => status !== "requested"));
     if (payment.refundRequested !== requested || payment.refunded !== refunded) {
@@ -35,7 +34,12 @@ async function sumFaults(
     }
     // A request for a payment of an expired invoice stays when the invoice is reopened, but cannot be sent.
     const total = isPayable ? refunded : requested + refunded;
-    if (total <= surplus || (total <= payment.amount && isReverted)) return [];
+    // Since a refund was sent, a reorganization may have taken the transfer or its confirmations, or made the payment older
+    // than another one, which had no excess before.
+    const isSent = total === refunded;
+    const surplus = isSent ? given.surplusInTime : given.surplus;
+    const isAllowed = isReverted || (isSent && isPaidBesideRefunds);
+    if (total <= surplus || (total <= payment.amount && isAllowed)) return [];
     const fault = `${String(total)} units of it are refunded, of a surplus of ${String(surplus)}.`;
     return [{ row: id, fault }];
   });
@@ -50,7 +54,8 @@ const restore = "Compare the row with an earlier backup; the audit log shows who
 export const refundChecks: readonly Check[] = [
   walkCheck({
     name: "refunds.surplus",
-    describe: "The refunds of a payment add up to its sums, and never exceed its surplus.",
+    describe:
+      "The refunds of a payment add up to its sums, and do not exceed its surplus, but for a reorganization after they were sent.",
     advice: "Reject what is only requested: till refund reject. Money that was sent is gone.",
     batch: (reader, after) =>
       reader.find(refunds, `WHERE id > $1 ORDER BY id LIMIT ${String(walkBatch)}`, [after]),

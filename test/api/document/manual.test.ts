@@ -8,6 +8,8 @@ import { startApp, type TestApp } from "../../support/app.ts";
 import { anyServed } from "../../support/served.ts";
 
 const prefix = "/some/shop/";
+/** The link of a page to its Markdown. */
+const alternate = /<link rel="alternate" type="text\/markdown" href="([^"]+)">/;
 
 interface Visited {
   readonly text: string;
@@ -27,7 +29,8 @@ anyServed(
       expect(response.status, path).to.equal(200);
       // The page is resolved as if a proxy served the instance below a path.
       const here = new URL(prefix + path.slice(1), "https://till.example");
-      const found = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, to = ""]) => to);
+      const page = text.replace(alternate, "");
+      const found = [...page.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, to = ""]) => to);
       const links = found.map((to) => new URL(to.replaceAll("&#38;", "&"), here));
       const ids = new Set([...text.matchAll(/ id="([^"]*)"/g)].map(([, id = ""]) => id));
       return { text, headers: response.headers, ids, links };
@@ -42,7 +45,6 @@ anyServed(
           if (host !== "till.example") continue;
           expect(pathname, `a link of ${path}`).to.match(new RegExp(`^${prefix}`));
           const to = pathname.slice(prefix.length - 1);
-          if (to.endsWith(".md")) continue;
           if (!pages.has(to) && !waiting.includes(to)) waiting.push(to);
         }
       }
@@ -133,10 +135,10 @@ anyServed(
       expect(current).to.have.length(1);
     });
 
-    it("names the Markdown of every page, below any path, and has it", async () => {
+    it("names the Markdown of every page, below any path, and serves it", async () => {
       const named = [...pages].flatMap(([path, { text, headers }]) => {
         if (headers.get("content-type")?.startsWith("text/html") !== true) return [];
-        const [, to = ""] = /rel="alternate" type="text\/markdown" href="([^"]+)"/.exec(text) ?? [];
+        const [, to = ""] = alternate.exec(text) ?? [];
         return [new URL(to, `https://till.example${path}`).pathname];
       });
       const folder = new URL("../../../docs/", import.meta.url);

@@ -51,10 +51,10 @@ let hashes = 0;
 let addresses = 0;
 
 /** Returns a transaction hash that no other test uses. */
-export const newHash = (): string => (hashes += 1).toString(16).padStart(64, "a");
+export const newHash = (): string => `a${(hashes += 1).toString(16).padStart(63, "0")}`;
 
 /** Returns an address that no other test uses, in canonical form. */
-export const newAddress = (): Address => (addresses += 1).toString(16).padStart(40, "c");
+export const newAddress = (): Address => `c${(addresses += 1).toString(16).padStart(39, "0")}`;
 
 const nothing: WindowDifference<TimedLog> = {
   fresh: [],

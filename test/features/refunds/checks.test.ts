@@ -52,7 +52,7 @@ anyStore("The check of refunds against their payments", (store) => {
   const setSums = (tx: Tx, { id }: PaymentRow, refundRequested: bigint, refunded: bigint) =>
     tx.update(payments, { refundRequested, refunded }, "WHERE id = $1", [id]);
 
-  /** Breaks the store as told, and returns the faults that the check finds. */
+  /** Changes the store, and returns the faults that the check finds. */
   async function faultsOf(breakIt: (tx: Tx) => Promise<unknown>): Promise<readonly string[]> {
     const check = known(refundChecks.find(({ name }) => name === "refunds.surplus"));
     const found = await whileBroken(db, breakIt, (reader) => check.run(reader));
@@ -167,7 +167,7 @@ anyStore("The check of refunds against their payments", (store) => {
     });
   }
 
-  it("allows what was refunded before a reorganization took the payment's transfer or its confirmation", async () => {
+  it("allows what was refunded before a reorganization took the payment's transfer, its confirmations or its place", async () => {
     const overpaid = known((await book.paid(await book.issue({ amount: "5.00" }), "10.00"))[0]);
     await book.send(await book.refund(overpaid, "5.00"));
     await book.move(overpaid, blocks.young);
@@ -178,7 +178,23 @@ anyStore("The check of refunds against their payments", (store) => {
     await book.send(await book.refund(reversed, "10.00"));
     await book.drop(reversed);
     expect(await book.paymentNow(reversed)).to.include({ status: "rejected" });
+    // The newest payment of another invoice, which it did not need, becomes its oldest.
+    const twice = await book.issue();
+    const older = known((await book.pay(twice, ["10.00"], { height: blocks.final }))[0]);
+    const newer = known((await book.pay(twice, ["10.00"], { height: blocks.final + 1 }))[0]);
+    await book.confirm(older, newer);
+    await book.send(await book.refund(newer, "10.00"));
+    await book.move(newer, blocks.final - 1);
+    await book.confirm(newer);
     expect(await faultsOf(() => Promise.resolve())).to.deep.equal([]);
+    const both = await faultsOf(async (tx) => {
+      await add(tx, older, [["confirmed", 1n]]);
+      await setSums(tx, older, 0n, 1n);
+    });
+    expect(both).to.have.members([
+      `${older.id}: 1 units of it are refunded, of a surplus of 0.`,
+      `${newer.id}: 10000000 units of it are refunded, of a surplus of 0.`,
+    ]);
     const excess = await faultsOf(async (tx) => {
       await add(tx, overpaid, [["confirmed", 1n]]);
       await setSums(tx, overpaid, 0n, usdt("5.000001"));

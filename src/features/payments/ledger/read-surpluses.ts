@@ -6,7 +6,7 @@ import { invoicesById, payableTerms } from "../../invoices/index.ts";
 import { payments, type PaymentRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
 import { transfersById } from "./store.ts";
-import { isPayable, surplusInTime, surplusOf } from "./surplus.ts";
+import { isPaidBesideRefunds, isPayable, surplusInTime, surplusOf } from "./surplus.ts";
 
 /** A payment with the part of it that its invoice does not need, in the token's smallest unit. */
 export interface PaymentSurplus {
@@ -18,6 +18,8 @@ export interface PaymentSurplus {
   readonly isPayable: boolean;
   /** True if a reorganization removed a payment of its invoice: then it may need what was a surplus before. */
   readonly isReverted: boolean;
+  /** True if the payments of its invoice are worth what was asked for without their refunds, whichever has them. */
+  readonly isPaidBesideRefunds: boolean;
 }
 
 /** Returns the surplus of payments, with a fixed number of statements. Payments that do not exist are left out. */
@@ -56,6 +58,7 @@ export async function readSurpluses(
         surplusInTime: surplusInTime(payment, inputs, claimed),
         isPayable: isPayable(invoice.status),
         isReverted,
+        isPaidBesideRefunds: isPaidBesideRefunds(inputs),
       };
       return [payment.id, found] as const;
     }),

@@ -84,7 +84,8 @@ function inTime<P extends SurplusPayment>(payment: P): P {
 
 /**
  * Returns the surplus of a payment that counts, beside the other payments that pay the invoice. The newest payments of a
- * paid invoice have its excess.
+ * paid invoice have its excess, less what was refunded of the others: after a reorganization a refunded payment may be the
+ * older one.
  */
 function countedSurplus(
   payment: SurplusPayment,
@@ -94,8 +95,29 @@ function countedSurplus(
   if (status === "expired" || status === "canceled") return payment.amount;
   if (status !== "paid") return 0n;
   const isLater = terms.quotes.length < 2 ? isAbove : isYounger;
-  const upTo = ledger.filter((other) => pays(other) && !isLater(other, payment));
+  const upTo = ledger
+    .filter((other) => pays(other) && !isLater(other, payment))
+    .map((other) => (other.id === payment.id ? other : withoutRefunds(other)));
   return smaller(payment.amount, excessOf(upTo, terms, payment));
+}
+
+function withoutRefunds<P extends SurplusPayment>(payment: P): P {
+  return { ...payment, amount: payment.amount - payment.refunded };
+}
+
+/**
+ * Whether the payments that count, once all are back on the chain, are worth what was asked for without what was refunded
+ * of them.
+ */
+export function isPaidBesideRefunds({
+  terms,
+  ledger,
+}: Pick<SurplusInputs, "terms" | "ledger">): boolean {
+  const { quotes, askedAmount, payableAmount } = terms;
+  const left = ledger.map(inTime).filter(isCounted).map(withoutRefunds);
+  if (quotes.length < 2) return sumOf(left) >= askedAmount;
+  const { numerator, denominator } = shareOfPayments(left, terms);
+  return numerator * payableAmount >= askedAmount * denominator;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
 import {
+  isPaidBesideRefunds,
   compareToRefund,
   freeSurplus,
   isPayable,
@@ -96,6 +97,33 @@ describe("the surplus of an invoice that is paid on two networks", () => {
   it("is nothing for a payment in a token that the invoice does not ask for", () => {
     const foreign = { ...payment(1, "one", 5, 100), token: "USDC" };
     expect(surplusesOf({ ...terms, askedAmount: 1n }, [foreign])).to.deep.equal([0n]);
+  });
+});
+
+describe("the payments of an invoice of which some were refunded", () => {
+  const single = { ...terms, quotes: quotesOn("one") };
+  const [early, late] = [payment(1, "one", 5, 100), payment(2, "one", 6, 200)];
+  const refunded = (one: SurplusPayment, amount: bigint) => ({ ...one, refunded: amount });
+
+  it("have no excess that was refunded of an older one, in one token or in several", () => {
+    for (const each of [single, terms]) {
+      expect(surplusesOf(each, [refunded(early, 10n), late])).to.deep.equal([0n, 0n]);
+      expect(surplusesOf(each, [refunded(early, 4n), late])).to.deep.equal([0n, 6n]);
+      expect(surplusesOf(each, [early, refunded(late, 10n)])).to.deep.equal([0n, 10n]);
+    }
+  });
+
+  it("pay what was asked for while what is left of those that count, or would again, is worth it", () => {
+    const lost = { status: "reverted", statusWhenBack: "confirming" } as const;
+    for (const each of [single, terms]) {
+      const isPaid = (...ledger: readonly SurplusPayment[]) =>
+        isPaidBesideRefunds({ terms: each, ledger });
+      expect(isPaid(refunded(early, 10n), late)).to.equal(true);
+      expect(isPaid(refunded(early, 1n), refunded(late, 9n))).to.equal(true);
+      expect(isPaid(refunded(early, 10n), refunded(late, 1n))).to.equal(false);
+      expect(isPaid({ ...early, ...lost }, refunded(late, 10n))).to.equal(true);
+      expect(isPaid({ ...early, status: "rejected" }, refunded(late, 1n))).to.equal(false);
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { PaymentRow } from "../../../../src/features/payments/table.ts";
 import type { Database } from "../../../../src/platform/database/index.ts";
+import { refusal } from "../../../support/invoice-services-fixture.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { usdt } from "../shared-address.ts";
 import { blocks, known, openLedger, type WrittenLedger } from "../written-ledger.ts";
@@ -98,5 +99,17 @@ anyStore("A payment that is refunded", (store) => {
       await book.reject(refund);
       expect(await disposition()).to.equal(unrefunded);
     }
+  });
+
+  it("has no excess that was refunded of a payment which a reorganization made older", async () => {
+    const invoice = await book.issue();
+    const older = known((await book.pay(invoice, ["10.00"], { height: 965 }))[0]);
+    const newer = known((await book.pay(invoice, ["10.00"], { height: 970 }))[0]);
+    await book.confirm(older, newer);
+    await book.send(await book.refund(newer, "10.00"));
+    await book.move(newer, 960);
+    await book.confirm(newer);
+    expect(await book.paymentNow(newer)).to.include({ status: "confirmed", blockHeight: 960 });
+    expect((await refusal(book.refund(older, "10.00"))).code).to.equal("not_refundable");
   });
 });
