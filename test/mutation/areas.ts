@@ -64,6 +64,11 @@ export const areas: readonly Area[] = [
     ],
   },
   {
+    name: "refunds-rules",
+    sources: ["src/features/refunds/rules.ts"],
+    stages: [["test/features/refunds/rules.test.ts"], ["test/features/refunds"]],
+  },
+  {
     name: "invoices-rules",
     sources: [
       "holds/amounts.ts",

@@ -86,9 +86,9 @@ anyStore("The worker of the sandbox", (store) => {
     const until = lease?.until ?? 0;
     expect(until).to.be.within(begun + 20 * second, clock.now() + 20 * second);
     const first = await tip();
-    clock.advance(until - clock.now() - second);
+    clock.advance(until - clock.now() - 10 * second);
     expect(await taken()).to.equal(null);
-    clock.advance(2 * second);
+    clock.advance(11 * second);
     expect(await taken()).not.to.equal(null);
     await mine();
     expect(await run()).to.equal(false);

@@ -200,7 +200,7 @@ async function rivaledKeys(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Returns the amounts that are at least as near to a transfer's amount as one above it, which is the largest of them. */
+/** Returns the amounts whose distance from a transfer's amount is at most that of one above it. */
 export function rivalRange(
   amount: bigint,
   above: bigint,

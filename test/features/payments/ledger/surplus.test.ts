@@ -101,7 +101,7 @@ describe("the surplus of an invoice that is paid on two networks", () => {
 });
 
 describe("the payments of an invoice of which some were refunded", () => {
-  const single = { ...terms, quotes: quotesOn("one") };
+  const single = { ...terms, quotes: [] };
   const [early, late] = [payment(1, "one", 5, 100), payment(2, "one", 6, 200)];
   const refunded = (one: SurplusPayment, amount: bigint) => ({ ...one, refunded: amount });
 
@@ -123,6 +123,17 @@ describe("the payments of an invoice of which some were refunded", () => {
       expect(isPaid(refunded(early, 10n), refunded(late, 1n))).to.equal(false);
       expect(isPaid({ ...early, ...lost }, refunded(late, 10n))).to.equal(true);
       expect(isPaid({ ...early, status: "rejected" }, refunded(late, 1n))).to.equal(false);
+    }
+    // Another token, of which twice as much is asked for.
+    const [one, two] = quotesOn("one", "two");
+    const quotes = [one, { ...two, payableAmount: 20n }] as SurplusInputs["terms"]["quotes"];
+    const double = { ...payment(3, "two", 6, 200), amount: 20n };
+    for (const [amount, isWorthIt] of [
+      [0n, true],
+      [1n, false],
+    ] as const) {
+      const ledger = [refunded(early, 10n), refunded(double, amount)];
+      expect(isPaidBesideRefunds({ terms: { ...terms, quotes }, ledger })).to.equal(isWorthIt);
     }
   });
 });

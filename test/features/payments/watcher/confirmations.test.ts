@@ -159,6 +159,7 @@ anyStore("Payments with enough confirmations", (store) => {
     expect([(await stored()).version, await confirmed()]).to.deep.equal([version, 0]);
   });
 
+  // Confirms all of them: no other case may follow that needs one that is not confirmed.
   it("are confirmed in batches, one state after another, and wait for the next scan after five seconds", async () => {
     for (const [batchMs, isMore, batches, sum] of [
       // The clock was set back by as much.
