@@ -7,7 +7,7 @@ import {
 } from "../../platform/database/schema/checks.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
-import { readSurpluses } from "../payments/index.ts";
+import { isCounted, readSurpluses } from "../payments/index.ts";
 import { refunds, type RefundRow } from "./table.ts";
 
 /** Compares payments' sums of refunds with their refunds, and with their surplus. */
@@ -38,7 +38,7 @@ async function sumFaults(
     // than another one, which had no excess before.
     const isSent = total === refunded;
     const surplus = isSent ? given.surplusInTime : given.surplus;
-    const isAllowed = isReverted || (isSent && isPaidBesideRefunds);
+    const isAllowed = isReverted || (isSent && isCounted(payment) && isPaidBesideRefunds);
     if (total <= surplus || (total <= payment.amount && isAllowed)) return [];
     const fault = `${String(total)} units of it are refunded, of a surplus of ${String(surplus)}.`;
     return [{ row: id, fault }];

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { invoices } from "../../../src/features/invoices/table.ts";
 import type { InvoiceStatus } from "../../../src/features/invoices/index.ts";
-import { payments, type PaymentRow } from "../../../src/features/payments/table.ts";
+import { payments, transfers, type PaymentRow } from "../../../src/features/payments/table.ts";
 import { refundChecks } from "../../../src/features/refunds/checks.ts";
 import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts";
 import type { Database, Tx } from "../../../src/platform/database/index.ts";
@@ -201,5 +201,18 @@ anyStore("The check of refunds against their payments", (store) => {
     });
     const fault = "5000001 units of it are refunded, of a surplus of 5000000.";
     expect(excess).to.deep.equal([`${overpaid.id}: ${fault}`]);
+  });
+
+  it("finds more than is left of the transfer of a payment that does not count, although others pay the invoice", async () => {
+    const paid = await book.paid(await book.issue(), "10.00", "10.00");
+    const other = known(paid[1]);
+    const found = await faultsOf(async (tx) => {
+      await tx.update(payments, { status: "rejected" }, "WHERE id = $1", [other.id]);
+      await tx.update(transfers, { amount: 4n }, "WHERE id = $1", [other.transferId]);
+      await add(tx, other, [["confirmed", 5n]]);
+      await setSums(tx, other, 0n, 5n);
+    });
+    const fault = "5 units of it are refunded, of a surplus of 4.";
+    expect(found).to.deep.equal([`${other.id}: ${fault}`]);
   });
 });
