@@ -13,7 +13,11 @@ export { issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
 export { claimableNetworks, claimableTerms, type ClaimableTerms } from "./holds/claimable.ts";
 export { matchHolds, type HoldMatch } from "./holds/matching.ts";
 export { receivedBy } from "./managed/received.ts";
-export { makeManagedInvoices, type ManagedInvoices } from "./managed/service.ts";
+export {
+  billedOrganization,
+  makeManagedInvoices,
+  type ManagedInvoices,
+} from "./managed/service.ts";
 export {
   AmountTooLarge,
   AmountTooSmall,

@@ -11,7 +11,7 @@ import {
 } from "../../platform/database/index.ts";
 import type { ClaimReason, ClaimState } from "./hash-claims/status.ts";
 import type { MatchRule, PaymentSource, PaymentStatus } from "./payment-status.ts";
-import type { Disposition, TransferDecision } from "./inbox/status.ts";
+import type { Disposition, TransferDecision, WaitingReason } from "./inbox/status.ts";
 
 export type TransferStatus = "seen" | "orphaned";
 
@@ -52,6 +52,8 @@ export const transfers = table(
     invoiceId: text<Id<"invoice">>().nullable(),
     /** Whether its amount is allocated, regardless of whether it is on the chain. */
     disposition: text<Disposition>(),
+    /** Why it was not credited although it fits an invoice, at its last matching; null if it fitted none, or was. */
+    waitingReason: text<WaitingReason>().nullable(),
     createdAt: time(),
   },
   {

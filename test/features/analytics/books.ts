@@ -188,6 +188,7 @@ function transferRow(
     organizationId: invoice.organizationId,
     invoiceId: invoice.id,
     disposition: "matched",
+    waitingReason: null,
     verification: "open",
     createdAt: at,
   };

@@ -19,13 +19,16 @@ export interface SharedAddress {
 }
 
 /** Declares hooks that open a counter for the suite, and a merchant with one address for each test. */
-export function atSharedAddress(store: TestStore): SharedAddress {
+export function atSharedAddress(
+  store: TestStore,
+  settings: Readonly<Record<string, string>> = {},
+): SharedAddress {
   let counter: Counter;
   let merchant: Merchant;
   let address = "";
   before(async function () {
     this.timeout(120_000);
-    counter = await openCounter(store);
+    counter = await openCounter(store, settings);
   });
   after(() => counter.stop());
   beforeEach(async () => {

@@ -55,6 +55,14 @@ export function requireUnmanaged(invoice: Pick<InvoiceRow, "managedBy">): void {
   );
 }
 
+/** Returns the organization that a managed invoice bills, as its `metadata` names it; null for other invoices. */
+export function billedOrganization({
+  managedBy,
+  metadata,
+}: Pick<InvoiceRow, "managedBy" | "metadata">): string | null {
+  return managedBy === null ? null : (metadata["organizationId"] ?? null);
+}
+
 export function makeManagedInvoices(
   deps: Omit<IssueDependencies, "issuingGate"> &
     AnnouncerDependencies & { readonly baseUrl: () => string },

@@ -11,6 +11,7 @@ import {
 import type { Id } from "../../../kernel/id.ts";
 import type { TransferAllocation } from "./allocation.ts";
 import type { TransferView } from "./present-transfer.ts";
+import { waitingReasonWords } from "./status.ts";
 
 const command = commandsOf<TransferAllocation>();
 
@@ -21,6 +22,10 @@ const transferId: CommandArgument = { name: "transferId", description: "such as 
 const outcome: readonly Column<Shown>[] = [
   "id",
   "status",
+  {
+    title: "Waits because",
+    value: ({ waitingReason: reason }) => (reason == null ? null : waitingReasonWords[reason]),
+  },
   "amount tokenSymbol",
   "unallocatedAmount tokenSymbol",
   "network",
@@ -107,6 +112,7 @@ export const transferCommands = [
       "fromAddress",
       "blockTime",
       ["isVerified", "Verified"],
+      ["waitingReason", "Waits because"],
       { title: "Rejected from", value: (one) => rejectedFrom(one)?.invoiceId ?? null },
       {
         title: "Suggestion",

@@ -9,7 +9,7 @@ import { isVerified, takenOf } from "../ledger/payment-rules.ts";
 import type { Suggestion } from "./suggestions.ts";
 import type { ClaimRow, DecisionRow, PaymentRow, TransferRow } from "../table.ts";
 import type { TransferRecord } from "./records.ts";
-import type { TransferStanding } from "./status.ts";
+import type { TransferStanding, WaitingReason } from "./status.ts";
 
 /** A transfer with the data needed to present it. */
 export interface TransferView {
@@ -37,6 +37,12 @@ export function dispositionOfTransfer({ status, disposition }: TransferRow): Tra
   return status === "orphaned" ? "reverted" : disposition;
 }
 
+/** Returns why a transfer waits; null if it does not, or if a part of it is allocated: then the merchant left the rest. */
+function waitingReasonOf({ transfer, payments }: TransferView): WaitingReason | null {
+  const waits = dispositionOfTransfer(transfer) === "unmatched" && takenOf(payments) === 0n;
+  return waits ? transfer.waitingReason : null;
+}
+
 /** Returns the transfer as the API and events show it, without data of other organizations. */
 export function presentTransfer(view: TransferView): z.input<typeof TransferRecord> {
   const { transfer, notation, tipHeight, suggestions } = view;
@@ -61,6 +67,7 @@ export function presentTransfer(view: TransferView): z.input<typeof TransferReco
       transfer.verification === "verified" ||
       view.payments.some((payment) => isVerified(payment, transfer)),
     status: dispositionOfTransfer(transfer),
+    waitingReason: waitingReasonOf(view),
     allocations: view.payments.filter(isOwn).map((payment) => ({
       paymentId: payment.id,
       invoiceId: payment.invoiceId,

@@ -14,7 +14,12 @@ import { InvoiceStatusRecord } from "../../invoices/index.ts";
 import { claimStates } from "../hash-claims/status.ts";
 import { matchRules, paymentSources, paymentStatuses } from "../payment-status.ts";
 import { suggestionReasons } from "./suggestions.ts";
-import { transferDecisionKinds, transferStatuses } from "./status.ts";
+import {
+  transferDecisionKinds,
+  transferStatuses,
+  waitingReasons,
+  waitingReasonWords,
+} from "./status.ts";
 
 /** The largest number of invoices to which one request may allocate a transfer. */
 export const allocationsMax = 20;
@@ -97,6 +102,12 @@ export const TransferRecord = responseRecord("Transfer", {
       "True once two of the network's providers have the transfer, or the only one has confirmed it. They are asked when its block is final.",
   }),
   status: z.enum(transferStatuses),
+  waitingReason: z
+    .enum(waitingReasons)
+    .nullable()
+    .meta({
+      description: `Why an unmatched transfer that fits an invoice was not credited, and waits for your decision. ${waitingReasons.map((reason) => `\`${reason}\`: ${waitingReasonWords[reason]}.`).join(" ")} Null if it fits no invoice, and once a part of it is allocated.`,
+    }),
   allocations: z.array(TransferAllocationRecord).meta({ description: "Oldest first." }),
   suggestions: z.array(TransferSuggestionRecord).meta({
     description: "Invoices that an unmatched transfer is probably for, best first; at most 5.",

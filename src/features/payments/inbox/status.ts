@@ -4,6 +4,19 @@
  */
 export type Disposition = "unmatched" | "matched" | "ignored";
 
+/**
+ * Why a transfer that fits an invoice was not credited, in words for people. All that names the reasons is derived from
+ * here.
+ */
+export const waitingReasonWords = {
+  own_wallet: "sent from one of the organization's own wallets, so that it is no payer's money",
+  ambiguous_amount: "two invoices asked for this amount, one of them earlier",
+  not_asked:
+    "an invoice asked for this amount and no longer does, because it is paid in part or in full",
+} as const;
+export type WaitingReason = keyof typeof waitingReasonWords;
+export const waitingReasons = Object.keys(waitingReasonWords) as WaitingReason[];
+
 /** The transfer statuses that the merchant sees: the dispositions, and `reverted` for a transfer off the chain. */
 export const transferStatuses = ["unmatched", "matched", "ignored", "reverted"] as const;
 export type TransferStanding = (typeof transferStatuses)[number];

@@ -4,6 +4,7 @@ import type { Id } from "../../../kernel/id.ts";
 import { restOf } from "./allocation-rules.ts";
 import type { TransferAllocation } from "./allocation.ts";
 import { presentTransfer } from "./present-transfer.ts";
+import { waitingReasonWords } from "./status.ts";
 
 type Shown = ReturnType<typeof presentTransfer>;
 type Answer = "ignore" | "skip" | "stop" | Id<"invoice">;
@@ -56,6 +57,7 @@ function inWords(one: Shown): string {
     `${one.unallocatedAmount} of ${one.amount} ${one.tokenSymbol} on ${one.network}`,
     `  from ${one.fromAddress} at ${one.blockTime}`,
     `  ${one.transactionHash}`,
+    ...(one.waitingReason == null ? [] : [`  waits: ${waitingReasonWords[one.waitingReason]}`]),
     ...(rejected === undefined
       ? []
       : [

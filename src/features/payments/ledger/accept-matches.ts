@@ -9,6 +9,7 @@ import {
   type Share,
 } from "../../invoices/index.ts";
 import type { ChangedTransfers } from "./transfer-rules.ts";
+import type { WaitingReason } from "../inbox/status.ts";
 import type { Match } from "./invoices-port.ts";
 import { firstStatus, isCounted, plusPayment, shareOfPayments } from "./payment-rules.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
@@ -37,41 +38,69 @@ export function asksFor(terms: AskingTerms, share: Share, quote: Quote, amount: 
   return amount <= payableAmount - seen || amount === remaining;
 }
 
+/** The proposed matches of transfers, decided. */
+export interface DecidedMatches {
+  /** The matches that become payments. */
+  readonly matches: ReadonlyMap<Id<"transfer">, Match>;
+  /** Why the others wait for the merchant. */
+  readonly withheld: ReadonlyMap<Id<"transfer">, WaitingReason>;
+}
+
 /**
- * Returns the matches that become payments, decided in the order of the chain, so that the first of two equal transfers
- * pays. On a shared address, an amount identifies an invoice only while the invoice still asks for it: afterwards it may
- * be a stranger's payment of a round amount (docs/decisions/0019), so the merchant decides. The same holds for a
+ * Decides on matches in the order of the chain, so that the first of two equal transfers pays. `ownMoney` holds the
+ * transfers that the organization of their invoice sent from a wallet of its own: they are no payer's, so the merchant
+ * decides. On a shared address, an amount identifies an invoice only while the invoice still asks for it: afterwards it
+ * may be a stranger's payment of a round amount (docs/decisions/0019), so the merchant decides. The same holds for a
  * recycled amount, which may be a late payment of an earlier invoice (0022). An exclusive address takes any amount of
  * a token for which the invoice has a rate; another token never pays. `payments` holds the payments of all invoices in
  * `terms`, after the changes on the chain.
  */
 export function acceptedMatches(
   { fresh, moved }: Pick<ChangedTransfers, "fresh" | "moved">,
-  matches: ReadonlyMap<Id<"transfer">, Match>,
+  proposed: ReadonlyMap<Id<"transfer">, Match>,
+  ownMoney: ReadonlySet<Id<"transfer">>,
   terms: ReadonlyMap<Id<"invoice">, PayableTerms>,
   payments: readonly PaymentRow[],
-): Map<Id<"transfer">, Match> {
+): DecidedMatches {
   const ledgers = groupBy(payments.filter(isCounted), ({ invoiceId }) => invoiceId);
   const shares = new Map<string, Share>();
   for (const [invoiceId, ledger] of ledgers) {
     const asked = terms.get(invoiceId);
     if (asked !== undefined) shares.set(invoiceId, shareOfPayments(ledger, asked));
   }
-  const kept = new Map<Id<"transfer">, Match>();
+  const matches = new Map<Id<"transfer">, Match>();
+  const withheld = new Map<Id<"transfer">, WaitingReason>();
   for (const transfer of [...moved, ...fresh].toSorted(byPosition)) {
-    const match = matches.get(transfer.id);
+    const match = proposed.get(transfer.id);
     const asked = terms.get(match?.invoiceId ?? "inv_");
     const quote = quoteFor(asked?.quotes ?? [], transfer);
     if (match === undefined || asked === undefined || quote === undefined) continue;
-    if (match.isAmbiguous === true) continue;
     const before = shares.get(match.invoiceId) ?? noShare;
-    const isOwn = match.rule === "exclusive_address";
-    if (!isOwn && !asksFor(asked, before, quote, transfer.amount)) continue;
-    kept.set(transfer.id, match);
+    const reason = ownMoney.has(transfer.id)
+      ? "own_wallet"
+      : withheldReason(match, asked, before, quote, transfer.amount);
+    if (reason !== null) {
+      withheld.set(transfer.id, reason);
+      continue;
+    }
+    matches.set(transfer.id, match);
     const isMoney = firstStatus(transfer.blockTime, asked) === "confirming";
     if (isMoney) shares.set(match.invoiceId, plusPayment(before, transfer, asked));
   }
-  return kept;
+  return { matches, withheld };
+}
+
+/** Returns why a match by its amount proves nothing; null if the transfer pays. */
+function withheldReason(
+  match: Match,
+  asked: AskingTerms,
+  before: Share,
+  quote: Quote,
+  amount: bigint,
+): WaitingReason | null {
+  if (match.isAmbiguous === true) return "ambiguous_amount";
+  if (match.rule === "exclusive_address") return null;
+  return asksFor(asked, before, quote, amount) ? null : "not_asked";
 }
 
 function byPosition(one: TransferRow, other: TransferRow): number {

@@ -1,19 +1,21 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import type { TransferRow } from "../table.ts";
-import { acceptedMatches } from "./accept-matches.ts";
+import { billedOrganization } from "../../invoices/index.ts";
+import { addressOwners } from "../../wallets/index.ts";
+import { acceptedMatches, type DecidedMatches } from "./accept-matches.ts";
 import type { Match } from "./invoices-port.ts";
 import { followTransfers } from "./payment-rules.ts";
 import { allocationsOf, lockPayments, takeOffChain } from "./store.ts";
 import { changedTransfers, type ChangedTransfers } from "./transfer-rules.ts";
-import type { ChainDiffInput, LedgerDeps, PaymentChange, TermsOf } from "./types.ts";
+import type { ChainContext, ChainDiffInput, LedgerDeps, PaymentChange, TermsOf } from "./types.ts";
 
 type MatchesOf = ReadonlyMap<Id<"transfer">, Match>;
 
 /** The changed transfers with the locked invoices and payments that they affect. */
-export interface MatchedTransfers extends ChangedTransfers {
-  /** The matches that become payments. */
-  readonly matches: MatchesOf;
+export interface MatchedTransfers extends ChangedTransfers, DecidedMatches {
+  /** The fresh and moved transfers that belonged to no invoice, and were matched now. */
+  readonly free: ReadonlySet<Id<"transfer">>;
   /** The terms of every invoice that a changed transfer or a verified payment belongs to. */
   readonly terms: TermsOf;
   /** Every payment of these invoices, before and after the changes on the chain. */
@@ -34,7 +36,10 @@ export async function matchTransfers(
   await takeOffChain(tx, leaving);
   const allocations = await allocationsOf(tx, leaving);
   const allocated = new Set(allocations.map(({ transferId }) => transferId));
-  const proposed = await findMatches(tx, deps, input, changed, allocated);
+  const free = [...changed.fresh, ...changed.moved].filter(
+    ({ id, invoiceId }) => invoiceId === null && !allocated.has(id),
+  );
+  const proposed = await findMatches(tx, deps, input, changed, free);
 
   const paying = [
     ...allocations,
@@ -46,31 +51,30 @@ export async function matchTransfers(
   const timed = capTimes(changed, proposed, terms);
   const stored = await lockPayments(tx, invoiceIds);
   const payments = followTransfers(stored, timed, input);
-  const matches = acceptedMatches(
+  const decided = acceptedMatches(
     timed,
     proposed,
+    await ownMoney(tx, input, free, proposed, terms),
     terms,
     payments.map(({ after }) => after),
   );
-  return { ...timed, matches, terms, payments };
+  return { ...timed, ...decided, free: new Set(free.map(({ id }) => id)), terms, payments };
 }
 
 /** Returns the matches of transfers that belonged to no invoice and that can pay one. */
 async function findMatches(
   tx: Tx,
   { invoices }: LedgerDeps,
-  { network }: ChainDiffInput,
-  { fresh, moved, doubtful, creditable }: ChangedTransfers,
-  allocated: ReadonlySet<Id<"transfer">>,
+  { network }: ChainContext,
+  { doubtful, creditable }: ChangedTransfers,
+  free: readonly TransferRow[],
 ): Promise<MatchesOf> {
-  const free = [...fresh, ...moved].filter(
-    ({ id, invoiceId }) => invoiceId === null && !allocated.has(id) && creditable.has(id),
-  );
-  if (free.length === 0) return new Map();
+  const able = free.filter(({ id }) => creditable.has(id));
+  if (able.length === 0) return new Map();
   const matches = await invoices.matchHolds(
     tx,
     network.id,
-    free.map(({ id, token, toAddress, amount, blockTime }) => ({
+    able.map(({ id, token, toAddress, amount, blockTime }) => ({
       key: id,
       token,
       address: toAddress,
@@ -79,11 +83,38 @@ async function findMatches(
     })),
   );
   return new Map(
-    free.flatMap(({ id }) => {
+    able.flatMap(({ id }) => {
       const match = matches.get(id);
       return match === undefined ? [] : [[id, match] as const];
     }),
   );
+}
+
+/**
+ * Returns the matched transfers that the organization of their invoice sent from a wallet of its own, which may be
+ * archived. Such a transfer is no payment, except for a platform invoice that bills the same organization.
+ */
+async function ownMoney(
+  tx: Tx,
+  { network }: ChainContext,
+  free: readonly TransferRow[],
+  matches: MatchesOf,
+  terms: TermsOf,
+): Promise<ReadonlySet<Id<"transfer">>> {
+  const matched = free.flatMap(({ id, fromAddress }) => {
+    const asked = terms.get(matches.get(id)?.invoiceId ?? "inv_");
+    return asked === undefined ? [] : [{ id, fromAddress, asked }];
+  });
+  const senders = await addressOwners(
+    tx,
+    network.addressFamily,
+    matched.map(({ fromAddress }) => fromAddress),
+  );
+  const own = matched.filter(({ fromAddress, asked: { organizationId, invoice } }) => {
+    const isOwn = senders.get(fromAddress) === organizationId;
+    return isOwn && billedOrganization(invoice) !== organizationId;
+  });
+  return new Set(own.map(({ id }) => id));
 }
 
 /** Locks invoices and returns their terms. Reads the organizations' late-payment policies only if a transfer is late. */

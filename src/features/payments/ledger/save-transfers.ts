@@ -35,10 +35,13 @@ export async function saveTransfers(
   return new Map([...fresh, ...moved, ...orphaned].map((row) => [row.id, row]));
 }
 
-/** Returns a transfer with the invoice that it was matched to. */
-function assigned(row: TransferRow, { matches, terms }: MatchedTransfers): TransferRow {
+/** Returns a transfer with the invoice that it was matched to, or with the reason why it was not credited. */
+function assigned(row: TransferRow, matched: MatchedTransfers): TransferRow {
+  const { matches, withheld, free, terms } = matched;
   const match = matches.get(row.id);
-  if (match === undefined) return row;
+  if (match === undefined) {
+    return free.has(row.id) ? { ...row, waitingReason: withheld.get(row.id) ?? null } : row;
+  }
   const asked = terms.get(match.invoiceId);
   assert(asked !== undefined, "a transfer was matched to an invoice that was not locked");
   const { organizationId, invoiceId } = match;
@@ -48,6 +51,7 @@ function assigned(row: TransferRow, { matches, terms }: MatchedTransfers): Trans
     organizationId,
     invoiceId,
     disposition: isCounted ? "matched" : "unmatched",
+    waitingReason: null,
   };
 }
 

@@ -57,6 +57,7 @@ const movedRows = givenRows("given", {
   organizationId: others.organizationId.nullable(),
   invoiceId: others.invoiceId.nullable(),
   disposition: others.disposition.nullable(),
+  waitingReason: others.waitingReason,
 });
 
 /**
@@ -77,7 +78,8 @@ export async function putOnChain(
       block_hash = given.block_hash, block_time = given.block_time,
       organization_id = COALESCE(given.organization_id, transfers.organization_id),
       invoice_id = COALESCE(given.invoice_id, transfers.invoice_id),
-      disposition = COALESCE(given.disposition, transfers.disposition)
+      disposition = COALESCE(given.disposition, transfers.disposition),
+      waiting_reason = given.waiting_reason
      FROM ${movedRows.from(tx.dialect, 1)} WHERE transfers.id = given.id`,
     [
       movedRows.values(

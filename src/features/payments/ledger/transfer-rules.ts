@@ -85,6 +85,7 @@ function newTransfer(ids: IdSource, { network, at }: ChainContext, log: TimedLog
     organizationId: null,
     invoiceId: null,
     disposition: isWorthless(token, log) ? "ignored" : "unmatched",
+    waitingReason: null,
     createdAt: at,
   };
 }

@@ -115,6 +115,7 @@ describe("A submitted transaction", () => {
         createdAt: 0,
         tokenDecimals: 6,
         disposition: "unmatched",
+        waitingReason: null,
         verification: "open",
         ...fields,
         fromAddress,

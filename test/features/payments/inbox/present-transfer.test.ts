@@ -25,6 +25,20 @@ describe("A transfer as its organization sees it", () => {
     expect([{}, pending].map((given) => shown(given).isVerified)).to.deep.equal([false, false]);
   });
 
+  it("says why it waits, until a part of it is allocated or it leaves the inbox", () => {
+    const waiting = { waitingReason: "own_wallet" } as const;
+    const reason = (...given: Parameters<typeof transferView>) => shown(...given).waitingReason;
+    expect(reason()).to.equal(null);
+    expect(reason({ transfer: waiting })).to.equal("own_wallet");
+    expect(reason({ transfer: waiting, payments: [{ status: "review" }] })).to.equal("own_wallet");
+    expect(reason({ transfer: waiting, payments: [{ status: "rejected" }] })).to.equal(
+      "own_wallet",
+    );
+    expect(reason({ transfer: waiting, payments: [{ status: "confirming" }] })).to.equal(null);
+    expect(reason({ transfer: { ...waiting, disposition: "ignored" } })).to.equal(null);
+    expect(reason({ transfer: { ...waiting, status: "orphaned" } })).to.equal(null);
+  });
+
   it("has less left for every payment that takes of it, and shows only its own payments and decisions", () => {
     const foreign = { organizationId: "org_2" } as const;
     const view = shown({

@@ -37,6 +37,7 @@ const transfer: TransferRow = {
   organizationId: "org_1",
   invoiceId: null,
   disposition: "unmatched",
+  waitingReason: null,
   verification: "open",
   createdAt: 0,
 };

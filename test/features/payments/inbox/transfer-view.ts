@@ -40,6 +40,7 @@ export function transferView({
       organizationId: "org_1",
       invoiceId: null,
       disposition: "unmatched",
+      waitingReason: null,
       createdAt: 0,
       ...transfer,
     },

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { waitingReasonWords } from "../../../../src/features/payments/inbox/status.ts";
 import { triage } from "../../../../src/features/payments/inbox/triage.ts";
 import { notFound } from "../../../../src/kernel/errors.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
@@ -22,7 +23,11 @@ async function decide(answers: readonly string[], failure: Error | null = null) 
       get: (_organization: unknown, id: Id<"transfer">) =>
         Promise.resolve(
           transferView({
-            transfer: { id, disposition: id === "trf_2" ? "ignored" : "unmatched" },
+            transfer: {
+              id,
+              disposition: id === "trf_2" ? "ignored" : "unmatched",
+              waitingReason: id === "trf_3" ? "own_wallet" : null,
+            },
             payments: [{ status: id === "trf_3" ? "rejected" : "confirming" }],
           }),
         ),
@@ -57,6 +62,12 @@ describe("The questions about transfers in the inbox", () => {
     ]);
     // The payer of a rejected payment may be owed its money.
     expect(said.map((text) => text.includes("till refund create pay_1"))).to.deep.equal([
+      false,
+      true,
+      false,
+      false,
+    ]);
+    expect(said.map((text) => text.includes(waitingReasonWords.own_wallet))).to.deep.equal([
       false,
       true,
       false,

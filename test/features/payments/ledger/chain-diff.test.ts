@@ -44,6 +44,7 @@ function stored(log: TransferLog, changes: Partial<TransferRow> = {}): TransferR
     organizationId: null,
     invoiceId: null,
     disposition: "unmatched",
+    waitingReason: null,
     verification: "open",
     createdAt: 0,
     ...changes,

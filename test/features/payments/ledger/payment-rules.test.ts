@@ -5,6 +5,7 @@ import {
   asksFor,
   acceptedMatches,
 } from "../../../../src/features/payments/ledger/accept-matches.ts";
+import type { Match } from "../../../../src/features/payments/ledger/invoices-port.ts";
 import {
   acceptPayment,
   confirmPayment,
@@ -72,6 +73,7 @@ const transfer: TransferRow = {
   organizationId: "org_1",
   invoiceId: null,
   disposition: "unmatched",
+  waitingReason: null,
   verification: "open",
   createdAt: 5_000,
 };
@@ -439,6 +441,28 @@ describe("The rules of payments", () => {
       );
     });
 
+    it("say why a match pays nothing: own money first, whatever the rule, then an earlier invoice's amount", () => {
+      const match = { invoiceId: "inv_1", organizationId: "org_1" } as const;
+      const decided = (given: Omit<Match, "invoiceId" | "organizationId">, ...own: "trf_1"[]) => {
+        const row = { ...transfer, amount: 25_000_101n };
+        const proposed = new Map([["trf_1" as const, { ...match, ...given }]]);
+        const asked = new Map([["inv_1" as const, terms]]);
+        const { matches, withheld } = acceptedMatches(
+          { fresh: [row], moved: [] },
+          proposed,
+          new Set(own),
+          asked,
+          [],
+        );
+        return matches.has("trf_1") ? "paid" : withheld.get("trf_1");
+      };
+      expect(decided({ rule: "exclusive_address" })).to.equal("paid");
+      expect(decided({ rule: "exclusive_address" }, "trf_1")).to.equal("own_wallet");
+      expect(decided({ rule: "exact_amount" })).to.equal("not_asked");
+      expect(decided({ rule: "exact_amount", isAmbiguous: true })).to.equal("ambiguous_amount");
+      expect(decided({ rule: "exact_amount", isAmbiguous: true }, "trf_1")).to.equal("own_wallet");
+    });
+
     it("match only the first on the chain of equal transfers in one scan, whatever their order in the input", () => {
       const row = (id: string, blockHeight: number, logIndex: number): TransferRow => ({
         ...transfer,
@@ -456,9 +480,10 @@ describe("The rules of payments", () => {
           ...acceptedMatches(
             { fresh, moved },
             matches,
+            new Set(),
             new Map([["inv_1", asked]]),
             payments,
-          ).keys(),
+          ).matches.keys(),
         ];
       };
       expect(decide("exact_amount")).to.deep.equal(["trf_2"]);

@@ -75,6 +75,7 @@ eachStore("A price whose amounts are all held", (store) => {
     expect(await read(next)).to.include({ status: "open", paidAmount: "0.00" });
     expect(await read(dead)).to.include({ status: "canceled", paidAmount: "0.00" });
     const found = await inboxed();
+    expect(found).to.include({ waitingReason: "ambiguous_amount" });
     const suggested = suggestedFor(found).map((one) => [one["invoiceId"], one["amount"]]);
     expect(suggested.slice(0, 2)).to.have.deep.members([
       [next["id"], amount],

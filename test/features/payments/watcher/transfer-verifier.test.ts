@@ -55,6 +55,7 @@ anyStore("The verification of transfers that count for no invoice", (store) => {
       organizationId,
       invoiceId: null,
       disposition: "unmatched",
+      waitingReason: null,
       createdAt: start,
     }));
     await db.write(testContext, (tx) => tx.insertMany(transfers, rows));

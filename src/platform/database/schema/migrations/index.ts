@@ -35,6 +35,7 @@ import { migration as refundAttempts } from "./0033-refund-attempts.ts";
 import { migration as pausedEndpoints } from "./0034-paused-endpoints.ts";
 import { migration as owedAmounts } from "./0035-owed-amounts.ts";
 import { migration as healedSandbox } from "./0036-healed-sandbox.ts";
+import { migration as waitingReasons } from "./0038-waiting-reasons.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -74,4 +75,5 @@ export const migrations: readonly Migration[] = [
   pausedEndpoints,
   owedAmounts,
   healedSandbox,
+  waitingReasons,
 ];

@@ -1,0 +1,75 @@
+// Platform invoices that are paid from the payers' own wallets, and from the platform's.
+import { expect } from "chai";
+import type { Id } from "../../../../src/kernel/id.ts";
+import { expectStatus } from "../../../support/app.ts";
+import { eachStore, testContext } from "../../../support/store/stores.ts";
+import { openEstate, type Estate, type Merchant } from "../billing-fleet.ts";
+
+eachStore("A platform invoice that is paid from a registered wallet", (store) => {
+  let estate: Estate;
+
+  before(async function () {
+    this.timeout(120_000);
+    estate = await openEstate({ place: await store.place("migrated") });
+  });
+  after(() => estate.stop());
+
+  /** Registers a wallet of an organization, and returns its address. */
+  async function walletOf({ path, key }: Merchant, digit: string): Promise<string> {
+    const address = `0x${digit.repeat(20)}`;
+    const body = { label: "Own", network: "sandbox", address };
+    await expectStatus(estate.app.request("POST", `${path}/wallets`, { key, body }), 201);
+    return address;
+  }
+
+  /** Sends what the open invoice of an organization asks for from an address. Returns the invoice's later status. */
+  async function payFrom(from: string, payer: Merchant): Promise<unknown> {
+    const { openInvoice } = await estate.subscription(payer);
+    const [invoiceId = ""] = await estate.collectionInvoices(openInvoice?.id ?? "");
+    const { remaining } = await estate.desk.bill(invoiceId as Id<"invoice">);
+    const row = await estate.app.app.invoices.find(invoiceId as Id<"invoice">);
+    const to = row.walletAddress ?? "";
+    const amount = (Number(remaining) / 1_000_000).toFixed(6);
+    await estate.desk.send(testContext, { from, to, token: "USDT", amount });
+    await estate.mine(4);
+    await estate.run();
+    return (await estate.invoices(payer)).at(-1)?.["status"];
+  }
+
+  async function platform(): Promise<Merchant> {
+    const { admin } = estate;
+    const path = `/v1/organizations/${admin.organizationId}`;
+    const body = { name: "own", scopes: ["read", "write"] };
+    const made = await expectStatus(
+      estate.app.request("POST", `${path}/api-keys`, { token: admin.token, body }),
+      201,
+    );
+    return { ...admin, path, key: String(made.body["secret"]) };
+  }
+
+  it("is paid by the wallet of the organization that it bills", async () => {
+    const shop = await estate.merchant();
+    const from = await walletOf(shop, "a1");
+    await expectStatus(estate.select(shop, "growth"), 200);
+    expect(await payFrom(from, shop)).to.equal("paid");
+  });
+
+  it("is not paid for a merchant by the platform's own wallet, whose money waits in the platform's inbox", async () => {
+    const shop = await estate.merchant();
+    const owner = await platform();
+    const from = await walletOf(owner, "b2");
+    await expectStatus(estate.select(shop, "growth"), 200);
+    expect(await payFrom(from, shop)).to.equal("open");
+    const inbox = `${owner.path}/transfers?status=unmatched`;
+    const { body } = await expectStatus(estate.app.request("GET", inbox, { key: owner.key }), 200);
+    const [waiting] = body["data"] as Record<string, unknown>[];
+    expect(waiting).to.include({ waitingReason: "own_wallet" });
+  });
+
+  it("is paid by the platform's own wallet if the platform bills itself", async () => {
+    const owner = await platform();
+    const from = await walletOf(owner, "c3");
+    await expectStatus(estate.select(owner, "growth"), 200);
+    expect(await payFrom(from, owner)).to.equal("paid");
+  });
+});
