@@ -182,3 +182,10 @@ export async function refusal(work: Promise<unknown>): Promise<Problem> {
   }
   throw new Error("nothing was refused");
 }
+
+/** Returns an enabled network of a shop. */
+export function networkOf({ networks }: Pick<Shop, "networks">, id: string): Network {
+  const network = networks.get(id);
+  if (network === undefined) throw new Error(`${id} is not enabled`);
+  return network;
+}

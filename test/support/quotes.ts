@@ -13,6 +13,7 @@ export function aQuote(given: Pick<Quote, "payableAmount"> & Partial<Quote>): Qu
     walletAddress: "0x0",
     addressIndex: null,
     askedAmount: null,
+    dustAmount: null,
     remainingAmount: payableAmount,
     remainingAfter: 0n,
     seen: 0n,

@@ -1,3 +1,6 @@
+import { tokenAsset } from "../../kernel/money/asset.ts";
+import { formatMoney } from "../../kernel/money/money.ts";
+import { powerOfTen } from "../../kernel/money/ratio.ts";
 import { openReadOnlyStore } from "../../compose/read-only-store.ts";
 import { comparedSettings } from "../../compose/servers.ts";
 import {
@@ -46,7 +49,7 @@ export async function checkSettings(terminal: Terminal, flags: Flags): Promise<v
   const { config } = await loadSettings(terminal, "serve", flags);
   const file = config.configFile ?? "no settings file";
   const { proxies, differences } = await compareWithStore(config);
-  const warnings = [...providerWarnings(config), ...proxies];
+  const warnings = [...providerWarnings(config), ...dustWarnings(config), ...proxies];
   const isFailed = flags["sameAsServer"] === true && differences.length > 0;
   if (terminal.form === "json") {
     const { configFile } = config;
@@ -73,6 +76,19 @@ function providerWarnings({ networks }: Config): string[] {
         `${networkVariable(id, networkSettings.rpcUrls)} configures only one provider for ${title}: a payment that it ` +
         "omits is found only if it reports it later. Add a second provider.",
     );
+}
+
+/** Warns about tokens of which more than a tenth is dust: payers are never asked for less, also not for a small rest. */
+function dustWarnings({ networks }: Config): string[] {
+  return networks.flatMap(({ title, tokens }) =>
+    tokens
+      .filter(({ dust, decimals }) => dust * 10n > powerOfTen(decimals))
+      .map(
+        ({ symbol, dust, decimals }) =>
+          `dust of ${symbol} on ${title} is ${formatMoney({ units: dust, asset: tokenAsset(symbol, decimals) })}, more than 0.1 of a token: ` +
+          "smaller payments are ignored, and a payer who owes less is asked for that much. Choose a smaller dust.",
+      ),
+  );
 }
 
 /** Reads from the store whether a proxy seems to be in use, and in what the running servers differ. */

@@ -47,7 +47,12 @@ export async function askedByPartlyPaid(
     const amount = decodeAmount(row.amount);
     const paid =
       row.paid === null
-        ? settlementOf(decodeAmount(row.seen), amount, decodeAmount(row.payable))
+        ? settlementOf(decodeAmount(row.seen), {
+            amount,
+            payableAmount: decodeAmount(row.payable),
+            // Nothing of a partially paid invoice is rounded.
+            dustAmount: null,
+          })
         : decodeAmount(row.paid);
     return total + (amount - paid) * powerOfTen(figureDecimals - row.decimals);
   }, 0n);

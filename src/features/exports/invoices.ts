@@ -16,6 +16,7 @@ interface Row {
   readonly paid: string | null;
   readonly payable: string | null;
   readonly asked: string | null;
+  readonly dust: string | null;
   readonly seen: string;
   readonly confirmed: string;
   /** JSON; null if nothing is in review, rejected or refunded. */
@@ -76,7 +77,7 @@ export const invoiceExport = exportOf<Row>()({
       its.external_id AS "externalId", its.status AS "status", its.exception AS "exception",
       its.amount AS "amount", its.settlement_currency AS "currency",
       its.settlement_decimals AS "currencyDecimals", its.paid_amount AS "paid",
-      its.payable_amount AS "payable", its.asked_amount AS "asked", its.seen_amount AS "seen",
+      its.payable_amount AS "payable", its.asked_amount AS "asked", its.dust_amount AS "dust", its.seen_amount AS "seen",
       its.confirmed_amount AS "confirmed", its.aside AS "aside", its.managed_by AS "managedBy",
       its.token_symbol AS "token", its.token_decimals AS "tokenDecimals", its.exchange_rate AS "exchangeRate",
       its.network AS "network", its.wallet_address AS "walletAddress",
@@ -91,7 +92,11 @@ export const invoiceExport = exportOf<Row>()({
     const amount = decodeAmount(row.amount);
     const payable = row.payable === null ? null : decodeAmount(row.payable);
     const seen = decodeAmount(row.seen);
-    const paid = row.paid === null ? settlementOf(seen, amount, payable) : decodeAmount(row.paid);
+    const dust = row.dust === null ? null : decodeAmount(row.dust);
+    const paid =
+      row.paid === null
+        ? settlementOf(seen, { amount, payableAmount: payable, dustAmount: dust })
+        : decodeAmount(row.paid);
     const terms = {
       status: row.status,
       managedBy: row.managedBy,

@@ -48,6 +48,7 @@ export {
   quoteFor,
   paidShare,
   quotesOf,
+  roundedShare,
   tokensOf,
   worthOf,
   type Quote,

@@ -84,6 +84,8 @@ export interface Terms {
     readonly askedAmount: bigint;
     /** The minimum that pays the invoice, in the token's smallest unit. */
     readonly dueAmount: bigint;
+    /** The minimum that pays all of it: the rest is rounded. */
+    readonly wholeAmount: bigint;
     readonly expiresAt: Instant;
   } | null;
   readonly canceledAt: Instant | null;
@@ -149,15 +151,29 @@ function exceptionOf(
   if (totals.seen > issued.askedAmount) return "overpaid";
   // While more payments are expected, the invoice is not underpaid yet.
   const isOver = status !== "open" && status !== "partially_paid";
-  return isOver && totals.seen > 0n && totals.seen < issued.payableAmount ? "underpaid" : "none";
+  return isOver && totals.seen > 0n && totals.seen < issued.wholeAmount ? "underpaid" : "none";
 }
 
+/** An invoice's terms by which its tokens are valued; amounts in smallest units, null before the issue. */
+export interface SettlementTerms {
+  readonly amount: bigint;
+  readonly payableAmount: bigint | null;
+  readonly dustAmount: bigint | null;
+}
+export type SettlementColumn = keyof SettlementTerms;
+
 /**
- * Returns the value of paid tokens in the settlement currency, rounded down, so that an exact payment yields exactly
- * the amount. Before the issue, nothing is payable or paid, and the value is 0.
+ * Returns the value of an invoice's paid tokens in the settlement currency, rounded down, so that an exact payment yields
+ * exactly the amount, and so does one from which less is missing than anybody can be asked for. Before the issue,
+ * nothing is payable or paid, and the value is 0. Not for an invoice with several options.
  */
-export function settlementOf(seen: bigint, amount: bigint, payableAmount: bigint | null): bigint {
+export function settlementOf(
+  seen: bigint,
+  { amount, payableAmount, dustAmount }: SettlementTerms,
+): bigint {
   if (payableAmount === null || payableAmount === 0n) return 0n;
+  const missing = payableAmount - seen;
+  if (missing > 0n && missing < (dustAmount ?? 0n) && missing * 100n <= payableAmount) return amount;
   return (seen * amount) / payableAmount;
 }
 

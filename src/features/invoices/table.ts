@@ -43,6 +43,11 @@ export const invoices = table(
      */
     askedAmount: amount().nullable(),
     exchangeRate: text().nullable(),
+    /**
+     * The token's dust at the issue, in its smallest unit: a smaller shortfall counts as paid. Null for invoices of
+     * earlier versions, of which nothing is rounded.
+     */
+    dustAmount: amount().nullable(),
     /** In percent. */
     underpaymentTolerance: text(),
     /** For a draft, the requested wallet. */
@@ -60,6 +65,8 @@ export const invoices = table(
     expiresInSeconds: integer(),
     /** The feature that alone may change the invoice, and in whose figures it counts; null for a merchant's own. */
     managedBy: text<"billing">().nullable(),
+    /** The link at which a payer without a credential entered the amount; null if the merchant stated it. */
+    enteredAtLink: text<Id<"paymentLink">>().nullable(),
     metadata: json<Readonly<Record<string, string>>>(),
     /** The payment totals, as the payment ledger last computed them. */
     seenAmount: amount(),
@@ -203,6 +210,10 @@ export const holds = table(
     invoiceId: text<Id<"invoice">>(),
     organizationId: text<Id<"organization">>(),
     kind: text<"exclusive" | "amount">(),
+    /** The link at which a payer without a credential entered the price; null if the merchant stated it. */
+    enteredAtLink: text<Id<"paymentLink">>().nullable(),
+    /** Whether a transfer of exactly this amount waits for the merchant's decision. */
+    needsDecision: flag(),
     startsAt: time(),
     endsAt: time(),
     releasedAt: time().nullable(),
@@ -227,6 +238,16 @@ export const holds = table(
         name: "holds_recycled",
         columns: ["network", "address", "token", "amount"],
         where: "recycled_at IS NOT NULL",
+      },
+      {
+        name: "holds_bare",
+        columns: ["network", "address", "token", "amount"],
+        where: "released_at IS NULL AND amount = price",
+      },
+      {
+        name: "holds_entered",
+        columns: ["enteredAtLink", "network", "address", "token", "amount"],
+        where: "released_at IS NULL AND entered_at_link IS NOT NULL",
       },
       { name: "holds_invoice", columns: ["invoiceId"] },
       {

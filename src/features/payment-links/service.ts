@@ -181,6 +181,7 @@ async function open(
   const { invoice } = await invoices.create(context, organizationId, {
     ...terms,
     amount: formatMoney(money),
+    enteredAtLink: amount === null ? id : null,
     metadata: linkMetadata(id),
   });
   if (invoice.checkoutId === null) throw notFound();

@@ -4,7 +4,7 @@ import { formatMoney, type Money } from "../../kernel/money/money.ts";
 import type { InvoiceService } from "../invoices/index.ts";
 
 /** The fields of a link's invoices apart from the amount. */
-export type LinkTerms = Omit<Parameters<InvoiceService["create"]>[2], "amount">;
+export type LinkTerms = Omit<Parameters<InvoiceService["create"]>[2], "amount" | "enteredAtLink">;
 
 /** A link in a request. */
 export interface LinkInput extends LinkTerms {

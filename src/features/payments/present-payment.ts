@@ -30,6 +30,7 @@ export function presentPayment(view: PaymentView): z.input<typeof PaymentRecord>
     fromAddress: notation.formatAddress(transfer.fromAddress),
     toAddress: notation.formatAddress(transfer.toAddress),
     amount: formatMoney(money(payment.amount, token)),
+    roundingAmount: formatMoney(money(payment.roundingAmount, token)),
     settlementAmount: formatMoney(money(payment.settlementAmount, settlement)),
     blockNumber: payment.blockHeight,
     isVerified: isVerified(payment, transfer),

@@ -35,6 +35,7 @@ export const PaymentRecord = responseRecord("Payment", {
   toAddress: z.string(),
   amount: moneyAnswer(),
   settlementAmount: moneyAnswer(),
+  roundingAmount: moneyAnswer(),
   settlementCurrency: z.string(),
   /** Tokens for one unit of the settlement currency. */
   exchangeRate: z.string().nullable().meta({
@@ -63,6 +64,8 @@ describeFields(PaymentRecord, {
   amount: "The part of the transfer that is assigned to this invoice: a decimal string in tokens.",
   settlementAmount:
     "Its contribution to the invoice's `paidAmount`: a decimal string in `settlementCurrency`.",
+  roundingAmount:
+    "What was missing when this payment completed its invoice, and counts as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`.",
   blockNumber: "The number of the transfer's block.",
   blockTime: "Time of the transfer's block: ISO 8601, UTC.",
   confirmations:

@@ -112,6 +112,8 @@ export const payments = table(
     amount: amount(),
     /** Its contribution to the invoice's paid amount, in the smallest unit of the settlement currency. */
     settlementAmount: amount(),
+    /** The tokens that count in addition, because they are missing and nobody can be asked for them. */
+    roundingAmount: amount(),
     settlementCurrency: text(),
     settlementDecimals: integer(),
     tokenDecimals: integer(),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { powerOfTen } from "../../kernel/money/ratio.ts";
 import { findCurrency, maxAssetDecimals, tokenAsset } from "../../kernel/money/asset.ts";
 import { MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
 import { parseUrl } from "../../kernel/url.ts";
@@ -35,6 +36,7 @@ const tokenSchema = z.strictObject({
     }),
   ),
   dust: z.string({ error: "must be an amount as text: write it in quotes" }),
+  amountDecimals: z.int().min(0).max(maxAssetDecimals).optional(),
 });
 
 const networkSchema = z.strictObject({
@@ -144,17 +146,57 @@ function readToken(
   if (!contract.ok) report("contract", contract.message);
   if (findCurrency(symbol) !== null)
     report("symbol", "is the code of a currency: choose another symbol");
+  const dust = readDust(symbol, entry, report);
   return {
     symbol,
     title: entry.title,
     contract: contract.ok ? contract.address : "",
     decimals: entry.decimals,
     pegs: entry.pegs,
-    dust: readDust(symbol, entry, report),
+    dust,
+    amountDecimals: readAmountDecimals(entry, dust, report),
   };
 }
 
-type ReportField = (field: "contract" | "dust" | "symbol", message: string) => void;
+type ReportField = (
+  field: "contract" | "dust" | "symbol" | "amountDecimals",
+  message: string,
+) => void;
+
+/** The most decimals of an amount in a pegged token: all wallets take as many. */
+const peggedDecimalsMax = 6;
+/** The inverse of the largest share of a price that rounding it up may add, for a token without a peg: 0.1 %. */
+const roundedShare = 1_000n;
+
+/**
+ * Returns the most decimals that payers are asked for. By default 6, or for a token without a peg as many as keep the
+ * rounding of its smallest price, the dust, at 0.1 %.
+ */
+function readAmountDecimals(
+  { decimals, pegs, amountDecimals }: TokenEntry,
+  dust: bigint,
+  report: ReportField,
+): number {
+  const isPegged = pegs.length > 0;
+  const isFineEnough = (places: number) =>
+    isPegged || places >= decimals || roundedShare * powerOfTen(decimals - places) <= dust;
+  if (amountDecimals === undefined) {
+    let places = Math.min(decimals, peggedDecimalsMax);
+    while (!isFineEnough(places)) places += 1;
+    return places;
+  }
+  if (amountDecimals > decimals) {
+    report("amountDecimals", `must be at most ${String(decimals)}, the token's decimals`);
+  } else if (isPegged && amountDecimals > peggedDecimalsMax) {
+    report("amountDecimals", `must be at most ${String(peggedDecimalsMax)} for a pegged token`);
+  } else if (!isFineEnough(amountDecimals)) {
+    report(
+      "amountDecimals",
+      "is too small: rounding up could add more than 0.1 % to a price as small as dust. Choose more decimals, or a larger dust",
+    );
+  }
+  return Math.min(amountDecimals, decimals);
+}
 
 function readDust(symbol: string, entry: TokenEntry, report: ReportField): bigint {
   try {

@@ -14,6 +14,8 @@ export interface NetworkToken {
   readonly pegs: readonly string[];
   /** In the token's smallest unit. Smaller transfers are recorded but never matched. */
   readonly dust: bigint;
+  /** The most decimals that payers are asked for; at most `decimals` (docs/decisions/0055). */
+  readonly amountDecimals: number;
 }
 
 export interface NetworkProvider {

@@ -171,6 +171,8 @@ eachStore("the operations status", (store) => {
           price: 10_000n,
           leastAmount: 10_000n,
           kind: "amount" as const,
+          enteredAtLink: null,
+          needsDecision: false,
           invoiceId: ids.next("invoice", app.clock.now()),
           organizationId: ids.next("organization", app.clock.now()),
           startsAt: 1,

@@ -4,6 +4,7 @@ import { holdAmounts } from "../../../src/features/invoices/holds/holds.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
 import type { RowOf, SqlValue, Tx } from "../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { peggedToken, stated } from "../../support/pegged-token.ts";
 import { openShop } from "../../support/invoice-services-fixture.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 
@@ -19,7 +20,7 @@ eachStore("Taking a hold", (store) => {
     const place = { organizationId, network: "tron", address: "1".repeat(40), token: "USDT" };
     const request = {
       invoiceId: shop.ids.next("invoice", shop.now()),
-      search: searchAmount(place, 10n ** 8n, 6, null, systemRandom),
+      search: searchAmount(place, 10n ** 8n, peggedToken(6), stated, systemRandom),
       leastOf: (amount: bigint) => amount,
       startsAt: shop.now(),
       endsAt: shop.now() + 1,
@@ -30,6 +31,8 @@ eachStore("Taking a hold", (store) => {
       id: shop.ids.next("hold", shop.now()),
       ...place,
       kind: "amount",
+      enteredAtLink: null,
+      needsDecision: false,
       releasedAt: null,
       recycledAt: null,
       price: 0n,
@@ -47,7 +50,7 @@ eachStore("Taking a hold", (store) => {
         answers: (question, searches) => question.ask(listening, searches),
         all: <R>(sql: string, values: readonly SqlValue[] = []) => {
           asked.push({ sql, values });
-          const found = { place: 0, near: null, taken: null, invoiceId: request.invoiceId };
+          const found = { place: 0, near: null, taken: null, unpaid: 0, invoiceId: request.invoiceId };
           return Promise.resolve([found] as R[]);
         },
       };
@@ -74,7 +77,10 @@ eachStore("Taking a hold", (store) => {
     const price = 10n ** 8n;
     const requestOf = (...candidates: readonly bigint[]) => ({
       invoiceId: shop.ids.next("invoice", shop.now()),
-      search: { ...searchAmount(place, price, 6, null, systemRandom), candidates },
+      search: {
+        ...searchAmount(place, price, peggedToken(6), stated, systemRandom),
+        candidates: { amounts: candidates, sample: [] },
+      },
       leastOf: (amount: bigint) => amount,
       startsAt: shop.now(),
       endsAt: shop.now() + 1,
@@ -87,7 +93,7 @@ eachStore("Taking a hold", (store) => {
       const early: Tx = {
         ...tx,
         answers: <A>(_question: unknown, searches: readonly object[]) =>
-          Promise.resolve(searches.map(() => ({ isNearHeld: false, taken: new Set() }) as A)),
+          Promise.resolve(searches.map(() => ({ isNearHeld: false, taken: new Set(), unpaidOfLink: 0 }) as A)),
       };
       const requests = taken.map((amount) => requestOf(amount));
       const held = await holdAmounts(early, deps, requests);

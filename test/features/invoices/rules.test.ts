@@ -21,7 +21,7 @@ const tooLate = expiresAt + 1;
 function issued(changes: Partial<Terms> = {}): Terms {
   return {
     status: "open",
-    issued: { payableAmount: 100n, askedAmount: 100n, dueAmount: 98n, expiresAt },
+    issued: { payableAmount: 100n, askedAmount: 100n, dueAmount: 98n, wholeAmount: 100n, expiresAt },
     canceledAt: null,
     ...changes,
   };
@@ -33,7 +33,7 @@ function paid(seen: bigint, confirmed: bigint, more: Partial<PaymentTotals> = {}
 
 describe("the status and exception of an invoice", () => {
   const surcharged = issued({
-    issued: { payableAmount: 100n, askedAmount: 103n, dueAmount: 98n, expiresAt },
+    issued: { payableAmount: 100n, askedAmount: 103n, dueAmount: 98n, wholeAmount: 100n, expiresAt },
   });
   const cases: [string, Terms, PaymentTotals, number, string, string][] = [
     ["a draft", issued({ status: "draft", issued: null }), noPayments, tooLate, "draft", "none"],
@@ -210,6 +210,7 @@ describe("the status and exception of an invoice", () => {
           payableAmount: payable,
           askedAmount: payable,
           dueAmount: dueAmount(payable, ratio(percent, 100n)),
+          wholeAmount: payable,
           expiresAt,
         },
         canceledAt: isCanceled ? 1 : null,
@@ -268,14 +269,28 @@ describe("the amounts of an invoice", () => {
 
   it("are settled exactly by an exact payment, and never settled beyond the payment", () => {
     fc.assert(
-      fc.property(amounts, amounts, amounts, (amount, payable, seen) => {
-        expect(settlementOf(payable, amount, payable)).to.equal(amount);
-        const worth = settlementOf(seen, amount, payable);
-        expect(worth * payable <= seen * amount).to.equal(true);
-        expect((worth + 1n) * payable > seen * amount).to.equal(true);
+      fc.property(amounts, amounts, amounts, (amount, payableAmount, seen) => {
+        const terms = { amount, payableAmount, dustAmount: null };
+        expect(settlementOf(payableAmount, terms)).to.equal(amount);
+        const worth = settlementOf(seen, terms);
+        expect(worth * payableAmount <= seen * amount).to.equal(true);
+        expect((worth + 1n) * payableAmount > seen * amount).to.equal(true);
       }),
     );
-    expect(settlementOf(5n, 5n, null)).to.equal(0n);
+    expect(settlementOf(5n, { amount: 5n, payableAmount: null, dustAmount: 1n })).to.equal(0n);
+  });
+
+  it("are settled in full if less than dust and at most 1 % is missing", () => {
+    const worth = (seen: bigint, payableAmount: bigint, dustAmount: bigint | null) =>
+      settlementOf(seen, { amount: 1_000n, payableAmount, dustAmount });
+    // Dust of 10 of 2,000 units: 9 may be missing, 10 are asked for.
+    expect([1_990n, 1_991n, 1_999n, 2_000n].map((seen) => worth(seen, 2_000n, 10n))).to.deep.equal([
+      ...[995n, 1_000n, 1_000n, 1_000n],
+    ]);
+    // 1 % of 500 units is 5.
+    expect([494n, 495n].map((seen) => worth(seen, 500n, 10n))).to.deep.equal([988n, 1_000n]);
+    expect([worth(1_999n, 2_000n, 1n), worth(1_999n, 2_000n, null)]).to.deep.equal([999n, 999n]);
+    expect(worth(2_001n, 2_000n, 10n)).to.equal(1_000n);
   });
 
   it("are due up to the fraction of a unit", () => {

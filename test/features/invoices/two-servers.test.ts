@@ -74,7 +74,7 @@ describeOnPostgres("invoices that two servers issue at the same time", () => {
     this.timeout(120_000);
     const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
     // Batches that go through the prices in opposite directions.
-    const prices = Array.from({ length: 20 }, (_, place) => `${String(25 + place)}.00`);
+    const prices = Array.from({ length: 20 }, (_, place) => `${String(25 * (place + 1))}.00`);
     const batchOf = (amounts: readonly string[]) => ({
       invoices: amounts.map((amount) => ({ ...priced, amount, externalId: randomUUID() })),
     });

@@ -242,21 +242,21 @@ anyStore("an invoice at an exchange rate", function (store) {
   it("asks for the equivalent in tokens, and settles its exact amount when that is paid", async () => {
     await quoted(price("1.0834"));
     const invoice = await expectStatus(create({ amount: "19.99" }), 201);
-    // 19.99 × 1.0834 = 21.657166
-    expect(invoice.body).to.include({ payableAmount: "21.657166", exchangeRate: "1.0834" });
+    // 19.99 × 1.0834 = 21.657166, rounded up to four decimals
+    expect(invoice.body).to.include({ payableAmount: "21.6572", exchangeRate: "1.0834" });
     // The quote is locked: what comes later changes nothing.
     await quoted(price("1.10"));
-    const paid = await pay(invoice, 21_657_166n);
+    const paid = await pay(invoice, 21_657_200n);
     expect(paid.body).to.include({ paidAmount: "19.99", exception: "none" });
-    expect(paid.body).to.include({ paidTokenAmount: "21.657166", exchangeRate: "1.0834" });
+    expect(paid.body).to.include({ paidTokenAmount: "21.6572", exchangeRate: "1.0834" });
   });
 
   it("uses the median of its sources, and rounds in the merchant's favor", async () => {
     await quoted(price("1.0833333333333333"), price('"1.0833333333333334"'));
     const invoice = await expectStatus(create({ amount: "0.10" }), 201);
     // 0.10 × 1.08333333333333335 = 0.108333333333333335
-    expect(invoice.body["payableAmount"]).to.equal("0.108334");
-    expect((await pay(invoice, 108_334n)).body["paidAmount"]).to.equal("0.10");
+    expect(invoice.body["payableAmount"]).to.equal("0.1084");
+    expect((await pay(invoice, 108_400n)).body["paidAmount"]).to.equal("0.10");
   });
 
   it("converts yen without decimals to coins with eight", async () => {
@@ -275,8 +275,8 @@ anyStore("an invoice at an exchange rate", function (store) {
     const coin = { amount: "0.00010001", settlementCurrency: "WBTC" };
     // 0.00010001 × 100000.01 = 10.0010010001 → up
     const invoice = await expectStatus(create(coin), 201);
-    expect(invoice.body).to.include({ payableAmount: "10.001002", exchangeRate: "100000.01" });
-    expect((await pay(invoice, 10_001_002n)).body["paidAmount"]).to.equal("0.00010001");
+    expect(invoice.body).to.include({ payableAmount: "10.0011", exchangeRate: "100000.01" });
+    expect((await pay(invoice, 10_001_100n)).body["paidAmount"]).to.equal("0.00010001");
     const francs = await expectStatus(create({ amount: "10", settlementCurrency: "CHF" }), 201);
     expect(francs.body).to.include({ payableAmount: "12.50", exchangeRate: "1.25" });
   });

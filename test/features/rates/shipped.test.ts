@@ -98,10 +98,10 @@ describe("the shipped exchange rates", () => {
 
   it("quote all ten currencies, and fix the rate in the invoice", async () => {
     const invoice = await expectStatus(create("EUR"), 201);
-    // 100 × (1 ÷ 0.867528), rounded up
+    // 100 × (1 ÷ 0.867528), rounded up to four decimals
     expect(invoice.body).to.include({
       exchangeRate: "1.152700546841",
-      payableAmount: "115.270055",
+      payableAmount: "115.2701",
     });
     for (const [code, near] of [
       ["AUD", 0.6467],

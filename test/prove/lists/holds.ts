@@ -1,3 +1,4 @@
+import { peggedToken, stated } from "../../support/pegged-token.ts";
 // npm run prove:holds: measures issuing an invoice on a wallet with PROVE_LIVE live invoices of one price (a hundred
 // thousand), compared with an empty wallet in the same store, on both databases. It fails if the target is missed.
 import { mkdtemp, rm } from "node:fs/promises";
@@ -62,7 +63,7 @@ async function hold(
   const [held = null] = await holdAmounts(tx, deps, [
     {
       invoiceId,
-      search: searchAmount(place, price, 6, null, systemRandom),
+      search: searchAmount(place, price, peggedToken(6), stated, systemRandom),
       leastOf: (amount) => amount,
       startsAt: shop.now(),
       endsAt: shop.now() + hour,

@@ -1,7 +1,7 @@
 import { powerOfTen } from "../../../kernel/money/ratio.ts";
 import type { Network, NetworkToken } from "../../../platform/chain/networks.ts";
 import { encodeAmount, type Reader } from "../../../platform/database/index.ts";
-import { amountRange, placesIn } from "../holds/amounts.ts";
+import { amountRange, placesIn, type AmountToken } from "../holds/amounts.ts";
 
 /** The number of held amounts of a price. */
 export interface BandUse {
@@ -28,7 +28,7 @@ export async function bandUse(
   token: NetworkToken,
   price: bigint,
 ): Promise<BandUse> {
-  const range = amountRange(price, token.decimals);
+  const range = amountRange(price, token);
   const [counted] = await reader.all<{ held: number }>(
     `SELECT count(*) AS held FROM holds WHERE network = $1 AND address = $2 AND token = $3
        AND amount >= $4 AND amount <= $5 AND released_at IS NULL`,
@@ -37,11 +37,11 @@ export async function bandUse(
       ...[encodeAmount(price), encodeAmount(price + range.cap)],
     ],
   );
-  return useOf(price, token.decimals, counted?.held ?? 0);
+  return useOf(price, token, counted?.held ?? 0);
 }
 
-function useOf(price: bigint, decimals: number, held: number): BandUse {
-  const total = Number(placesIn(amountRange(price, decimals)));
+function useOf(price: bigint, token: AmountToken, held: number): BandUse {
+  const total = Number(placesIn(amountRange(price, token)));
   return { price, used: Math.min(held, total), total };
 }
 
@@ -57,7 +57,7 @@ export async function fullestBand(
   place: { readonly network: string; readonly address: string },
   token: NetworkToken,
 ): Promise<BandUse | null> {
-  return fullest(await buckets(reader, place.network, token, place.address), token.decimals);
+  return fullest(await buckets(reader, place.network, token, place.address), token);
 }
 
 /**
@@ -70,7 +70,7 @@ export async function holdUse(reader: Reader, networks: Iterable<Network>): Prom
   for (const network of networks) {
     const uses: HoldUse[] = [];
     for (const token of network.tokens) {
-      const use = fullest(await buckets(reader, network.id, token, null), token.decimals);
+      const use = fullest(await buckets(reader, network.id, token, null), token);
       if (use !== null) uses.push({ ...use, network: network.id, token });
     }
     const [most] = uses.sort((one, other) => shareOf(other) - shareOf(one));
@@ -107,19 +107,19 @@ async function buckets(
 }
 
 /** Returns the price with the largest used share, counting the amounts up to its largest surcharge. */
-function fullest(inOrder: readonly Bucket[], decimals: number): BandUse | null {
+function fullest(inOrder: readonly Bucket[], token: AmountToken): BandUse | null {
   let most: BandUse | null = null;
   let end = 0;
   let held = 0;
   for (const bucket of inOrder) {
     const { address, price } = bucket;
-    const last = price + amountRange(price, decimals).cap;
+    const last = price + amountRange(price, token).cap;
     for (let next = inOrder[end]; next !== undefined; next = inOrder[end]) {
       if (next.address !== address || next.price > last) break;
       held += next.held;
       end += 1;
     }
-    const use = useOf(price, decimals, held);
+    const use = useOf(price, token, held);
     if (most === null || shareOf(use) > shareOf(most)) most = use;
     held -= bucket.held;
   }

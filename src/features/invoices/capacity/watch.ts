@@ -115,7 +115,7 @@ async function bandsToCount(
     const configured = networks.get(network);
     const tokenOf = configured === undefined ? null : findToken(configured, token);
     if (price === null || tokenOf === null) continue;
-    const range = amountRange(price, tokenOf.decimals);
+    const range = amountRange(price, tokenOf);
     if (!isOccasionToCount(range, amount)) continue;
     const place = { organizationId, network, address, token };
     bands.set(`${network} ${address} ${token} ${String(price)}`, {

@@ -18,11 +18,15 @@ import { lockingColumn } from "../../../platform/database/write/locks.ts";
 import { holds } from "../table.ts";
 import {
   amountRange,
+  bareNear,
+  enteredCandidates,
   firstCandidates,
   furtherCandidates,
   nearBase,
   regionsNear,
   type AmountRange,
+  type AmountToken,
+  type Candidates,
 } from "./amounts.ts";
 
 /** An address and token at which an organization's invoices are distinguished by their amounts. */
@@ -39,59 +43,119 @@ export interface HoldPlace {
 export interface AmountSearch extends HoldPlace {
   readonly range: AmountRange;
   /** The amounts that may be held, best first. */
-  readonly candidates: readonly bigint[];
+  readonly candidates: Candidates;
   /** The invoice, if it has holds already: they do not prevent its bare price. */
   readonly holder: Id<"invoice"> | null;
+  /** The link at which a payer without a credential entered the price; null if the merchant stated it. */
+  readonly enteredAtLink: Id<"paymentLink"> | null;
 }
 
 /** The answer of the store to a search. */
 export interface HeldAmounts {
-  /** Whether a live hold of another invoice is near the bare price. */
+  /** Whether a live hold of another invoice prevents the bare price. */
   readonly isNearHeld: boolean;
   /** The candidates that live holds have. */
   readonly taken: ReadonlySet<bigint>;
+  /** The unpaid invoices of the same link in the band, at most `enteredMax`; 0 for a price that the merchant stated. */
+  readonly unpaidOfLink: number;
+}
+
+/** The invoice whose price a search represents. */
+export interface SearchFor {
+  readonly holder: Id<"invoice"> | null;
+  readonly enteredAtLink: Id<"paymentLink"> | null;
 }
 
 /** Starts the search for a price's amount. */
 export function searchAmount(
   place: HoldPlace,
   price: bigint,
-  tokenDecimals: number,
-  holder: Id<"invoice"> | null,
+  token: AmountToken,
+  { holder, enteredAtLink }: SearchFor,
   randomBytes: RandomBytes,
 ): AmountSearch {
-  const range = amountRange(price, tokenDecimals);
-  return { ...place, range, holder, candidates: firstCandidates(range, randomBytes) };
+  const range = amountRange(price, token);
+  const candidates =
+    enteredAtLink === null
+      ? firstCandidates(range, randomBytes)
+      : enteredCandidates(range, false, randomBytes);
+  return { ...place, range, holder, enteredAtLink, candidates };
 }
 
 /** Continues a search with other amounts than the bare price. */
 export function searchFurther(search: AmountSearch, randomBytes: RandomBytes): AmountSearch {
-  return { ...search, candidates: furtherCandidates(search.range, randomBytes) };
+  const { range, enteredAtLink } = search;
+  const candidates =
+    enteredAtLink === null
+      ? furtherCandidates(range, randomBytes)
+      : enteredCandidates(range, true, randomBytes);
+  return { ...search, candidates };
 }
 
-/** The columns of given rows by which `nearHold` finds other holds. */
+/**
+ * The number of unpaid invoices of one link in a band from which on a payment of another one's amount waits for the
+ * merchant: whoever opens many would be paid by chance.
+ */
+export const enteredMax = 10;
+/** The holds of a link in a band that are read to find unpaid ones. */
+const enteredReadMax = 1_000;
+
+/** The columns of given rows by which `nearHold` and `unpaidOfLink` find other holds. */
 export const nearColumns = {
   network: text(),
   address: text(),
   token: text(),
   nearLeast: amount(),
   nearMost: amount(),
+  bareLeast: amount(),
+  bareMost: amount(),
+  bandMost: amount(),
   holder: text(),
+  link: text(),
 };
 
 /** Returns the values of `nearColumns`. */
-export function nearValues({ network, address, token, range, holder }: AmountSearch) {
+export function nearValues(search: AmountSearch) {
+  const { network, address, token, range, holder, enteredAtLink } = search;
   const [nearLeast, nearMost] = nearBase(range);
-  return { network, address, token, nearLeast, nearMost, holder: holder ?? "" };
+  const [bareLeast, bareMost] = bareNear(range);
+  const ranges = { nearLeast, nearMost, bareLeast, bareMost, bandMost: range.base + range.cap };
+  return { network, address, token, ...ranges, holder: holder ?? "", link: enteredAtLink ?? "" };
 }
 
-/** SQL for the amount of another invoice's live hold near the bare price of the row `given`, or null. */
-export const nearHold = `(
+/** SQL condition: an invoice may still be paid. */
+export const isUnpaid = "status NOT IN ('confirming', 'paid', 'canceled')";
+
+/**
+ * SQL for the amount of another invoice's live hold that prevents the bare price of the row `given`, or null: one near
+ * it, or the bare price of an unpaid invoice from whose payment an exchange may keep the difference. Holds of amounts
+ * that payers entered prevent nothing, because their payers would have to round by chance to this very price.
+ */
+export const nearHold = `COALESCE((
       SELECT near.amount FROM holds AS near
       WHERE ${liveAt("near")} AND near.amount >= given.near_least AND near.amount <= given.near_most
-        AND near.invoice_id <> given.holder
+        AND near.invoice_id <> given.holder AND near.entered_at_link IS NULL
       LIMIT 1
-    )`;
+    ), (
+      SELECT bare.amount FROM holds AS bare JOIN invoices ON invoices.id = bare.invoice_id
+      WHERE ${liveAt("bare")} AND bare.amount = bare.price
+        AND bare.amount >= given.bare_least AND bare.amount <= given.bare_most
+        AND bare.invoice_id <> given.holder AND invoices.${isUnpaid}
+      LIMIT 1
+    ))`;
+
+/** SQL for the number of unpaid invoices of the link of the row `given` in its band, at most `enteredMax`. */
+export const unpaidOfLink = `CASE WHEN given.link = '' THEN 0 ELSE (
+      SELECT count(*) FROM (
+        SELECT 1 AS one FROM (
+          SELECT entered.invoice_id AS invoice_id FROM holds AS entered
+          WHERE entered.entered_at_link = given.link AND ${liveAt("entered")}
+            AND entered.amount >= given.near_least AND entered.amount <= given.band_most
+          LIMIT ${String(enteredReadMax)}
+        ) AS recent JOIN invoices ON invoices.id = recent.invoice_id
+        WHERE invoices.${isUnpaid} LIMIT ${String(enteredMax)}
+      ) AS unpaid
+    ) END`;
 
 function liveAt(alias: string): string {
   return `${alias}.network = given.network AND ${alias}.address = given.address
@@ -114,33 +178,42 @@ export const heldAmounts: Question<AmountSearch, HeldAmounts> = {
   table: holds,
   async ask(reader, searches) {
     const rows = inLockOrder(searches).map(({ search, place, locks }) => {
-      const candidates = search.candidates.map(String);
+      const candidates = search.candidates.amounts.map(String);
       return { ...nearValues(search), place, candidates, locks };
     });
-    const found = await reader.all<{ place: number; near: string | null; taken: string | null }>(
-      heldAmountsSql[reader.dialect],
-      [searched.values(rows)],
-    );
+    const found = await reader.all<FoundRow>(heldAmountsSql[reader.dialect], [
+      searched.values(rows),
+    ]);
     const byPlace = new Map(found.map((row) => [row.place, row]));
     return searches.map(({ candidates }, place) => {
-      const { near = null, taken = null } = byPlace.get(place) ?? {};
+      const { near = null, taken = null, unpaid = 0 } = byPlace.get(place) ?? {};
       const indexes = taken === null ? [] : taken.split(" ").map(Number);
       return {
         isNearHeld: near !== null,
-        taken: new Set(indexes.flatMap((index) => candidates[index] ?? [])),
+        taken: new Set(indexes.flatMap((index) => candidates.amounts[index] ?? [])),
+        unpaidOfLink: unpaid,
       };
     });
   },
 };
 
+interface FoundRow {
+  readonly place: number;
+  readonly near: string | null;
+  readonly taken: string | null;
+  readonly unpaid: number;
+}
+
 /**
  * Returns searches with their places and the names that each locks: the regions of its band if it may take the bare
- * price. They are in one order for all transactions, so that none waits for another that waits for it.
+ * price, or the link whose invoices it counts. They are in one order for all transactions, so that none waits for another that waits for it.
  */
 export function inLockOrder(searches: readonly AmountSearch[]) {
   return searches
     .map((search, place) => {
-      const mayTakeBase = search.candidates.includes(search.range.base);
+      const mayTakeBase = search.candidates.amounts.includes(search.range.base);
+      const { enteredAtLink } = search;
+      if (enteredAtLink !== null) return { search, place, locks: [`link ${enteredAtLink}`] };
       return { search, place, locks: mayTakeBase ? lockNames(search) : [] };
     })
     .toSorted((a, b) => ((a.locks[0] ?? "") < (b.locks[0] ?? "") ? -1 : 1));
@@ -169,7 +242,7 @@ const heldAmountsSql = forEachDialect((dialect) => {
       WHERE (
         SELECT held.amount FROM holds AS held WHERE ${liveAt("held")} AND held.amount = ${amount}
       ) IS NOT NULL
-    ) END AS taken${lockingColumn(dialect, `${nearHold} IS NULL`, "given.locks")}
+    ) END AS taken, ${unpaidOfLink} AS unpaid${lockingColumn(dialect, `given.link <> '' OR ${nearHold} IS NULL`, "given.locks")}
     FROM (
       WITH given AS MATERIALIZED (SELECT * FROM ${searched.from(dialect, 1)}) SELECT * FROM given
     ) AS given`;

@@ -1,14 +1,35 @@
 import type { RandomBytes } from "../../../kernel/id.ts";
-import { powerOfTen } from "../../../kernel/money/ratio.ts";
+import { divideRounded, powerOfTen } from "../../../kernel/money/ratio.ts";
+import type { NetworkToken } from "../../../platform/chain/networks.ts";
 
-/** The decimals of a surcharge, coarsest first: people mistype short amounts less often. */
-const surchargeDecimals = [4, 5, 6] as const;
+/** A token by the properties that its amounts follow from. */
+export type AmountToken = Pick<NetworkToken, "decimals" | "amountDecimals" | "pegs">;
+
+/**
+ * The least number of decimals of a price, if its token has as many. The steps between a price's amounts have the
+ * token's most decimals, one fewer, and two fewer, but not less than these, because people mistype short amounts less
+ * often: decimals 4 to 6 of a pegged token.
+ */
+const pricedDecimals = 4;
 /** The number of decimals to which payers and their exchanges round. */
 const roundDecimals = 2;
 /** The number of smallest surcharges that are tried before random ones. */
 const smallestSteps = 4;
 /** The number of random picks for each size of steps. */
 const picksPerLevel = 4;
+/** The number of random picks of the coarsest size in a wide band, by which its use is judged. */
+const sampledPicks = 24;
+/**
+ * The share of the sample that must be held for finer digits, in fifths. A band of which less than half is held reaches
+ * it rarely.
+ */
+const crowdedFifths = 3;
+/** The least number of amounts of a band whose coarsest steps suffice until half of them are held. */
+export const wideBandLeast = 1_000n;
+/** The inverse of the largest share of a price that rounding it up may add, for a token without a peg: 0.1 %. */
+const roundedShare = 1_000n;
+/** The largest part of a payment that an exchange is expected to keep, in percent of it; at least one pegged token. */
+const keptPercent = 5n;
 
 /**
  * The amounts that may represent one price on one address: the price itself, or the price plus a surcharge up to the
@@ -23,22 +44,64 @@ export interface AmountRange {
   readonly steps: readonly bigint[];
   /** A hundredth of a token, in its smallest unit; null for a token without finer amounts. */
   readonly roundTo: bigint | null;
+  /**
+   * The range of bare prices that prevent this one from being bare, because a payment of the higher one from which an
+   * exchange keeps a fee may equal the lower one.
+   */
+  readonly bare: readonly [least: bigint, most: bigint];
 }
 
-export function amountRange(base: bigint, tokenDecimals: number): AmountRange {
-  const ninetyNineCents = (99n * powerOfTen(tokenDecimals)) / 100n;
+export function amountRange(base: bigint, token: AmountToken): AmountRange {
+  const ninetyNineCents = (99n * powerOfTen(token.decimals)) / 100n;
   const onePercent = base / 100n;
-  const cap = onePercent < ninetyNineCents ? onePercent : ninetyNineCents;
-  const steps = surchargeDecimals
-    .filter((decimals) => decimals <= tokenDecimals)
-    .map((decimals) => powerOfTen(tokenDecimals - decimals));
-  // A token with fewer decimals is surcharged in its own smallest unit.
   return {
     base,
-    cap,
-    steps: steps.length > 0 ? steps : [1n],
-    roundTo: tokenDecimals > roundDecimals ? powerOfTen(tokenDecimals - roundDecimals) : null,
+    cap: onePercent < ninetyNineCents ? onePercent : ninetyNineCents,
+    steps: stepsOf(token),
+    roundTo:
+      token.decimals > roundDecimals ? powerOfTen(token.decimals - roundDecimals) : null,
+    bare: [base - keptOf(base, token), withFee(base, token)],
   };
+}
+
+/** Returns the sizes of the steps between amounts, coarsest first. */
+function stepsOf({ decimals, amountDecimals }: AmountToken): readonly bigint[] {
+  const coarsest = Math.min(amountDecimals, Math.max(amountDecimals - 2, pricedDecimals));
+  return Array.from({ length: amountDecimals - coarsest + 1 }, (_, finer) =>
+    powerOfTen(decimals - coarsest - finer),
+  );
+}
+
+/** Returns the largest amount that a payment may have been before an exchange kept its fee. */
+export function withFee(amount: bigint, token: Pick<AmountToken, "decimals" | "pegs">): bigint {
+  const percent = (amount * keptPercent) / 100n;
+  const unit = token.pegs.length > 0 ? powerOfTen(token.decimals) : 0n;
+  return amount + (percent > unit ? percent : unit);
+}
+
+/** Returns the most that an exchange may keep of an amount: the inverse of `withFee`. */
+function keptOf(amount: bigint, { decimals, pegs }: AmountToken): bigint {
+  const percent = amount - divideRounded(amount * 100n, 100n + keptPercent, "up");
+  const unit = pegs.length > 0 ? powerOfTen(decimals) : 0n;
+  const kept = percent > unit ? percent : unit;
+  return kept < amount ? kept : amount;
+}
+
+/**
+ * Rounds an amount up to one that payers can enter. An amount that the merchant gave in the token keeps its digits as far
+ * as the token's amounts go. A converted one has two fewer, so that digits below tell it apart from others; for a
+ * token without a peg more, if rounding would otherwise add more than 0.1 %.
+ */
+export function payablePrice(
+  exact: bigint,
+  token: AmountToken,
+  isGivenInToken: boolean,
+): bigint {
+  const steps = stepsOf(token);
+  const finest = steps.at(-1) ?? 1n;
+  const isFine = (step: bigint) => token.pegs.length > 0 || step * roundedShare <= exact;
+  const step = isGivenInToken ? finest : (steps.find(isFine) ?? finest);
+  return divideRounded(exact, step, "up") * step;
 }
 
 /**
@@ -48,26 +111,32 @@ export function amountRange(base: bigint, tokenDecimals: number): AmountRange {
  */
 export function nearBase(range: AmountRange): readonly [least: bigint, most: bigint] {
   const { base, cap } = range;
-  return placesIn(range) === 1n ? [base, base] : [base - cap, base + cap];
+  return hasAlternative(range) ? [base - cap, base + cap] : [base, base];
+}
+
+/** Returns the range in which a bare price of another unpaid invoice prevents this one. */
+export function bareNear(range: AmountRange): readonly [least: bigint, most: bigint] {
+  return hasAlternative(range) ? range.bare : [range.base, range.base];
+}
+
+function hasAlternative(range: AmountRange): boolean {
+  return placesIn(range) > 1n;
 }
 
 /**
- * The number of leading digits that identify the region of an amount, together with its number of digits. A region is
- * at least 1 % wide.
- */
-const regionDigits = 2;
-
-/**
- * Returns the sorted names of the regions that `nearBase` touches: two prices of which one is near the other share a
- * region. The range is at most 2 % wide, so its ends and its middle touch all of its regions.
+ * Returns the sorted names of the regions that `bareNear` touches: two prices of which one is near the other share a
+ * region. A region has the amounts with one leading digit and one number of digits.
  */
 export function regionsNear(range: AmountRange): readonly string[] {
-  const [least, most] = nearBase(range);
-  const regionOf = (amount: bigint) => {
-    const digits = amount.toString();
-    return `${String(digits.length)}:${digits.slice(0, regionDigits)}`;
-  };
-  return [...new Set([least, range.base, most].map(regionOf))].sort();
+  const [least, most] = bareNear(range);
+  const names: string[] = [];
+  for (let from = least > 0n ? least : 1n; from <= most; ) {
+    const digits = from.toString();
+    const size = powerOfTen(digits.length - 1);
+    names.push(`${String(digits.length)}:${digits.slice(0, 1)}`);
+    from = (from / size + 1n) * size;
+  }
+  return names.sort();
 }
 
 /** True if a payer who rounds another amount may send this one. */
@@ -80,9 +149,31 @@ export function finestStep(range: AmountRange): bigint {
   return range.steps.at(-1) ?? 1n;
 }
 
-/** Returns the number of amounts in the range. */
+/** Returns the number of round amounts between two amounts, both included, of those that are `step` apart. */
+export function roundBetween(
+  { base, roundTo }: AmountRange,
+  step: bigint,
+  least: bigint,
+  most: bigint,
+): bigint {
+  if (roundTo === null || base % step !== 0n || least > most) return 0n;
+  return most / roundTo - (least - 1n) / roundTo;
+}
+
+/** Returns the number of amounts in the range: the price, and those with a surcharge, which are never round. */
 export function placesIn(range: AmountRange): bigint {
-  return range.cap / finestStep(range) + 1n;
+  return 1n + surchargesIn(range, finestStep(range));
+}
+
+/** Returns the number of amounts with a surcharge of a size of steps. */
+function surchargesIn(range: AmountRange, step: bigint): bigint {
+  const { base, cap } = range;
+  return cap / step - roundBetween(range, step, base + 1n, base + cap);
+}
+
+/** True if the coarsest steps suffice until half of their amounts are held. */
+function isWide(range: AmountRange): boolean {
+  return surchargesIn(range, range.steps[0] ?? 1n) >= wideBandLeast;
 }
 
 /** The average number of holds that may be counted per invoice. */
@@ -97,29 +188,61 @@ export function isOccasionToCount(range: AmountRange, amount: bigint): boolean {
   return ((amount - range.base) / finestStep(range)) % every === 0n;
 }
 
-/**
- * Returns amounts to try, best first: the price itself, the smallest surcharges, then random ones for each size of
- * steps, coarse before fine. Their number does not depend on how many amounts are taken, and each size of steps offers
- * room when the one before is full. An amount with a surcharge is never round.
- */
-export function firstCandidates(range: AmountRange, randomBytes: RandomBytes): bigint[] {
-  const { base, cap, steps } = range;
-  const surcharges = new Set<bigint>();
-  const coarsest = steps[0] ?? 1n;
-  for (let step = 1n; step <= BigInt(smallestSteps); step += 1n) surcharges.add(step * coarsest);
-  for (const surcharge of picks(range, randomBytes)) surcharges.add(surcharge);
-  return [
-    base,
-    ...surcharged(
-      range,
-      [...surcharges].filter((surcharge) => surcharge <= cap),
-    ),
-  ];
+/** Amounts to try, best first. */
+export interface Candidates {
+  readonly amounts: readonly bigint[];
+  /** The random amounts among them by which the use of the coarsest steps is judged; none in a narrow band. */
+  readonly sample: readonly bigint[];
 }
 
-/** Returns random amounts only, so that concurrent writers that lost the same amount are unlikely to collide again. */
-export function furtherCandidates(range: AmountRange, randomBytes: RandomBytes): bigint[] {
-  return surcharged(range, [...new Set(picks(range, randomBytes))]);
+/**
+ * Returns amounts to try: the price itself, the smallest surcharges, then random ones. In a wide band these have the
+ * coarsest steps only, and are a sample of them; in a narrow one they have each size of steps, coarse before fine. Their
+ * number does not depend on how many amounts are taken. An amount with a surcharge is never round.
+ */
+export function firstCandidates(range: AmountRange, randomBytes: RandomBytes): Candidates {
+  const { base, cap, steps } = range;
+  const [coarsest = 1n] = steps;
+  const smallest: bigint[] = [];
+  for (let step = 1n; step <= BigInt(smallestSteps); step += 1n) {
+    if (step * coarsest <= cap) smallest.push(step * coarsest);
+  }
+  const sample = isWide(range) ? drawn(range, coarsest, sampledPicks, randomBytes) : [];
+  const picks = isWide(range)
+    ? sample
+    : steps.flatMap((step) => drawn(range, step, picksPerLevel, randomBytes));
+  return { amounts: [...new Set([base, ...surcharged(range, smallest), ...picks])], sample };
+}
+
+/**
+ * Returns random amounts of all sizes of steps, for a band whose coarsest steps are half held or narrow. Concurrent
+ * writers that lost the same amount are unlikely to collide again.
+ */
+export function furtherCandidates(range: AmountRange, randomBytes: RandomBytes): Candidates {
+  const [coarsest = 1n, ...finer] = range.steps;
+  const order = isWide(range) ? [...finer, coarsest] : range.steps;
+  const picks = order.flatMap((step) => drawn(range, step, picksPerLevel * 2, randomBytes));
+  return { amounts: [...new Set(picks)], sample: [] };
+}
+
+/**
+ * Returns random amounts for an invoice whose amount a payer without a credential entered: each amount of the band is
+ * equally likely, so that nobody can ask for a certain one (docs/decisions/0056).
+ */
+export function enteredCandidates(
+  range: AmountRange,
+  isFurther: boolean,
+  randomBytes: RandomBytes,
+): Candidates {
+  const isCoarse = isWide(range) && !isFurther;
+  const step = isCoarse ? (range.steps[0] ?? 1n) : finestStep(range);
+  const amounts = drawn(range, step, sampledPicks, randomBytes);
+  return { amounts, sample: isCoarse ? amounts : [] };
+}
+
+/** True if so many amounts of a sample are held that more than half of the coarsest steps probably are. */
+export function isCrowded(sample: readonly bigint[], isHeld: (amount: bigint) => boolean): boolean {
+  return sample.length > 0 && sample.filter(isHeld).length * 5 >= sample.length * crowdedFifths;
 }
 
 function surcharged(range: AmountRange, surcharges: readonly bigint[]): bigint[] {
@@ -128,17 +251,21 @@ function surcharged(range: AmountRange, surcharges: readonly bigint[]): bigint[]
     .filter((amount) => !isRound(range, amount));
 }
 
-/** Returns random multiples of each step, from one step to the cap. */
-function picks({ steps, cap }: AmountRange, randomBytes: RandomBytes): bigint[] {
+/** Returns different random amounts whose surcharges are multiples of a step, from one step to the cap. */
+function drawn(
+  range: AmountRange,
+  step: bigint,
+  count: number,
+  randomBytes: RandomBytes,
+): bigint[] {
+  const places = Number(range.cap / step);
+  if (places === 0) return [];
   // Four random bytes for at most a million multiples: the modulo bias is negligible.
-  const bytes = randomBytes(4 * picksPerLevel * steps.length);
+  const bytes = randomBytes(4 * count);
   const chance = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return steps.flatMap((step, level) => {
-    const places = Number(cap / step);
-    if (places === 0) return [];
-    return Array.from({ length: picksPerLevel }, (_, pick) => {
-      const drawn = chance.getUint32(4 * (level * picksPerLevel + pick));
-      return BigInt((drawn % places) + 1) * step;
-    });
-  });
+  const picks = Array.from(
+    { length: count },
+    (_, pick) => BigInt((chance.getUint32(4 * pick) % places) + 1) * step,
+  );
+  return surcharged(range, [...new Set(picks)]);
 }

@@ -1,22 +1,46 @@
 import type { Instant } from "../../../kernel/clock.ts";
+import type { RandomBytes } from "../../../kernel/id.ts";
 import { encodeAmount, type SqlValue, type Tx } from "../../../platform/database/index.ts";
 import { skipLocked } from "../../../platform/database/write/locks.ts";
-import type { HoldPlace } from "./amount-search.ts";
-import { finestStep, placesIn, type AmountRange } from "./amounts.ts";
+import type { AmountSearch, HoldPlace } from "./amount-search.ts";
+import { finestStep, roundBetween, type AmountRange } from "./amounts.ts";
 import { unstoredHolds } from "./unstored-holds.ts";
 
-/** Finds the smallest surcharged amount that no live hold has, by binary search; null if every amount is held. */
+/**
+ * Finds a surcharged amount that no live hold has, by binary search above a random one and then below it; null if every
+ * amount is held. Round amounts are never found.
+ */
 export async function findGap(
   tx: Tx,
-  place: HoldPlace,
-  range: AmountRange,
+  search: AmountSearch,
+  randomBytes: RandomBytes,
 ): Promise<bigint | null> {
+  const { range } = search;
   const step = finestStep(range);
-  const heldBetween = (first: bigint, last: bigint) =>
-    countHeld(tx, place, range.base + first * step, range.base + last * step, step);
+  const last = range.cap / step;
+  if (last === 0n) return null;
+  const held = await countHeld(tx, search, range.base + step, range.base + last * step, step);
+  if (held >= last) return null;
+  const bytes = randomBytes(8);
+  const chance = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const middle = (chance.getBigUint64(0) % last) + 1n;
+  return (
+    (await gapBetween(tx, search, middle, last)) ?? gapBetween(tx, search, 1n, middle - 1n)
+  );
+}
 
-  let first = 1n;
-  let last = placesIn(range) - 1n;
+/** Finds the smallest free amount whose surcharge is between two multiples of the finest step, both included. */
+async function gapBetween(
+  tx: Tx,
+  search: AmountSearch,
+  least: bigint,
+  most: bigint,
+): Promise<bigint | null> {
+  const { range } = search;
+  const step = finestStep(range);
+  const heldBetween = (from: bigint, to: bigint) =>
+    countHeld(tx, search, range.base + from * step, range.base + to * step, step);
+  let [first, last] = [least, most];
   if (last < first || (await heldBetween(first, last)) > last - first) return null;
   while (first < last) {
     const middle = (first + last) / 2n;
@@ -26,19 +50,29 @@ export async function findGap(
   return range.base + first * step;
 }
 
-/** Counts the live holds on the grid of the step between two amounts, both included, stored or not. */
+/**
+ * Counts the amounts on the grid of the step between two amounts, both included, that cannot be assigned: live holds,
+ * stored or not, and round amounts.
+ */
 async function countHeld(
   tx: Tx,
-  place: HoldPlace,
+  search: AmountSearch,
   least: bigint,
   most: bigint,
   step: bigint,
 ): Promise<bigint> {
+  const round = roundBetween(search.range, step, least, most);
+  const isDigits = round === 0n ? "" : ` AND substr(amount, CAST($8 AS integer)) <> $9`;
+  const roundTail = encodeAmount(0n).slice(0, (search.range.roundTo ?? 1n).toString().length - 1);
   const [counted] = await tx.all<{ held: number }>(
-    `SELECT count(*) AS held FROM holds WHERE ${heldOnGrid}`,
-    gridValues(place, least, most, step),
+    `SELECT count(*) AS held FROM holds WHERE ${heldOnGrid}${isDigits}`,
+    [
+      ...gridValues(search, least, most, step),
+      ...(round === 0n ? [] : [encodeAmount(0n).length - roundTail.length + 1, roundTail]),
+    ],
   );
-  return BigInt(counted?.held ?? 0) + unstoredHolds(tx).count(place, least, most, step);
+  const unstored = unstoredHolds(tx).count(search, least, most, step);
+  return BigInt(counted?.held ?? 0) + round + unstored;
 }
 
 /**

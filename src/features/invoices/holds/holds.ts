@@ -3,13 +3,16 @@ import type { Id, IdSource, RandomBytes } from "../../../kernel/id.ts";
 import { columnName, type RowOf, type Tx } from "../../../platform/database/index.ts";
 import { givenRows } from "../../../platform/database/query/json-rows.ts";
 import { holds } from "../table.ts";
+import { isCrowded, placesIn, wideBandLeast } from "./amounts.ts";
 import { findGap, recycledMax, recycleHolds } from "./full-bands.ts";
 import {
+  enteredMax,
   heldAmounts,
   nearColumns,
   nearHold,
   nearValues,
   searchFurther,
+  unpaidOfLink,
   type AmountSearch,
   type HeldAmounts,
   type HoldPlace,
@@ -57,12 +60,15 @@ export function holdAddress(
     price: null,
     leastAmount: 0n,
     kind: "exclusive",
+    enteredAtLink: null,
+    needsDecision: false,
   });
 }
 
 /**
  * Holds for each request an amount that no other live hold on the address has: the bare price if no other invoice holds
- * an amount near it, otherwise the price plus a small surcharge (docs/decisions/0019). A statement checks several
+ * an amount near it, otherwise the price plus a small surcharge (docs/decisions/0019). A price that a payer without a
+ * credential entered always gets a random surcharge (0056). A statement checks several
  * candidates of every request, however many amounts are held. Only if all of them are held does it search for a gap,
  * and only if no gap is left does it recycle amounts of dead invoices. The result is in the order of the requests; null
  * if nothing can be recycled either.
@@ -102,9 +108,10 @@ async function holdFirstFree(
   for (const [index, request] of requests.entries()) {
     const answer = answers[index];
     const amount = answer === undefined ? null : firstFree(request.search, answer, unstored);
-    if (amount === null) continue;
+    if (answer === undefined || amount === null) continue;
+    const unpaidOfLink = answer.unpaidOfLink + unstored.ofLink(request.search);
     unstored.add(request.search, amount, request.invoiceId);
-    chosen.push({ request, amount });
+    chosen.push({ request, amount, needsDecision: needsDecision(request.search, unpaidOfLink) });
   }
   await store(tx, deps, chosen, held);
 }
@@ -116,11 +123,22 @@ function firstFree(
   unstored: UnstoredHolds,
 ): bigint | null {
   const { base } = search.range;
-  const isFree = (amount: bigint) =>
-    !taken.has(amount) &&
-    !unstored.has(search, amount) &&
-    (amount !== base || (!isNearHeld && !unstored.isNear(search)));
-  return search.candidates.find(isFree) ?? null;
+  const { amounts, sample } = search.candidates;
+  const isHeld = (amount: bigint) => taken.has(amount) || unstored.has(search, amount);
+  const isBaseFree = !isNearHeld && !unstored.isNear(search) && !isHeld(base);
+  if (isCrowded(sample, isHeld)) return isBaseFree && amounts.includes(base) ? base : null;
+  const isFree = (amount: bigint) => (amount === base ? isBaseFree : !isHeld(amount));
+  return amounts.find(isFree) ?? null;
+}
+
+/**
+ * Whether a payment of the amount that a search finds waits for the merchant, although it is exact: a payer without a
+ * credential entered the price, and the amount could be hit on purpose or by chance (docs/decisions/0056).
+ */
+function needsDecision({ enteredAtLink, range }: AmountSearch, unpaidOfLink: number): boolean {
+  return (
+    enteredAtLink !== null && (placesIn(range) <= wideBandLeast || unpaidOfLink >= enteredMax)
+  );
 }
 
 /** Searches for a gap, and recycles amounts of dead invoices if no gap is left. */
@@ -132,20 +150,23 @@ async function holdGap(
 ): Promise<void> {
   const { search, invoiceId, startsAt } = request;
   for (let tries = 0; tries < gapTriesMax && !held.has(invoiceId); tries += 1) {
-    const amount = await findGap(tx, search, search.range);
+    const amount = await findGap(tx, search, deps.randomBytes);
     if (amount === null) {
       const recycled = await recycleHolds(tx, search, search.range, recycledMax, startsAt);
       if (recycled === 0) return;
       continue;
     }
     unstoredHolds(tx).add(search, amount, invoiceId);
-    await store(tx, deps, [{ request, amount }], held);
+    // So full a band is no evidence for a price that a payer entered.
+    const chosen = { request, amount, needsDecision: search.enteredAtLink !== null };
+    await store(tx, deps, [chosen], held);
   }
 }
 
 interface Chosen {
   readonly request: AmountRequest;
   readonly amount: bigint;
+  readonly needsDecision: boolean;
 }
 
 /**
@@ -158,12 +179,15 @@ async function store(
   chosen: readonly Chosen[],
   held: Map<Id<"invoice">, bigint>,
 ): Promise<void> {
-  const rows = chosen.map(({ request, amount }): HoldRow => ({
+  const rows = chosen.map(({ request, amount, needsDecision: isWaiting }): HoldRow => ({
     ...rowOf(ids, request.search, request),
     amount,
     price: request.search.range.base,
-    leastAmount: request.leastOf(amount),
+    // An amount below the held one proves nothing for a price that a payer entered.
+    leastAmount: request.search.enteredAtLink === null ? request.leastOf(amount) : amount,
     kind: "amount",
+    enteredAtLink: request.search.enteredAtLink,
+    needsDecision: isWaiting,
   }));
   if (tx.isExclusive) {
     for (const row of rows) {
@@ -208,8 +232,17 @@ function rowOf(
 const givenHolds = givenRows("given", { ...nearColumns, ...holds.columns });
 const names = Object.keys(holds.columns).map(columnName);
 
-/** For PostgreSQL. The bare price is checked again, because the search may have waited for other transactions. */
+/**
+ * For PostgreSQL. The bare price and the unpaid invoices of a link are checked again, because the search may have waited
+ * for other transactions.
+ */
 const insertFreeSql = `INSERT INTO holds (${names.join(", ")})
-    SELECT ${names.map((name) => `given.${name}`).join(", ")} FROM ${givenHolds.from("postgres", 1)}
+    SELECT ${names
+      .map((name) =>
+        name === columnName("needsDecision")
+          ? `CASE WHEN ${unpaidOfLink} >= ${String(enteredMax)} THEN 1 ELSE given.${name} END`
+          : `given.${name}`,
+      )
+      .join(", ")} FROM ${givenHolds.from("postgres", 1)}
     WHERE given.amount <> given.price OR ${nearHold} IS NULL
     ON CONFLICT DO NOTHING RETURNING invoice_id AS "invoiceId"`;

@@ -13,6 +13,9 @@ import {
 } from "../../../platform/database/index.ts";
 import { givenRows } from "../../../platform/database/query/json-rows.ts";
 import { lateWindowOf } from "../../organizations/index.ts";
+import { findToken, type Network } from "../../../platform/chain/networks.ts";
+import { isUnpaid } from "./amount-search.ts";
+import { withFee } from "./amounts.ts";
 import { anyToken } from "./holds.ts";
 import type { InvoiceRow } from "../store.ts";
 
@@ -38,29 +41,34 @@ export interface HoldMatch {
   readonly invoiceId: Id<"invoice">;
   readonly organizationId: Id<"organization">;
   readonly rule: "exclusive_address" | "exact_amount" | "within_tolerance";
-  /**
-   * True if an earlier invoice held the same amount and its late window has not ended: the transfer may be for either.
-   */
-  readonly isAmbiguous?: true;
+  /** Why the merchant must decide although the amount is exact; absent if nothing speaks against the match. */
+  readonly doubt?: MatchDoubt;
 }
+
+/**
+ * Reasons against an exact amount. `ambiguous_amount`: an earlier invoice held the same amount and its late window has
+ * not ended. `entered_amount`: a payer without a credential entered the price, and many could be hit on purpose.
+ * `fee_kept`: an unpaid invoice asks for a little more, from which the payer's exchange may have kept a fee.
+ */
+export type MatchDoubt = "ambiguous_amount" | "entered_amount" | "fee_kept";
 
 /**
  * Matches transfers with live holds: by exclusive address, with any amount; otherwise by exact amount; otherwise by an
  * amount within the tolerance of exactly one invoice, unless a live hold of another invoice that is not paid is as near
  * (docs/decisions/0024). Transfers without a match are left out; being the only open invoice is never a reason for a
  * match. A match is a proposal: `acceptedMatches` of the payments drops it if the invoice does not ask for the amount, or if
- * it is ambiguous. The number of statements is bounded for any batch.
+ * it is doubtful. The number of statements is bounded for any batch.
  */
 export async function matchHolds(
   tx: Tx,
-  network: string,
+  network: Network,
   candidates: readonly MatchCandidate[],
 ): Promise<Map<string, HoldMatch>> {
   if (candidates.length === 0) return new Map();
   const matches = exactMatches(await exactHolds(tx, network, candidates));
   const rest = candidates.filter(({ key }) => !matches.has(key));
-  const tolerant = await tolerantHolds(tx, network, rest);
-  const rivaled = await rivaledKeys(tx, network, rest, tolerant);
+  const tolerant = await tolerantHolds(tx, network.id, rest);
+  const rivaled = await rivaledKeys(tx, network.id, rest, tolerant);
   for (const { key, invoiceId, organizationId } of tolerant) {
     if (rivaled.has(key)) continue;
     matches.set(key, { invoiceId, organizationId, rule: "within_tolerance" });
@@ -79,9 +87,16 @@ export function exactMatches(found: readonly ExactRow[]): Map<string, HoldMatch>
     if (rule === "exact_amount" && matches.has(held.key)) continue;
     const { invoiceId, organizationId } = held;
     const match = { invoiceId, organizationId, rule } as const;
-    matches.set(held.key, held.former === null ? match : { ...match, isAmbiguous: true });
+    const doubt = rule === "exact_amount" ? doubtOf(held) : null;
+    matches.set(held.key, doubt === null ? match : { ...match, doubt });
   }
   return matches;
+}
+
+function doubtOf({ former, needsDecision, above }: ExactRow): MatchDoubt | null {
+  if (former !== null) return "ambiguous_amount";
+  if (needsDecision === 1) return "entered_amount";
+  return above === null ? null : "fee_kept";
 }
 
 interface HeldRow {
@@ -98,26 +113,36 @@ const sought = {
 };
 
 /** SQL condition: the hold is live, and its period includes the block time of the probe, unless that is null. */
-const isLiveAtProbe = `holds.released_at IS NULL AND (probe.block_time IS NULL
-    OR (holds.starts_at - ${String(clockSlackMs)} <= probe.block_time AND holds.ends_at >= probe.block_time))`;
+const liveAtProbe = (hold: string) =>
+  `${hold}.released_at IS NULL AND (probe.block_time IS NULL
+    OR (${hold}.starts_at - ${String(clockSlackMs)} <= probe.block_time AND ${hold}.ends_at >= probe.block_time))`;
+const isLiveAtProbe = liveAtProbe("holds");
 
 interface ExactRow extends HeldRow {
   readonly kind: "exclusive" | "amount";
   /** The recycled hold of an earlier invoice that had the same amount; null without one. */
   readonly former: string | null;
+  /** 1 if the amount is no evidence alone: a payer entered the price. */
+  readonly needsDecision: number;
+  /** The bare price of an unpaid invoice a little above this one, if this one is bare too; null without one. */
+  readonly above: string | null;
 }
 
-const exactProbes = givenRows("probe", { ...sought, amount: amount() });
+const exactProbes = givenRows("probe", { ...sought, amount: amount(), withFee: amount() });
 
 async function exactHolds(
   tx: Tx,
-  network: string,
+  network: Network,
   candidates: readonly MatchCandidate[],
 ): Promise<ExactRow[]> {
-  const asked = candidates.flatMap((candidate) => [
-    { ...candidate, token: anyToken, amount: 0n },
-    candidate,
-  ]);
+  const asked = candidates.flatMap((candidate) => {
+    const token = findToken(network, candidate.token);
+    const most = token === null ? candidate.amount : withFee(candidate.amount, token);
+    return [
+      { ...candidate, token: anyToken, amount: 0n, withFee: 0n },
+      { ...candidate, withFee: most },
+    ];
+  });
   // SQLite keeps the order of a CROSS JOIN, which means few probes into a large index.
   return tx.all(
     `SELECT probe.key AS "key", holds.kind AS kind, holds.invoice_id AS "invoiceId",
@@ -127,11 +152,17 @@ async function exactHolds(
            AND former.token = holds.token AND former.amount = holds.amount
            AND former.recycled_at IS NOT NULL AND former.ends_at >= COALESCE(probe.block_time, holds.starts_at)
          LIMIT 1
-       ) AS former
+       ) AS former, holds.needs_decision AS "needsDecision", CASE WHEN holds.amount = holds.price THEN (
+         SELECT above.amount FROM holds AS above JOIN invoices ON invoices.id = above.invoice_id
+         WHERE above.network = holds.network AND above.address = holds.address AND above.token = holds.token
+           AND above.amount = above.price AND above.amount > probe.amount AND above.amount <= probe.with_fee
+           AND ${liveAtProbe("above")} AND above.invoice_id <> holds.invoice_id AND invoices.${isUnpaid}
+         LIMIT 1
+       ) END AS above
      FROM ${exactProbes.from(tx.dialect, 2)} CROSS JOIN holds
      WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
        AND holds.amount = probe.amount AND ${isLiveAtProbe}`,
-    [network, exactProbes.values(asked)],
+    [network.id, exactProbes.values(asked)],
   );
 }
 

@@ -26,7 +26,8 @@ interface Place {
 }
 
 /** An invoice that has just been issued. */
-export type PlacedInvoice = InvoiceRow & Place & { readonly exchangeRate: string };
+export type PlacedInvoice = InvoiceRow &
+  Place & { readonly exchangeRate: string; readonly dustAmount: bigint };
 
 /** An invoice with the wallet that it tries. */
 interface Attempt<W extends WalletRow = WalletRow> extends Issuable {
@@ -119,6 +120,7 @@ function issued(
     status: "open",
     checkoutId: ids.unguessable("chk"),
     exchangeRate: formatRate(plan.rate),
+    dustAmount: plan.terms.token.dust,
     walletId: wallet.id,
     requiredConfirmations: plan.terms.network.confirmations,
     issuedAt: at,

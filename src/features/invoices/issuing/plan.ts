@@ -8,6 +8,7 @@ import { issuingSettingsOf, type PaymentOption } from "../../organizations/index
 import { findWallet, receivingWallets, type WalletRow } from "../../wallets/index.ts";
 import { AmountTooSmall, NetworkNotReady, NoWallet } from "../errors.ts";
 import { heldAmounts, searchAmount, type AmountSearch } from "../holds/amount-search.ts";
+import { payablePrice } from "../holds/amounts.ts";
 import { quote, tokenDisabled, type InvoiceTerms, type TermsDependencies } from "./terms.ts";
 
 const notReadyRetrySeconds = 10;
@@ -132,7 +133,9 @@ export async function requireTokensInUse(
 
 /** Completes a plan with the price of an invoice. Throws `amount_too_small`. */
 export function planOf(deps: IssueDependencies, basis: IssueBasis, terms: InvoiceTerms): IssuePlan {
-  const price = convert(terms.amount, basis.rate, terms.tokenAsset, "up").units;
+  const exact = convert(terms.amount, basis.rate, terms.tokenAsset, "up").units;
+  const isGivenInToken = terms.amount.asset.code === terms.token.symbol;
+  const price = payablePrice(exact, terms.token, isGivenInToken);
   if (price >= terms.token.dust) {
     const [wallet] = basis.wallets;
     const search = wallet === undefined ? null : searchAt(deps, wallet, terms, price);
@@ -147,12 +150,12 @@ export function planOf(deps: IssueDependencies, basis: IssueBasis, terms: Invoic
 export function searchAt(
   { randomBytes }: Pick<IssueDependencies, "randomBytes">,
   { organizationId, address, xpub }: WalletRow,
-  { network, token }: InvoiceTerms,
+  { network, token, enteredAtLink }: InvoiceTerms,
   price: bigint,
 ): AmountSearch | null {
   if (xpub !== null || address === null) return null;
   const place = { organizationId, network: network.id, address, token: token.symbol };
-  return searchAmount(place, price, token.decimals, null, randomBytes);
+  return searchAmount(place, price, token, { holder: null, enteredAtLink }, randomBytes);
 }
 
 /** Returns what the write that issues the invoice will ask. */

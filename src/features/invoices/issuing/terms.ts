@@ -1,3 +1,4 @@
+import type { Id } from "../../../kernel/id.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../../kernel/money/asset.ts";
 import { second, type Instant } from "../../../kernel/clock.ts";
 import { Defect, type Problem } from "../../../kernel/errors.ts";
@@ -35,6 +36,8 @@ export interface TermsInput {
   readonly network: string;
   /** In percent; absent: none. */
   readonly underpaymentTolerance?: string | undefined;
+  /** The link at which a payer without a credential entered the amount; absent: the merchant stated it. */
+  readonly enteredAtLink?: Id<"paymentLink"> | null | undefined;
 }
 
 /** The parsed and validated terms of a request. */
@@ -47,6 +50,7 @@ export interface InvoiceTerms {
   readonly tolerance: Ratio;
   /** In percent, in its shortest notation. */
   readonly underpaymentTolerance: string;
+  readonly enteredAtLink: Id<"paymentLink"> | null;
 }
 
 /** The dependencies of reading and quoting terms. */
@@ -88,6 +92,7 @@ export function readTerms(deps: TermsDependencies, input: TermsInput): InvoiceTe
     amount,
     tolerance,
     underpaymentTolerance: formatPercent(tolerance),
+    enteredAtLink: input.enteredAtLink ?? null,
   };
 }
 

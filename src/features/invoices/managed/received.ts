@@ -9,6 +9,6 @@ export interface Received {
 }
 
 export function receivedBy(row: InvoiceRow): Received {
-  const worth = (tokens: bigint) => settlementOf(tokens, row.amount, row.payableAmount);
+  const worth = (tokens: bigint) => settlementOf(tokens, row);
   return { seen: worth(row.seenAmount), confirmed: worth(row.confirmedAmount) };
 }

@@ -159,19 +159,21 @@ async function takeQuote(
     amount: formatMoney(money(row.amount, asset)),
     settlementCurrency: row.settlementCurrency,
     underpaymentTolerance: row.underpaymentTolerance,
+    enteredAtLink: row.enteredAtLink,
   });
   const planned = await planIssue(tx, ungated, row.organizationId, terms, walletId, at);
   // The redirect of an issued invoice stays valid if the merchant allows other origins later.
   const plan = { ...planned, allowedOrigins: [] };
   const [placed] = await placeInvoices(tx, ungated, [{ draft: row, plan }], at);
   if (placed === undefined || placed instanceof Problem) throw placed ?? notFound();
-  const { payableAmount, walletAddress, exchangeRate } = placed;
+  const { payableAmount, walletAddress, exchangeRate, dustAmount } = placed;
   return {
     network,
     tokenSymbol,
     payableAmount,
     walletAddress,
     exchangeRate,
+    dustAmount,
     tokenDecimals: terms.token.decimals,
     requiredConfirmations: placed.requiredConfirmations,
     walletId: placed.walletId,

@@ -2,11 +2,13 @@ import { Defect } from "../../../kernel/errors.ts";
 import { parsePercent } from "../../../kernel/money/percent.ts";
 import type { Ratio } from "../../../kernel/money/ratio.ts";
 import { isSameOption } from "../../organizations/index.ts";
-import { dueAmount, type PaymentTotals } from "../rules.ts";
+import type { PaymentTotals } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
 import {
   quotesOf,
   paidShare,
+  roundedShare,
+  roundingOf,
   storedOptions,
   tokensOf,
   worthOf,
@@ -21,13 +23,14 @@ export function toleranceOf(row: Pick<InvoiceRow, "id" | "underpaymentTolerance"
 }
 
 /** Returns a share of an invoice in the token of one of its quotes. */
-export function tokensAt(row: InvoiceRow, share: Share, { payableAmount }: Quote): bigint {
-  const tolerance = toleranceOf(row);
-  return tokensOf(share, {
-    payableAmount,
-    tolerance,
-    dueAmount: dueAmount(payableAmount, tolerance),
-  });
+function tokensAt(
+  row: InvoiceRow,
+  quotes: readonly Quote[],
+  share: Share,
+  { payableAmount }: Quote,
+): bigint {
+  const rounding = roundingOf(quotes);
+  return tokensOf(share, { payableAmount, tolerance: toleranceOf(row), rounding });
 }
 
 /**
@@ -38,16 +41,17 @@ export function putInForce(row: InvoiceRow, quote: Quote): InvoiceRow {
   const known = quotesOf(row);
   const quotes = known.some((each) => isSameOption(each, quote)) ? known : [...known, quote];
   const share = paidShare(quotes);
-  const seenAmount = tokensAt(row, share, quote);
+  const seenAmount = tokensAt(row, quotes, share, quote);
   return {
     ...row,
-    paidAmount: worthOf(share, row.amount),
+    paidAmount: worthOf(roundedShare(share, roundingOf(quotes)), row.amount),
     paymentOptions: storedOptions(row, quotes),
     network: quote.network,
     tokenSymbol: quote.tokenSymbol,
     tokenDecimals: quote.tokenDecimals,
     requiredConfirmations: quote.requiredConfirmations,
     exchangeRate: quote.exchangeRate,
+    dustAmount: quote.dustAmount,
     walletId: quote.walletId,
     walletAddress: quote.walletAddress,
     addressIndex: quote.addressIndex,
@@ -57,6 +61,7 @@ export function putInForce(row: InvoiceRow, quote: Quote): InvoiceRow {
     seenAmount,
     confirmedAmount: tokensAt(
       row,
+      quotes,
       paidShare(quotes, ({ confirmed }) => confirmed),
       quote,
     ),
@@ -139,9 +144,10 @@ export function columnsOf(
   const inForce = quotes.find((quote) => isSameOption(quote, row));
   if (inForce === undefined) throw new Defect(`${row.id} has no quote for its option in force`);
   return {
-    seenAmount: tokensAt(row, paidShare(quotes), inForce),
+    seenAmount: tokensAt(row, quotes, paidShare(quotes), inForce),
     confirmedAmount: tokensAt(
       row,
+      quotes,
       paidShare(quotes, (quote) => quote.confirmed),
       inForce,
     ),

@@ -1,4 +1,5 @@
-import { divideRounded, type Ratio } from "../../../kernel/money/ratio.ts";
+import { compareRatios, divideRounded, type Ratio } from "../../../kernel/money/ratio.ts";
+import { dueAmount } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
 import { isSameOption, type PaymentOption } from "../../organizations/index.ts";
 import type { QuoteFields, StoredOption, StoredQuote } from "./stored.ts";
@@ -42,6 +43,7 @@ export function storedQuotesOf({
 
 function quoteInForce(row: InvoiceRow, sums: Quote | undefined): Quote | null {
   const { payableAmount, walletAddress, exchangeRate, remainingAmount, seenAmount } = row;
+  const { dustAmount } = row;
   if (payableAmount === null || walletAddress === null || exchangeRate === null) return null;
   return {
     network: row.network,
@@ -54,6 +56,7 @@ function quoteInForce(row: InvoiceRow, sums: Quote | undefined): Quote | null {
     addressIndex: row.addressIndex,
     payableAmount,
     askedAmount: row.askedAmount,
+    dustAmount,
     remainingAmount: remainingAmount ?? 0n,
     remainingAfter: seenAmount,
     seen: sums?.seen ?? seenAmount,
@@ -81,6 +84,7 @@ function readQuote(stored: StoredQuote, network: string, tokenSymbol: string): Q
     tokenSymbol,
     payableAmount: BigInt(stored.payableAmount),
     askedAmount: stored.askedAmount === null ? null : BigInt(stored.askedAmount),
+    dustAmount: stored.dustAmount == null ? null : BigInt(stored.dustAmount),
     remainingAmount: BigInt(stored.remainingAmount),
     remainingAfter: BigInt(stored.remainingAfter),
     seen: BigInt(stored.seen),
@@ -93,6 +97,7 @@ function writeQuote({ network: _, tokenSymbol: __, ...quote }: Quote): StoredQuo
     ...quote,
     payableAmount: String(quote.payableAmount),
     askedAmount: quote.askedAmount === null ? null : String(quote.askedAmount),
+    dustAmount: quote.dustAmount === null ? null : String(quote.dustAmount),
     remainingAmount: String(quote.remainingAmount),
     remainingAfter: String(quote.remainingAfter),
     seen: String(quote.seen),
@@ -168,24 +173,61 @@ export function worthOf({ numerator, denominator }: Share, amount: bigint): bigi
 }
 
 /**
- * Returns a share in a token, rounded down; but not below the due amount if the exact share reaches it, so that it does
- * not depend on the option in force whether an invoice is paid.
+ * Returns a share in a token, rounded down; but not below an amount that suffices if the exact share reaches that, so that
+ * it does not depend on the option in force whether an invoice is paid.
  */
-export function tokensOf(share: Share, { payableAmount, dueAmount, tolerance }: DueTerms): bigint {
-  const tokens = worthOf(share, payableAmount);
-  if (tokens >= dueAmount) return tokens;
-  const { numerator, denominator } = share;
-  const isDue =
-    numerator * tolerance.denominator >=
-    denominator * (tolerance.denominator - tolerance.numerator);
-  return isDue ? dueAmount : tokens;
+export function tokensOf(
+  share: Share,
+  { payableAmount, tolerance, rounding }: SufficientTerms,
+): bigint {
+  return [tolerance, rounding]
+    .filter((missing) => lacksAtMost(share, missing))
+    .map((missing) => dueAmount(payableAmount, missing))
+    .reduce((most, due) => (due > most ? due : most), worthOf(share, payableAmount));
 }
 
-interface DueTerms {
+/** The terms by which an invoice is paid although a part of it is missing. */
+export interface SufficientTerms {
   /** In the token's smallest unit. */
   readonly payableAmount: bigint;
-  readonly dueAmount: bigint;
+  /** The part that the merchant does without. */
   readonly tolerance: Ratio;
+  /** The part that nobody can be asked for: see `roundingOf`. */
+  readonly rounding: Ratio;
+}
+
+/** Returns the minimum that pays an invoice, in the token's smallest unit. */
+export function dueOf({ payableAmount, tolerance, rounding }: SufficientTerms): bigint {
+  const larger = compareRatios(tolerance, rounding) < 0 ? rounding : tolerance;
+  return dueAmount(payableAmount, larger);
+}
+
+/** The largest part of an invoice that is rounded: 1 %. */
+const roundedMost: Ratio = { numerator: 1n, denominator: 100n };
+
+/**
+ * Returns the largest part of an invoice that counts as paid because nobody can be asked for it: less than the dust of
+ * every token in which it has an amount, and at most 1 %. None for quotes of earlier versions
+ * (docs/decisions/0055).
+ */
+export function roundingOf(quotes: readonly Quote[]): Ratio {
+  return quotes.reduce((least, { dustAmount, payableAmount }) => {
+    if (dustAmount === null || dustAmount === 0n) return noShare;
+    const part = { numerator: dustAmount - 1n, denominator: payableAmount };
+    return compareRatios(part, least) < 0 ? part : least;
+  }, roundedMost);
+}
+
+/** Returns the share that counts: all of an invoice if only a part is missing that is rounded. */
+export function roundedShare(share: Share, rounding: Ratio): Share {
+  const isAll = share.numerator < share.denominator && lacksAtMost(share, rounding);
+  return isAll ? { numerator: 1n, denominator: 1n } : share;
+}
+
+function lacksAtMost({ numerator, denominator }: Share, missing: Ratio): boolean {
+  return (
+    numerator * missing.denominator >= denominator * (missing.denominator - missing.numerator)
+  );
 }
 
 /**

@@ -2,7 +2,12 @@ import { invalidField } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Reader } from "../../../platform/database/index.ts";
 import { NoWallet } from "../errors.ts";
-import { readTerms, type InvoiceTerms, type TermsDependencies } from "../issuing/terms.ts";
+import {
+  readTerms,
+  type InvoiceTerms,
+  type TermsDependencies,
+  type TermsInput,
+} from "../issuing/terms.ts";
 import { requireWallet } from "../issuing/plan.ts";
 import {
   distinctOptions,
@@ -19,11 +24,7 @@ export interface OptionFields {
 }
 
 /** The money fields of an invoice that do not depend on its option. */
-interface Priced {
-  readonly amount: string;
-  readonly settlementCurrency: string;
-  readonly underpaymentTolerance?: string | undefined;
-}
+type Priced = Omit<TermsInput, "network" | "tokenSymbol">;
 
 /** The options of an invoice, with the terms of the first one. */
 export interface OfferedTerms extends InvoiceTerms {
@@ -49,9 +50,10 @@ export function readOffer(
   usual: readonly PaymentOption[] | null = null,
 ): OfferedTerms {
   const options = requestedOptions(input, usual);
-  const { amount, settlementCurrency, underpaymentTolerance } = input;
+  const { amount, settlementCurrency, underpaymentTolerance, enteredAtLink } = input;
+  const priced = { amount, settlementCurrency, underpaymentTolerance, enteredAtLink };
   const [terms] = options.map(({ network, tokenSymbol }) =>
-    readTerms(deps, { amount, settlementCurrency, underpaymentTolerance, network, tokenSymbol }),
+    readTerms(deps, { ...priced, network, tokenSymbol }),
   );
   if (terms === undefined) throw noOption("network");
   return { ...terms, options, walletId: options[0]?.walletId ?? null };

@@ -22,6 +22,8 @@ export interface QuoteFields<Amount> {
   /** The invoice's whole amount in the token, at the rate of the quote. */
   readonly payableAmount: Amount;
   readonly askedAmount: Amount | null;
+  /** The token's dust at that time; null for quotes of earlier versions, of which nothing is rounded. */
+  readonly dustAmount: Amount | null;
   /** The amount that remained when the option was last in force, and the amount received until then, both in the token. */
   readonly remainingAmount: Amount;
   readonly remainingAfter: Amount;
@@ -32,4 +34,7 @@ export interface QuoteFields<Amount> {
   readonly latestBlock: number | null;
 }
 
-export type StoredQuote = QuoteFields<string>;
+export type StoredQuote = Omit<QuoteFields<string>, "dustAmount"> & {
+  /** Absent in quotes of earlier versions. */
+  readonly dustAmount?: string | null;
+};

@@ -2,6 +2,7 @@ import type { Instant } from "../../../kernel/clock.ts";
 import { findToken } from "../../../platform/chain/networks.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { searchAmount } from "../holds/amount-search.ts";
+import { dueAmount } from "../rules.ts";
 import { holdAmounts, type HoldDependencies } from "../holds/holds.ts";
 import { payableTerms } from "./terms-to-pay.ts";
 import type { InvoiceRow } from "../store.ts";
@@ -12,8 +13,9 @@ export interface RemainingDependencies extends HoldDependencies {
 }
 
 /**
- * Returns the amount that the payer still has to send. After a partial payment at a shared address, the rest must be
- * distinguishable from other amounts too, so it is held like a price.
+ * Returns the amount that the payer still has to send: the rest, but at least the token's dust, because a smaller
+ * transfer would be ignored. After a partial payment at a shared address, it must be distinguishable from other amounts
+ * too, so it is held like a price.
  */
 export async function remainingAmount(
   tx: Tx,
@@ -34,13 +36,23 @@ export async function remainingAmount(
       return payableAmount;
     case "expired":
     case "partially_paid": {
-      const rest = payableAmount - seenAmount;
+      const missing = payableAmount - seenAmount;
+      const dust = dustOf(deps, after);
+      const rest = missing < dust ? dust : missing;
       const isKnown = before.seenAmount === seenAmount && before.remainingAmount !== 0n;
       if (isKnown) return before.remainingAmount;
       if (after.status === "expired" || after.addressIndex !== null) return rest;
       return (await holdRest(tx, deps, after, rest, at)) ?? rest;
     }
   }
+}
+
+/** Returns the dust of the token in force: that of the issue, or the present one if it is larger. */
+function dustOf({ networks }: RemainingDependencies, row: InvoiceRow): bigint {
+  const network = networks.get(row.network);
+  const present = network === undefined ? null : findToken(network, row.tokenSymbol);
+  const frozen = row.dustAmount ?? 0n;
+  return present !== null && present.dust > frozen ? present.dust : frozen;
 }
 
 /**
@@ -59,9 +71,10 @@ async function holdRest(
   if (terms === null || network === undefined || invoice.walletAddress === null) return null;
   const token = findToken(network, invoice.tokenSymbol);
   const address = network.kind.parseAddress(invoice.walletAddress);
-  if (token === null || rest < token.dust || !address.ok) return null;
-  const least = terms.dueAmount - invoice.seenAmount;
-  const { id: invoiceId, organizationId, tokenDecimals } = invoice;
+  if (token === null || !address.ok) return null;
+  // A payment is matched within the merchant's tolerance only: what is rounded is a rule of what is credited already.
+  const least = dueAmount(terms.payableAmount, terms.tolerance) - invoice.seenAmount;
+  const { id: invoiceId, organizationId, enteredAtLink } = invoice;
   const place = {
     organizationId,
     network: invoice.network,
@@ -71,7 +84,13 @@ async function holdRest(
   const [held = null] = await holdAmounts(tx, deps, [
     {
       invoiceId,
-      search: searchAmount(place, rest, tokenDecimals, invoiceId, deps.randomBytes),
+      search: searchAmount(
+        place,
+        rest,
+        token,
+        { holder: invoiceId, enteredAtLink },
+        deps.randomBytes,
+      ),
       leastOf: () => least,
       startsAt: at,
       endsAt: terms.lateUntil,

@@ -5,9 +5,15 @@ import type { Ratio } from "../../../kernel/money/ratio.ts";
 import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
 import { toleranceOf } from "../options/in-force.ts";
 import { isSameOption } from "../../organizations/index.ts";
-import { quotesOf, roundingSlack, type Quote } from "../options/quotes.ts";
+import { dueOf, quotesOf, roundingOf, roundingSlack, type Quote } from "../options/quotes.ts";
 import { readAside } from "./aside.ts";
-import { dueAmount, settlementOf, type PaymentTotals, type Terms } from "../rules.ts";
+import {
+  dueAmount,
+  settlementOf,
+  type PaymentTotals,
+  type SettlementColumn,
+  type Terms,
+} from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
 
 /** The terms of an issued invoice that decide about its payments. */
@@ -32,8 +38,12 @@ export interface PayableTerms {
   readonly roundingSlack: bigint;
   /** The minimum that pays the invoice, in the token's smallest unit. */
   readonly dueAmount: bigint;
+  /** The minimum that pays all of it: less is missing than anybody can be asked for. */
+  readonly wholeAmount: bigint;
   /** The underpayment that is accepted, as a fraction of 1. */
   readonly tolerance: Ratio;
+  /** The part that nobody can be asked for, as a fraction of 1: `roundingOf`. */
+  readonly rounding: Ratio;
   /** The sum of its payments as of the last settlement, in the token's smallest unit. */
   readonly seenAmount: bigint;
   /** The amount that identifies a payment of the missing part; 0 if nothing is missing. */
@@ -61,6 +71,7 @@ export function payableTerms(row: InvoiceRow): PayableTerms | null {
   if (expiresAt === null || lateUntil === null) return null;
   const tolerance = toleranceOf(row);
   const quotes = quotesOf(row);
+  const rounding = roundingOf(quotes);
   const slack = roundingSlack(
     quotes,
     quotes.find((quote) => isSameOption(quote, row)),
@@ -78,8 +89,10 @@ export function payableTerms(row: InvoiceRow): PayableTerms | null {
     payableAmount,
     askedAmount: (row.askedAmount ?? payableAmount) + slack,
     roundingSlack: slack,
-    dueAmount: dueAmount(payableAmount, tolerance),
+    dueAmount: dueOf({ payableAmount, tolerance, rounding }),
+    wholeAmount: dueAmount(payableAmount, rounding),
     tolerance,
+    rounding,
     seenAmount: row.seenAmount,
     remainingAmount: row.remainingAmount ?? 0n,
     issuedAt,
@@ -129,7 +142,7 @@ export function storedTotals(row: InvoiceRow): PaymentTotals {
 
 /** Returns the worth of an invoice's counted payments, in the smallest unit of the settlement currency. */
 export function paidAmountOf(
-  row: Pick<InvoiceRow, "paidAmount" | "seenAmount" | "amount" | "payableAmount">,
+  row: Pick<InvoiceRow, "paidAmount" | "seenAmount" | SettlementColumn>,
 ): bigint {
-  return row.paidAmount ?? settlementOf(row.seenAmount, row.amount, row.payableAmount);
+  return row.paidAmount ?? settlementOf(row.seenAmount, row);
 }

@@ -100,7 +100,7 @@ async function exactlyHeldByOthers(
 ): Promise<ReadonlySet<Id<"transfer">>> {
   const matches = await invoices.matchHolds(
     tx,
-    network.id,
+    network,
     transfers.map(({ id, token, toAddress, amount, blockTime }) => ({
       key: id,
       token,
@@ -112,7 +112,7 @@ async function exactlyHeldByOthers(
   const others = transfers.flatMap((transfer) => {
     const match = matches.get(transfer.id);
     if (match === undefined || match.rule === "within_tolerance") return [];
-    if (match.isAmbiguous === true) return [];
+    if (match.doubt !== undefined) return [];
     return match.invoiceId === claim.invoiceId ? [] : [{ transfer, match }];
   });
   if (others.length === 0) return new Set();

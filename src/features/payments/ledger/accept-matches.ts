@@ -17,7 +17,7 @@ import { groupBy } from "./chain-diff.ts";
 
 type AskingTerms = Pick<
   PayableTerms,
-  "payableAmount" | "dueAmount" | "tolerance" | "remainingAmount" | "network" | "tokenSymbol"
+  "payableAmount" | "dueAmount" | "tolerance" | "rounding" | "remainingAmount" | "network" | "tokenSymbol"
 >;
 
 /**
@@ -98,9 +98,9 @@ function withheldReason(
   quote: Quote,
   amount: bigint,
 ): WaitingReason | null {
-  if (match.isAmbiguous === true) return "ambiguous_amount";
   if (match.rule === "exclusive_address") return null;
-  return asksFor(asked, before, quote, amount) ? null : "not_asked";
+  if (match.doubt === "ambiguous_amount") return match.doubt;
+  return asksFor(asked, before, quote, amount) ? (match.doubt ?? null) : "not_asked";
 }
 
 function byPosition(one: TransferRow, other: TransferRow): number {

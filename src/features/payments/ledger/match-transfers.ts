@@ -73,7 +73,7 @@ async function findMatches(
   if (able.length === 0) return new Map();
   const matches = await invoices.matchHolds(
     tx,
-    network.id,
+    network,
     able.map(({ id, token, toAddress, amount, blockTime }) => ({
       key: id,
       token,

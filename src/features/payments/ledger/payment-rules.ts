@@ -5,6 +5,7 @@ import {
   addShare,
   noShare,
   quoteFor,
+  roundedShare,
   tokensOf,
   worthOf,
   type PayableTerms,
@@ -54,6 +55,7 @@ export function openPayment(given: {
     token: transfer.token,
     amount: given.amount ?? transfer.amount,
     settlementAmount: 0n,
+    roundingAmount: 0n,
     settlementCurrency: terms.settlementCurrency,
     settlementDecimals: terms.settlementDecimals,
     tokenDecimals,
@@ -170,12 +172,17 @@ export function settleLedger(payments: readonly PaymentRow[], terms: PayableTerm
   let before = noShare;
   const valued = inOrder.map((payment): PaymentRow => {
     if (payment.status === "review") {
-      return { ...payment, settlementAmount: worthAfter(seen, payment, terms) };
+      return {
+        ...payment,
+        settlementAmount: worthAfter(seen, payment, terms),
+        roundingAmount: roundingAfter(seen, payment, terms),
+      };
     }
     if (!isCounted(payment)) return payment;
     const settlementAmount = worthAfter(before, payment, terms);
+    const roundingAmount = roundingAfter(before, payment, terms);
     before = plusPayment(before, payment, terms);
-    return { ...payment, settlementAmount };
+    return { ...payment, settlementAmount, roundingAmount };
   });
   return { payments: valued, totals: totalsOf(inOrder, terms) };
 }
@@ -193,10 +200,23 @@ export function shareOfPayments(payments: readonly PaidIn[], terms: ShareTerms):
   return payments.reduce((share, payment) => plusPayment(share, payment, terms), noShare);
 }
 
-/** Returns what a payment adds to the settlement amount of a share. */
+/** Returns what a payment adds to the settlement amount of a share, with what is rounded. */
 function worthAfter(before: Share, payment: PaidIn, terms: PayableTerms): bigint {
   const after = plusPayment(before, payment, terms);
-  return worthOf(after, terms.amount) - worthOf(before, terms.amount);
+  const worth = (share: Share) => worthOf(roundedShare(share, terms.rounding), terms.amount);
+  return worth(after) - worth(before);
+}
+
+/**
+ * Returns the tokens that count in addition to a payment because they are missing and nobody can be asked for them; 0
+ * unless this payment completes the amount.
+ */
+function roundingAfter(before: Share, payment: PaidIn, terms: PayableTerms): bigint {
+  const after = plusPayment(before, payment, terms);
+  const quote = quoteFor(terms.quotes, payment);
+  const isRounded = (share: Share) => roundedShare(share, terms.rounding) !== share;
+  if (quote === undefined || isRounded(before) || !isRounded(after)) return 0n;
+  return quote.payableAmount - worthOf(after, quote.payableAmount);
 }
 
 export function sumOf(payments: readonly Pick<PaymentRow, "amount">[]): bigint {
@@ -234,7 +254,7 @@ function totalsOf(payments: readonly PaymentRow[], terms: PayableTerms): Payment
     ...(terms.quotes.length > 1 && {
       networkOf: new Map(counted.map(({ transactionHash, network }) => [transactionHash, network])),
       several: {
-        paidAmount: worthOf(seen, terms.amount),
+        paidAmount: worthOf(roundedShare(seen, terms.rounding), terms.amount),
         quotes: terms.quotes.map((quote) => {
           const { network, tokenSymbol } = quote;
           const isOwn = (payment: PaymentRow) => quoteFor([quote], payment) !== undefined;

@@ -194,6 +194,7 @@ export async function updatePayments(tx: Tx, rows: readonly PaymentRow[]): Promi
       where: { id: row.id },
       set: {
         settlementAmount: row.settlementAmount,
+        roundingAmount: row.roundingAmount,
         status: row.status,
         statusWhenBack: row.statusWhenBack,
         blockHeight: row.blockHeight,

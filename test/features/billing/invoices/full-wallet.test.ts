@@ -60,6 +60,8 @@ eachStore("a platform with a receive wallet without free amounts", (store) => {
         leastAmount: amount,
         price: null,
         invoiceId: "inv_filler" as const,
+        enteredAtLink: null,
+        needsDecision: false,
         kind: "amount" as const,
         organizationId: estate.admin.organizationId as `org_${string}`,
         startsAt: at,

@@ -55,10 +55,10 @@ eachStore("The capacity of a wallet", (store) => {
     await issue("0.10");
     const at = async (amount?: string) =>
       (await shownOf(wallet.id, amount)).tokens.find(({ tokenSymbol }) => tokenSymbol === "USDT");
-    // 0.25 in steps of a millionth, plus the price itself.
-    expect(await at("25.00")).to.include({ price: "25.00", used: 6, free: 249_995 });
-    expect(await at("24.00")).to.include({ used: 0, free: 240_001 });
-    // The used share of one of 1,001 amounts is larger than that of six of 250,001.
+    // 0.25 in steps of a millionth, without the 25 round ones, plus the price itself.
+    expect(await at("25.00")).to.include({ price: "25.00", used: 6, free: 249_970 });
+    expect(await at("24.00")).to.include({ used: 0, free: 239_977 });
+    // The used share of one of 1,001 amounts is larger than that of six of 249,976.
     expect(await at()).to.include({ price: "0.10", used: 1, free: 1_000 });
     expect((await shownOf(wallet.id)).addresses).to.equal(null);
   });

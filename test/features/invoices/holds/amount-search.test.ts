@@ -7,6 +7,7 @@ import {
 } from "../../../../src/features/invoices/holds/amount-search.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { peggedToken, stated } from "../../../support/pegged-token.ts";
 import { openShop } from "../../../support/invoice-services-fixture.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 
@@ -16,18 +17,19 @@ const place = {
   address: "7".repeat(40),
   token: "USDT",
 } as const;
-const search = (price: bigint) => searchAmount(place, price, 6, null, systemRandom);
+const search = (price: bigint) => searchAmount(place, price, peggedToken(6), stated, systemRandom);
 
 describe("The searches for amounts", () => {
   it("wait for others near the price only if they may take that, in one order for all", () => {
     const further = searchFurther(search(5_000_000n), systemRandom);
     const searches = [search(9_000_000n), search(2_000_000n), further, search(3_000_000n)];
-    const lock = (region: string) => `hold ethereum ${place.address} USDT 7:${region}`;
+    const locks = (...regions: string[]) =>
+      regions.map((region) => `hold ethereum ${place.address} USDT ${region}`);
     expect(inLockOrder(searches)).to.deep.equal([
       { search: further, place: 2, locks: [] },
-      { search: searches[1], place: 1, locks: [lock("19"), lock("20")] },
-      { search: searches[3], place: 3, locks: [lock("29"), lock("30")] },
-      { search: searches[0], place: 0, locks: [lock("89"), lock("90")] },
+      { search: searches[1], place: 1, locks: locks("7:1", "7:2", "7:3") },
+      { search: searches[3], place: 3, locks: locks("7:2", "7:3", "7:4") },
+      { search: searches[0], place: 0, locks: locks("7:8", "7:9", "8:1") },
     ]);
   });
 });
@@ -52,13 +54,19 @@ anyStore("The search for held amounts", (store) => {
         })),
       ),
     );
-    const own = searchAmount(place, 2_000_000n, 6, id, systemRandom);
+    const own = searchAmount(
+      place,
+      2_000_000n,
+      peggedToken(6),
+      { ...stated, holder: id },
+      systemRandom,
+    );
     const searches = [search(4_000_000n), own, search(3_000_000n), search(2_000_000n)];
     expect(await heldAmounts.ask(shop.db, searches)).to.deep.equal([
-      { isNearHeld: false, taken: new Set() },
-      { isNearHeld: false, taken: new Set(taken) },
-      { isNearHeld: true, taken: new Set() },
-      { isNearHeld: true, taken: new Set(taken) },
+      { isNearHeld: false, taken: new Set(), unpaidOfLink: 0 },
+      { isNearHeld: false, taken: new Set(taken), unpaidOfLink: 0 },
+      { isNearHeld: true, taken: new Set(), unpaidOfLink: 0 },
+      { isNearHeld: true, taken: new Set(taken), unpaidOfLink: 0 },
     ]);
   });
 });

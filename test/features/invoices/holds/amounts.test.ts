@@ -3,7 +3,12 @@ import fc from "fast-check";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import {
   amountRange,
+  bareNear,
+  enteredCandidates,
   finestStep,
+  isCrowded,
+  payablePrice,
+  withFee,
   isOccasionToCount,
   firstCandidates,
   furtherCandidates,
@@ -12,79 +17,133 @@ import {
   regionsNear,
 } from "../../../../src/features/invoices/holds/amounts.ts";
 
+import { peggedToken } from "../../../support/pegged-token.ts";
+
+/** The nth group of 4 bytes is the number n. */
+const counting = (length: number) => {
+  const words = new DataView(new ArrayBuffer(length));
+  for (let n = 0; n < length / 4; n += 1) words.setUint32(4 * n, n);
+  return new Uint8Array(words.buffer);
+};
+
 describe("the amounts that distinguish invoices of one price", () => {
-  it("are the price, then the smallest steps of 0.0001, then random ones of each step size", () => {
-    const range = amountRange(100_000_000n, 6);
-    const candidates = firstCandidates(range, systemRandom);
+  it("are the price, then the smallest steps of 0.0001, then a sample of such steps", () => {
+    const range = amountRange(100_000_000n, peggedToken(6));
+    const { amounts, sample } = firstCandidates(range, systemRandom);
     const steps = Array.from({ length: 5 }, (_, step) => 100_000_000n + BigInt(step) * 100n);
-    expect(candidates.slice(0, 5)).to.deep.equal(steps);
-    expect(candidates.length).to.be.within(10, 17);
+    expect(amounts.slice(0, 5)).to.deep.equal(steps);
+    expect(sample.length).to.be.within(15, 24);
+    expect(amounts).to.include.members([...sample]);
+    expect(amounts.filter((amount) => amount % 100n !== 0n)).to.deep.equal([]);
     expect(range.steps).to.deep.equal([100n, 10n, 1n]);
   });
 
+  it("have digits at decimals 5 and 6 too if there are fewer than 1,000 at decimal 4", () => {
+    const finest = (price: bigint, candidates = firstCandidates) =>
+      candidates(amountRange(price, peggedToken(6)), counting)
+        .amounts.map((amount) => (amount % 100n === 0n ? 4 : amount % 10n === 0n ? 5 : 6))
+        .reduce((most, each) => Math.max(most, each), 0);
+    // 1 % of 10.10 are 1,010 steps of 0.0001, of which 10 are round; 1 % of 10.09 are 1,009 with 10 round ones.
+    expect([finest(10_100_000n), finest(10_090_000n)]).to.deep.equal([4, 6]);
+    expect([finest(25_000_000n, furtherCandidates), finest(1_000_000n)]).to.deep.equal([6, 6]);
+  });
+
+  it("are judged by a sample: finer digits from three fifths of it on", () => {
+    const sample = [1n, 2n, 3n, 4n, 5n];
+    expect(isCrowded(sample, (amount) => amount <= 2n)).to.equal(false);
+    expect(isCrowded(sample, (amount) => amount <= 3n)).to.equal(true);
+    expect(isCrowded([], () => true)).to.equal(false);
+  });
+
   it("use separate random bytes for each step size, and reach the whole range", () => {
-    /** The nth group of 4 bytes is the number n. */
-    const counting = (length: number) => {
-      const words = new DataView(new ArrayBuffer(length));
-      for (let n = 0; n < length / 4; n += 1) words.setUint32(4 * n, n);
-      return new Uint8Array(words.buffer);
-    };
     const surcharges = (price: bigint, candidates: typeof furtherCandidates) =>
-      candidates(amountRange(price, 6), counting).map((amount) => Number(amount - price));
+      candidates(amountRange(price, peggedToken(6)), counting).amounts.map((amount) =>
+        Number(amount - price),
+      );
     expect(surcharges(100_000_000n, furtherCandidates)).to.deep.equal([
-      ...[100, 200, 300, 400, 50, 60, 70, 80, 9, 10, 11, 12],
+      ...[10, 20, 30, 40, 50, 60, 70, 80],
+      ...[1, 2, 3, 4, 5, 6, 7, 8],
+      ...[100, 200, 300, 400, 500, 600, 700, 800],
     ]);
     // 1 % of 0.04 is 0.0004, which is the fourth and last of the smallest steps.
     expect(surcharges(40_000n, firstCandidates)).to.deep.equal([
-      ...[0, 100, 200, 300, 400, 50, 60, 70, 80, 9, 10, 11, 12],
+      ...[0, 100, 200, 300, 400, 10, 20, 30, 40, 1, 2, 3, 4],
     ]);
     expect(Math.max(...surcharges(30_000n, firstCandidates))).to.equal(300);
   });
 
+  it("of a price that a payer entered are random ones alone, never the price, and each is equally likely", () => {
+    const range = amountRange(24_000_000n, peggedToken(6));
+    const drawn = new Map<bigint, number>();
+    for (let round = 0; round < 2_000; round += 1) {
+      for (const amount of enteredCandidates(range, false, systemRandom).amounts) {
+        drawn.set(amount, (drawn.get(amount) ?? 0) + 1);
+      }
+    }
+    // 2,400 steps of 0.0001, without 24 round ones; each is drawn about 20 times.
+    expect(drawn.size).to.equal(2_376);
+    expect([...drawn.keys()].filter((amount) => amount % 10_000n === 0n)).to.deep.equal([]);
+    expect(Math.max(...drawn.values())).to.be.below(60);
+    const small = enteredCandidates(amountRange(1_000_000n, peggedToken(6)), false, counting);
+    expect(small.amounts.slice(0, 3)).to.deep.equal([1_000_001n, 1_000_002n, 1_000_003n]);
+    const further = enteredCandidates(range, true, counting);
+    expect(further.amounts.slice(0, 3)).to.deep.equal([24_000_001n, 24_000_002n, 24_000_003n]);
+    expect([small.sample, further.sample]).to.deep.equal([[], []]);
+  });
+
   it("cost a payer at most 1 %, and less than a whole token", () => {
-    expect(amountRange(1_000_000n, 6).cap).to.equal(10_000n);
-    expect(amountRange(10_000_000_000n, 6).cap).to.equal(990_000n);
-    expect(amountRange(10n ** 22n, 18).cap).to.equal(99n * 10n ** 16n);
+    expect(amountRange(1_000_000n, peggedToken(6)).cap).to.equal(10_000n);
+    expect(amountRange(10_000_000_000n, peggedToken(6)).cap).to.equal(990_000n);
+    expect(amountRange(10n ** 22n, peggedToken(18)).cap).to.equal(99n * 10n ** 16n);
   });
 
   it("of a token with few decimals differ by its smallest unit", () => {
-    expect(amountRange(10_000n, 2).steps).to.deep.equal([1n]);
-    expect(amountRange(1_000_000n, 5).steps).to.deep.equal([10n, 1n]);
-    expect(amountRange(50n, 2)).to.deep.equal({ base: 50n, cap: 0n, steps: [1n], roundTo: null });
-    expect(firstCandidates(amountRange(50n, 2), systemRandom)).to.deep.equal([50n]);
+    expect(amountRange(10_000n, peggedToken(2)).steps).to.deep.equal([1n]);
+    expect(amountRange(1_000_000n, peggedToken(5)).steps).to.deep.equal([10n, 1n]);
+    expect(amountRange(50n, peggedToken(2))).to.deep.include({
+      ...{ base: 50n, cap: 0n, steps: [1n], roundTo: null },
+    });
+    const { amounts } = firstCandidates(amountRange(50n, peggedToken(2)), systemRandom);
+    expect(amounts).to.deep.equal([50n]);
   });
 
   it("are never round with a surcharge, because the payer of another amount may round to them", () => {
     // 24.9999 plus the first surcharge of 0.0001 is 25.00.
-    const range = amountRange(24_999_900n, 6);
-    expect(firstCandidates(range, systemRandom).slice(0, 3)).to.deep.equal([
+    const first = amountRange(24_999_900n, peggedToken(6));
+    expect(firstCandidates(first, systemRandom).amounts.slice(0, 3)).to.deep.equal([
       ...[24_999_900n, 25_000_100n, 25_000_200n],
     ]);
     // One in a hundred multiples of 0.0001 is a multiple of 0.01.
     const all = (fill: number) => (length: number) => new Uint8Array(length).fill(fill);
     for (let fill = 0; fill < 256; fill += 1) {
-      expect(furtherCandidates(amountRange(100_000_000n, 6), all(fill))).not.to.include(
-        100_010_000n,
-      );
+      const range = amountRange(100_000_000n, peggedToken(6));
+      for (const { amounts } of [
+        firstCandidates(range, all(fill)),
+        furtherCandidates(range, all(fill)),
+        enteredCandidates(range, false, all(fill)),
+      ]) {
+        expect(amounts).not.to.include(100_010_000n);
+      }
     }
   });
 
   it("prevent the bare price from as far below as above it, unless there is no alternative", () => {
-    expect(nearBase(amountRange(25_000_000n, 6))).to.deep.equal([24_750_000n, 25_250_000n]);
-    expect(nearBase(amountRange(5_000n, 8))).to.deep.equal([5_000n, 5_000n]);
+    expect(nearBase(amountRange(25_000_000n, peggedToken(6)))).to.deep.equal([24_750_000n, 25_250_000n]);
+    expect(nearBase(amountRange(5_000n, peggedToken(8)))).to.deep.equal([5_000n, 5_000n]);
   });
 
   it("never leave their range or their grid, for any price and token", () => {
     const prices = fc.bigInt(1n, 10n ** 30n);
     fc.assert(
       fc.property(prices, fc.integer({ min: 0, max: 18 }), (price, decimals) => {
-        const range = amountRange(price, decimals);
+        const range = amountRange(price, peggedToken(decimals));
         const candidates = [
-          ...firstCandidates(range, systemRandom),
-          ...furtherCandidates(range, systemRandom),
+          ...firstCandidates(range, systemRandom).amounts,
+          ...furtherCandidates(range, systemRandom).amounts,
+          ...enteredCandidates(range, false, systemRandom).amounts,
         ];
         expect(candidates[0]).to.equal(price);
-        expect(firstCandidates(range, systemRandom).length).to.be.at.most(17);
+        expect(firstCandidates(range, systemRandom).amounts.length).to.be.at.most(29);
         for (const amount of candidates) {
           const surcharge = amount - price;
           expect(surcharge >= 0n && surcharge <= range.cap).to.equal(true);
@@ -100,7 +159,7 @@ describe("the amounts that distinguish invoices of one price", () => {
 
   it("are counted at every hold of a small range, and at a sample of a large one", () => {
     const occasions = (base: bigint) => {
-      const range = amountRange(base, 6);
+      const range = amountRange(base, peggedToken(6));
       const amounts = Array.from({ length: Number(placesIn(range)) }, (_, at) => base + BigInt(at));
       return amounts.filter((amount) => isOccasionToCount(range, amount)).length;
     };
@@ -108,7 +167,7 @@ describe("the amounts that distinguish invoices of one price", () => {
     expect(occasions(25_000_000n)).to.be.within(4_000, 4_096);
     // The price itself is one, whatever it is, and not the amount of the next step.
     for (const base of [25_000_000n, 25_000_001n, 25_000_003n]) {
-      const range = amountRange(base, 6);
+      const range = amountRange(base, peggedToken(6));
       const step = finestStep(range);
       expect([base, base + step].map((amount) => isOccasionToCount(range, amount))).to.deep.equal([
         true,
@@ -116,7 +175,7 @@ describe("the amounts that distinguish invoices of one price", () => {
       ]);
     }
     // Steps of more than one unit.
-    const large = amountRange(10n ** 24n, 18);
+    const large = amountRange(10n ** 24n, peggedToken(18));
     const every = placesIn(large) / 4_096n + 1n;
     const at = (places: bigint) => large.base + places * finestStep(large);
     expect(isOccasionToCount(large, at(every))).to.equal(true);
@@ -124,23 +183,85 @@ describe("the amounts that distinguish invoices of one price", () => {
     expect(isOccasionToCount(large, at(every / 2n))).to.equal(false);
   });
 
+  it("of a bare price are not a little below or above another one", () => {
+    const bare = (base: bigint, token = peggedToken(6)) => amountRange(base, token).bare;
+    // 5 % above 25.00 is 26.25, and 25.00 is 5 % above 23.809524; one token is more for small prices.
+    expect(bare(25_000_000n)).to.deep.equal([23_809_524n, 26_250_000n]);
+    expect(bare(10_000_000n)).to.deep.equal([9_000_000n, 11_000_000n]);
+    expect(bare(500_000n)).to.deep.equal([0n, 1_500_000n]);
+    expect(bare(10_000n, { decimals: 8, amountDecimals: 8, pegs: [] })).to.deep.equal([
+      ...[9_524n, 10_500n],
+    ]);
+    fc.assert(
+      fc.property(fc.bigInt(1n, 10n ** 12n), fc.bigInt(1n, 10n ** 12n), (one, other) => {
+        const isNear = (base: bigint, amount: bigint) => {
+          const [least, most] = amountRange(base, peggedToken(6)).bare;
+          return amount >= least && amount <= most;
+        };
+        expect(isNear(one, other)).to.equal(isNear(other, one));
+        if (other <= one) return;
+        expect(isNear(one, other)).to.equal(other <= withFee(one, peggedToken(6)));
+      }),
+    );
+  });
+
   it("share a region with those of every nearby price", () => {
     const near = fc
       .tuple(fc.bigInt(1n, 10n ** 9n), fc.constantFrom(2, 6, 18))
       .chain(([base, decimals]) => {
-        const [least, most] = nearBase(amountRange(base, decimals));
+        const [least, most] = bareNear(amountRange(base, peggedToken(decimals)));
         return fc.record({
           base: fc.constant(base),
           decimals: fc.constant(decimals),
-          other: fc.bigInt(least, most),
+          other: fc.bigInt(least > 0n ? least : 1n, most),
         });
       });
     fc.assert(
       fc.property(near, ({ base, decimals, other }) => {
-        const ours = regionsNear(amountRange(base, decimals));
-        const theirs = regionsNear(amountRange(other, decimals));
-        expect(ours.some((region) => theirs.includes(region))).to.equal(true);
-        expect(ours.length).to.be.within(1, 3);
+        const [ours, theirs] = [base, other].map((each) =>
+          regionsNear(amountRange(each, peggedToken(decimals))),
+        );
+        expect(ours?.some((region) => theirs?.includes(region))).to.equal(true);
+        expect(ours?.length).to.be.at.least(1);
+      }),
+    );
+  });
+});
+
+describe("the price that a payer is asked for", () => {
+  const usdt18 = peggedToken(18);
+  it("is rounded up to four decimals, whatever the precision of the contract", () => {
+    // 24.99 EUR at a rate that is quoted the other way round.
+    expect(payablePrice(27_112_943_474_015_406_315n, usdt18, false)).to.equal(
+      27_113_000_000_000_000_000n,
+    );
+    expect(payablePrice(27_112_944n, peggedToken(6), false)).to.equal(27_113_000n);
+    expect(payablePrice(27_113_000n, peggedToken(6), false)).to.equal(27_113_000n);
+    expect(payablePrice(2_711n, peggedToken(2), false)).to.equal(2_711n);
+    expect(payablePrice(12_345n, peggedToken(3), false)).to.equal(12_345n);
+  });
+
+  it("keeps up to six decimals of an amount that the merchant gave in the token", () => {
+    expect(payablePrice(12_345_678n, peggedToken(6), true)).to.equal(12_345_678n);
+    expect(payablePrice(1_000_000_000_000_000_001n, usdt18, true)).to.equal(10n ** 18n + 10n ** 12n);
+  });
+
+  it("in a token without a peg has as many decimals as keep its rounding at 0.1 %", () => {
+    const wbtc = { decimals: 8, amountDecimals: 8, pegs: [] };
+    // 0.00031234: at six decimals rounding would add 0.2 %, at seven 0.02 %.
+    expect(payablePrice(31_234n, wbtc, false)).to.equal(31_240n);
+    expect(payablePrice(3_123_456n, wbtc, false)).to.equal(3_123_500n);
+    const token = fc
+      .record({ decimals: fc.integer({ min: 0, max: 18 }), extra: fc.integer({ min: 0, max: 18 }) })
+      .map(({ decimals, extra }) => ({
+        token: { decimals, amountDecimals: Math.max(0, decimals - extra), pegs: [] },
+      }));
+    fc.assert(
+      fc.property(token, fc.bigInt(1n, 10n ** 30n), ({ token }, exact) => {
+        const price = payablePrice(exact, token, false);
+        const finest = 10n ** BigInt(token.decimals - token.amountDecimals);
+        expect(price >= exact && price % finest === 0n).to.equal(true);
+        if (exact >= 1_000n * finest) expect((price - exact) * 1_000n <= exact).to.equal(true);
       }),
     );
   });

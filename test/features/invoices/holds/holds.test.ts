@@ -4,13 +4,13 @@ import {
   type AmountSearch,
   type HoldPlace,
 } from "../../../../src/features/invoices/holds/amount-search.ts";
-import { amountRange } from "../../../../src/features/invoices/holds/amounts.ts";
 import { findGap } from "../../../../src/features/invoices/holds/full-bands.ts";
 import { holdAmounts, type AmountRequest } from "../../../../src/features/invoices/holds/holds.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import type { RowOf, Tx } from "../../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
+import { peggedToken, stated } from "../../../support/pegged-token.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 
@@ -57,6 +57,8 @@ eachStore("The amounts of holds", (store) => {
       leastAmount: amount,
       invoiceId,
       kind: "amount",
+      enteredAtLink: null,
+      needsDecision: false,
       startsAt: shop.now() + at,
       endsAt: shop.now() + 1_000,
       releasedAt: null,
@@ -73,7 +75,7 @@ eachStore("The amounts of holds", (store) => {
 
   const requestOf = (place: HoldPlace, invoiceId: Id<"invoice">): AmountRequest => ({
     invoiceId,
-    search: searchAmount(place, price, 18, null, systemRandom),
+    search: searchAmount(place, price, peggedToken(18), stated, systemRandom),
     leastOf: (amount) => amount,
     startsAt: shop.now(),
     endsAt: shop.now() + 1_000,
@@ -123,7 +125,7 @@ eachStore("The amounts of holds", (store) => {
       },
     });
     expect(await holdAll([requestOf(place, second)], listening)).to.deep.equal([null]);
-    expect(rounds.map(({ candidates }) => candidates.includes(price))).to.deep.equal([
+    expect(rounds.map(({ candidates }) => candidates.amounts.includes(price))).to.deep.equal([
       ...[true, false, false],
     ]);
     // The one statement besides counts the holds of the band.
@@ -149,7 +151,7 @@ eachStore("The amounts of holds", (store) => {
     expect(await next()).to.equal(null);
   });
 
-  it("have their smallest gap at either end of a band, or in one of two amounts", async () => {
+  it("have their gap at either end of a band, or in one of two amounts", async () => {
     const small = 10n ** 14n;
     const cases: readonly (readonly [base: bigint, all: readonly bigint[], gap: bigint | null])[] =
       [
@@ -165,7 +167,11 @@ eachStore("The amounts of holds", (store) => {
     for (const [base, all, gap] of cases) {
       const place = await addressWith(all.filter((each) => each !== gap));
       const found = await shop.db.write(testContext, (tx) =>
-        findGap(tx, place, amountRange(base, 18)),
+        findGap(
+          tx,
+          searchAmount(place, base, peggedToken(18), stated, systemRandom),
+          systemRandom,
+        ),
       );
       expect(found, `${String(gap)} of ${String(all.length)}`).to.equal(gap);
     }

@@ -11,12 +11,12 @@ import type { InvoiceView } from "../../../../src/features/invoices/index.ts";
 import { holds, invoices } from "../../../../src/features/invoices/table.ts";
 import { day, minute } from "../../../../src/kernel/clock.ts";
 import type { Tx } from "../../../../src/platform/database/index.ts";
-import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { networkOf, openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { anyStore, testContext, whileBroken } from "../../../support/store/stores.ts";
 
 describe("The matches among the holds of an exact amount or a whole address", () => {
   const held = (key: string, kind: "amount" | "exclusive", invoiceId: "inv_1" | "inv_2") =>
-    ({ key, kind, invoiceId, organizationId: "org_1", former: null }) as const;
+    ({ key, kind, invoiceId, organizationId: "org_1", former: null, needsDecision: 0, above: null }) as const;
   const match = (invoiceId: string, rule: string) => ({ invoiceId, rule, organizationId: "org_1" });
 
   it("are by the whole address before the amount, in whatever order these are found", () => {
@@ -31,7 +31,7 @@ describe("The matches among the holds of an exact amount or a whole address", ()
     const exact = match("inv_1", "exact_amount");
     expect([...exactMatches([first, second])]).to.deep.equal([["t1", exact]]);
     const recycled = { ...first, former: "hld_before" };
-    expect([...exactMatches([recycled])]).to.deep.equal([["t1", { ...exact, isAmbiguous: true }]]);
+    expect([...exactMatches([recycled])]).to.deep.equal([["t1", { ...exact, doubt: "ambiguous_amount" }]]);
   });
 });
 
@@ -102,7 +102,7 @@ anyStore("Transfers to a shared address", (store) => {
         shop.db,
         async (tx) => {
           await tx.update(invoices, { status: "paid" }, "WHERE id = $1", [paid.id]);
-          found = await matchHolds(counted(tx), "ethereum", transfers);
+          found = await matchHolds(counted(tx), networkOf(shop, "ethereum"), transfers);
         },
         () => Promise.resolve(),
       );

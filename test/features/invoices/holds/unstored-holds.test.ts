@@ -3,6 +3,7 @@ import {
   searchAmount,
   type HoldPlace,
 } from "../../../../src/features/invoices/holds/amount-search.ts";
+import { peggedToken, stated } from "../../../support/pegged-token.ts";
 import { makeUnstoredHolds } from "../../../../src/features/invoices/holds/unstored-holds.ts";
 
 const place: HoldPlace = {
@@ -14,12 +15,17 @@ const place: HoldPlace = {
 /** The price of one token; amounts up to 1 % from it are near. */
 const price = 1_000_000n;
 
+const zeros = (length: number) => new Uint8Array(length);
+/** A search for the amount of a price at the place. */
+const searchOf = (base: bigint, at: HoldPlace = place, holder: "inv_1" | null = null) =>
+  searchAmount(at, base, peggedToken(6), { ...stated, holder }, zeros);
+
 describe("The holds of a commit that are not stored yet", () => {
   it("are at their network, address and token, for every organization", () => {
     const held = makeUnstoredHolds();
     expect(held.has(place, price)).to.equal(false);
-    held.add(place, price, "inv_1");
-    held.add(place, price + 1n, "inv_2");
+    held.add(searchOf(price), price, "inv_1");
+    held.add(searchOf(price), price + 1n, "inv_2");
     expect([price, price + 1n, price + 2n].map((each) => held.has(place, each))).to.deep.equal([
       ...[true, true, false],
     ]);
@@ -30,10 +36,10 @@ describe("The holds of a commit that are not stored yet", () => {
   });
 
   it("are near a bare price up to 1 % from it, unless they are the invoice's own", () => {
-    const search = searchAmount(place, price, 6, "inv_1", (length) => new Uint8Array(length));
+    const search = searchOf(price, place, "inv_1");
     const isNear = (amount: bigint, holder: "inv_1" | "inv_2" = "inv_2") => {
       const held = makeUnstoredHolds();
-      held.add(place, amount, holder);
+      held.add(searchOf(1n), amount, holder);
       return held.isNear(search);
     };
     expect(makeUnstoredHolds().isNear(search)).to.equal(false);
@@ -45,11 +51,11 @@ describe("The holds of a commit that are not stored yet", () => {
 
   it("are counted on the grid of a step, both ends included", () => {
     const held = makeUnstoredHolds();
-    for (const amount of [90n, 100n, 105n, 110n, 120n, 130n]) held.add(place, amount, "inv_1");
-    expect(held.count(place, 100n, 120n, 10n)).to.equal(3n);
-    expect(held.count(place, 101n, 119n, 1n)).to.equal(2n);
-    expect(held.count(place, 95n, 130n, 10n)).to.equal(1n);
-    expect(held.count(place, 103n, 130n, 7n)).to.equal(1n);
-    expect(held.count({ ...place, token: "USDC" }, 100n, 120n, 10n)).to.equal(0n);
+    for (const amount of [90n, 100n, 105n, 110n, 120n, 130n]) held.add(searchOf(1n), amount, "inv_1");
+    expect(held.count(searchOf(1n), 100n, 120n, 10n)).to.equal(3n);
+    expect(held.count(searchOf(1n), 101n, 119n, 1n)).to.equal(2n);
+    expect(held.count(searchOf(1n), 95n, 130n, 10n)).to.equal(1n);
+    expect(held.count(searchOf(1n), 103n, 130n, 7n)).to.equal(1n);
+    expect(held.count(searchOf(1n, { ...place, token: "USDC" }), 100n, 120n, 10n)).to.equal(0n);
   });
 });

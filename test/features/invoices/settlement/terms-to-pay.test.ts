@@ -22,6 +22,7 @@ const row = (changes: Partial<InvoiceRow> = {}): InvoiceRow =>
     id: "inv_1",
     status: "open",
     payableAmount: 1_000n,
+    dustAmount: null,
     issuedAt: 1,
     expiresAt: 2,
     remainingAmount: 400n,

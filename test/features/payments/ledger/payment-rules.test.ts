@@ -43,7 +43,9 @@ const terms: PayableTerms = {
   payableAmount: 25_000_100n,
   askedAmount: 25_000_100n,
   roundingSlack: 0n,
+  rounding: { numerator: 0n, denominator: 1n },
   dueAmount: 24_750_099n,
+  wholeAmount: 25_000_100n,
   tolerance: { numerator: 1n, denominator: 100n },
   remainingAmount: 25_000_100n,
   seenAmount: 0n,
@@ -459,8 +461,8 @@ describe("The rules of payments", () => {
       expect(decided({ rule: "exclusive_address" })).to.equal("paid");
       expect(decided({ rule: "exclusive_address" }, "trf_1")).to.equal("own_wallet");
       expect(decided({ rule: "exact_amount" })).to.equal("not_asked");
-      expect(decided({ rule: "exact_amount", isAmbiguous: true })).to.equal("ambiguous_amount");
-      expect(decided({ rule: "exact_amount", isAmbiguous: true }, "trf_1")).to.equal("own_wallet");
+      expect(decided({ rule: "exact_amount", doubt: "ambiguous_amount" })).to.equal("ambiguous_amount");
+      expect(decided({ rule: "exact_amount", doubt: "ambiguous_amount" }, "trf_1")).to.equal("own_wallet");
     });
 
     it("match only the first on the chain of equal transfers in one scan, whatever their order in the input", () => {

@@ -4,7 +4,8 @@ import { matchHolds } from "../../../../src/features/invoices/holds/matching.ts"
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { day, hour } from "../../../../src/kernel/clock.ts";
 import { expectStatus } from "../../../support/app.ts";
-import { xpubs } from "../../../support/merchants.ts";
+
+import { testNetworks, xpubs } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 import type { Json } from "./counter.ts";
 import { atSharedAddress, suggestedFor } from "../shared-address.ts";
@@ -139,8 +140,10 @@ eachStore("A price whose amounts are all held", (store) => {
     if (held === undefined) throw new Error("nothing is held");
     const { token, address, amount } = held;
     const transfer = { key: "trf_uncertain", token, address, amount, blockTime: null };
-    const found = await db.write(testContext, (tx) => matchHolds(tx, "sandbox", [transfer]));
-    expect(found.get("trf_uncertain")).to.include({ invoiceId: next["id"], isAmbiguous: true });
+    const sandbox = testNetworks("sandbox").get("sandbox");
+    if (sandbox === undefined) throw new Error("sandbox is not enabled");
+    const found = await db.write(testContext, (tx) => matchHolds(tx, sandbox, [transfer]));
+    expect(found.get("trf_uncertain")).to.include({ invoiceId: next["id"], doubt: "ambiguous_amount" });
   });
 
   it("matches a recycled amount again after the earlier invoice's late window", async () => {

@@ -36,6 +36,7 @@ import { migration as pausedEndpoints } from "./0034-paused-endpoints.ts";
 import { migration as owedAmounts } from "./0035-owed-amounts.ts";
 import { migration as healedSandbox } from "./0036-healed-sandbox.ts";
 import { migration as waitingReasons } from "./0038-waiting-reasons.ts";
+import { migration as payableAmounts } from "./0039-payable-amounts.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -76,4 +77,5 @@ export const migrations: readonly Migration[] = [
   owedAmounts,
   healedSandbox,
   waitingReasons,
+  payableAmounts,
 ];
