@@ -45,6 +45,7 @@ describe("the row of an export", () => {
       paid: null,
       payable: units("25"),
       asked: units("25.0001"),
+      dust: null,
       seen: units("26.5"),
       confirmed: units("26"),
       status: "paid",

@@ -65,6 +65,8 @@ export interface PaymentModel {
   readonly wallets: WalletsModel | null;
   /** Why the amount has more decimals than the price; null if it does not, or not for that reason. */
   readonly lastDigits: string | null;
+  /** What a payer does whose wallet takes only two decimals; null if the amount has no more. */
+  readonly twoDecimals: string | null;
   /** The amount that must arrive, for payers whose exchange takes a fee from it. */
   readonly arrives: string;
   /** The warning is what a payer loses money by. */
@@ -131,6 +133,7 @@ export function makePayment(
       session.isAddressShared && splitAmount(invoice.remainingAmount)[1] !== ""
         ? text.lastDigits
         : null,
+    twoDecimals: twoDecimalsText(session, text),
     arrives: fill(text.arrives, named),
     rules: [
       { isWarning: true, rule: fill(text.onlyHere, named) },
@@ -142,6 +145,23 @@ export function makePayment(
       next: fill(text.cannotCheckOver, { contact: session.merchantDisplayName }),
     },
   };
+}
+
+/**
+ * Returns what a payer does whose wallet takes two decimals: at a shared address the rounded amount is no evidence, so
+ * the transaction is submitted too.
+ */
+function twoDecimalsText(session: CheckoutSession, text: Catalogue): string | null {
+  const [usual, further] = splitAmount(session.invoice.remainingAmount);
+  if (further === "") return null;
+  const hundredths = BigInt(usual.replace(".", "")) + 1n;
+  const digits = hundredths.toString().padStart(usualDecimals + 1, "0");
+  const rounded = `${digits.slice(0, -usualDecimals)}.${digits.slice(-usualDecimals)}`;
+  const words = session.isAddressShared ? text.twoDecimalsShared : text.twoDecimalsOwn;
+  return fill(words, {
+    rounded: tokenText(session, rounded),
+    merchant: session.merchantDisplayName,
+  });
 }
 
 /** `action` is the address of the form. */

@@ -52,6 +52,7 @@ function candidate(id: string, changes: Changes = {}, ...heldAmounts: bigint[]):
     tokenSymbol: "USDT",
     status: "open",
     payableAmount: 1_000n,
+    dustAmount: null,
     seenAmount: 0n,
     remainingAmount: null,
     customerId: null,

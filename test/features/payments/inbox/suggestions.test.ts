@@ -56,8 +56,8 @@ eachStore("The invoices that the inbox suggests", (store) => {
 
   it("are those with the same amount, then close ones, then partial payments, and no others", async () => {
     const part = await issue("90.00");
-    const close = await issue("51.00");
     const same = await issue("50.00");
+    const close = await issue("51.00");
     const less = await issue("20.00");
     const usdc = await counter.issue(merchant, { amount: "50.00", tokenSymbol: "USDC" });
     // A rule would match the exact amount: it is paid twice, and one transfer is left over.

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Arabic. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 2f2e2dcdb968.
+ * of en.ts with the digest 95b1a39431db.
  */
 export const ar: Catalogue = {
   lang: "ar",
@@ -19,6 +19,9 @@ export const ar: Catalogue = {
   onNetwork: "على شبكة {network}",
   price: "السعر: {amount}",
   lastDigits: "نتعرّف على دفعتك من الأرقام الأخيرة، لذا يُرجى عدم تقريب المبلغ.",
+  twoDecimalsShared:
+    "هل تقبل محفظتك منزلتين عشريتين فقط؟ استخدم محفظة أخرى، أو أرسل {rounded} وأدخل معرّف المعاملة في هذه الصفحة: سيُسجّلها {merchant} لهذه الدفعة.",
+  twoDecimalsOwn: "هل تقبل محفظتك منزلتين عشريتين فقط؟ إذن أرسل {rounded}.",
   arrives:
     "يجب أن يصل مبلغ {amount} بالضبط. إذا كانت منصة التداول تخصم رسومًا من المبلغ، فأضف الرسوم إليه.",
   onlyHere:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 2f2e2dcdb968.
+ * of en.ts with the digest 95b1a39431db.
  */
 export const de: Catalogue = {
   lang: "de",
@@ -20,6 +20,9 @@ export const de: Catalogue = {
   price: "Preis: {amount}",
   lastDigits:
     "An den letzten Ziffern erkennen wir Ihre Zahlung. Bitte runden Sie den Betrag deshalb nicht.",
+  twoDecimalsShared:
+    "Erlaubt Ihre Wallet nur zwei Nachkommastellen? Nehmen Sie eine andere, oder senden Sie {rounded} und geben Sie die Transaktions-ID auf dieser Seite ein: {merchant} ordnet sie dann dieser Zahlung zu.",
+  twoDecimalsOwn: "Erlaubt Ihre Wallet nur zwei Nachkommastellen? Dann senden Sie {rounded}.",
   arrives:
     "Es müssen genau {amount} ankommen. Wenn Ihre Börse eine Gebühr vom Betrag abzieht, rechnen Sie die Gebühr hinzu.",
   onlyHere:

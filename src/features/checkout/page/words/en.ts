@@ -21,6 +21,9 @@ export const en = {
   onNetwork: "on {network}",
   price: "Price: {amount}",
   lastDigits: "Please don't round it: the last digits tell us the payment is yours.",
+  twoDecimalsShared:
+    "Does your wallet take only two decimals? Use another one, or send {rounded} and enter the transaction ID on this page: {merchant} then assigns it to this payment.",
+  twoDecimalsOwn: "Does your wallet take only two decimals? Then send {rounded}.",
   arrives:
     "Exactly {amount} must arrive. If your exchange deducts a fee from the amount, add the fee to it.",
   onlyHere:

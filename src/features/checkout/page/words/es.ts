@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 2f2e2dcdb968.
+ * of en.ts with the digest 95b1a39431db.
  */
 export const es: Catalogue = {
   lang: "es",
@@ -20,6 +20,9 @@ export const es: Catalogue = {
   price: "Precio: {amount}",
   lastDigits:
     "Los últimos dígitos nos permiten reconocer tu pago, así que no redondees el importe.",
+  twoDecimalsShared:
+    "¿Tu monedero solo admite dos decimales? Usa otro, o envía {rounded} e introduce el ID de la transacción en esta página: {merchant} lo asignará a este pago.",
+  twoDecimalsOwn: "¿Tu monedero solo admite dos decimales? Entonces envía {rounded}.",
   arrives:
     "Deben llegar exactamente {amount}. Si tu exchange descuenta una comisión del importe, súmala.",
   onlyHere:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 2f2e2dcdb968.
+ * of en.ts with the digest 95b1a39431db.
  */
 export const fr: Catalogue = {
   lang: "fr",
@@ -20,6 +20,9 @@ export const fr: Catalogue = {
   price: "Prix\u00a0: {amount}",
   lastDigits:
     "Les derniers chiffres nous permettent de reconnaître votre paiement. Merci de ne pas arrondir le montant.",
+  twoDecimalsShared:
+    "Votre portefeuille n’accepte que deux décimales ? Utilisez-en un autre, ou envoyez {rounded} et saisissez l’ID de transaction sur cette page : {merchant} l’attribuera à ce paiement.",
+  twoDecimalsOwn: "Votre portefeuille n’accepte que deux décimales ? Envoyez alors {rounded}.",
   arrives:
     "Le montant reçu doit être exactement de {amount}. Si votre plateforme d’échange déduit des frais du montant, ajoutez-les.",
   onlyHere:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Hindi. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 2f2e2dcdb968.
+ * of en.ts with the digest 95b1a39431db.
  */
 export const hi: Catalogue = {
   lang: "hi",
@@ -19,6 +19,9 @@ export const hi: Catalogue = {
   onNetwork: "{network} नेटवर्क पर",
   price: "कीमत: {amount}",
   lastDigits: "आखिरी अंकों से हम आपका पेमेंट पहचानते हैं, इसलिए रकम को राउंड न करें।",
+  twoDecimalsShared:
+    "क्या आपका वॉलेट दशमलव के बाद सिर्फ़ दो अंक लेता है? दूसरा वॉलेट इस्तेमाल करें, या {rounded} भेजकर इस पेज पर लेन-देन की ID डालें: {merchant} उसे इस पेमेंट से जोड़ देगा।",
+  twoDecimalsOwn: "क्या आपका वॉलेट दशमलव के बाद सिर्फ़ दो अंक लेता है? तो {rounded} भेजें।",
   arrives: "ठीक {amount} पहुँचने चाहिए। अगर आपका एक्सचेंज रकम में से फ़ीस काटता है, तो फ़ीस ऊपर से जोड़ें।",
   onlyHere:
     "सिर्फ़ {network} नेटवर्क पर {token} भेजें। इसके अलावा कुछ भी भेजने पर वह व्यापारी तक नहीं पहुँचेगा और वापस नहीं मिल सकेगा।",

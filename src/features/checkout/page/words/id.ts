@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 2f2e2dcdb968.
+ * those of en.ts with the digest 95b1a39431db.
  */
 export const id: Catalogue = {
   lang: "id",
@@ -20,6 +20,9 @@ export const id: Catalogue = {
   price: "Harga: {amount}",
   lastDigits:
     "Kami mengenali pembayaran Anda dari angka-angka terakhir, jadi mohon jangan membulatkan jumlahnya.",
+  twoDecimalsShared:
+    "Dompet Anda hanya menerima dua desimal? Gunakan dompet lain, atau kirim {rounded} dan masukkan ID transaksi di halaman ini: {merchant} akan mencatatnya untuk pembayaran ini.",
+  twoDecimalsOwn: "Dompet Anda hanya menerima dua desimal? Kalau begitu, kirim {rounded}.",
   arrives:
     "Jumlah yang diterima harus tepat {amount}. Jika exchange Anda memotong biaya dari jumlah itu, tambahkan biayanya.",
   onlyHere:

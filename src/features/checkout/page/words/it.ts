@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 2f2e2dcdb968.
+ * of en.ts with the digest 95b1a39431db.
  */
 export const it: Catalogue = {
   lang: "it",
@@ -20,6 +20,9 @@ export const it: Catalogue = {
   price: "Prezzo: {amount}",
   lastDigits:
     "Le ultime cifre ci permettono di riconoscere il tuo pagamento: non arrotondare l’importo.",
+  twoDecimalsShared:
+    "Il tuo wallet accetta solo due decimali? Usane un altro, oppure invia {rounded} e inserisci l’ID della transazione in questa pagina: {merchant} la assegnerà a questo pagamento.",
+  twoDecimalsOwn: "Il tuo wallet accetta solo due decimali? Allora invia {rounded}.",
   arrives:
     "Devono arrivare esattamente {amount}. Se il tuo exchange detrae una commissione dall’importo, aggiungila.",
   onlyHere:

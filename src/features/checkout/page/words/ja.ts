@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Japanese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 2f2e2dcdb968.
+ * those of en.ts with the digest 95b1a39431db.
  */
 export const ja: Catalogue = {
   lang: "ja",
@@ -19,6 +19,9 @@ export const ja: Catalogue = {
   onNetwork: "{network} ネットワーク",
   price: "価格：{amount}",
   lastDigits: "末尾の数字でお客様のお支払いを識別しています。金額を丸めずにお送りください。",
+  twoDecimalsShared:
+    "ウォレットで小数第2位までしか入力できない場合は、別のウォレットを使うか、{rounded} を送ってこのページにトランザクション ID を入力してください。{merchant} がこのお支払いとして確認します。",
+  twoDecimalsOwn: "ウォレットで小数第2位までしか入力できない場合は、{rounded} をお送りください。",
   arrives:
     "ちょうど {amount} が着金する必要があります。取引所が送金額から手数料を差し引く場合は、その分を上乗せしてください。",
   onlyHere:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest 2f2e2dcdb968.
+ * texts are those of en.ts with the digest 95b1a39431db.
  */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
@@ -20,6 +20,9 @@ export const ptBR: Catalogue = {
   price: "Preço: {amount}",
   lastDigits:
     "Os últimos dígitos nos permitem reconhecer o seu pagamento. Por isso, não arredonde o valor.",
+  twoDecimalsShared:
+    "Sua carteira aceita só duas casas decimais? Use outra, ou envie {rounded} e informe o ID da transação nesta página: {merchant} vai atribuí-la a este pagamento.",
+  twoDecimalsOwn: "Sua carteira aceita só duas casas decimais? Então envie {rounded}.",
   arrives:
     "Precisam chegar exatamente {amount}. Se a sua corretora descontar uma taxa do valor, some a taxa a ele.",
   onlyHere:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Russian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 2f2e2dcdb968. Names and durations stand in the nominative, because neither is declined here.
+ * of en.ts with the digest 95b1a39431db. Names and durations stand in the nominative, because neither is declined here.
  */
 export const ru: Catalogue = {
   lang: "ru",
@@ -19,6 +19,9 @@ export const ru: Catalogue = {
   onNetwork: "в сети {network}",
   price: "Цена: {amount}",
   lastDigits: "По последним цифрам мы узнаём ваш платёж, поэтому не округляйте сумму.",
+  twoDecimalsShared:
+    "Кошелёк принимает только два знака после запятой? Возьмите другой или отправьте {rounded} и введите ID транзакции на этой странице: продавец {merchant} отнесёт её к этому платежу.",
+  twoDecimalsOwn: "Кошелёк принимает только два знака после запятой? Тогда отправьте {rounded}.",
   arrives:
     "Должно прийти ровно {amount}. Если биржа вычитает комиссию из суммы, прибавьте комиссию к ней.",
   onlyHere:

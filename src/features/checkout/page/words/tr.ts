@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 2f2e2dcdb968. Values take no suffixes, because the vowels of a suffix depend on the value.
+ * of en.ts with the digest 95b1a39431db. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -19,6 +19,9 @@ export const tr: Catalogue = {
   onNetwork: "{network} ağında",
   price: "Fiyat: {amount}",
   lastDigits: "Ödemenizi son basamaklardan tanıyoruz. Bu nedenle lütfen tutarı yuvarlamayın.",
+  twoDecimalsShared:
+    "Cüzdanınız yalnızca iki ondalık basamak mı kabul ediyor? Başka bir cüzdan kullanın ya da {rounded} gönderip işlem kodunu bu sayfaya girin: {merchant} işlemi bu ödemeyle eşleştirir.",
+  twoDecimalsOwn: "Cüzdanınız yalnızca iki ondalık basamak mı kabul ediyor? O zaman {rounded} gönderin.",
   arrives:
     "Tam olarak {amount} ulaşmalıdır. Borsanız tutardan ücret kesiyorsa ücreti tutara ekleyin.",
   onlyHere:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Ukrainian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 2f2e2dcdb968. Names and durations stand in the nominative, because neither is declined
+ * those of en.ts with the digest 95b1a39431db. Names and durations stand in the nominative, because neither is declined
  * here.
  */
 export const uk: Catalogue = {
@@ -20,6 +20,9 @@ export const uk: Catalogue = {
   onNetwork: "у мережі {network}",
   price: "Ціна: {amount}",
   lastDigits: "За останніми цифрами ми впізнаємо ваш платіж, тому не округлюйте суму.",
+  twoDecimalsShared:
+    "Гаманець приймає лише два знаки після коми? Візьміть інший або надішліть {rounded} і введіть ID транзакції на цій сторінці: продавець {merchant} зарахує її до цього платежу.",
+  twoDecimalsOwn: "Гаманець приймає лише два знаки після коми? Тоді надішліть {rounded}.",
   arrives:
     "Має надійти рівно {amount}. Якщо біржа вираховує комісію із суми, додайте комісію до неї.",
   onlyHere:

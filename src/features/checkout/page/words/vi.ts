@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 2f2e2dcdb968.
+ * those of en.ts with the digest 95b1a39431db.
  */
 export const vi: Catalogue = {
   lang: "vi",
@@ -20,6 +20,9 @@ export const vi: Catalogue = {
   price: "Giá: {amount}",
   lastDigits:
     "Chúng tôi nhận ra khoản thanh toán của bạn nhờ các chữ số cuối, vì vậy vui lòng không làm tròn số tiền.",
+  twoDecimalsShared:
+    "Ví của bạn chỉ nhận hai chữ số thập phân? Hãy dùng ví khác, hoặc gửi {rounded} rồi nhập mã giao dịch trên trang này: {merchant} sẽ ghi nhận giao dịch cho khoản thanh toán này.",
+  twoDecimalsOwn: "Ví của bạn chỉ nhận hai chữ số thập phân? Vậy hãy gửi {rounded}.",
   arrives:
     "Số tiền nhận được phải đúng {amount}. Nếu sàn giao dịch trừ phí vào số tiền, hãy cộng thêm khoản phí đó.",
   onlyHere:

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest 2f2e2dcdb968.
+ * texts are those of en.ts with the digest 95b1a39431db.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
@@ -19,6 +19,9 @@ export const zhHans: Catalogue = {
   onNetwork: "{network} 网络",
   price: "价格：{amount}",
   lastDigits: "我们通过末尾几位数字识别您的付款，请勿将金额取整。",
+  twoDecimalsShared:
+    "您的钱包只支持两位小数？请换一个钱包，或发送 {rounded}，再在本页输入交易 ID：{merchant} 会将其计入这笔付款。",
+  twoDecimalsOwn: "您的钱包只支持两位小数？那么请发送 {rounded}。",
   arrives: "实际到账金额必须正好是 {amount}。如果交易所从金额中扣除手续费，请另外加上手续费。",
   onlyHere:
     "请仅通过 {network} 网络发送 {token}。发送其他代币或使用其他网络，商家将无法收到，也无法找回。",

@@ -1,0 +1,186 @@
+// Prices that payers without a credential enter at a link, and the fees that exchanges keep, at one shared address.
+import { expect } from "chai";
+import { holds } from "../../../src/features/invoices/table.ts";
+import { expectStatus } from "../../support/app.ts";
+import { xpubs } from "../../support/merchants.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
+import type { Json } from "./ledger/counter.ts";
+import { atSharedAddress, suggestedFor, usdt } from "./shared-address.ts";
+
+const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
+
+eachStore("An amount that somebody without a credential chooses", (store) => {
+  const it = takeTurns(store);
+  const shop = atSharedAddress(store);
+  const { issue, read, post, pay, inboxed } = shop;
+
+  const newLink = async (more: Json = {}) =>
+    (await expectStatus(post("/payment-links", { ...priced, ...more }), 201)).body;
+
+  /** Enters an amount at a link as a payer does, and returns the new invoice. */
+  async function enter(link: Json, amount: string): Promise<Json> {
+    const answer = await fetch(String(link["url"]), {
+      method: "POST",
+      body: new URLSearchParams({ amount }),
+      redirect: "manual",
+    });
+    const checkoutId = /chk_\w+/.exec(answer.headers.get("location") ?? "")?.[0] ?? "";
+    const { counter, merchant } = shop;
+    const invoices = await counter.list(merchant, "/invoices?limit=100");
+    const invoice = invoices.find((each) => each["checkoutId"] === checkoutId);
+    if (invoice === undefined) throw new Error(`no invoice came of ${String(answer.status)}`);
+    return invoice;
+  }
+  const heldBy = async ({ id }: Json) => {
+    const { db } = shop.counter.app.app;
+    const [held] = await db.find(holds, "WHERE invoice_id = $1", [String(id)]);
+    if (held === undefined) throw new Error("nothing is held");
+    return held;
+  };
+  const isBare = (invoice: Json) => /^\d+\.\d\d$/.test(String(invoice["payableAmount"]));
+
+  it("is never paid with another payer's money from which an exchange kept a fee", async () => {
+    const victim = await issue({ amount: "25.00" });
+    const link = await newLink();
+    const strangers = [await enter(link, "24"), await enter(link, "24.00")];
+    await pay(24);
+    for (const stranger of strangers) {
+      expect(isBare(stranger)).to.equal(false);
+      expect(await read(stranger)).to.include({ status: "open", paidAmount: "0.00" });
+    }
+    const found = await inboxed();
+    expect(found).to.include({ status: "unmatched", amount: "24.00" });
+    expect(suggestedFor(found).map(({ invoiceId }) => invoiceId)).to.include(victim["id"]);
+  });
+
+  it("is not paid either if the stranger comes first, and pays when its own digits are sent", async () => {
+    const stranger = await enter(await newLink(), "24");
+    await issue({ amount: "25.00" });
+    await pay(24);
+    expect(await read(stranger)).to.include({ status: "open" });
+    await pay(stranger["payableAmount"]);
+    expect(await read(stranger)).to.include({ status: "paid", paidAmount: "24.00" });
+  });
+
+  it("has digits drawn from its whole band, so that it cannot be aimed", async () => {
+    const link = await newLink();
+    const drawn: number[] = [];
+    for (let count = 0; count < 12; count += 1) {
+      const { payableAmount } = await enter(link, "24");
+      drawn.push(Number(usdt(payableAmount) - usdt(24)));
+    }
+    expect(new Set(drawn).size).to.equal(12);
+    for (const digits of drawn) {
+      expect(digits).to.be.within(1, 240_000);
+      expect(digits % 10_000, "two decimals").not.to.equal(0);
+    }
+    // The chance that all twelve are in the lowest tenth of the band is 10^-12.
+    expect(Math.max(...drawn)).to.be.above(24_000);
+  });
+
+  it("waits for the merchant if its band has fewer than 1,000 amounts", async () => {
+    const link = await newLink();
+    const small = await enter(link, "0.09");
+    const larger = await enter(link, "0.10");
+    await pay(small["payableAmount"]);
+    expect(await read(small)).to.include({ status: "open" });
+    const found = await inboxed();
+    expect(found).to.include({ waitingReason: "entered_amount" });
+    expect(suggestedFor(found)[0]).to.include({ invoiceId: small["id"] });
+    await pay(larger["payableAmount"]);
+    expect(await read(larger)).to.include({ status: "paid" });
+    const allocations = [{ invoiceId: small["id"], amount: small["payableAmount"] }];
+    await expectStatus(post(`/transfers/${String(found?.["id"])}/allocate`, { allocations }), 200);
+    expect((await read(small))["status"]).to.be.oneOf(["confirming", "paid"]);
+  });
+
+  it.onBoth("waits from the eleventh unpaid invoice of its link on, also if 64 payers come at once", async () => {
+    const link = await newLink();
+    const paid = await enter(link, "50");
+    await pay(paid["payableAmount"]);
+    const all = await Promise.all(Array.from({ length: 64 }, () => enter(link, "50")));
+    const waiting = await Promise.all(all.map(async (each) => (await heldBy(each)).needsDecision));
+    expect(waiting.filter((waits) => !waits)).to.have.length(10);
+    // Another price, and another link, start anew.
+    expect(await heldBy(await enter(link, "60"))).to.include({ needsDecision: false });
+    expect(await heldBy(await enter(await newLink(), "50"))).to.include({ needsDecision: false });
+    const last = all[waiting.indexOf(true)] as Json;
+    await pay(last["payableAmount"]);
+    expect(await read(last)).to.include({ status: "open" });
+    expect(await inboxed()).to.include({ waitingReason: "entered_amount" });
+  });
+
+  it("is paid by its exact amount alone, whatever underpayment the link tolerates", async () => {
+    const stranger = await enter(await newLink({ underpaymentTolerance: "5" }), "24");
+    await pay(23.9);
+    expect(await read(stranger)).to.include({ status: "open", paidAmount: "0.00" });
+    expect(await inboxed()).to.include({ amount: "23.90" });
+  });
+
+  it("asks for a rest with digits too, which the payer cannot choose by a part", async () => {
+    const stranger = await enter(await newLink(), "49");
+    const part = Number(stranger["payableAmount"]) - 24;
+    await pay(part);
+    const allocations = [{ invoiceId: stranger["id"], amount: part.toFixed(6) }];
+    const found = await inboxed();
+    await expectStatus(post(`/transfers/${String(found?.["id"])}/allocate`, { allocations }), 200);
+    const partly = await read(stranger);
+    expect(partly).to.include({ status: "partially_paid" });
+    expect(Number(partly["remainingAmount"])).to.be.above(24);
+    await pay(24);
+    expect(await read(stranger)).to.include({ status: "partially_paid" });
+  });
+
+  it("is what it is at an address of its own, and at a link with a price of the merchant's", async () => {
+    const fixed = await newLink({ amount: "24.00" });
+    expect(await enter(fixed, "1")).to.include({ payableAmount: "24.00" });
+    const own = { label: "Own addresses", network: "sandbox", xpub: xpubs.first };
+    const wallet = await expectStatus(post("/wallets", own), 201);
+    const link = await newLink({ walletId: wallet.body["id"] });
+    const invoice = await enter(link, "24");
+    expect(invoice).to.include({ payableAmount: "24.00" });
+    await shop.counter.pay(
+      String(invoice["walletAddress"]).replace(/^0x/, "").toLowerCase(),
+      usdt(24),
+    );
+    await shop.counter.mine(3);
+    expect(await read(invoice)).to.include({ status: "paid" });
+  });
+
+  describe("does not change what others are asked for", () => {
+    it("although it holds an amount near their price", async () => {
+      const link = await newLink();
+      for (let count = 0; count < 3; count += 1) await enter(link, "25");
+      expect(await issue({ amount: "25.00" })).to.include({ payableAmount: "25.00" });
+    });
+
+    it("unlike a bare price a little above or below, as long as that is not paid", async () => {
+      const first = await issue({ amount: "25.00" });
+      expect(await issue({ amount: "24.00" })).to.include({ payableAmount: "24.0001" });
+      expect(await issue({ amount: "26.25" })).to.include({ payableAmount: "26.2501" });
+      expect(await issue({ amount: "26.60" })).to.include({ payableAmount: "26.60" });
+      expect(await issue({ amount: "23.75" })).to.include({ payableAmount: "23.75" });
+      expect(await issue({ amount: "3.00" })).to.include({ payableAmount: "3.00" });
+      expect(await issue({ amount: "2.00" })).to.include({ payableAmount: "2.0001" });
+      await pay(first["payableAmount"]);
+      expect(await issue({ amount: "25.30" })).to.include({ payableAmount: "25.30" });
+    });
+  });
+
+  it("cannot use a bare price that was given before one a little above it", async () => {
+    const lower = await issue({ amount: "24.00" });
+    const upper = await issue({ amount: "25.00" });
+    expect(upper).to.include({ payableAmount: "25.0001" });
+    // As a store of an earlier version has it: both are bare.
+    const { db } = shop.counter.app.app;
+    const { price } = await heldBy(upper);
+    await db.write(testContext, (tx) =>
+      tx.update(holds, { amount: price ?? 0n }, "WHERE invoice_id = $1", [String(upper["id"])]),
+    );
+    await pay(24);
+    expect(await read(lower)).to.include({ status: "open" });
+    const found = await inboxed();
+    expect(found).to.include({ waitingReason: "fee_kept" });
+    expect(suggestedFor(found)[0]).to.include({ invoiceId: lower["id"] });
+  });
+});

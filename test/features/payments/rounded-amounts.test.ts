@@ -1,0 +1,138 @@
+// Amounts that payers can send, and shortfalls that they cannot: USDT has 6 decimals here and a dust of 0.01.
+import { expect } from "chai";
+import { expectStatus } from "../../support/app.ts";
+import { eachStore, takeTurns } from "../../support/store/stores.ts";
+import type { Json } from "./ledger/counter.ts";
+import { atSharedAddress, usdt } from "./shared-address.ts";
+
+eachStore("What nobody can send of an invoice", (store) => {
+  const it = takeTurns(store);
+  const shop = atSharedAddress(store);
+  const { issue, read, post, pay, inboxed } = shop;
+
+  /** Pays an amount that no rule matches, and allocates it to the invoice. */
+  async function credit(invoice: Json, amount: string): Promise<void> {
+    await pay(amount);
+    const found = await inboxed();
+    const allocations = [{ invoiceId: invoice["id"], amount }];
+    await expectStatus(post(`/transfers/${String(found?.["id"])}/allocate`, { allocations }), 200);
+    await shop.counter.mine(3);
+  }
+  const paymentsOf = async ({ id }: Json) =>
+    (await shop.counter.list(shop.merchant, `/payments?invoiceId=${String(id)}`)).map(
+      ({ amount, roundingAmount, settlementAmount }) => [amount, roundingAmount, settlementAmount],
+    );
+
+  it("counts as paid and is shown as the rounding of the payment, in all sums", async () => {
+    const invoice = await issue({ amount: "25.00" });
+    await credit(invoice, "24.990001");
+    expect(await read(invoice)).to.include({
+      status: "paid",
+      exception: "none",
+      paidAmount: "25.00",
+      paidTokenAmount: "24.990001",
+      remainingAmount: "0.00",
+    });
+    expect(await paymentsOf(invoice)).to.deep.equal([["24.990001", "0.009999", "25.00"]]);
+    const { body } = await shop.counter.app.request(
+      "GET",
+      `/v1/organizations/${shop.merchant.organizationId}/analytics/summary`,
+      { key: shop.merchant.key },
+    );
+    expect(JSON.stringify(body)).to.include('"25.00"').and.not.to.include("24.99");
+  });
+
+  it("is asked for from the dust on", async () => {
+    const invoice = await issue({ amount: "25.00" });
+    await credit(invoice, "24.99");
+    expect(await read(invoice)).to.include({
+      status: "partially_paid",
+      paidAmount: "24.99",
+      remainingAmount: "0.01",
+    });
+    await pay("0.01");
+    expect(await read(invoice)).to.include({ status: "paid", exception: "none" });
+    expect(await paymentsOf(invoice)).to.deep.equal([
+      ["0.01", "0.00", "0.01"],
+      ["24.99", "0.00", "24.99"],
+    ]);
+  });
+
+  it("is one shortfall of an invoice that is paid in many parts, not one of each", async () => {
+    const invoice = await issue({ amount: "30.00" });
+    for (const part of ["9.995", "9.995"]) await credit(invoice, part);
+    expect(await read(invoice)).to.include({ status: "partially_paid", remainingAmount: "10.01" });
+    await credit(invoice, "10.005");
+    expect(await read(invoice)).to.include({ status: "paid", paidAmount: "30.00" });
+    expect(await paymentsOf(invoice)).to.deep.equal([
+      ["10.005", "0.005", "10.01"],
+      ["9.995", "0.00", "10.00"],
+      ["9.995", "0.00", "9.99"],
+    ]);
+  });
+
+  it("is at most 1 %: of a smaller price the dust is asked for, and its excess is no overpayment", async () => {
+    const within = await issue({ amount: "0.50" });
+    await credit(within, "0.495");
+    expect(await read(within)).to.include({ status: "paid", exception: "none", paidAmount: "0.50" });
+    const beyond = await issue({ amount: "5.50" });
+    await credit(beyond, "5.45");
+    expect(await read(beyond)).to.include({ status: "partially_paid", remainingAmount: "0.05" });
+    const small = await issue({ amount: "0.80" });
+    await credit(small, "0.7919");
+    const asked = await read(small);
+    expect(asked).to.include({ status: "partially_paid" });
+    expect(usdt(asked["remainingAmount"]) >= usdt("0.01")).to.equal(true);
+    await pay(asked["remainingAmount"]);
+    expect(await read(small)).to.include({ status: "paid", exception: "none", paidAmount: "0.80" });
+  });
+
+  it("changes no match: an amount that is short by less than dust waits for the merchant", async () => {
+    const invoice = await issue({ amount: "25.00" });
+    await pay("24.995");
+    expect(await read(invoice)).to.include({ status: "open", paidAmount: "0.00" });
+    expect(await inboxed()).to.include({ amount: "24.995" });
+  });
+
+  it("is made up for by a later payment, without any rounding left", async () => {
+    const invoice = await issue({ amount: "25.00" });
+    await credit(invoice, "24.995");
+    await credit(invoice, "1.00");
+    expect(await read(invoice)).to.include({
+      status: "paid",
+      exception: "overpaid",
+      paidAmount: "25.99",
+      excessAmount: "0.995",
+    });
+    expect(await paymentsOf(invoice)).to.deep.equal([
+      ["1.00", "0.00", "0.99"],
+      ["24.995", "0.005", "25.00"],
+    ]);
+  });
+
+  it("is never asked for: whatever an open invoice asks for is credited when it is sent", async () => {
+    for (const [price, part] of [
+      ["0.02", "0.0101"],
+      ["0.50", "0.494999"],
+      ["0.99", "0.980001"],
+      ["1.01", "1.000001"],
+      ["77.77", "77.76"],
+      ["77.77", "70.123456"],
+    ] as const) {
+      const invoice = await issue({ amount: price });
+      await credit(invoice, part);
+      const asked = await read(invoice);
+      if (asked["status"] === "partially_paid") {
+        const remaining = String(asked["remainingAmount"]);
+        expect(usdt(remaining) >= usdt("0.01"), remaining).to.equal(true);
+        expect(remaining.split(".")[1]?.length ?? 0).to.be.at.most(6);
+        await pay(remaining);
+      }
+      expect(await read(invoice), `${part} of ${price}`).to.include({
+        status: "paid",
+        exception: "none",
+        paidAmount: price,
+      });
+    }
+  });
+});
