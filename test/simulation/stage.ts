@@ -97,7 +97,7 @@ function simulated(network: ConfiguredNetwork): ConfiguredNetwork {
     confirmations,
     windowBlocks: 10,
     finality: { tag: "finalized", lagBlocks: finalityLag },
-    tokens: [...network.tokens, { ...first, ...cent, dust: 1n }],
+    tokens: [...network.tokens, { ...first, ...cent, amountDecimals: 2, dust: 1n }],
   };
 }
 

@@ -94,21 +94,26 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
     expect((await read(small))["status"]).to.be.oneOf(["confirming", "paid"]);
   });
 
-  it.onBoth("waits from the eleventh unpaid invoice of its link on, also if 64 payers come at once", async () => {
-    const link = await newLink();
-    const paid = await enter(link, "50");
-    await pay(paid["payableAmount"]);
-    const all = await Promise.all(Array.from({ length: 64 }, () => enter(link, "50")));
-    const waiting = await Promise.all(all.map(async (each) => (await heldBy(each)).needsDecision));
-    expect(waiting.filter((waits) => !waits)).to.have.length(10);
-    // Another price, and another link, start anew.
-    expect(await heldBy(await enter(link, "60"))).to.include({ needsDecision: false });
-    expect(await heldBy(await enter(await newLink(), "50"))).to.include({ needsDecision: false });
-    const last = all[waiting.indexOf(true)] as Json;
-    await pay(last["payableAmount"]);
-    expect(await read(last)).to.include({ status: "open" });
-    expect(await inboxed()).to.include({ waitingReason: "entered_amount" });
-  });
+  it.onBoth(
+    "waits from the eleventh unpaid invoice of its link on, also if 64 payers come at once",
+    async () => {
+      const link = await newLink();
+      const paid = await enter(link, "50");
+      await pay(paid["payableAmount"]);
+      const all = await Promise.all(Array.from({ length: 64 }, () => enter(link, "50")));
+      const waiting = await Promise.all(
+        all.map(async (each) => (await heldBy(each)).needsDecision),
+      );
+      expect(waiting.filter((waits) => !waits)).to.have.length(10);
+      // Another price, and another link, start anew.
+      expect(await heldBy(await enter(link, "60"))).to.include({ needsDecision: false });
+      expect(await heldBy(await enter(await newLink(), "50"))).to.include({ needsDecision: false });
+      const last = all[waiting.indexOf(true)] as Json;
+      await pay(last["payableAmount"]);
+      expect(await read(last)).to.include({ status: "open" });
+      expect(await inboxed()).to.include({ waitingReason: "entered_amount" });
+    },
+  );
 
   it("is paid by its exact amount alone, whatever underpayment the link tolerates", async () => {
     const stranger = await enter(await newLink({ underpaymentTolerance: "5" }), "24");
@@ -175,7 +180,9 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
     const { db } = shop.counter.app.app;
     const { price } = await heldBy(upper);
     await db.write(testContext, (tx) =>
-      tx.update(holds, { amount: price ?? 0n }, "WHERE invoice_id = $1", [String(upper["id"])]),
+      tx.update(holds, { amount: price ?? 0n, leastAmount: price ?? 0n }, "WHERE invoice_id = $1", [
+        String(upper["id"]),
+      ]),
     );
     await pay(24);
     expect(await read(lower)).to.include({ status: "open" });

@@ -74,7 +74,11 @@ eachStore("What nobody can send of an invoice", (store) => {
   it("is at most 1 %: of a smaller price the dust is asked for, and its excess is no overpayment", async () => {
     const within = await issue({ amount: "0.50" });
     await credit(within, "0.495");
-    expect(await read(within)).to.include({ status: "paid", exception: "none", paidAmount: "0.50" });
+    expect(await read(within)).to.include({
+      status: "paid",
+      exception: "none",
+      paidAmount: "0.50",
+    });
     const beyond = await issue({ amount: "5.50" });
     await credit(beyond, "5.45");
     expect(await read(beyond)).to.include({ status: "partially_paid", remainingAmount: "0.05" });
