@@ -221,14 +221,14 @@ async function requireScopes(
       "The scope platform is only for keys of the platform organization. Its admins can grant it, or the operator on the command line.",
     );
   }
+  const others = scopes.filter((scope) => scope !== "platform");
+  if (others.length === 0) return;
   const role = await handlingRole(tx, id);
   const lacks = (permission: Permission) =>
     !roleMay(role, permission) ||
     (actor.type === "api_key" && !scopesMay(actor.scopes, permission));
-  const refused = scopes.filter(
-    (scope) =>
-      scope !== "platform" &&
-      permissionNames.some((name) => scopesMay([scope], name) && lacks(name)),
+  const refused = others.filter((scope) =>
+    permissionNames.some((name) => scopesMay([scope], name) && lacks(name)),
   );
   if (refused.length === 0) return;
   if (refused.includes("billing")) {
