@@ -25,7 +25,7 @@ interface Rights {
 }
 
 /**
- * Who reads and who writes what stands at this place of a path below the organization: the narrow scopes that read it,
+ * The readers and writers of the objects at this place of a path below the organization: the narrow scopes that read it,
  * the weakest role that writes it, and the narrow scopes that write it.
  */
 const places: Readonly<
@@ -103,7 +103,7 @@ const isEnough = (role: Role, needed: Role) => roles.indexOf(role) >= roles.inde
 /** The words in backticks of a cell of a table. */
 const codes = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 
-/** Everything that the key of a shop may do. What is not here, it may not. */
+/** Everything that the key of a shop may do. It may do nothing else. */
 const ofShops = [
   ...["acceptInvitation", "changePassword", "getMe"], // The first two refuse every key.
   ...["listOrganizations", "getOrganization", "getPaymentPolicy", "listNetworks"],

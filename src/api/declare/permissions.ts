@@ -280,7 +280,7 @@ export function permissionsReference(): string {
     "| permission | allows to | weakest role | scopes of keys |",
     "| --- | --- | --- | --- |",
     ...permissionNames.map((name) => {
-      const rule: Rule = permissions[name];
+      const rule = permissions[name] as Rule;
       const keys = "noKey" in rule ? `none: ${rule.noKey}` : quoted(rule.scopes);
       const means = rule.means.charAt(0).toLowerCase() + rule.means.slice(1);
       return `| \`${name}\` | ${means} | ${rule.role === null ? "" : `\`${rule.role}\``} | ${keys} |`;

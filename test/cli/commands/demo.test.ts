@@ -50,11 +50,14 @@ describe("till demo", function () {
     expect(sold.status).to.equal(201);
     const made = (await sold.json()) as { readonly id: string };
     const canceled = await fetch(`${organization}/invoices/${made.id}/cancel`, {
-      ...{ method: "POST", headers: shop },
+      method: "POST",
+      headers: shop,
     });
     expect(canceled.status).to.equal(200);
     const wallets = await fetch(`${organization}/wallets`, {
-      ...{ method: "POST", headers: shop, body: "{}" },
+      method: "POST",
+      headers: shop,
+      body: "{}",
     });
     expect(wallets.status).to.equal(403);
     const invoice = async () => {

@@ -221,7 +221,7 @@ eachServed("API keys", (served) => {
     expect(await grantedBy(await keyWith("write"))).to.deep.equal(narrow);
     expect(await grantedBy(await colleague(app, person, "admin"))).to.deep.equal(narrow);
 
-    // A wrong scope beside a right one makes nothing, and the refusal names it.
+    // With a wrong scope beside a right one no key is created, and the refusal names it.
     const keys = await keyWith("keys");
     const mixed = await make(keys, { scopes: ["keys", "wallets", "shop"], expiresAt: soon });
     expectProblem(mixed, 403, "scope_not_allowed");
@@ -233,7 +233,7 @@ eachServed("API keys", (served) => {
     for (const body of [{}, { expiresAt: later }]) {
       expectProblem(await make(short, { scopes: ["keys"], ...body }), 403, "expiry_not_allowed");
     }
-    // Revoked, it makes nothing; and the organization of others does not exist for it.
+    // Once revoked, it creates no key; and the organization of others does not exist for it.
     await expectStatus(
       app.request("POST", `${path}/api-keys/${brief.body["id"] as string}/revoke`, keys),
       200,
@@ -256,7 +256,9 @@ eachServed("API keys", (served) => {
     const invited = await expectStatus(invite("member"), 201);
     const joined = await app.request("POST", "/v1/auth/register", {
       body: {
-        ...{ email: invited.body["email"], password, name: "Invited" },
+        email: invited.body["email"],
+        password,
+        name: "Invited",
         invitationToken: invited.body["token"],
       },
     });
