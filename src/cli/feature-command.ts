@@ -15,7 +15,7 @@ import { readNewPassword } from "./terminal/password.ts";
 import { startProgress, type ProgressBar } from "./terminal/progress.ts";
 import { askText, confirm, personAt, requireConsent } from "./terminal/prompts.ts";
 import { printCode } from "./terminal/qr-code.ts";
-import type { Terminal } from "./terminal/terminal.ts";
+import { printable, type Terminal } from "./terminal/terminal.ts";
 import { watch } from "./terminal/watch.ts";
 
 /** The parsed arguments and flags of one command. */
@@ -191,7 +191,8 @@ async function act<Service>(
     await show(screen, command, shown, command.summarize?.(result, call, false) ?? null);
   }
   const warning = command.warning?.(result) ?? null;
-  if (warning !== null) screen.talk(`Warning: ${warning}`);
+  // Scripts must not lose it: with --json and --quiet it is on standard error too.
+  if (warning !== null) screen.surroundings.stderr.write(`${printable(`Warning: ${warning}`)}\n`);
   const code = command.code?.(shown) ?? null;
   if (code !== null) await printCode(screen, code);
   const fault = (await command.fault?.(shown, result)) ?? null;

@@ -107,7 +107,7 @@ const examples: Readonly<Record<string, Making>> = {
     while (await relay.run(new AbortController().signal));
     return { query: "?types=invoice.created,payment.detected&limit=2" };
   },
-  createApiKey: () => ({ body: { name: "Shop server", scopes: ["read", "write"] } }),
+  createApiKey: () => ({ body: { name: "Shop server", scopes: ["shop"] } }),
   revokeApiKey: () => ({}),
   createCustomer: customer,
   updateCustomer: customer,

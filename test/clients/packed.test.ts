@@ -14,6 +14,7 @@ import { newWebhookSecret, sign } from "../../src/platform/outbound/standard-web
 import { systemRandom } from "../../src/platform/secrets/random.ts";
 import { approvedMerchant } from "../support/app.ts";
 import { xpubs } from "../support/merchants.ts";
+import { keyOf } from "../support/roles-fixture.ts";
 import { anyServed } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
@@ -152,12 +153,13 @@ anyServed(
     it("runs the shop of its guide until the order is paid", async function () {
       this.timeout(60_000);
       const { app } = served;
-      const { organizationId, key } = await approvedMerchant(app);
+      const merchant = await approvedMerchant(app);
+      const { organizationId, key } = merchant;
       const till = openTill({ url: app.url, apiKey: key });
       const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
       await till.wallets.create(organizationId, wallet);
       const child = spawn(process.execPath, [join(folder, "out/shop.mjs"), "order-7"], {
-        env: { TILL: app.url, KEY: key },
+        env: { TILL: app.url, KEY: await keyOf(app, merchant, "shop") },
         stdio: ["ignore", "pipe", "inherit"],
       });
       const lines: string[] = [];
@@ -182,14 +184,18 @@ anyServed(
 
     it("runs the programs of the other guides, which print what their text says", async function () {
       this.timeout(60_000);
-      const { organizationId, key } = await approvedMerchant(served.app);
+      const merchant = await approvedMerchant(served.app);
+      const { organizationId, key } = merchant;
       const till = openTill({ url: served.app.url, apiKey: key });
       const wallet = { label: "Till", network: "sandbox", xpub: xpubs.second };
       await till.wallets.create(organizationId, wallet);
       const address = "0x2222222222222222222222222222222222222222";
       for (const [name, expected] of Object.entries(printed)) {
+        // One registers a wallet: its guide says with which scopes.
+        const scopes = name === "digits.mts" ? ["wallets", "invoices"] : ["shop"];
+        const env = { TILL: served.app.url, KEY: await keyOf(served.app, merchant, ...scopes) };
         const child = spawn(process.execPath, [join(folder, "out", name.replace(".mts", ".mjs"))], {
-          env: { TILL: served.app.url, KEY: key, ADDRESS: address },
+          env: { ...env, ADDRESS: address },
           stdio: ["ignore", "pipe", "inherit"],
         });
         const lines: string[] = [];
@@ -236,7 +242,8 @@ anyServed(
     });
 
     it("gives the first answer to a repeated key, all pages, and problems with their fields", async () => {
-      const { organizationId, key } = await approvedMerchant(served.app);
+      const merchant = await approvedMerchant(served.app);
+      const { organizationId, key } = merchant;
       const till = openTill({ url: served.app.url, apiKey: key });
       const options = { idempotencyKey: "customer-1" };
       const first = await till.customers.create(organizationId, { name: "Bob" }, options);

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { formatAddress } from "../../src/platform/chain/evm/address.ts";
 import { approvedMerchant, expectStatus } from "../support/app.ts";
+import { keyOf } from "../support/roles-fixture.ts";
 import { anyServed } from "../support/served.ts";
 
 const guide = new URL("../../docs/guides/first-order.md", import.meta.url);
@@ -16,6 +17,7 @@ anyServed(
   (served) => {
     let folder = "";
     let key = "";
+    let shopKey = "";
     let home = "";
     before(async () => {
       folder = await mkdtemp(join(tmpdir(), "till-guide-"));
@@ -23,6 +25,7 @@ anyServed(
       await writeFile(join(folder, "shop.mjs"), program);
       const merchant = await approvedMerchant(served.app);
       ({ key } = merchant);
+      shopKey = await keyOf(served.app, merchant, "shop");
       home = `/v1/organizations/${merchant.organizationId}`;
       const address = formatAddress("1234567890abcdef1234567890abcdef12345678");
       const body = { label: "Till", network: "sandbox", address };
@@ -33,7 +36,7 @@ anyServed(
     /** Runs the shop, presses a button of the checkout page once it prints the link, and returns its lines. */
     async function runShop(order: string, press: (checkoutUrl: string) => Promise<void>) {
       const child = spawn(process.execPath, [join(folder, "shop.mjs"), order], {
-        env: { ...process.env, TILL: served.app.url, KEY: key },
+        env: { ...process.env, TILL: served.app.url, KEY: shopKey },
         stdio: ["ignore", "pipe", "inherit"],
       });
       const lines: string[] = [];

@@ -9,10 +9,12 @@ interface ChainStatus {
   readonly data: readonly { readonly tip: { readonly blockHash: string } | null }[];
 }
 
-/** A server with the sandbox, whose blocks are made on command, and an organization with a wallet and an API key. */
+/** A server with the sandbox, whose blocks are made on command, and an organization with a wallet and API keys. */
 export interface SandboxShop {
   readonly url: string;
+  /** A key with the scope `shop`. */
   readonly key: string;
+  /** A client with the scope `write`, for what people do and shops may not. */
   readonly till: Till;
   readonly organizationId: string;
   /** Runs a command of `till`, which must succeed, and returns its output. */
@@ -55,13 +57,15 @@ export async function openSandboxShop(
     "a password of the tests 1\n",
   );
   const { organization } = JSON.parse(made) as { organization: { id: string } };
-  const apiKey = ["key", "create", "--organization", organization.id, "--name", "shop"];
-  const { secret: key } = JSON.parse(
-    await command([...apiKey, "--scopes", "read,write", "--json"]),
-  ) as { secret: string };
+  async function keyWith(scope: string): Promise<string> {
+    const words = ["key", "create", "--organization", organization.id, "--name", scope];
+    const created = await command([...words, "--scopes", scope, "--json"]);
+    return (JSON.parse(created) as { readonly secret: string }).secret;
+  }
+  const key = await keyWith("shop");
   let server: RunningServer = await installation.serve();
   const { url } = server;
-  const till = openClient({ url, apiKey: key });
+  const till = openClient({ url, apiKey: await keyWith("write") });
   const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
   await till.wallets.create(organization.id, wallet);
 

@@ -399,10 +399,23 @@ describe("the guide of a whole shop", () => {
         reason: "It counts.",
       });
     }
-    // The part counts for a second invoice of the whole price.
+    // The part counts for a second invoice of the whole price, once a person has moved it: the shop's key may not.
     await askAll("PUT", "part/2");
     await askAll("PUT", "part/2");
     await expectAll("part", {
+      statuses: ["expired", "open"],
+      owed: ["12.50"],
+      why: ["move", "owed"],
+      says: /^A part has arrived\. Please send nothing/,
+    });
+    for (const shop of shops) {
+      const query = { invoiceId: await invoiceOf(shop, "part") };
+      const { data } = await sandbox.till.payments.list(sandbox.organizationId, query);
+      const move = ["payments", "reverse", data[0]?.id ?? "", "--yes"];
+      await sandbox.command([...move, "--to", await invoiceOf(shop, "part-2")]);
+    }
+    await expectAll("part", {
+      why: [],
       statuses: ["expired", "partially_paid"],
       owed: [],
       says: /^12\.50 of 25\.00 USDT have arrived\. Please pay 12\.50 /,

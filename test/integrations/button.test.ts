@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { openTill, type Till } from "../../src/client/index.ts";
 import { approvedMerchant, startApp, type TestApp } from "../support/app.ts";
+import { keyOf } from "../support/roles-fixture.ts";
 import { xpubs } from "../support/merchants.ts";
 import { describeInBrowser } from "../support/suites/describe-in-browser.ts";
 import { until } from "../support/until.ts";
@@ -20,11 +21,12 @@ describeInBrowser("the page with a payment button", (browser) => {
   let shop = "";
   before(async () => {
     app = await startApp({ settings: { TILL_SANDBOX_BLOCK_MS: "200" } });
-    const { key, organizationId } = await approvedMerchant(app);
-    shop = organizationId;
-    till = openTill({ url: app.url, apiKey: key });
+    const merchant = await approvedMerchant(app);
+    shop = merchant.organizationId;
+    till = openTill({ url: app.url, apiKey: await keyOf(app, merchant, "shop") });
+    const owner = openTill({ url: app.url, accessToken: merchant.token });
     const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
-    await till.wallets.create(shop, wallet);
+    await owner.wallets.create(shop, wallet);
     const { url } = await till.invoices.createPaymentLink(shop, {
       settlementCurrency: "USD",
       tokenSymbol: "USDT",

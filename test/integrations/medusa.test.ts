@@ -9,6 +9,7 @@ import { expect } from "chai";
 import { build } from "esbuild";
 import { openTill, type Till } from "../../src/client/index.ts";
 import { approvedMerchant } from "../support/app.ts";
+import { keyOf } from "../support/roles-fixture.ts";
 import { xpubs } from "../support/merchants.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { anyServed } from "../support/served.ts";
@@ -46,9 +47,9 @@ anyServed(
     before(async () => {
       folder = mkdtempSync(join(tmpdir(), "till-medusa-"));
       receiver = await startReceiver();
-      const { key, organizationId } = await approvedMerchant(served.app);
-      organization = organizationId;
-      till = openTill({ url: served.app.url, apiKey: key });
+      const merchant = await approvedMerchant(served.app);
+      organization = merchant.organizationId;
+      till = openTill({ url: served.app.url, apiKey: merchant.key });
       const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
       await till.wallets.create(organization, wallet);
       const { secret } = await till.webhooks.createEndpoint(organization, { url: receiver.url });
@@ -66,7 +67,8 @@ anyServed(
       });
       ({ default: module } = (await import(outfile)) as Module);
       const token = { tokenSymbol: "USDT", network: "sandbox" };
-      settings = { url: served.app.url, apiKey: key, webhookSecret: secret, ...token };
+      const apiKey = await keyOf(served.app, merchant, "shop");
+      settings = { url: served.app.url, apiKey, webhookSecret: secret, ...token };
       provider = new module.services[0]({}, settings);
     });
     after(async () => {

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { sign } from "../../src/platform/outbound/standard-webhooks.ts";
 import { approvedMerchant, expectStatus } from "../support/app.ts";
+import { keyOf } from "../support/roles-fixture.ts";
 import { xpubs } from "../support/merchants.ts";
 import { startReceiver, type Received, type Receiver } from "../support/receiver.ts";
 import { anyServed } from "../support/served.ts";
@@ -46,7 +47,8 @@ describeWithPhp("the WooCommerce plugin", () => {
         folder = mkdtempSync(join(tmpdir(), "till-woocommerce-"));
         receiver = await startReceiver();
         const { app } = served;
-        ({ key, organizationId: organization } = await approvedMerchant(app));
+        const merchant = await approvedMerchant(app);
+        ({ key, organizationId: organization } = merchant);
         const path = `/v1/organizations/${organization}`;
         const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
         await expectStatus(app.request("POST", `${path}/wallets`, { key, body: wallet }), 201);
@@ -59,7 +61,7 @@ describeWithPhp("the WooCommerce plugin", () => {
         const settings = {
           enabled: "yes",
           url: `${app.url}/`,
-          api_key: key,
+          api_key: await keyOf(app, merchant, "shop"),
           webhook_secret: secret,
           token: "USDT",
           network: "sandbox",

@@ -35,7 +35,7 @@ import {
 export interface TillProviderOptions {
   /** The address of the instance, such as `https://pay.example.com`. */
   readonly url: string;
-  /** An API key with the scopes read and write. */
+  /** An API key with the scope shop. */
   readonly apiKey: string;
   /** The secret of the webhook endpoint, or several while one is exchanged. */
   readonly webhookSecret: string | readonly string[];

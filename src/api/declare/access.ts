@@ -10,8 +10,8 @@ interface PublicAccess {
 }
 interface AuthenticatedAccess {
   readonly kind: "authenticated";
-  /** True if an API key also needs the scope `read`, or `write` for a write. */
-  readonly needsScope: boolean;
+  /** The permission that an API key needs; null if its scopes do not matter. Every user has it. */
+  readonly permission: Permission | null;
 }
 interface OrganizationAccess {
   readonly kind: "organization";
@@ -25,11 +25,16 @@ interface PlatformAccess {
 /** Needs no credential: the operation checks a password or an unguessable id itself. */
 export const publicAccess: PublicAccess = { kind: "public" };
 
-/** Accepts any valid credential. An API key needs the scope `read`, or `write` for a write. */
-export const authenticated: AuthenticatedAccess = { kind: "authenticated", needsScope: true };
+/** Accepts every user, and API keys with this permission, which every role has. */
+export function authenticated(permission: Permission): AuthenticatedAccess {
+  return { kind: "authenticated", permission };
+}
 
-/** Accepts any valid credential; the scopes of an API key do not matter. */
-export const anyCredential: AuthenticatedAccess = { kind: "authenticated", needsScope: false };
+/**
+ * Accepts any valid credential; the scopes of an API key do not matter. For operations that tell a credential about
+ * itself, or that refuse every key because only users have what they change.
+ */
+export const anyCredential: AuthenticatedAccess = { kind: "authenticated", permission: null };
 
 /** Accepts a credential that holds this permission in the organization named in the path. */
 export function organization(permission: Permission): OrganizationAccess {

@@ -245,7 +245,7 @@ interface CommandDeclaration<Service, Result, Shown> {
   readonly isCsv?: true;
   /** Hint printed afterwards: the next command to run. */
   readonly next?: (shown: Shown, call: CommandCall) => string;
-  /** Returns a warning that is printed after the output; null for none. */
+  /** Returns a warning that is printed to standard error after the output, in every form; null for none. */
   readonly warning?: (result: Result) => string | null;
   /** Returns the problem with which the program exits if the printed result reports a failure; null otherwise. */
   readonly fault?: (shown: Shown, result: Result) => Promise<Error | null>;

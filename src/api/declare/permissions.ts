@@ -2,67 +2,216 @@
 export const roles = ["viewer", "member", "admin", "owner"] as const;
 export type Role = (typeof roles)[number];
 
-/** Scopes of an API key. `write` includes `read`; otherwise a key must name every scope that it needs. */
-export const scopes = ["read", "write", "billing", "platform"] as const;
-export type Scope = (typeof scopes)[number];
+/**
+ * The scopes of an API key, with what each is for. A key has the permissions of the scopes that it names, and no others.
+ * `shop` is for the program of a shop, and those that follow it each write one thing.
+ */
+const scopeMeanings = {
+  read: "reads everything in the organization",
+  write: "does everything that an admin may, which includes `read`",
+  shop: "sells: creates customers, invoices and payment links, and records the refunds that payers asked for",
+  invoices: "creates, issues, changes and cancels invoices",
+  customers: "creates and changes customers",
+  links: "creates and disables payment links",
+  "payments:decide": "decides on payments and transfers",
+  refunds: "records refunds, names the transactions that pay them, and rejects them",
+  webhooks: "changes webhook endpoints, and replays deliveries",
+  wallets: "registers and archives wallets",
+  keys: "creates and revokes API keys; a new one can do no more than the key that creates it",
+  members: "invites, changes and removes members and viewers",
+  exports: "exports lists as CSV",
+  settings: "changes the profile and the payment policy",
+  billing: "selects and changes the plan",
+  platform: "manages all organizations, as a key of the platform organization",
+} as const;
+export type Scope = keyof typeof scopeMeanings;
+export const scopes = Object.keys(scopeMeanings) as [Scope, ...Scope[]];
 
-interface Rule {
+/** A row of the table of permissions. */
+export type Rule = {
   /** The weakest role that has the permission; null if no role in an organization has it. */
   readonly role: Role | null;
-  /**
-   * The scope that grants the permission to an API key. Never null, because every operation accepts both credentials.
-   */
-  readonly scope: Scope;
+  /** Completes "The caller may": begins with a verb. */
   readonly means: string;
-}
+} & (
+  | {
+      /** The scopes that each give the permission to an API key. */
+      readonly scopes: readonly [Scope, ...Scope[]];
+    }
+  | {
+      readonly scopes: readonly [];
+      /** The reason why no API key has the permission, as a sentence. */
+      readonly noKey: string;
+    }
+);
 
 /**
- * The only table of permissions. Operations name a row; docs/permissions.md is generated from it. The scope `write`
- * matches the role admin. Permissions of owners have their own scope, which only an owner can grant.
+ * The only table of permissions. Each operation names one row; docs/permissions.md is generated from it. `write` stands in
+ * each row that an admin has, and `read` in each of a viewer that only reads. A narrow scope stands in the rows of the
+ * thing that it writes, and in those that a program must read for it. No key grants the permissions of owners, nor those
+ * of the platform.
  */
 export const permissions = {
   "organization:read": {
     role: "viewer",
-    scope: "read",
-    means: "Read everything in the organization",
+    scopes: ["read", "write", "shop", "settings"],
+    means: "Read the organization and its payment policy",
   },
   "organization:write": {
     role: "admin",
-    scope: "write",
-    means: "Change the profile and submit it for review",
+    scopes: ["write", "settings"],
+    means: "Change the profile and the payment policy, and submit the profile for review",
+  },
+  "organizations:create": {
+    role: "viewer",
+    scopes: ["write"],
+    means: "Create another organization",
+  },
+  "networks:read": {
+    role: "viewer",
+    scopes: [
+      "read",
+      "write",
+      "shop",
+      "invoices",
+      "links",
+      "payments:decide",
+      "refunds",
+      "wallets",
+      "settings",
+    ],
+    means: "Read the networks with their tokens",
+  },
+  "members:read": {
+    role: "viewer",
+    scopes: ["read", "write", "members"],
+    means: "Read members and invitations",
   },
   "members:write": {
     role: "admin",
-    scope: "write",
+    scopes: ["write", "members"],
     means: "Invite, change and remove members with a lower role",
   },
-  "api-keys:write": { role: "admin", scope: "write", means: "Create and revoke API keys" },
-  "customers:write": { role: "member", scope: "write", means: "Create and change customers" },
+  "api-keys:read": {
+    role: "viewer",
+    scopes: ["read", "write", "keys"],
+    means: "Read API keys, without their secrets",
+  },
+  "api-keys:write": {
+    role: "admin",
+    scopes: ["write", "keys"],
+    means: "Create and revoke API keys",
+  },
+  "customers:read": {
+    role: "viewer",
+    scopes: ["read", "write", "shop", "customers"],
+    means: "Read customers",
+  },
+  "customers:write": {
+    role: "member",
+    scopes: ["write", "shop", "customers"],
+    means: "Create and change customers",
+  },
+  "wallets:read": {
+    role: "viewer",
+    scopes: ["read", "write", "wallets"],
+    means: "Read receiving wallets and their capacity",
+  },
   "wallets:write": {
     role: "admin",
-    scope: "write",
+    scopes: ["write", "wallets"],
     means: "Register and archive receiving wallets",
+  },
+  "webhooks:read": {
+    role: "viewer",
+    scopes: ["read", "write", "webhooks"],
+    means: "Read webhook endpoints, without their secrets, and deliveries",
   },
   "webhooks:write": {
     role: "admin",
-    scope: "write",
+    scopes: ["write", "webhooks"],
     means: "Create and change webhook endpoints, and replay deliveries",
+  },
+  "events:read": {
+    role: "viewer",
+    scopes: ["read", "write", "shop", "webhooks"],
+    means: "Read events and their types",
+  },
+  "invoices:read": {
+    role: "viewer",
+    scopes: ["read", "write", "shop", "invoices", "links", "payments:decide", "refunds"],
+    means: "Read invoices",
   },
   "invoices:write": {
     role: "member",
-    scope: "write",
+    scopes: ["write", "shop", "invoices"],
     means: "Create, issue, change and cancel invoices",
+  },
+  "payment-links:read": {
+    role: "viewer",
+    scopes: ["read", "write", "shop", "links"],
+    means: "Read payment links",
+  },
+  "payment-links:write": {
+    role: "member",
+    scopes: ["write", "shop", "links"],
+    means: "Create and disable payment links",
+  },
+  "payments:read": {
+    role: "viewer",
+    scopes: ["read", "write", "shop", "payments:decide", "refunds"],
+    means: "Read payments",
   },
   "payments:decide": {
     role: "member",
-    scope: "write",
-    means: "Accept, reject and allocate payments",
+    scopes: ["write", "payments:decide"],
+    means: "Accept, reject, allocate and reverse payments",
   },
-  "billing:write": { role: "owner", scope: "billing", means: "Select and change the plan" },
-  "platform:read": { role: null, scope: "platform", means: "Read data of all organizations" },
+  "transfers:read": {
+    role: "viewer",
+    scopes: ["read", "write", "payments:decide"],
+    means: "Read transfers, which include the inbox",
+  },
+  "refunds:read": {
+    role: "viewer",
+    scopes: ["read", "write", "shop", "payments:decide", "refunds"],
+    means: "Read refunds",
+  },
+  "refunds:request": {
+    role: "member",
+    scopes: ["write", "shop", "refunds"],
+    means: "Record refunds that payers asked for",
+  },
+  "refunds:send": {
+    role: "member",
+    scopes: ["write", "refunds"],
+    means: "Name the transactions that pay refunds, and reject refunds",
+  },
+  "exports:read": {
+    role: "viewer",
+    scopes: ["read", "write", "exports"],
+    means: "Export lists as CSV",
+  },
+  "analytics:read": {
+    role: "viewer",
+    scopes: ["read", "write"],
+    means: "Read statistics and the usage of the plan",
+  },
+  "audit-logs:read": {
+    role: "viewer",
+    scopes: ["read", "write"],
+    means: "Read the audit log",
+  },
+  "billing:read": {
+    role: "viewer",
+    scopes: ["read", "write"],
+    means: "Read the plans, the subscription and the platform invoices",
+  },
+  "billing:write": { role: "owner", scopes: ["billing"], means: "Select and change the plan" },
+  "platform:read": { role: null, scopes: ["platform"], means: "Read data of all organizations" },
   "platform:write": {
     role: null,
-    scope: "platform",
+    scopes: ["platform"],
     means: "Manage organizations and their billing",
   },
 } as const satisfies Record<string, Rule>;
@@ -82,34 +231,60 @@ export function roleMay(role: Role, permission: Permission): boolean {
 
 /** Whether a key with these scopes has the permission. */
 export function scopesMay(held: readonly string[], permission: Permission): boolean {
-  const needed: Scope = permissions[permission].scope;
-  return held.includes(needed) || (needed === "read" && held.includes("write"));
+  const enough: readonly string[] = permissions[permission].scopes;
+  return held.some((scope) => enough.includes(scope));
 }
 
-/** Renders the permissions table in Markdown, for docs/permissions.md. */
+/** Returns the sentence that refuses a permission to a key with these scopes, and says which scopes would do. */
+export function keyRefusal(rule: Rule, held: readonly string[]): string {
+  if ("noKey" in rule) return `No API key may do this. ${rule.noKey}`;
+  return `This needs an API key with the scope ${listed(rule.scopes)}; this key has ${held.join(", ")}.`;
+}
+
+/** Joins alternatives: `a, b or c`. */
+export function listed(words: readonly string[]): string {
+  const [last = "", ...others] = [...words].reverse();
+  return others.length === 0 ? last : `${others.reverse().join(", ")} or ${last}`;
+}
+
+/** Renders the tables of permissions and scopes in Markdown, for docs/permissions.md. */
 export function permissionsReference(): string {
-  const mark = (may: boolean) => (may ? "yes" : "");
-  const lines = Object.entries(permissions).map(([name, rule]) => {
-    const permission = name as Permission;
-    const byRole = roles.map((role) => mark(roleMay(role, permission)));
-    const byScope = scopes.map((scope) => mark(scopesMay([scope], permission)));
-    return `| \`${name}\` | ${rule.means} | ${[...byRole, ...byScope].join(" | ")} |`;
-  });
-  const columns = [...roles, ...scopes.map((scope) => `key \`${scope}\``)];
+  const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
   return [
     "# Permissions",
     "",
-    "Admins of the platform organization also hold every platform permission.",
+    "A role has its own permissions and those of the weaker roles: `viewer`, `member`, `admin`, `owner`. Admins of the platform organization also hold every platform permission.",
     "",
-    "A key has exactly the scopes it names, except that `write` includes `read`. Who can grant a scope to a new key:",
+    "## Scopes of API keys",
     "",
-    "- `read` and `write`: owners and admins of the organization, keys that have the scope themselves, and the operator at the terminal.",
-    "- `billing`: owners of the organization and the operator at the terminal (`till key create`). No key can grant it, not even one with `billing`.",
-    "- `platform`: admins of the platform organization, only to that organization's keys, and the operator at the terminal. No key can grant it.",
+    "A key may do what one of its scopes allows, and nothing else. Give the program of a shop the scope `shop`; a stolen key then cannot register a wallet, decide on a payment or send a refund.",
     "",
-    `| permission | means | ${columns.join(" | ")} |`,
-    `| --- | --- | ${columns.map(() => "---").join(" | ")} |`,
-    ...lines,
+    "| scope | a key with it | permissions |",
+    "| --- | --- | --- |",
+    ...scopes.map((scope) => {
+      const held = permissionNames.filter((name) => scopesMay([scope], name));
+      return `| \`${scope}\` | ${scopeMeanings[scope]} | ${quoted(held)} |`;
+    }),
+    "",
+    "Nobody creates a key that can do more than the creator:",
+    "",
+    "- A logged-in owner or admin grants the scopes whose permissions the role has: only owners grant `billing`.",
+    "- A key with `keys` or `write` grants scopes whose permissions are among its own, and no longer life than its own. No key grants `billing` or `platform`, not even one that has them.",
+    "- `platform` is granted by admins of the platform organization, only to that organization's keys.",
+    "- The operator at the terminal (`till key create`) grants every scope, `platform` only to keys of the platform organization.",
+    "",
+    "A key with `members` or `write` hands out the roles `viewer` and `member`, whose permissions may be more than its own: give it only to a program that may have them.",
+    "",
+    "## All permissions",
+    "",
+    "| permission | allows to | weakest role | scopes of keys |",
+    "| --- | --- | --- | --- |",
+    ...permissionNames.map((name) => {
+      const rule = permissions[name] as Rule;
+      const keys = "noKey" in rule ? `none: ${rule.noKey}` : quoted(rule.scopes);
+      const means = rule.means.charAt(0).toLowerCase() + rule.means.slice(1);
+      return `| \`${name}\` | ${means} | ${rule.role === null ? "" : `\`${rule.role}\``} | ${keys} |`;
+    }),
     "",
   ].join("\n");
 }

@@ -7,6 +7,8 @@ import { hasItems } from "./record.ts";
 /** Maximum nesting of a body, in levels. */
 const depthMax = 32;
 const fieldErrorsMax = 100;
+/** Maximum length of all messages of an answer's field errors together, in characters. */
+const fieldMessagesMax = 8_192;
 /** The level of the items in a body of `itemsRecord`: `/invoices/0`. */
 const itemDepth = 2;
 
@@ -91,6 +93,15 @@ function textFault(value: string): { code: string; message: string } | null {
 
 const malformedText = { code: "invalid_text", message: "must be well-formed Unicode" };
 
+/** Returns the first field errors, as many as an answer has room for, and at least one. */
+function firstOf(errors: readonly FieldError[]): FieldError[] {
+  let length = 0;
+  return errors.filter(({ message }, place) => {
+    length += message.length;
+    return place === 0 || (place < fieldErrorsMax && length <= fieldMessagesMax);
+  });
+}
+
 /** Parses a body by its record. Throws a problem that names every wrong field. */
 export function parseBody(schema: z.ZodType, body: unknown): unknown {
   const { errors, isParseable } = inspectBody(body, hasItems(schema) ? itemDepth : Infinity);
@@ -101,7 +112,7 @@ export function parseBody(schema: z.ZodType, body: unknown): unknown {
   const others = fieldErrors(parsed.error?.issues ?? [], body, inBody).filter(
     (error) => !named.has(nameOf(error)),
   );
-  throw invalidFields([...errors, ...others].slice(0, fieldErrorsMax));
+  throw invalidFields(firstOf([...errors, ...others]));
 }
 
 /**
@@ -166,7 +177,9 @@ function parseQuery(
   }
   const parsed = schema.safeParse(given, { error: fieldWords });
   if (parsed.success && errors.length === 0) return parsed.data;
-  throw invalidFields([...errors, ...fieldErrors(parsed.error?.issues ?? [], given, inQuery)]);
+  throw invalidFields(
+    firstOf([...errors, ...fieldErrors(parsed.error?.issues ?? [], given, inQuery)]),
+  );
 }
 
 /**

@@ -4,7 +4,13 @@ import type { Gatekeeper, Principal, MembershipAccess } from "../declare/access.
 import type { Caller, Exchange, MountDependencies } from "./exchange.ts";
 import type { Operation } from "../declare/operation.ts";
 import { pathParameter } from "./path-parameter.ts";
-import { permissions, roleMay, scopesMay, type Permission } from "../declare/permissions.ts";
+import {
+  keyRefusal,
+  permissions,
+  roleMay,
+  scopesMay,
+  type Permission,
+} from "../declare/permissions.ts";
 import {
   Forbidden,
   OrganizationSuspended,
@@ -30,10 +36,9 @@ export async function admit(
   switch (operation.access.kind) {
     case "authenticated":
       // An API key acts for its organization, so its scopes and the organization's status count here too.
-      if (caller.standing !== null && operation.access.needsScope) {
-        const isRead = operation.method === "GET";
-        const permission = isRead ? "organization:read" : "organization:write";
-        authorize(caller.standing, caller.principal, permission, !isRead);
+      if (caller.standing !== null && operation.access.permission !== null) {
+        const { permission } = operation.access;
+        authorize(caller.standing, caller.principal, permission, operation.method !== "GET");
       }
       return caller;
     case "organization": {
@@ -129,12 +134,12 @@ function authorize(
   }
 }
 
-/** Names the required scope or role and the scopes or role that the caller has. */
+/** Names the scopes or the role that would do, and those that the caller has. */
 function missing(standing: MembershipAccess, principal: Principal, permission: Permission): string {
-  const { role, scope } = permissions[permission];
+  const rule = permissions[permission];
   return principal.type === "api_key"
-    ? `This needs an API key with the scope ${scope}; this key has ${principal.scopes.join(", ")}.`
-    : `This needs at least the role ${String(role)} in the organization; your role is ${String(standing.role)}.`;
+    ? keyRefusal(rule, principal.scopes)
+    : `This needs at least the role ${String(rule.role)} in the organization; your role is ${String(standing.role)}.`;
 }
 
 function platformMay(principal: Principal, permission: Permission): boolean {

@@ -107,11 +107,13 @@ async function printDemo(
   { url }: Serving,
   world: DemoWorld,
 ): Promise<void> {
-  const { checkoutUrl, apiKey, adminEmail, adminPassword, invoiceId } = world;
+  const { checkoutUrl, apiKey, shopKey, adminEmail, adminPassword, invoiceId } = world;
   const links = { apiBase: `${app.baseUrl()}/v1`, docsUrl: `${app.baseUrl()}/docs` };
   switch (terminal.form) {
     case "json":
-      terminal.data(JSON.stringify({ checkoutUrl, ...links, apiKey, adminEmail, adminPassword }));
+      terminal.data(
+        JSON.stringify({ checkoutUrl, ...links, apiKey, shopKey, adminEmail, adminPassword }),
+      );
       return;
     case "quiet":
       terminal.data(checkoutUrl);
@@ -122,7 +124,8 @@ async function printDemo(
         ["Checkout", checkoutUrl],
         ["API", links.apiBase],
         ["Docs", links.docsUrl],
-        ["API key", apiKey],
+        ["Shop's key", shopKey],
+        ["API key", `${apiKey}  (read, write, billing)`],
         ["Organization", world.organizationId],
         ["Admin", `${adminEmail}  ${adminPassword}`],
         ["Data folder", app.config.dataDir],
@@ -130,7 +133,7 @@ async function printDemo(
       terminal.talk(
         "\nFor the shop and the commands of the guides, in another terminal:\n" +
           `  export TILL=${app.baseUrl()}\n` +
-          `  export KEY=${apiKey}\n` +
+          `  export KEY=${shopKey}\n` +
           `  export TILL_DATA_DIR=${inQuotes(app.config.dataDir)}\n` +
           `  export TILL_ORGANIZATION=${world.organizationId}\n` +
           "Open the checkout and pay, or there:\n" +

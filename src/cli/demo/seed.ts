@@ -12,7 +12,10 @@ export interface DemoWorld {
   readonly checkoutUrl: string;
   readonly invoiceId: string;
   readonly organizationId: string;
+  /** A key that may do what an owner's programs may, for the examples of the reference. */
   readonly apiKey: string;
+  /** A key with the scope `shop`, for the shops of the guides. */
+  readonly shopKey: string;
   readonly adminEmail: string;
   readonly adminPassword: string;
 }
@@ -63,13 +66,17 @@ export async function seed(
     name: "demo",
     scopes: ["read", "write", "billing"],
   });
+  const { secret: shopKey } = await app.apiKeys.create(context, organizationId, {
+    name: "shop",
+    scopes: ["shop"],
+  });
   const endpoint = await app.webhooks.createEndpoint(context, organizationId, {
     url: receiver.url,
     description: "The receiver of the demo",
   });
   receiver.trust(endpoint.secret);
   const invoice = await issueInvoice(app, context, organizationId);
-  return { ...invoice, organizationId, apiKey, adminEmail, adminPassword };
+  return { ...invoice, organizationId, apiKey, shopKey, adminEmail, adminPassword };
 }
 
 /** Creates a verified merchant, owned by the demo's admin so that one login shows everything. */

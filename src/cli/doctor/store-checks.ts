@@ -25,6 +25,9 @@ const backupAgeMax = 48 * hour;
 /** Time that a scheduled backup may be late, in milliseconds. */
 const backupLateMax = 1 * hour;
 
+/** The number of keys with the scope `write` that are named. */
+const keysNamed = 5;
+
 /** The findings about a store, and its records of servers. */
 export interface StoreChecks {
   readonly findings: readonly Finding[];
@@ -53,6 +56,7 @@ export async function checkStore(config: Config, isReporting: boolean): Promise<
       await checkDurability(store),
       await checkSecret(store, config),
       await checkBackup(store, config, systemClock.now()),
+      ...(await checkKeys(store, systemClock.now())),
       ...compareServers(config, servers),
     ];
     const contents = isReporting ? await readContents(store.reader) : null;
@@ -183,6 +187,41 @@ async function checkBackup(
   return isLate || now - made.at > backupAgeMax
     ? warning(check, message, hint)
     : ok(check, message);
+}
+
+/**
+ * Warns of each active key with the scope `write`, the least recently created first. Till cannot know which of them a shop
+ * uses: those that the operator's own programs need are named too.
+ */
+async function checkKeys({ reader }: ReadOnlyStore, now: Instant): Promise<Finding[]> {
+  const check = "keys";
+  const found = await reader.all<{ readonly id: string; readonly organizationId: string }>(
+    `SELECT id AS "id", organization_id AS "organizationId" FROM api_keys
+     WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1)
+       AND scopes LIKE '%"write"%'
+     ORDER BY id LIMIT $2`,
+    [now, keysNamed + 1],
+  );
+  if (found.length === 0) return [ok(check, "No active API key has the scope write.")];
+  const named = found
+    .slice(0, keysNamed)
+    .map(({ id, organizationId }) =>
+      warning(
+        check,
+        `${id} has the scope write: whoever steals it may register wallets, change webhooks and decide on payments. A shop needs only the scope shop.`,
+        `If a shop uses ${id}, give the shop another key, till key create --organization ${organizationId} --name shop --scopes shop, and then till key revoke ${id}`,
+      ),
+    );
+  return found.length === named.length
+    ? named
+    : [
+        ...named,
+        warning(
+          check,
+          "More keys have the scope write.",
+          "till key list shows the keys of an organization",
+        ),
+      ];
 }
 
 function compareServers(config: Config, servers: readonly KnownServer[]): Finding[] {

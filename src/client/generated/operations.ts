@@ -157,7 +157,7 @@ export interface UsersOperations {
   /**
    * List the members of an organization: `listMembers`, `GET /v1/organizations/{organizationId}/members`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `members:read` in the organization.
    */
   listMembers(organizationId: string, query?: ListMembersQuery, options?: CallOptions): Pages<MembershipList, Membership>;
 
@@ -182,7 +182,7 @@ export interface UsersOperations {
   /**
    * List invitations: `listInvitations`, `GET /v1/organizations/{organizationId}/invitations`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `members:read` in the organization.
    */
   listInvitations(organizationId: string, query?: ListInvitationsQuery, options?: CallOptions): Pages<InvitationList, Invitation>;
 
@@ -207,7 +207,7 @@ export interface ApiKeysOperations {
   /**
    * List API keys, including revoked ones: `listApiKeys`, `GET /v1/organizations/{organizationId}/api-keys`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `api-keys:read` in the organization.
    */
   list(organizationId: string, query?: ListApiKeysQuery, options?: CallOptions): Pages<ApiKeyList, ApiKey>;
 
@@ -234,7 +234,7 @@ export interface CustomersOperations {
    *
    * Filters match the whole value; e-mail addresses ignore case.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `customers:read` in the organization.
    */
   list(organizationId: string, query?: ListCustomersQuery, options?: CallOptions): Pages<CustomerList, Customer>;
 
@@ -248,7 +248,7 @@ export interface CustomersOperations {
   /**
    * Get a customer: `getCustomer`, `GET /v1/organizations/{organizationId}/customers/{customerId}`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `customers:read` in the organization.
    */
   get(organizationId: string, customerId: string, options?: CallOptions): Promise<Customer>;
 
@@ -277,7 +277,7 @@ export interface WalletsOperations {
   /**
    * List receiving wallets: `listWallets`, `GET /v1/organizations/{organizationId}/wallets`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `wallets:read` in the organization.
    */
   list(organizationId: string, query?: ListWalletsQuery, options?: CallOptions): Pages<WalletList, Wallet>;
 
@@ -293,7 +293,7 @@ export interface WalletsOperations {
   /**
    * Get a receiving wallet: `getWallet`, `GET /v1/organizations/{organizationId}/wallets/{walletId}`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `wallets:read` in the organization.
    */
   get(organizationId: string, walletId: string, options?: CallOptions): Promise<Wallet>;
 
@@ -311,7 +311,7 @@ export interface WalletsOperations {
    *
    * An address distinguishes invoices of the same price by small surcharges, whose number is limited. Without `amount`, the result is about the price with the largest used share. An extended key provides an address for each invoice.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `wallets:read` in the organization.
    */
   getCapacity(organizationId: string, walletId: string, query?: GetWalletCapacityQuery, options?: CallOptions): Promise<WalletCapacity>;
 }
@@ -322,7 +322,7 @@ export interface InvoicesOperations {
    *
    * Returns the newest invoices first, unless `sort` says otherwise. An invoice must match all filters. `createdFrom` and `paidFrom` are inclusive, `createdTo` and `paidTo` exclusive. Sorting by `paidAt` lists paid invoices only. A page examines a limited number of invoices. If each of several filters matches very many, a page may have fewer items than `limit`, or none; continue with `nextCursor` until it is null.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `invoices:read` in the organization.
    */
   list(organizationId: string, query?: ListInvoicesQuery, options?: CallOptions): Pages<InvoiceList, Invoice>;
 
@@ -338,7 +338,7 @@ export interface InvoicesOperations {
   /**
    * Get an invoice: `getInvoice`, `GET /v1/organizations/{organizationId}/invoices/{invoiceId}`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `invoices:read` in the organization.
    */
   get(organizationId: string, invoiceId: string, options?: CallOptions): Promise<Invoice>;
 
@@ -370,7 +370,7 @@ export interface InvoicesOperations {
   /**
    * List payment links: `listPaymentLinks`, `GET /v1/organizations/{organizationId}/payment-links`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `payment-links:read` in the organization.
    */
   listPaymentLinks(organizationId: string, query?: ListPaymentLinksQuery, options?: CallOptions): Pages<PaymentLinkList, PaymentLink>;
 
@@ -379,14 +379,14 @@ export interface InvoicesOperations {
    *
    * Each payer who opens the link gets an invoice of their own, whose metadata has the link's id as `paymentLink`.
    *
-   * Needs the permission `invoices:write` in the organization.
+   * Needs the permission `payment-links:write` in the organization.
    */
   createPaymentLink(organizationId: string, body: CreatePaymentLinkRequest, options?: WriteOptions): Promise<PaymentLink>;
 
   /**
    * Get a payment link: `getPaymentLink`, `GET /v1/organizations/{organizationId}/payment-links/{paymentLinkId}`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `payment-links:read` in the organization.
    */
   getPaymentLink(organizationId: string, paymentLinkId: string, options?: CallOptions): Promise<PaymentLink>;
 
@@ -395,7 +395,7 @@ export interface InvoicesOperations {
    *
    * Its page starts no more payments. Its invoices remain. A link cannot be enabled again.
    *
-   * Needs the permission `invoices:write` in the organization.
+   * Needs the permission `payment-links:write` in the organization.
    */
   disablePaymentLink(organizationId: string, paymentLinkId: string, options?: WriteOptions): Promise<PaymentLink>;
 
@@ -404,7 +404,7 @@ export interface InvoicesOperations {
    *
    * Oldest first, in UTF-8 with a line of column names (RFC 4180). `createdFrom` is inclusive, `createdTo` exclusive; the default is everything until now. Amounts are plain decimals with their unit in another column, so that they can be summed. A text that a spreadsheet would take for a formula begins with an apostrophe. The file is sent while it is read: it is complete if the response ends without an error. The audit log records the export.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `exports:read` in the organization.
    */
   export(organizationId: string, query?: ExportInvoicesQuery, options?: CallOptions): Promise<string>;
 }
@@ -471,14 +471,14 @@ export interface PaymentsOperations {
    *
    * Payments are transfers, or parts of transfers, that are assigned to invoices. Only payments with status `confirming` or `confirmed` count. Newest first, or by `sort`. `createdFrom` and `paidFrom` are inclusive, `createdTo` and `paidTo` exclusive; `paidFrom` and `paidTo` compare `blockTime`. A page may hold fewer than `limit` payments if the filters exclude very many; the list ends when `nextCursor` is null.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `payments:read` in the organization.
    */
   list(organizationId: string, query?: ListPaymentsQuery, options?: CallOptions): Pages<PaymentList, Payment>;
 
   /**
    * Get a payment: `getPayment`, `GET /v1/organizations/{organizationId}/payments/{paymentId}`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `payments:read` in the organization.
    */
   get(organizationId: string, paymentId: string, options?: CallOptions): Promise<Payment>;
 
@@ -514,14 +514,14 @@ export interface PaymentsOperations {
    *
    * The transfers to the organization's addresses, newest first. `status=unmatched` lists the inbox: transfers that are not completely allocated, with the invoices that they are probably for.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `transfers:read` in the organization.
    */
   listTransfers(organizationId: string, query?: ListTransfersQuery, options?: CallOptions): Pages<TransferList, Transfer>;
 
   /**
    * Get a transfer with its decisions: `getTransfer`, `GET /v1/organizations/{organizationId}/transfers/{transferId}`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `transfers:read` in the organization.
    */
   getTransfer(organizationId: string, transferId: string, options?: CallOptions): Promise<Transfer>;
 
@@ -555,7 +555,7 @@ export interface PaymentsOperations {
    *
    * Newest first. `status=requested` lists those that wait for the merchant.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `refunds:read` in the organization.
    */
   listRefunds(organizationId: string, query?: ListRefundsQuery, options?: CallOptions): Pages<RefundList, Refund>;
 
@@ -564,14 +564,14 @@ export interface PaymentsOperations {
    *
    * The amount is at most the surplus of the payment: what was overpaid or, if the invoice is expired or canceled without being paid, or the payment does not count, all of it. Till moves no money: send it from one of your own wallets, then name the transaction.
    *
-   * Needs the permission `payments:decide` in the organization.
+   * Needs the permission `refunds:request` in the organization.
    */
   createRefund(organizationId: string, body: CreateRefundRequest, options?: WriteOptions): Promise<Refund>;
 
   /**
    * Get a refund: `getRefund`, `GET /v1/organizations/{organizationId}/refunds/{refundId}`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `refunds:read` in the organization.
    */
   getRefund(organizationId: string, refundId: string, options?: CallOptions): Promise<Refund>;
 
@@ -580,7 +580,7 @@ export interface PaymentsOperations {
    *
    * Till verifies it on the chain: it must come from one of the organization's wallets and pay at least the amount in the token to the recipient. Once its block is final, the refund is `confirmed`, or `requested` again with the `refusal`. Until the transaction is found in a block, another one can replace it, as when you raise its fee. From now on, a payment in review and a payment of an invoice that is not paid are `rejected`.
    *
-   * Needs the permission `payments:decide` in the organization.
+   * Needs the permission `refunds:send` in the organization.
    */
   sendRefund(organizationId: string, refundId: string, body: SendRefundRequest, options?: WriteOptions): Promise<Refund>;
 
@@ -589,7 +589,7 @@ export interface PaymentsOperations {
    *
    * Also one whose transaction was found in no block; make sure that it can no longer be mined. The payer sees the reason, and can ask for the refund again, unless the `paymentRule` of this one is `submitted_hash`.
    *
-   * Needs the permission `payments:decide` in the organization.
+   * Needs the permission `refunds:send` in the organization.
    */
   rejectRefund(organizationId: string, refundId: string, body: RejectRefundRequest, options?: WriteOptions): Promise<Refund>;
 
@@ -598,7 +598,7 @@ export interface PaymentsOperations {
    *
    * Oldest first, in UTF-8 with a line of column names (RFC 4180). `createdFrom` is inclusive, `createdTo` exclusive; the default is everything until now. Amounts are plain decimals with their unit in another column, so that they can be summed. A text that a spreadsheet would take for a formula begins with an apostrophe. The file is sent while it is read: it is complete if the response ends without an error. The audit log records the export.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `exports:read` in the organization.
    */
   export(organizationId: string, query?: ExportPaymentsQuery, options?: CallOptions): Promise<string>;
 
@@ -607,7 +607,7 @@ export interface PaymentsOperations {
    *
    * Oldest first, in UTF-8 with a line of column names (RFC 4180). `createdFrom` is inclusive, `createdTo` exclusive; the default is everything until now. Amounts are plain decimals with their unit in another column, so that they can be summed. A text that a spreadsheet would take for a formula begins with an apostrophe. The file is sent while it is read: it is complete if the response ends without an error. The audit log records the export.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `exports:read` in the organization.
    */
   exportRefunds(organizationId: string, query?: ExportRefundsQuery, options?: CallOptions): Promise<string>;
 }
@@ -616,7 +616,7 @@ export interface WebhooksOperations {
   /**
    * List webhook endpoints: `listWebhookEndpoints`, `GET /v1/organizations/{organizationId}/webhook-endpoints`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `webhooks:read` in the organization.
    */
   listEndpoints(organizationId: string, query?: ListWebhookEndpointsQuery, options?: CallOptions): Pages<WebhookEndpointList, WebhookEndpoint>;
 
@@ -632,7 +632,7 @@ export interface WebhooksOperations {
   /**
    * Get a webhook endpoint: `getWebhookEndpoint`, `GET /v1/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `webhooks:read` in the organization.
    */
   getEndpoint(organizationId: string, webhookEndpointId: string, options?: CallOptions): Promise<WebhookEndpoint>;
 
@@ -675,14 +675,14 @@ export interface WebhooksOperations {
   /**
    * List webhook deliveries: `listWebhookDeliveries`, `GET /v1/organizations/{organizationId}/webhook-deliveries`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `webhooks:read` in the organization.
    */
   listDeliveries(organizationId: string, query?: ListWebhookDeliveriesQuery, options?: CallOptions): Pages<WebhookDeliveryList, WebhookDelivery>;
 
   /**
    * Get a webhook delivery, with its payload and attempts: `getWebhookDelivery`, `GET /v1/organizations/{organizationId}/webhook-deliveries/{webhookDeliveryId}`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `webhooks:read` in the organization.
    */
   getDelivery(organizationId: string, webhookDeliveryId: string, options?: CallOptions): Promise<WebhookDeliveryDetail>;
 
@@ -709,7 +709,7 @@ export interface WebhooksOperations {
    *
    * For clients that poll instead of receiving webhooks, or that catch up after a break. Items have the body of the webhook without `sequence`, which counts per endpoint. To continue, send `nextCursor` as `after`; to begin behind an event that you have, send its id. A cursor does not expire, unless the operator restores a backup from before it, and an event's id does when the event is deleted after 90 days. The error then has the code `outdated_cursor`: start again without `after`, and skip the ids that you have. Reading on never skips or repeats an event, even while new ones arrive. `types` filters by types, separated by commas; a filtered page may be empty while `hasMore` is true.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `events:read` in the organization.
    */
   listEvents(organizationId: string, query?: ListEventsQuery, options?: CallOptions): Pages<EventList, Event>;
 
@@ -718,7 +718,7 @@ export interface WebhooksOperations {
    *
    * The body of the webhook, found by the id in its `webhook-id` header. 404 once the retention time of events has passed.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `events:read` in the organization.
    */
   getEvent(organizationId: string, eventId: string, options?: CallOptions): Promise<Event>;
 }
@@ -729,7 +729,7 @@ export interface UsageOperations {
    *
    * The period is that of the subscription or, without one, the calendar month in UTC. Invoices count when they are issued. Payments count once confirmed, by their block time, in every currency; `processedVolume` covers only `currency`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `analytics:read` in the organization.
    */
   get(organizationId: string, options?: CallOptions): Promise<UsageSummary>;
 }
@@ -740,7 +740,7 @@ export interface BillingOperations {
    *
    * Returns a canceled subscription too, until another plan is selected. `openInvoice` is the oldest unpaid platform invoice.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `billing:read` in the organization.
    */
   getSubscription(organizationId: string, options?: CallOptions): Promise<Subscription>;
 
@@ -774,14 +774,14 @@ export interface BillingOperations {
   /**
    * List the organization's platform invoices: `listPlatformInvoices`, `GET /v1/organizations/{organizationId}/billing/invoices`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `billing:read` in the organization.
    */
   listPlatformInvoices(organizationId: string, query?: ListPlatformInvoicesQuery, options?: CallOptions): Pages<PlatformInvoiceList, PlatformInvoice>;
 
   /**
    * Get a platform invoice with its lines: `getPlatformInvoice`, `GET /v1/organizations/{organizationId}/billing/invoices/{platformInvoiceId}`.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `billing:read` in the organization.
    */
   getPlatformInvoice(organizationId: string, platformInvoiceId: string, options?: CallOptions): Promise<PlatformInvoice>;
 
@@ -790,7 +790,7 @@ export interface BillingOperations {
    *
    * Oldest first, in UTF-8 with a line of column names (RFC 4180). `createdFrom` is inclusive, `createdTo` exclusive; the default is everything until now. Amounts are plain decimals with their unit in another column, so that they can be summed. A text that a spreadsheet would take for a formula begins with an apostrophe. The file is sent while it is read: it is complete if the response ends without an error. The audit log records the export.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `exports:read` in the organization.
    */
   exportPlatformInvoices(organizationId: string, query?: ExportPlatformInvoicesQuery, options?: CallOptions): Promise<string>;
 }
@@ -801,7 +801,7 @@ export interface AnalyticsOperations {
    *
    * `from` is inclusive, `to` exclusive; the default is the last 30 days. Amounts are in one settlement currency, by default USD. Confirmed payments count by their block time, invoices by their issue time. The outstanding amount and the number of customers are current.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `analytics:read` in the organization.
    */
   getMerchantSummary(organizationId: string, query?: GetMerchantAnalyticsSummaryQuery, options?: CallOptions): Promise<MerchantAnalyticsSummary>;
 
@@ -810,7 +810,7 @@ export interface AnalyticsOperations {
    *
    * `from` is inclusive, `to` exclusive; the default is the last 30 days. Amounts are in one settlement currency, by default USD. Days, weeks (from Monday) and months are in UTC. The series has every interval that overlaps the period, including empty ones, at most 400. The breakdown by status covers invoices issued, and drafts created, in the period.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `analytics:read` in the organization.
    */
   getMerchantCharts(organizationId: string, query?: GetMerchantAnalyticsChartsQuery, options?: CallOptions): Promise<MerchantAnalyticsCharts>;
 
@@ -819,7 +819,7 @@ export interface AnalyticsOperations {
    *
    * `from` is inclusive, `to` exclusive; the default is the last 30 days. Amounts are in one settlement currency, by default USD. Returns a single page.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `analytics:read` in the organization.
    */
   listTopCustomers(organizationId: string, query?: ListTopCustomersQuery, options?: CallOptions): Promise<TopCustomerList>;
 
@@ -828,7 +828,7 @@ export interface AnalyticsOperations {
    *
    * `from` is inclusive, `to` exclusive; the default is the last 30 days. Amounts are in one settlement currency, by default USD. Returns a single page.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `analytics:read` in the organization.
    */
   listTopWallets(organizationId: string, query?: ListTopWalletsQuery, options?: CallOptions): Promise<TopWalletList>;
 }
@@ -839,7 +839,7 @@ export interface AuditLogsOperations {
    *
    * Newest first. `action` and `actorId` must match exactly. `createdFrom` is inclusive, `createdTo` exclusive.
    *
-   * Needs the permission `organization:read` in the organization.
+   * Needs the permission `audit-logs:read` in the organization.
    */
   list(organizationId: string, query?: ListAuditLogsQuery, options?: CallOptions): Pages<AuditLogList, AuditLog>;
 }

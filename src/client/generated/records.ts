@@ -282,6 +282,8 @@ export interface AdminPayment {
   readonly amount: string;
   /** Its contribution to the invoice's `paidAmount`: a decimal string in `settlementCurrency`. */
   readonly settlementAmount: string;
+  /** What was missing when this payment completed its invoice, and counts as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`. */
+  readonly roundingAmount: string;
   /** The currency of the invoice's price: an ISO 4217 code such as `USD`, or a token's symbol. */
   readonly settlementCurrency: string;
   /** The rate at which the payment counts: the one that was locked when the payer was given this token and network. Null for payments recorded before Till stored it; then it is the invoice's. */
@@ -526,8 +528,8 @@ export interface ApiKey {
   readonly name: string;
   /** The first characters of the secret, by which its owner recognizes the key. */
   readonly prefix: string;
-  /** Permissions of the key. `write` includes `read`. */
-  readonly scopes: readonly ("read" | "write" | "billing" | "platform")[];
+  /** What the key may do: the permissions of every scope that it names. */
+  readonly scopes: readonly ("read" | "write" | "shop" | "invoices" | "customers" | "links" | "payments:decide" | "refunds" | "webhooks" | "wallets" | "keys" | "members" | "exports" | "settings" | "billing" | "platform")[];
   /** Time of creation: ISO 8601, UTC. */
   readonly createdAt: string;
   /** Time of the last use, to the minute: ISO 8601, UTC; null if it was never used. */
@@ -903,8 +905,8 @@ export interface CreateAdminManualAdjustmentRequest {
 export interface CreateApiKeyRequest {
   /** A name by which you recognize the key. */
   readonly name: string;
-  /** Permissions of the key. `write` includes `read`. */
-  readonly scopes: readonly ("read" | "write" | "billing" | "platform")[];
+  /** What the key may do: the permissions of every scope that it names. */
+  readonly scopes: readonly ("read" | "write" | "shop" | "invoices" | "customers" | "links" | "payments:decide" | "refunds" | "webhooks" | "wallets" | "keys" | "members" | "exports" | "settings" | "billing" | "platform")[];
   /** Time from which the key is refused: ISO 8601, UTC; null or absent if it does not expire. */
   readonly expiresAt?: string | null | undefined;
 }
@@ -1031,8 +1033,8 @@ export interface CreatedApiKey {
   readonly name: string;
   /** The first characters of the secret, by which its owner recognizes the key. */
   readonly prefix: string;
-  /** Permissions of the key. `write` includes `read`. */
-  readonly scopes: readonly ("read" | "write" | "billing" | "platform")[];
+  /** What the key may do: the permissions of every scope that it names. */
+  readonly scopes: readonly ("read" | "write" | "shop" | "invoices" | "customers" | "links" | "payments:decide" | "refunds" | "webhooks" | "wallets" | "keys" | "members" | "exports" | "settings" | "billing" | "platform")[];
   /** Time of creation: ISO 8601, UTC. */
   readonly createdAt: string;
   /** Time of the last use, to the minute: ISO 8601, UTC; null if it was never used. */
@@ -1304,7 +1306,7 @@ export interface Me {
   /** A user's organizations, at most 100, oldest membership first; for an API key, its organization. */
   readonly organizations: readonly MeOrganization[];
   /** The credential's permissions for operations below /admin. */
-  readonly platformPermissions: readonly ("organization:read" | "organization:write" | "members:write" | "api-keys:write" | "customers:write" | "wallets:write" | "webhooks:write" | "invoices:write" | "payments:decide" | "billing:write" | "platform:read" | "platform:write")[];
+  readonly platformPermissions: readonly ("organization:read" | "organization:write" | "organizations:create" | "networks:read" | "members:read" | "members:write" | "api-keys:read" | "api-keys:write" | "customers:read" | "customers:write" | "wallets:read" | "wallets:write" | "webhooks:read" | "webhooks:write" | "events:read" | "invoices:read" | "invoices:write" | "payment-links:read" | "payment-links:write" | "payments:read" | "payments:decide" | "transfers:read" | "refunds:read" | "refunds:request" | "refunds:send" | "exports:read" | "analytics:read" | "audit-logs:read" | "billing:read" | "billing:write" | "platform:read" | "platform:write")[];
 }
 
 export interface MeApiKey {
@@ -1312,8 +1314,8 @@ export interface MeApiKey {
   readonly id: string;
   /** The key's name. */
   readonly name: string;
-  /** Permissions of the key. `write` includes `read`. */
-  readonly scopes: readonly ("read" | "write" | "billing" | "platform")[];
+  /** What the key may do: the permissions of every scope that it names. */
+  readonly scopes: readonly ("read" | "write" | "shop" | "invoices" | "customers" | "links" | "payments:decide" | "refunds" | "webhooks" | "wallets" | "keys" | "members" | "exports" | "settings" | "billing" | "platform")[];
   /** Null if the operator created the key. */
   readonly createdBy: string | null;
   /** Time from which the key is refused: ISO 8601, UTC; null if it does not expire. */
@@ -1330,7 +1332,7 @@ export interface MeOrganization {
   /** Null for an API key, which has scopes instead. */
   readonly role: "viewer" | "member" | "admin" | "owner" | null;
   /** The credential's permissions in the organization. The instance explains them at `/docs/permissions`. */
-  readonly permissions: readonly ("organization:read" | "organization:write" | "members:write" | "api-keys:write" | "customers:write" | "wallets:write" | "webhooks:write" | "invoices:write" | "payments:decide" | "billing:write" | "platform:read" | "platform:write")[];
+  readonly permissions: readonly ("organization:read" | "organization:write" | "organizations:create" | "networks:read" | "members:read" | "members:write" | "api-keys:read" | "api-keys:write" | "customers:read" | "customers:write" | "wallets:read" | "wallets:write" | "webhooks:read" | "webhooks:write" | "events:read" | "invoices:read" | "invoices:write" | "payment-links:read" | "payment-links:write" | "payments:read" | "payments:decide" | "transfers:read" | "refunds:read" | "refunds:request" | "refunds:send" | "exports:read" | "analytics:read" | "audit-logs:read" | "billing:read" | "billing:write" | "platform:read" | "platform:write")[];
 }
 
 export interface Membership {
@@ -1584,6 +1586,8 @@ export interface Payment {
   readonly amount: string;
   /** Its contribution to the invoice's `paidAmount`: a decimal string in `settlementCurrency`. */
   readonly settlementAmount: string;
+  /** What was missing when this payment completed its invoice, and counts as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`. */
+  readonly roundingAmount: string;
   /** The currency of the invoice's price: an ISO 4217 code such as `USD`, or a token's symbol. */
   readonly settlementCurrency: string;
   /** The rate at which the payment counts: the one that was locked when the payer was given this token and network. Null for payments recorded before Till stored it; then it is the invoice's. */
@@ -2233,6 +2237,8 @@ export interface Transfer {
   readonly isVerified: boolean;
   /** `unmatched` while a part of it counts for no invoice, `matched` once all of it does, `ignored` if the merchant took it out of the inbox, `reverted` while it is off the chain. */
   readonly status: "unmatched" | "matched" | "ignored" | "reverted";
+  /** Why an unmatched transfer that fits an invoice was not credited, and waits for your decision. `own_wallet`: sent from one of the organization's own wallets, so that it is no payer's money. `ambiguous_amount`: two invoices asked for this amount, one of them earlier. `entered_amount`: a payer entered the price of the invoice that asks for this amount, so that it proves little. `fee_kept`: an invoice asks for this amount and another for a little more, from which an exchange may have kept a fee. `not_asked`: an invoice asked for this amount and no longer does, because it is paid in part or in full. Null if it fits no invoice, and once a part of it is allocated. */
+  readonly waitingReason: "own_wallet" | "ambiguous_amount" | "entered_amount" | "fee_kept" | "not_asked" | null;
   /** Oldest first. */
   readonly allocations: readonly TransferAllocation[];
   /** Invoices that an unmatched transfer is probably for, best first; at most 5. */

@@ -132,7 +132,7 @@ export const adminCommands = [
     handle: (service, call, looked) => decide(service, call, "approve", looked),
     present: presentDetail,
     columns: outcome,
-    next: (one) => `till key create --organization ${one.id} --name shop --scopes read,write`,
+    next: (one) => `till key create --organization ${one.id} --name shop --scopes shop`,
   }),
   command({
     name: "org reject",

@@ -17,7 +17,7 @@ import {
 import type { AnalyticsService } from "./service.ts";
 
 const operation = operationsOf<AnalyticsService>();
-const access = organization("organization:read");
+const access = organization("analytics:read");
 const periodWords =
   "`from` is inclusive, `to` exclusive; the default is the last 30 days. Amounts are in one settlement currency, by default USD.";
 

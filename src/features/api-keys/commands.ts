@@ -5,6 +5,7 @@ import {
   pageFlags,
   type CommandCall,
 } from "../../api/declare/command.ts";
+import { scopes } from "../../api/declare/permissions.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { ApiKeyService } from "./service.ts";
 
@@ -39,10 +40,10 @@ export const apiKeyCommands = [
       { flags: "--name <text>", description: "name of the key", ask: "Name of the key" },
       {
         flags: "--scopes <list>",
-        description: "read, write, billing, platform; separated by commas",
-        choices: async () => (await import("../../api/declare/permissions.ts")).scopes,
+        description: `shop for the program of a shop; or other scopes, separated by commas: ${scopes.join(", ")}`,
+        choices: () => Promise.resolve(scopes),
         isList: true,
-        ask: "Scopes (read, write, billing, platform)",
+        ask: "Scopes (shop for the program of a shop)",
       },
       {
         flags: "--expires-at <time>",
@@ -50,7 +51,7 @@ export const apiKeyCommands = [
       },
     ],
     examples: [
-      "till key create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --name shop --scopes read,write",
+      "till key create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --name shop --scopes shop",
       "till key create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --name reports --scopes read --json",
     ],
     effect: "write-without-trial",
@@ -79,6 +80,10 @@ export const apiKeyCommands = [
       { title: "Expires", value: (key) => key.expiresAt ?? "never" },
       "secret",
     ],
+    warning: ({ key }) =>
+      key.scopes.includes("write")
+        ? `this key may do what an admin may, such as register wallets and send refunds. For the program of a shop, replace it: till key create --organization ${key.organizationId} --name shop --scopes shop; then till key revoke ${key.id}`
+        : null,
     next: (key) =>
       `store the secret now, it is not shown again. To revoke the key: till key revoke --organization … ${key.id}`,
   }),

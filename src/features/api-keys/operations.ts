@@ -22,7 +22,7 @@ export const apiKeyOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/api-keys",
     summary: "List API keys, including revoked ones",
-    access: organization("organization:read"),
+    access: organization("api-keys:read"),
     request: { query: pageParameters },
     response: { status: 200, record: ApiKeyListRecord },
     errors: [],

@@ -25,7 +25,7 @@ export const ApiKeyRecord = responseRecord("ApiKey", {
 describeFields(ApiKeyRecord, {
   name: "The key's name.",
   prefix: "The first characters of the secret, by which its owner recognizes the key.",
-  scopes: "Permissions of the key. `write` includes `read`.",
+  scopes: "What the key may do: the permissions of every scope that it names.",
   lastUsedAt: "Time of the last use, to the minute: ISO 8601, UTC; null if it was never used.",
   expiresAt: "Time from which the key is refused: ISO 8601, UTC; null if it does not expire.",
   revokedAt: "Time of the revocation: ISO 8601, UTC; null unless revoked.",
@@ -44,14 +44,14 @@ describeFields(CreatedApiKeyRecord, {
 export const CreateApiKeyRequest = requestRecord("CreateApiKeyRequest", {
   name: line(120),
   scopes: z
-    .array(z.enum(scopes))
+    .array(z.enum(scopes, { error: `must be one of ${scopes.join(", ")}` }))
     .min(1, { error: "must name at least one scope" })
     .refine((value) => new Set(value).size === value.length, { error: "must not repeat a scope" }),
   expiresAt: instant().nullish(),
 });
 describeFields(CreateApiKeyRequest, {
   name: "A name by which you recognize the key.",
-  scopes: "Permissions of the key. `write` includes `read`.",
+  scopes: "What the key may do: the permissions of every scope that it names.",
   expiresAt:
     "Time from which the key is refused: ISO 8601, UTC; null or absent if it does not expire.",
 });

@@ -1,6 +1,12 @@
 import { bind, type Bound } from "../../kernel/bind.ts";
 import type { MembershipAccess } from "../../api/declare/access.ts";
-import { scopesMay, type Scope } from "../../api/declare/permissions.ts";
+import {
+  permissionNames,
+  roleMay,
+  scopesMay,
+  type Permission,
+  type Scope,
+} from "../../api/declare/permissions.ts";
 import type { Actor, ApiKeyActor } from "../../kernel/actor.ts";
 import { minute, toIso, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
@@ -94,7 +100,7 @@ async function create(
     revokedAt: null,
   };
   return db.write(context, async (tx) => {
-    for (const scope of input.scopes) await requireScope(tx, scope, organization);
+    await requireScopes(tx, input.scopes, organization);
     await tx.insert(apiKeys, key);
     journal.record(tx, at, {
       action: "api_key.created",
@@ -195,37 +201,46 @@ function creatorOf(actor: Actor): Id<"user"> | null {
 }
 
 /**
- * Throws ScopeNotAllowed if the caller cannot grant the scope. A key grants at most its own scopes, and never
- * `platform` or `billing`: permissions of platform admins and owners stay with people and the operator, so that a
- * leaked key cannot create a key that survives its revocation.
+ * Throws ScopeNotAllowed if a scope gives a permission that the caller does not have. Permissions of owners and of the
+ * platform are granted by people and the operator only, so that a leaked key cannot create a key that survives its
+ * revocation: a key acts as an admin, and grants at most its own permissions. Checked inside the transaction, because
+ * the caller may have lost the role since the request was admitted.
  */
-async function requireScope(
+async function requireScopes(
   tx: Tx,
-  scope: Scope,
+  scopes: readonly Scope[],
   { id, isPlatform }: Pick<OrganizationRow, "id" | "isPlatform">,
 ): Promise<void> {
   const { actor } = tx.context;
-  switch (scope) {
-    case "platform": {
-      const isAdmin = actor.type === "user" && actor.platformRole === "admin";
-      if (isPlatform && (isAdmin || actor.type === "operator")) return;
-      throw new ScopeNotAllowed(
-        "The scope platform is only for keys of the platform organization. Its admins can grant it, or the operator on the command line.",
-      );
-    }
-    case "billing":
-      // Checked inside the transaction, because the caller may have lost the role since the request was admitted.
-      if ((await handlingRole(tx, id)) === "owner") return;
-      throw new ScopeNotAllowed(
-        "Only a logged-in owner of the organization can grant the scope billing, or the operator with till key create.",
-      );
-    case "read":
-    case "write": {
-      const permission = scope === "read" ? "organization:read" : "organization:write";
-      if (actor.type !== "api_key" || scopesMay(actor.scopes, permission)) return;
-      throw new ScopeNotAllowed("A key cannot grant scopes that it does not have.");
-    }
+  const isPlatformAdmin = actor.type === "user" && actor.platformRole === "admin";
+  if (
+    scopes.includes("platform") &&
+    !(isPlatform && (isPlatformAdmin || actor.type === "operator"))
+  ) {
+    throw new ScopeNotAllowed(
+      "The scope platform is only for keys of the platform organization. Its admins can grant it, or the operator on the command line.",
+    );
   }
+  const others = scopes.filter((scope) => scope !== "platform");
+  if (others.length === 0) return;
+  const role = await handlingRole(tx, id);
+  const lacks = (permission: Permission) =>
+    !roleMay(role, permission) ||
+    (actor.type === "api_key" && !scopesMay(actor.scopes, permission));
+  const refused = others.filter((scope) =>
+    permissionNames.some((name) => scopesMay([scope], name) && lacks(name)),
+  );
+  if (refused.length === 0) return;
+  if (refused.includes("billing")) {
+    throw new ScopeNotAllowed(
+      "Only a logged-in owner of the organization can grant the scope billing, or the operator with till key create.",
+    );
+  }
+  const caller =
+    actor.type === "api_key" ? `A key with ${actor.scopes.join(", ")}` : `The role ${role}`;
+  throw new ScopeNotAllowed(
+    `${caller} cannot grant ${refused.join(", ")}, because a key with that can do more than the caller. An owner or admin of the organization can grant it, or the operator with till key create.`,
+  );
 }
 
 function requireExpiry(actor: Actor, wanted: Instant | null, now: Instant): Instant | null {

@@ -15,7 +15,7 @@ export const auditLogOperations = [
     summary: "List audit log entries of an organization",
     description:
       "Newest first. `action` and `actorId` must match exactly. `createdFrom` is inclusive, `createdTo` exclusive.",
-    access: organization("organization:read"),
+    access: organization("audit-logs:read"),
     request: { query: auditLogQuery },
     response: { status: 200, record: AuditLogListRecord },
     errors: [],

@@ -1,4 +1,4 @@
-import { authenticated, publicAccess } from "../../api/declare/access.ts";
+import { anyCredential, publicAccess } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
 import { OrganizationSuspended } from "../../api/declare/problems.ts";
 import { PasswordsBusy } from "../../platform/secrets/passwords.ts";
@@ -113,7 +113,7 @@ export const passwordOperations = [
     path: "/auth/password",
     summary: "Change your password",
     description: "Ends the user's other sessions.",
-    access: authenticated,
+    access: anyCredential,
     request: { body: ChangePasswordRequest },
     response: { status: 204 },
     errors: [LoginLocked, PasswordsBusy, UserNeeded, WeakPassword, WrongPassword],

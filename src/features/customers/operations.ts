@@ -24,7 +24,7 @@ export const customerOperations = [
     path: "/organizations/{organizationId}/customers",
     summary: "List customers",
     description: "Filters match the whole value; e-mail addresses ignore case.",
-    access: organization("organization:read"),
+    access: organization("customers:read"),
     request: {
       query: {
         ...pageParameters,
@@ -58,7 +58,7 @@ export const customerOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/customers/{customerId}",
     summary: "Get a customer",
-    access: organization("organization:read"),
+    access: organization("customers:read"),
     response: { status: 200, record: CustomerRecord },
     errors: [],
     handle: (service, call) => service.get(call.organizationId, call.params.customerId),

@@ -16,7 +16,7 @@ export const eventOperations = [
     summary: "List the event types",
     description:
       "The event types that endpoints can subscribe to, with their meaning. The page of events in the manual names their records.",
-    access: authenticated,
+    access: authenticated("events:read"),
     response: { status: 200, record: EventTypeListRecord },
     errors: [],
     handle: (service) => service.types(),
@@ -32,7 +32,7 @@ export const eventOperations = [
     summary: "List events, oldest first",
     description:
       "For clients that poll instead of receiving webhooks, or that catch up after a break. Items have the body of the webhook without `sequence`, which counts per endpoint. To continue, send `nextCursor` as `after`; to begin behind an event that you have, send its id. A cursor does not expire, unless the operator restores a backup from before it, and an event's id does when the event is deleted after 90 days. The error then has the code `outdated_cursor`: start again without `after`, and skip the ids that you have. Reading on never skips or repeats an event, even while new ones arrive. `types` filters by types, separated by commas; a filtered page may be empty while `hasMore` is true.",
-    access: organization("organization:read"),
+    access: organization("events:read"),
     request: { query: eventQuery },
     response: { status: 200, record: EventListRecord },
     errors: [],
@@ -51,7 +51,7 @@ export const eventOperations = [
     summary: "Get an event",
     description:
       "The body of the webhook, found by the id in its `webhook-id` header. 404 once the retention time of events has passed.",
-    access: organization("organization:read"),
+    access: organization("events:read"),
     response: { status: 200, record: EventRecord },
     errors: [],
     handle: (service, call) => service.get(call.organizationId, call.params.eventId),

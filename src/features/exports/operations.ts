@@ -24,7 +24,7 @@ function csvOf(
     ...declared,
     method: "GET",
     description: words,
-    access: organization("organization:read"),
+    access: organization("exports:read"),
     request: { query: exportQuery },
     response: { status: 200, csv: tableExports[name].columns },
     errors: [],

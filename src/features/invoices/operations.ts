@@ -60,7 +60,7 @@ export const invoiceOperations = [
     summary: "List invoices",
     description:
       "Returns the newest invoices first, unless `sort` says otherwise. An invoice must match all filters. `createdFrom` and `paidFrom` are inclusive, `createdTo` and `paidTo` exclusive. Sorting by `paidAt` lists paid invoices only. A page examines a limited number of invoices. If each of several filters matches very many, a page may have fewer items than `limit`, or none; continue with `nextCursor` until it is null.",
-    access: organization("organization:read"),
+    access: organization("invoices:read"),
     request: { query: invoiceQuery },
     response: { status: 200, record: InvoiceListRecord },
     errors: [],
@@ -89,7 +89,7 @@ export const invoiceOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/invoices/{invoiceId}",
     summary: "Get an invoice",
-    access: organization("organization:read"),
+    access: organization("invoices:read"),
     response: { status: 200, record: InvoiceRecord },
     errors: [],
     handle: (service, call) => service.get(call.organizationId, call.params.invoiceId),

@@ -24,7 +24,7 @@ export const MeRecord = responseRecord("Me", {
     }),
     {
       name: "The key's name.",
-      scopes: "Permissions of the key. `write` includes `read`.",
+      scopes: "What the key may do: the permissions of every scope that it names.",
     },
   )
     .nullable()

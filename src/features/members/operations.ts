@@ -1,4 +1,4 @@
-import { authenticated, organization } from "../../api/declare/access.ts";
+import { anyCredential, organization } from "../../api/declare/access.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
 import { OrganizationSuspended } from "../../api/declare/problems.ts";
@@ -35,7 +35,7 @@ export const memberOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/members",
     summary: "List the members of an organization",
-    access: organization("organization:read"),
+    access: organization("members:read"),
     request: { query: pageParameters },
     response: { status: 200, record: MembershipListRecord },
     errors: [],
@@ -88,7 +88,7 @@ export const invitationOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/invitations",
     summary: "List invitations",
-    access: organization("organization:read"),
+    access: organization("members:read"),
     request: { query: pageParameters },
     response: { status: 200, record: InvitationListRecord },
     errors: [],
@@ -131,7 +131,7 @@ export const invitationOperations = [
     path: "/auth/invitations/accept",
     summary: "Join an organization as the logged-in user",
     description: "A person without an account registers with the invitation's token instead.",
-    access: authenticated,
+    access: anyCredential,
     request: { body: AcceptInvitationRequest },
     response: { status: 200, record: MembershipRecord },
     errors: [AlreadyMember, InvalidInvitation, OrganizationSuspended, UserNeeded],

@@ -183,7 +183,7 @@ export async function handlingRole(tx: Tx, organizationId: Id<"organization">): 
   return roleOfActor(tx, own ?? undefined);
 }
 
-/** An API key with the scope `write` acts as an admin, and the operator on the command line as an owner. */
+/** An API key acts as an admin, and the operator on the command line as an owner. */
 function roleOfActor(tx: Tx, own: MembershipRow | undefined): Role {
   switch (tx.context.actor.type) {
     case "user":

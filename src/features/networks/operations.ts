@@ -15,7 +15,7 @@ export const networkOperations = [
     summary: "List the networks and tokens that invoices can be paid in",
     description:
       "The enabled networks with their tokens. A token is omitted while it is disabled because its contract does not have the configured decimals.",
-    access: authenticated,
+    access: authenticated("networks:read"),
     response: { status: 200, record: NetworkListRecord },
     errors: [],
     handle: (service) => service.list(),

@@ -26,7 +26,7 @@ export const organizationOperations = [
     summary: "List your organizations",
     description:
       "A user gets the organizations of which they are a member; an API key gets its own.",
-    access: authenticated,
+    access: authenticated("organization:read"),
     request: { query: pageParameters },
     response: { status: 200, record: OrganizationListRecord },
     errors: [],
@@ -40,7 +40,7 @@ export const organizationOperations = [
     path: "/organizations",
     summary: "Create an organization",
     description: "The caller becomes the owner; with an API key, the user who created the key.",
-    access: authenticated,
+    access: authenticated("organizations:create"),
     request: { body: CreateOrganizationRequest },
     response: { status: 201, record: OrganizationRecord },
     errors: [KeyHasNoOwner],

@@ -22,7 +22,7 @@ export const paymentLinkOperations = [
     method: "GET",
     path,
     summary: "List payment links",
-    access: organization("organization:read"),
+    access: organization("payment-links:read"),
     request: { query: { ...pageParameters, ...linkQuery } },
     response: { status: 200, record: PaymentLinkListRecord },
     errors: [],
@@ -37,7 +37,7 @@ export const paymentLinkOperations = [
     summary: "Create a payment link",
     description:
       "Each payer who opens the link gets an invoice of their own, whose metadata has the link's id as `paymentLink`.",
-    access: organization("invoices:write"),
+    access: organization("payment-links:write"),
     request: { body: CreatePaymentLinkRequest },
     response: { status: 201, record: PaymentLinkRecord },
     errors: [NetworkNotEnabled, TokenNotEnabled, UnsupportedCurrency, AmountTooLarge],
@@ -50,7 +50,7 @@ export const paymentLinkOperations = [
     method: "GET",
     path: `${path}/{paymentLinkId}`,
     summary: "Get a payment link",
-    access: organization("organization:read"),
+    access: organization("payment-links:read"),
     response: { status: 200, record: PaymentLinkRecord },
     errors: [],
     handle: (service, call) => service.get(call.organizationId, call.params.paymentLinkId),
@@ -64,7 +64,7 @@ export const paymentLinkOperations = [
     summary: "Disable a payment link",
     description:
       "Its page starts no more payments. Its invoices remain. A link cannot be enabled again.",
-    access: organization("invoices:write"),
+    access: organization("payment-links:write"),
     response: { status: 200, record: PaymentLinkRecord },
     errors: [],
     handle: (service, call) =>

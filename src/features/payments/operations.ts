@@ -36,7 +36,7 @@ export const paymentOperations = [
     summary: "List payments",
     description:
       "Payments are transfers, or parts of transfers, that are assigned to invoices. Only payments with status `confirming` or `confirmed` count. Newest first, or by `sort`. `createdFrom` and `paidFrom` are inclusive, `createdTo` and `paidTo` exclusive; `paidFrom` and `paidTo` compare `blockTime`. A page may hold fewer than `limit` payments if the filters exclude very many; the list ends when `nextCursor` is null.",
-    access: organization("organization:read"),
+    access: organization("payments:read"),
     request: {
       query: paymentQuery,
     },
@@ -51,7 +51,7 @@ export const paymentOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/payments/{paymentId}",
     summary: "Get a payment",
-    access: organization("organization:read"),
+    access: organization("payments:read"),
     response: { status: 200, record: PaymentRecord },
     errors: [],
     handle: (service, call) => service.get(call.organizationId, call.params.paymentId),

@@ -33,7 +33,7 @@ export const refundOperations = [
     path: "/organizations/{organizationId}/refunds",
     summary: "List refunds",
     description: "Newest first. `status=requested` lists those that wait for the merchant.",
-    access: organization("organization:read"),
+    access: organization("refunds:read"),
     request: { query: refundQuery },
     response: { status: 200, record: RefundListRecord },
     errors: [],
@@ -48,7 +48,7 @@ export const refundOperations = [
     summary: "Record a refund that was agreed with the payer",
     description:
       "The amount is at most the surplus of the payment: what was overpaid or, if the invoice is expired or canceled without being paid, or the payment does not count, all of it. Till moves no money: send it from one of your own wallets, then name the transaction.",
-    access: organization("payments:decide"),
+    access: organization("refunds:request"),
     request: { body: CreateRefundRequest },
     response: { status: 201, record: RefundRecord },
     errors: [
@@ -69,7 +69,7 @@ export const refundOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/refunds/{refundId}",
     summary: "Get a refund",
-    access: organization("organization:read"),
+    access: organization("refunds:read"),
     response: { status: 200, record: RefundRecord },
     errors: [],
     handle: (service, call) => service.get(call.organizationId, call.params.refundId),
@@ -83,7 +83,7 @@ export const refundOperations = [
     summary: "Name the transaction that pays a refund",
     description:
       "Till verifies it on the chain: it must come from one of the organization's wallets and pay at least the amount in the token to the recipient. Once its block is final, the refund is `confirmed`, or `requested` again with the `refusal`. Until the transaction is found in a block, another one can replace it, as when you raise its fee. From now on, a payment in review and a payment of an invoice that is not paid are `rejected`.",
-    access: organization("payments:decide"),
+    access: organization("refunds:send"),
     request: { body: SendRefundRequest },
     response: { status: 200, record: RefundRecord },
     errors: [RefundNotRequested, TransactionUsed, NotRefundable, RefundTooEarly, NetworkNotEnabled],
@@ -104,7 +104,7 @@ export const refundOperations = [
     summary: "Reject a refund that was not sent",
     description:
       "Also one whose transaction was found in no block; make sure that it can no longer be mined. The payer sees the reason, and can ask for the refund again, unless the `paymentRule` of this one is `submitted_hash`.",
-    access: organization("payments:decide"),
+    access: organization("refunds:send"),
     request: { body: RejectRefundRequest },
     response: { status: 200, record: RefundRecord },
     errors: [RefundNotRequested, NetworkNotEnabled],

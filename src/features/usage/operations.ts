@@ -15,7 +15,7 @@ export const usageOperations = [
     summary: "Get the usage of the current period",
     description:
       "The period is that of the subscription or, without one, the calendar month in UTC. Invoices count when they are issued. Payments count once confirmed, by their block time, in every currency; `processedVolume` covers only `currency`.",
-    access: organization("organization:read"),
+    access: organization("analytics:read"),
     response: { status: 200, record: UsageSummaryRecord },
     errors: [],
     handle: (service, call) => service.get(call.organizationId),

@@ -44,7 +44,7 @@ export const webhookOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/webhook-endpoints",
     summary: "List webhook endpoints",
-    access: organization("organization:read"),
+    access: organization("webhooks:read"),
     request: { query: endpointQuery },
     response: { status: 200, record: WebhookEndpointListRecord },
     errors: [],
@@ -73,7 +73,7 @@ export const webhookOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/webhook-endpoints/{webhookEndpointId}",
     summary: "Get a webhook endpoint",
-    access: organization("organization:read"),
+    access: organization("webhooks:read"),
     response: { status: 200, record: WebhookEndpointRecord },
     errors: [],
     handle: (service, call) =>
@@ -160,7 +160,7 @@ export const webhookOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/webhook-deliveries",
     summary: "List webhook deliveries",
-    access: organization("organization:read"),
+    access: organization("webhooks:read"),
     request: {
       query: {
         ...pageParameters,
@@ -184,7 +184,7 @@ export const webhookOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/webhook-deliveries/{webhookDeliveryId}",
     summary: "Get a webhook delivery, with its payload and attempts",
-    access: organization("organization:read"),
+    access: organization("webhooks:read"),
     response: { status: 200, record: WebhookDeliveryDetailRecord },
     errors: [],
     handle: (service, call) =>

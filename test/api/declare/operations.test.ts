@@ -32,7 +32,8 @@ describe("the operations", () => {
 
   it("require write permission to write and read permission to read", () => {
     for (const operation of of("organization", "platform")) {
-      const permission = "permission" in operation.access ? operation.access.permission : "";
+      const permission =
+        "permission" in operation.access ? (operation.access.permission ?? "") : "";
       expect(permission.endsWith(":read"), operation.id).to.equal(!isWrite(operation));
     }
   });

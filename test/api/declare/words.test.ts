@@ -70,7 +70,8 @@ describe("the messages of the API", () => {
     expect(
       await words("/api-keys", { name: "k", scopes: ["all"], expiresAt: "2030-02-30" }),
     ).to.deep.equal({
-      "/scopes/0": "must be read or write or billing or platform",
+      "/scopes/0":
+        "must be one of read, write, shop, invoices, customers, links, payments:decide, refunds, webhooks, wallets, keys, members, exports, settings, billing, platform",
       "/expiresAt": "must be a time with an offset, such as 2026-01-31T00:00:00Z",
     });
     const list = await app.request("PATCH", path, { token: person.token, raw: "[]" });

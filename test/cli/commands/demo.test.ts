@@ -17,10 +17,14 @@ describe("till demo", function () {
     const demo = processes.start(words, { TMPDIR: temporary, TILL_SANDBOX_BLOCK_MS: "200" });
     const printed = JSON.parse(await demo.line(/^\{/)) as Record<string, string>;
     expect(printed).to.have.all.keys(
-      ...["checkoutUrl", "apiBase", "docsUrl", "apiKey", "adminEmail", "adminPassword"],
+      ...["checkoutUrl", "apiBase", "docsUrl", "apiKey", "shopKey", "adminEmail", "adminPassword"],
     );
     const { checkoutUrl = "", apiBase = "", apiKey = "" } = printed;
     expect(apiKey).to.match(/^till_test_/);
+    const told = await fetch(`${apiBase}/me`, {
+      headers: { "X-Service-Key": printed["shopKey"] ?? "" },
+    });
+    expect(await told.json()).to.have.nested.property("apiKey.scopes[0]", "shop");
     expect((await fetch(printed["docsUrl"] ?? "")).status).to.equal(200);
     expect((await fetch(checkoutUrl)).status).to.equal(200);
 
@@ -37,8 +41,27 @@ describe("till demo", function () {
     const organization = `${apiBase}/organizations/${list.stdout.trim()}`;
     const invoices = `${organization}/invoices`;
     const headers = { "X-Service-Key": apiKey };
+    // The shops of the guides sell with the other key, which registers no wallet.
+    const shop = { "X-Service-Key": printed["shopKey"] ?? "", "Content-Type": "application/json" };
+    const price = { amount: "5.00", settlementCurrency: "USD", tokenSymbol: "USDT" };
+    const asked = { ...price, network: "sandbox", externalId: "of-a-shop" };
+    const body = JSON.stringify(asked);
+    const sold = await fetch(`${organization}/invoices`, { method: "POST", headers: shop, body });
+    expect(sold.status).to.equal(201);
+    const made = (await sold.json()) as { readonly id: string };
+    const canceled = await fetch(`${organization}/invoices/${made.id}/cancel`, {
+      method: "POST",
+      headers: shop,
+    });
+    expect(canceled.status).to.equal(200);
+    const wallets = await fetch(`${organization}/wallets`, {
+      method: "POST",
+      headers: shop,
+      body: "{}",
+    });
+    expect(wallets.status).to.equal(403);
     const invoice = async () => {
-      const answer = await fetch(invoices, { headers });
+      const answer = await fetch(`${invoices}?externalId=demo-1`, { headers });
       const { data } = (await answer.json()) as { data: { id: string; status: string }[] };
       return data[0] ?? { id: "", status: "" };
     };

@@ -1,6 +1,7 @@
 // The operator's commands for merchants' objects.
 import { expect } from "chai";
 import { AdminPaymentListRecord } from "../../../src/features/admin/cross-organization/records.ts";
+import { scopes } from "../../../src/api/declare/permissions.ts";
 import { ApiKeyListRecord } from "../../../src/features/api-keys/records.ts";
 import { presentInvoice } from "../../../src/features/invoices/present.ts";
 import { InvoiceListRecord, InvoiceRecord } from "../../../src/features/invoices/records.ts";
@@ -60,6 +61,34 @@ describe("till key create", () => {
     const refused = await store.till([...create, "read,biling"]);
     expect(refused.code).to.equal(2);
     expect(refused.stderr).to.include("--scopes");
+    for (const scope of scopes) expect(refused.stderr).to.include(scope);
+  });
+
+  it("warns of a key with write, and prints the commands that replace it by one for a shop", async () => {
+    const store = await desk.store();
+    const organization = await store.platformId();
+    const create = ["key", "create", "--organization", organization, "--name", "x", "--scopes"];
+    for (const form of [[], ["--json"], ["--quiet"]]) {
+      const warned = await store.till([...create, "read,write", ...form]);
+      expect(warned.code, warned.stderr).to.equal(0);
+      expect(warned.stdout).not.to.include("Warning");
+      const [, replace = "", revoke = ""] =
+        /^Warning: .* till (key create .*); then till (key revoke key_\w+)$/m.exec(warned.stderr) ??
+        [];
+      expect(replace).to.equal(
+        `key create --organization ${organization} --name shop --scopes shop`,
+      );
+      // Both work as they are printed, and the new key needs no warning.
+      const replaced = await store.till(replace.split(" "));
+      expect(replaced.code, replaced.stderr).to.equal(0);
+      expect(replaced.stderr).not.to.include("Warning");
+      expect((await store.till([...revoke.split(" "), "--yes"])).code).to.equal(0);
+    }
+    for (const narrow of ["shop", "read", "wallets,payments:decide"]) {
+      const made = await store.till([...create, narrow, "--json"]);
+      expect(made.code, made.stderr).to.equal(0);
+      expect(made.stderr).not.to.include("Warning");
+    }
   });
 });
 

@@ -92,6 +92,44 @@ eachStore("till doctor", (store) => {
     expect(shown.stderr).to.include("backup: till backup, and set TILL_BACKUP_SCHEDULE.");
   });
 
+  it("warns of active keys with the scope write, and prints the commands that replace them", async () => {
+    const key = async (scopes: string, ...flags: readonly string[]) => {
+      const words = ["key", "create", "--name", "k", "--scopes", scopes, ...flags, "--json"];
+      const { status, stdout, stderr } = await installation.run(words);
+      expect(status, stderr).to.equal(0);
+      return (JSON.parse(stdout) as { readonly id: string }).id;
+    };
+    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    await key("shop");
+    await key("read,webhooks");
+    const revoked = await key("write");
+    expect((await installation.run(["key", "revoke", revoked, "--yes"])).status).to.equal(0);
+    expect((await examine()).of("keys").map(({ status }) => status)).to.deep.equal(["ok"]);
+
+    const active = [await key("read,write"), await key("write", "--expires-at", soon)];
+    const found = await examine();
+    expect(found.code, found.stderr).to.equal(0);
+    expect(found.of("keys").map(({ status }) => status)).to.deep.equal(["warning", "warning"]);
+    for (const [place, id] of active.entries()) {
+      const { message = "", remedy = "" } = found.of("keys")[place] ?? {};
+      expect(message).to.include(id);
+      const [, replace = "", revoke = ""] =
+        /till (key create .* --scopes shop), and then till (key revoke key_\w+)$/.exec(
+          remedy ?? "",
+        ) ?? [];
+      expect(revoke).to.equal(`key revoke ${id}`);
+      for (const words of [replace, revoke]) {
+        const run = await installation.run([...words.split(" "), "--yes"]);
+        expect(run.status, `${words}: ${run.stderr}`).to.equal(0);
+      }
+    }
+    expect((await examine()).of("keys").map(({ status }) => status)).to.deep.equal(["ok"]);
+    for (let count = 0; count < 7; count += 1) await key("write");
+    const many = (await examine()).of("keys");
+    expect(many).to.have.length(6);
+    expect(many.at(-1)?.message).to.equal("More keys have the scope write.");
+  });
+
   it("names files that others can read or write, and missing folders; --fix repairs them", async () => {
     const file = join(data, "till.yaml");
     await chmod(data, 0o755);

@@ -1,11 +1,12 @@
 // Writes the reference of the API as Markdown: docs/api.md, a page for each group of operations in docs/api, all records,
 // and all problems. An instance serves the same files at /docs.
 import {
+  listed,
   permissions,
   roleMay,
   roles,
-  scopes,
-  scopesMay,
+  type Permission,
+  type Rule,
 } from "../../../src/api/declare/permissions.ts";
 import { groups, type Group, type Operation } from "../../../src/api/declare/operation.ts";
 import { problemsOfAnyRequest } from "../../../src/api/declare/problems.ts";
@@ -135,13 +136,13 @@ async function operationSection(
   return paragraphs.join("\n\n");
 }
 
-function callersOf({ access, method, errors }: Operation): string {
+function callersOf({ access, errors }: Operation): string {
   if (access.kind === "public") return "everybody; no credential is needed.";
   if (access.kind === "authenticated") {
     if (errors.some(({ definition }) => definition.code === "user_needed"))
       return "every user. API keys are refused.";
-    if (!access.needsScope) return "every user and every API key.";
-    return `every user, and API keys with the scope \`${method === "GET" ? "read" : "write"}\`.`;
+    if (access.permission === null) return "every user and every API key.";
+    return `every user, and ${keysWith(access.permission)}.`;
   }
   const { permission } = access;
   const { means } = permissions[permission];
@@ -149,16 +150,17 @@ function callersOf({ access, method, errors }: Operation): string {
   if (access.kind === "platform")
     return `admins of the platform, and its API keys with the scope \`platform\` ${link}.`;
   const able = roles.filter((role) => roleMay(role, permission)).map((role) => `\`${role}\``);
-  const scope = scopes.filter((each) => scopesMay([each], permission) && each !== "platform");
   const members =
     able.length === roles.length ? "every member" : `members with the role ${listed(able)}`;
-  const keys = listed(scope.map((each) => `\`${each}\``));
-  return `${members}, and API keys with the scope ${keys} ${link}: ${means.charAt(0).toLowerCase()}${means.slice(1)}.`;
+  return `${members}, and ${keysWith(permission)} ${link}: ${means.charAt(0).toLowerCase()}${means.slice(1)}.`;
 }
 
-function listed(words: readonly string[]): string {
-  const [last = "", ...others] = [...words].reverse();
-  return others.length === 0 ? last : `${others.reverse().join(", ")} or ${last}`;
+/** Names the API keys that have a permission. */
+function keysWith(permission: Permission): string {
+  const rule: Rule = permissions[permission];
+  return "noKey" in rule
+    ? "no API key"
+    : `API keys with the scope ${listed(rule.scopes.map((each) => `\`${each}\``))}`;
 }
 
 function responseOf({ status, record, csv }: Operation): string {

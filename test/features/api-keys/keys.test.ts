@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { expect } from "chai";
+import { scopes } from "../../../src/api/declare/permissions.ts";
 import type { OperatorActor } from "../../../src/kernel/actor.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
@@ -130,6 +131,7 @@ eachServed("API keys", (served) => {
       [{ scopes: [] }, ["/scopes"]],
       [{ scopes: ["read", "read"] }, ["/scopes"]],
       [{ scopes: ["all"] }, ["/scopes/0"]],
+      [{ scopes: ["read", "Shop", "payments"] }, ["/scopes/1", "/scopes/2"]],
       [{ scopes: "read" }, ["/scopes"]],
       [{ scopes: ["read"], expiresAt: "tomorrow" }, ["/expiresAt"]],
       [{ scopes: ["read"], expiresAt: "2027-02-30T00:00:00.000Z" }, ["/expiresAt"]],
@@ -179,11 +181,124 @@ eachServed("API keys", (served) => {
       .catch((thrown: unknown) => thrown);
     expect(error).to.include({ status: 403, code: "scope_not_allowed" });
     for (const credential of [write, short, person]) {
-      for (const scopes of [["platform"], ["read", "platform"]]) {
-        const answer = await make(credential, { scopes, expiresAt: soon });
+      for (const wanted of [["platform"], ["read", "platform"]]) {
+        const answer = await make(credential, { scopes: wanted, expiresAt: soon });
         expectProblem(answer, 403, "scope_not_allowed");
       }
     }
+  });
+
+  it.onBoth("grant a narrow scope only what it may do itself", async () => {
+    const { app } = served;
+    const soon = new Date(app.clock.now() + hour).toISOString();
+    const later = new Date(app.clock.now() + 2 * hour).toISOString();
+    const narrow = scopes.filter((scope) => scope !== "billing" && scope !== "platform");
+    /** The scopes that a key with these scopes grants, each tried alone. */
+    const grantedBy = async (credential: Credential) => {
+      const granted: string[] = [];
+      for (const scope of scopes) {
+        const answer = await make(credential, { scopes: [scope], expiresAt: soon });
+        if (answer.status === 201) granted.push(scope);
+        else expectProblem(answer, 403, "scope_not_allowed");
+      }
+      return granted;
+    };
+    const keyWith = async (...held: readonly string[]) => ({
+      key: await keyOf(app, person, ...held),
+    });
+    const before = await countRows(app.app.db, "api_keys");
+    expect(await grantedBy(await keyWith("keys"))).to.deep.equal(["keys"]);
+    expect(await countRows(app.app.db, "api_keys")).to.equal(before + 2);
+    expect(await grantedBy(await keyWith("keys", "read"))).to.deep.equal([
+      "read",
+      "keys",
+      "exports",
+    ]);
+    expect(await grantedBy(await keyWith("keys", "shop"))).to.deep.equal([
+      ...["shop", "invoices", "customers", "links", "keys"],
+    ]);
+    expect(await grantedBy(await keyWith("keys", "members"))).to.deep.equal(["keys", "members"]);
+    expect(await grantedBy(await keyWith("write"))).to.deep.equal(narrow);
+    expect(await grantedBy(await colleague(app, person, "admin"))).to.deep.equal(narrow);
+
+    // With a wrong scope beside a right one no key is created, and the refusal names it.
+    const keys = await keyWith("keys");
+    const mixed = await make(keys, { scopes: ["keys", "wallets", "shop"], expiresAt: soon });
+    expectProblem(mixed, 403, "scope_not_allowed");
+    expect(mixed.body["detail"]).to.include("A key with keys cannot grant wallets, shop,");
+    // A key that makes keys is bound by its own life too.
+    const brief = await make(person, { scopes: ["keys"], expiresAt: soon });
+    const short = { key: brief.body["secret"] as string };
+    expect((await make(short, { scopes: ["keys"], expiresAt: soon })).status).to.equal(201);
+    for (const body of [{}, { expiresAt: later }]) {
+      expectProblem(await make(short, { scopes: ["keys"], ...body }), 403, "expiry_not_allowed");
+    }
+    // Once revoked, it creates no key; and the organization of others does not exist for it.
+    await expectStatus(
+      app.request("POST", `${path}/api-keys/${brief.body["id"] as string}/revoke`, keys),
+      200,
+    );
+    expectProblem(await make(short, { scopes: ["keys"], expiresAt: soon }), 401, "unauthenticated");
+    const stranger = await register(app);
+    const elsewhere = await create(app, stranger.organizationId, keys, { scopes: ["keys"] });
+    expectProblem(elsewhere, 404, "not_found");
+  });
+
+  it("with the scopes keys and members together make no admin, and nobody who makes keys", async () => {
+    const { app } = served;
+    const key = await keyOf(app, person, "keys", "members");
+    const invite = (role: string) =>
+      app.request("POST", `${path}/invitations`, {
+        key,
+        body: { email: `${role}-${String(app.clock.now())}@example.com`, role },
+      });
+    for (const role of ["admin", "owner"]) expectProblem(await invite(role), 403, "forbidden");
+    const invited = await expectStatus(invite("member"), 201);
+    const joined = await app.request("POST", "/v1/auth/register", {
+      body: {
+        email: invited.body["email"],
+        password,
+        name: "Invited",
+        invitationToken: invited.body["token"],
+      },
+    });
+    expect(joined.status, joined.text).to.equal(201);
+    const token = joined.body["accessToken"] as string;
+    expectProblem(await make({ token }, { scopes: ["keys"] }), 403, "forbidden");
+    const { body } = await app.request("GET", `${path}/members?limit=100`, { key });
+    const members = body["data"] as readonly { id: string; role: string; userId: string }[];
+    for (const { id, role } of members) {
+      const raised = await app.request("PATCH", `${path}/members/${id}`, {
+        key,
+        body: { role: "admin" },
+      });
+      expectProblem(raised, 403, "forbidden");
+      if (role !== "owner" && role !== "admin") continue;
+      const removed = await app.request("POST", `${path}/members/${id}/remove`, { key });
+      expectProblem(removed, 403, "forbidden");
+    }
+  });
+
+  it("made by a narrow key are the same one when the request is repeated, for that key alone", async () => {
+    const { app } = served;
+    const first = await keyOf(app, person, "keys");
+    const second = await keyOf(app, person, "keys");
+    const id = `again-${String(app.clock.now())}`;
+    const send = (key: string, wanted: readonly string[]) =>
+      app.request("POST", `${path}/api-keys`, {
+        key,
+        body: { name: "k", scopes: wanted },
+        headers: { "Idempotency-Key": id },
+      });
+    // A refusal is not kept, so that it cannot be replayed as a success nor block a right request.
+    expectProblem(await send(first, ["write"]), 403, "scope_not_allowed");
+    const made = await send(first, ["keys"]);
+    expect(made.status, made.text).to.equal(201);
+    const again = await send(first, ["keys"]);
+    expect(again.body).to.deep.equal(made.body);
+    expectProblem(await send(first, ["write"]), 422, "idempotency_key_reused");
+    const other = await send(second, ["keys"]);
+    expect(other.body["id"]).not.to.equal(made.body["id"]);
   });
 
   it("create organizations for the user who created the key, and for no one else", async () => {
@@ -465,8 +580,8 @@ eachServed("keys with scope platform", (served) => {
 
   it("are granted only by platform admins, and only in the platform organization", async () => {
     const { app } = served;
-    const scopes = ["platform"];
-    const made = await create(app, admin.organizationId, admin, { scopes });
+    const wanted = ["platform"];
+    const made = await create(app, admin.organizationId, admin, { scopes: wanted });
     expect(made.status).to.equal(201);
     const platform = made.body["secret"] as string;
     // The admin's other organization is an ordinary one.
@@ -474,11 +589,11 @@ eachServed("keys with scope platform", (served) => {
       token: admin.token,
       body: { name: "Own" },
     });
-    const elsewhere = await create(app, own.body["id"] as string, admin, { scopes });
+    const elsewhere = await create(app, own.body["id"] as string, admin, { scopes: wanted });
     expectProblem(elsewhere, 403, "scope_not_allowed");
     const write = await create(app, admin.organizationId, admin, { scopes: ["write", "platform"] });
     const both = write.body["secret"] as string;
-    const byKey = await create(app, admin.organizationId, { key: both }, { scopes });
+    const byKey = await create(app, admin.organizationId, { key: both }, { scopes: wanted });
     expectProblem(byKey, 403, "scope_not_allowed");
 
     // They open /admin and nothing else.

@@ -58,7 +58,12 @@ eachServed(
         organizationName: "Bob's shop",
         organizationStatus: "active",
         role: "viewer",
-        permissions: ["organization:read"],
+        permissions: [
+          ...["organization:read", "organizations:create", "networks:read", "members:read"],
+          ...["api-keys:read", "customers:read", "wallets:read", "webhooks:read", "events:read"],
+          ...["invoices:read", "payment-links:read", "payments:read", "transfers:read"],
+          ...["refunds:read", "exports:read", "analytics:read", "audit-logs:read", "billing:read"],
+        ],
       });
     });
 
@@ -74,6 +79,12 @@ eachServed(
       expect(told.organizations[0]?.permissions)
         .to.include.members(["organization:read", "invoices:write"])
         .and.not.include("billing:write");
+      const shop = await me({ key: await keyOf(app, ada, "shop") });
+      expect(shop.organizations[0]?.permissions).to.deep.equal([
+        ...["organization:read", "networks:read", "customers:read", "customers:write"],
+        ...["events:read", "invoices:read", "invoices:write", "payment-links:read"],
+        ...["payment-links:write", "payments:read", "refunds:read", "refunds:request"],
+      ]);
       const text = JSON.stringify(told);
       expect(text).not.to.match(/secret|till_test/);
     });

@@ -11,7 +11,7 @@ import {
 } from "../records.ts";
 
 const operation = operationsOf<BillingReader>();
-const access = organization("organization:read");
+const access = organization("billing:read");
 
 export const billingOperations = [
   operation({
@@ -21,7 +21,7 @@ export const billingOperations = [
     path: "/billing/plans",
     summary: "List the plans that an organization can select",
     description: "All plans are on one page: `nextCursor` is null.",
-    access: authenticated,
+    access: authenticated("billing:read"),
     response: { status: 200, record: PlanCatalogRecord },
     errors: [],
     handle: (service) => service.plans(),

@@ -27,7 +27,7 @@ export const subscriptionOperations = [
     summary: "Get the organization's subscription",
     description:
       "Returns a canceled subscription too, until another plan is selected. `openInvoice` is the oldest unpaid platform invoice.",
-    access: organization("organization:read"),
+    access: organization("billing:read"),
     response: { status: 200, record: SubscriptionRecord },
     errors: [NoSubscription],
     handle: (service, call) => service.get(call.organizationId),

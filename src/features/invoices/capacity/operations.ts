@@ -15,7 +15,7 @@ export const capacityOperations = [
     summary: "Get the number of further invoices that a wallet can tell apart",
     description:
       "An address distinguishes invoices of the same price by small surcharges, whose number is limited. Without `amount`, the result is about the price with the largest used share. An extended key provides an address for each invoice.",
-    access: organization("organization:read"),
+    access: organization("wallets:read"),
     request: {
       query: {
         amount: money()

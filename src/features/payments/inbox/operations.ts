@@ -31,7 +31,7 @@ export const transferOperations = [
     summary: "List transfers",
     description:
       "The transfers to the organization's addresses, newest first. `status=unmatched` lists the inbox: transfers that are not completely allocated, with the invoices that they are probably for.",
-    access: organization("organization:read"),
+    access: organization("transfers:read"),
     request: { query: transferQuery },
     response: { status: 200, record: TransferListRecord },
     errors: [],
@@ -47,7 +47,7 @@ export const transferOperations = [
     method: "GET",
     path: "/organizations/{organizationId}/transfers/{transferId}",
     summary: "Get a transfer with its decisions",
-    access: organization("organization:read"),
+    access: organization("transfers:read"),
     response: { status: 200, record: TransferRecord },
     errors: [],
     handle: (service, call) => service.get(call.organizationId, call.params.transferId),

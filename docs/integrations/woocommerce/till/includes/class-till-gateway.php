@@ -34,7 +34,7 @@ class Till_Gateway extends WC_Payment_Gateway {
 			'title'          => $text( __( 'Title', 'till' ), __( 'Crypto', 'till' ), __( 'Shown at the checkout.', 'till' ) ),
 			'description'    => $text( __( 'Description', 'till' ), __( 'You pay from your wallet on the next page.', 'till' ), '' ),
 			'url'            => $text( __( 'Address of Till', 'till' ), '', __( 'Such as https://pay.example.com', 'till' ) ),
-			'api_key'        => $text( __( 'API key', 'till' ), '', __( 'With the scopes read and write.', 'till' ), 'password' ),
+			'api_key'        => $text( __( 'API key', 'till' ), '', __( 'With the scope shop.', 'till' ), 'password' ),
 			'webhook_secret' => $text(
 				__( 'Webhook secret', 'till' ),
 				'',
