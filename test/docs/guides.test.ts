@@ -31,7 +31,13 @@ describe("the guide of odd payments", () => {
   /** Every status and exception that the rules give, with the terms and totals that lead to it. */
   function combinations(): ReadonlyMap<string, bigint> {
     const [payableAmount, dueAmount, expiresAt] = [100n, 98n, 1_000_000];
-    const issued = { payableAmount, askedAmount: payableAmount, dueAmount, wholeAmount: payableAmount, expiresAt };
+    const issued = {
+      payableAmount,
+      askedAmount: payableAmount,
+      dueAmount,
+      wholeAmount: payableAmount,
+      expiresAt,
+    };
     const found = new Map([["draft none", 0n]]);
     for (const canceledAt of [null, 1])
       for (const isOver of [false, true])

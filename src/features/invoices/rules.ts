@@ -173,7 +173,8 @@ export function settlementOf(
 ): bigint {
   if (payableAmount === null || payableAmount === 0n) return 0n;
   const missing = payableAmount - seen;
-  if (missing > 0n && missing < (dustAmount ?? 0n) && missing * 100n <= payableAmount) return amount;
+  if (missing > 0n && missing < (dustAmount ?? 0n) && missing * 100n <= payableAmount)
+    return amount;
   return (seen * amount) / payableAmount;
 }
 

@@ -50,7 +50,13 @@ eachStore("Taking a hold", (store) => {
         answers: (question, searches) => question.ask(listening, searches),
         all: <R>(sql: string, values: readonly SqlValue[] = []) => {
           asked.push({ sql, values });
-          const found = { place: 0, near: null, taken: null, unpaid: 0, invoiceId: request.invoiceId };
+          const found = {
+            place: 0,
+            near: null,
+            taken: null,
+            unpaid: 0,
+            invoiceId: request.invoiceId,
+          };
           return Promise.resolve([found] as R[]);
         },
       };
@@ -93,7 +99,9 @@ eachStore("Taking a hold", (store) => {
       const early: Tx = {
         ...tx,
         answers: <A>(_question: unknown, searches: readonly object[]) =>
-          Promise.resolve(searches.map(() => ({ isNearHeld: false, taken: new Set(), unpaidOfLink: 0 }) as A)),
+          Promise.resolve(
+            searches.map(() => ({ isNearHeld: false, taken: new Set(), unpaidOfLink: 0 }) as A),
+          ),
       };
       const requests = taken.map((amount) => requestOf(amount));
       const held = await holdAmounts(early, deps, requests);

@@ -21,7 +21,13 @@ const tooLate = expiresAt + 1;
 function issued(changes: Partial<Terms> = {}): Terms {
   return {
     status: "open",
-    issued: { payableAmount: 100n, askedAmount: 100n, dueAmount: 98n, wholeAmount: 100n, expiresAt },
+    issued: {
+      payableAmount: 100n,
+      askedAmount: 100n,
+      dueAmount: 98n,
+      wholeAmount: 100n,
+      expiresAt,
+    },
     canceledAt: null,
     ...changes,
   };
@@ -33,7 +39,13 @@ function paid(seen: bigint, confirmed: bigint, more: Partial<PaymentTotals> = {}
 
 describe("the status and exception of an invoice", () => {
   const surcharged = issued({
-    issued: { payableAmount: 100n, askedAmount: 103n, dueAmount: 98n, wholeAmount: 100n, expiresAt },
+    issued: {
+      payableAmount: 100n,
+      askedAmount: 103n,
+      dueAmount: 98n,
+      wholeAmount: 100n,
+      expiresAt,
+    },
   });
   const cases: [string, Terms, PaymentTotals, number, string, string][] = [
     ["a draft", issued({ status: "draft", issued: null }), noPayments, tooLate, "draft", "none"],

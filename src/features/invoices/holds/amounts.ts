@@ -58,8 +58,7 @@ export function amountRange(base: bigint, token: AmountToken): AmountRange {
     base,
     cap: onePercent < ninetyNineCents ? onePercent : ninetyNineCents,
     steps: stepsOf(token),
-    roundTo:
-      token.decimals > roundDecimals ? powerOfTen(token.decimals - roundDecimals) : null,
+    roundTo: token.decimals > roundDecimals ? powerOfTen(token.decimals - roundDecimals) : null,
     bare: [base - keptOf(base, token), withFee(base, token)],
   };
 }
@@ -92,11 +91,7 @@ function keptOf(amount: bigint, { decimals, pegs }: AmountToken): bigint {
  * as the token's amounts go. A converted one has two fewer, so that digits below tell it apart from others; for a
  * token without a peg more, if rounding would otherwise add more than 0.1 %.
  */
-export function payablePrice(
-  exact: bigint,
-  token: AmountToken,
-  isGivenInToken: boolean,
-): bigint {
+export function payablePrice(exact: bigint, token: AmountToken, isGivenInToken: boolean): bigint {
   const steps = stepsOf(token);
   const finest = steps.at(-1) ?? 1n;
   const isFine = (step: bigint) => token.pegs.length > 0 || step * roundedShare <= exact;
@@ -130,7 +125,7 @@ function hasAlternative(range: AmountRange): boolean {
 export function regionsNear(range: AmountRange): readonly string[] {
   const [least, most] = bareNear(range);
   const names: string[] = [];
-  for (let from = least > 0n ? least : 1n; from <= most; ) {
+  for (let from = least > 0n ? least : 1n; from <= most;) {
     const digits = from.toString();
     const size = powerOfTen(digits.length - 1);
     names.push(`${String(digits.length)}:${digits.slice(0, 1)}`);

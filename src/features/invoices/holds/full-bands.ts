@@ -24,9 +24,7 @@ export async function findGap(
   const bytes = randomBytes(8);
   const chance = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const middle = (chance.getBigUint64(0) % last) + 1n;
-  return (
-    (await gapBetween(tx, search, middle, last)) ?? gapBetween(tx, search, 1n, middle - 1n)
-  );
+  return (await gapBetween(tx, search, middle, last)) ?? gapBetween(tx, search, 1n, middle - 1n);
 }
 
 /** Finds the smallest free amount whose surcharge is between two multiples of the finest step, both included. */

@@ -136,9 +136,7 @@ function firstFree(
  * credential entered the price, and the amount could be hit on purpose or by chance (docs/decisions/0056).
  */
 function needsDecision({ enteredAtLink, range }: AmountSearch, unpaidOfLink: number): boolean {
-  return (
-    enteredAtLink !== null && (placesIn(range) <= wideBandLeast || unpaidOfLink >= enteredMax)
-  );
+  return enteredAtLink !== null && (placesIn(range) <= wideBandLeast || unpaidOfLink >= enteredMax);
 }
 
 /** Searches for a gap, and recycles amounts of dead invoices if no gap is left. */

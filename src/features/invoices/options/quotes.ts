@@ -225,9 +225,7 @@ export function roundedShare(share: Share, rounding: Ratio): Share {
 }
 
 function lacksAtMost({ numerator, denominator }: Share, missing: Ratio): boolean {
-  return (
-    numerator * missing.denominator >= denominator * (missing.denominator - missing.numerator)
-  );
+  return numerator * missing.denominator >= denominator * (missing.denominator - missing.numerator);
 }
 
 /**

@@ -11,7 +11,8 @@ export type Disposition = "unmatched" | "matched" | "ignored";
 export const waitingReasonWords = {
   own_wallet: "sent from one of the organization's own wallets, so that it is no payer's money",
   ambiguous_amount: "two invoices asked for this amount, one of them earlier",
-  entered_amount: "a payer entered the price of the invoice that asks for this amount, so that it proves little",
+  entered_amount:
+    "a payer entered the price of the invoice that asks for this amount, so that it proves little",
   fee_kept:
     "an invoice asks for this amount and another for a little more, from which an exchange may have kept a fee",
   not_asked:

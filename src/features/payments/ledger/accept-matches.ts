@@ -17,7 +17,13 @@ import { groupBy } from "./chain-diff.ts";
 
 type AskingTerms = Pick<
   PayableTerms,
-  "payableAmount" | "dueAmount" | "tolerance" | "rounding" | "remainingAmount" | "network" | "tokenSymbol"
+  | "payableAmount"
+  | "dueAmount"
+  | "tolerance"
+  | "rounding"
+  | "remainingAmount"
+  | "network"
+  | "tokenSymbol"
 >;
 
 /**

@@ -128,7 +128,10 @@ describe("the amounts that distinguish invoices of one price", () => {
   });
 
   it("prevent the bare price from as far below as above it, unless there is no alternative", () => {
-    expect(nearBase(amountRange(25_000_000n, peggedToken(6)))).to.deep.equal([24_750_000n, 25_250_000n]);
+    expect(nearBase(amountRange(25_000_000n, peggedToken(6)))).to.deep.equal([
+      24_750_000n,
+      25_250_000n,
+    ]);
     expect(nearBase(amountRange(5_000n, peggedToken(8)))).to.deep.equal([5_000n, 5_000n]);
   });
 
@@ -243,7 +246,9 @@ describe("the price that a payer is asked for", () => {
 
   it("keeps up to six decimals of an amount that the merchant gave in the token", () => {
     expect(payablePrice(12_345_678n, peggedToken(6), true)).to.equal(12_345_678n);
-    expect(payablePrice(1_000_000_000_000_000_001n, usdt18, true)).to.equal(10n ** 18n + 10n ** 12n);
+    expect(payablePrice(1_000_000_000_000_000_001n, usdt18, true)).to.equal(
+      10n ** 18n + 10n ** 12n,
+    );
   });
 
   it("in a token without a peg has as many decimals as keep its rounding at 0.1 %", () => {

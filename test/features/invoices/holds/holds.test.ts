@@ -167,11 +167,7 @@ eachStore("The amounts of holds", (store) => {
     for (const [base, all, gap] of cases) {
       const place = await addressWith(all.filter((each) => each !== gap));
       const found = await shop.db.write(testContext, (tx) =>
-        findGap(
-          tx,
-          searchAmount(place, base, peggedToken(18), stated, systemRandom),
-          systemRandom,
-        ),
+        findGap(tx, searchAmount(place, base, peggedToken(18), stated, systemRandom), systemRandom),
       );
       expect(found, `${String(gap)} of ${String(all.length)}`).to.equal(gap);
     }

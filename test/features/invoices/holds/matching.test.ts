@@ -16,7 +16,15 @@ import { anyStore, testContext, whileBroken } from "../../../support/store/store
 
 describe("The matches among the holds of an exact amount or a whole address", () => {
   const held = (key: string, kind: "amount" | "exclusive", invoiceId: "inv_1" | "inv_2") =>
-    ({ key, kind, invoiceId, organizationId: "org_1", former: null, needsDecision: 0, above: null }) as const;
+    ({
+      key,
+      kind,
+      invoiceId,
+      organizationId: "org_1",
+      former: null,
+      needsDecision: 0,
+      above: null,
+    }) as const;
   const match = (invoiceId: string, rule: string) => ({ invoiceId, rule, organizationId: "org_1" });
 
   it("are by the whole address before the amount, in whatever order these are found", () => {
@@ -31,7 +39,9 @@ describe("The matches among the holds of an exact amount or a whole address", ()
     const exact = match("inv_1", "exact_amount");
     expect([...exactMatches([first, second])]).to.deep.equal([["t1", exact]]);
     const recycled = { ...first, former: "hld_before" };
-    expect([...exactMatches([recycled])]).to.deep.equal([["t1", { ...exact, doubt: "ambiguous_amount" }]]);
+    expect([...exactMatches([recycled])]).to.deep.equal([
+      ["t1", { ...exact, doubt: "ambiguous_amount" }],
+    ]);
   });
 });
 

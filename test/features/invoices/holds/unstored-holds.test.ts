@@ -51,7 +51,8 @@ describe("The holds of a commit that are not stored yet", () => {
 
   it("are counted on the grid of a step, both ends included", () => {
     const held = makeUnstoredHolds();
-    for (const amount of [90n, 100n, 105n, 110n, 120n, 130n]) held.add(searchOf(1n), amount, "inv_1");
+    for (const amount of [90n, 100n, 105n, 110n, 120n, 130n])
+      held.add(searchOf(1n), amount, "inv_1");
     expect(held.count(searchOf(1n), 100n, 120n, 10n)).to.equal(3n);
     expect(held.count(searchOf(1n), 101n, 119n, 1n)).to.equal(2n);
     expect(held.count(searchOf(1n), 95n, 130n, 10n)).to.equal(1n);

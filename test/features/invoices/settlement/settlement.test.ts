@@ -15,7 +15,12 @@ import { parseAddress } from "../../../../src/platform/chain/tron/address.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { events } from "../../../../src/platform/events/table.ts";
 import { xpubs } from "../../../support/merchants.ts";
-import { networkOf, openShop, refusal, type Shop } from "../../../support/invoice-services-fixture.ts";
+import {
+  networkOf,
+  openShop,
+  refusal,
+  type Shop,
+} from "../../../support/invoice-services-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";

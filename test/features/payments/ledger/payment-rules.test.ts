@@ -461,8 +461,12 @@ describe("The rules of payments", () => {
       expect(decided({ rule: "exclusive_address" })).to.equal("paid");
       expect(decided({ rule: "exclusive_address" }, "trf_1")).to.equal("own_wallet");
       expect(decided({ rule: "exact_amount" })).to.equal("not_asked");
-      expect(decided({ rule: "exact_amount", doubt: "ambiguous_amount" })).to.equal("ambiguous_amount");
-      expect(decided({ rule: "exact_amount", doubt: "ambiguous_amount" }, "trf_1")).to.equal("own_wallet");
+      expect(decided({ rule: "exact_amount", doubt: "ambiguous_amount" })).to.equal(
+        "ambiguous_amount",
+      );
+      expect(decided({ rule: "exact_amount", doubt: "ambiguous_amount" }, "trf_1")).to.equal(
+        "own_wallet",
+      );
     });
 
     it("match only the first on the chain of equal transfers in one scan, whatever their order in the input", () => {

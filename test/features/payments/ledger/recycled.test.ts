@@ -143,7 +143,10 @@ eachStore("A price whose amounts are all held", (store) => {
     const sandbox = testNetworks("sandbox").get("sandbox");
     if (sandbox === undefined) throw new Error("sandbox is not enabled");
     const found = await db.write(testContext, (tx) => matchHolds(tx, sandbox, [transfer]));
-    expect(found.get("trf_uncertain")).to.include({ invoiceId: next["id"], doubt: "ambiguous_amount" });
+    expect(found.get("trf_uncertain")).to.include({
+      invoiceId: next["id"],
+      doubt: "ambiguous_amount",
+    });
   });
 
   it("matches a recycled amount again after the earlier invoice's late window", async () => {

@@ -21,7 +21,8 @@ export const tr: Catalogue = {
   lastDigits: "Ödemenizi son basamaklardan tanıyoruz. Bu nedenle lütfen tutarı yuvarlamayın.",
   twoDecimalsShared:
     "Cüzdanınız yalnızca iki ondalık basamak mı kabul ediyor? Başka bir cüzdan kullanın ya da {rounded} gönderip işlem kodunu bu sayfaya girin: {merchant} işlemi bu ödemeyle eşleştirir.",
-  twoDecimalsOwn: "Cüzdanınız yalnızca iki ondalık basamak mı kabul ediyor? O zaman {rounded} gönderin.",
+  twoDecimalsOwn:
+    "Cüzdanınız yalnızca iki ondalık basamak mı kabul ediyor? O zaman {rounded} gönderin.",
   arrives:
     "Tam olarak {amount} ulaşmalıdır. Borsanız tutardan ücret kesiyorsa ücreti tutara ekleyin.",
   onlyHere:
