@@ -329,6 +329,23 @@ describeWithPhp("the WooCommerce plugin", () => {
         const { notes } = await orderUntil("1001", () => true);
         expect(notes.at(-1)).to.include("The refund of 5.00 USDT is final");
 
+        const address = `0x${"c".repeat(40)}`;
+        for (const [place, isToSender] of [true, false].entries()) {
+          const data = { ...refund.data, id: `rfd_asked${String(place)}`, address, isToSender };
+          const asked = JSON.stringify({ ...event, type: "refund.requested", data });
+          const signed = sign({
+            id: `evt_asked${String(place)}`,
+            timestampSeconds,
+            body: Buffer.from(asked),
+            secrets: [secret],
+          });
+          expect(await deliver({ body: asked, headers: { ...signed } })).to.equal(204);
+          const { notes: said } = await orderUntil("1001", () => true);
+          expect(said.at(-1))
+            .to.include(`5.00 USDT was requested, to ${address}, `)
+            .and.include(isToSender ? "the address that sent" : "not the address that sent");
+        }
+
         await shop(order("1008", { total: "18.00" }));
         const settings = { enabled: "yes", url: "http://127.0.0.1:1", api_key: "no" };
         const [, answer] = (await shop(

@@ -4,6 +4,7 @@ import { tokenAsset } from "../../kernel/money/asset.ts";
 import { formatMoney, money, type Money } from "../../kernel/money/money.ts";
 import {
   findToken,
+  shortAddress,
   transactionLink,
   type Network,
   type PaymentRequest,
@@ -244,22 +245,18 @@ function returnablePayments({
     .filter(({ free }) => free.units > 0n);
 }
 
-/** The number of characters that a refund's address shows at each end. */
-const shownEnds = 6;
-
 function presentRefund(
   refund: PayerRefund,
   view: CheckoutView,
 ): z.input<typeof CheckoutRefundRecord> {
   const network = networkOf(view, refund.network);
   const { transactionHash: hash, status, reason } = refund;
-  const address = network.kind.formatAddress(refund.address);
   return {
     status,
     amount: formatMoney(refundMoney(refund)),
     tokenSymbol: refund.token,
     network: refund.network,
-    address: `${address.slice(0, shownEnds)}…${address.slice(-shownEnds)}`,
+    address: shortAddress(network.kind, refund.address),
     transactionHash: hash === null ? null : network.kind.formatTransactionHash(hash),
     explorerUrl: hash === null ? null : transactionLink(network, hash),
     reason,

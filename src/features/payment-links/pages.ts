@@ -28,7 +28,7 @@ export const paymentLinkPages = [
 ];
 
 /** Reasons why a payment was not started. */
-const failures = ["amount", "unavailable"] as const;
+const failures = ["amount", "terms", "unavailable"] as const;
 
 async function showForm(service: PaymentLinkService, call: PageCall): Promise<PageAnswer> {
   const found = await service.show(call.params["paymentLinkId"] ?? "");
@@ -54,19 +54,29 @@ async function startPayment(service: PaymentLinkService, call: PageCall): Promis
     const location = `${service.basePath()}/pay/${checkoutId}${languageQuery}`;
     return { kind: "redirect", location };
   } catch (error) {
-    const query = new URLSearchParams({ failed: failureOf(error) });
+    const query = new URLSearchParams({ failed: failureOf(error, link) });
     if (languageQuery !== "") query.set("lang", text.lang);
     const location = `${service.basePath()}/link/${link.id}?${query.toString()}`;
     return { kind: "redirect", location };
   }
 }
 
-/** Returns why a payment was not started. Rethrows defects and an unavailable store, which have pages of their own. */
-export function failureOf(error: unknown): (typeof failures)[number] {
-  if (error instanceof InvalidRequest) return "amount";
-  if (error instanceof AmountTooLarge || error instanceof AmountTooSmall) return "amount";
-  if (error instanceof Problem && !(error instanceof StoreUnavailable)) return "unavailable";
-  throw error;
+/**
+ * Returns why a payment was not started: because of the amount, if the payer entered it; of other fields, which only the
+ * merchant can correct; or of the moment. Rethrows defects and an unavailable store, which have pages of their own.
+ */
+export function failureOf(
+  error: unknown,
+  { amount }: Pick<PublicLink["link"], "amount">,
+): (typeof failures)[number] {
+  if (error instanceof StoreUnavailable || !(error instanceof Problem)) throw error;
+  const isInvalid = error instanceof InvalidRequest;
+  const { errors } = error;
+  const isAboutAmount =
+    [AmountTooLarge, AmountTooSmall].some((kind) => error instanceof kind) ||
+    (isInvalid && errors.length > 0 && errors.every(({ pointer }) => pointer === "/amount"));
+  if (isAboutAmount && amount === null) return "amount";
+  return isInvalid ? "terms" : "unavailable";
 }
 
 /** Returns the tokens that the link names; null if it leaves them to the organization's payment policy. */

@@ -24,6 +24,7 @@ const columns: readonly Column<Shown>[] = [
   "network",
   "address",
   ["fromAddress", "Payment from"],
+  ["isToSender", "To the sender"],
   "invoiceId",
   "paymentId",
   "paymentRule",
@@ -70,7 +71,16 @@ export const refundCommands = [
     async present({ data, nextCursor }) {
       return { data: await Promise.all(data.map(present)), nextCursor };
     },
-    columns: ["id", "status", "amount tokenSymbol", "network", "address", "invoiceId", "createdAt"],
+    columns: [
+      "id",
+      "status",
+      "amount tokenSymbol",
+      "network",
+      "address",
+      ["isToSender", "To the sender"],
+      "invoiceId",
+      "createdAt",
+    ],
   }),
   command({
     name: "refund show",
@@ -115,9 +125,10 @@ export const refundCommands = [
           ["Invoice", payment.invoiceId],
           ["Network", payment.network],
         ],
-        changes: ({ amount, tokenSymbol, address }) => [
+        changes: ({ amount, tokenSymbol, address, isToSender }) => [
           ["Refund", null, `${amount} ${tokenSymbol}`],
           ["To", null, address],
+          ["To the sender", null, isToSender],
         ],
       };
     },
@@ -203,6 +214,7 @@ async function look(service: RefundService, call: CommandCall): Promise<Looked<S
     facts: [
       ["Invoice", before.invoiceId],
       ["To", `${before.address} on ${before.network}`],
+      ["To the sender", before.isToSender],
       ["Requested by", before.requestedBy],
       ["Reason", before.reason],
     ],

@@ -23,6 +23,7 @@ export function presentRefund({ refund, notation }: RefundView): z.input<typeof 
     tokenSymbol: refund.token,
     address: notation.formatAddress(refund.address),
     fromAddress: notation.formatAddress(refund.fromAddress),
+    isToSender: refund.address === refund.fromAddress,
     paymentTransactionHash: notation.formatTransactionHash(refund.paymentHash),
     transactionHash: hashText(refund.transactionHash),
     refusedTransactionHash: hashText(refund.refusedHash),

@@ -31,7 +31,7 @@ export const RefundRecord = responseRecord("Refund", {
   }),
   requestedBy: z.enum(refundSources).meta({
     description:
-      "`payer`: by somebody with the link to the checkout and the payment's transaction hash, which is public. Compare `address` with `fromAddress`, and ask your customer if in doubt.",
+      "`payer`: by somebody with the link to the checkout and the payment's transaction hash, which is public. Look at `isToSender`, and ask your customer if in doubt.",
   }),
   amount: moneyAnswer(),
   tokenSymbol: z.string(),
@@ -39,6 +39,10 @@ export const RefundRecord = responseRecord("Refund", {
   address: z.string().meta({ description: "The recipient, in the network's notation." }),
   fromAddress: z.string().meta({
     description: "The address that sent the payment. That of an exchange cannot take a refund.",
+  }),
+  isToSender: z.boolean().meta({
+    description:
+      "True if `address` is `fromAddress`. Compare them by this, and not by eye: an address that begins and ends like another one can be made.",
   }),
   paymentTransactionHash: z.string().meta({ description: shownHash }),
   paymentRule: z.enum(matchRules).meta({

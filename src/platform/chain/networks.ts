@@ -159,6 +159,8 @@ export interface NetworkKind {
   /** Parses an address as a person pastes it. Surrounding white space is ignored; a wrong letter is an error. */
   readonly parseAddress: (text: string) => ParsedAddress;
   readonly formatAddress: (address: Address) => string;
+  /** The text with which every formatted address begins, such as `0x`. It tells addresses apart by nothing. */
+  readonly addressPrefix: string;
   /**
    * Parses a transaction hash as a payer pastes it, or an explorer's link that contains exactly one; null for any other
    * text. Two kinds that accept the same text return the same hash.
@@ -193,6 +195,23 @@ const asStored: Notation = {
 /** Returns the notation of a network; that of the store if the network was removed from the table. */
 export function notationOf(networks: ReadonlyMap<string, Network>, id: string): Notation {
   return networks.get(id)?.kind ?? asStored;
+}
+
+/**
+ * The characters that a shortened address shows after its prefix and at its end. Whoever makes an address that agrees in
+ * fewer hexadecimal digits needs minutes (40 bits); these are 48 bits, which are days on one graphics card, and more in
+ * other notations.
+ */
+const shownFirst = 4;
+const shownLast = 8;
+
+/** Returns the beginning and the end of an address, for places where a stranger must not read the whole. */
+export function shortAddress(
+  { addressPrefix, formatAddress }: Pick<NetworkKind, "addressPrefix" | "formatAddress">,
+  address: Address,
+): string {
+  const shown = formatAddress(address);
+  return `${shown.slice(0, addressPrefix.length + shownFirst)}…${shown.slice(-shownLast)}`;
 }
 
 export function findToken(network: Network, symbol: string): NetworkToken | null {

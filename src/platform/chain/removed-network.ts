@@ -11,6 +11,7 @@ const removedKind: NetworkKind = {
     message: "The network is no longer configured.",
   }),
   formatAddress: (address) => address,
+  addressPrefix: "",
   parseTransactionHash: parseAnyTransactionHash,
   formatTransactionHash: (hash) => hash,
   formatBlockHash: (hash) => hash,

@@ -97,7 +97,8 @@ describe("till refund", () => {
     expect(declined.code, declined.stderr).to.equal(3);
     expect(declined.stderr)
       .to.match(/^ {2}Refund +- → 5\.00 USDT$/m)
-      .and.match(new RegExp(`^ {2}To +- → ${payer}$`, "m"));
+      .and.match(new RegExp(`^ {2}To +- → ${payer}$`, "m"))
+      .and.match(/^ {2}To the sender +- → no$/m);
     const made = RefundRecord.parse(await store.json([...words("5.00"), "--yes"]));
     expect(made).to.include({ status: "requested", amount: "5.00", address: payer, paymentId });
     const entries = await store.audited("refund.requested");

@@ -404,13 +404,14 @@ describe("the page of a checkout", () => {
   it("keeps the code that some wallets misread behind a switch, with what the wallet must show", async () => {
     const page = await inScene("awaiting", "ethereum");
     const [shown = "", folded = ""] = page.split('<details id="other-code">');
-    expect(shown)
+    // The script of wallets compares the contract, which no payer sees.
+    expect(shown.replace(/ data-contract="\w+"/, ""))
       .not.to.contain("ethereum:")
       .and.not.to.contain("dAC17F958D2ee523a2206206994597C13D831ec7");
     const [inside = ""] = folded.split("</details>");
     expect(textOf(inside)).to.contain("Use a code that fills in the amount");
     expect(textOf(inside)).to.contain(
-      "a recipient that ends in 1BeAed and an amount of 25.0001 USDT",
+      "a recipient that ends in Ef1BeAed and an amount of 25.0001 USDT",
     );
     expect(inside).to.contain(
       'href="ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer',

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { refundChecks } from "../../../src/features/refunds/checks.ts";
+import { transfers } from "../../../src/features/payments/table.ts";
 import { columnTypes } from "../../../src/platform/database/schema/column-types.ts";
 import { migration as owedAmounts } from "../../../src/platform/database/schema/migrations/0035-owed-amounts.ts";
 import { events } from "../../../src/platform/events/table.ts";
@@ -40,7 +41,7 @@ eachStore("refunds", (store) => {
     expect(done).to.include({ status: "confirmed", transactionHash: `0x${sent}`, refusal: null });
     const [shown] = (await desk.session(invoice))["refunds"] as Json[];
     expect(shown).to.include({ status: "confirmed", transactionHash: `0x${sent}` });
-    expect(String(shown?.["address"])).to.match(/^0xcccc…\w{6}$/i);
+    expect(String(shown?.["address"])).to.match(/^0xcccc…\w{8}$/i);
     return done;
   }
 
@@ -108,6 +109,38 @@ eachStore("refunds", (store) => {
     const reversed = await desk.post(`/payments/${String(paid?.["id"])}/reverse`);
     expect(reversed.body["code"]).to.equal("payment_refunded");
   });
+
+  it.onBoth(
+    "say whether their address is the one that sent the payment, however alike it looks",
+    async () => {
+      const invoice = await desk.issue();
+      const hash = await desk.paid(invoice);
+      const [paid] = await desk.counter.list(desk.merchant, "/payments");
+      const path = `/payments/${String(paid?.["id"])}/reverse`;
+      await expectStatus(desk.post(path, { cancel: true }), 200);
+      const { db } = desk.counter.app.app;
+      const [transfer] = await db.find(transfers, "WHERE transaction_hash = $1", [hash]);
+      const sender = transfer?.fromAddress ?? "";
+      // The first 4 and the last 6 digits are the sender's, as a page once showed them.
+      const imitated = sender.slice(0, 4) + "e".repeat(30) + sender.slice(-6);
+      const shown: unknown[] = [];
+      for (const [address, isToSender] of [
+        [sender, true],
+        [imitated, false],
+      ] as const) {
+        const body = { paymentId: paid?.["id"], amount: "1.00", address: `0x${address}` };
+        const made = await expectStatus(desk.post("/refunds", body), 201);
+        expect(made.body).to.include({ isToSender });
+        const [event] = await db.find(events, "WHERE object_id = $1", [String(made.body["id"])]);
+        expect(event?.payload).to.include({ isToSender });
+        const [seen] = (await desk.session(invoice))["refunds"] as Json[];
+        shown.push(seen?.["address"]);
+        const reject = `/refunds/${String(made.body["id"])}/reject`;
+        await expectStatus(desk.post(reject, { reason: "A test." }), 200);
+      }
+      expect(new Set(shown).size).to.equal(2);
+    },
+  );
 
   it("return a late payment that waited for the merchant, who can no longer accept it", async () => {
     await expectStatus(

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { looksLikeAnySecret, networkKinds } from "../../../src/platform/chain/kinds.ts";
 import { parseNetworks } from "../../../src/platform/chain/network-table.ts";
-import type { NetworkKind } from "../../../src/platform/chain/networks.ts";
+import { shortAddress, type NetworkKind } from "../../../src/platform/chain/networks.ts";
 
 const phrase = "test test test test test test test test test test test junk";
 const key = "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
@@ -62,6 +62,16 @@ for (const [name, kind] of Object.entries(networkKinds)) {
         expect(looksLikeAnySecret(shown)).to.equal(false);
       }
       expect(() => kind.formatAddress(" not canonical ")).to.throw();
+    });
+
+    it("shortens an address to at least 4 characters after its prefix and 8 at its end", () => {
+      for (const address of addressesOf(kind)) {
+        const shown = kind.formatAddress(address);
+        expect(shown.startsWith(kind.addressPrefix)).to.equal(true);
+        const [first = "", last = ""] = shortAddress(kind, address).split("…");
+        expect(shown.startsWith(first) && shown.endsWith(last)).to.equal(true);
+        expect([first.length - kind.addressPrefix.length, last.length]).to.deep.equal([4, 8]);
+      }
     });
 
     it("parses the transaction hashes that it formats, in every text that it accepts as any kind does", () => {

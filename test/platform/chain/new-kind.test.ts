@@ -28,6 +28,7 @@ const woodKind: NetworkKind = {
       : { ok: false, fault: "malformed", message: "is not six words: copy it from the wallet" };
   },
   formatAddress: (words) => `wood:${words}`,
+  addressPrefix: "wood:",
   parseTransactionHash: (text) => /^#([0-9A-F]{64})$/.exec(text.trim())?.[1]?.toLowerCase() ?? null,
   formatTransactionHash: (hash) => `#${hash.toUpperCase()}`,
   formatBlockHash: (hash) => `#${hash.toUpperCase()}`,

@@ -36,9 +36,13 @@ export interface LinkContext {
 export function makeLinkPage({
   failure,
   ...context
-}: LinkContext & { readonly failure: "amount" | "unavailable" | null }): HtmlPage {
+}: LinkContext & { readonly failure: "amount" | "terms" | "unavailable" | null }): HtmlPage {
   const { basePath, text, languageQuery, link, merchant } = context;
-  const failures = { amount: text.linkBadAmount, unavailable: text.linkUnavailable };
+  const failures = {
+    amount: text.linkBadAmount,
+    terms: text.linkBroken,
+    unavailable: text.linkUnavailable,
+  };
   return renderTemplate(text, "./link/link", {
     ...shared(context),
     action: `${basePath}/link/${link.id}${languageQuery}`,

@@ -79,6 +79,9 @@ export interface PaymentModel {
 /** Decimals that people write anyway, so that they do not omit them. */
 const usualDecimals = 2;
 
+/** The last characters of the address, which payers compare with their wallet's: fewer can be imitated. */
+const endLetters = 8;
+
 /** `action` is the address of the form in which the payer chooses an option. */
 export function makePayment(
   session: CheckoutSession,
@@ -93,7 +96,7 @@ export function makePayment(
     network: networkText(session),
     token: tokenSymbol,
     address,
-    ending: address.slice(-6),
+    ending: address.slice(-endLetters),
   };
   const uri = session.paymentUri;
   const isWhole = invoice.remainingAmount === invoice.payableAmount;
@@ -111,7 +114,7 @@ export function makePayment(
           })
         : null,
     addressLabel: fill(text.addressOn, named),
-    address: [address.slice(0, 6), address.slice(6, -6), address.slice(-6)],
+    address: [address.slice(0, 6), address.slice(6, -endLetters), address.slice(-endLetters)],
     code: {
       svg: drawCode(session.qrCode),
       label: fill(text.qrAddressLabel, named),

@@ -7,7 +7,9 @@ import { unsettledResults } from "../rules.ts";
 export interface WalletsModel {
   /** The standard by which wallets are found; empty while there is nothing to ask them for. */
   readonly standard: string;
-  /** The calldata that the page asks for; empty while a submitted transaction is being looked for. */
+  /** The chain, contract and calldata that the page asks for; empty while a submitted transaction is being looked for. */
+  readonly chainId: string;
+  readonly contract: string;
   readonly data: string;
   /** The submitted transactions whose search has ended, separated by spaces. */
   readonly settled: string;
@@ -46,6 +48,8 @@ export function makeWallets(session: CheckoutSession, text: Catalogue): WalletsM
   };
   return {
     standard: walletTransfer?.walletStandard ?? "",
+    chainId: walletTransfer?.chainId ?? "",
+    contract: walletTransfer?.tokenContract ?? "",
     data: walletTransfer?.data ?? "",
     settled: settled.map(({ transactionHash }) => transactionHash).join(" "),
     words: sentences.map(([name, key]) => [`data-${name}`, fill(text[key], values)] as const),

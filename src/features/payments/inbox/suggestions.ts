@@ -28,10 +28,12 @@ export const suggestionReasons = [
   "in_time",
   /** The invoice asked for exactly this amount and is paid: its payer may have paid twice. */
   "already_paid",
+  /** Not a reason for it, but against: the invoice was issued after the block, so its payer cannot have sent this. */
+  "issued_afterwards",
 ] as const;
 export type SuggestionReason = (typeof suggestionReasons)[number];
 /** Reasons to suggest an invoice that is not fully paid. */
-type AskingReason = Exclude<SuggestionReason, "already_paid">;
+type AskingReason = Exclude<SuggestionReason, "already_paid" | "issued_afterwards">;
 
 /** An invoice that a transfer is probably for. A suggestion allocates nothing. */
 export interface Suggestion {
@@ -73,7 +75,9 @@ export interface SuggestionCase {
 /**
  * Returns the invoices that a transfer fits best, best first, among those whose payer may have sent it. No invoice is
  * suggested merely because it is the only one, or although its payment of the transfer was rejected or reversed: it may
- * have promised the money back. Paid invoices come after all others and are not crowded out by them.
+ * have promised the money back. Paid invoices come after those that ask for money and are not crowded out by them.
+ * Invoices that were issued after the transfer come last, even after paid ones: a payer may pay twice, but nobody pays an
+ * invoice that does not exist yet, whereas anybody can issue one for an amount that has already come.
  */
 export function suggest(given: SuggestionCase): Suggestion[] {
   const { transfer, candidates, payments } = given;
@@ -94,7 +98,7 @@ export function suggest(given: SuggestionCase): Suggestion[] {
       ({ invoice, heldAmounts }) =>
         isWhole(invoice) && heldAmounts.includes(left) && isAtAddress(given, invoice),
     )
-    .map(({ invoice }) => ({ invoice, amount: left, reasons: ["already_paid" as const] }));
+    .map(({ invoice }): Suggestion => ({ invoice, amount: left, reasons: ["already_paid"] }));
   const asking = fitting
     .filter(({ invoice }) => !isWhole(invoice))
     .filter(
@@ -114,9 +118,22 @@ export function suggest(given: SuggestionCase): Suggestion[] {
         compare(one.distance, other.distance) ||
         compare(other.invoice.id, one.invoice.id),
     )
-    .slice(0, suggestionsMax - twice.length)
-    .map(({ invoice, amount, reasons }) => ({ invoice, amount, reasons }));
-  return [...asking, ...twice];
+    .map(({ invoice, amount, reasons }): Suggestion => ({ invoice, amount, reasons }));
+  const isAfterwards = ({ invoice }: Suggestion) => isIssuedAfterwards(transfer, invoice);
+  const before = asking.filter((one) => !isAfterwards(one));
+  const paid = twice.filter((one) => !isAfterwards(one));
+  const afterwards = [...asking, ...twice]
+    .filter(isAfterwards)
+    .map((one) => ({ ...one, reasons: [...one.reasons, "issued_afterwards" as const] }));
+  return [...before.slice(0, suggestionsMax - paid.length), ...paid, ...afterwards].slice(
+    0,
+    suggestionsMax,
+  );
+}
+
+/** Returns true if the block is older than the invoice, by more than clocks differ. */
+function isIssuedAfterwards({ blockTime }: TransferRow, { issuedAt }: InvoiceRow): boolean {
+  return issuedAt !== null && blockTime < issuedAt - clockSlackMs;
 }
 
 /**
@@ -167,7 +184,7 @@ function reasonsFor(
   const isInTime =
     issuedAt !== null &&
     expiresAt !== null &&
-    blockTime >= issuedAt - clockSlackMs &&
+    !isIssuedAfterwards(transfer, invoice) &&
     blockTime <= expiresAt;
   const isSame = left === asked || left === invoice.payableAmount;
   const holds: Readonly<Record<AskingReason, boolean>> = {
@@ -181,7 +198,7 @@ function reasonsFor(
     in_time: isInTime,
   };
   return suggestionReasons.filter(
-    (reason): reason is AskingReason => reason !== "already_paid" && holds[reason],
+    (reason): reason is AskingReason => reason in holds && holds[reason as AskingReason],
   );
 }
 

@@ -66,14 +66,17 @@ function inWords(one: Shown): string {
   ].join("\n");
 }
 
+/** Returns the choices, of which the first is the default: never an invoice that did not exist when the money came. */
 function choicesOf({ suggestions, tokenSymbol }: Shown) {
   const offered = suggestions.slice(0, offeredMax).map((one) => ({
     name: `Allocate to ${one.invoiceId}, which asks for ${one.remainingAmount} ${tokenSymbol} (${one.reasons.join(", ")})`,
     value: one.invoiceId as Answer,
+    isAfterwards: one.reasons.includes("issued_afterwards"),
   }));
   return [
-    ...offered,
+    ...offered.filter(({ isAfterwards }) => !isAfterwards),
     { name: "Skip: leave it in the inbox", value: "skip" as const },
+    ...offered.filter(({ isAfterwards }) => isAfterwards),
     { name: "Ignore: it leaves the inbox", value: "ignore" as const },
     { name: "Stop", value: "stop" as const },
   ];

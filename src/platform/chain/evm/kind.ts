@@ -13,6 +13,7 @@ export const evmKind: NetworkKind = {
   finalityTags: ["finalized"],
   parseAddress,
   formatAddress,
+  addressPrefix: "0x",
   parseTransactionHash,
   formatTransactionHash: formatHash,
   formatBlockHash: formatHash,

@@ -17,6 +17,7 @@ export const sandboxKind: NetworkKind = {
   finalityTags: [],
   parseAddress,
   formatAddress,
+  addressPrefix: "0x",
   parseTransactionHash,
   formatTransactionHash: formatHash,
   formatBlockHash: formatHash,

@@ -12,6 +12,7 @@ export const tronKind: NetworkKind = {
   finalityTags: ["finalized"],
   parseAddress,
   formatAddress,
+  addressPrefix: "T",
   parseTransactionHash,
   formatTransactionHash: formatBareHash,
   formatBlockHash: formatBareHash,

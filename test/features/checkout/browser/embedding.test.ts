@@ -116,6 +116,36 @@ describeInBrowser("a checkout in a merchant's page", (browser) => {
     expect(await heard()).to.deep.equal([["closed", null]]);
   });
 
+  it("is not opened at addresses that are not the instance's own over http, and the console says why", async () => {
+    await opened.goto(origin);
+    const own = new URL(lab.url).origin;
+    const blob = await opened.evaluate<string>(`URL.createObjectURL(new Blob(["hello"]))`);
+    const addresses = [
+      "javascript:globalThis.stolen = true",
+      "data:text/html,hello",
+      blob,
+      `blob:${own}/5e1f`,
+      `${origin}/pay/chk_1`,
+      `${own}@evil.example/pay/chk_1`,
+      `${own}.evil.example/pay/chk_1`,
+      "/pay/chk_1",
+      "",
+    ];
+    for (const address of addresses) {
+      const said = opened.waitForEvent("console", (message) => message.type() === "error");
+      const shown = JSON.stringify(address);
+      await opened.evaluate(
+        `Till.open(${shown}, { onClose: (state) => heard.push([${shown}, state]) }).close()`,
+      );
+      expect((await said).text(), address).to.include(`checkouts of ${own} only`);
+      await hears([address, null]);
+    }
+    expect(await opened.locator("iframe, dialog").count()).to.equal(0);
+    expect(await opened.evaluate("globalThis.stolen")).to.equal(undefined);
+    // A page may use the names of the script's own variables.
+    expect(await opened.evaluate("typeof parse")).to.equal("undefined");
+  });
+
   it("needs a script of 2 KB", async () => {
     const answer = await lab.get("/embed.js");
     expect(answer.headers.get("content-type")).to.contain("javascript");

@@ -192,6 +192,35 @@ describeInBrowser("paying from a wallet in the browser", (browser) => {
     expect(BigInt(`0x${sent?.data.slice(-64) ?? ""}`)).to.equal(10_000_100n);
   });
 
+  it("asks for nothing if the session names another chain, token or wallet for the same calldata", async () => {
+    const page = await open("ethereum", [evmWallet()]);
+    let changes: Record<string, string> = {};
+    await page.route(/\/v1\/checkout\/chk_\w+$/, async (route) => {
+      const response = await route.fetch();
+      if (response.status() !== 200) return route.fulfill({ response });
+      const session = (await response.json()) as { walletTransfer: object };
+      const walletTransfer = { ...session.walletTransfer, ...changes };
+      return route.fulfill({ response, json: { ...session, walletTransfer } });
+    });
+    for (const change of [
+      { chainId: "0x38" },
+      { tokenContract: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48" },
+      { walletStandard: "tip-6963" },
+    ]) {
+      changes = change;
+      await tap(page, {});
+      await page.waitForSelector("text=This payment has just changed");
+      await page.waitForSelector("#wallet-buttons button:not([disabled])");
+      for (const method of ["eth_sendTransaction", "wallet_switchEthereumChain"]) {
+        expect(await asked(page, method), JSON.stringify(change)).to.deep.equal([]);
+      }
+    }
+    changes = {};
+    await page.click("#wallet-buttons button");
+    await page.waitForSelector("text=Your wallet has sent the payment");
+    expect(await asked(page, "eth_sendTransaction")).to.deep.equal([wanted]);
+  });
+
   it("asks no second time while a wallet that vanished may have sent the payment", async () => {
     const page = await open("ethereum", [hurried, evmWallet({ hangs: "eth_sendTransaction" })]);
     await page.click("#wallet-buttons button");

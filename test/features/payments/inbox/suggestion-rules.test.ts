@@ -306,6 +306,42 @@ describe("The rules of suggestions", () => {
     expect(sent(500n, held, 0n)).to.deep.equal([]);
   });
 
+  it("suggest an invoice that was issued after the transfer last, and say so, whatever fits it", () => {
+    const slack = 60 * 1_000;
+    const at = (blockTime: number) => ({ of: { blockTime } });
+    // Within the difference of clocks, it may have been issued before.
+    expect(suggested([asking("1", 1_000n)], at(issuedAt - slack))).to.deep.equal([
+      "1 1000 same_amount in_time",
+    ]);
+    const late = { issuedAt: expiresAt + slack + 1, expiresAt: expiresAt * 2 };
+    const own = { customerId: "cus_1" as const };
+    const found = suggested(
+      [
+        asking("1", 1_000n, { ...late, ...own }),
+        asking("2", 1_053n),
+        candidate("3", { status: "paid" }, 1_000n),
+        candidate("4", { status: "paid", ...late }, 1_000n),
+        asking("5", 1_060n, late),
+      ],
+      { customers: ["cus_1"] },
+    );
+    expect(found).to.deep.equal([
+      "2 1000 possible_part in_time",
+      "3 1000 already_paid",
+      "1 1000 same_amount same_customer issued_afterwards",
+      "4 1000 already_paid issued_afterwards",
+    ]);
+  });
+
+  it("are not crowded out by invoices that were issued after the transfer", () => {
+    const many = Array.from({ length: suggestionsMax + 1 }, (_, place) =>
+      asking(`late${String(place)}`, 1_000n, { issuedAt: expiresAt + 2 * minute }),
+    );
+    const found = suggested([...many, asking("1", 1_053n)]);
+    expect(found).to.have.length(suggestionsMax);
+    expect(found[0]).to.equal("1 1000 possible_part in_time");
+  });
+
   it("suggest a paid invoice last, and only for the amount that it held at the same address", () => {
     const paid = (id: string, changes: Changes, ...held: bigint[]) =>
       candidate(id, { status: "paid", ...changes }, ...held);

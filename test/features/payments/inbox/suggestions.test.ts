@@ -1,5 +1,6 @@
 // The invoices that the inbox suggests for unmatched transfers, and their order.
 import { expect } from "chai";
+import { minute } from "../../../../src/kernel/clock.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";
@@ -96,6 +97,21 @@ eachStore("The invoices that the inbox suggests", (store) => {
     const found = await suggestedFor(usdt(35), exchange);
     expect(ids(found)).to.deep.equal(idsOf(nearer, theirs));
     expect(found.flatMap(({ reasons }) => reasons as string[])).not.to.include("same_customer");
+  });
+
+  it("end with those that were issued after the money came, even for exactly its amount", async () => {
+    const before = await issue("110.00");
+    await counter.pay(address, usdt(104.5));
+    await counter.mine();
+    counter.app.clock.advance(2 * minute);
+    const after = await issue("104.50");
+    const [found] = await counter.list(merchant, "/transfers?status=unmatched");
+    const { suggestions } = found as { suggestions: readonly Suggested[] };
+    expect(ids(suggestions)[0]).to.equal(before["id"]);
+    expect(suggestions.at(-1)).to.deep.include({
+      invoiceId: after["id"],
+      reasons: ["same_amount", "issued_afterwards"],
+    });
   });
 
   it("are not other customers' invoices where an address belongs to one invoice", async () => {

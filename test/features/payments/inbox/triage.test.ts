@@ -1,5 +1,9 @@
 import { expect } from "chai";
 import { waitingReasonWords } from "../../../../src/features/payments/inbox/status.ts";
+import type {
+  Suggestion,
+  SuggestionReason,
+} from "../../../../src/features/payments/inbox/suggestions.ts";
 import { triage } from "../../../../src/features/payments/inbox/triage.ts";
 import { notFound } from "../../../../src/kernel/errors.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
@@ -74,6 +78,37 @@ describe("The questions about transfers in the inbox", () => {
       false,
     ]);
     expect(said[3]).to.equal("Done: 1 allocated, 1 ignored, 1 skipped.");
+  });
+
+  it("offer an invoice that was issued after the transfer only after skipping, which is then the default", async () => {
+    const suggestion = (id: string, ...reasons: SuggestionReason[]) =>
+      ({ invoice: { id, remainingAmount: 1n }, amount: 1n, reasons }) as unknown as Suggestion;
+    const late = suggestion("inv_late", "same_amount", "issued_afterwards");
+    const choices = async (...suggestions: Suggestion[]) => {
+      const offered: string[][] = [];
+      await triage(
+        { get: () => Promise.resolve(transferView({ suggestions })) } as never,
+        { context: testContext },
+        "org_1",
+        ["trf_1"],
+        {
+          say: () => undefined,
+          choose: (_question, given) => {
+            offered.push(given.map(({ value }) => value));
+            return Promise.resolve("stop" as never);
+          },
+        },
+      );
+      return offered[0];
+    };
+    expect(await choices(late)).to.deep.equal(["skip", "inv_late", "ignore", "stop"]);
+    expect(await choices(suggestion("inv_1", "close_amount"), late)).to.deep.equal([
+      "inv_1",
+      "skip",
+      "inv_late",
+      "ignore",
+      "stop",
+    ]);
   });
 
   it("end when the person stops", async () => {

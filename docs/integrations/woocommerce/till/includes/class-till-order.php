@@ -222,14 +222,18 @@ class Till_Order {
 			/* translators: %s: amount */
 			'payment.needs_review' => __( 'A payment of %s waits for your decision in Till.', 'till' ),
 			'payment.rejected'     => __( 'A payment of %s was rejected and does not count.', 'till' ),
-			'refund.requested'     => __( 'A refund of %s was requested. Compare the recipient with the sender in Till before you send anything.', 'till' ),
+			'refund.requested'     => empty( $data['isToSender'] )
+				/* translators: 1: amount, 2: address */
+				? __( 'A refund of %1$s was requested, to %2$s, which is not the address that sent the payment. Ask the customer whether it is theirs before you send anything.', 'till' )
+				/* translators: 1: amount, 2: address */
+				: __( 'A refund of %1$s was requested, to %2$s, the address that sent the payment. If that is the address of an exchange, ask the customer for another one.', 'till' ),
 			'refund.sent'          => __( 'A refund of %s was sent; Till verifies it.', 'till' ),
 			'refund.confirmed'     => __( 'The refund of %s is final. Record it here with "Refund manually".', 'till' ),
 			'refund.rejected'      => __( 'The refund of %s was rejected.', 'till' ),
 			'refund.reverted'      => __( 'The transaction named for the refund of %s does not prove it: see Till before you send again.', 'till' ),
 		);
 		if ( isset( $notes[ $type ] ) ) {
-			$order->add_order_note( sprintf( $notes[ $type ], $amount ) );
+			$order->add_order_note( sprintf( $notes[ $type ], $amount, isset( $data['address'] ) ? $data['address'] : '' ) );
 		}
 	}
 

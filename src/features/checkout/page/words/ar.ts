@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Arabic. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 95b1a39431db.
+ * of en.ts with the digest d4de4fe49584.
  */
 export const ar: Catalogue = {
   lang: "ar",
@@ -319,6 +319,8 @@ export const ar: Catalogue = {
   linkAtMost: "{max} على الأكثر",
   linkContinue: "المتابعة إلى الدفع",
   linkBadAmount: "لا يمكن استخدام هذا المبلغ هنا. يُرجى التحقق منه وكتابته هكذا: 12.50",
+  linkBroken:
+    "لا يمكن بدء الدفع لأن على {merchant} تصحيح الرابط أولاً. لم يُرسل أي شيء. يُرجى التواصل مع {merchant}.",
   linkUnavailable:
     "لا يمكن بدء الدفع الآن. لم يُرسل أي شيء. يُرجى المحاولة لاحقًا أو التواصل مع {merchant}.",
   linkScan: "امسح الرمز للدفع إلى {merchant}",

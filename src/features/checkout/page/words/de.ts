@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in German. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 95b1a39431db.
+ * of en.ts with the digest d4de4fe49584.
  */
 export const de: Catalogue = {
   lang: "de",
@@ -348,6 +348,8 @@ export const de: Catalogue = {
   linkContinue: "Weiter zur Zahlung",
   linkBadAmount:
     "Dieser Betrag ist hier nicht möglich. Bitte prüfen Sie ihn und schreiben Sie ihn wie 12.50.",
+  linkBroken:
+    "Die Zahlung kann nicht begonnen werden, weil {merchant} den Link erst berichtigen muss. Es wurde nichts gesendet. Bitte wenden Sie sich an {merchant}.",
   linkUnavailable:
     "Die Zahlung kann gerade nicht begonnen werden. Es wurde nichts gesendet. Bitte versuchen Sie es später noch einmal oder wenden Sie sich an {merchant}.",
   linkScan: "Scannen und an {merchant} zahlen",

@@ -364,6 +364,8 @@ export const en = {
   linkAtMost: "At most {max}",
   linkContinue: "Continue to the payment",
   linkBadAmount: "That amount doesn't work here. Please check it and write it like 12.50.",
+  linkBroken:
+    "This payment can't be started, because {merchant} has to correct the link first. Nothing was sent. Please contact {merchant}.",
   linkUnavailable:
     "The payment can't be started right now. Nothing was sent. Please try again later, or contact {merchant}.",
   linkScan: "Scan to pay {merchant}",

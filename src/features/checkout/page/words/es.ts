@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Spanish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 95b1a39431db.
+ * of en.ts with the digest d4de4fe49584.
  */
 export const es: Catalogue = {
   lang: "es",
@@ -339,6 +339,8 @@ export const es: Catalogue = {
   linkAtMost: "Como máximo {max}",
   linkContinue: "Continuar al pago",
   linkBadAmount: "Ese importe no es posible aquí. Compruébalo y escríbelo como 12.50.",
+  linkBroken:
+    "El pago no se puede iniciar porque {merchant} tiene que corregir antes el enlace. No se ha enviado nada. Ponte en contacto con {merchant}.",
   linkUnavailable:
     "El pago no se puede iniciar en este momento. No se ha enviado nada. Inténtalo más tarde o ponte en contacto con {merchant}.",
   linkScan: "Escanea para pagar a {merchant}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in French. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 95b1a39431db.
+ * of en.ts with the digest d4de4fe49584.
  */
 export const fr: Catalogue = {
   lang: "fr",
@@ -350,6 +350,8 @@ export const fr: Catalogue = {
   linkAtMost: "Au plus {max}",
   linkContinue: "Continuer vers le paiement",
   linkBadAmount: "Ce montant n’est pas possible ici. Vérifiez-le et écrivez-le comme 12.50.",
+  linkBroken:
+    "Le paiement ne peut pas être commencé, car {merchant} doit d’abord corriger le lien. Rien n’a été envoyé. Contactez {merchant}.",
   linkUnavailable:
     "Le paiement ne peut pas être commencé pour le moment. Rien n’a été envoyé. Réessayez plus tard ou contactez {merchant}.",
   linkScan: "Scannez pour payer {merchant}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Hindi. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 95b1a39431db.
+ * of en.ts with the digest d4de4fe49584.
  */
 export const hi: Catalogue = {
   lang: "hi",
@@ -320,6 +320,8 @@ export const hi: Catalogue = {
   linkAtMost: "ज़्यादा से ज़्यादा {max}",
   linkContinue: "पेमेंट पर जाएँ",
   linkBadAmount: "यह रकम यहाँ नहीं चलेगी। कृपया जाँचें और 12.50 की तरह लिखें।",
+  linkBroken:
+    "पेमेंट शुरू नहीं हो सकता, क्योंकि {merchant} को पहले यह लिंक ठीक करना होगा। कुछ नहीं भेजा गया। कृपया {merchant} से संपर्क करें।",
   linkUnavailable:
     "पेमेंट अभी शुरू नहीं हो सकता। कुछ नहीं भेजा गया। कृपया बाद में कोशिश करें या {merchant} से संपर्क करें।",
   linkScan: "{merchant} को पेमेंट करने के लिए स्कैन करें",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Indonesian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 95b1a39431db.
+ * those of en.ts with the digest d4de4fe49584.
  */
 export const id: Catalogue = {
   lang: "id",
@@ -344,6 +344,8 @@ export const id: Catalogue = {
   linkAtMost: "Maksimal {max}",
   linkContinue: "Lanjut ke pembayaran",
   linkBadAmount: "Jumlah itu tidak dapat digunakan di sini. Periksa dan tulis seperti 12.50.",
+  linkBroken:
+    "Pembayaran tidak dapat dimulai karena {merchant} harus memperbaiki tautan ini dahulu. Tidak ada yang dikirim. Silakan hubungi {merchant}.",
   linkUnavailable:
     "Pembayaran tidak dapat dimulai sekarang. Tidak ada yang dikirim. Silakan coba lagi nanti, atau hubungi {merchant}.",
   linkScan: "Pindai untuk membayar {merchant}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Italian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 95b1a39431db.
+ * of en.ts with the digest d4de4fe49584.
  */
 export const it: Catalogue = {
   lang: "it",
@@ -342,6 +342,8 @@ export const it: Catalogue = {
   linkAtMost: "Al massimo {max}",
   linkContinue: "Continua al pagamento",
   linkBadAmount: "Questo importo non è possibile qui. Controllalo e scrivilo come 12.50.",
+  linkBroken:
+    "Il pagamento non può essere avviato, perché {merchant} deve prima correggere il link. Non è stato inviato nulla. Contatta {merchant}.",
   linkUnavailable:
     "Il pagamento non può essere avviato in questo momento. Non è stato inviato nulla. Riprova più tardi o contatta {merchant}.",
   linkScan: "Scansiona per pagare {merchant}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Japanese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 95b1a39431db.
+ * those of en.ts with the digest d4de4fe49584.
  */
 export const ja: Catalogue = {
   lang: "ja",
@@ -343,6 +343,8 @@ export const ja: Catalogue = {
   linkAtMost: "{max} 以下",
   linkContinue: "お支払いに進む",
   linkBadAmount: "この金額はご利用いただけません。12.50 のように入力してください。",
+  linkBroken:
+    "お支払いを開始できません。{merchant} がこのリンクを修正する必要があります。何も送られていません。{merchant} にご連絡ください。",
   linkUnavailable:
     "現在お支払いを開始できません。何も送られていません。しばらくしてからお試しいただくか、{merchant} にご連絡ください。",
   linkScan: "スキャンして {merchant} に支払う",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Brazilian Portuguese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest 95b1a39431db.
+ * texts are those of en.ts with the digest d4de4fe49584.
  */
 export const ptBR: Catalogue = {
   lang: "pt-BR",
@@ -338,6 +338,8 @@ export const ptBR: Catalogue = {
   linkAtMost: "No máximo {max}",
   linkContinue: "Continuar para o pagamento",
   linkBadAmount: "Esse valor não é possível aqui. Confira e escreva como 12.50.",
+  linkBroken:
+    "O pagamento não pode ser iniciado, porque {merchant} precisa corrigir o link antes. Nada foi enviado. Fale com {merchant}.",
   linkUnavailable:
     "O pagamento não pode ser iniciado agora. Nada foi enviado. Tente de novo mais tarde ou fale com {merchant}.",
   linkScan: "Escaneie para pagar a {merchant}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Russian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 95b1a39431db. Names and durations stand in the nominative, because neither is declined here.
+ * of en.ts with the digest d4de4fe49584. Names and durations stand in the nominative, because neither is declined here.
  */
 export const ru: Catalogue = {
   lang: "ru",
@@ -337,6 +337,8 @@ export const ru: Catalogue = {
   linkAtMost: "Не больше {max}",
   linkContinue: "Перейти к оплате",
   linkBadAmount: "Эта сумма здесь не подходит. Проверьте её и напишите в виде 12.50.",
+  linkBroken:
+    "Платёж нельзя начать: продавец {merchant} должен сначала исправить ссылку. Ничего не отправлено. Свяжитесь с продавцом {merchant}.",
   linkUnavailable:
     "Платёж сейчас нельзя начать. Ничего не отправлено. Попробуйте позже или свяжитесь с продавцом {merchant}.",
   linkScan: "Отсканируйте, чтобы заплатить продавцу {merchant}",

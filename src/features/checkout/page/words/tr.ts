@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Turkish. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are those
- * of en.ts with the digest 95b1a39431db. Values take no suffixes, because the vowels of a suffix depend on the value.
+ * of en.ts with the digest d4de4fe49584. Values take no suffixes, because the vowels of a suffix depend on the value.
  */
 export const tr: Catalogue = {
   lang: "tr",
@@ -335,6 +335,8 @@ export const tr: Catalogue = {
   linkAtMost: "En çok {max}",
   linkContinue: "Ödemeye devam et",
   linkBadAmount: "Bu tutar burada kullanılamıyor. Lütfen kontrol edip 12.50 gibi yazın.",
+  linkBroken:
+    "Ödeme başlatılamıyor, çünkü bağlantının önce satıcı tarafından düzeltilmesi gerekiyor. Hiçbir şey gönderilmedi. Lütfen {merchant} ile iletişime geçin.",
   linkUnavailable:
     "Ödeme şu anda başlatılamıyor. Hiçbir şey gönderilmedi. Lütfen daha sonra yeniden deneyin veya {merchant} ile iletişime geçin.",
   linkScan: "Taratıp ödeyin: {merchant}",

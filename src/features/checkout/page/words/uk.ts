@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Ukrainian. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 95b1a39431db. Names and durations stand in the nominative, because neither is declined
+ * those of en.ts with the digest d4de4fe49584. Names and durations stand in the nominative, because neither is declined
  * here.
  */
 export const uk: Catalogue = {
@@ -337,6 +337,8 @@ export const uk: Catalogue = {
   linkAtMost: "Не більше ніж {max}",
   linkContinue: "Перейти до оплати",
   linkBadAmount: "Ця сума тут не підходить. Перевірте її та напишіть у вигляді 12.50.",
+  linkBroken:
+    "Платіж не можна почати: продавець {merchant} має спершу виправити посилання. Нічого не надіслано. Зв’яжіться з продавцем {merchant}.",
   linkUnavailable:
     "Платіж зараз не можна почати. Нічого не надіслано. Спробуйте пізніше або зв’яжіться з продавцем {merchant}.",
   linkScan: "Відскануйте, щоб сплатити продавцю {merchant}",

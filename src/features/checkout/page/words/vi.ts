@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest 95b1a39431db.
+ * those of en.ts with the digest d4de4fe49584.
  */
 export const vi: Catalogue = {
   lang: "vi",
@@ -343,6 +343,8 @@ export const vi: Catalogue = {
   linkAtMost: "Nhiều nhất {max}",
   linkContinue: "Tiếp tục thanh toán",
   linkBadAmount: "Không dùng được số tiền này ở đây. Hãy kiểm tra và viết như 12.50.",
+  linkBroken:
+    "Chưa thể bắt đầu thanh toán vì {merchant} cần sửa liên kết này trước. Chưa có gì được gửi đi. Vui lòng liên hệ {merchant}.",
   linkUnavailable:
     "Hiện chưa thể bắt đầu thanh toán. Chưa có gì được gửi đi. Vui lòng thử lại sau hoặc liên hệ {merchant}.",
   linkScan: "Quét để thanh toán cho {merchant}",

@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in simplified Chinese. Machine translation of en.ts, not yet reviewed by a native speaker. Its
- * texts are those of en.ts with the digest 95b1a39431db.
+ * texts are those of en.ts with the digest d4de4fe49584.
  */
 export const zhHans: Catalogue = {
   lang: "zh-Hans",
@@ -301,6 +301,8 @@ export const zhHans: Catalogue = {
   linkAtMost: "最多 {max}",
   linkContinue: "继续付款",
   linkBadAmount: "此处不能使用该金额。请检查并按 12.50 的格式填写。",
+  linkBroken:
+    "无法开始付款，因为 {merchant} 需要先更正此链接。没有发送任何款项。请联系 {merchant}。",
   linkUnavailable: "现在无法开始付款。没有发送任何款项。请稍后再试，或联系 {merchant}。",
   linkScan: "扫码向 {merchant} 付款",
   checkAgain: "重新查看",

@@ -147,7 +147,10 @@
     }
   }
 
-  /** Reads the transfer that the session asks for now. It must be the one that the payer sees. */
+  /**
+   * Reads the transfer that the session asks for now. It must be the one that the payer sees: the calldata alone is the
+   * same for every token and network of one address.
+   */
   async function readTransfer() {
     const { dataset } = pageOf();
     let session;
@@ -159,7 +162,13 @@
       throw new Stopped("offline");
     }
     const { walletTransfer: transfer } = session;
-    if (transfer?.data !== boxOf(pageOf())?.dataset.data) {
+    const { standard, chainId, contract, data } = boxOf(pageOf())?.dataset ?? {};
+    const isShown =
+      transfer?.walletStandard === standard &&
+      transfer.chainId === chainId &&
+      transfer.tokenContract === contract &&
+      transfer.data === data;
+    if (!isShown) {
       dispatchEvent(new Event("till:look"));
       throw new Stopped("changed");
     }
