@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore, takeTurns } from "../../support/store/stores.ts";
 import type { Json } from "./ledger/counter.ts";
-import { atSharedAddress, usdt } from "./shared-address.ts";
+import { atSharedAddress, suggestedFor, usdt } from "./shared-address.ts";
 
 eachStore("What nobody can send of an invoice", (store) => {
   const it = takeTurns(store);
@@ -138,5 +138,22 @@ eachStore("What nobody can send of an invoice", (store) => {
         paidAmount: price,
       });
     }
+  });
+
+  it("is suggested first for the rounded amount of a wallet with two decimals, which no rule matches", async () => {
+    await issue({ amount: "25.00" });
+    const invoice = await issue({ amount: "25.00" });
+    const others = [await issue({ amount: "25.50" }), await issue({ amount: "24.90" })];
+    expect(invoice).to.include({ payableAmount: "25.0001" });
+    await pay("25.01");
+    for (const one of [invoice, ...others]) {
+      expect(await read(one)).to.include({ status: "open", paidAmount: "0.00" });
+    }
+    const [first, second] = suggestedFor(await inboxed());
+    expect(first).to.deep.include({
+      invoiceId: invoice["id"],
+      reasons: ["rounded_amount", "in_time"],
+    });
+    expect(second?.["reasons"]).to.not.include("rounded_amount");
   });
 });

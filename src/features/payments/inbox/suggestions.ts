@@ -1,5 +1,6 @@
 import { second } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
+import { powerOfTen } from "../../../kernel/money/ratio.ts";
 import type { Notation } from "../../../platform/chain/networks.ts";
 import {
   isWhole,
@@ -18,6 +19,8 @@ export const suggestionReasons = [
   "in_review",
   /** The unallocated amount equals the invoice's remaining amount or its payable amount. */
   "same_amount",
+  /** The remaining amount rounded to two decimals, up or down: some wallets take no more. */
+  "rounded_amount",
   /** The amounts differ by at most 5 %: exchanges deduct their fee from the amount that they send. */
   "close_amount",
   /** The sender has paid invoices of the same customer before. */
@@ -54,6 +57,7 @@ const closePercent = 5n;
 const weights: Readonly<Record<AskingReason, number>> = {
   in_review: 1_000,
   same_amount: 500,
+  rounded_amount: 400,
   close_amount: 300,
   same_customer: 250,
   possible_part: 100,
@@ -163,7 +167,9 @@ function inTokenOf(invoice: InvoiceRow, transfer: TransferRow): InvoiceRow | nul
   const row = putInForce(invoice, quote);
   if (invoice.remainingAmount === 0n) return { ...row, remainingAmount: 0n };
   if (row.remainingAmount !== 0n) return row;
-  return { ...row, remainingAmount: (row.payableAmount ?? 0n) - row.seenAmount };
+  const rest = (row.payableAmount ?? 0n) - row.seenAmount;
+  const dust = row.dustAmount ?? 0n;
+  return { ...row, remainingAmount: rest < dust ? dust : rest };
 }
 
 /** Returns the amount that an invoice still asks for. */
@@ -187,12 +193,14 @@ function reasonsFor(
     !isIssuedAfterwards(transfer, invoice) &&
     blockTime <= expiresAt;
   const isSame = left === asked || left === invoice.payableAmount;
+  const isRounded = !isSame && isRoundedTo(left, asked, transfer.tokenDecimals);
   const holds: Readonly<Record<AskingReason, boolean>> = {
     in_review: payments.some(
       ({ invoiceId, status }) => invoiceId === invoice.id && status === "review",
     ),
     same_amount: isSame,
-    close_amount: !isSame && isClose(left, asked),
+    rounded_amount: isRounded,
+    close_amount: !isSame && !isRounded && isClose(left, asked),
     same_customer: customerId !== null && customers.has(customerId),
     possible_part: left < asked && !isClose(left, asked) && isInTime && isAtAddress(given, invoice),
     in_time: isInTime,
@@ -204,6 +212,13 @@ function reasonsFor(
 
 function isAtAddress({ transfer, notation }: SuggestionCase, invoice: InvoiceRow): boolean {
   return invoice.walletAddress === notation.formatAddress(transfer.toAddress);
+}
+
+/** True if the payer's wallet may have rounded an amount to two decimals. */
+function isRoundedTo(left: bigint, asked: bigint, tokenDecimals: number): boolean {
+  const hundredth = powerOfTen(Math.max(0, tokenDecimals - 2));
+  const distance = asked > left ? asked - left : left - asked;
+  return left % hundredth === 0n && distance < hundredth;
 }
 
 function isClose(left: bigint, asked: bigint): boolean {
