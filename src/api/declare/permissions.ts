@@ -9,10 +9,8 @@ export type Scope = (typeof scopes)[number];
 interface Rule {
   /** The weakest role that has the permission; null if no role in an organization has it. */
   readonly role: Role | null;
-  /**
-   * The scope that grants the permission to an API key. Never null, because every operation accepts both credentials.
-   */
-  readonly scope: Scope;
+  /** The scope that grants the permission to an API key; null if no key can have it. */
+  readonly scope: Scope | null;
   readonly means: string;
 }
 
@@ -42,6 +40,11 @@ export const permissions = {
     role: "admin",
     scope: "write",
     means: "Register and archive receiving wallets",
+  },
+  "default-wallets:write": {
+    role: "owner",
+    scope: null,
+    means: "Choose the wallets at which invoices without a `walletId` are paid",
   },
   "webhooks:write": {
     role: "admin",
@@ -82,7 +85,8 @@ export function roleMay(role: Role, permission: Permission): boolean {
 
 /** Whether a key with these scopes has the permission. */
 export function scopesMay(held: readonly string[], permission: Permission): boolean {
-  const needed: Scope = permissions[permission].scope;
+  const needed: Scope | null = permissions[permission].scope;
+  if (needed === null) return false;
   return held.includes(needed) || (needed === "read" && held.includes("write"));
 }
 
@@ -106,6 +110,8 @@ export function permissionsReference(): string {
     "- `read` and `write`: owners and admins of the organization, keys that have the scope themselves, and the operator at the terminal.",
     "- `billing`: owners of the organization and the operator at the terminal (`till key create`). No key can grant it, not even one with `billing`.",
     "- `platform`: admins of the platform organization, only to that organization's keys, and the operator at the terminal. No key can grant it.",
+    "",
+    "No key has `default-wallets:write`, whatever its scopes: a stolen key must not choose where payers are sent. Owners have it when they are logged in, and so has the operator at the terminal (`till wallet default`). For the same reason only they can name wallets in the `paymentOptions` of the payment policy.",
     "",
     `| permission | means | ${columns.join(" | ")} |`,
     `| --- | --- | ${columns.map(() => "---").join(" | ")} |`,

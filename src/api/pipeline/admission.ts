@@ -132,8 +132,11 @@ function authorize(
 /** Names the required scope or role and the scopes or role that the caller has. */
 function missing(standing: MembershipAccess, principal: Principal, permission: Permission): string {
   const { role, scope } = permissions[permission];
+  if (principal.type === "api_key" && scope === null) {
+    return `No API key may do this: log in as a user with at least the role ${role} in the organization, or ask the operator, who can do it at the terminal.`;
+  }
   return principal.type === "api_key"
-    ? `This needs an API key with the scope ${scope}; this key has ${principal.scopes.join(", ")}.`
+    ? `This needs an API key with the scope ${String(scope)}; this key has ${principal.scopes.join(", ")}.`
     : `This needs at least the role ${String(role)} in the organization; your role is ${String(standing.role)}.`;
 }
 
