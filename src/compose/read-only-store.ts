@@ -4,7 +4,6 @@ import {
   type KnownServer,
   type OperationsStatus,
 } from "../features/admin/read-only.ts";
-import { withoutDefault } from "../features/wallets/store.ts";
 import { deliveryBacklog } from "../features/webhooks/delivery/backlog.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Config } from "../platform/config/index.ts";
@@ -58,6 +57,7 @@ export async function openReadOnlyStore(
     operationsStatus: () => storedOperationsStatus(store, clock.now(), deliveryBacklog),
     proxyWarnings: (settings) => proxyWarnings(settings, store, clock.now()),
     async walletWarnings({ networks }) {
+      const { withoutDefault } = await import("../features/wallets/index.ts");
       const found = await withoutDefault(
         store,
         networks.map(({ id }) => id),

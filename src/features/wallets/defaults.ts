@@ -10,7 +10,14 @@ import { lockOrganization } from "../organizations/index.ts";
 import { DefaultWalletUnusable } from "./errors.ts";
 import { presentWallet } from "./present.ts";
 import { requireNetwork } from "./rules.ts";
-import { findWallets, hasWallet, listPlaces, lockPlaces, type WalletRow } from "./store.ts";
+import {
+  findWallets,
+  hasWallet,
+  listPlaces,
+  lockPlaces,
+  type DefaultWallets,
+  type WalletRow,
+} from "./store.ts";
 import { wallets } from "./table.ts";
 
 export interface DefaultWalletInput {

@@ -17,6 +17,7 @@ export {
   receivingWallets,
   walletsAt,
   walletsOf,
+  withoutDefault,
   type WalletRow,
   type WalletView,
 } from "./store.ts";
