@@ -17,6 +17,7 @@ const writers: Readonly<Record<string, Role>> = {
   "api-keys": "admin",
   billing: "owner",
   customers: "member",
+  "default-wallets": "owner",
   invitations: "admin",
   invoices: "member",
   kyb: "admin",
@@ -32,7 +33,7 @@ const writers: Readonly<Record<string, Role>> = {
 };
 
 /** The permitted callers of an operation, from the table above and the rule of scopes, independent of the program. */
-function rightsOf(operation: Operation): { role: Role | null; scope: string } {
+function rightsOf(operation: Operation): { role: Role | null; scope: string | null } {
   if (operation.path.startsWith("/admin/")) return { role: null, scope: "platform" };
   if (!isWrite(operation)) return { role: "viewer", scope: "read" };
   const place = operation.path.split("/")[3] ?? "";
@@ -40,6 +41,8 @@ function rightsOf(operation: Operation): { role: Role | null; scope: string } {
   if (role === undefined) {
     throw new Error(`say in test/api/roles.test.ts who writes /${place}, for ${operation.id}`);
   }
+  // No key may choose where payers are sent.
+  if (place === "default-wallets") return { role, scope: null };
   return { role, scope: role === "owner" ? "billing" : "write" };
 }
 
@@ -127,6 +130,12 @@ anyServed("every operation", (served) => {
         const answer = await ask(operation, { key: keys.get(scope) ?? "" });
         expectAllowed(answer, isAllowed, `${operation.id} with ${scope}`);
         if (isAllowed) continue;
+        if (needed === null) {
+          expect(answer.body["detail"], operation.id)
+            .to.include("No API key may do this")
+            .and.to.include("at least the role owner");
+          continue;
+        }
         expect(answer.body["detail"], operation.id)
           .to.include(`an API key with the scope ${needed};`)
           .and.to.include(`this key has ${scope}.`);

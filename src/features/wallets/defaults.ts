@@ -52,7 +52,7 @@ export async function listDefaults(
  * but an owner of the organization and the operator: a stolen API key must not choose where payers are sent. 404 for a
  * wallet of another organization; 422 `default_wallet_unusable` for one of another network, or an archived one.
  */
-export function setDefault(
+export async function setDefault(
   { db, clock, journal, networks }: DefaultWalletDependencies,
   context: WriteContext,
   organizationId: Id<"organization">,

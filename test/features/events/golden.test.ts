@@ -105,6 +105,18 @@ eachStore("the golden event bodies", (store) => {
     await patched(`/customers/${String(customer["id"])}`, { name: "Rob" });
     const spare = { label: "Spare", network: "sandbox", address: `0x${"3".repeat(40)}` };
     const wallet = await made("/wallets", spare);
+    const [own] = (await counter.list(merchant, "/wallets")).filter(({ isDefault }) => isDefault);
+    await expectStatus(
+      counter.app.request(
+        "PUT",
+        `/v1/organizations/${merchant.organizationId}/default-wallets/sandbox`,
+        {
+          token: merchant.token,
+          body: { walletId: own?.["id"], reserveWalletIds: [wallet["id"]] },
+        },
+      ),
+      200,
+    );
     await done(`/wallets/${String(wallet["id"])}/archive`);
     const usual = { network: "sandbox", tokenSymbol: "USDT", settlementCurrency: "USD" };
     const link = await made("/payment-links", { ...usual, minAmount: "1.00" });
