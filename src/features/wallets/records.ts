@@ -40,7 +40,7 @@ export const WalletRecord = responseRecord("Wallet", {
   }),
   reservePosition: z.int().min(1).nullable().meta({
     description:
-      "The wallet's turn among the network's reserves, which invoices without a `walletId` try while the default is archived or has no free amount: 1 for the first. Null for every wallet that is no reserve.",
+      "The wallet's turn among the network's reserves, which invoices without a `walletId` try while the default is archived or has no free amount: 1 for the first. Null for every other wallet.",
   }),
   createdAt: datetime(),
   archivedAt: datetime().nullable(),

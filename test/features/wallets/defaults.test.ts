@@ -280,7 +280,7 @@ eachStore("default wallets", (store) => {
       expect(await placesOn("ethereum")).to.deep.equal([elsewhere.id]);
     });
 
-    it("are refused to a key and to a user who is no owner any more, inside the transaction too", async () => {
+    it("are refused to a key and to a user who has lost the role, inside the transaction too", async () => {
       const wallet = await shop.addWallet("tron", onTron[0] ?? evm(0));
       const input = { walletId: wallet.id, reserveWalletIds: [] };
       const set = (actor: Actor) =>
