@@ -181,7 +181,8 @@ export const walletCommands = [
         walletId: wallet,
         reserveWalletIds: reserve?.split(/[\s,]+/).filter((id) => id !== ""),
       });
-      return [await service.setDefault(call.context, organizationId, network ?? "", input)];
+      const set = service.setDefault(call.context, organizationId, network ?? "", input);
+      return [await call.attempt(set)];
     },
     async present(defaults) {
       const { presentDefault } = await import("./present.ts");
