@@ -282,6 +282,8 @@ export interface AdminPayment {
   readonly amount: string;
   /** Its contribution to the invoice's `paidAmount`: a decimal string in `settlementCurrency`. */
   readonly settlementAmount: string;
+  /** What was missing when this payment completed its invoice, and counts as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`. */
+  readonly roundingAmount: string;
   /** The currency of the invoice's price: an ISO 4217 code such as `USD`, or a token's symbol. */
   readonly settlementCurrency: string;
   /** The rate at which the payment counts: the one that was locked when the payer was given this token and network. Null for payments recorded before Till stored it; then it is the invoice's. */
@@ -640,7 +642,7 @@ export interface BatchInvoiceRequest {
   readonly network?: string | undefined;
   /** Tokens and networks among which the payer may choose, each combination once; the first is in force at the issue. Instead of `network`, `tokenSymbol` and `walletId`. */
   readonly paymentOptions?: readonly PaymentOptionRequest[] | undefined;
-  /** The wallet that receives the payment. Without it, Till chooses one of the network's wallets. */
+  /** The wallet that receives the payment. Without it, the default wallet of the network does, or a reserve that an owner has listed: see `listDefaultWallets`. */
   readonly walletId?: string | null | undefined;
   /** The id of the customer who pays. */
   readonly customerId?: string | null | undefined;
@@ -943,7 +945,7 @@ export interface CreateInvoiceRequest {
   readonly network?: string | undefined;
   /** Tokens and networks among which the payer may choose, each combination once; the first is in force at the issue. Instead of `network`, `tokenSymbol` and `walletId`. */
   readonly paymentOptions?: readonly PaymentOptionRequest[] | undefined;
-  /** The wallet that receives the payment. Without it, Till chooses one of the network's wallets. */
+  /** The wallet that receives the payment. Without it, the default wallet of the network does, or a reserve that an owner has listed: see `listDefaultWallets`. */
   readonly walletId?: string | null | undefined;
   /** The id of the customer who pays. */
   readonly customerId?: string | null | undefined;
@@ -983,7 +985,7 @@ export interface CreatePaymentLinkRequest {
   readonly network?: string | undefined;
   /** Tokens and networks among which the payer may choose, each combination once; the first is in force at the issue. Instead of `network`, `tokenSymbol` and `walletId`. */
   readonly paymentOptions?: readonly PaymentOptionRequest[] | undefined;
-  /** The wallet that receives the payment. Without it, Till chooses one of the network's wallets. */
+  /** The wallet that receives the payment. Without it, the default wallet of the network does, or a reserve that an owner has listed: see `listDefaultWallets`. */
   readonly walletId?: string | null | undefined;
   /** The purchase, in words for the payer, who sees it. */
   readonly description?: string | null | undefined;
@@ -1021,7 +1023,7 @@ export interface CreateWebhookEndpointRequest {
   /** Your note about the endpoint. */
   readonly description?: string | null | undefined;
   /** The event types that it receives; empty or absent for all. */
-  readonly eventTypes?: readonly ("invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping")[] | undefined;
+  readonly eventTypes?: readonly ("invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet.default_changed" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping")[] | undefined;
 }
 
 export interface CreatedApiKey {
@@ -1123,6 +1125,22 @@ export interface CustomerList {
   readonly data: readonly Customer[];
   /** The `cursor` of the next page; null on the last page. */
   readonly nextCursor: string | null;
+}
+
+export interface DefaultWallet {
+  /** The network's id, such as `tron`. */
+  readonly network: string;
+  /** The wallet at which invoices without a `walletId` are paid, which may be archived; null if none was chosen. */
+  readonly walletId: string | null;
+  /** The wallets that such invoices try, in this order, while the default is archived or has no free amount. */
+  readonly reserveWalletIds: readonly string[];
+  /** True if the default or a reserve is active. If not, invoices without a `walletId` are refused with `no_default_wallet`. */
+  readonly canReceive: boolean;
+}
+
+export interface DefaultWalletList {
+  /** The networks on which the organization has a default or an active wallet, by their ids. */
+  readonly data: readonly DefaultWallet[];
 }
 
 export interface EventList {
@@ -1304,7 +1322,7 @@ export interface Me {
   /** A user's organizations, at most 100, oldest membership first; for an API key, its organization. */
   readonly organizations: readonly MeOrganization[];
   /** The credential's permissions for operations below /admin. */
-  readonly platformPermissions: readonly ("organization:read" | "organization:write" | "members:write" | "api-keys:write" | "customers:write" | "wallets:write" | "webhooks:write" | "invoices:write" | "payments:decide" | "billing:write" | "platform:read" | "platform:write")[];
+  readonly platformPermissions: readonly ("organization:read" | "organization:write" | "members:write" | "api-keys:write" | "customers:write" | "wallets:write" | "default-wallets:write" | "webhooks:write" | "invoices:write" | "payments:decide" | "billing:write" | "platform:read" | "platform:write")[];
 }
 
 export interface MeApiKey {
@@ -1330,7 +1348,7 @@ export interface MeOrganization {
   /** Null for an API key, which has scopes instead. */
   readonly role: "viewer" | "member" | "admin" | "owner" | null;
   /** The credential's permissions in the organization. The instance explains them at `/docs/permissions`. */
-  readonly permissions: readonly ("organization:read" | "organization:write" | "members:write" | "api-keys:write" | "customers:write" | "wallets:write" | "webhooks:write" | "invoices:write" | "payments:decide" | "billing:write" | "platform:read" | "platform:write")[];
+  readonly permissions: readonly ("organization:read" | "organization:write" | "members:write" | "api-keys:write" | "customers:write" | "wallets:write" | "default-wallets:write" | "webhooks:write" | "invoices:write" | "payments:decide" | "billing:write" | "platform:read" | "platform:write")[];
 }
 
 export interface Membership {
@@ -1584,6 +1602,8 @@ export interface Payment {
   readonly amount: string;
   /** Its contribution to the invoice's `paidAmount`: a decimal string in `settlementCurrency`. */
   readonly settlementAmount: string;
+  /** What was missing when this payment completed its invoice, and counts as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`. */
+  readonly roundingAmount: string;
   /** The currency of the invoice's price: an ISO 4217 code such as `USD`, or a token's symbol. */
   readonly settlementCurrency: string;
   /** The rate at which the payment counts: the one that was locked when the payer was given this token and network. Null for payments recorded before Till stored it; then it is the invoice's. */
@@ -1683,7 +1703,7 @@ export interface PaymentOptionRequest {
   readonly network: string;
   /** Such as USDT. */
   readonly tokenSymbol: string;
-  /** Absent: a wallet of the network is chosen when the payer needs it. */
+  /** Absent: the default wallet of the network, as it is when the payer needs it. In the payment policy, only an owner or the operator can name a wallet. */
   readonly walletId?: string | null | undefined;
 }
 
@@ -1870,7 +1890,7 @@ export interface Problem {
   /** The fault in this request and what to do about it, for a person. */
   readonly detail: string;
   /** Stable; base client decisions on it. Later versions may add codes. */
-  readonly code: "allocation_too_large" | "already_member" | "amount_too_large" | "amount_too_small" | "billing_amount_too_large" | "billing_currency_differs" | "busy" | "currency_not_billed" | "delivery_in_flight" | "discount_currency_mismatch" | "email_unavailable" | "endpoint_disabled" | "expiry_not_allowed" | "external_id_conflict" | "external_id_taken" | "forbidden" | "headers_too_large" | "idempotency_key_in_flight" | "idempotency_key_reused" | "internal_error" | "invalid_credentials" | "invalid_invitation" | "invalid_refresh_token" | "invalid_request" | "invalid_reset_token" | "invitation_accepted" | "invoice_not_cancelable" | "invoice_not_editable" | "invoice_not_open" | "invoice_not_payable" | "key_has_no_owner" | "kyb_incomplete" | "last_owner" | "login_locked" | "managed_by_billing" | "method_not_allowed" | "network_not_enabled" | "network_not_ready" | "no_receive_wallet" | "no_subscription" | "no_wallet" | "not_found" | "not_paid" | "not_refundable" | "nothing_to_pay" | "option_limit_reached" | "option_not_offered" | "organization_in_review" | "organization_not_verified" | "organization_suspended" | "payload_too_large" | "payment_not_counted" | "payment_not_in_review" | "payment_refunded" | "plan_currency_differs" | "plan_limit_reached" | "platform_invoice_unpaid" | "precondition_failed" | "rate_limited" | "rate_unavailable" | "receive_wallet_unusable" | "refund_address_refused" | "refund_not_requested" | "refund_open" | "refund_too_early" | "refund_too_large" | "registration_closed" | "request_timeout" | "scope_not_allowed" | "store_unavailable" | "subscription_exists" | "subscription_not_changeable" | "subscription_required" | "subscription_suspended" | "token_mismatch" | "token_not_enabled" | "too_many_buckets" | "too_many_claims" | "too_many_refund_requests" | "transaction_used" | "transfer_allocated" | "transfer_not_creditable" | "transfer_reverted" | "unauthenticated" | "unknown_plan" | "unsupported_currency" | "unsupported_media_type" | "user_needed" | "verification_conflict" | "wallet_address_refused" | "wallet_address_unavailable" | "wallet_capacity_exhausted" | "weak_password" | "webhook_endpoint_limit" | "webhook_url_refused" | "wrong_password";
+  readonly code: "allocation_too_large" | "already_member" | "amount_too_large" | "amount_too_small" | "billing_amount_too_large" | "billing_currency_differs" | "busy" | "currency_not_billed" | "default_wallet_unusable" | "delivery_in_flight" | "discount_currency_mismatch" | "email_unavailable" | "endpoint_disabled" | "expiry_not_allowed" | "external_id_conflict" | "external_id_taken" | "forbidden" | "headers_too_large" | "idempotency_key_in_flight" | "idempotency_key_reused" | "internal_error" | "invalid_credentials" | "invalid_invitation" | "invalid_refresh_token" | "invalid_request" | "invalid_reset_token" | "invitation_accepted" | "invoice_not_cancelable" | "invoice_not_editable" | "invoice_not_open" | "invoice_not_payable" | "key_has_no_owner" | "kyb_incomplete" | "last_owner" | "login_locked" | "managed_by_billing" | "method_not_allowed" | "network_not_enabled" | "network_not_ready" | "no_default_wallet" | "no_receive_wallet" | "no_subscription" | "no_wallet" | "not_found" | "not_paid" | "not_refundable" | "nothing_to_pay" | "option_limit_reached" | "option_not_offered" | "organization_in_review" | "organization_not_verified" | "organization_suspended" | "payload_too_large" | "payment_not_counted" | "payment_not_in_review" | "payment_refunded" | "plan_currency_differs" | "plan_limit_reached" | "platform_invoice_unpaid" | "precondition_failed" | "rate_limited" | "rate_unavailable" | "receive_wallet_unusable" | "refund_address_refused" | "refund_not_requested" | "refund_open" | "refund_too_early" | "refund_too_large" | "registration_closed" | "request_timeout" | "scope_not_allowed" | "store_unavailable" | "subscription_exists" | "subscription_not_changeable" | "subscription_required" | "subscription_suspended" | "token_mismatch" | "token_not_enabled" | "too_many_buckets" | "too_many_claims" | "too_many_refund_requests" | "transaction_used" | "transfer_allocated" | "transfer_not_creditable" | "transfer_reverted" | "unauthenticated" | "unknown_plan" | "unsupported_currency" | "unsupported_media_type" | "user_needed" | "verification_conflict" | "wallet_address_refused" | "wallet_address_unavailable" | "wallet_capacity_exhausted" | "weak_password" | "webhook_endpoint_limit" | "webhook_url_refused" | "wrong_password";
   /** The id of the request, by which the operator finds it in the log. */
   readonly requestId: string;
   /** Every wrong value in the request. Each entry has exactly one of `pointer`, `parameter` and `header`. */
@@ -2073,6 +2093,13 @@ export interface SendRefundRequest {
   readonly transactionHash: string;
 }
 
+export interface SetDefaultWalletRequest {
+  /** An active wallet of the organization on the network. */
+  readonly walletId: string;
+  /** Up to 20 further active wallets on the network, in the order in which they are tried. Replaces the present reserves; absent: there are no reserves. */
+  readonly reserveWalletIds?: readonly string[] | undefined;
+}
+
 export interface SetPlatformReceiveWalletRequest {
   /** The id of a wallet of the platform organization. */
   readonly walletId: string;
@@ -2233,6 +2260,8 @@ export interface Transfer {
   readonly isVerified: boolean;
   /** `unmatched` while a part of it counts for no invoice, `matched` once all of it does, `ignored` if the merchant took it out of the inbox, `reverted` while it is off the chain. */
   readonly status: "unmatched" | "matched" | "ignored" | "reverted";
+  /** Why an unmatched transfer that fits an invoice was not credited, and waits for your decision. `own_wallet`: sent from one of the organization's own wallets, so that it is no payer's money. `ambiguous_amount`: two invoices asked for this amount, one of them earlier. `entered_amount`: a payer entered the price of the invoice that asks for this amount, so that it proves little. `fee_kept`: an invoice asks for this amount and another for a little more, from which an exchange may have kept a fee. `not_asked`: an invoice asked for this amount and no longer does, because it is paid in part or in full. Null if it fits no invoice, and once a part of it is allocated. */
+  readonly waitingReason: "own_wallet" | "ambiguous_amount" | "entered_amount" | "fee_kept" | "not_asked" | null;
   /** Oldest first. */
   readonly allocations: readonly TransferAllocation[];
   /** Invoices that an unmatched transfer is probably for, best first; at most 5. */
@@ -2325,7 +2354,7 @@ export interface UpdateInvoiceRequest {
   readonly network?: string | undefined;
   /** Tokens and networks among which the payer may choose, each combination once; the first is in force at the issue. Instead of `network`, `tokenSymbol` and `walletId`. */
   readonly paymentOptions?: readonly PaymentOptionRequest[] | undefined;
-  /** The wallet that receives the payment; null lets Till choose one. */
+  /** The wallet that receives the payment; null: the default wallet of the network. */
   readonly walletId?: string | null | undefined;
   /** The id of the customer who pays; null removes it. */
   readonly customerId?: string | null | undefined;
@@ -2399,7 +2428,7 @@ export interface UpdateWebhookEndpointRequest {
   /** Your note about the endpoint; null removes it. */
   readonly description?: string | null | undefined;
   /** The event types that it receives; empty for all. */
-  readonly eventTypes?: readonly ("invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping")[] | undefined;
+  readonly eventTypes?: readonly ("invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet.default_changed" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping")[] | undefined;
   /** Enables or disables the endpoint. */
   readonly status?: "enabled" | "disabled" | undefined;
 }
@@ -2487,6 +2516,10 @@ export interface Wallet {
   readonly highestPaidIndex: number | null;
   /** True if more consecutive addresses are unpaid than most wallets scan. Raise the gap limit of your wallet, or it may not show incoming payments. */
   readonly gapWarning: boolean;
+  /** True if it is the network's default wallet, at which invoices without a `walletId` are paid. An archived wallet stays the default until an owner chooses another one, and receives nothing meanwhile. */
+  readonly isDefault: boolean;
+  /** The wallet's turn among the network's reserves, which invoices without a `walletId` try while the default is archived or has no free amount: 1 for the first. Null for every other wallet. */
+  readonly reservePosition: number | null;
   /** Time of creation: ISO 8601, UTC. */
   readonly createdAt: string;
   /** Time when it was archived: ISO 8601, UTC; null while active. */
@@ -2659,7 +2692,7 @@ export interface WebhookMessage {
   /** The event's id, the same for every attempt and replay: the header `webhook-id`. */
   readonly id: string;
   /** The event type. */
-  readonly type: "invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping";
+  readonly type: "invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet.default_changed" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping";
   /** Time of the event: ISO 8601, UTC. */
   readonly timestamp: string;
   /** The object at the time of the event. */
@@ -2713,6 +2746,7 @@ export interface WebhookData {
   readonly "customer.updated": Customer;
   readonly "wallet.created": Wallet;
   readonly "wallet.archived": Wallet;
+  readonly "wallet.default_changed": Wallet;
   readonly "wallet_capacity.half_used": WalletCapacity;
   readonly "organization.updated": Organization;
   readonly "organization.verification_submitted": Organization;
