@@ -17,11 +17,19 @@ import {
   type StoreLocation,
 } from "./store-place.ts";
 
+/** Maximum number of organizations without a default wallet that are named. */
+const walletWarningsMax = 20;
+
 /** Read-only access to a store, which opens in a fraction of the program's startup time. */
 export interface ReadOnlyStore {
   operationsStatus(): Promise<OperationsStatus>;
   /** Warnings about reverse proxies in front of the server, for operators. */
   proxyWarnings(settings: Pick<Config, "trustProxy" | "baseUrl">): Promise<readonly string[]>;
+  /**
+   * Warnings about organizations that refuse invoices without a walletId on one of the networks, although they have
+   * wallets there.
+   */
+  walletWarnings(settings: Pick<Config, "networks">): Promise<readonly string[]>;
   /** The servers that recorded their settings, the one that commands follow first. */
   servers(): Promise<readonly KnownServer[]>;
   /** The store itself, for checks that have no method here. */
@@ -48,6 +56,18 @@ export async function openReadOnlyStore(
   return {
     operationsStatus: () => storedOperationsStatus(store, clock.now(), deliveryBacklog),
     proxyWarnings: (settings) => proxyWarnings(settings, store, clock.now()),
+    async walletWarnings({ networks }) {
+      const { withoutDefault } = await import("../features/wallets/index.ts");
+      const found = await withoutDefault(
+        store,
+        networks.map(({ id }) => id),
+        walletWarningsMax,
+      );
+      return found.map(
+        ({ organizationId, network }) =>
+          `${organizationId} has wallets on ${network} and no active default: its invoices without a walletId are refused. Choose one: till wallet default --organization ${organizationId} --network ${network} --wallet wal_…`,
+      );
+    },
     servers: () => knownServers(store, clock.now()),
     reader: store,
     close: () => store.close(),

@@ -116,6 +116,12 @@ const examples: Readonly<Record<string, Making>> = {
     const body = { label: "Old", network: "sandbox", address: freshAddress() };
     return { ids: { walletId: idIn(await post("/wallets", body)) } };
   },
+  setDefaultWallet: ({ addressWalletId, things }) => ({
+    body: {
+      walletId: things["walletId"],
+      reserveWalletIds: [addressWalletId],
+    },
+  }),
   createPaymentLink: () => ({ body: priced }),
   disablePaymentLink: () => ({}),
   createWebhookEndpoint: () => ({ body: { url: "http://127.0.0.1:9/new" } }),

@@ -106,6 +106,21 @@ eachStore("a refusal", (store) => {
     await refusedBoth(merchant, { network: "ethereum" }, 503, "network_not_ready", "issued");
   });
 
+  it("of an invoice says that no default wallet is in force, and of a default that the wallet cannot be it", async () => {
+    const shop = await counter.merchant();
+    await counter.wallet(shop);
+    const [wallet] = await counter.list(shop, "/wallets");
+    const id = String(wallet?.["id"]);
+    await expectStatus(ask(counter, shop, "POST", `/wallets/${id}/archive`), 200);
+    await refusedBoth(shop, {}, 409, "no_default_wallet", "issued");
+    const path = "/default-wallets/sandbox";
+    await refused(
+      ask(counter, shop, "PUT", path, { walletId: id }),
+      422,
+      "default_wallet_unusable",
+    );
+  });
+
   it("prevents more invoices than a wallet can distinguish", async function () {
     this.timeout(120_000);
     const busy = await counter.merchant();

@@ -35,6 +35,7 @@ const places: Readonly<
   analytics: ["", null, ""],
   "api-keys": ["keys", "admin", "keys"],
   "audit-logs": ["", null, ""],
+  "default-wallets": ["wallets", "owner", ""],
   customers: ["shop customers", "member", "shop customers"],
   events: ["shop webhooks", null, ""],
   invitations: ["members", "admin", "members"],
@@ -85,6 +86,8 @@ function rightsOf(operation: Operation): Rights {
   const [readers, role, writers] = found.map((words) =>
     words === null || words === "" ? [] : words.split(" "),
   );
+  // No key may choose where payers are sent.
+  if (place === "default-wallets" && isWrite(operation)) return { role: "owner", scopes: [] };
   // A capacity is a wallet's, and a recorded refund is not sent.
   const isRecord = place === "refunds" && below.length === 0;
   return isWrite(operation)
@@ -248,6 +251,10 @@ anyServed("every operation", (served) => {
         expectAllowed(answer, isAllowed, `${operation.id} with ${scope}`);
         if (isAllowed) continue;
         const { detail } = answer.body;
+        if (needed.length === 0) {
+          expect(detail, operation.id).to.match(/^No API key may do this\. \w/);
+          continue;
+        }
         const [, named = ""] = /with the scope (.+); this key has /.exec(String(detail)) ?? [];
         expect(named.split(/, | or /).sort(), operation.id).to.deep.equal([...needed].sort());
         expect(detail, operation.id).to.include(`this key has ${scope}.`);

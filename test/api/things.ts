@@ -31,7 +31,10 @@ export const settingsForThings = { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" };
 
 /** Makes one of everything through the API, and gives the ids by the names of path parameters. */
 export async function makeThings(app: TestApp, owner: Person): Promise<Record<string, string>> {
-  const ids: Record<string, string> = { organizationId: owner.organizationId };
+  const ids: Record<string, string> = {
+    organizationId: owner.organizationId,
+    network: "sandbox",
+  };
   for (const [name, path, body] of makings) {
     const answer = await app.request("POST", `/v1/organizations/${owner.organizationId}${path}`, {
       token: owner.token,

@@ -39,6 +39,7 @@ const onePage = [
   "listNetworks",
   "listTopCustomers",
   "listTopWallets",
+  "listDefaultWallets",
   "adminListTopOrganizations",
   "listWebhookEventTypes",
 ];
@@ -86,7 +87,7 @@ const customer = copies(customers, "customer");
 /** A wallet with its claim, without which it is none. */
 const walletOf = (where?: string): Adding => {
   let identity: string;
-  const copy = copies(wallets, "wallet", () => ({ identity }), where);
+  const copy = copies(wallets, "wallet", () => ({ identity, position: null }), where);
   const claim = copies(walletClaims, "wallet", () => ({ identity }), "WHERE kind = 'address'");
   return async (tx, estate, at) => {
     identity = `walk ${String(added)}`;

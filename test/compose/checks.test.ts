@@ -142,6 +142,12 @@ const breakages: readonly Breakage[] = [
     row: () => "wal_",
   },
   {
+    check: "wallets.default",
+    sql: ({ shop }) =>
+      `UPDATE wallets SET position = 1 WHERE position = 0 AND organization_id = '${shop.organizationId}'`,
+    row: ({ shop }) => shop.organizationId,
+  },
+  {
     check: "wallets.paid-index",
     sql: () => "UPDATE wallet_claims SET next_index = 1 WHERE kind = 'xpub'",
     row: () => "evm ",

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { expect } from "chai";
 import type { Operation } from "../../src/api/declare/operation.ts";
+import { permissions } from "../../src/api/declare/permissions.ts";
 import { allOperations } from "../../src/features/index.ts";
 import {
   callExample,
@@ -23,6 +24,11 @@ import { catalogue, groups } from "./catalogue.ts";
 
 /** Operations beyond the seed that concern the user, so that no API key can call them. */
 const ofUsers = ["acceptInvitation", "changePassword"];
+/** True if no scope grants the operation to an API key. */
+const isOfPeople = ({ access }: Operation) =>
+  "permission" in access &&
+  access.permission !== null &&
+  permissions[access.permission].scopes.length === 0;
 
 /** The examples of the OpenAPI document; `npm run docs:examples` records them with this suite. */
 const examplesFile = new URL("../../src/api/document/examples/operations.json", import.meta.url);
@@ -107,6 +113,10 @@ eachStore("every operation", (store) => {
         expectProblem(answer, 403, "user_needed");
         continue;
       }
+      if (scheme === "key" && isOfPeople(operation)) {
+        expectProblem(answer, 403, "forbidden");
+        continue;
+      }
       expect(answer.status, `${scheme}: ${answer.text}`).to.equal(operation.status);
       const isEmpty = operation.record === null && operation.csv === null;
       expect(answer.text === "", answer.text).to.equal(isEmpty);
@@ -141,7 +151,8 @@ eachStore("every operation", (store) => {
 
   for (const operation of allOperations) {
     if (catalogue.some(({ id }) => id === operation.id)) continue;
-    const keys = ofUsers.includes(operation.id) ? "a user's token alone" : "both credentials";
+    const isOfUsers = ofUsers.includes(operation.id) || isOfPeople(operation);
+    const keys = isOfUsers ? "a user's token alone" : "both credentials";
     it(`beyond the seed: ${operation.id} accepts ${keys}`, () => expectAnswered(operation));
   }
 

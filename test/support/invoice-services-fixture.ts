@@ -39,13 +39,20 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   let gate: (reader: Reader, organizationId: Id<"organization">) => Promise<void> = () =>
     Promise.resolve();
 
+  /** Runs once, between the plan of the next invoice and its transaction. */
+  let beforeIssue: (() => Promise<unknown>) | null = null;
   const quotes = createQuotes({ plan: noRates, clock, ageMaxMs: 0 });
   const wallets = makeWalletService(common);
   const invoices = makeInvoiceService({
     ...common,
     baseUrl,
     quotes,
-    recentState: networkState,
+    async recentState(reader, network) {
+      const change = beforeIssue;
+      beforeIssue = null;
+      await change?.();
+      return networkState(reader, network);
+    },
     issuingGate: async (reader, organizationId) => {
       await gate(reader, organizationId);
       return unlimited;
@@ -149,6 +156,7 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
     settledManaged,
     now: () => now,
     advance: (milliseconds: number) => (now += milliseconds),
+    beforeIssue: (change: () => Promise<unknown>) => (beforeIssue = change),
     setGate: (changed: typeof gate) => (gate = changed),
     /** Adds another organization to the store. */
     addOrganization: () => addOrganization(db, ids, now),
@@ -157,6 +165,12 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
       receiver: { address: string } | { xpub: string },
       owner = organizationId,
     ) => wallets.create(testContext, owner, { label: "Till", network, ...receiver }),
+    /** Makes a wallet the default of its network, with reserves, as an owner does. */
+    setDefault: (network: string, ...[walletId, ...reserveWalletIds]: readonly Id<"wallet">[]) =>
+      wallets.setDefault(testContext, organizationId, network, {
+        walletId: walletId ?? "wal_",
+        reserveWalletIds,
+      }),
     create: async (input: Partial<Parameters<typeof invoices.create>[2]> = {}) => {
       const made = await invoices.create(testContext, organizationId, {
         amount: "25.00",

@@ -47,6 +47,7 @@ export const pathParameters = {
   platformInvoiceId: "platformInvoice",
   checkoutId: null,
   queue: null,
+  network: null,
 } as const;
 
 type ParameterValue<Name extends string> = Name extends keyof typeof pathParameters

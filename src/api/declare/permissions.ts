@@ -122,6 +122,13 @@ export const permissions = {
     scopes: ["write", "wallets"],
     means: "Register and archive receiving wallets",
   },
+  "default-wallets:write": {
+    role: "owner",
+    scopes: [],
+    noKey:
+      "A stolen key must not choose where payers are sent: an owner does that who is logged in, or the operator with till wallet default. For the same reason only they name wallets in the paymentOptions of the payment policy.",
+    means: "Choose the default wallets and their reserves",
+  },
   "webhooks:read": {
     role: "viewer",
     scopes: ["read", "write", "webhooks"],

@@ -9,6 +9,7 @@ type ParameterName = keyof typeof pathParameters;
 const wordPatterns: Partial<Record<ParameterName, RegExp>> = {
   checkoutId: /^chk_[0-9a-z]{26,64}$/,
   queue: /^[\w-]{1,64}$/,
+  network: /^[\w-]{1,40}$/,
 };
 
 const patterns: ReadonlyMap<string, RegExp | undefined> = new Map(

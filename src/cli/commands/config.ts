@@ -48,8 +48,8 @@ const SettingsDiffer = defineProblem({
 export async function checkSettings(terminal: Terminal, flags: Flags): Promise<void> {
   const { config } = await loadSettings(terminal, "serve", flags);
   const file = config.configFile ?? "no settings file";
-  const { proxies, differences } = await compareWithStore(config);
-  const warnings = [...providerWarnings(config), ...dustWarnings(config), ...proxies];
+  const { warnings: stored, differences } = await compareWithStore(config);
+  const warnings = [...providerWarnings(config), ...dustWarnings(config), ...stored];
   const isFailed = flags["sameAsServer"] === true && differences.length > 0;
   if (terminal.form === "json") {
     const { configFile } = config;
@@ -91,20 +91,23 @@ function dustWarnings({ networks }: Config): string[] {
   );
 }
 
-/** Reads from the store whether a proxy seems to be in use, and in what the running servers differ. */
+/**
+ * Reads from the store whether a proxy seems to be in use, which default wallets are missing, and in what the running
+ * servers differ.
+ */
 async function compareWithStore(config: Config): Promise<{
-  readonly proxies: readonly string[];
+  readonly warnings: readonly string[];
   readonly differences: readonly SettingDifference[];
 }> {
   // Without a reachable store, the warnings are based on the settings alone.
   const store = await openReadOnlyStore(config, systemClock).catch(() => null);
   if (store === null) {
-    return { proxies: await proxyWarnings(config, null, systemClock.now()), differences: [] };
+    return { warnings: await proxyWarnings(config, null, systemClock.now()), differences: [] };
   }
   try {
     const own = comparedSettings(config, config.baseUrl ?? "");
     return {
-      proxies: await store.proxyWarnings(config),
+      warnings: [...(await store.proxyWarnings(config)), ...(await store.walletWarnings(config))],
       differences: differencesTo(own, await store.servers()),
     };
   } finally {

@@ -57,6 +57,7 @@ export async function checkStore(config: Config, isReporting: boolean): Promise<
       await checkSecret(store, config),
       await checkBackup(store, config, systemClock.now()),
       ...(await checkKeys(store, systemClock.now())),
+      ...(await checkDefaultWallets(store, config)),
       ...compareServers(config, servers),
     ];
     const contents = isReporting ? await readContents(store.reader) : null;
@@ -222,6 +223,16 @@ async function checkKeys({ reader }: ReadOnlyStore, now: Instant): Promise<Findi
           "till key list shows the keys of an organization",
         ),
       ];
+}
+
+async function checkDefaultWallets(store: ReadOnlyStore, config: Config): Promise<Finding[]> {
+  const warnings = await store.walletWarnings(config);
+  const check = "wallets";
+  if (warnings.length === 0) {
+    return [ok(check, "Every network on which an organization has wallets has a default wallet.")];
+  }
+  const remedy = "An owner or the operator chooses the default: till wallet default";
+  return warnings.map((message) => warning(check, message, remedy));
 }
 
 function compareServers(config: Config, servers: readonly KnownServer[]): Finding[] {

@@ -2,7 +2,7 @@
 import type { Pages } from "../pages.ts";
 import type { CallOptions, ChangeOptions, OperationCall, WriteOptions } from "../transport.ts";
 import type { ListMembersQuery, ListInvitationsQuery, ListOrganizationsQuery, ListApiKeysQuery, ListAuditLogsQuery, ListCustomersQuery, ListWalletsQuery, ListWebhookEndpointsQuery, ListWebhookDeliveriesQuery, ListEventsQuery, ListInvoicesQuery, GetWalletCapacityQuery, ListPaymentsQuery, ListTransfersQuery, ListRefundsQuery, ListPaymentLinksQuery, AdminListCreditsQuery, AdminListDiscountsQuery, AdminListManualAdjustmentsQuery, AdminListPlatformWalletsQuery, ListPlatformInvoicesQuery, AdminListPlatformInvoicesQuery, ExportInvoicesQuery, ExportPaymentsQuery, ExportRefundsQuery, ExportPlatformInvoicesQuery, AdminExportInvoicesQuery, AdminExportPaymentsQuery, AdminExportRefundsQuery, AdminExportPlatformInvoicesQuery, GetMerchantAnalyticsSummaryQuery, GetMerchantAnalyticsChartsQuery, ListTopCustomersQuery, ListTopWalletsQuery, AdminListOrganizationsQuery, AdminListPaymentsQuery, AdminListWebhookDeliveriesQuery, AdminListFailedJobsQuery, AdminListAuditLogsQuery, AdminGetAnalyticsSummaryQuery, AdminGetAnalyticsChartsQuery, AdminListTopOrganizationsQuery } from "./queries.ts";
-import type { AcceptInvitationRequest, AdminCredit, AdminCreditList, AdminDiscount, AdminDiscountList, AdminFailedQueueJob, AdminFailedQueueJobList, AdminManualAdjustment, AdminManualAdjustmentList, AdminOperationsStatus, AdminOrganization, AdminOrganizationDetail, AdminOrganizationList, AdminPayment, AdminPaymentList, AdminPlatformInvoice, AdminPlatformInvoiceDetail, AdminPlatformInvoiceList, AdminWebhookDelivery, AdminWebhookDeliveryList, AllocateTransferRequest, ApiKey, ApiKeyList, ApplyAdminCreditRequest, ApplyAdminDiscountRequest, AuditLog, AuditLogList, AuthSession, ChangePasswordRequest, ChangePlanRequest, CheckoutSession, ChooseOptionRequest, CreateAdminManualAdjustmentRequest, CreateApiKeyRequest, CreateCustomerRequest, CreateInvitationRequest, CreateInvoiceBatchRequest, CreateInvoiceRequest, CreateOrganizationRequest, CreatePaymentLinkRequest, CreateRefundRequest, CreateWalletRequest, CreateWebhookEndpointRequest, CreatedApiKey, CreatedInvitation, CreatedWebhookEndpoint, Customer, CustomerList, Event, EventList, EventTypeList, Invitation, InvitationList, Invoice, InvoiceBatch, InvoiceList, LoginRequest, LogoutRequest, Me, Membership, MembershipList, MerchantAnalyticsCharts, MerchantAnalyticsSummary, NetworkList, Organization, OrganizationList, Payment, PaymentLink, PaymentLinkList, PaymentList, PaymentPolicy, PlanCatalog, PlatformAnalyticsCharts, PlatformAnalyticsSummary, PlatformInvoice, PlatformInvoiceList, PlatformReceiveWallet, RefreshSessionRequest, Refund, RefundList, RegisterRequest, RejectRefundRequest, RequestRefundRequest, ResetPasswordRequest, ReversePaymentRequest, RotateWebhookSecretRequest, RotatedWebhookEndpoint, SelectPlanRequest, SendRefundRequest, SetPlatformReceiveWalletRequest, SignedPaymentRequest, SignedReceipt, SubmitTransactionRequest, Subscription, TopCustomerList, TopOrganizationList, TopWalletList, Transfer, TransferList, UpdateCustomerRequest, UpdateInvoiceRequest, UpdateMembershipRequest, UpdateOrganizationRequest, UpdateOrganizationVerificationRequest, UpdatePaymentPolicyRequest, UpdateWebhookEndpointRequest, UsageSummary, Wallet, WalletCapacity, WalletList, WebhookDelivery, WebhookDeliveryDetail, WebhookDeliveryList, WebhookEndpoint, WebhookEndpointList } from "./records.ts";
+import type { AcceptInvitationRequest, AdminCredit, AdminCreditList, AdminDiscount, AdminDiscountList, AdminFailedQueueJob, AdminFailedQueueJobList, AdminManualAdjustment, AdminManualAdjustmentList, AdminOperationsStatus, AdminOrganization, AdminOrganizationDetail, AdminOrganizationList, AdminPayment, AdminPaymentList, AdminPlatformInvoice, AdminPlatformInvoiceDetail, AdminPlatformInvoiceList, AdminWebhookDelivery, AdminWebhookDeliveryList, AllocateTransferRequest, ApiKey, ApiKeyList, ApplyAdminCreditRequest, ApplyAdminDiscountRequest, AuditLog, AuditLogList, AuthSession, ChangePasswordRequest, ChangePlanRequest, CheckoutSession, ChooseOptionRequest, CreateAdminManualAdjustmentRequest, CreateApiKeyRequest, CreateCustomerRequest, CreateInvitationRequest, CreateInvoiceBatchRequest, CreateInvoiceRequest, CreateOrganizationRequest, CreatePaymentLinkRequest, CreateRefundRequest, CreateWalletRequest, CreateWebhookEndpointRequest, CreatedApiKey, CreatedInvitation, CreatedWebhookEndpoint, Customer, CustomerList, DefaultWallet, DefaultWalletList, Event, EventList, EventTypeList, Invitation, InvitationList, Invoice, InvoiceBatch, InvoiceList, LoginRequest, LogoutRequest, Me, Membership, MembershipList, MerchantAnalyticsCharts, MerchantAnalyticsSummary, NetworkList, Organization, OrganizationList, Payment, PaymentLink, PaymentLinkList, PaymentList, PaymentPolicy, PlanCatalog, PlatformAnalyticsCharts, PlatformAnalyticsSummary, PlatformInvoice, PlatformInvoiceList, PlatformReceiveWallet, RefreshSessionRequest, Refund, RefundList, RegisterRequest, RejectRefundRequest, RequestRefundRequest, ResetPasswordRequest, ReversePaymentRequest, RotateWebhookSecretRequest, RotatedWebhookEndpoint, SelectPlanRequest, SendRefundRequest, SetDefaultWalletRequest, SetPlatformReceiveWalletRequest, SignedPaymentRequest, SignedReceipt, SubmitTransactionRequest, Subscription, TopCustomerList, TopOrganizationList, TopWalletList, Transfer, TransferList, UpdateCustomerRequest, UpdateInvoiceRequest, UpdateMembershipRequest, UpdateOrganizationRequest, UpdateOrganizationVerificationRequest, UpdatePaymentPolicyRequest, UpdateWebhookEndpointRequest, UsageSummary, Wallet, WalletCapacity, WalletList, WebhookDelivery, WebhookDeliveryDetail, WebhookDeliveryList, WebhookEndpoint, WebhookEndpointList } from "./records.ts";
 
 /** The operations of the API, by area. */
 export interface Till {
@@ -284,7 +284,7 @@ export interface WalletsOperations {
   /**
    * Register a public receiving wallet: `createWallet`, `POST /v1/organizations/{organizationId}/wallets`.
    *
-   * Either an address, or an account's extended public key, from which every invoice gets its own address. Never send a private key or seed phrase: Till does not need one and refuses it.
+   * Either an address, or an account's extended public key, from which every invoice gets its own address. Never send a private key or seed phrase: Till does not need one and refuses it. The organization's first wallet becomes the default of its network, and so does the first one of a further network if an owner registers it. Any other wallet receives only invoices that name its `walletId`, until an owner chooses it with `setDefaultWallet`.
    *
    * Needs the permission `wallets:write` in the organization.
    */
@@ -300,11 +300,29 @@ export interface WalletsOperations {
   /**
    * Archive a receiving wallet: `archiveWallet`, `POST /v1/organizations/{organizationId}/wallets/{walletId}/archive`.
    *
-   * New invoices no longer use it. Invoices that already use it remain watched until they end.
+   * New invoices no longer use it. Invoices that already use it remain watched until they end. If it is the default of its network, no other wallet takes its place but the reserves.
    *
    * Needs the permission `wallets:write` in the organization.
    */
   archive(organizationId: string, walletId: string, options?: WriteOptions): Promise<Wallet>;
+
+  /**
+   * List the default wallet of each network: `listDefaultWallets`, `GET /v1/organizations/{organizationId}/default-wallets`.
+   *
+   * Invoices without a `walletId` are paid at the default wallet of their network, or at the first reserve that can receive them.
+   *
+   * Needs the permission `wallets:read` in the organization.
+   */
+  listDefault(organizationId: string, options?: CallOptions): Promise<DefaultWalletList>;
+
+  /**
+   * Choose the default wallet of a network, and its reserves: `setDefaultWallet`, `PUT /v1/organizations/{organizationId}/default-wallets/{network}`.
+   *
+   * For invoices that are issued from now on; invoices that are open stay payable at the address that they show. Only a logged-in owner may do this, or the operator with `till wallet default`: no API key can choose where payers are sent. Each wallet whose part changes raises `wallet.default_changed`.
+   *
+   * Needs the permission `default-wallets:write` in the organization.
+   */
+  setDefault(organizationId: string, network: string, body: SetDefaultWalletRequest, options?: CallOptions): Promise<DefaultWallet>;
 
   /**
    * Get the number of further invoices that a wallet can tell apart: `getWalletCapacity`, `GET /v1/organizations/{organizationId}/wallets/{walletId}/capacity`.
@@ -1108,6 +1126,8 @@ export const operations: Readonly<Record<string, Readonly<Record<string, Operati
     create: { id: "createWallet", method: "POST", path: "/organizations/{organizationId}/wallets", hasBody: true, isIdempotent: true },
     get: { id: "getWallet", method: "GET", path: "/organizations/{organizationId}/wallets/{walletId}" },
     archive: { id: "archiveWallet", method: "POST", path: "/organizations/{organizationId}/wallets/{walletId}/archive", isIdempotent: true },
+    listDefault: { id: "listDefaultWallets", method: "GET", path: "/organizations/{organizationId}/default-wallets" },
+    setDefault: { id: "setDefaultWallet", method: "PUT", path: "/organizations/{organizationId}/default-wallets/{network}", hasBody: true },
     getCapacity: { id: "getWalletCapacity", method: "GET", path: "/organizations/{organizationId}/wallets/{walletId}/capacity", hasQuery: true },
   },
   invoices: {

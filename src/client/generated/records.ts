@@ -642,7 +642,7 @@ export interface BatchInvoiceRequest {
   readonly network?: string | undefined;
   /** Tokens and networks among which the payer may choose, each combination once; the first is in force at the issue. Instead of `network`, `tokenSymbol` and `walletId`. */
   readonly paymentOptions?: readonly PaymentOptionRequest[] | undefined;
-  /** The wallet that receives the payment. Without it, Till chooses one of the network's wallets. */
+  /** The wallet that receives the payment. Without it, the default wallet of the network does, or a reserve that an owner has listed: see `listDefaultWallets`. */
   readonly walletId?: string | null | undefined;
   /** The id of the customer who pays. */
   readonly customerId?: string | null | undefined;
@@ -945,7 +945,7 @@ export interface CreateInvoiceRequest {
   readonly network?: string | undefined;
   /** Tokens and networks among which the payer may choose, each combination once; the first is in force at the issue. Instead of `network`, `tokenSymbol` and `walletId`. */
   readonly paymentOptions?: readonly PaymentOptionRequest[] | undefined;
-  /** The wallet that receives the payment. Without it, Till chooses one of the network's wallets. */
+  /** The wallet that receives the payment. Without it, the default wallet of the network does, or a reserve that an owner has listed: see `listDefaultWallets`. */
   readonly walletId?: string | null | undefined;
   /** The id of the customer who pays. */
   readonly customerId?: string | null | undefined;
@@ -985,7 +985,7 @@ export interface CreatePaymentLinkRequest {
   readonly network?: string | undefined;
   /** Tokens and networks among which the payer may choose, each combination once; the first is in force at the issue. Instead of `network`, `tokenSymbol` and `walletId`. */
   readonly paymentOptions?: readonly PaymentOptionRequest[] | undefined;
-  /** The wallet that receives the payment. Without it, Till chooses one of the network's wallets. */
+  /** The wallet that receives the payment. Without it, the default wallet of the network does, or a reserve that an owner has listed: see `listDefaultWallets`. */
   readonly walletId?: string | null | undefined;
   /** The purchase, in words for the payer, who sees it. */
   readonly description?: string | null | undefined;
@@ -1023,7 +1023,7 @@ export interface CreateWebhookEndpointRequest {
   /** Your note about the endpoint. */
   readonly description?: string | null | undefined;
   /** The event types that it receives; empty or absent for all. */
-  readonly eventTypes?: readonly ("invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping")[] | undefined;
+  readonly eventTypes?: readonly ("invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet.default_changed" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping")[] | undefined;
 }
 
 export interface CreatedApiKey {
@@ -1125,6 +1125,22 @@ export interface CustomerList {
   readonly data: readonly Customer[];
   /** The `cursor` of the next page; null on the last page. */
   readonly nextCursor: string | null;
+}
+
+export interface DefaultWallet {
+  /** The network's id, such as `tron`. */
+  readonly network: string;
+  /** The wallet at which invoices without a `walletId` are paid, which may be archived; null if none was chosen. */
+  readonly walletId: string | null;
+  /** The wallets that such invoices try, in this order, while the default is archived or has no free amount. */
+  readonly reserveWalletIds: readonly string[];
+  /** True if the default or a reserve is active. If not, invoices without a `walletId` are refused with `no_default_wallet`. */
+  readonly canReceive: boolean;
+}
+
+export interface DefaultWalletList {
+  /** The networks on which the organization has a default or an active wallet, by their ids. */
+  readonly data: readonly DefaultWallet[];
 }
 
 export interface EventList {
@@ -1306,7 +1322,7 @@ export interface Me {
   /** A user's organizations, at most 100, oldest membership first; for an API key, its organization. */
   readonly organizations: readonly MeOrganization[];
   /** The credential's permissions for operations below /admin. */
-  readonly platformPermissions: readonly ("organization:read" | "organization:write" | "organizations:create" | "networks:read" | "members:read" | "members:write" | "api-keys:read" | "api-keys:write" | "customers:read" | "customers:write" | "wallets:read" | "wallets:write" | "webhooks:read" | "webhooks:write" | "events:read" | "invoices:read" | "invoices:write" | "payment-links:read" | "payment-links:write" | "payments:read" | "payments:decide" | "transfers:read" | "refunds:read" | "refunds:request" | "refunds:send" | "exports:read" | "analytics:read" | "audit-logs:read" | "billing:read" | "billing:write" | "platform:read" | "platform:write")[];
+  readonly platformPermissions: readonly ("organization:read" | "organization:write" | "organizations:create" | "networks:read" | "members:read" | "members:write" | "api-keys:read" | "api-keys:write" | "customers:read" | "customers:write" | "wallets:read" | "wallets:write" | "default-wallets:write" | "webhooks:read" | "webhooks:write" | "events:read" | "invoices:read" | "invoices:write" | "payment-links:read" | "payment-links:write" | "payments:read" | "payments:decide" | "transfers:read" | "refunds:read" | "refunds:request" | "refunds:send" | "exports:read" | "analytics:read" | "audit-logs:read" | "billing:read" | "billing:write" | "platform:read" | "platform:write")[];
 }
 
 export interface MeApiKey {
@@ -1332,7 +1348,7 @@ export interface MeOrganization {
   /** Null for an API key, which has scopes instead. */
   readonly role: "viewer" | "member" | "admin" | "owner" | null;
   /** The credential's permissions in the organization. The instance explains them at `/docs/permissions`. */
-  readonly permissions: readonly ("organization:read" | "organization:write" | "organizations:create" | "networks:read" | "members:read" | "members:write" | "api-keys:read" | "api-keys:write" | "customers:read" | "customers:write" | "wallets:read" | "wallets:write" | "webhooks:read" | "webhooks:write" | "events:read" | "invoices:read" | "invoices:write" | "payment-links:read" | "payment-links:write" | "payments:read" | "payments:decide" | "transfers:read" | "refunds:read" | "refunds:request" | "refunds:send" | "exports:read" | "analytics:read" | "audit-logs:read" | "billing:read" | "billing:write" | "platform:read" | "platform:write")[];
+  readonly permissions: readonly ("organization:read" | "organization:write" | "organizations:create" | "networks:read" | "members:read" | "members:write" | "api-keys:read" | "api-keys:write" | "customers:read" | "customers:write" | "wallets:read" | "wallets:write" | "default-wallets:write" | "webhooks:read" | "webhooks:write" | "events:read" | "invoices:read" | "invoices:write" | "payment-links:read" | "payment-links:write" | "payments:read" | "payments:decide" | "transfers:read" | "refunds:read" | "refunds:request" | "refunds:send" | "exports:read" | "analytics:read" | "audit-logs:read" | "billing:read" | "billing:write" | "platform:read" | "platform:write")[];
 }
 
 export interface Membership {
@@ -1687,7 +1703,7 @@ export interface PaymentOptionRequest {
   readonly network: string;
   /** Such as USDT. */
   readonly tokenSymbol: string;
-  /** Absent: a wallet of the network is chosen when the payer needs it. */
+  /** Absent: the default wallet of the network, as it is when the payer needs it. In the payment policy, only an owner or the operator can name a wallet. */
   readonly walletId?: string | null | undefined;
 }
 
@@ -1874,7 +1890,7 @@ export interface Problem {
   /** The fault in this request and what to do about it, for a person. */
   readonly detail: string;
   /** Stable; base client decisions on it. Later versions may add codes. */
-  readonly code: "allocation_too_large" | "already_member" | "amount_too_large" | "amount_too_small" | "billing_amount_too_large" | "billing_currency_differs" | "busy" | "currency_not_billed" | "delivery_in_flight" | "discount_currency_mismatch" | "email_unavailable" | "endpoint_disabled" | "expiry_not_allowed" | "external_id_conflict" | "external_id_taken" | "forbidden" | "headers_too_large" | "idempotency_key_in_flight" | "idempotency_key_reused" | "internal_error" | "invalid_credentials" | "invalid_invitation" | "invalid_refresh_token" | "invalid_request" | "invalid_reset_token" | "invitation_accepted" | "invoice_not_cancelable" | "invoice_not_editable" | "invoice_not_open" | "invoice_not_payable" | "key_has_no_owner" | "kyb_incomplete" | "last_owner" | "login_locked" | "managed_by_billing" | "method_not_allowed" | "network_not_enabled" | "network_not_ready" | "no_receive_wallet" | "no_subscription" | "no_wallet" | "not_found" | "not_paid" | "not_refundable" | "nothing_to_pay" | "option_limit_reached" | "option_not_offered" | "organization_in_review" | "organization_not_verified" | "organization_suspended" | "payload_too_large" | "payment_not_counted" | "payment_not_in_review" | "payment_refunded" | "plan_currency_differs" | "plan_limit_reached" | "platform_invoice_unpaid" | "precondition_failed" | "rate_limited" | "rate_unavailable" | "receive_wallet_unusable" | "refund_address_refused" | "refund_not_requested" | "refund_open" | "refund_too_early" | "refund_too_large" | "registration_closed" | "request_timeout" | "scope_not_allowed" | "store_unavailable" | "subscription_exists" | "subscription_not_changeable" | "subscription_required" | "subscription_suspended" | "token_mismatch" | "token_not_enabled" | "too_many_buckets" | "too_many_claims" | "too_many_refund_requests" | "transaction_used" | "transfer_allocated" | "transfer_not_creditable" | "transfer_reverted" | "unauthenticated" | "unknown_plan" | "unsupported_currency" | "unsupported_media_type" | "user_needed" | "verification_conflict" | "wallet_address_refused" | "wallet_address_unavailable" | "wallet_capacity_exhausted" | "weak_password" | "webhook_endpoint_limit" | "webhook_url_refused" | "wrong_password";
+  readonly code: "allocation_too_large" | "already_member" | "amount_too_large" | "amount_too_small" | "billing_amount_too_large" | "billing_currency_differs" | "busy" | "currency_not_billed" | "default_wallet_unusable" | "delivery_in_flight" | "discount_currency_mismatch" | "email_unavailable" | "endpoint_disabled" | "expiry_not_allowed" | "external_id_conflict" | "external_id_taken" | "forbidden" | "headers_too_large" | "idempotency_key_in_flight" | "idempotency_key_reused" | "internal_error" | "invalid_credentials" | "invalid_invitation" | "invalid_refresh_token" | "invalid_request" | "invalid_reset_token" | "invitation_accepted" | "invoice_not_cancelable" | "invoice_not_editable" | "invoice_not_open" | "invoice_not_payable" | "key_has_no_owner" | "kyb_incomplete" | "last_owner" | "login_locked" | "managed_by_billing" | "method_not_allowed" | "network_not_enabled" | "network_not_ready" | "no_default_wallet" | "no_receive_wallet" | "no_subscription" | "no_wallet" | "not_found" | "not_paid" | "not_refundable" | "nothing_to_pay" | "option_limit_reached" | "option_not_offered" | "organization_in_review" | "organization_not_verified" | "organization_suspended" | "payload_too_large" | "payment_not_counted" | "payment_not_in_review" | "payment_refunded" | "plan_currency_differs" | "plan_limit_reached" | "platform_invoice_unpaid" | "precondition_failed" | "rate_limited" | "rate_unavailable" | "receive_wallet_unusable" | "refund_address_refused" | "refund_not_requested" | "refund_open" | "refund_too_early" | "refund_too_large" | "registration_closed" | "request_timeout" | "scope_not_allowed" | "store_unavailable" | "subscription_exists" | "subscription_not_changeable" | "subscription_required" | "subscription_suspended" | "token_mismatch" | "token_not_enabled" | "too_many_buckets" | "too_many_claims" | "too_many_refund_requests" | "transaction_used" | "transfer_allocated" | "transfer_not_creditable" | "transfer_reverted" | "unauthenticated" | "unknown_plan" | "unsupported_currency" | "unsupported_media_type" | "user_needed" | "verification_conflict" | "wallet_address_refused" | "wallet_address_unavailable" | "wallet_capacity_exhausted" | "weak_password" | "webhook_endpoint_limit" | "webhook_url_refused" | "wrong_password";
   /** The id of the request, by which the operator finds it in the log. */
   readonly requestId: string;
   /** Every wrong value in the request. Each entry has exactly one of `pointer`, `parameter` and `header`. */
@@ -1949,7 +1965,7 @@ export interface Refund {
   readonly paymentId: string;
   /** `requested` waits for the merchant. `sent`: the merchant named a transaction, which Till has not verified yet. `confirmed`: the transaction is final and pays the refund. `rejected`: it will not be sent. */
   readonly status: "requested" | "sent" | "confirmed" | "rejected";
-  /** `payer`: by somebody with the link to the checkout and the payment's transaction hash, which is public. Compare `address` with `fromAddress`, and ask your customer if in doubt. */
+  /** `payer`: by somebody with the link to the checkout and the payment's transaction hash, which is public. Look at `isToSender`, and ask your customer if in doubt. */
   readonly requestedBy: "payer" | "merchant";
   /** The amount to send back: a decimal string in tokens. */
   readonly amount: string;
@@ -1961,6 +1977,8 @@ export interface Refund {
   readonly address: string;
   /** The address that sent the payment. That of an exchange cannot take a refund. */
   readonly fromAddress: string;
+  /** True if `address` is `fromAddress`. Compare them by this, and not by eye: an address that begins and ends like another one can be made. */
+  readonly isToSender: boolean;
   /** In the notation of the network's explorers. */
   readonly paymentTransactionHash: string;
   /** Why the payment was assigned to the invoice. `submitted_hash`: somebody with the link to the checkout named its transaction, which may be somebody else's. */
@@ -2075,6 +2093,13 @@ export interface SelectPlanRequest {
 export interface SendRefundRequest {
   /** As a block explorer shows it, or a link to it. */
   readonly transactionHash: string;
+}
+
+export interface SetDefaultWalletRequest {
+  /** An active wallet of the organization on the network. */
+  readonly walletId: string;
+  /** Up to 20 further active wallets on the network, in the order in which they are tried. Replaces the present reserves; absent: there are no reserves. */
+  readonly reserveWalletIds?: readonly string[] | undefined;
 }
 
 export interface SetPlatformReceiveWalletRequest {
@@ -2305,8 +2330,8 @@ export interface TransferSuggestion {
   readonly amount: string;
   /** The amount that it still asks for, in tokens. */
   readonly remainingAmount: string;
-  /** Why the invoice is suggested, strongest first. `in_review`: a payment of the transfer to this invoice waits for a decision. `same_amount`: the unallocated amount is what the invoice still asks for, or its whole amount. `close_amount`: the two differ by at most 5 %, as when an exchange deducts its fee. `same_customer`: the sender has paid invoices of the same customer before. `possible_part`: less than the invoice asks for, sent to its address between its issue and its deadline. `in_time`: sent between its issue and its deadline. `already_paid`: the invoice asked for exactly this amount and is paid, so its payer may have paid twice. Money at an invoice's own address is suggested for that invoice and others of its customer only, and an invoice with an address of its own for money at another one only if the sender has paid for its customer before. An invoice whose payment of the transfer was rejected or reversed is not suggested. */
-  readonly reasons: readonly ("in_review" | "same_amount" | "close_amount" | "same_customer" | "possible_part" | "in_time" | "already_paid")[];
+  /** Why the invoice is suggested, strongest first. `in_review`: a payment of the transfer to this invoice waits for a decision. `same_amount`: the unallocated amount is what the invoice still asks for, or its whole amount. `rounded_amount`: it is what the invoice asks for, rounded to two decimals. `close_amount`: the two differ by at most 5 %, as when an exchange deducts its fee. `same_customer`: the sender has paid invoices of the same customer before. `possible_part`: less than the invoice asks for, sent to its address between its issue and its deadline. `in_time`: sent between its issue and its deadline. `already_paid`: the invoice asked for exactly this amount and is paid, so its payer may have paid twice. `issued_afterwards`: the invoice was issued after the block of the transfer, so its payer cannot have sent it; such invoices come last, and allocating to them is usually wrong. Money at an invoice's own address is suggested for that invoice and others of its customer only, and an invoice with an address of its own for money at another one only if the sender has paid for its customer before. An invoice whose payment of the transfer was rejected or reversed is not suggested. */
+  readonly reasons: readonly ("in_review" | "same_amount" | "rounded_amount" | "close_amount" | "same_customer" | "possible_part" | "in_time" | "already_paid" | "issued_afterwards")[];
 }
 
 export interface UpdateCustomerRequest {
@@ -2331,7 +2356,7 @@ export interface UpdateInvoiceRequest {
   readonly network?: string | undefined;
   /** Tokens and networks among which the payer may choose, each combination once; the first is in force at the issue. Instead of `network`, `tokenSymbol` and `walletId`. */
   readonly paymentOptions?: readonly PaymentOptionRequest[] | undefined;
-  /** The wallet that receives the payment; null lets Till choose one. */
+  /** The wallet that receives the payment; null: the default wallet of the network. */
   readonly walletId?: string | null | undefined;
   /** The id of the customer who pays; null removes it. */
   readonly customerId?: string | null | undefined;
@@ -2405,7 +2430,7 @@ export interface UpdateWebhookEndpointRequest {
   /** Your note about the endpoint; null removes it. */
   readonly description?: string | null | undefined;
   /** The event types that it receives; empty for all. */
-  readonly eventTypes?: readonly ("invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping")[] | undefined;
+  readonly eventTypes?: readonly ("invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet.default_changed" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping")[] | undefined;
   /** Enables or disables the endpoint. */
   readonly status?: "enabled" | "disabled" | undefined;
 }
@@ -2493,6 +2518,10 @@ export interface Wallet {
   readonly highestPaidIndex: number | null;
   /** True if more consecutive addresses are unpaid than most wallets scan. Raise the gap limit of your wallet, or it may not show incoming payments. */
   readonly gapWarning: boolean;
+  /** True if it is the network's default wallet, at which invoices without a `walletId` are paid. An archived wallet stays the default until an owner chooses another one, and receives nothing meanwhile. */
+  readonly isDefault: boolean;
+  /** The wallet's turn among the network's reserves, which invoices without a `walletId` try while the default is archived or has no free amount: 1 for the first. Null for every other wallet. */
+  readonly reservePosition: number | null;
   /** Time of creation: ISO 8601, UTC. */
   readonly createdAt: string;
   /** Time when it was archived: ISO 8601, UTC; null while active. */
@@ -2665,7 +2694,7 @@ export interface WebhookMessage {
   /** The event's id, the same for every attempt and replay: the header `webhook-id`. */
   readonly id: string;
   /** The event type. */
-  readonly type: "invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping";
+  readonly type: "invoice.created" | "invoice.issued" | "invoice.updated" | "invoice.option_chosen" | "invoice.payment_detected" | "invoice.partially_paid" | "invoice.confirming" | "invoice.paid" | "invoice.overpaid" | "invoice.underpaid" | "invoice.paid_late" | "invoice.reverted" | "invoice.expired" | "invoice.canceled" | "payment.detected" | "payment.confirmed" | "payment.reverted" | "payment.needs_review" | "payment.accepted" | "payment.rejected" | "transfer.unmatched" | "refund.requested" | "refund.sent" | "refund.confirmed" | "refund.rejected" | "refund.reverted" | "payment_link.created" | "payment_link.disabled" | "customer.created" | "customer.updated" | "wallet.created" | "wallet.archived" | "wallet.default_changed" | "wallet_capacity.half_used" | "organization.updated" | "organization.verification_submitted" | "organization.approved" | "organization.rejected" | "organization.changes_requested" | "organization.suspended" | "organization.resumed" | "subscription.created" | "subscription.activated" | "subscription.plan_change_scheduled" | "subscription.plan_changed" | "subscription.plan_change_dropped" | "subscription.trial_ending" | "subscription.past_due" | "subscription.suspended" | "subscription.reactivated" | "subscription.canceled" | "platform_invoice.issued" | "platform_invoice.reminder" | "platform_invoice.paid" | "platform_invoice.past_due" | "platform_invoice.reverted" | "platform_invoice.void" | "credit.granted" | "usage.threshold_reached" | "audit.head" | "webhook_endpoint.failing" | "webhook_endpoint.disabled" | "webhook.ping";
   /** Time of the event: ISO 8601, UTC. */
   readonly timestamp: string;
   /** The object at the time of the event. */
@@ -2719,6 +2748,7 @@ export interface WebhookData {
   readonly "customer.updated": Customer;
   readonly "wallet.created": Wallet;
   readonly "wallet.archived": Wallet;
+  readonly "wallet.default_changed": Wallet;
   readonly "wallet_capacity.half_used": WalletCapacity;
   readonly "organization.updated": Organization;
   readonly "organization.verification_submitted": Organization;

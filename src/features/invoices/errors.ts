@@ -29,14 +29,22 @@ export const NoWallet = defineProblem({
   code: "no_wallet",
   status: 422,
   title: "No active wallet can receive the payment",
-  remedy: "Create a wallet for the invoice's network, or omit `walletId` so that Till chooses one.",
+  remedy:
+    "Register a wallet for the invoice's network; or omit `walletId`, for the default wallet of the network.",
+});
+export const NoDefaultWallet = defineProblem({
+  code: "no_default_wallet",
+  status: 409,
+  title: "The network has no default wallet that can receive the payment",
+  remedy:
+    "An owner chooses the default wallet of the network with `setDefaultWallet`, or the operator with `till wallet default`. Until then, name a `walletId` in each invoice.",
 });
 export const WalletCapacityExhausted = defineProblem({
   code: "wallet_capacity_exhausted",
   status: 409,
   title: "The wallet has no free amount for another invoice of this price",
   remedy:
-    "Register a wallet by its extended public key, which gives each invoice its own address, or another address. Or wait until open invoices of about this price end.",
+    "Register a wallet by its extended public key, which gives each invoice its own address, and let an owner choose it with `setDefaultWallet` as the default or as a reserve. Or wait until open invoices of about this price end.",
 });
 export const ExternalIdConflict = defineProblem({
   code: "external_id_conflict",

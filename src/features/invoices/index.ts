@@ -25,6 +25,7 @@ export {
   InvoiceNotOpen,
   ManagedByBilling,
   NetworkNotReady,
+  NoDefaultWallet,
   NoWallet,
   OptionLimitReached,
   OptionNotOffered,

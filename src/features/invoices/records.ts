@@ -298,7 +298,7 @@ describeFields(CreateInvoiceRequest, {
   settlementCurrency:
     "The currency of the price: an ISO 4217 code such as `USD`, or a token's symbol.",
   walletId:
-    "The wallet that receives the payment. Without it, Till chooses one of the network's wallets.",
+    "The wallet that receives the payment. Without it, the default wallet of the network does, or a reserve that an owner has listed: see `listDefaultWallets`.",
   customerId: "The id of the customer who pays.",
   externalId:
     "The merchant's own number, such as an order number, unique in the organization. A repeated request with it returns the first invoice. Its payer sees it.",
@@ -320,7 +320,7 @@ export const UpdateInvoiceRequest = requestRecord("UpdateInvoiceRequest", {
 describeFields(UpdateInvoiceRequest, {
   amount:
     "The price: a decimal string in `settlementCurrency`, with at most its number of decimals.",
-  walletId: "The wallet that receives the payment; null lets Till choose one.",
+  walletId: "The wallet that receives the payment; null: the default wallet of the network.",
   customerId: "The id of the customer who pays; null removes it.",
   externalId:
     "The merchant's own number, unique in the organization; null removes it. The payer sees it.",

@@ -36,4 +36,9 @@ export { mayReturnTo } from "./checkout-policy/origins.ts";
 export { makeOrganizations, type DecisionInput, type Organizations } from "./organizations.ts";
 export { makeOrganizationService, type OrganizationService } from "./service.ts";
 export type { OrganizationRow, ReviewRow } from "./table.ts";
-export { keepIssuing, OrganizationNotVerified, requireVerified } from "./issuing.ts";
+export {
+  keepIssuing,
+  keepOrganization,
+  OrganizationNotVerified,
+  requireVerified,
+} from "./issuing.ts";

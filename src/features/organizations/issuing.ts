@@ -39,6 +39,14 @@ export async function keepIssuing(
   if (verification === "required") requireApproved(standing);
 }
 
+/**
+ * Keeps the organization's row until the transaction ends. It costs no further statement in a transaction that has
+ * called `keepIssuing`.
+ */
+export async function keepOrganization(tx: Tx, organizationId: Id<"organization">): Promise<void> {
+  await tx.keep<IssuingStatus>(standingSql, [organizationId]);
+}
+
 type IssuingStatus = Pick<OrganizationRow, "status" | "verificationStatus">;
 
 const standingSql =

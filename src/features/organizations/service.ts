@@ -1,6 +1,7 @@
 import { bind, type Bound } from "../../kernel/bind.ts";
 import type { Principal } from "../../api/declare/access.ts";
 import type { Instant } from "../../kernel/clock.ts";
+import { Forbidden } from "../../api/declare/problems.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
@@ -8,6 +9,7 @@ import { findToken, type Network } from "../../platform/chain/networks.ts";
 import { difference } from "../../platform/journal/index.ts";
 import type { Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Journal } from "../../platform/journal/index.ts";
+import { handlingRole } from "../members/index.ts";
 import { InReview, KeyHasNoOwner, KybIncomplete } from "./errors.ts";
 import { keepLogos, readLogo } from "./branding/logos.ts";
 import type { OrganizationDependencies, Organizations } from "./organizations.ts";
@@ -183,6 +185,7 @@ function updatePaymentPolicy(
     const { latePayments = current.latePayments, lateWindowDays: days = current.lateWindowDays } =
       changes;
     const { paymentOptions } = current;
+    if (options != null) await requireWalletChoice(tx, organizationId, options, paymentOptions);
     const given = {
       latePayments,
       lateWindowDays: days,
@@ -200,6 +203,25 @@ function updatePaymentPolicy(
     });
     return next;
   });
+}
+
+/**
+ * Throws unless the caller may name the wallets of the usual options: new invoices are paid at them, as at the default
+ * wallet of a network, so an owner or the operator chooses them. Options that name the same wallets as before are free.
+ */
+async function requireWalletChoice(
+  tx: Tx,
+  organizationId: Id<"organization">,
+  options: readonly PaymentOption[],
+  before: readonly PaymentOption[] | null,
+): Promise<void> {
+  const isKnown = ({ network, walletId }: PaymentOption) =>
+    walletId === null ||
+    before?.some((each) => each.network === network && each.walletId === walletId) === true;
+  if (options.every(isKnown) || (await handlingRole(tx, organizationId)) === "owner") return;
+  throw new Forbidden(
+    "Only a logged-in owner of the organization can name the wallets of its payment options, or the operator with till payments set-policy. Without walletId, an option is paid at the default wallet of its network.",
+  );
 }
 
 /** Returns the options; throws a 400 that names the first one whose network or token is not enabled. */

@@ -13,6 +13,17 @@ export const walletChecks: readonly Check[] = [
       ORDER BY wallets.id`,
   }),
   queryCheck({
+    name: "wallets.default",
+    describe: "The reserves of a network stand behind its default wallet, without gaps.",
+    advice: "Choose the default wallet and its reserves again: till wallet default.",
+    sql: `SELECT organization_id || ' ' || network AS "row",
+        COUNT(*) || ' wallets have the positions ' || MIN(position) || ' to ' || MAX(position) || '.' AS fault
+      FROM wallets WHERE position IS NOT NULL
+      GROUP BY organization_id, network
+      HAVING MIN(position) <> 0 OR MAX(position) <> COUNT(*) - 1
+      ORDER BY organization_id, network`,
+  }),
+  queryCheck({
     name: "wallets.paid-index",
     describe: "No address of an extended key was paid before it was assigned.",
     advice:

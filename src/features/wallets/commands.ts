@@ -1,8 +1,36 @@
-import { commandsOf, neededOrganization, pageFlags } from "../../api/declare/command.ts";
+import {
+  commandsOf,
+  neededOrganization,
+  pageFlags,
+  type CommandCall,
+} from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { WalletService } from "./service.ts";
 
 const command = commandsOf<WalletService>();
+
+/** Returns the part that a wallet has for invoices without a walletId, in words; null: none. */
+function useOf({
+  isDefault,
+  reservePosition,
+}: {
+  readonly isDefault: boolean;
+  readonly reservePosition: number | null;
+}): string | null {
+  if (isDefault) return "default";
+  return reservePosition === null ? null : `reserve ${String(reservePosition)}`;
+}
+
+/** Returns the network of a call about default wallets: the named one, or that of the named wallet. */
+async function networkOf(service: WalletService, call: CommandCall): Promise<string | undefined> {
+  const [network, wallet] = [call.flag("network"), call.flag("wallet")];
+  if (network !== undefined || wallet === undefined) return network;
+  const { SetDefaultWalletRequest } = await import("./records.ts");
+  const { walletId } = call.parse(SetDefaultWalletRequest.pick({ walletId: true }), {
+    walletId: wallet,
+  });
+  return (await service.get(call.flag("organization") as Id<"organization">, walletId)).network;
+}
 
 export const walletCommands = [
   command({
@@ -46,6 +74,7 @@ export const walletCommands = [
       "kind",
       "address",
       "status",
+      { title: "Use", value: (wallet) => useOf(wallet) },
       "nextIndex",
       "highestPaidIndex",
       "createdAt",
@@ -95,8 +124,96 @@ export const walletCommands = [
     }),
     confirm: (_call, subject) =>
       `Let payers of ${subject}, pay to this wallet? Compare it with what your wallet shows.`,
-    columns: ["id", "label", "network", "kind", "address", "status"],
-    next: () => "till invoice create",
+    columns: [
+      "id",
+      "label",
+      "network",
+      "kind",
+      "address",
+      "status",
+      { title: "Use", value: (wallet) => useOf(wallet) },
+    ],
+    next: ({ id, isDefault }) =>
+      isDefault ? "till invoice create" : `till wallet default --wallet ${id}`,
+  }),
+  command({
+    name: "wallet default",
+    summary: "Show or choose the wallets at which invoices without a walletId are paid",
+    flags: [
+      neededOrganization,
+      {
+        flags: "--network <id>",
+        description: "such as tron; with --wallet it may be left out: that of the wallet",
+      },
+      {
+        flags: "--wallet <id>",
+        takes: ["wallet"],
+        field: "walletId",
+        description: "the new default wallet of its network; without it the present ones are shown",
+      },
+      {
+        flags: "--reserve <ids>",
+        field: "reserveWalletIds",
+        description:
+          "the wallets that are tried, in this order, while the default is archived or full; without it none",
+      },
+    ],
+    examples: [
+      "till wallet default --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e",
+      "till wallet default --wallet wal_01kq3v5m8w2f6n9r4t7x0z1c3e --yes",
+      "till wallet default --network tron --wallet wal_01kq3v5m8w2f6n9r4t7x0z1c3e --reserve 'wal_01kq3v5m8w2f6n9r4t7x0z1c3f wal_01kq3v5m8w2f6n9r4t7x0z1c3g'",
+    ],
+    effect: "write",
+    confirm: (call, subject) =>
+      call.flag("wallet") === undefined
+        ? null
+        : `Let payers of new invoices of ${subject}, pay to this wallet? Compare its address with what your wallet shows.`,
+    async handle(service, call) {
+      const organizationId = call.flag("organization") as Id<"organization">;
+      const [wallet, reserve] = [call.flag("wallet"), call.flag("reserve")];
+      const network = await networkOf(service, call);
+      if (wallet === undefined && reserve === undefined) {
+        const all = await service.listDefaults(organizationId);
+        return all.filter((each) => network === undefined || each.network === network);
+      }
+      const { SetDefaultWalletRequest } = await import("./records.ts");
+      const input = call.parse(SetDefaultWalletRequest, {
+        walletId: wallet,
+        reserveWalletIds: reserve?.split(/[\s,]+/).filter((id) => id !== ""),
+      });
+      const set = service.setDefault(call.context, organizationId, network ?? "", input);
+      return [await call.attempt(set)];
+    },
+    async present(defaults) {
+      const { presentDefault } = await import("./present.ts");
+      return { data: defaults.map(presentDefault), nextCursor: null };
+    },
+    async look(service, call) {
+      const organizationId = call.flag("organization") as Id<"organization">;
+      const network = await networkOf(service, call);
+      const { presentDefault } = await import("./present.ts");
+      const before = (await service.listDefaults(organizationId))
+        .map(presentDefault)
+        .find((each) => each.network === network);
+      return {
+        subject: call.organization(),
+        facts: [["Network", network ?? null]],
+        changes: ({ data: [after] }) =>
+          after === undefined || call.flag("wallet") === undefined
+            ? []
+            : [
+                ["Default", before?.walletId ?? null, after.walletId],
+                ["Reserves", before?.reserveWalletIds ?? null, after.reserveWalletIds],
+              ],
+      };
+    },
+    identify: ({ walletId }) => walletId ?? "",
+    columns: [
+      "network",
+      ["walletId", "Default"],
+      ["reserveWalletIds", "Reserves"],
+      ["canReceive", "Can receive"],
+    ],
   }),
   command({
     name: "wallet release",
@@ -112,7 +229,10 @@ export const walletCommands = [
       const before = presentWallet(await service.find(call.argument("walletId") as Id<"wallet">));
       return {
         subject: `${before.label} (${before.id}) on ${before.network}, ${before.status}`,
-        facts: [["Address", before.address]],
+        facts: [
+          ["Address", before.address],
+          ["Use", useOf(before)],
+        ],
         before,
       };
     },

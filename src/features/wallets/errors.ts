@@ -20,3 +20,9 @@ export const WalletAddressUnavailable = defineProblem({
   remedy:
     "Use another address or key. If it is yours and another organization registered it, ask the operator to release it.",
 });
+export const DefaultWalletUnusable = defineProblem({
+  code: "default_wallet_unusable",
+  status: 422,
+  title: "The wallet cannot be a default or a reserve of the network",
+  remedy: "Choose active wallets of the organization on this network: see `listWallets`.",
+});

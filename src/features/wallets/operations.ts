@@ -1,11 +1,24 @@
 import { organization } from "../../api/declare/access.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import { NetworkNotEnabled, WalletAddressRefused, WalletAddressUnavailable } from "./errors.ts";
-import { presentWallet } from "./present.ts";
-import { CreateWalletRequest, WalletListRecord, WalletRecord, walletQuery } from "./records.ts";
+import {
+  DefaultWalletUnusable,
+  NetworkNotEnabled,
+  WalletAddressRefused,
+  WalletAddressUnavailable,
+} from "./errors.ts";
+import { presentDefault, presentWallet } from "./present.ts";
+import {
+  CreateWalletRequest,
+  DefaultWalletListRecord,
+  DefaultWalletRecord,
+  SetDefaultWalletRequest,
+  WalletListRecord,
+  WalletRecord,
+  walletQuery,
+} from "./records.ts";
 import type { WalletService } from "./service.ts";
-import type { WalletView } from "./store.ts";
+import type { DefaultWallets, WalletView } from "./store.ts";
 
 const operation = operationsOf<WalletService>();
 
@@ -30,7 +43,7 @@ export const walletOperations = [
     path: "/organizations/{organizationId}/wallets",
     summary: "Register a public receiving wallet",
     description:
-      "Either an address, or an account's extended public key, from which every invoice gets its own address. Never send a private key or seed phrase: Till does not need one and refuses it.",
+      "Either an address, or an account's extended public key, from which every invoice gets its own address. Never send a private key or seed phrase: Till does not need one and refuses it. The organization's first wallet becomes the default of its network, and so does the first one of a further network if an owner registers it. Any other wallet receives only invoices that name its `walletId`, until an owner chooses it with `setDefaultWallet`.",
     access: organization("wallets:write"),
     request: { body: CreateWalletRequest },
     response: { status: 201, record: WalletRecord },
@@ -57,12 +70,42 @@ export const walletOperations = [
     path: "/organizations/{organizationId}/wallets/{walletId}/archive",
     summary: "Archive a receiving wallet",
     description:
-      "New invoices no longer use it. Invoices that already use it remain watched until they end.",
+      "New invoices no longer use it. Invoices that already use it remain watched until they end. If it is the default of its network, no other wallet takes its place but the reserves.",
     access: organization("wallets:write"),
     response: { status: 200, record: WalletRecord },
     errors: [],
     handle: (service, call) =>
       service.archive(call.context, call.organizationId, call.params.walletId),
     present: presentWallet,
+  }),
+  operation({
+    id: "listDefaultWallets",
+    group: "Wallets",
+    method: "GET",
+    path: "/organizations/{organizationId}/default-wallets",
+    summary: "List the default wallet of each network",
+    description:
+      "Invoices without a `walletId` are paid at the default wallet of their network, or at the first reserve that can receive them.",
+    access: organization("wallets:read"),
+    response: { status: 200, record: DefaultWalletListRecord },
+    errors: [],
+    handle: (service, call) => service.listDefaults(call.organizationId),
+    present: (defaults: readonly DefaultWallets[]) => ({ data: defaults.map(presentDefault) }),
+  }),
+  operation({
+    id: "setDefaultWallet",
+    group: "Wallets",
+    method: "PUT",
+    path: "/organizations/{organizationId}/default-wallets/{network}",
+    summary: "Choose the default wallet of a network, and its reserves",
+    description:
+      "For invoices that are issued from now on; invoices that are open stay payable at the address that they show. Only a logged-in owner may do this, or the operator with `till wallet default`: no API key can choose where payers are sent. Each wallet whose part changes raises `wallet.default_changed`.",
+    access: organization("default-wallets:write"),
+    request: { body: SetDefaultWalletRequest },
+    response: { status: 200, record: DefaultWalletRecord },
+    errors: [NetworkNotEnabled, DefaultWalletUnusable],
+    handle: (service, call) =>
+      service.setDefault(call.context, call.organizationId, call.params.network, call.body),
+    present: presentDefault,
   }),
 ];

@@ -34,6 +34,14 @@ export const WalletRecord = responseRecord("Wallet", {
     description:
       "True if more consecutive addresses are unpaid than most wallets scan. Raise the gap limit of your wallet, or it may not show incoming payments.",
   }),
+  isDefault: z.boolean().meta({
+    description:
+      "True if it is the network's default wallet, at which invoices without a `walletId` are paid. An archived wallet stays the default until an owner chooses another one, and receives nothing meanwhile.",
+  }),
+  reservePosition: z.int().min(1).nullable().meta({
+    description:
+      "The wallet's turn among the network's reserves, which invoices without a `walletId` try while the default is archived or has no free amount: 1 for the first. Null for every other wallet.",
+  }),
   createdAt: datetime(),
   archivedAt: datetime().nullable(),
 });
@@ -74,4 +82,39 @@ export const CreateWalletRequest = requestRecord("CreateWalletRequest", {
 describeFields(CreateWalletRequest, {
   label: "A name by which you recognize the wallet.",
   network: "The id of the network on which it receives, such as `tron`.",
+});
+
+/** Maximum number of reserves on one network. */
+const reservesMax = 20;
+
+export const DefaultWalletRecord = responseRecord("DefaultWallet", {
+  network: z.string(),
+  walletId: id("wallet").nullable(),
+  reserveWalletIds: z.array(id("wallet")),
+  canReceive: z.boolean(),
+});
+describeFields(DefaultWalletRecord, {
+  network: "The network's id, such as `tron`.",
+  walletId:
+    "The wallet at which invoices without a `walletId` are paid, which may be archived; null if none was chosen.",
+  reserveWalletIds:
+    "The wallets that such invoices try, in this order, while the default is archived or has no free amount.",
+  canReceive:
+    "True if the default or a reserve is active. If not, invoices without a `walletId` are refused with `no_default_wallet`.",
+});
+
+export const DefaultWalletListRecord = responseRecord("DefaultWalletList", {
+  data: z.array(DefaultWalletRecord),
+});
+describeFields(DefaultWalletListRecord, {
+  data: "The networks on which the organization has a default or an active wallet, by their ids.",
+});
+
+export const SetDefaultWalletRequest = requestRecord("SetDefaultWalletRequest", {
+  walletId: id("wallet"),
+  reserveWalletIds: z.array(id("wallet")).max(reservesMax).default([]),
+});
+describeFields(SetDefaultWalletRequest, {
+  walletId: "An active wallet of the organization on the network.",
+  reserveWalletIds: `Up to ${String(reservesMax)} further active wallets on the network, in the order in which they are tried. Replaces the present reserves; absent: there are no reserves.`,
 });

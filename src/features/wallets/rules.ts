@@ -3,7 +3,7 @@ import type { Address } from "../../platform/chain/client.ts";
 import { looksLikeAnySecret, parseAnyAddress } from "../../platform/chain/kinds.ts";
 import { secretWarning } from "../../platform/chain/looks-like-secret.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import { WalletAddressRefused } from "./errors.ts";
+import { NetworkNotEnabled, WalletAddressRefused } from "./errors.ts";
 
 /** Number of consecutive unpaid addresses that most wallets scan (the BIP 44 gap limit). */
 export const ordinaryGapLimit = 20;
@@ -14,6 +14,15 @@ export function hasWideGap(wallet: {
   readonly highestPaidIndex: number | null;
 }): boolean {
   return wallet.nextIndex - ((wallet.highestPaidIndex ?? -1) + 1) >= ordinaryGapLimit;
+}
+
+/** Returns an enabled network; 422 for any other. */
+export function requireNetwork(networks: ReadonlyMap<string, Network>, id: string): Network {
+  const network = networks.get(id);
+  if (network !== undefined) return network;
+  throw new NetworkNotEnabled(
+    `Choose one of the enabled networks: ${[...networks.keys()].join(", ")}.`,
+  );
 }
 
 /** A parsed receiving address or extended key. */

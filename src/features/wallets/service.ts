@@ -7,9 +7,9 @@ import type { Journal } from "../../platform/journal/index.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import { takeOwnership, releaseIfUnused, unavailable } from "./ownership.ts";
-import { NetworkNotEnabled } from "./errors.ts";
+import { becomesDefault, listDefaults, setDefault } from "./defaults.ts";
 import { presentWallet } from "./present.ts";
-import { readReceiver } from "./rules.ts";
+import { readReceiver, requireNetwork } from "./rules.ts";
 import {
   findWallet,
   listWallets,
@@ -38,7 +38,7 @@ export interface WalletDependencies {
   readonly networks: ReadonlyMap<string, Network>;
 }
 
-const methods = { list, get, find, create, archive, release };
+const methods = { list, get, find, create, archive, release, listDefaults, setDefault };
 
 export function makeWalletService(deps: WalletDependencies): WalletService {
   return bind(deps, methods);
@@ -81,16 +81,12 @@ async function create(
   organizationId: Id<"organization">,
   input: WalletInput,
 ): Promise<WalletView> {
-  const network = networks.get(input.network);
-  if (network === undefined) {
-    throw new NetworkNotEnabled(
-      `Choose one of the enabled networks: ${[...networks.keys()].join(", ")}.`,
-    );
-  }
+  const network = requireNetwork(networks, input.network);
   const receiver = readReceiver(network, networks.values(), input);
   return db.write(context, async (tx) => {
     const at = clock.now();
     const { addressFamily: family } = network;
+    const isDefault = await becomesDefault(tx, organizationId, network.id);
     const { nextIndex, highestPaidIndex } = await takeOwnership(
       tx,
       organizationId,
@@ -107,6 +103,8 @@ async function create(
       status: "active",
       createdAt: at,
       archivedAt: null,
+      position: isDefault ? 0 : null,
+      version: 1,
     };
     if (!(await tx.insertIfAbsent(wallets, row))) throw unavailable();
     const wallet: WalletView = { ...row, nextIndex, highestPaidIndex };
@@ -120,14 +118,22 @@ async function create(
         network: row.network,
         kind: row.kind,
         address: row.shownAddress,
+        isDefault,
       },
-      events: { types: ["wallet.created"], version: 1, data: presentWallet(wallet) },
+      events: {
+        types: isDefault ? ["wallet.created", "wallet.default_changed"] : ["wallet.created"],
+        version: wallet.version,
+        data: presentWallet(wallet),
+      },
     });
     return wallet;
   });
 }
 
-/** Archives a wallet. Open payment requests to it remain watched. Repeating has no effect. */
+/**
+ * Archives a wallet. Open payment requests to it remain watched. If it is the default of its network, no other wallet
+ * takes its place but the reserves. Repeating has no effect.
+ */
 function archive(
   deps: WalletDependencies,
   context: WriteContext,
@@ -166,8 +172,9 @@ async function archiveRow(
 ): Promise<WalletView> {
   if (wallet.status === "archived") return wallet;
   const at = clock.now();
-  const archived = { ...wallet, status: "archived" as const, archivedAt: at };
-  await tx.update(wallets, { status: "archived", archivedAt: at }, "WHERE id = $1", [wallet.id]);
+  const change = { status: "archived", archivedAt: at, version: wallet.version + 1 } as const;
+  const archived = { ...wallet, ...change };
+  await tx.update(wallets, change, "WHERE id = $1", [wallet.id]);
   await releaseIfUnused(tx, archived);
   journal.record(tx, at, {
     action,
@@ -175,7 +182,11 @@ async function archiveRow(
     subjectType: "wallet",
     subjectId: wallet.id,
     changes: { status: { from: wallet.status, to: archived.status } },
-    events: { types: ["wallet.archived"], version: 2, data: presentWallet(archived) },
+    events: {
+      types: ["wallet.archived"],
+      version: archived.version,
+      data: presentWallet(archived),
+    },
   });
   return archived;
 }

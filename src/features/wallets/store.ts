@@ -98,23 +98,126 @@ export function walletsOf(
   );
 }
 
-/** Maximum number of wallets per network that an invoice tries. */
-const receivingWalletsMax = 50;
+const receivingRest =
+  "WHERE organization_id = $1 AND network = $2 AND position IS NOT NULL AND status = 'active' ORDER BY position";
 
 /**
- * Returns the organization's active wallets on a network in the order in which invoices try them: extended keys first,
- * because they have an address for every invoice, then the newest.
+ * Returns the active ones among a network's default wallet and its reserves, in the order in which invoices without a
+ * walletId try them.
  */
 export function receivingWallets(
   reader: Reader,
   organizationId: Id<"organization">,
   network: string,
-): Promise<WalletRow[]> {
-  return reader.find(
-    wallets,
-    `WHERE organization_id = $1 AND network = $2 AND status = 'active'
-     ORDER BY CASE WHEN xpub IS NULL THEN 1 ELSE 0 END, id DESC LIMIT ${String(receivingWalletsMax)}`,
+): Promise<readonly WalletRow[]> {
+  return reader.find(wallets, receivingRest, [organizationId, network]);
+}
+
+/**
+ * Repeats `receivingWallets` in a transaction that has kept the organization's row, before which no default changes:
+ * none of the wallets can be archived before the transaction ends.
+ */
+export async function keepReceivingWallets(
+  tx: Tx,
+  organizationId: Id<"organization">,
+  network: string,
+): Promise<readonly WalletRow[]> {
+  const sql = `SELECT ${columns(wallets)} FROM wallets ${receivingRest}`;
+  return decodeRows(wallets, await tx.keep(sql, [organizationId, network]));
+}
+
+/** Whether an organization has registered a wallet on the network, or on any one; archived wallets count. */
+export async function hasWallet(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  network: string | null,
+): Promise<boolean> {
+  const found = await reader.all(
+    `SELECT 1 AS found FROM wallets WHERE organization_id = $1 AND network = COALESCE($2, network) LIMIT 1`,
     [organizationId, network],
+  );
+  return found.length > 0;
+}
+
+/** Locks the wallets with a position on a network, and those with the given ids, which may have another network. */
+export function lockPlaces(
+  tx: Tx,
+  organizationId: Id<"organization">,
+  network: string,
+  walletIds: readonly Id<"wallet">[],
+): Promise<WalletRow[]> {
+  return tx.lock(
+    wallets,
+    `WHERE organization_id = $1
+       AND ((network = $2 AND position IS NOT NULL) OR id IN ${listed(tx.dialect, 3)})
+     ORDER BY id`,
+    [organizationId, network, JSON.stringify(walletIds)],
+  );
+}
+
+/** Returns wallets by their ids, ascending. */
+export function findWallets(
+  reader: Reader,
+  walletIds: readonly Id<"wallet">[],
+): Promise<WalletView[]> {
+  return findViews(reader, `WHERE w.id IN ${listed(reader.dialect, 1)} ORDER BY w.id`, [
+    JSON.stringify(walletIds),
+  ]);
+}
+
+/** The wallets of a network that invoices without a walletId try. */
+export interface DefaultWallets {
+  readonly network: string;
+  /** The default, then its reserves in order; empty if no default was chosen. */
+  readonly places: readonly {
+    readonly walletId: Id<"wallet">;
+    readonly status: WalletRow["status"];
+  }[];
+}
+
+/** A network on which an organization has wallets, with one of its default and its reserves; null: it has none. */
+interface PlacedRow {
+  readonly network: string;
+  readonly walletId: Id<"wallet"> | null;
+  readonly status: "active" | "archived" | null;
+}
+
+/** Returns the default and the reserves of each network, in order, and each network with active wallets but no default. */
+export function listPlaces(
+  reader: Reader,
+  organizationId: Id<"organization">,
+): Promise<PlacedRow[]> {
+  return reader.all<PlacedRow>(
+    `SELECT network AS "network", id AS "walletId", status AS "status", position AS "position"
+     FROM wallets WHERE organization_id = $1 AND position IS NOT NULL
+     UNION ALL
+     SELECT DISTINCT network, CAST(NULL AS text), CAST(NULL AS text), CAST(NULL AS integer)
+     FROM wallets AS others WHERE organization_id = $1 AND status = 'active' AND NOT EXISTS (
+       SELECT 1 FROM wallets WHERE organization_id = $1 AND network = others.network AND position IS NOT NULL
+     )
+     ORDER BY 1, 4`,
+    [organizationId],
+  );
+}
+
+/** An organization that has active wallets on a network, none of which is its default or a reserve. */
+export interface WithoutDefault {
+  readonly organizationId: Id<"organization">;
+  readonly network: string;
+}
+
+/** Returns up to `limit` organizations that refuse invoices without a walletId on a network, although they have wallets. */
+export function withoutDefault(
+  reader: Reader,
+  networks: readonly string[],
+  limit: number,
+): Promise<WithoutDefault[]> {
+  return reader.all<WithoutDefault>(
+    `SELECT organization_id AS "organizationId", network AS "network"
+     FROM wallets WHERE status = 'active' AND network IN ${listed(reader.dialect, 1)}
+     GROUP BY organization_id, network HAVING COUNT(position) = 0
+     ORDER BY organization_id, network LIMIT $2`,
+    [JSON.stringify(networks), limit],
   );
 }
 

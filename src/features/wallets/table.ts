@@ -26,6 +26,13 @@ export const wallets = table(
     status: text<"active" | "archived">(),
     createdAt: time(),
     archivedAt: time().nullable(),
+    /**
+     * The turn in which invoices without a walletId try the wallet: 0 for the network's default, from 1 on for its
+     * reserves, null for all others. An archived wallet keeps it and receives nothing.
+     */
+    position: integer().nullable(),
+    /** Increased by each change, for the `objectVersion` of events. */
+    version: integer(),
   },
   {
     primaryKey: ["id"],
@@ -41,6 +48,12 @@ export const wallets = table(
         name: "wallets_receiving",
         columns: ["organizationId", "network", "id"],
         where: "status = 'active'",
+      },
+      {
+        name: "wallets_position",
+        columns: ["organizationId", "network", "position"],
+        unique: true,
+        where: "position IS NOT NULL",
       },
     ],
   },

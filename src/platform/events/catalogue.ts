@@ -61,9 +61,12 @@ export const eventCatalogue = {
   },
   wallets: {
     "wallet.created": "A receiving wallet was registered.",
-    "wallet.archived": "A receiving wallet was archived.",
+    "wallet.archived":
+      "A receiving wallet was archived. If it was the default of its network, invoices without a `walletId` are paid at the reserves, or refused.",
+    "wallet.default_changed":
+      "A wallet became the default of its network or a reserve, or is neither any more: `isDefault` and `reservePosition` say which. Only an owner and the operator can choose it; besides, the first wallet of an organization becomes it. New invoices are paid at the default wallet, so let this event alarm somebody.",
     "wallet_capacity.half_used":
-      "Half of the amounts that distinguish invoices of one price at an address are in use. Once all are, further invoices of that price are refused: register another wallet, or an extended public key. Repeated only after less than half was in use.",
+      "Half of the amounts that distinguish invoices of one price at an address are in use. Once all are, further invoices of that price are refused: register an extended public key and choose it as the default, or another wallet as a reserve. Repeated only after less than half was in use.",
   },
   organizations: {
     "organization.updated":

@@ -5,7 +5,11 @@ import { systemRandom } from "../../../src/platform/secrets/random.ts";
 const ids = createIds(systemRandom);
 
 /** Values of path parameters other than ids. */
-const words: Record<string, string> = { checkoutId: ids.unguessable("chk"), queue: "webhooks" };
+const words: Record<string, string> = {
+  checkoutId: ids.unguessable("chk"),
+  queue: "webhooks",
+  network: "sandbox",
+};
 
 /** The path of an operation with well-formed ids: the given ones, and unknown ones for the rest. */
 export function pathOf(operation: Operation, given: Readonly<Record<string, string>> = {}): string {

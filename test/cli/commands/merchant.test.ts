@@ -6,7 +6,11 @@ import { ApiKeyListRecord } from "../../../src/features/api-keys/records.ts";
 import { presentInvoice } from "../../../src/features/invoices/present.ts";
 import { InvoiceListRecord, InvoiceRecord } from "../../../src/features/invoices/records.ts";
 import { presentPayment } from "../../../src/features/payments/present-payment.ts";
-import { WalletListRecord, WalletRecord } from "../../../src/features/wallets/records.ts";
+import {
+  DefaultWalletListRecord,
+  WalletListRecord,
+  WalletRecord,
+} from "../../../src/features/wallets/records.ts";
 import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
 import { openMarket } from "../market.ts";
 
@@ -254,5 +258,36 @@ describe("till invoice and till payments", () => {
       expect(code, words.join(" ")).to.equal(2);
       expect(stderr).to.include(flag);
     }
+  });
+});
+
+describe("till wallet default", () => {
+  const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
+
+  it("shows the default wallets, tries a change out, and makes it only with --yes", async () => {
+    const store = await desk.store();
+    const organization = await store.platformId();
+    const first = await addWallet(store);
+    const { id: second } = await store.withApp((app) =>
+      app.wallets.create(context, organization, {
+        label: "New",
+        network: "sandbox",
+        address: `0x${"2".repeat(40)}`,
+      }),
+    );
+    const show = ["wallet", "default", "--organization", organization];
+    const shown = async () => DefaultWalletListRecord.parse(await store.json(show)).data;
+    const before = { network: "sandbox", walletId: first, reserveWalletIds: [], canReceive: true };
+    expect(await shown()).to.deep.equal([before]);
+    const set = [...show, "--wallet", second, "--reserve", first];
+    const tried = await store.till([...set, "--dry-run"]);
+    expect(tried.code, tried.stderr).to.equal(0);
+    expect(tried.stderr).to.include(`${first} → ${second}`);
+    expect((await store.till(set)).code).not.to.equal(0);
+    expect(await shown()).to.deep.equal([before]);
+    expect((await store.till([...set, "--yes"])).code).to.equal(0);
+    expect(await shown()).to.deep.equal([
+      { ...before, walletId: second, reserveWalletIds: [first] },
+    ]);
   });
 });

@@ -128,6 +128,14 @@ eachStore("the golden event bodies", (store) => {
     // Each invoice with an address of its own, so that any amount is for it.
     const xpub = { label: "Addresses", network: "sandbox", xpub: xpubs.first };
     const { id: walletId } = await made("/wallets", xpub);
+    await expectStatus(
+      counter.app.request(
+        "PUT",
+        `/v1/organizations/${merchant.organizationId}/default-wallets/sandbox`,
+        { token: merchant.token, body: { walletId } },
+      ),
+      200,
+    );
     const over = await counter.issue(merchant, { amount: "31.00", walletId });
     await pay(over, 31);
     await counter.mine();

@@ -15,6 +15,7 @@ import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts
 
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 const secondAddress = "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL";
+const thirdAddress = "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE";
 const anything = () => undefined;
 
 eachStore("invoices", (store) => {
@@ -197,12 +198,15 @@ eachStore("invoices", (store) => {
       expect(await refusal(issue)).to.have.property("status", 403);
     });
 
-    it("uses the requested wallet, or the newest", async () => {
+    it("uses the requested wallet, or the network's default", async () => {
       const older = await shop.addWallet("tron", { address });
       shop.advance(1);
       const newer = await shop.addWallet("tron", { address: secondAddress });
+      expect(await shop.create()).to.have.property("walletId", older.id);
+      expect(await shop.create({ walletId: newer.id })).to.have.property("walletId", newer.id);
+      await shop.setDefault("tron", newer.id);
       expect(await shop.create()).to.have.property("walletId", newer.id);
-      expect(await shop.create({ walletId: older.id })).to.have.property("walletId", older.id);
+      await shop.setDefault("tron", older.id);
       const foreign = await shop.addWallet(
         "ethereum",
         { address: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed" },
@@ -315,11 +319,13 @@ eachStore("invoices", (store) => {
       expect(invoice.payableAmount).to.equal(25_000_100n);
     });
 
-    it("uses every amount, then those of the older wallet, and is then rejected before any payer sees it", async function () {
+    it("uses every amount of the default, then those of its reserve, no other wallet, and is then rejected before any payer sees it", async function () {
       this.timeout(120_000);
-      await shop.addWallet("tron", { address });
+      const reserve = await shop.addWallet("tron", { address });
       shop.advance(1);
-      await shop.addWallet("tron", { address: secondAddress });
+      const chosen = await shop.addWallet("tron", { address: secondAddress });
+      await shop.addWallet("tron", { address: thirdAddress });
+      await shop.setDefault("tron", chosen.id, reserve.id);
       // 1 % of 0.01 is 0.0001: 101 amounts of 6 decimals.
       const made = [];
       for (let count = 0; count < 202; count += 1) made.push(await shop.create({ amount: "0.01" }));

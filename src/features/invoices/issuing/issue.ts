@@ -3,13 +3,18 @@ import { Defect, invalidField, Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { formatRate } from "../../../kernel/money/rate.ts";
 import type { Tx } from "../../../platform/database/index.ts";
-import { mayReturnTo } from "../../organizations/index.ts";
-import { keepActive, takeAddresses, type WalletRow } from "../../wallets/index.ts";
+import { keepOrganization, mayReturnTo } from "../../organizations/index.ts";
+import {
+  keepActive,
+  keepReceivingWallets,
+  takeAddresses,
+  type WalletRow,
+} from "../../wallets/index.ts";
 import { NoWallet, WalletCapacityExhausted } from "../errors.ts";
 import { holdAddress, holdAmounts } from "../holds/holds.ts";
 import { dueAmount } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
-import { searchAt, type IssueDependencies, type IssuePlan } from "./plan.ts";
+import { noDefaultWallet, searchAt, type IssueDependencies, type IssuePlan } from "./plan.ts";
 
 /** An invoice that may be issued. */
 export interface Issuable {
@@ -37,8 +42,8 @@ interface Attempt<W extends WalletRow = WalletRow> extends Issuable {
 }
 
 /**
- * Returns the draft as issued, and takes its hold; does not store the invoice. The permission to issue and the wallet's
- * status are checked again, because both may have changed since the plan was read.
+ * Returns the draft as issued, and takes its hold; does not store the invoice. The permission to issue and the wallets
+ * are read again, because they may have changed since the plan was read.
  */
 export async function issue(
   tx: Tx,
@@ -55,8 +60,8 @@ export async function issue(
 }
 
 /**
- * Returns the drafts as issued, in order, and takes their holds; does not store the invoices. An invoice that has no wallet
- * with a free address or amount gets a problem instead, and no hold.
+ * Returns the drafts of one organization as issued, in order, and takes their holds; does not store the invoices. An
+ * invoice that has no wallet with a free address or amount gets a problem instead, and no hold.
  */
 export async function placeInvoices(
   tx: Tx,
@@ -66,17 +71,14 @@ export async function placeInvoices(
 ): Promise<readonly (PlacedInvoice | Problem)[]> {
   const placed = new Map<Issuable, PlacedInvoice>();
   const allowed = issuables.filter(({ draft, plan }) => mayIssue(draft, plan));
-  const isActive = onceEach((walletId: Id<"wallet">) => keepActive(tx, walletId));
-  /** The invoices that found an active wallet. */
-  const received = new Set<Issuable>();
-  const rounds = Math.max(0, ...issuables.map(({ plan }) => plan.wallets.length));
+  const walletsOf = await keepWallets(tx, allowed);
+  const rounds = Math.max(0, ...allowed.map((each) => walletsOf(each).length));
   for (let round = 0; round < rounds && placed.size < allowed.length; round += 1) {
     const attempts = new Map<Issuable, Attempt>();
     for (const issuable of allowed) {
       const { draft, plan } = issuable;
-      const wallet = plan.wallets[round];
-      if (wallet === undefined || placed.has(issuable) || !(await isActive(wallet.id))) continue;
-      received.add(issuable);
+      const wallet = walletsOf(issuable)[round];
+      if (wallet === undefined || placed.has(issuable)) continue;
       // An invoice that was issued in another token keeps its deadline and its late window.
       const expiresAt = draft.expiresAt ?? at + draft.expiresInSeconds * second;
       const lateUntil = draft.lateUntil ?? expiresAt + plan.lateWindowMs;
@@ -91,8 +93,37 @@ export async function placeInvoices(
   return issuables.map(
     (each) =>
       placed.get(each) ??
-      (allowed.includes(each) ? unplaced(received.has(each)) : returnsElsewhere(each.plan)),
+      (allowed.includes(each)
+        ? unplaced(each.plan, walletsOf(each).length > 0)
+        : returnsElsewhere(each.plan)),
   );
+}
+
+/**
+ * Keeps the active wallets that invoices try until the transaction ends, and returns a function that gives those of an
+ * invoice, in order. An invoice that names no wallet is never issued at one that was the default when its plan was read
+ * and is not any more.
+ */
+async function keepWallets(
+  tx: Tx,
+  issuables: readonly Issuable[],
+): Promise<(issuable: Issuable) => readonly WalletRow[]> {
+  const isActive = onceEach((walletId: Id<"wallet">) => keepActive(tx, walletId));
+  const receiving = onceEach(async (network: string): Promise<readonly WalletRow[]> => {
+    const organizationId = issuables[0]?.draft.organizationId;
+    if (organizationId === undefined) return [];
+    // A change of a default locks the organization, and so waits for the end of this transaction.
+    await keepOrganization(tx, organizationId);
+    return keepReceivingWallets(tx, organizationId, network);
+  });
+  const kept = new Map<Issuable, readonly WalletRow[]>();
+  for (const issuable of issuables) {
+    const { plan } = issuable;
+    const [named] = plan.wallets;
+    if (!plan.isWalletNamed) kept.set(issuable, await receiving(plan.terms.network.id));
+    else if (named !== undefined && (await isActive(named.id))) kept.set(issuable, [named]);
+  }
+  return (issuable) => kept.get(issuable) ?? [];
 }
 
 function mayIssue({ redirectUrl }: InvoiceRow, { allowedOrigins }: IssuePlan): boolean {
@@ -129,12 +160,17 @@ function issued(
   };
 }
 
-function unplaced(hasWallet: boolean): Problem {
-  return hasWallet
-    ? new WalletCapacityExhausted(
-        "Other invoices hold every amount near this price at the wallet. Register another wallet, or an extended public key, which gives every invoice its own address.",
-      )
-    : new NoWallet("The wallet has just been archived. Choose another wallet, then try again.");
+function unplaced({ isWalletNamed, terms }: IssuePlan, hasWallet: boolean): Problem {
+  if (hasWallet) {
+    return new WalletCapacityExhausted(
+      isWalletNamed
+        ? "Other invoices hold every amount near this price at the wallet. Name another wallet, or one with an extended public key, which gives every invoice its own address."
+        : "Other invoices hold every amount near this price at the network's default wallet and its reserves. An owner can make a wallet with an extended public key the default, which gives every invoice its own address, or add a reserve.",
+    );
+  }
+  return isWalletNamed
+    ? new NoWallet("The wallet has just been archived. Choose another wallet, then try again.")
+    : noDefaultWallet(terms.network);
 }
 
 /** Takes a place for each attempt that finds a free one. */
@@ -193,7 +229,7 @@ async function takeAmounts(
 ): Promise<void> {
   const asking = attempts.flatMap((attempt) => {
     const { plan, wallet } = attempt;
-    const isFirst = wallet === plan.wallets[0];
+    const isFirst = wallet.id === plan.wallets[0]?.id;
     const search = isFirst ? plan.search : searchAt(deps, wallet, plan.terms, plan.price);
     return search === null ? [] : [{ attempt, search }];
   });

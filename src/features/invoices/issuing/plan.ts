@@ -5,8 +5,9 @@ import { convert, type Rate } from "../../../kernel/money/rate.ts";
 import type { RecentStates } from "../../../platform/chain/state/network-state.ts";
 import type { Foreseen, Reader, Tx } from "../../../platform/database/index.ts";
 import { issuingSettingsOf, type PaymentOption } from "../../organizations/index.ts";
-import { findWallet, receivingWallets, type WalletRow } from "../../wallets/index.ts";
-import { AmountTooSmall, NetworkNotReady, NoWallet } from "../errors.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
+import { findWallet, hasWallet, receivingWallets, type WalletRow } from "../../wallets/index.ts";
+import { AmountTooSmall, NetworkNotReady, NoDefaultWallet, NoWallet } from "../errors.ts";
 import { heldAmounts, searchAmount, type AmountSearch } from "../holds/amount-search.ts";
 import { payablePrice } from "../holds/amounts.ts";
 import { quote, tokenDisabled, type InvoiceTerms, type TermsDependencies } from "./terms.ts";
@@ -62,8 +63,10 @@ export interface IssueBasis {
   readonly lateWindowMs: number;
   /** The origins to which payers may be sent back; empty: anywhere. */
   readonly allowedOrigins: readonly string[];
-  /** In the order in which they are tried. */
+  /** The wallet that the request names; otherwise the network's default and its reserves, in order. At least one. */
   readonly wallets: readonly WalletRow[];
+  /** Whether the request names the wallet. */
+  readonly isWalletNamed: boolean;
 }
 
 /** The inputs of an issue. */
@@ -100,9 +103,6 @@ export async function readBasis(
   const decision = await deps.issuingGate(reader, organizationId);
   const rate = await quote(reader, deps, terms, at);
   const wallets = await walletsToTry(reader, organizationId, terms, walletId);
-  if (wallets.length === 0) {
-    throw new NoWallet(`Register a wallet for ${terms.network.title}, then try again.`);
-  }
   const state = await deps.recentState(reader, terms.network.id);
   if (state === null) {
     throw new NetworkNotReady(
@@ -114,7 +114,7 @@ export async function readBasis(
     throw tokenDisabled(terms.network, terms.token.symbol);
   }
   const settings = await issuingSettingsOf(reader, organizationId);
-  return { decision, rate, wallets, ...settings };
+  return { decision, rate, wallets, isWalletNamed: walletId !== null, ...settings };
 }
 
 /** Throws `token_not_enabled` if the token of an option is disabled on its network. */
@@ -170,12 +170,27 @@ async function walletsToTry(
   terms: InvoiceTerms,
   walletId: Id<"wallet"> | null,
 ): Promise<readonly WalletRow[]> {
-  const network = terms.network.id;
-  if (walletId === null) return receivingWallets(reader, organizationId, network);
+  const { network } = terms;
+  if (walletId === null) {
+    const wallets = await receivingWallets(reader, organizationId, network.id);
+    if (wallets.length > 0) return wallets;
+    if (await hasWallet(reader, organizationId, network.id)) throw noDefaultWallet(network);
+    throw new NoWallet(`Register a wallet for ${network.title}, then try again.`);
+  }
   const wallet = await requireWallet(reader, organizationId, walletId);
-  if (wallet.status === "active" && wallet.network === network) return [wallet];
+  if (wallet.status === "active" && wallet.network === network.id) return [wallet];
   throw new NoWallet(
     `The wallet in walletId is not an active wallet of ${terms.network.title}. Choose another wallet, or omit walletId.`,
+  );
+}
+
+/** Returns the problem of an invoice without a walletId on a network whose default and reserves are not active. */
+export function noDefaultWallet({
+  id,
+  title,
+}: Pick<Network, "id" | "title">): InstanceType<typeof NoDefaultWallet> {
+  return new NoDefaultWallet(
+    `The organization has wallets on ${title}, and none that is its active default or a reserve. An owner must choose one with PUT /v1/organizations/{organizationId}/default-wallets/${id}, or the operator with: till wallet default --network ${id} --wallet wal_…. Until then, name a walletId.`,
   );
 }
 

@@ -9,6 +9,7 @@ import {
   AmountTooSmall,
   InvoiceNotOpen,
   NetworkNotReady,
+  NoDefaultWallet,
   NoWallet,
   OptionLimitReached,
   OptionNotOffered,
@@ -43,7 +44,7 @@ export type ChosenOption = Pick<PaymentOption, "network" | "tokenSymbol">;
  * Puts another option of an invoice in force, for its payer. An option that is chosen for the first time gets a hold and
  * the current rate; one that was chosen before has kept both, until the invoice's deadline (docs/decisions/0042). Choosing
  * the option in force changes nothing. 404 for an unknown checkout; 409 `invoice_not_open`, `option_limit_reached`,
- * `wallet_capacity_exhausted`; 422 `option_not_offered`, `network_not_enabled`, `token_not_enabled`, `no_wallet`; 503
+ * `no_default_wallet`, `wallet_capacity_exhausted`; 422 `option_not_offered`, `network_not_enabled`, `token_not_enabled`, `no_wallet`; 503
  * `rate_unavailable`, `network_not_ready`.
  */
 export async function chooseOption(
@@ -194,6 +195,7 @@ const optionProblems = [
   AmountTooSmall,
   NetworkNotEnabled,
   NetworkNotReady,
+  NoDefaultWallet,
   NoWallet,
   RateUnavailable,
   TokenNotEnabled,

@@ -7,7 +7,7 @@ import type { Id } from "../../../kernel/id.ts";
 export interface PaymentOption {
   readonly network: string;
   readonly tokenSymbol: string;
-  /** The requested wallet; null: any wallet of the network. */
+  /** The requested wallet; null: the network's default wallet or a reserve. */
   readonly walletId: Id<"wallet"> | null;
 }
 
@@ -27,7 +27,8 @@ const PaymentOptionRequest = requestRecord("PaymentOptionRequest", {
   network: code().meta({ description: "The network's id, such as tron." }),
   tokenSymbol: code().meta({ description: "Such as USDT." }),
   walletId: id("wallet").nullish().meta({
-    description: "Absent: a wallet of the network is chosen when the payer needs it.",
+    description:
+      "Absent: the default wallet of the network, as it is when the payer needs it. In the payment policy, only an owner or the operator can name a wallet.",
   }),
 });
 

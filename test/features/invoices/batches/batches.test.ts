@@ -40,6 +40,7 @@ eachServed("batches of invoices", (served) => {
   const it = takeTurns(served.store);
   let shop: Merchant;
   let path: string;
+  let ownWallet: string;
 
   beforeEach(async function () {
     this.timeout(60_000);
@@ -48,10 +49,11 @@ eachServed("batches of invoices", (served) => {
     made += 1;
     const address = `0x${made.toString(16).padStart(40, "b")}`;
     const wallet = { label: "Till", network: "sandbox", address };
-    await expectStatus(
+    const added = await expectStatus(
       served.app.request("POST", `${path}/wallets`, { key: shop.key, body: wallet }),
       201,
     );
+    ownWallet = String(added.body["id"]);
     await until(
       "a scanned network",
       () => create(order("scanned", { draft: false })),
@@ -344,6 +346,13 @@ eachServed("batches of invoices", (served) => {
       const added = await expectStatus(
         served.app.request("POST", `${path}/wallets`, { key: shop.key, body: wallet }),
         201,
+      );
+      await expectStatus(
+        served.app.request("PUT", `${path}/default-wallets/sandbox`, {
+          token: shop.token,
+          body: { walletId: added.body["id"], reserveWalletIds: [ownWallet] },
+        }),
+        200,
       );
       // An extended key has 2^31 addresses.
       await served.app.app.db.write(testContext, (tx) =>

@@ -315,7 +315,7 @@ eachStore("An invoice with several payment options", (store) => {
     for (const wallet of wallets) {
       await expectStatus(counter.post(merchant, `/wallets/${String(wallet["id"])}/archive`), 200);
     }
-    await refuses(invoice, "EURT", [422, "no_wallet"]);
+    await refuses(invoice, "EURT", [409, "no_default_wallet"]);
 
     // The operator has taken the network out of the configuration since.
     await db.write(testContext, async (tx) => {

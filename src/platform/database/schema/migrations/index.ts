@@ -35,6 +35,7 @@ import { migration as refundAttempts } from "./0033-refund-attempts.ts";
 import { migration as pausedEndpoints } from "./0034-paused-endpoints.ts";
 import { migration as owedAmounts } from "./0035-owed-amounts.ts";
 import { migration as healedSandbox } from "./0036-healed-sandbox.ts";
+import { migration as defaultWallets } from "./0037-default-wallets.ts";
 import { migration as waitingReasons } from "./0038-waiting-reasons.ts";
 import { migration as payableAmounts } from "./0039-payable-amounts.ts";
 
@@ -76,6 +77,7 @@ export const migrations: readonly Migration[] = [
   pausedEndpoints,
   owedAmounts,
   healedSandbox,
+  defaultWallets,
   waitingReasons,
   payableAmounts,
 ];
