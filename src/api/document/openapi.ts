@@ -111,11 +111,12 @@ function describeResponses(
 }
 
 function describe(operation: Operation): string {
+  const permission = ("permission" in operation.access ? operation.access.permission : null) ?? "";
   const needs = {
     public: "Needs no credential.",
     authenticated: "Needs a credential.",
-    organization: `Needs the permission \`${"permission" in operation.access ? operation.access.permission : ""}\` in the organization.`,
-    platform: `Needs the platform permission \`${"permission" in operation.access ? operation.access.permission : ""}\`.`,
+    organization: `Needs the permission \`${permission}\` in the organization.`,
+    platform: `Needs the platform permission \`${permission}\`.`,
   }[operation.access.kind];
   return operation.description === null ? needs : `${operation.description}\n\n${needs}`;
 }

@@ -25,7 +25,7 @@ export const ApiKeyRecord = responseRecord("ApiKey", {
 describeFields(ApiKeyRecord, {
   name: "The key's name.",
   prefix: "The first characters of the secret, by which its owner recognizes the key.",
-  scopes: "What the key may do: the permissions of every scope that it names.",
+  scopes: "The scopes of the key: it may do what any of them allows.",
   lastUsedAt: "Time of the last use, to the minute: ISO 8601, UTC; null if it was never used.",
   expiresAt: "Time from which the key is refused: ISO 8601, UTC; null if it does not expire.",
   revokedAt: "Time of the revocation: ISO 8601, UTC; null unless revoked.",
@@ -51,7 +51,7 @@ export const CreateApiKeyRequest = requestRecord("CreateApiKeyRequest", {
 });
 describeFields(CreateApiKeyRequest, {
   name: "A name by which you recognize the key.",
-  scopes: "What the key may do: the permissions of every scope that it names.",
+  scopes: "The scopes of the key: it may do what any of them allows.",
   expiresAt:
     "Time from which the key is refused: ISO 8601, UTC; null or absent if it does not expire.",
 });

@@ -24,7 +24,7 @@ export const MeRecord = responseRecord("Me", {
     }),
     {
       name: "The key's name.",
-      scopes: "What the key may do: the permissions of every scope that it names.",
+      scopes: "The scopes of the key: it may do what any of them allows.",
     },
   )
     .nullable()

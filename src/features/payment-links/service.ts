@@ -172,7 +172,7 @@ async function open(
   const { invoices } = deps;
   const read = (text: string) => invoices.check(organizationId, { ...terms, amount: text });
   const money = await read(amount ?? normalizeEntered(entered));
-  // Not checked again: a bound for which no invoice can be issued now is no fault of the payer's amount.
+  // Not checked again: a bound for which no invoice can be issued now says nothing about the payer's amount.
   const [least, most] = [minAmount, maxAmount].map((bound) =>
     bound === null ? null : parseMoneyField("/amount", bound, money.asset),
   );

@@ -198,9 +198,9 @@ export function notationOf(networks: ReadonlyMap<string, Network>, id: string): 
 }
 
 /**
- * The characters that a shortened address shows after its prefix and at its end. Whoever makes an address that agrees in
- * fewer hexadecimal digits needs minutes (40 bits); these are 48 bits, which are days on one graphics card, and more in
- * other notations.
+ * The characters that a shortened address shows after its prefix and at its end. To make an
+ * address that agrees in 10 hexadecimal digits takes minutes on one graphics card (40 bits); 12 digits take days, and in
+ * Base58 far more.
  */
 const shownFirst = 4;
 const shownLast = 8;

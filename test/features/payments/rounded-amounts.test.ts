@@ -5,7 +5,7 @@ import { eachStore, takeTurns } from "../../support/store/stores.ts";
 import type { Json } from "./ledger/counter.ts";
 import { atSharedAddress, suggestedFor, usdt } from "./shared-address.ts";
 
-eachStore("What nobody can send of an invoice", (store) => {
+eachStore("A part of an invoice that nobody can send", (store) => {
   const it = takeTurns(store);
   const shop = atSharedAddress(store);
   const { issue, read, post, pay, inboxed } = shop;
@@ -71,7 +71,7 @@ eachStore("What nobody can send of an invoice", (store) => {
     ]);
   });
 
-  it("is at most 1 %: of a smaller price the dust is asked for, and its excess is no overpayment", async () => {
+  it("is at most 1 %: of a smaller price the dust is asked for, and its excess does not count as overpaid", async () => {
     const within = await issue({ amount: "0.50" });
     await credit(within, "0.495");
     expect(await read(within)).to.include({

@@ -65,7 +65,7 @@ export interface PaymentModel {
   readonly wallets: WalletsModel | null;
   /** Why the amount has more decimals than the price; null if it does not, or not for that reason. */
   readonly lastDigits: string | null;
-  /** What a payer does whose wallet takes only two decimals; null if the amount has no more. */
+  /** The way to pay from a wallet that takes only two decimals; null if the amount has no more. */
   readonly twoDecimals: string | null;
   /** The amount that must arrive, for payers whose exchange takes a fee from it. */
   readonly arrives: string;
@@ -151,8 +151,8 @@ export function makePayment(
 }
 
 /**
- * Returns what a payer does whose wallet takes two decimals: at a shared address the rounded amount is no evidence, so
- * the transaction is submitted too.
+ * Returns the way to pay from a wallet that takes two decimals: at a shared address the rounded amount proves nothing, so
+ * the payer submits the transaction too.
  */
 function twoDecimalsText(session: CheckoutSession, text: Catalogue): string | null {
   const [usual, further] = splitAmount(session.invoice.remainingAmount);

@@ -155,7 +155,7 @@ async function holdGap(
       continue;
     }
     unstoredHolds(tx).add(search, amount, invoiceId);
-    // So full a band is no evidence for a price that a payer entered.
+    // An amount of so full a band proves nothing for a price that a payer entered.
     const chosen = { request, amount, needsDecision: search.enteredAtLink !== null };
     await store(tx, deps, [chosen], held);
   }

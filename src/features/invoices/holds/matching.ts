@@ -122,7 +122,7 @@ interface ExactRow extends HeldRow {
   readonly kind: "exclusive" | "amount";
   /** The recycled hold of an earlier invoice that had the same amount; null without one. */
   readonly former: string | null;
-  /** 1 if the amount is no evidence alone: a payer entered the price. */
+  /** 1 if the amount alone proves nothing: a payer entered the price. */
   readonly needsDecision: number;
   /** The bare price of an unpaid invoice a little above this one, if this one is bare too; null without one. */
   readonly above: string | null;

@@ -9,7 +9,8 @@ export type Disposition = "unmatched" | "matched" | "ignored";
  * here.
  */
 export const waitingReasonWords = {
-  own_wallet: "sent from one of the organization's own wallets, so that it is no payer's money",
+  own_wallet:
+    "sent from one of the organization's own wallets, so it is not a payment of a customer",
   ambiguous_amount: "two invoices asked for this amount, one of them earlier",
   entered_amount:
     "a payer entered the price of the invoice that asks for this amount, so that it proves little",

@@ -54,7 +54,7 @@ export interface DecidedMatches {
 
 /**
  * Decides on matches in the order of the chain, so that the first of two equal transfers pays. `ownMoney` holds the
- * transfers that the organization of their invoice sent from a wallet of its own: they are no payer's, so the merchant
+ * transfers that the organization of their invoice sent from a wallet of its own: they are not payments of a customer, so the merchant
  * decides. On a shared address, an amount identifies an invoice only while the invoice still asks for it: afterwards it
  * may be a stranger's payment of a round amount (docs/decisions/0019), so the merchant decides. The same holds for a
  * recycled amount, which may be a late payment of an earlier invoice (0022). An exclusive address takes any amount of

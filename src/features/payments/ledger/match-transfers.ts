@@ -92,7 +92,7 @@ async function findMatches(
 
 /**
  * Returns the matched transfers that the organization of their invoice sent from a wallet of its own, which may be
- * archived. Such a transfer is no payment, except for a platform invoice that bills the same organization.
+ * archived. Such a transfer is not a payment, except for a platform invoice that bills the same organization.
  */
 async function ownMoney(
   tx: Tx,

@@ -100,9 +100,8 @@ describe("the amounts that distinguish invoices of one price", () => {
   it("of a token with few decimals differ by its smallest unit", () => {
     expect(amountRange(10_000n, peggedToken(2)).steps).to.deep.equal([1n]);
     expect(amountRange(1_000_000n, peggedToken(5)).steps).to.deep.equal([10n, 1n]);
-    expect(amountRange(50n, peggedToken(2))).to.deep.include({
-      ...{ base: 50n, cap: 0n, steps: [1n], roundTo: null },
-    });
+    const single = { base: 50n, cap: 0n, steps: [1n], roundTo: null };
+    expect(amountRange(50n, peggedToken(2))).to.deep.include(single);
     const { amounts } = firstCandidates(amountRange(50n, peggedToken(2)), systemRandom);
     expect(amounts).to.deep.equal([50n]);
   });
@@ -221,11 +220,8 @@ describe("the amounts that distinguish invoices of one price", () => {
       });
     fc.assert(
       fc.property(near, ({ base, decimals, other }) => {
-        const [ours, theirs] = [base, other].map((each) =>
-          regionsNear(amountRange(each, peggedToken(decimals))),
-        );
-        expect(ours?.some((region) => theirs?.includes(region))).to.equal(true);
-        expect(ours?.length).to.be.at.least(1);
+        const regionsOf = (each: bigint) => regionsNear(amountRange(each, peggedToken(decimals)));
+        expect(regionsOf(other)).to.include.oneOf([...regionsOf(base)]);
       }),
     );
   });
