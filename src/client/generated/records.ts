@@ -282,7 +282,7 @@ export interface AdminPayment {
   readonly amount: string;
   /** Its contribution to the invoice's `paidAmount`: a decimal string in `settlementCurrency`. */
   readonly settlementAmount: string;
-  /** What was missing when this payment completed its invoice, and counts as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`. */
+  /** The tokens that were missing when this payment completed its invoice, and that count as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`. */
   readonly roundingAmount: string;
   /** The currency of the invoice's price: an ISO 4217 code such as `USD`, or a token's symbol. */
   readonly settlementCurrency: string;
@@ -528,7 +528,7 @@ export interface ApiKey {
   readonly name: string;
   /** The first characters of the secret, by which its owner recognizes the key. */
   readonly prefix: string;
-  /** What the key may do: the permissions of every scope that it names. */
+  /** The scopes of the key: it may do what any of them allows. */
   readonly scopes: readonly ("read" | "write" | "shop" | "invoices" | "customers" | "links" | "payments:decide" | "refunds" | "webhooks" | "wallets" | "keys" | "members" | "exports" | "settings" | "billing" | "platform")[];
   /** Time of creation: ISO 8601, UTC. */
   readonly createdAt: string;
@@ -905,7 +905,7 @@ export interface CreateAdminManualAdjustmentRequest {
 export interface CreateApiKeyRequest {
   /** A name by which you recognize the key. */
   readonly name: string;
-  /** What the key may do: the permissions of every scope that it names. */
+  /** The scopes of the key: it may do what any of them allows. */
   readonly scopes: readonly ("read" | "write" | "shop" | "invoices" | "customers" | "links" | "payments:decide" | "refunds" | "webhooks" | "wallets" | "keys" | "members" | "exports" | "settings" | "billing" | "platform")[];
   /** Time from which the key is refused: ISO 8601, UTC; null or absent if it does not expire. */
   readonly expiresAt?: string | null | undefined;
@@ -1033,7 +1033,7 @@ export interface CreatedApiKey {
   readonly name: string;
   /** The first characters of the secret, by which its owner recognizes the key. */
   readonly prefix: string;
-  /** What the key may do: the permissions of every scope that it names. */
+  /** The scopes of the key: it may do what any of them allows. */
   readonly scopes: readonly ("read" | "write" | "shop" | "invoices" | "customers" | "links" | "payments:decide" | "refunds" | "webhooks" | "wallets" | "keys" | "members" | "exports" | "settings" | "billing" | "platform")[];
   /** Time of creation: ISO 8601, UTC. */
   readonly createdAt: string;
@@ -1330,7 +1330,7 @@ export interface MeApiKey {
   readonly id: string;
   /** The key's name. */
   readonly name: string;
-  /** What the key may do: the permissions of every scope that it names. */
+  /** The scopes of the key: it may do what any of them allows. */
   readonly scopes: readonly ("read" | "write" | "shop" | "invoices" | "customers" | "links" | "payments:decide" | "refunds" | "webhooks" | "wallets" | "keys" | "members" | "exports" | "settings" | "billing" | "platform")[];
   /** Null if the operator created the key. */
   readonly createdBy: string | null;
@@ -1602,7 +1602,7 @@ export interface Payment {
   readonly amount: string;
   /** Its contribution to the invoice's `paidAmount`: a decimal string in `settlementCurrency`. */
   readonly settlementAmount: string;
-  /** What was missing when this payment completed its invoice, and counts as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`. */
+  /** The tokens that were missing when this payment completed its invoice, and that count as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`. */
   readonly roundingAmount: string;
   /** The currency of the invoice's price: an ISO 4217 code such as `USD`, or a token's symbol. */
   readonly settlementCurrency: string;
