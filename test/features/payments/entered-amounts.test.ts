@@ -105,7 +105,7 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
         all.map(async (each) => (await heldBy(each)).needsDecision),
       );
       expect(waiting.filter((waits) => !waits)).to.have.length(10);
-      // The limit counts each price and each link by itself.
+      // Each price and each link has its own limit.
       expect(await heldBy(await enter(link, "60"))).to.include({ needsDecision: false });
       expect(await heldBy(await enter(await newLink(), "50"))).to.include({ needsDecision: false });
       const last = all[waiting.indexOf(true)] as Json;
