@@ -144,7 +144,7 @@ export function authenticationTests(world: () => World): void {
         [
           ...(["POST", "/customers", { name: "Customer" }] as const),
           isKey ? { key: await keyOf(app, merchant, "read") } : { token: viewer.token },
-          isKey ? "the scope write; this key has read." : "the role member",
+          isKey ? "the scope write, shop or customers; this key has read." : "the role member",
         ],
       ] as const) {
         const url = `/v1/organizations/${merchant.organizationId}${path}`;
