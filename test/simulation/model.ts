@@ -7,7 +7,7 @@ import type { TransferLog } from "../../src/platform/chain/client.ts";
 import { parseAddress } from "../../src/platform/chain/evm/address.ts";
 import { billingFaults } from "./rules/bills.ts";
 import { enteredFaults, waitsFor } from "./rules/entered.ts";
-import { askFaults, mayBeKept, priceFaults, type Ledger } from "./rules/prices.ts";
+import { askFaults, mayBeKept, priceFaults, reachOf, stepOf, type Ledger } from "./rules/prices.ts";
 import {
   holdEnd,
   isRounded,
@@ -220,8 +220,8 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
   }
 
   /**
-   * True if both this invoice and one of a little more have bare prices: one of them was paid when the other was issued,
-   * and a reorganization took its payment away.
+   * True if both this invoice and one of a little more have bare prices: no surcharge fits this one, or one of them was paid
+   * when the other was issued, and a reorganization took its payment away.
    */
   function mayBeOfUpper(row: Invoice, { amount, to, contract }: TransferLog): boolean {
     const wasPaid = (id: string) => assigned.some(({ invoiceId }) => invoiceId === id);
@@ -230,7 +230,9 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
       if (invoiceId === row.id || address !== to || upper.amount !== price) return false;
       const isKept = upper.amount > amount && mayBeKept(amount, price, decimalsOf(token));
       const isSame = contracts.get(token)?.contract === contract;
-      return isSame && isKept && (wasPaid(row.id) || wasPaid(invoiceId));
+      const decimals = decimalsOf(token);
+      const isSingle = reachOf(amount, decimals) < stepOf(decimals);
+      return isSame && isKept && (isSingle || wasPaid(row.id) || wasPaid(invoiceId));
     });
   }
 

@@ -125,7 +125,7 @@ export function makeEncounters(
     const late = isBefore ? [] : await order();
     if (victim !== null) await payers.pay(victim, fee);
     await look();
-    const [other] = [...early, ...late];
+    const other = [...early, ...late].at(-1);
     if (!pays || other === undefined) return;
     await payers.pay(other, "six");
     await look();
@@ -200,7 +200,10 @@ export function makeEncounters(
       const isNear = each.invoice.tokenSymbol !== found.token || distanceOf(each.invoice) <= distanceOf(now);
       return isInReview || !isNear;
     });
-    if (isFarther && (isInReview || ground.now() < (now.expiresAt ?? 0))) {
+    // A provider may have given its block a time outside the invoice's.
+    const isInTime =
+      found.blockTime >= (now.issuedAt ?? 0) && found.blockTime <= (now.expiresAt ?? 0);
+    if (isFarther && (isInReview || isInTime)) {
       deeds.faults.push(`${id} waits in the inbox, and ${now.id} is not suggested for it first`);
     }
   }
