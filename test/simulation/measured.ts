@@ -61,9 +61,7 @@ async function mineAll({ mine, look, pass }: Ground, sent: readonly Sending[]): 
 async function order({ attempt, owner, walletId }: Shop, amount: string): Promise<Invoice> {
   const terms = { settlementCurrency: "USD", tokenSymbol: "USDT", network: networkId, walletId };
   const input = { amount, ...terms, expiresInSeconds: day / 1_000 };
-  const made = await attempt(({ services }) =>
-    services.invoices.create(testContext, owner, input),
-  );
+  const made = await attempt(({ services }) => services.invoices.create(testContext, owner, input));
   if (made === null) throw new Error(`an order of ${amount} was refused`);
   return made.invoice;
 }
@@ -134,7 +132,9 @@ export async function aimedShare(
     const shop = await openShop(stage, given.seed + round);
     const { enter } = makeStrangers(shop);
     const strangers = await enter({
-      ...{ token: "USDT", tolerance: "0", amount: "24" },
+      token: "USDT",
+      tolerance: "0",
+      amount: "24",
       count: given.entered,
     });
     const address = strangers[0]?.walletAddress ?? null;

@@ -44,8 +44,12 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     db.find(transfers, "WHERE status = 'seen' ORDER BY id"),
     db.find(holds, "ORDER BY id"),
   ]);
-  const counted = assigned.filter(({ status }) => status === "confirming" || status === "confirmed");
-  const tokenDecimals = new Map(stage.network.tokens.map((token) => [token.symbol, token.decimals]));
+  const counted = assigned.filter(
+    ({ status }) => status === "confirming" || status === "confirmed",
+  );
+  const tokenDecimals = new Map(
+    stage.network.tokens.map((token) => [token.symbol, token.decimals]),
+  );
   const decimalsOf = (token: string) => tokenDecimals.get(token) ?? 0;
   const ledger: Ledger = { rows, assigned, counted, known, held, decimalsOf };
   const logs = chain.blocks.flatMap((block) => block.logs);

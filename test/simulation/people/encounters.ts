@@ -117,7 +117,10 @@ export function makeEncounters(
     if (delivered === null) return;
     async function order(): Promise<readonly Invoice[]> {
       if (isStranger) return strangers.enter({ token, tolerance, amount: delivered ?? "", count });
-      const made = await merchants.issue({ price: delivered ?? "", token, lifeMs: hour }, `${name}-low`);
+      const made = await merchants.issue(
+        { price: delivered ?? "", token, lifeMs: hour },
+        `${name}-low`,
+      );
       return made === null ? [] : [made];
     }
     const early = isBefore ? await order() : [];
@@ -193,11 +196,14 @@ export function makeEncounters(
     }
     const isInReview = suggestions[place]?.reasons.includes("in_review") === true;
     const distanceOf = ({ remainingAmount, payableAmount }: Invoice): bigint => {
-      const distances = [remainingAmount, payableAmount].map((asked) => (asked ?? 0n) - found.amount);
+      const distances = [remainingAmount, payableAmount].map(
+        (asked) => (asked ?? 0n) - found.amount,
+      );
       return distances.map((one) => (one < 0n ? -one : one)).reduce((a, b) => (a < b ? a : b));
     };
     const isFarther = suggestions.slice(0, Math.max(0, place)).some((each) => {
-      const isNear = each.invoice.tokenSymbol !== found.token || distanceOf(each.invoice) <= distanceOf(now);
+      const isNear =
+        each.invoice.tokenSymbol !== found.token || distanceOf(each.invoice) <= distanceOf(now);
       return isInReview || !isNear;
     });
     // A provider may have given its block a time outside the invoice's.

@@ -77,7 +77,8 @@ export function makePayers(ground: Ground): Payers {
       case "six":
       case "eight": {
         const finest = finestOf(token.decimals, how === "six" ? 6 : 8);
-        if (told % finest !== 0n) faults.push(`no wallet can send ${String(told)} for ${invoice.id}`);
+        if (told % finest !== 0n)
+          faults.push(`no wallet can send ${String(told)} for ${invoice.id}`);
         sent.push(send(told, {}, true));
         break;
       }
@@ -96,7 +97,11 @@ export function makePayers(ground: Ground): Payers {
       case "fee_half":
       case "fee_percent": {
         const unit = 10n ** BigInt(token.decimals);
-        const fees = { fee_one: unit, fee_half: unit / 2n, fee_percent: (told * feePercent) / 100n };
+        const fees = {
+          fee_one: unit,
+          fee_half: unit / 2n,
+          fee_percent: (told * feePercent) / 100n,
+        };
         if (fees[how] >= told) return;
         const transfer = send(told - fees[how]);
         sent.push(transfer);

@@ -19,7 +19,10 @@ interface Entry {
   readonly count: number;
 }
 
-export function makeStrangers({ stage, db, deeds, attempt }: Ground): Strangers {
+/** From one entry to the next: the model tells them apart by their times. */
+const entryMs = 10;
+
+export function makeStrangers({ stage, db, deeds, attempt, pass }: Ground): Strangers {
   const links = new Map<string, Id<"paymentLink">>();
   const [owner] = stage.cast.organizations;
   const walletId = stage.cast.wallets[0]?.shared;
@@ -30,7 +33,10 @@ export function makeStrangers({ stage, db, deeds, attempt }: Ground): Strangers 
     const known = links.get(key);
     if (known !== undefined || owner === undefined) return known ?? null;
     const input = {
-      ...{ settlementCurrency: "USD", tokenSymbol: token, network: networkId, walletId },
+      settlementCurrency: "USD",
+      tokenSymbol: token,
+      network: networkId,
+      walletId,
       underpaymentTolerance: tolerance,
     };
     const made = await attempt(({ services }) =>
@@ -45,6 +51,7 @@ export function makeStrangers({ stage, db, deeds, attempt }: Ground): Strangers 
       const linkId = await linkWith(entry);
       if (linkId === null) return [];
       for (let count = 0; count < entry.count; count += 1) {
+        pass(entryMs);
         await attempt(async ({ services }) => {
           const { link } = await services.paymentLinks.show(linkId);
           return services.paymentLinks.open(testContext, link, entry.amount);

@@ -46,7 +46,6 @@ export function waitsFor(
   return living.length < othersMost ? "no" : "unknown";
 }
 
-/** Ids are in the order of their creation, so that those of the same time are told apart. */
 function isLiveAt({ startsAt, releasedAt }: Hold, at: Instant): boolean {
   return startsAt < at && (releasedAt === null || releasedAt > at);
 }
@@ -64,7 +63,8 @@ export function enteredFaults(world: Pick<World, "deeds">, ledger: Ledger): stri
       const decimals = ledger.decimalsOf(token);
       if (link === undefined || price === null || decimals < 4) continue;
       const coarse = 10n ** BigInt(decimals - 4);
-      if (reachOf(price, decimals) / coarse < amountsLeast || amount - price > 4n * coarse) continue;
+      if (reachOf(price, decimals) / coarse < amountsLeast || amount - price > 4n * coarse)
+        continue;
       const key = `${link} ${String(price)}`;
       small.set(key, (small.get(key) ?? 0) + 1);
     }

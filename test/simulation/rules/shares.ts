@@ -40,7 +40,9 @@ function isTolerated(row: Invoice, [part, all]: Share): boolean {
 /** A part is missing that nobody can be asked for: less than the dust of each of its tokens, and at most 1 %. */
 export function isRounded(row: Invoice, [part, all]: Share): boolean {
   const missing = all - part;
-  const isUnasked = heldIn(row).every(({ payable, dust }) => missing * payable <= (dust - 1n) * all);
+  const isUnasked = heldIn(row).every(
+    ({ payable, dust }) => missing * payable <= (dust - 1n) * all,
+  );
   return missing > 0n && missing * 100n <= all && isUnasked;
 }
 
