@@ -1,4 +1,4 @@
-// What decisions 19 and 56 promise of a shared address, measured on the composed services with a SQLite store.
+// Shares of payments at a shared address that decisions 19 and 56 bound, measured on the composed services with a SQLite store.
 import { expect } from "chai";
 import { aimedShare, waitingShare } from "./measured.ts";
 import { openStage, type Stage } from "./stage.ts";

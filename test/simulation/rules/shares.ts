@@ -50,7 +50,7 @@ export function isDue(row: Invoice, share: Share): boolean {
   return isTolerated(row, share) || isRounded(row, share);
 }
 
-/** What an invoice's payments are worth, in the smallest unit of its currency. */
+/** Returns the worth of an invoice's payments, in the smallest unit of its currency. */
 export function worthOf(row: Invoice, share: Share): bigint {
   return isRounded(row, share) ? row.amount : (share[0] * row.amount) / share[1];
 }
