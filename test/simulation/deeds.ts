@@ -20,6 +20,12 @@ export interface Deeds {
   readonly given: ReadonlyMap<string, ReadonlySet<string>>;
   /** The invoices whose full amount is the price that a payer of another invoice rounded to, by transaction. */
   readonly rounded: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The links at which payers without a credential entered the prices of invoices, by invoice. */
+  readonly entered: ReadonlyMap<string, string>;
+  /** Transactions from a wallet of the merchant's own. */
+  readonly ownMoney: ReadonlySet<string>;
+  /** The transactions that together paid just what an invoice asked for, in parts, by invoice. */
+  readonly parts: ReadonlyMap<string, ReadonlySet<string>>;
   /** Invoices about whose payments somebody decided. */
   readonly decided: ReadonlySet<string>;
   /** Transactions that the only provider may have given a wrong time, which nothing contradicted. */
@@ -38,6 +44,9 @@ export function newDeeds() {
     payments: new Map<string, Payment>(),
     given: new Map<string, Set<string>>(),
     rounded: new Map<string, ReadonlySet<string>>(),
+    entered: new Map<string, Id<"paymentLink">>(),
+    ownMoney: new Set<string>(),
+    parts: new Map<string, Set<string>>(),
     decided: new Set<string>(),
     mistimed: new Set<string>(),
     hidden: new Set<string>(),

@@ -6,13 +6,16 @@ import type { Id } from "../../src/kernel/id.ts";
 import type { TransferLog } from "../../src/platform/chain/client.ts";
 import { parseAddress } from "../../src/platform/chain/evm/address.ts";
 import { billingFaults } from "./rules/bills.ts";
-import { priceFaults } from "./rules/prices.ts";
+import { enteredFaults, waitsFor } from "./rules/entered.ts";
+import { askFaults, mayBeKept, priceFaults, reachOf, stepOf, type Ledger } from "./rules/prices.ts";
 import {
   holdEnd,
+  isRounded,
   shareOf,
   statusOf,
   tokensOf,
   total,
+  worthOf,
   type Counted,
   type Share,
 } from "./rules/shares.ts";
@@ -35,12 +38,20 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
   const expect = (isSo: boolean, fault: () => string): void => {
     if (!isSo) faults.push(fault());
   };
-  const [rows, counted, known, held] = await Promise.all([
+  const [rows, assigned, known, held] = await Promise.all([
     db.find(invoices, "WHERE status <> 'draft' ORDER BY id"),
-    db.find(payments, "WHERE status IN ('confirming', 'confirmed') ORDER BY id"),
+    db.find(payments, "ORDER BY id"),
     db.find(transfers, "WHERE status = 'seen' ORDER BY id"),
     db.find(holds, "ORDER BY id"),
   ]);
+  const counted = assigned.filter(
+    ({ status }) => status === "confirming" || status === "confirmed",
+  );
+  const tokenDecimals = new Map(
+    stage.network.tokens.map((token) => [token.symbol, token.decimals]),
+  );
+  const decimalsOf = (token: string) => tokenDecimals.get(token) ?? 0;
+  const ledger: Ledger = { rows, assigned, counted, known, held, decimalsOf };
   const logs = chain.blocks.flatMap((block) => block.logs);
   const hashes = logs.map(({ transactionHash }) => transactionHash);
   const tip = chain.tip().time;
@@ -99,8 +110,15 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
       return `${row.id} says ${String(row.seenAmount)} seen and ${String(row.confirmedAmount)} confirmed of ${String(sum)}`;
     });
     const worth = total(own.map((one) => ({ amount: one.settlementAmount })));
-    expect(worth === (share[0] * row.amount) / share[1], () => {
-      return `the payments of ${row.id} are worth ${String(worth)} in all`;
+    const paid = row.paidAmount ?? worth;
+    expect(worth === worthOf(row, share) && paid === worth, () => {
+      return `the payments of ${row.id} are worth ${String(worth)} in all, and it says ${String(paid)}`;
+    });
+    const missingTokens = isRounded(row, share) ? (row.payableAmount ?? 0n) - sum : 0n;
+    const rounding = total(own.map((one) => ({ amount: one.roundingAmount })));
+    const isSame = heldIn(row).length === 1 ? rounding === missingTokens : true;
+    expect(isSame && rounding > 0n === isRounded(row, share), () => {
+      return `the payments of ${row.id} say that ${String(rounding)} was rounded of ${String(missingTokens)}`;
     });
     const status = statusOf(row, share, tip);
     expect(row.status === status, () => `${row.id} is ${row.status} and must be ${status}`);
@@ -120,12 +138,21 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
       for (const fault of missing(row, own, share)) faults.push(fault);
     }
     for (const fault of holdFaults(row)) faults.push(fault);
+    const asked = deeds.parts.get(row.id);
+    const isAsAsked = own.every(({ transactionHash: hash }) => asked?.has(hash) === true);
+    expect(row.exception !== "overpaid" || !isAsAsked, () => {
+      return `${row.id} was paid what it asked for, and is called overpaid`;
+    });
   }
 
   /** Names the payments that an invoice must have been credited with and was not, unless a person decided otherwise. */
   function missing(row: Invoice, own: readonly Counted[], share: Share): string[] {
     const mine = logs.filter(
-      (log) => isMoney(log) && isFor(row, log, slackMs) && !deeds.mistimed.has(log.transactionHash),
+      (log) =>
+        isMoney(log) &&
+        isFor(row, log, slackMs) &&
+        !deeds.mistimed.has(log.transactionHash) &&
+        !deeds.ownMoney.has(log.transactionHash),
     );
     const held = heldIn(row);
     if (held.some(({ isOwn }) => isOwn)) {
@@ -144,7 +171,8 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     }
     const asTold = mine.filter((log) => {
       const payment = deeds.payments.get(log.transactionHash);
-      return payment?.meant === row.id && payment.isAsTold && !mayBeOfFormer(row, log);
+      const isOwn = payment?.meant === row.id && payment.isAsTold;
+      return isOwn && !mayBeOfFormer(row, log) && !mayWait(row, log) && !mayBeOfUpper(row, log);
     });
     const credited = new Set(
       counted.filter(({ invoiceId }) => invoiceId === row.id).map((one) => one.transactionHash),
@@ -187,6 +215,29 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
         contracts.get(hold.token)?.contract === contract &&
         hold.endsAt >= (blockTime ?? 0),
     );
+  }
+
+  /** True if a payer without a credential entered the price, and its amount may be no evidence. */
+  function mayWait({ id }: Invoice, { amount }: TransferLog): boolean {
+    const own = held.filter((hold) => hold.invoiceId === id && hold.amount === amount);
+    return deeds.entered.has(id) && own.every((hold) => waitsFor({ deeds }, ledger, hold) !== "no");
+  }
+
+  /**
+   * True if both this invoice and one of a little more have bare prices: no surcharge fits this one, or one of them was paid
+   * when the other was issued, and a reorganization took its payment away.
+   */
+  function mayBeOfUpper(row: Invoice, { amount, to, contract }: TransferLog): boolean {
+    const wasPaid = (id: string) => assigned.some(({ invoiceId }) => invoiceId === id);
+    return held.some((upper) => {
+      const { invoiceId, address, token, price } = upper;
+      if (invoiceId === row.id || address !== to || upper.amount !== price) return false;
+      const isKept = upper.amount > amount && mayBeKept(amount, price, decimalsOf(token));
+      const isSame = contracts.get(token)?.contract === contract;
+      const decimals = decimalsOf(token);
+      const isSingle = reachOf(amount, decimals) < stepOf(decimals);
+      return isSame && isKept && (isSingle || wasPaid(row.id) || wasPaid(invoiceId));
+    });
   }
 
   /**
@@ -247,7 +298,9 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
   }
   faults.push(
     ...(await billingFaults({ db }, stage, rows)),
-    ...priceFaults({ deeds, chain }, { rows, counted, held, known }),
+    ...priceFaults({ deeds, chain }, ledger),
+    ...enteredFaults({ deeds }, ledger),
+    ...askFaults(rows),
     ...(await timeFaults({ db, deeds, chain }, rows, held)),
   );
   return faults;

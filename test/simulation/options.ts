@@ -6,8 +6,15 @@ export interface HeldOption {
   readonly address: string;
   /** The whole amount of the invoice in this token. */
   readonly payable: bigint;
+  /** The token's dust: one hundredth of every token of the stage. */
+  readonly dust: bigint;
   readonly isOwn: boolean;
   readonly isInForce: boolean;
+}
+
+/** The dust of a token of the stage, in its smallest unit. */
+export function dustOf(tokenDecimals: number): bigint {
+  return 10n ** BigInt(tokenDecimals - 2);
 }
 
 /** All of an invoice, as a share. */
@@ -19,12 +26,17 @@ export function heldIn(invoice: Invoice): readonly HeldOption[] {
   if (walletAddress === null || payableAmount === null) return [];
   const others = (paymentOptions ?? []).flatMap(({ quote, tokenSymbol: symbol }): HeldOption[] => {
     if (quote === null || symbol === tokenSymbol) return [];
-    const { walletAddress: address, payableAmount: payable, addressIndex: index } = quote;
-    return [{ symbol, address, payable: BigInt(payable), isOwn: index !== null, isInForce: false }];
+    const { walletAddress: address, addressIndex: index } = quote;
+    const [payable, dust] = [BigInt(quote.payableAmount), dustOf(quote.tokenDecimals)];
+    return [{ symbol, address, payable, dust, isOwn: index !== null, isInForce: false }];
   });
-  const isOwn = addressIndex !== null;
-  return [
-    { symbol: tokenSymbol, address: walletAddress, payable: payableAmount, isOwn, isInForce: true },
-    ...others,
-  ];
+  const inForce: HeldOption = {
+    symbol: tokenSymbol,
+    address: walletAddress,
+    payable: payableAmount,
+    dust: dustOf(invoice.tokenDecimals),
+    isOwn: addressIndex !== null,
+    isInForce: true,
+  };
+  return [inForce, ...others];
 }

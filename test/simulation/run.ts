@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { spawn } from "node:child_process";
 import { play, shrink, told, type PlayOptions } from "./play.ts";
+import { aimedShare, waitingShare, type MeasuredShare } from "./measured.ts";
 import { openStage } from "./stage.ts";
 
 const { values } = parseArgs({
@@ -20,6 +21,8 @@ const { values } = parseArgs({
     /** Ends with the first that failed, and tells of it in one line. */
     first: { type: "boolean", default: false },
     lanes: { type: "string", default: "1" },
+    /** Prints the measured shares of payments instead of playing histories. */
+    measure: { type: "boolean", default: false },
     seconds: { type: "string", default: "100000" },
   },
 });
@@ -88,4 +91,23 @@ async function inLanes(): Promise<number> {
   return codes.filter((code) => code !== 0).length;
 }
 
-process.exitCode = (await (lanes > 1 ? inLanes() : playAll())) === 0 ? 0 : 1;
+/** Measures what a shop and its payers meet at a shared address; as often as there are histories. */
+async function measure(): Promise<number> {
+  const stage = await openStage();
+  for (let seed = first; seed < first + histories; seed += 1) {
+    const waiting = await waitingShare(stage, { seed, orders: 1_000, open: 20 });
+    print("honest exact payments that wait, with 20 open orders of a price list", waiting);
+    const aimed = await aimedShare(stage, { seed, rounds: 10, entered: 300, trials: 200 });
+    print("payments of about 24.00 credited to a stranger who entered 24 300 times", aimed);
+  }
+  await stage.dispose();
+  return 0;
+}
+
+function print(what: string, { some, all }: MeasuredShare): void {
+  const percent = ((some / all) * 100).toFixed(2);
+  console.log(`${what}: ${String(some)} of ${String(all)}, ${percent} %`);
+}
+
+if (values.measure) process.exitCode = await measure();
+else process.exitCode = (await (lanes > 1 ? inLanes() : playAll())) === 0 ? 0 : 1;

@@ -86,18 +86,23 @@ interface ComposeDeps {
   readonly chain: SimulatedChain;
 }
 
-/** Two tokens of the shipped table, and one whose prices have few amounts. */
+/** Two tokens of the shipped table, one whose prices have few amounts, and one with more decimals than wallets take. */
 function simulated(network: ConfiguredNetwork): ConfiguredNetwork {
   const [first] = network.tokens;
   if (first === undefined) throw new Error("the network has no tokens");
   const cent = { symbol: "CENT", title: "Cents", contract: "ce".repeat(20), decimals: 2 };
+  const wide = { symbol: "WIDE", title: "Wide", contract: "1d".repeat(20), decimals: 18 };
   return {
     ...network,
     blockTimeMs: blockMs,
     confirmations,
     windowBlocks: 10,
     finality: { tag: "finalized", lagBlocks: finalityLag },
-    tokens: [...network.tokens, { ...first, ...cent, amountDecimals: 2, dust: 1n }],
+    tokens: [
+      ...network.tokens,
+      { ...first, ...cent, amountDecimals: 2, dust: 1n },
+      { ...first, ...wide, amountDecimals: 6, dust: 10n ** 16n },
+    ],
   };
 }
 

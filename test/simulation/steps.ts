@@ -34,7 +34,15 @@ export function chanceOf(seed: number): Chance {
 export const payments = [
   "exact",
   "exact",
-  "exact",
+  /** From a wallet that takes 6 decimals, or 8. */
+  "six",
+  "eight",
+  /** From a wallet that takes 2 decimals. */
+  ...(["two_down", "two_up", "two_nearest"] as const),
+  /** Through an exchange that keeps a part. */
+  ...(["fee_one", "fee_half", "fee_percent"] as const),
+  /** From a wallet of the merchant's own. */
+  "own_wallet",
   /** The price without what tells it from others. */
   "rounded",
   "rounded",
@@ -76,6 +84,13 @@ export type ShiftedBlocks = (typeof shiftedBlocks)[number];
 /** A moment of an invoice: just after its issue, at its deadline, or when its hold ends. */
 const moments = ["issue", "issue", "deadline", "end"] as const;
 
+const roundings = ["rounded", "two_down", "two_up", "two_nearest"] as const;
+const fees = ["fee_one", "fee_half", "fee_percent"] as const;
+/** A part of the token's dust, just the dust, a little more, or an amount with more decimals than wallets take. */
+const rests = ["under_dust", "dust", "over_dust", "odd", "fine"] as const;
+const tokens = ["USDT", "USDT", "WIDE", "CENT"] as const;
+type Token = (typeof tokens)[number];
+
 const crashes = ["before", "inside", "after"] as const;
 const prices = ["10.00", "10.00", "10.05", "3.00", "25.00", "0.50"] as const;
 
@@ -85,9 +100,9 @@ export type Step =
       readonly kind: "create";
       readonly organization: number;
       readonly wallet: "shared" | "own" | "any";
-      readonly token: "USDT" | "CENT";
+      readonly token: Token;
       /** Other tokens that the payer may choose. */
-      readonly others: readonly ("USDT" | "USDC" | "CENT")[];
+      readonly others: readonly (Token | "USDC")[];
       readonly price: string;
       readonly currency: "USD" | "EUR";
       readonly tolerance: string;
@@ -135,11 +150,37 @@ export type Step =
       readonly kind: "regulars";
       readonly price: string;
       readonly secondPrice: string;
-      readonly token: "USDT" | "CENT";
+      readonly token: Token;
       /** Whether the first has paid by then. */
       readonly isFirstPaid: boolean;
       /** Whether the first order is canceled, and its hold over, before the second. */
       readonly isFirstOver: boolean;
+      readonly rounds: (typeof roundings)[number];
+      /** Whether the payer submits the hash too. */
+      readonly submits: boolean;
+    }
+  /**
+   * A payer pays through an exchange that keeps a fee, and others order, or enter at a link, just what it delivers: before
+   * or after him.
+   */
+  | {
+      readonly kind: "aim";
+      readonly price: string;
+      readonly token: Token;
+      readonly fee: (typeof fees)[number];
+      readonly isStranger: boolean;
+      readonly isBefore: boolean;
+      readonly count: number;
+      readonly tolerance: string;
+      /** Whether one of the others pays what he is asked for. */
+      readonly pays: boolean;
+    }
+  /** A payer sends a part that leaves so much, the merchant allocates it, and the payer sends what is asked for then. */
+  | {
+      readonly kind: "parts";
+      readonly price: string;
+      readonly token: Token;
+      readonly leaves: (typeof rests)[number];
     }
   | { readonly kind: "reorganize"; readonly depth: number; readonly returning: number }
   | { readonly kind: "crash"; readonly after: number; readonly where: (typeof crashes)[number] }
@@ -209,8 +250,8 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
       kind: "create",
       organization: chance.pick([0, 0, 0, 1, 2]),
       wallet: chance.pick(["shared", "shared", "shared", "own", "any"] as const),
-      token: chance.pick(["USDT", "USDT", "CENT"] as const),
-      others: chance.pick([[], [], ["USDC"], ["CENT", "USDC"], ["USDT", "CENT"]] as const),
+      token: chance.pick(tokens),
+      others: chance.pick([[], [], ["USDC"], ["CENT", "USDC"], ["WIDE", "CENT"]] as const),
       price: chance.pick(prices),
       currency: chance.pick(["USD", "USD", "USD", "EUR"] as const),
       tolerance: chance.pick(["0", "0", "0.5", "2"]),
@@ -279,11 +320,36 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
         kind: "regulars",
         price: `${String(price)}.00`,
         secondPrice: `${String(price)}.${chance.pick(["00", "00", "05", "10"])}`,
-        token: chance.pick(["USDT", "USDT", "CENT"] as const),
+        token: chance.pick(tokens),
         isFirstPaid: chance.below(3) > 0,
         isFirstOver: chance.below(4) === 0,
+        rounds: chance.pick(roundings),
+        submits: chance.below(2) === 0,
       };
     },
+  ],
+  [
+    1.5,
+    (chance) => ({
+      kind: "aim",
+      price: chance.pick(["25.00", "25.00", "49.99", "10.00", "1.04", "0.55"]),
+      token: chance.pick(tokens),
+      fee: chance.pick(fees),
+      isStranger: chance.below(4) > 0,
+      isBefore: chance.below(2) === 0,
+      count: chance.pick([1, 2, 4, 12]),
+      tolerance: chance.pick(["0", "0", "2"]),
+      pays: chance.below(2) === 0,
+    }),
+  ],
+  [
+    1,
+    (chance) => ({
+      kind: "parts",
+      price: chance.pick(["25.00", "77.77", "5.50", "0.99", "0.50", "0.02"]),
+      token: chance.pick(tokens),
+      leaves: chance.pick(rests),
+    }),
   ],
   [2, (chance) => ({ kind: "reorganize", depth: 1 + chance.below(5), returning: chance.below(4) })],
   [

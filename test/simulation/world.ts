@@ -1,5 +1,6 @@
 import { second, minute, type Instant } from "../../src/kernel/clock.ts";
 import type { Database } from "../../src/platform/database/index.ts";
+import { invoices } from "../../src/features/invoices/table.ts";
 import { makeAdversity } from "./adversity.ts";
 import type { SimulatedChain } from "./chain.ts";
 import type { Deeds } from "./deeds.ts";
@@ -8,8 +9,10 @@ import { makeEncounters } from "./people/encounters.ts";
 import { makeMerchants } from "./people/merchants.ts";
 import { makePayers } from "./people/payers.ts";
 import { makeRefunders } from "./people/refunders.ts";
+import { askFaults } from "./rules/prices.ts";
 import { blockMs, finalityLag, type Stage } from "./stage.ts";
 import type { Step } from "./steps.ts";
+import { makeStrangers } from "./people/strangers.ts";
 import { makeSubscribers } from "./people/subscribers.ts";
 
 /** Everything that steps change: Till with its store, the chain, and the people. */
@@ -32,7 +35,8 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
   const subscribers = makeSubscribers(ground, payers);
   const refunders = makeRefunders(ground);
   const adversity = makeAdversity(ground);
-  const encounters = makeEncounters(ground, { merchants, payers, adversity });
+  const strangers = makeStrangers(ground);
+  const encounters = makeEncounters(ground, { merchants, payers, strangers, adversity });
 
   let steps = 0;
   let others = 0;
@@ -80,6 +84,10 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
         return encounters.deceive(step, name);
       case "regulars":
         return encounters.regulars(step, name);
+      case "aim":
+        return encounters.aim(step, name);
+      case "parts":
+        return encounters.parts(step, name);
       case "reorganize":
         adversity.reorganize(step);
         return;
@@ -108,6 +116,7 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
     async do(step) {
       ground.pass(second);
       await act(step);
+      deeds.faults.push(...askFaults(await db.find(invoices, "WHERE status <> 'draft'")));
     },
     async settle() {
       ground.planCrash(null);

@@ -1,13 +1,16 @@
 import { invoices } from "../../../src/features/invoices/table.ts";
 import { transfers } from "../../../src/features/payments/table.ts";
 import { day, hour, minute, type Instant } from "../../../src/kernel/clock.ts";
+import { testContext } from "../../support/store/stores.ts";
 import type { Adversity } from "../adversity.ts";
 import type { Invoice } from "../deeds.ts";
 import type { Ground } from "../ground.ts";
+import { dustOf } from "../options.ts";
 import { blockMs, finalityLag } from "../stage.ts";
 import type { Step } from "../steps.ts";
-import type { Merchants } from "./merchants.ts";
+import { decimal, type Merchants } from "./merchants.ts";
 import type { Payers } from "./payers.ts";
+import type { Strangers } from "./strangers.ts";
 
 type Of<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>;
 
@@ -15,6 +18,8 @@ type Of<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>;
 export interface Encounters {
   readonly deceive: (step: Of<"deceive">, name: string) => Promise<void>;
   readonly regulars: (step: Of<"regulars">, name: string) => Promise<void>;
+  readonly aim: (step: Of<"aim">, name: string) => Promise<void>;
+  readonly parts: (step: Of<"parts">, name: string) => Promise<void>;
 }
 
 /** How long before a moment the watcher begins to run regularly. Final blocks are read for more than an hour. */
@@ -29,11 +34,12 @@ export function makeEncounters(
   people: {
     readonly merchants: Merchants;
     readonly payers: Payers;
+    readonly strangers: Strangers;
     readonly adversity: Adversity;
   },
 ): Encounters {
   const { db, chain, deeds, attempt, look, mine, wait } = ground;
-  const { merchants, payers, adversity } = people;
+  const { merchants, payers, strangers, adversity } = people;
 
   /** Time passes until then, at last as an installation sees it that reads all the time. */
   async function waitUntil(at: Instant): Promise<void> {
@@ -84,7 +90,8 @@ export function makeEncounters(
   }
 
   async function regulars(step: Of<"regulars">, name: string): Promise<void> {
-    const { price, secondPrice, token, isFirstPaid, isFirstOver } = step;
+    const { price, secondPrice, token, isFirstPaid, isFirstOver, rounds, submits } = step;
+    const round = (invoice: Invoice) => roundTo(invoice, rounds, submits);
     const first = await merchants.issue({ price, token, lifeMs: hour }, `${name}-first`);
     if (first === null) return;
     if (isFirstPaid) {
@@ -103,11 +110,74 @@ export function makeEncounters(
     await round(second);
   }
 
-  /** A payer leaves out what tells an amount from others: the merchant must find whose money it is. */
-  async function round(invoice: Invoice): Promise<void> {
-    await payers.pay(invoice, "rounded");
+  /** Others order, or enter, what the exchange of a payer delivers of an amount of two decimals. */
+  async function aim(step: Of<"aim">, name: string): Promise<void> {
+    const { price, token, fee, isStranger, isBefore, count, tolerance, pays } = step;
+    const delivered = lessFee(price, fee);
+    if (delivered === null) return;
+    async function order(): Promise<readonly Invoice[]> {
+      if (isStranger) return strangers.enter({ token, tolerance, amount: delivered ?? "", count });
+      const made = await merchants.issue(
+        { price: delivered ?? "", token, lifeMs: hour },
+        `${name}-low`,
+      );
+      return made === null ? [] : [made];
+    }
+    const early = isBefore ? await order() : [];
+    const victim = await merchants.issue({ price, token, lifeMs: hour }, `${name}-victim`);
+    const late = isBefore ? [] : await order();
+    if (victim !== null) await payers.pay(victim, fee);
     await look();
+    const other = [...early, ...late].at(-1);
+    if (!pays || other === undefined) return;
+    await payers.pay(other, "six");
+    await look();
+  }
+
+  /** A payer pays in two parts, of which the first leaves a rest that may be too small or too fine to be asked for. */
+  async function parts({ price, token, leaves }: Of<"parts">, name: string): Promise<void> {
+    const invoice = await merchants.issue({ price, token, lifeMs: day }, name);
+    if (invoice?.payableAmount == null) return;
+    const { id, tokenDecimals, payableAmount } = invoice;
+    const dust = dustOf(tokenDecimals);
+    const unit = 10n ** BigInt(Math.max(0, tokenDecimals - 8));
+    const rest = {
+      under_dust: (dust * 7n) / 10n,
+      dust,
+      over_dust: (dust * 3n) / 2n,
+      odd: (payableAmount * 63n) / 100n,
+      fine: payableAmount / 2n + 12_345n * unit,
+    }[leaves];
+    const part = await payers.payBut(invoice, rest);
+    await look();
+    if (part === null) return;
+    const asked = deeds.parts.get(id) ?? new Set();
+    deeds.parts.set(id, asked.add(part));
+    await merchants.allocate(part, invoice);
+    const now = await db.findOne(invoices, "WHERE id = $1", [id]);
+    if (now?.status !== "partially_paid" || now.seenAmount === 0n) return;
+    await payers.pay(now, "six");
+    asked.add([...deeds.payments.keys()].at(-1) ?? "");
+    await look();
+  }
+
+  /** A payer leaves out what tells an amount from others: the merchant must find whose money it is. */
+  async function roundTo(
+    invoice: Invoice,
+    how: Of<"regulars">["rounds"],
+    submits: boolean,
+  ): Promise<void> {
+    const before = deeds.payments.size;
+    await payers.pay(invoice, how);
+    await look();
+    if (deeds.payments.size === before) return;
     const hash = [...deeds.payments.keys()].at(-1) ?? "";
+    if (submits) {
+      await attempt(({ services }) =>
+        services.checkout.submitTransaction(testContext, invoice.checkoutId ?? "", `0x${hash}`),
+      );
+      await look();
+    }
     const found = await db.findOne(
       transfers,
       "WHERE transaction_hash = $1 AND status = 'seen' AND disposition = 'unmatched'",
@@ -124,7 +194,32 @@ export function makeEncounters(
     if (place === -1 || (paid !== -1 && paid < place)) {
       deeds.faults.push(`${id} waits in the inbox, and ${now.id} is not suggested for it`);
     }
+    const isInReview = suggestions[place]?.reasons.includes("in_review") === true;
+    const distanceOf = ({ remainingAmount, payableAmount }: Invoice): bigint => {
+      const distances = [remainingAmount, payableAmount].map(
+        (asked) => (asked ?? 0n) - found.amount,
+      );
+      return distances.map((one) => (one < 0n ? -one : one)).reduce((a, b) => (a < b ? a : b));
+    };
+    const isFarther = suggestions.slice(0, Math.max(0, place)).some((each) => {
+      const isNear =
+        each.invoice.tokenSymbol !== found.token || distanceOf(each.invoice) <= distanceOf(now);
+      return isInReview || !isNear;
+    });
+    // A provider may have given its block a time outside the invoice's.
+    const isInTime =
+      found.blockTime >= (now.issuedAt ?? 0) && found.blockTime <= (now.expiresAt ?? 0);
+    if (isFarther && (isInReview || isInTime)) {
+      deeds.faults.push(`${id} waits in the inbox, and ${now.id} is not suggested for it first`);
+    }
   }
 
-  return { deceive, regulars };
+  return { deceive, regulars, aim, parts };
+}
+
+/** Returns what an exchange delivers of a price of two decimals, as a payer would enter it; null if nothing is left. */
+function lessFee(price: string, fee: Of<"aim">["fee"]): string | null {
+  const cents = BigInt(price.replace(".", ""));
+  const kept = { fee_one: 100n, fee_half: 50n, fee_percent: (cents * 4n) / 100n }[fee];
+  return kept < cents ? decimal(cents - kept, 2) : null;
 }

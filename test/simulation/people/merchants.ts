@@ -21,10 +21,15 @@ export interface Merchants {
   readonly flood: (step: Of<"flood">, name: string) => Promise<void>;
   readonly cancel: (step: Of<"cancel">) => Promise<void>;
   readonly decide: (step: Of<"decide">) => Promise<void>;
+  /** Allocates the transfer of a transaction to the invoice that it was meant for. */
+  readonly allocate: (transactionHash: string, invoice: Invoice) => Promise<void>;
 }
 
 /** The parts of an order that vary. */
 type Order = Pick<Of<"create">, "price" | "token" | "lifeMs">;
+
+/** The tokens of orders like earlier ones, if they are not plain USDT. */
+const otherTokens = ["CENT", "WIDE"] as const;
 
 export function makeMerchants(ground: Ground): Merchants {
   const { db, deeds, attempt, invoiceAt } = ground;
@@ -191,8 +196,22 @@ export function makeMerchants(ground: Ground): Merchants {
     await attempt(({ services }) => services.decisions[what](testContext, organizationId, id));
   }
 
+  async function allocate(transactionHash: string, { id, organizationId }: Invoice) {
+    const row = await db.findOne(
+      transfers,
+      "WHERE transaction_hash = $1 AND disposition = 'unmatched' AND status = 'seen'",
+      [transactionHash],
+    );
+    if (row === null) return;
+    const part = { invoiceId: id, amount: decimal(row.amount, row.tokenDecimals) };
+    await attempt(({ services }) =>
+      services.transfers.allocate(testContext, organizationId, row.id, [part]),
+    );
+  }
+
   return {
     burst,
+    allocate,
     flood,
     decide,
     issue: (order, externalId) => create({ ...plain, ...order, organization: 0 }, externalId),
@@ -205,7 +224,7 @@ export function makeMerchants(ground: Ground): Merchants {
       if (like === null || like.settlementCurrency !== "USD") return;
       const price = decimal(like.amount, like.settlementDecimals);
       const wallet = like.addressIndex === null ? "shared" : "own";
-      const token = like.tokenSymbol === "CENT" ? "CENT" : "USDT";
+      const token = otherTokens.find((symbol) => symbol === like.tokenSymbol) ?? "USDT";
       await create({ ...plain, organization, wallet, token, price, lifeMs: hour }, externalId);
     },
     async cancel({ invoice }) {

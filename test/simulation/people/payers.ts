@@ -1,4 +1,5 @@
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
+import type { Address } from "../../../src/platform/chain/client.ts";
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
 import { encodeAmount } from "../../../src/platform/database/index.ts";
 import { testContext } from "../../support/store/stores.ts";
@@ -13,18 +14,30 @@ type Payment = Extract<Step, { kind: "pay" }>["how"];
 /** Payers, who send tokens and submit the hashes of their transactions. */
 export interface Payers {
   readonly pay: (invoice: Invoice, how: Payment, hold?: number) => Promise<void>;
+  /**
+   * Sends so much less than an invoice asks for that this remains; returns the transaction's hash, or null if nothing was
+   * sent.
+   */
+  readonly payBut: (invoice: Invoice, remaining: bigint) => Promise<string | null>;
   /** Chooses one of the options of an invoice. */
   readonly choose: (step: Extract<Step, { kind: "choose" }>) => Promise<void>;
   readonly submit: (step: Extract<Step, { kind: "submit" }>) => Promise<void>;
 }
 
+const feePercent = 4n;
+
 export function makePayers(ground: Ground): Payers {
   const { db, chain, chance, attempt, invoiceAt, mine } = ground;
   const { network } = ground.stage;
-  const { payments: paid, given, rounded } = ground.deeds;
+  const { payments: paid, given, rounded, entered, ownMoney, faults } = ground.deeds;
   let transactions = 0;
 
-  async function pay(invoice: Invoice, how: Payment, hold = 0): Promise<void> {
+  async function pay(
+    invoice: Invoice,
+    how: Payment | "but",
+    hold = 0,
+    remaining = 0n,
+  ): Promise<void> {
     const held = heldIn(invoice);
     const paying = held[hold % held.length];
     if (paying === undefined) return;
@@ -61,6 +74,52 @@ export function makePayers(ground: Ground): Payers {
           await noteBare(invoice, transfer, paying.symbol);
         }
         break;
+      case "six":
+      case "eight": {
+        const finest = finestOf(token.decimals, how === "six" ? 6 : 8);
+        if (told % finest !== 0n)
+          faults.push(`no wallet can send ${String(told)} for ${invoice.id}`);
+        sent.push(send(told, {}, true));
+        break;
+      }
+      case "two_down":
+      case "two_up":
+      case "two_nearest": {
+        const hundredth = finestOf(token.decimals, 2);
+        const more = how === "two_up" ? hundredth - 1n : how === "two_down" ? 0n : hundredth / 2n;
+        const amount = ((told + more) / hundredth) * hundredth;
+        const transfer = send(amount, {}, amount === told);
+        sent.push(transfer);
+        await noteBare(invoice, transfer, paying.symbol);
+        break;
+      }
+      case "fee_one":
+      case "fee_half":
+      case "fee_percent": {
+        const unit = 10n ** BigInt(token.decimals);
+        const fees = {
+          fee_one: unit,
+          fee_half: unit / 2n,
+          fee_percent: (told * feePercent) / 100n,
+        };
+        if (fees[how] >= told) return;
+        const transfer = send(told - fees[how]);
+        sent.push(transfer);
+        await noteBare(invoice, transfer, paying.symbol, told);
+        break;
+      }
+      case "own_wallet": {
+        const from = await otherWalletOf(invoice, to);
+        if (from === null) return;
+        const transfer = send(told, { from });
+        ownMoney.add(transfer.transactionHash);
+        sent.push(transfer);
+        break;
+      }
+      case "but":
+        if (remaining >= told) return;
+        sent.push(send(told - remaining));
+        break;
       case "part":
         sent.push(send((told * 37n) / 100n));
         break;
@@ -95,9 +154,37 @@ export function makePayers(ground: Ground): Payers {
         break;
     }
     // Except for payers who round, nobody pays by chance the amount of another invoice.
-    const isOdd = how === "part" || how === "over" || how === "split" || how === "dust";
+    const isOdd = ["part", "over", "split", "dust", "but"].includes(how);
     if (isOdd && !isOwn && (await isAnnounced(invoice, sent))) return;
+    const isNear = how.startsWith("two_") || how.startsWith("fee_");
+    if (isNear && !isOwn && (await isTolerated(invoice, sent))) return;
     mine(1, sent);
+  }
+
+  async function payBut(invoice: Invoice, remaining: bigint): Promise<string | null> {
+    const before = paid.size;
+    await pay(invoice, "but", 0, remaining);
+    const hash = [...paid.keys()].at(-1) ?? null;
+    const isMined = chain.tip().logs.some(({ transactionHash }) => transactionHash === hash);
+    return paid.size > before && isMined ? hash : null;
+  }
+
+  /** Returns an address of the invoice's merchant that is not the one that receives; null if none is known. */
+  async function otherWalletOf(
+    { organizationId, managedBy }: Invoice,
+    to: Address,
+  ): Promise<Address | null> {
+    const place = ground.stage.cast.organizations.indexOf(organizationId);
+    if (place === -1 || managedBy !== null) return null;
+    const shared = String(place + 1).repeat(40);
+    if (shared !== to) return shared;
+    const [found] = await db.find(
+      invoices,
+      "WHERE organization_id = $1 AND address_index IS NOT NULL AND wallet_address IS NOT NULL ORDER BY id DESC LIMIT 1",
+      [organizationId],
+    );
+    const parsed = found?.walletAddress == null ? null : parseAddress(found.walletAddress);
+    return parsed?.ok === true ? parsed.address : null;
   }
 
   /** Returns the transfers on the chain that were meant for an invoice, or may be credited to it. */
@@ -131,21 +218,38 @@ export function makePayers(ground: Ground): Payers {
   }
 
   /**
-   * The price without what tells it from others is just what an unpaid invoice may ask for, in whichever of its options:
-   * that one may be credited.
+   * An amount that a payer rounded, or of which an exchange kept a part, is just what an unpaid invoice may ask for, in
+   * whichever of its options: that one may be credited, unless a payer entered its price, or it and the payer's own
+   * invoice ask for bare prices, of which `told` is that of the payer.
    */
   async function noteBare(
-    { id: own }: Invoice,
+    invoice: Invoice,
     { transactionHash, amount, to }: Sending,
     token: string,
+    told: bigint | null = null,
   ): Promise<void> {
-    const asking = await db.find(
-      invoices,
-      `WHERE id <> $1 AND id IN (
-         SELECT invoice_id FROM holds WHERE address = $2 AND token = $3 AND amount = $4
-       )`,
-      [own, to, token, encodeAmount(amount)],
+    const own = invoice.id;
+    const [ownHolds, equal] = await Promise.all([
+      db.find(holds, "WHERE invoice_id = $1", [own]),
+      db.find(holds, "WHERE address = $1 AND token = $2 AND amount = $3", [
+        ...[to, token],
+        encodeAmount(amount),
+      ]),
+    ]);
+    const isBare = ({ price, amount: asking }: (typeof equal)[number]) => price === asking;
+    const isTold = ownHolds.some((each) => each.amount === told && isBare(each));
+    const isOneUnpaid = isTold && sentShare(invoice) < whole;
+    const ids = new Set(
+      equal
+        .filter((each) => !entered.has(each.invoiceId) && !(isOneUnpaid && isBare(each)))
+        .map(({ invoiceId }) => invoiceId),
     );
+    const found = await db.find(
+      invoices,
+      "WHERE id IN (SELECT invoice_id FROM holds WHERE address = $1 AND token = $2)",
+      [to, token],
+    );
+    const asking = found.filter(({ id }) => id !== own && ids.has(id));
     rounded.set(transactionHash, new Set(asking.map(({ id }) => id)));
     for (const { id } of asked(asking, token, amount)) {
       given.set(transactionHash, (given.get(transactionHash) ?? new Set()).add(id));
@@ -168,6 +272,19 @@ export function makePayers(ground: Ground): Payers {
     );
   }
 
+  /** True if another merchant's tolerance would take the amount. */
+  async function isTolerated(invoice: Invoice, sent: readonly Sending[]): Promise<boolean> {
+    const others = await db.find(holds, "WHERE address = $1 AND invoice_id <> $2", [
+      sent[0]?.to ?? "",
+      invoice.id,
+    ]);
+    return others.some(
+      ({ invoiceId, leastAmount, amount: most }) =>
+        !entered.has(invoiceId) &&
+        sent.some(({ amount }) => leastAmount <= amount && amount < most),
+    );
+  }
+
   async function submit({ what, transfer, ...step }: Extract<Step, { kind: "submit" }>) {
     const invoice = await invoiceAt(step.invoice);
     const checkoutId = invoice?.checkoutId;
@@ -183,7 +300,12 @@ export function makePayers(ground: Ground): Payers {
     );
   }
 
-  return { pay, choose, submit };
+  return { pay, payBut, choose, submit };
+}
+
+/** Returns the smallest amount that a wallet of so many decimals can send. */
+function finestOf(tokenDecimals: number, walletDecimals: number): bigint {
+  return 10n ** BigInt(Math.max(0, tokenDecimals - walletDecimals));
 }
 
 /** Returns an invoice's bare price in the token's smallest units; null if a rate decides it. */

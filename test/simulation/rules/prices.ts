@@ -1,54 +1,111 @@
 import type { holds } from "../../../src/features/invoices/table.ts";
 import type { payments, transfers } from "../../../src/features/payments/table.ts";
+import type { Instant } from "../../../src/kernel/clock.ts";
 import type { RowOf } from "../../../src/platform/database/index.ts";
 import type { Invoice } from "../deeds.ts";
-import { heldIn } from "../options.ts";
+import { dustOf, heldIn } from "../options.ts";
 import type { World } from "../world.ts";
 import { isDue, shareOf } from "./shares.ts";
 
-type Hold = RowOf<typeof holds>;
+export type Hold = RowOf<typeof holds>;
 type Payment = RowOf<typeof payments>;
 
 /** The rows of the store that prices and payments by amount are judged by. */
 export interface Ledger {
   readonly rows: readonly Invoice[];
+  /** Every payment that was ever made of a transfer. */
+  readonly assigned: readonly Payment[];
   readonly counted: readonly Payment[];
   readonly held: readonly Hold[];
   readonly known: readonly RowOf<typeof transfers>[];
+  readonly decimalsOf: (token: string) => number;
 }
 
-/** An amount says whose payment it is only while nobody else may send it by rounding. */
+/** An amount says whose payment it is only while nobody else may send it by rounding, or through an exchange. */
 export function priceFaults(world: Pick<World, "deeds" | "chain">, ledger: Ledger): string[] {
-  const decimals = new Map(ledger.rows.map((row) => [row.tokenSymbol, row.tokenDecimals]));
   return [
-    ...ledger.held.flatMap((hold) => bareFaults(hold, ledger.held, decimals.get(hold.token) ?? 0)),
+    ...ledger.held.flatMap((hold) => bareFaults(hold, world, ledger)),
+    ...ledger.held.flatMap((hold) => digitFaults(hold, ledger)),
     ...surplusFaults(world, ledger),
   ];
 }
 
-/** No invoice gets its bare price while another one holds an amount that is at most 1 %, or 0.99, away. */
-function bareFaults(hold: Hold, held: readonly Hold[], decimals: number): string[] {
+/** Returns the largest surcharge of a price: the smaller of 1 % and 0.99. */
+export function reachOf(price: bigint, decimals: number): bigint {
+  const most = (99n * 10n ** BigInt(decimals)) / 100n;
+  return price / 100n < most ? price / 100n : most;
+}
+
+/** Returns the smallest difference between two amounts that payers can send: 0.000001, or the token's unit. */
+export function stepOf(decimals: number): bigint {
+  return 10n ** BigInt(Math.max(0, decimals - 6));
+}
+
+/** True if an exchange that keeps up to 5 %, or one token, may deliver the lower amount of the upper one. */
+export function mayBeKept(lower: bigint, upper: bigint, decimals: number): boolean {
+  const unit = 10n ** BigInt(decimals);
+  const percent = (lower * 5n) / 100n;
+  return upper - lower <= (percent > unit ? percent : unit);
+}
+
+/** True if an invoice was not paid then, whatever reorganizations did to its payments later. */
+export function isUnpaidAt({ rows, assigned }: Ledger, invoiceId: string, at: Instant): boolean {
+  const row = rows.find(({ id }) => id === invoiceId);
+  if (row === undefined || (row.canceledAt !== null && row.canceledAt <= at)) return false;
+  const before = assigned.filter((one) => one.invoiceId === invoiceId && one.createdAt <= at);
+  return !isDue(row, shareOf(row, before));
+}
+
+/**
+ * No invoice gets its bare price while another one holds an amount that is at most 1 %, or 0.99, away; or while an unpaid
+ * one has a bare price from which an exchange may keep the difference, in either order. None that a payer entered does,
+ * and those change nothing for others.
+ */
+function bareFaults(hold: Hold, { deeds }: Pick<World, "deeds">, ledger: Ledger): string[] {
   const { price, startsAt } = hold;
   if (price === null || hold.amount !== price) return [];
-  const unit = 10n ** BigInt(decimals);
-  const most = (99n * unit) / 100n;
-  const reach = price / 100n < most ? price / 100n : most;
+  if (deeds.entered.has(hold.invoiceId)) {
+    return [`${hold.invoiceId} has the bare price ${String(price)} that its payer entered`];
+  }
+  const decimals = ledger.decimalsOf(hold.token);
+  const reach = reachOf(price, decimals);
   // If no surcharge fits, the price has one amount.
-  if (reach < 10n ** BigInt(Math.max(0, decimals - 6))) return [];
-  const near = held.find(
-    (other) =>
-      other.invoiceId !== hold.invoiceId &&
-      other.address === hold.address &&
-      other.token === hold.token &&
-      other.startsAt < startsAt &&
-      (other.releasedAt === null || other.releasedAt > startsAt) &&
-      other.amount >= price - reach &&
-      other.amount <= price + reach,
-  );
+  if (reach < stepOf(decimals)) return [];
+  const near = ledger.held.find((other) => {
+    if (other.invoiceId === hold.invoiceId || deeds.entered.has(other.invoiceId)) return false;
+    if (other.address !== hold.address || other.token !== hold.token) return false;
+    if (other.startsAt >= startsAt) return false;
+    if (other.releasedAt !== null && other.releasedAt <= startsAt) return false;
+    if (other.amount >= price - reach && other.amount <= price + reach) return true;
+    const [lower, upper] = other.amount < price ? [other.amount, price] : [price, other.amount];
+    const isBare = other.amount === other.price;
+    return (
+      isBare && mayBeKept(lower, upper, decimals) && isUnpaidAt(ledger, other.invoiceId, startsAt)
+    );
+  });
   if (near === undefined) return [];
   return [
     `${hold.invoiceId} has the bare price ${String(price)} while ${near.invoiceId} held ${String(near.amount)}`,
   ];
+}
+
+/** A wallet of 6 decimals can send every amount, and nobody rounds to one that is told apart by its digits. */
+function digitFaults({ invoiceId, amount, price, token }: Hold, { decimalsOf }: Ledger): string[] {
+  const decimals = decimalsOf(token);
+  if (price === null) return [];
+  const isSendable = amount % stepOf(decimals) === 0n;
+  const isRound = amount !== price && decimals > 2 && amount % 10n ** BigInt(decimals - 2) === 0n;
+  if (isSendable && !isRound) return [];
+  return [`${invoiceId} asks for ${String(amount)} ${token}, which payers cannot tell or send`];
+}
+
+/** Nobody is asked for less than dust, or for an amount that a wallet of 6 decimals cannot send. */
+export function askFaults(rows: readonly Invoice[]): string[] {
+  return rows.flatMap(({ id, status, remainingAmount: asked, tokenDecimals, tokenSymbol }) => {
+    if (asked === null || asked === 0n || status === "draft") return [];
+    if (asked >= dustOf(tokenDecimals) && asked % stepOf(tokenDecimals) === 0n) return [];
+    return [`${id} asks for ${String(asked)} ${tokenSymbol}, which nobody can send`];
+  });
 }
 
 /** On a shared address, no transfer counts for an invoice that was whole before it, unless somebody decided so. */

@@ -33,16 +33,40 @@ function toleranceOf(row: Invoice): bigint {
   return BigInt(percent ?? "0") * 10n + BigInt(tenths);
 }
 
-export function isDue(row: Invoice, [part, all]: Share): boolean {
+function isTolerated(row: Invoice, [part, all]: Share): boolean {
   return part * 1000n >= all * (1000n - toleranceOf(row));
+}
+
+/** A part is missing that nobody can be asked for: less than the dust of each of its tokens, and at most 1 %. */
+export function isRounded(row: Invoice, [part, all]: Share): boolean {
+  const missing = all - part;
+  const isUnasked = heldIn(row).every(
+    ({ payable, dust }) => missing * payable <= (dust - 1n) * all,
+  );
+  return missing > 0n && missing * 100n <= all && isUnasked;
+}
+
+export function isDue(row: Invoice, share: Share): boolean {
+  return isTolerated(row, share) || isRounded(row, share);
+}
+
+/** Returns the worth of an invoice's payments, in the smallest unit of its currency. */
+export function worthOf(row: Invoice, share: Share): bigint {
+  return isRounded(row, share) ? row.amount : (share[0] * row.amount) / share[1];
 }
 
 /** A share in the token in force: rounding leaves no invoice unpaid that is paid. */
 export function tokensOf(row: Invoice, share: Share): bigint {
   const payable = row.payableAmount ?? 0n;
-  const due = (payable * (1000n - toleranceOf(row)) + 999n) / 1000n;
   const tokens = (share[0] * payable) / share[1];
-  return tokens < due && isDue(row, share) ? due : tokens;
+  if (isTolerated(row, share)) {
+    const due = (payable * (1000n - toleranceOf(row)) + 999n) / 1000n;
+    if (tokens < due) return due;
+  }
+  if (!isRounded(row, share)) return tokens;
+  const least = heldIn(row).map((one) => payable - ((one.dust - 1n) * payable) / one.payable);
+  const due = [payable - payable / 100n, ...least].reduce((most, one) => (one > most ? one : most));
+  return tokens < due ? due : tokens;
 }
 
 export function statusOf(row: Invoice, share: Share, tip: Instant): Invoice["status"] {

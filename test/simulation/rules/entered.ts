@@ -1,0 +1,88 @@
+import type { Instant } from "../../../src/kernel/clock.ts";
+import type { Invoice } from "../deeds.ts";
+import type { World } from "../world.ts";
+import { isUnpaidAt, reachOf, stepOf, type Hold, type Ledger } from "./prices.ts";
+
+// Prices that payers without a credential entered at a link: nobody can aim at the money of others.
+
+/** From how many amounts of a band on an exact one is evidence. */
+const amountsLeast = 1_000n;
+/** From how many other unpaid invoices of its link in its band on an invoice waits for the merchant. */
+const othersMost = 10;
+/** Of the amounts of one price at one link, so many are among its four smallest by chance in one of 100 million histories. */
+const smallestMost = 3;
+
+/** Whether the payment of an entered price's amount waits for the merchant; `unknown` if it depends on what reorganizations did. */
+export function waitsFor(
+  { deeds }: Pick<World, "deeds">,
+  ledger: Ledger,
+  hold: Hold,
+): "yes" | "no" | "unknown" {
+  const link = deeds.entered.get(hold.invoiceId);
+  const price = hold.price ?? 0n;
+  const decimals = ledger.decimalsOf(hold.token);
+  const reach = reachOf(price, decimals);
+  const step = stepOf(decimals);
+  const hundredth = 10n ** BigInt(Math.max(0, decimals - 2));
+  const round = decimals > 2 ? (price + reach) / hundredth - price / hundredth : 0n;
+  if (reach / step - round < amountsLeast) return "yes";
+  const others = ledger.held.filter(
+    (other) =>
+      other.invoiceId !== hold.invoiceId &&
+      deeds.entered.get(other.invoiceId) === link &&
+      isLiveAt(other, hold.startsAt) &&
+      other.address === hold.address &&
+      other.token === hold.token &&
+      other.amount >= price - reach &&
+      other.amount <= price + reach,
+  );
+  const held = [...new Set(others.map(({ invoiceId }) => invoiceId))];
+  const unpaid = held.filter((id) => isUnpaidAt(ledger, id, hold.startsAt));
+  if (unpaid.length >= othersMost) return "yes";
+  const living = held.filter((id) => {
+    const row = ledger.rows.find((each) => each.id === id);
+    return row?.canceledAt == null || row.canceledAt > hold.startsAt;
+  });
+  return living.length < othersMost ? "no" : "unknown";
+}
+
+function isLiveAt({ startsAt, releasedAt }: Hold, at: Instant): boolean {
+  return startsAt < at && (releasedAt === null || releasedAt > at);
+}
+
+export function enteredFaults(world: Pick<World, "deeds">, ledger: Ledger): string[] {
+  const { deeds } = world;
+  const entered = ledger.rows.filter(({ id }) => deeds.entered.has(id));
+  return [...entered.flatMap((row) => creditFaults(world, ledger, row)), ...aimFaults()];
+
+  /** The four smallest surcharges of a price are no likelier than others. */
+  function aimFaults(): string[] {
+    const small = new Map<string, number>();
+    for (const { invoiceId, price, amount, token } of ledger.held) {
+      const link = deeds.entered.get(invoiceId);
+      const decimals = ledger.decimalsOf(token);
+      if (link === undefined || price === null || decimals < 4) continue;
+      const coarse = 10n ** BigInt(decimals - 4);
+      if (reachOf(price, decimals) / coarse < amountsLeast || amount - price > 4n * coarse)
+        continue;
+      const key = `${link} ${String(price)}`;
+      small.set(key, (small.get(key) ?? 0) + 1);
+    }
+    return [...small]
+      .filter(([, count]) => count >= smallestMost)
+      .map(([key, count]) => `${String(count)} of the smallest amounts were given for ${key}`);
+  }
+}
+
+/** Only the amount that it asks for pays it, and only if that waits for no merchant; and only its own payer's money. */
+function creditFaults(world: Pick<World, "deeds">, ledger: Ledger, row: Invoice): string[] {
+  const { payments, given } = world.deeds;
+  const own = ledger.held.filter(({ invoiceId }) => invoiceId === row.id);
+  return ledger.counted.flatMap(({ invoiceId, transactionHash: hash, amount }) => {
+    if (invoiceId !== row.id || given.get(hash)?.has(invoiceId) === true) return [];
+    const asking = own.filter((hold) => hold.amount === amount);
+    const isSure = asking.some((hold) => waitsFor(world, ledger, hold) !== "yes");
+    if (payments.get(hash)?.meant === row.id && isSure) return [];
+    return [`${row.id} was credited ${hash}, although a payer entered its price`];
+  });
+}
