@@ -58,7 +58,14 @@ export async function matchTransfers(
     terms,
     payments.map(({ after }) => after),
   );
-  return { ...timed, ...decided, free: new Set(free.map(({ id }) => id)), terms, payments };
+  return {
+    // A transfer that is not credited keeps its own time: it belongs to no invoice, whose deadline would say nothing.
+    ...capTimes(changed, decided.matches, terms),
+    ...decided,
+    free: new Set(free.map(({ id }) => id)),
+    terms,
+    payments,
+  };
 }
 
 /** Returns the matches of transfers that belonged to no invoice and that can pay one. */

@@ -1,10 +1,13 @@
 // Transfers between the wallets of one organization, which are its own money.
 import { expect } from "chai";
+import { transfers } from "../../../../src/features/payments/table.ts";
+import { hour } from "../../../../src/kernel/clock.ts";
 import { events } from "../../../../src/platform/events/table.ts";
 import { expectStatus } from "../../../support/app.ts";
 import { xpubs } from "../../../support/merchants.ts";
 import { eachStore } from "../../../support/store/stores.ts";
 import { atSharedAddress, suggestedFor, usdt } from "../shared-address.ts";
+import { openLedger } from "../written-ledger.ts";
 import type { Json, Merchant } from "./counter.ts";
 
 eachStore("A transfer from a wallet of the invoice's organization", (store) => {
@@ -197,5 +200,21 @@ eachStore("The reason why a transfer waits", (store) => {
     await issue();
     await pay(13.37, 1);
     expect(await inboxed()).to.include({ waitingReason: null });
+  });
+});
+
+eachStore("A transfer that is not credited", (store) => {
+  it("keeps the time that a single provider reports, whatever the deadline of the invoice that it fits", async () => {
+    const db = await store.open();
+    const book = await openLedger(db);
+    const { expiresAt } = await book.issueShared();
+    const enter = async (time: number, isTimeAgreed: boolean) => {
+      const logs = book.logsTo(book.sharedAddress, ["10.00"], { time });
+      await book.enter({ fresh: logs.map((log) => ({ ...log, isTimeAgreed })) });
+      return db.findOne(transfers, "WHERE transaction_hash = $1", [logs[0]?.transactionHash ?? ""]);
+    };
+    expect(await enter(book.now(), true)).to.include({ disposition: "matched" });
+    const later = Number(expiresAt) + hour;
+    expect(await enter(later, false)).to.include({ waitingReason: "not_asked", blockTime: later });
   });
 });
