@@ -165,6 +165,8 @@ type ReportField = (
 
 /** The most decimals of an amount in a pegged token: all wallets take as many. */
 const peggedDecimalsMax = 6;
+/** The least number of decimals of an amount in a pegged token: with fewer, no two invoices of a price differ. */
+const pricedDecimals = 4;
 /** The inverse of the largest share of a price that rounding it up may add, for a token without a peg: 0.1 %. */
 const roundedShare = 1_000n;
 
@@ -189,6 +191,8 @@ function readAmountDecimals(
     report("amountDecimals", `must be at most ${String(decimals)}, the token's decimals`);
   } else if (isPegged && amountDecimals > peggedDecimalsMax) {
     report("amountDecimals", `must be at most ${String(peggedDecimalsMax)} for a pegged token`);
+  } else if (isPegged && amountDecimals < Math.min(decimals, pricedDecimals)) {
+    report("amountDecimals", `must be at least ${String(Math.min(decimals, pricedDecimals))}`);
   } else if (!isFineEnough(amountDecimals)) {
     report(
       "amountDecimals",

@@ -78,6 +78,15 @@ export function withFee(amount: bigint, token: Pick<AmountToken, "decimals" | "p
   return amount + (percent > unit ? percent : unit);
 }
 
+/**
+ * Returns the least amount that a wallet of two decimals rounds up to an amount: less than 0.01 below it if it is round,
+ * else the amount itself.
+ */
+export function roundedUpFrom(amount: bigint, token: Pick<AmountToken, "decimals">): bigint {
+  const hundredth = powerOfTen(Math.max(0, token.decimals - roundDecimals));
+  return amount % hundredth === 0n && amount >= hundredth ? amount - hundredth + 1n : amount;
+}
+
 /** Returns the most that an exchange may keep of an amount: the inverse of `withFee`. */
 function keptOf(amount: bigint, { decimals, pegs }: AmountToken): bigint {
   const percent = amount - divideRounded(amount * 100n, 100n + keptPercent, "up");
@@ -118,20 +127,28 @@ function hasAlternative(range: AmountRange): boolean {
   return placesIn(range) > 1n;
 }
 
+/** The inverse of the part of a price below which no other price near it is looked for: fewer regions to lock. */
+const farBelow = 1_000n;
+
 /**
- * Returns the sorted names of the regions that `bareNear` touches: two prices of which one is near the other share a
- * region. A region has the amounts with one leading digit and one number of digits.
+ * Returns the names of the regions that `bareNear` touches, in ascending order: two prices of which one is near the other
+ * share a region. A region has the amounts with one leading digit and one number of digits.
  */
 export function regionsNear(range: AmountRange): readonly string[] {
   const [least, most] = bareNear(range);
   const names: string[] = [];
-  for (let from = least > 0n ? least : 1n; from <= most;) {
+  const nearest = most / farBelow;
+  let from = least > nearest ? least : nearest;
+  // The price has its own region in any case.
+  if (from > range.base) from = range.base;
+  if (from === 0n) from = 1n;
+  while (from <= most) {
     const digits = from.toString();
     const size = powerOfTen(digits.length - 1);
-    names.push(`${String(digits.length)}:${digits.slice(0, 1)}`);
+    names.push(`${String(digits.length).padStart(2, "0")}:${digits.slice(0, 1)}`);
     from = (from / size + 1n) * size;
   }
-  return names.sort();
+  return names;
 }
 
 /** True if a payer who rounds another amount may send this one. */

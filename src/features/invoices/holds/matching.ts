@@ -15,7 +15,7 @@ import { givenRows } from "../../../platform/database/query/json-rows.ts";
 import { lateWindowOf } from "../../organizations/index.ts";
 import { findToken, type Network } from "../../../platform/chain/networks.ts";
 import { isUnpaid } from "./amount-search.ts";
-import { withFee } from "./amounts.ts";
+import { roundedUpFrom, withFee } from "./amounts.ts";
 import { anyToken } from "./holds.ts";
 import type { InvoiceRow } from "../store.ts";
 
@@ -49,8 +49,9 @@ export interface HoldMatch {
  * Reasons against an exact amount. `ambiguous_amount`: an earlier invoice held the same amount and its late window has
  * not ended. `entered_amount`: a payer without a credential entered the price, and many could be hit on purpose.
  * `fee_kept`: an unpaid invoice asks for a little more, from which the payer's exchange may have kept a fee.
+ * `rounded_up`: an unpaid invoice asks for less than 0.01 less, and its payer's wallet may take two decimals only.
  */
-export type MatchDoubt = "ambiguous_amount" | "entered_amount" | "fee_kept";
+export type MatchDoubt = "ambiguous_amount" | "entered_amount" | "fee_kept" | "rounded_up";
 
 /**
  * Matches transfers with live holds: by exclusive address, with any amount; otherwise by exact amount; otherwise by an
@@ -93,10 +94,11 @@ export function exactMatches(found: readonly ExactRow[]): Map<string, HoldMatch>
   return matches;
 }
 
-function doubtOf({ former, needsDecision, above }: ExactRow): MatchDoubt | null {
+function doubtOf({ former, needsDecision, above, below }: ExactRow): MatchDoubt | null {
   if (former !== null) return "ambiguous_amount";
   if (needsDecision === 1) return "entered_amount";
-  return above === null ? null : "fee_kept";
+  if (above !== null) return "fee_kept";
+  return below === null ? null : "rounded_up";
 }
 
 interface HeldRow {
@@ -126,9 +128,16 @@ interface ExactRow extends HeldRow {
   readonly needsDecision: number;
   /** The bare price of an unpaid invoice a little above this one, if this one is bare too; null without one. */
   readonly above: string | null;
+  /** The amount of an unpaid invoice that is rounded up to this round one; null without one. */
+  readonly below: string | null;
 }
 
-const exactProbes = givenRows("probe", { ...sought, amount: amount(), withFee: amount() });
+const exactProbes = givenRows("probe", {
+  ...sought,
+  amount: amount(),
+  withFee: amount(),
+  roundedFrom: amount(),
+});
 
 async function exactHolds(
   tx: Tx,
@@ -138,9 +147,10 @@ async function exactHolds(
   const asked = candidates.flatMap((candidate) => {
     const token = findToken(network, candidate.token);
     const most = token === null ? candidate.amount : withFee(candidate.amount, token);
+    const roundedFrom = token === null ? candidate.amount : roundedUpFrom(candidate.amount, token);
     return [
-      { ...candidate, token: anyToken, amount: 0n, withFee: 0n },
-      { ...candidate, withFee: most },
+      { ...candidate, token: anyToken, amount: 0n, withFee: 0n, roundedFrom: 0n },
+      { ...candidate, withFee: most, roundedFrom },
     ];
   });
   // SQLite keeps the order of a CROSS JOIN, which means few probes into a large index.
@@ -158,7 +168,13 @@ async function exactHolds(
            AND above.amount = above.price AND above.amount > probe.amount AND above.amount <= probe.with_fee
            AND ${liveAtProbe("above")} AND above.invoice_id <> holds.invoice_id AND invoices.${isUnpaid}
          LIMIT 1
-       ) END AS above
+       ) END AS above, CASE WHEN probe.rounded_from < probe.amount THEN (
+         SELECT below.amount FROM holds AS below JOIN invoices ON invoices.id = below.invoice_id
+         WHERE below.network = holds.network AND below.address = holds.address AND below.token = holds.token
+           AND below.amount >= probe.rounded_from AND below.amount < probe.amount
+           AND ${liveAtProbe("below")} AND below.invoice_id <> holds.invoice_id AND invoices.${isUnpaid}
+         LIMIT 1
+       ) END AS below
      FROM ${exactProbes.from(tx.dialect, 2)} CROSS JOIN holds
      WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
        AND holds.amount = probe.amount AND ${isLiveAtProbe}`,
@@ -223,7 +239,7 @@ async function rivaledKeys(
        SELECT 1 FROM holds JOIN invoices ON invoices.id = holds.invoice_id
        WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
          AND holds.amount >= probe.least AND holds.amount <= probe.most
-         AND holds.invoice_id <> probe.invoice_id AND ${isLiveAtProbe}
+         AND holds.invoice_id <> probe.invoice_id AND holds.entered_at_link IS NULL AND ${isLiveAtProbe}
          AND invoices.status NOT IN ('confirming', 'paid')
      )`,
     [network, rivalProbes.values(asked)],

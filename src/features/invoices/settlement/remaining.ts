@@ -2,6 +2,7 @@ import type { Instant } from "../../../kernel/clock.ts";
 import { findToken } from "../../../platform/chain/networks.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { searchAmount } from "../holds/amount-search.ts";
+import { payablePrice } from "../holds/amounts.ts";
 import { dueAmount } from "../rules.ts";
 import { holdAmounts, type HoldDependencies } from "../holds/holds.ts";
 import { payableTerms } from "./terms-to-pay.ts";
@@ -13,8 +14,8 @@ export interface RemainingDependencies extends HoldDependencies {
 }
 
 /**
- * Returns the amount that the payer still has to send: the rest, but at least the token's dust, because a smaller
- * transfer would be ignored. After a partial payment at a shared address, it must be distinguishable from other amounts
+ * Returns the amount that the payer still has to send: the rest, rounded up to the decimals of the token's amounts, but at
+ * least the token's dust, because a smaller transfer would be ignored. After a partial payment at a shared address, it must be distinguishable from other amounts
  * too, so it is held like a price.
  */
 export async function remainingAmount(
@@ -36,9 +37,7 @@ export async function remainingAmount(
       return payableAmount;
     case "expired":
     case "partially_paid": {
-      const missing = payableAmount - seenAmount;
-      const dust = dustOf(deps, after);
-      const rest = missing < dust ? dust : missing;
+      const rest = askableRest(deps, after, payableAmount - seenAmount);
       const isKnown = before.seenAmount === seenAmount && before.remainingAmount !== 0n;
       if (isKnown) return before.remainingAmount;
       if (after.status === "expired" || after.addressIndex !== null) return rest;
@@ -47,12 +46,14 @@ export async function remainingAmount(
   }
 }
 
-/** Returns the dust of the token in force: that of the issue, or the present one if it is larger. */
-function dustOf({ networks }: RemainingDependencies, row: InvoiceRow): bigint {
+/** Returns the least that a payer can be asked for to fill a rest; its dust is that of the issue or the present one. */
+function askableRest({ networks }: RemainingDependencies, row: InvoiceRow, rest: bigint): bigint {
   const network = networks.get(row.network);
-  const present = network === undefined ? null : findToken(network, row.tokenSymbol);
+  const token = network === undefined ? null : findToken(network, row.tokenSymbol);
   const frozen = row.dustAmount ?? 0n;
-  return present !== null && present.dust > frozen ? present.dust : frozen;
+  const dust = token !== null && token.dust > frozen ? token.dust : frozen;
+  const least = rest < dust ? dust : rest;
+  return token === null ? least : payablePrice(least, token, true);
 }
 
 /**

@@ -16,6 +16,8 @@ export const waitingReasonWords = {
     "a payer entered the price of the invoice that asks for this amount, so that it proves little",
   fee_kept:
     "an invoice asks for this amount and another for a little more, from which an exchange may have kept a fee",
+  rounded_up:
+    "an invoice asks for this amount and another for less than 0.01 less, whose payer may have rounded up",
   not_asked:
     "an invoice asked for this amount and no longer does, because it is paid in part or in full",
 } as const;

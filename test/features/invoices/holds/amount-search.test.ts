@@ -27,9 +27,9 @@ describe("The searches for amounts", () => {
       regions.map((region) => `hold ethereum ${place.address} USDT ${region}`);
     expect(inLockOrder(searches)).to.deep.equal([
       { search: further, place: 2, locks: [] },
-      { search: searches[1], place: 1, locks: locks("7:1", "7:2", "7:3") },
-      { search: searches[3], place: 3, locks: locks("7:2", "7:3", "7:4") },
-      { search: searches[0], place: 0, locks: locks("7:8", "7:9", "8:1") },
+      { search: searches[1], place: 1, locks: locks("07:1", "07:2", "07:3") },
+      { search: searches[3], place: 3, locks: locks("07:2", "07:3", "07:4") },
+      { search: searches[0], place: 0, locks: locks("07:8", "07:9", "08:1") },
     ]);
   });
 });

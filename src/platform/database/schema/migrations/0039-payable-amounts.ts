@@ -13,7 +13,8 @@ export const migration: Migration = {
     `ALTER TABLE invoices ADD COLUMN entered_at_link ${types.text}`,
     `ALTER TABLE invoices ADD COLUMN dust_amount ${types.amount("dust_amount")}`,
     `UPDATE invoices SET dust_amount = substr('${noAmount}', 1, CAST(79 - token_decimals AS integer)) || '1' || substr('${noAmount}', 1, CAST(token_decimals - 2 AS integer))
-      WHERE status = 'open' AND token_decimals >= 2 AND seen_amount = '${noAmount}' AND paid_amount IS NULL`,
+      WHERE status = 'open' AND token_decimals >= 2 AND seen_amount = '${noAmount}' AND paid_amount IS NULL
+        AND NOT EXISTS (SELECT 1 FROM payments WHERE payments.invoice_id = invoices.id)`,
     `ALTER TABLE payments ADD COLUMN rounding_amount ${types.amount("rounding_amount")} NOT NULL DEFAULT '${noAmount}'`,
     `ALTER TABLE holds ADD COLUMN entered_at_link ${types.text}`,
     `ALTER TABLE holds ADD COLUMN needs_decision ${types.flag} NOT NULL DEFAULT 0`,
