@@ -24,6 +24,7 @@ describe("The matches among the holds of an exact amount or a whole address", ()
       former: null,
       needsDecision: 0,
       above: null,
+      below: null,
     }) as const;
   const match = (invoiceId: string, rule: string) => ({ invoiceId, rule, organizationId: "org_1" });
 

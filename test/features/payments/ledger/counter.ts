@@ -5,6 +5,7 @@ import {
   approvedMerchant,
   expectStatus,
   startApp,
+  password,
   type Answer,
   type TestApp,
 } from "../../../support/app.ts";
@@ -23,7 +24,7 @@ export interface Counter {
   post(owner: Merchant, path: string, body?: unknown): Promise<Answer>;
   get(owner: Merchant, path: string): Promise<Json>;
   list(owner: Merchant, path: string): Promise<Json[]>;
-  /** Registers a new address and returns it in canonical form. */
+  /** Registers a new address, makes it the default of its network, and returns it in canonical form. */
   wallet(owner: Merchant): Promise<string>;
   /** Issues an invoice, by default for 25.00 USD in USDT. */
   issue(owner: Merchant, input?: Json): Promise<Json>;
@@ -85,7 +86,17 @@ export async function openCounter(
       wallets += 1;
       const address = (0xabcdef0000 + wallets).toString(16).padStart(40, "7");
       const body = { label: "Till", network: "sandbox", address: `0x${address}` };
-      await expectStatus(counter.post(owner, "/wallets", body), 201);
+      const made = await expectStatus(counter.post(owner, "/wallets", body), 201);
+      const { organizationId, email } = owner;
+      // The session that the owner came with may have expired since.
+      const session = await expectStatus(
+        app.request("POST", "/v1/auth/login", { body: { email, password } }),
+        200,
+      );
+      const token = String(session.body["accessToken"]);
+      const path = `/v1/organizations/${organizationId}/default-wallets/sandbox`;
+      const choice = { walletId: made.body["id"] };
+      await expectStatus(app.request("PUT", path, { token, body: choice }), 200);
       return address;
     },
     async issue(owner, input = {}) {

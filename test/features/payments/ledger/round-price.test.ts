@@ -22,7 +22,7 @@ eachStore("A payment of the round price", (store) => {
     const found = await inboxed();
     expect(found).to.include({ amount: "25.00", unallocatedAmount: "25.00" });
     expect(suggested(found)).to.deep.equal([
-      { invoiceId: second["id"], reasons: ["close_amount", "in_time"], amount: "25.00" },
+      { invoiceId: second["id"], reasons: ["rounded_amount", "in_time"], amount: "25.00" },
       { invoiceId: first["id"], reasons: ["already_paid"], amount: "25.00" },
     ]);
     const [, marked] = (found?.["suggestions"] ?? []) as Json[];
@@ -119,7 +119,7 @@ eachStore("A payment of the round price", (store) => {
     const [best] = suggested(await inboxed());
     expect(best).to.deep.include({
       invoiceId: second["id"],
-      reasons: ["in_review", "close_amount", "in_time"],
+      reasons: ["in_review", "rounded_amount", "in_time"],
     });
     const third = await issue();
     await submit(third);

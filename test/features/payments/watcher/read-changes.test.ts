@@ -42,6 +42,7 @@ anyStore("The addresses that a scan asks for", (store) => {
         id: shop.ids.next("wallet", shop.now()),
         identity,
         address: identity,
+        position: null,
       }));
       await tx.insertMany(wallets, rows);
     });
