@@ -172,6 +172,20 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
     });
   });
 
+  it("is not a round amount either to which the wallet of another payer rounds up", async () => {
+    const other = await issue({ amount: "25.00" });
+    const rounding = await issue({ amount: "24.99" });
+    expect(rounding).to.include({ payableAmount: "24.9901" });
+    await pay(25);
+    for (const one of [other, rounding]) {
+      expect(await read(one)).to.include({ status: "open", paidAmount: "0.00" });
+    }
+    expect(await inboxed()).to.include({ waitingReason: "rounded_up" });
+    await pay(rounding["payableAmount"]);
+    await pay(25);
+    expect(await read(other)).to.include({ status: "paid" });
+  });
+
   it("cannot use a bare price that was given before one a little above it", async () => {
     const lower = await issue({ amount: "24.00" });
     const upper = await issue({ amount: "25.00" });

@@ -530,6 +530,36 @@ eachStore("An invoice with several payment options", (store) => {
     await chosen(issued.body, "EURT");
   });
 
+  it("asks for a rest that payers can enter, whatever the precision of a part", async () => {
+    const priced = { amount: "25.50", settlementCurrency: "USD" };
+    const paymentOptions = offered("DAI", "USDT", "EURT", "GOLD");
+    const made = counter.post(merchant, "/invoices", { ...priced, paymentOptions });
+    const invoice = (await expectStatus(made, 201)).body;
+    await pay("3.123456789012345678", "DAI", 18);
+    const [transfer] = await counter.list(merchant, "/transfers?status=unmatched");
+    const allocations = [{ invoiceId: invoice["id"], amount: "3.123456789012345678" }];
+    const path = `/transfers/${String(transfer?.["id"])}/allocate`;
+    await expectStatus(counter.post(merchant, path, { allocations }), 200);
+    await counter.mine(3);
+    const decimalsOf = ({ remainingAmount }: Json) =>
+      String(remainingAmount).split(".")[1]?.length ?? 0;
+    expect(await read(invoice)).to.include({ remainingAmount: "22.376544" });
+    for (const [symbol, most] of [
+      ["USDT", 6],
+      ["EURT", 6],
+      ["GOLD", 9],
+      ["DAI", 6],
+    ] as const) {
+      expect(decimalsOf(await chosen(invoice, symbol)), symbol).to.be.at.most(most);
+    }
+    await pay("22.376544", "DAI", 18);
+    expect(await read(invoice)).to.include({
+      status: "paid",
+      exception: "none",
+      paidAmount: "25.50",
+    });
+  });
+
   it("keeps the sums of an option to its unit, even if the one in force cannot show them", async () => {
     const invoice = await issue("USDT", "DAI");
     await chosen(invoice, "DAI");
