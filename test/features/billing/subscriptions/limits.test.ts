@@ -189,7 +189,7 @@ eachStore("the gates on issuing", (store) => {
         items,
       );
       const codes = results.map((each) => (each.outcome === "refused" ? each.problem.code : ""));
-      expect(codes).to.deep.equal(items.map(() => "no_wallet"));
+      expect(codes).to.deep.equal(items.map(() => "no_default_wallet"));
     });
     await estate.db.write(testContext, setStatus("active"));
     const answers = await Promise.all(Array.from({ length: 8 }, issue));
@@ -324,7 +324,7 @@ eachStore("the gates on issuing", (store) => {
     [
       "the wallet was archived",
       "open",
-      "no_wallet",
+      "no_default_wallet",
       "UPDATE wallets SET status = 'archived' WHERE organization_id = $1",
     ],
     [
