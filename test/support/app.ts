@@ -249,6 +249,23 @@ export const legalFields = {
   businessDescription: "Books",
 } as const;
 
+/** Makes a wallet the default of its network, as the organization's owner does. */
+export async function makeDefault(
+  app: TestApp,
+  { organizationId, email }: Pick<Person, "organizationId" | "email">,
+  network: string,
+  walletId: unknown,
+): Promise<void> {
+  // The session that the owner came with may have expired since.
+  const session = await expectStatus(
+    app.request("POST", "/v1/auth/login", { body: { email, password } }),
+    200,
+  );
+  const token = String(session.body["accessToken"]);
+  const path = `/v1/organizations/${organizationId}/default-wallets/${network}`;
+  await expectStatus(app.request("PUT", path, { token, body: { walletId } }), 200);
+}
+
 /** Registers a user with an approved organization, and creates an API key for it. */
 export async function approvedMerchant(app: TestApp): Promise<Person & { readonly key: string }> {
   const person = await register(app);

@@ -7,7 +7,13 @@ import { day, minute } from "../../../src/kernel/clock.ts";
 import { makeSandbox, type SandboxPayment } from "../../../src/platform/chain/sandbox/chain.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
-import { approvedMerchant, expectStatus, startApp, type TestApp } from "../../support/app.ts";
+import {
+  approvedMerchant,
+  makeDefault,
+  expectStatus,
+  startApp,
+  type TestApp,
+} from "../../support/app.ts";
 import { eachStore, takeTurns } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
@@ -47,7 +53,8 @@ eachStore("A submitted transaction", (store) => {
     shops += 1;
     const wallet = (0xabcdef0000 + shops).toString(16).padStart(40, "7");
     const body = { label: "Till", network: "sandbox", address: `0x${wallet}` };
-    await expectStatus(post(`/wallets`, body, owner), 201);
+    const made = await expectStatus(post(`/wallets`, body, owner), 201);
+    await makeDefault(app, owner, "sandbox", made.body["id"]);
     return wallet;
   }
 
@@ -382,7 +389,8 @@ eachStore("A submitted transaction", (store) => {
     const odd = await pay(24_000_000n);
     await mineAndRead(40);
     const body = { label: "Late", network: "sandbox", address: `0x${address}` };
-    await expectStatus(post("/wallets", body), 201);
+    const made = await expectStatus(post("/wallets", body), 201);
+    await makeDefault(app, merchant, "sandbox", made.body["id"]);
     const invoice = await issue();
     expect(await paymentsOf(invoice)).to.deep.equal([]);
     await expectStatus(submit(invoice, odd), 202);

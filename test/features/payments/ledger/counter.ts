@@ -5,7 +5,7 @@ import {
   approvedMerchant,
   expectStatus,
   startApp,
-  password,
+  makeDefault,
   type Answer,
   type TestApp,
 } from "../../../support/app.ts";
@@ -87,16 +87,7 @@ export async function openCounter(
       const address = (0xabcdef0000 + wallets).toString(16).padStart(40, "7");
       const body = { label: "Till", network: "sandbox", address: `0x${address}` };
       const made = await expectStatus(counter.post(owner, "/wallets", body), 201);
-      const { organizationId, email } = owner;
-      // The session that the owner came with may have expired since.
-      const session = await expectStatus(
-        app.request("POST", "/v1/auth/login", { body: { email, password } }),
-        200,
-      );
-      const token = String(session.body["accessToken"]);
-      const path = `/v1/organizations/${organizationId}/default-wallets/sandbox`;
-      const choice = { walletId: made.body["id"] };
-      await expectStatus(app.request("PUT", path, { token, body: choice }), 200);
+      await makeDefault(app, owner, "sandbox", made.body["id"]);
       return address;
     },
     async issue(owner, input = {}) {
