@@ -89,7 +89,7 @@ function bareFaults(hold: Hold, { deeds }: Pick<World, "deeds">, ledger: Ledger)
   ];
 }
 
-/** A wallet of 6 decimals can send every amount, and nobody rounds to one that is told apart by its digits. */
+/** Returns the faults of asked amounts: more than 6 decimals, or digits that a payer may round to. */
 function digitFaults({ invoiceId, amount, price, token }: Hold, { decimalsOf }: Ledger): string[] {
   const decimals = decimalsOf(token);
   if (price === null) return [];
