@@ -312,10 +312,14 @@ eachStore("An invoice with several payment options", (store) => {
     await db.write(testContext, (tx) => tx.insert(stateTable, state));
 
     const wallets = await counter.list(merchant, "/wallets");
+    const [cash, euros] = offered("USDT", "EURT");
+    const named = { paymentOptions: [cash, { ...euros, walletId: wallets[0]?.["id"] }] };
+    const withWallet = (await expectStatus(create(named), 201)).body;
     for (const wallet of wallets) {
       await expectStatus(counter.post(merchant, `/wallets/${String(wallet["id"])}/archive`), 200);
     }
     await refuses(invoice, "EURT", [409, "no_default_wallet"]);
+    await refuses(withWallet, "EURT", [422, "no_wallet"]);
 
     // The operator has taken the network out of the configuration since.
     await db.write(testContext, async (tx) => {
