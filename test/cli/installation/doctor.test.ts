@@ -130,6 +130,35 @@ eachStore("till doctor", (store) => {
     expect(many.at(-1)?.message).to.equal("More keys have the scope write.");
   });
 
+  it("warns of a network whose default wallet is archived, as till config check does", async () => {
+    const run = async (...words: readonly string[]) => {
+      const { status, stdout, stderr } = await installation.run([...words, "--yes", "--json"]);
+      expect(status, stderr).to.equal(0);
+      return JSON.parse(stdout) as { readonly id: string; readonly warnings: readonly string[] };
+    };
+    const add = async (label: string, digit: string) => {
+      const address = `0x${digit.repeat(40)}`;
+      const words = ["--network", "sandbox", "--label", label, "--address", address];
+      return (await run("wallet", "add", ...words)).id;
+    };
+    const statuses = async () => (await examine()).of("wallets").map(({ status }) => status);
+    expect(await statuses()).to.deep.equal(["ok"]);
+    const main = await add("Main", "1");
+    const spare = await add("Spare", "2");
+    expect(await statuses()).to.deep.equal(["ok"]);
+
+    await run("wallet", "release", main);
+    const [finding] = (await examine()).of("wallets");
+    expect(finding).to.include({ status: "warning" });
+    expect(finding?.message).to.match(/^org_\w+ has wallets on sandbox and no active default/);
+    expect(finding?.remedy).to.include("till wallet default");
+    expect((await run("config", "check")).warnings).to.include(finding?.message);
+
+    await run("wallet", "default", "--wallet", spare);
+    expect(await statuses()).to.deep.equal(["ok"]);
+    expect((await run("config", "check")).warnings.join()).not.to.include("default");
+  });
+
   it("names files that others can read or write, and missing folders; --fix repairs them", async () => {
     const file = join(data, "till.yaml");
     await chmod(data, 0o755);
