@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { holds } from "../../../src/features/invoices/table.ts";
 import { expectStatus } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
+import { expectDigits } from "../../support/pegged-token.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import type { Json } from "./ledger/counter.ts";
 import { atSharedAddress, suggestedFor, usdt } from "./shared-address.ts";
@@ -37,6 +38,7 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
     if (held === undefined) throw new Error("nothing is held");
     return held;
   };
+  const isAbove = ({ payableAmount }: Json) => usdt(payableAmount) > usdt(25);
   const isBare = (invoice: Json) => /^\d+\.\d\d$/.test(String(invoice["payableAmount"]));
 
   it("is never paid with another payer's money from which an exchange kept a fee", async () => {
@@ -161,12 +163,13 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
 
     it("unlike a bare price a little above or below, as long as that is not paid", async () => {
       const first = await issue({ amount: "25.00" });
-      expect(await issue({ amount: "24.00" })).to.include({ payableAmount: "24.0001" });
-      expect(await issue({ amount: "26.25" })).to.include({ payableAmount: "26.2501" });
+      for (const near of ["24.00", "26.25"]) {
+        expectDigits((await issue({ amount: near }))["payableAmount"], near);
+      }
       expect(await issue({ amount: "26.60" })).to.include({ payableAmount: "26.60" });
       expect(await issue({ amount: "23.75" })).to.include({ payableAmount: "23.75" });
       expect(await issue({ amount: "3.00" })).to.include({ payableAmount: "3.00" });
-      expect(await issue({ amount: "2.00" })).to.include({ payableAmount: "2.0001" });
+      expectDigits((await issue({ amount: "2.00" }))["payableAmount"], "2.00");
       await pay(first["payableAmount"]);
       expect(await issue({ amount: "25.30" })).to.include({ payableAmount: "25.30" });
     });
@@ -174,8 +177,11 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
 
   it("is not a round amount either to which the wallet of another payer rounds up", async () => {
     const other = await issue({ amount: "25.00" });
-    const rounding = await issue({ amount: "24.99" });
-    expect(rounding).to.include({ payableAmount: "24.9901" });
+    let rounding = await issue({ amount: "24.95" });
+    // The digits of one in ten are between 0.04 and 0.05.
+    while (usdt(24.99) > usdt(rounding["payableAmount"]) || isAbove(rounding)) {
+      rounding = await issue({ amount: "24.95" });
+    }
     await pay(25);
     for (const one of [other, rounding]) {
       expect(await read(one)).to.include({ status: "open", paidAmount: "0.00" });
@@ -189,7 +195,7 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
   it("cannot use a bare price that was given before one a little above it", async () => {
     const lower = await issue({ amount: "24.00" });
     const upper = await issue({ amount: "25.00" });
-    expect(upper).to.include({ payableAmount: "25.0001" });
+    expectDigits(upper["payableAmount"], "25.00");
     // As a store of an earlier version has it: both are bare.
     const { db } = shop.counter.app.app;
     const { price } = await heldBy(upper);
