@@ -175,6 +175,54 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
     });
   });
 
+  describe("is not the digits of another payer's amount less a fee, which nobody can foresee", () => {
+    const one = usdt(1);
+    const cancel = ({ id }: Json) => post(`/invoices/${String(id)}/cancel`);
+    /**
+     * Pays an amount of 25.00 with digits less a fee of 1.00, three times; expects that none of the others is credited, and
+     * that the payer's own invoice is suggested. One may be hit by chance, of 990 amounts; the chance of two is 10^-5.
+     */
+    async function expectNoAim(
+      others: () => Promise<readonly Json[]>,
+      isBefore: boolean,
+    ): Promise<void> {
+      await issue({ amount: "24.00" });
+      let hits = 0;
+      for (let payer = 0; payer < 3; payer += 1) {
+        const early = isBefore ? await others() : [];
+        const victim = await issue({ amount: "25.00" });
+        const late = isBefore ? [] : await others();
+        const asked = expectDigits(victim["payableAmount"], "25.00");
+        await pay(Number(asked - one) / 1_000_000);
+        const open = await Promise.all([victim, ...early, ...late].map(read));
+        for (const each of open.slice(1)) expectDigits(each["payableAmount"], "24.00");
+        expect(open[0]).to.include({ status: "open", paidAmount: "0.00" });
+        if (open.some(({ status }) => status !== "open")) hits += 1;
+        else {
+          const found = await inboxed();
+          expect(found).to.include({ status: "unmatched" });
+          expect(usdt(found?.["amount"])).to.equal(asked - one);
+          expect(suggestedFor(found).map(({ invoiceId }) => invoiceId)).to.include(victim["id"]);
+        }
+        for (const each of open) await cancel(each);
+      }
+      expect(hits, "credited with another payer's money").to.be.at.most(1);
+    }
+
+    it("if another invoice of the lower price has digits too", () =>
+      expectNoAim(async () => [await issue({ amount: "24.00" })], true));
+
+    it("if strangers open a link with the merchant's price before the payer comes", async () => {
+      const link = await newLink({ amount: "24.00" });
+      await expectNoAim(async () => [await enter(link, "1"), await enter(link, "1")], true);
+    });
+
+    it("if strangers open a link with the merchant's price after the payer comes", async () => {
+      const link = await newLink({ amount: "24.00" });
+      await expectNoAim(async () => [await enter(link, "1"), await enter(link, "1")], false);
+    });
+  });
+
   it("is not a round amount either to which the wallet of another payer rounds up", async () => {
     const other = await issue({ amount: "25.00" });
     let rounding = await issue({ amount: "24.95" });
