@@ -166,7 +166,7 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
       for (const near of ["24.00", "26.25"]) {
         expectDigits((await issue({ amount: near }))["payableAmount"], near);
       }
-      expect(await issue({ amount: "26.60" })).to.include({ payableAmount: "26.60" });
+      expect(await issue({ amount: "26.70" })).to.include({ payableAmount: "26.70" });
       expect(await issue({ amount: "23.75" })).to.include({ payableAmount: "23.75" });
       expect(await issue({ amount: "3.00" })).to.include({ payableAmount: "3.00" });
       expectDigits((await issue({ amount: "2.00" }))["payableAmount"], "2.00");
