@@ -59,7 +59,7 @@ export function enteredFaults(world: Pick<World, "deeds">, ledger: Ledger): stri
     ...hitFaults(),
   ];
 
-  /** What an exchange delivers of one amount is another one's by chance alone, where a price has 1,000 amounts. */
+  /** The rest that an exchange delivers of one amount is another one's by chance alone, where a price has 1,000 amounts. */
   function hitFaults(): string[] {
     const hits = [...deeds.hit].filter(([, id]) =>
       ledger.held.some((hold) => hold.invoiceId === id && coarseOf(hold) !== null),

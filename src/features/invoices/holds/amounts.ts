@@ -25,8 +25,8 @@ const lowPicks = 12;
  */
 const crowdedFifths = 3;
 /**
- * The least number of amounts of a band whose coarsest steps suffice until half of them are held; so many of the lowest
- * are preferred, so that digits that nobody foresees cost payers little.
+ * The least number of amounts of a band whose coarsest steps suffice until half of them are held. The lowest ones of this
+ * number are preferred, so that digits that nobody foresees cost payers little.
  */
 export const wideBandLeast = 1_000n;
 /** The inverse of the largest share of a price that rounding it up may add, for a token without a peg: 0.1 %. */

@@ -215,8 +215,8 @@ function isAtAddress({ transfer, notation }: SuggestionCase, invoice: InvoiceRow
 }
 
 /**
- * True if the payer's wallet may have rounded an amount to two decimals, or the payer may have left out the digits by
- * which the amount is told from others: at most 1 %, and less than a token.
+ * True if the payer's wallet may have rounded an amount to two decimals, or the payer may have left out its
+ * digits: at most 1 %, and less than a token.
  */
 function isRoundedTo(left: bigint, asked: bigint, tokenDecimals: number): boolean {
   const hundredth = powerOfTen(Math.max(0, tokenDecimals - 2));
