@@ -20,6 +20,11 @@ export interface Deeds {
   readonly given: ReadonlyMap<string, ReadonlySet<string>>;
   /** The invoices whose full amount is the price that a payer of another invoice rounded to, by transaction. */
   readonly rounded: ReadonlyMap<string, ReadonlySet<string>>;
+  /**
+   * The invoices with digits whose full amount an exchange delivered of another one's amount with digits, by transaction:
+   * nobody can foresee that, so it happens by chance, and to no two payments of a history.
+   */
+  readonly hit: ReadonlyMap<string, string>;
   /** The links at which payers without a credential entered the prices of invoices, by invoice. */
   readonly entered: ReadonlyMap<string, string>;
   /** Transactions from a wallet of the merchant's own. */
@@ -44,6 +49,7 @@ export function newDeeds() {
     payments: new Map<string, Payment>(),
     given: new Map<string, Set<string>>(),
     rounded: new Map<string, ReadonlySet<string>>(),
+    hit: new Map<string, string>(),
     entered: new Map<string, Id<"paymentLink">>(),
     ownMoney: new Set<string>(),
     parts: new Map<string, Set<string>>(),

@@ -135,6 +135,7 @@ export async function aimedShare(
       token: "USDT",
       tolerance: "0",
       amount: "24",
+      isPriced: false,
       count: given.entered,
     });
     const address = strangers[0]?.walletAddress ?? null;

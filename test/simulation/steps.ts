@@ -85,6 +85,7 @@ export type ShiftedBlocks = (typeof shiftedBlocks)[number];
 const moments = ["issue", "issue", "deadline", "end"] as const;
 
 const roundings = ["rounded", "two_down", "two_up", "two_nearest"] as const;
+const aimers = ["order", "enter", "enter", "open_priced"] as const;
 const fees = ["fee_one", "fee_half", "fee_percent"] as const;
 /** A part of the token's dust, just the dust, a little more, or an amount with more decimals than wallets take. */
 const rests = ["under_dust", "dust", "over_dust", "odd", "fine"] as const;
@@ -160,15 +161,15 @@ export type Step =
       readonly submits: boolean;
     }
   /**
-   * A payer pays through an exchange that keeps a fee, and others order, or enter at a link, just what it delivers: before
-   * or after him.
+   * A payer pays through an exchange that keeps a fee, and others order, or enter at a link, just what it delivers, or open
+   * a link with that price of the merchant's: before or after him.
    */
   | {
       readonly kind: "aim";
       readonly price: string;
       readonly token: Token;
       readonly fee: (typeof fees)[number];
-      readonly isStranger: boolean;
+      readonly others: (typeof aimers)[number];
       readonly isBefore: boolean;
       readonly count: number;
       readonly tolerance: string;
@@ -335,7 +336,7 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
       price: chance.pick(["25.00", "25.00", "49.99", "10.00", "1.04", "0.55"]),
       token: chance.pick(tokens),
       fee: chance.pick(fees),
-      isStranger: chance.below(4) > 0,
+      others: chance.pick(aimers),
       isBefore: chance.below(2) === 0,
       count: chance.pick([1, 2, 4, 12]),
       tolerance: chance.pick(["0", "0", "2"]),

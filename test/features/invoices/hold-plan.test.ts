@@ -85,7 +85,7 @@ eachStore("Taking a hold", (store) => {
       invoiceId: shop.ids.next("invoice", shop.now()),
       search: {
         ...searchAmount(place, price, peggedToken(6), stated, systemRandom),
-        candidates: { amounts: candidates, sample: [] },
+        candidates: { amounts: candidates, samples: [] },
       },
       leastOf: (amount: bigint) => amount,
       startsAt: shop.now(),

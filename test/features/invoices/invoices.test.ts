@@ -11,6 +11,7 @@ import { formatAddress } from "../../../src/platform/chain/tron/address.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { xpubs } from "../../support/merchants.ts";
 import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
+import { expectDigits } from "../../support/pegged-token.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
@@ -274,15 +275,33 @@ eachStore("invoices", (store) => {
   });
 
   describe("with another of the same price", () => {
-    it("has a different amount, with the smallest steps first", async () => {
+    it("has a different amount, with digits that nobody can foresee", async () => {
       await shop.addWallet("tron", { address });
       const amounts = [];
-      for (let count = 0; count < 4; count += 1) {
+      for (let count = 0; count < 120; count += 1) {
         const { payableAmount, remainingAmount } = presentInvoice(await shop.create());
         expect(remainingAmount).to.equal(payableAmount);
         amounts.push(payableAmount);
       }
-      expect(amounts).to.deep.equal(["25.00", "25.0001", "25.0002", "25.0003"]);
+      const [first, ...others] = amounts;
+      expect(first).to.equal("25.00");
+      const digits = others.map((each) => Math.round((Number(each) - 25) * 1_000_000));
+      expect(new Set(digits).size).to.equal(119);
+      for (const each of digits) {
+        expect(each).to.be.within(100, 250_000);
+        expect([each % 100, each % 10_000 === 0]).to.deep.equal([0, false]);
+      }
+      // A few are above the lowest 1,000 steps, if many of those are held by chance.
+      const low = digits.filter((each) => each <= 100_000);
+      expect(low.length).to.be.at.least(115);
+      // Each tenth of the lowest has about 12; the chance of none, or of more than 33, is 3 * 10^-5.
+      for (let tenth = 0; tenth < 10; tenth += 1) {
+        const count = low.filter((each) => Math.floor((each - 1) / 10_000) === tenth).length;
+        expect(count, `tenth ${String(tenth)}`).to.be.within(1, 33);
+      }
+      // None is tried before others: the chance that one is among the ten smallest is 1 %, of four 2 * 10^-6.
+      const smallest = digits.slice(0, 10).filter((each) => each <= 1_000);
+      expect(smallest.length, "of the ten smallest, among the first ten").to.be.at.most(3);
     });
 
     it.onBoth("has a different amount even if many are created at once", async () => {
@@ -316,7 +335,7 @@ eachStore("invoices", (store) => {
         tokenSymbol: "USDT",
         network: "tron",
       });
-      expect(invoice.payableAmount).to.equal(25_000_100n);
+      expectDigits(invoice.payableAmount, 25_000_000n);
     });
 
     it("uses every amount of the default, then those of its reserve, no other wallet, and is then rejected before any payer sees it", async function () {
@@ -551,7 +570,7 @@ eachStore("invoices", (store) => {
         code: "invoice_not_cancelable",
         message: `${invoice.id} is canceled already. There is nothing to do.`,
       });
-      expect((await shop.create()).payableAmount).to.equal(25_000_100n);
+      expectDigits((await shop.create()).payableAmount, 25_000_000n);
     });
 
     it("may be a draft", async () => {

@@ -1,9 +1,11 @@
 // The rest of a partly paid invoice carries a new surcharge if the bare rest is not free.
 import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
+import { formatUnits } from "../../../src/kernel/money/ratio.ts";
+import { expectDigits } from "../../support/pegged-token.ts";
 import { eachStore } from "../../support/store/stores.ts";
 import type { Json } from "./ledger/counter.ts";
-import { atSharedAddress } from "./shared-address.ts";
+import { atSharedAddress, usdt } from "./shared-address.ts";
 
 eachStore("Payment of exactly the remaining amount", (store) => {
   const shop = atSharedAddress(store);
@@ -19,6 +21,7 @@ eachStore("Payment of exactly the remaining amount", (store) => {
     await expectStatus(post(path, { allocations }), 200);
     return hash;
   }
+  const tokensOf = (units: bigint) => formatUnits(units, 6, 2);
   const restOf = async (invoice: Json) => (await read(invoice))["remainingAmount"];
   const pageOf = async ({ checkoutId }: Json) =>
     (await shop.counter.app.request("GET", `/pay/${String(checkoutId)}`)).text;
@@ -27,13 +30,13 @@ eachStore("Payment of exactly the remaining amount", (store) => {
     await issue({ amount: "15.00" });
     const invoice = await issue();
     await payPart(invoice, 10);
-    expect(await restOf(invoice)).to.equal("15.0001");
-    await pay(15.0001);
+    const rest = expectDigits(await restOf(invoice), "15.00");
+    await pay(Number(rest) / 1_000_000);
     expect(await read(invoice)).to.include({
       status: "paid",
       exception: "none",
       paidAmount: "25.00",
-      paidTokenAmount: "25.0001",
+      paidTokenAmount: tokensOf(usdt(10) + rest),
     });
     expect(await pageOf(invoice)).to.contain('data-state="paid"');
   });
@@ -41,14 +44,13 @@ eachStore("Payment of exactly the remaining amount", (store) => {
   it("is not an overpayment if the price has a surcharge too, and the rest has two", async () => {
     await issue();
     const invoice = await issue();
-    expect(invoice["payableAmount"]).to.equal("25.0001");
+    const asked = expectDigits(invoice["payableAmount"], "25.00");
     await issue({ amount: "15.00" });
     await payPart(invoice, 10);
-    expect(await restOf(invoice)).to.equal("15.0002");
-    await issue({ amount: "9.00" });
+    expectDigits(await restOf(invoice), asked - usdt(10));
+    await issue({ amount: (Number(asked - usdt(16)) / 1_000_000).toFixed(2) });
     await payPart(invoice, 6);
-    expect(await restOf(invoice)).to.equal("9.0002");
-    await pay(9.0002);
+    await pay(Number(expectDigits(await restOf(invoice), asked - usdt(16))) / 1_000_000);
     expect(await read(invoice)).to.include({ status: "paid", exception: "none" });
   });
 
@@ -56,7 +58,7 @@ eachStore("Payment of exactly the remaining amount", (store) => {
     await issue({ amount: "15.00" });
     const invoice = await issue();
     await payPart(invoice, 10);
-    await pay(15.0001);
+    await pay(await restOf(invoice));
     await payPart(invoice, 2);
     expect(await read(invoice)).to.include({ status: "paid", exception: "overpaid" });
     expect(await pageOf(invoice)).to.contain("You sent 2.00 USDT too much");
@@ -66,14 +68,15 @@ eachStore("Payment of exactly the remaining amount", (store) => {
     await issue({ amount: "15.00" });
     const invoice = await issue();
     await payPart(invoice, 10, 1);
-    await pay(15.0001, 1);
+    const rest = expectDigits(await restOf(invoice), "15.00");
+    await pay(Number(rest) / 1_000_000, 1);
     await shop.counter.reorganize(2, { drop: false });
     expect(await read(invoice)).to.include({ exception: "reverted", paidAmount: "0.00" });
     await shop.counter.mine(4);
     expect(await read(invoice)).to.include({
       status: "paid",
       exception: "none",
-      paidTokenAmount: "25.0001",
+      paidTokenAmount: tokensOf(usdt(10) + rest),
     });
   });
 });

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { holds } from "../../../src/features/invoices/table.ts";
 import { expectStatus } from "../../support/app.ts";
 import { xpubs } from "../../support/merchants.ts";
+import { expectDigits } from "../../support/pegged-token.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import type { Json } from "./ledger/counter.ts";
 import { atSharedAddress, suggestedFor, usdt } from "./shared-address.ts";
@@ -37,6 +38,7 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
     if (held === undefined) throw new Error("nothing is held");
     return held;
   };
+  const isAbove = ({ payableAmount }: Json) => usdt(payableAmount) > usdt(25);
   const isBare = (invoice: Json) => /^\d+\.\d\d$/.test(String(invoice["payableAmount"]));
 
   it("is never paid with another payer's money from which an exchange kept a fee", async () => {
@@ -161,21 +163,73 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
 
     it("unlike a bare price a little above or below, as long as that is not paid", async () => {
       const first = await issue({ amount: "25.00" });
-      expect(await issue({ amount: "24.00" })).to.include({ payableAmount: "24.0001" });
-      expect(await issue({ amount: "26.25" })).to.include({ payableAmount: "26.2501" });
-      expect(await issue({ amount: "26.60" })).to.include({ payableAmount: "26.60" });
+      for (const near of ["24.00", "26.25"]) {
+        expectDigits((await issue({ amount: near }))["payableAmount"], near);
+      }
+      expect(await issue({ amount: "26.70" })).to.include({ payableAmount: "26.70" });
       expect(await issue({ amount: "23.75" })).to.include({ payableAmount: "23.75" });
       expect(await issue({ amount: "3.00" })).to.include({ payableAmount: "3.00" });
-      expect(await issue({ amount: "2.00" })).to.include({ payableAmount: "2.0001" });
+      expectDigits((await issue({ amount: "2.00" }))["payableAmount"], "2.00");
       await pay(first["payableAmount"]);
       expect(await issue({ amount: "25.30" })).to.include({ payableAmount: "25.30" });
     });
   });
 
+  describe("is not the digits of another payer's amount less a fee, which nobody can foresee", () => {
+    const one = usdt(1);
+    const cancel = ({ id }: Json) => post(`/invoices/${String(id)}/cancel`);
+    /**
+     * Pays an amount of 25.00 with digits less a fee of 1.00, three times; expects that none of the others is credited, and
+     * that the payer's own invoice is suggested. One may be hit by chance, of 990 amounts; the chance of two is 10^-5.
+     */
+    async function expectNoAim(
+      others: () => Promise<readonly Json[]>,
+      isBefore: boolean,
+    ): Promise<void> {
+      await issue({ amount: "24.00" });
+      let hits = 0;
+      for (let payer = 0; payer < 3; payer += 1) {
+        const early = isBefore ? await others() : [];
+        const victim = await issue({ amount: "25.00" });
+        const late = isBefore ? [] : await others();
+        const asked = expectDigits(victim["payableAmount"], "25.00");
+        await pay(Number(asked - one) / 1_000_000);
+        const open = await Promise.all([victim, ...early, ...late].map(read));
+        for (const each of open.slice(1)) expectDigits(each["payableAmount"], "24.00");
+        expect(open[0]).to.include({ status: "open", paidAmount: "0.00" });
+        if (open.some(({ status }) => status !== "open")) hits += 1;
+        else {
+          const found = await inboxed();
+          expect(found).to.include({ status: "unmatched" });
+          expect(usdt(found?.["amount"])).to.equal(asked - one);
+          expect(suggestedFor(found).map(({ invoiceId }) => invoiceId)).to.include(victim["id"]);
+        }
+        for (const each of open) await cancel(each);
+      }
+      expect(hits, "credited with another payer's money").to.be.at.most(1);
+    }
+
+    it("if another invoice of the lower price has digits too", () =>
+      expectNoAim(async () => [await issue({ amount: "24.00" })], true));
+
+    it("if strangers open a link with the merchant's price before the payer comes", async () => {
+      const link = await newLink({ amount: "24.00" });
+      await expectNoAim(async () => [await enter(link, "1"), await enter(link, "1")], true);
+    });
+
+    it("if strangers open a link with the merchant's price after the payer comes", async () => {
+      const link = await newLink({ amount: "24.00" });
+      await expectNoAim(async () => [await enter(link, "1"), await enter(link, "1")], false);
+    });
+  });
+
   it("is not a round amount either to which the wallet of another payer rounds up", async () => {
     const other = await issue({ amount: "25.00" });
-    const rounding = await issue({ amount: "24.99" });
-    expect(rounding).to.include({ payableAmount: "24.9901" });
+    let rounding = await issue({ amount: "24.95" });
+    // The digits of one in ten are between 0.04 and 0.05.
+    while (usdt(24.99) > usdt(rounding["payableAmount"]) || isAbove(rounding)) {
+      rounding = await issue({ amount: "24.95" });
+    }
     await pay(25);
     for (const one of [other, rounding]) {
       expect(await read(one)).to.include({ status: "open", paidAmount: "0.00" });
@@ -189,7 +243,7 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
   it("cannot use a bare price that was given before one a little above it", async () => {
     const lower = await issue({ amount: "24.00" });
     const upper = await issue({ amount: "25.00" });
-    expect(upper).to.include({ payableAmount: "25.0001" });
+    expectDigits(upper["payableAmount"], "25.00");
     // As a store of an earlier version has it: both are bare.
     const { db } = shop.counter.app.app;
     const { price } = await heldBy(upper);

@@ -110,23 +110,33 @@ export function makeEncounters(
     await round(second);
   }
 
-  /** Others order, or enter, what the exchange of a payer delivers of an amount of two decimals. */
+  /**
+   * Others ask for what the exchange of a payer delivers of an amount of two decimals. If they open a link with that price,
+   * two payers come, because the digits of one may be hit by chance.
+   */
   async function aim(step: Of<"aim">, name: string): Promise<void> {
-    const { price, token, fee, isStranger, isBefore, count, tolerance, pays } = step;
+    const { price, token, fee, others, isBefore, count, tolerance, pays } = step;
     const delivered = lessFee(price, fee);
     if (delivered === null) return;
     async function order(): Promise<readonly Invoice[]> {
-      if (isStranger) return strangers.enter({ token, tolerance, amount: delivered ?? "", count });
-      const made = await merchants.issue(
-        { price: delivered ?? "", token, lifeMs: hour },
-        `${name}-low`,
-      );
+      const low = delivered ?? "";
+      if (others !== "order") {
+        const isPriced = others === "open_priced";
+        return strangers.enter({ token, tolerance, amount: low, isPriced, count });
+      }
+      const made = await merchants.issue({ price: low, token, lifeMs: hour }, `${name}-low`);
       return made === null ? [] : [made];
     }
     const early = isBefore ? await order() : [];
-    const victim = await merchants.issue({ price, token, lifeMs: hour }, `${name}-victim`);
+    const victims: (Invoice | null)[] = [];
+    for (let count = others === "open_priced" ? 2 : 1; count > 0; count -= 1) {
+      const names = `${name}-victim${String(count)}`;
+      victims.push(await merchants.issue({ price, token, lifeMs: hour }, names));
+    }
     const late = isBefore ? [] : await order();
-    if (victim !== null) await payers.pay(victim, fee);
+    for (const victim of victims) {
+      if (victim !== null) await payers.pay(victim, fee);
+    }
     await look();
     const other = [...early, ...late].at(-1);
     if (!pays || other === undefined) return;

@@ -29,7 +29,7 @@ const feePercent = 4n;
 export function makePayers(ground: Ground): Payers {
   const { db, chain, chance, attempt, invoiceAt, mine } = ground;
   const { network } = ground.stage;
-  const { payments: paid, given, rounded, entered, ownMoney, faults } = ground.deeds;
+  const { payments: paid, given, rounded, entered, hit, ownMoney, faults } = ground.deeds;
   let transactions = 0;
 
   async function pay(
@@ -252,6 +252,8 @@ export function makePayers(ground: Ground): Payers {
     const asking = found.filter(({ id }) => id !== own && ids.has(id));
     rounded.set(transactionHash, new Set(asking.map(({ id }) => id)));
     for (const { id } of asked(asking, token, amount)) {
+      const isHit = equal.some((each) => each.invoiceId === id && !isBare(each));
+      if (told !== null && isHit) hit.set(transactionHash, id);
       given.set(transactionHash, (given.get(transactionHash) ?? new Set()).add(id));
     }
   }

@@ -9,8 +9,8 @@ import { isUnpaidAt, reachOf, stepOf, type Hold, type Ledger } from "./prices.ts
 const amountsLeast = 1_000n;
 /** From how many other unpaid invoices of its link in its band on an invoice waits for the merchant. */
 const othersMost = 10;
-/** Of the amounts of one price at one link, so many are among its four smallest by chance in one of 100 million histories. */
-const smallestMost = 3;
+/** Of the amounts of one price, so many are among its four smallest by chance in one of a million histories. */
+const smallestMost = 4;
 
 /** Whether the payment of an entered price's amount waits for the merchant; `unknown` if it depends on what reorganizations did. */
 export function waitsFor(
@@ -53,19 +53,39 @@ function isLiveAt({ startsAt, releasedAt }: Hold, at: Instant): boolean {
 export function enteredFaults(world: Pick<World, "deeds">, ledger: Ledger): string[] {
   const { deeds } = world;
   const entered = ledger.rows.filter(({ id }) => deeds.entered.has(id));
-  return [...entered.flatMap((row) => creditFaults(world, ledger, row)), ...aimFaults()];
+  return [
+    ...entered.flatMap((row) => creditFaults(world, ledger, row)),
+    ...aimFaults(),
+    ...hitFaults(),
+  ];
 
-  /** The four smallest surcharges of a price are no likelier than others. */
+  /** The rest that an exchange delivers of one amount is another one's by chance alone, where a price has 1,000 amounts. */
+  function hitFaults(): string[] {
+    const hits = [...deeds.hit].filter(([, id]) =>
+      ledger.held.some((hold) => hold.invoiceId === id && coarseOf(hold) !== null),
+    );
+    return hits.length < 2
+      ? []
+      : [`${String(hits.length)} amounts of others were delivered by exchanges`];
+  }
+
+  /** Returns the coarsest step between the amounts of a price; null if it has fewer than 1,000 amounts of this size. */
+  function coarseOf({ price, token }: Hold): bigint | null {
+    const decimals = ledger.decimalsOf(token);
+    if (price === null || decimals < 4) return null;
+    const coarse = 10n ** BigInt(decimals - 4);
+    return reachOf(price, decimals) / coarse < amountsLeast ? null : coarse;
+  }
+
+  /** The four smallest surcharges of a price are no likelier than others, whoever stated it. */
   function aimFaults(): string[] {
     const small = new Map<string, number>();
-    for (const { invoiceId, price, amount, token } of ledger.held) {
-      const link = deeds.entered.get(invoiceId);
-      const decimals = ledger.decimalsOf(token);
-      if (link === undefined || price === null || decimals < 4) continue;
-      const coarse = 10n ** BigInt(decimals - 4);
-      if (reachOf(price, decimals) / coarse < amountsLeast || amount - price > 4n * coarse)
-        continue;
-      const key = `${link} ${String(price)}`;
+    for (const hold of ledger.held) {
+      const { invoiceId, organizationId, price, amount, token } = hold;
+      const coarse = coarseOf(hold);
+      if (price === null || coarse === null) continue;
+      if (amount === price || amount - price > 4n * coarse) continue;
+      const key = [deeds.entered.get(invoiceId) ?? organizationId, token, String(price)].join(" ");
       small.set(key, (small.get(key) ?? 0) + 1);
     }
     return [...small]

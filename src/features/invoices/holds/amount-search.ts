@@ -19,6 +19,7 @@ import { holds } from "../table.ts";
 import {
   amountRange,
   bareNear,
+  belowHundredth,
   enteredCandidates,
   firstCandidates,
   furtherCandidates,
@@ -74,22 +75,23 @@ export function searchAmount(
   { holder, enteredAtLink }: SearchFor,
   randomBytes: RandomBytes,
 ): AmountSearch {
-  const range = amountRange(price, token);
-  const candidates =
-    enteredAtLink === null
-      ? firstCandidates(range, randomBytes)
-      : enteredCandidates(range, false, randomBytes);
-  return { ...place, range, holder, enteredAtLink, candidates };
+  const sought = { ...place, range: amountRange(price, token), holder, enteredAtLink };
+  return { ...sought, candidates: candidatesOf(sought, false, randomBytes) };
 }
 
 /** Continues a search with other amounts than the bare price. */
 export function searchFurther(search: AmountSearch, randomBytes: RandomBytes): AmountSearch {
-  const { range, enteredAtLink } = search;
-  const candidates =
-    enteredAtLink === null
-      ? furtherCandidates(range, randomBytes)
-      : enteredCandidates(range, true, randomBytes);
-  return { ...search, candidates };
+  return { ...search, candidates: candidatesOf(search, true, randomBytes) };
+}
+
+function candidatesOf(
+  { range, holder, enteredAtLink }: Omit<AmountSearch, "candidates">,
+  isFurther: boolean,
+  randomBytes: RandomBytes,
+): Candidates {
+  if (enteredAtLink !== null) return enteredCandidates(range, isFurther, randomBytes);
+  const drawnFrom = holder === null ? range : belowHundredth(range);
+  return (isFurther ? furtherCandidates : firstCandidates)(drawnFrom, randomBytes);
 }
 
 /**

@@ -13,18 +13,21 @@ export type AmountToken = Pick<NetworkToken, "decimals" | "amountDecimals" | "pe
 const pricedDecimals = 4;
 /** The number of decimals to which payers and their exchanges round. */
 const roundDecimals = 2;
-/** The number of smallest surcharges that are tried before random ones. */
-const smallestSteps = 4;
 /** The number of random picks for each size of steps. */
 const picksPerLevel = 4;
 /** The number of random picks of the coarsest size in a wide band, by which its use is judged. */
 const sampledPicks = 24;
+/** The number of random picks among the lowest surcharges of a wide band, by which their use is judged. */
+const lowPicks = 12;
 /**
- * The share of the sample that must be held for finer digits, in fifths. A band of which less than half is held reaches
- * it rarely.
+ * The share of a sample that must be held for other digits, in fifths. Where less than half is held, a sample reaches it
+ * rarely.
  */
 const crowdedFifths = 3;
-/** The least number of amounts of a band whose coarsest steps suffice until half of them are held. */
+/**
+ * The least number of amounts of a band whose coarsest steps suffice until half of them are held. The lowest ones of this
+ * number are preferred, so that digits that nobody foresees cost payers little.
+ */
 export const wideBandLeast = 1_000n;
 /** The inverse of the largest share of a price that rounding it up may add, for a token without a peg: 0.1 %. */
 const roundedShare = 1_000n;
@@ -200,30 +203,38 @@ export function isOccasionToCount(range: AmountRange, amount: bigint): boolean {
   return ((amount - range.base) / finestStep(range)) % every === 0n;
 }
 
+/** Returns the range for a rest: its surcharge counts as money that was paid, and must not show in the settlement. */
+export function belowHundredth(range: AmountRange): AmountRange {
+  const { cap, roundTo } = range;
+  return roundTo !== null && cap >= roundTo ? { ...range, cap: roundTo - 1n } : range;
+}
+
 /** Amounts to try, best first. */
 export interface Candidates {
   readonly amounts: readonly bigint[];
-  /** The random amounts among them by which the use of the coarsest steps is judged; none in a narrow band. */
-  readonly sample: readonly bigint[];
+  /** The random amounts among them by which the use of a part of a wide band is judged; none are used if it is crowded. */
+  readonly samples: readonly (readonly bigint[])[];
 }
 
 /**
- * Returns amounts to try: the price itself, the smallest surcharges, then random ones. In a wide band these have the
- * coarsest steps only, and are a sample of them; in a narrow one they have each size of steps, coarse before fine. Their
- * number does not depend on how many amounts are taken. An amount with a surcharge is never round.
+ * Returns amounts to try: the price itself, then random ones, so that nobody can foresee the digits
+ * (docs/decisions/0056). In a wide band these have the coarsest steps only: first the lowest surcharges, then any. In a
+ * narrow one they have each size of steps, coarse before fine. Their number does not depend on how many amounts are
+ * taken. An amount with a surcharge is never round.
  */
 export function firstCandidates(range: AmountRange, randomBytes: RandomBytes): Candidates {
-  const { base, cap, steps } = range;
+  const { base, steps } = range;
   const [coarsest = 1n] = steps;
-  const smallest: bigint[] = [];
-  for (let step = 1n; step <= BigInt(smallestSteps); step += 1n) {
-    if (step * coarsest <= cap) smallest.push(step * coarsest);
+  if (!isWide(range)) {
+    const picks = steps.flatMap((step) => drawn(range, step, picksPerLevel, randomBytes));
+    return { amounts: [...new Set([base, ...picks])], samples: [] };
   }
-  const sample = isWide(range) ? drawn(range, coarsest, sampledPicks, randomBytes) : [];
-  const picks = isWide(range)
-    ? sample
-    : steps.flatMap((step) => drawn(range, step, picksPerLevel, randomBytes));
-  return { amounts: [...new Set([base, ...surcharged(range, smallest), ...picks])], sample };
+  const lowest = { ...range, cap: wideBandLeast * coarsest };
+  const samples = [
+    drawn(lowest, coarsest, lowPicks, randomBytes),
+    drawn(range, coarsest, sampledPicks, randomBytes),
+  ];
+  return { amounts: [...new Set([base, ...samples.flat()])], samples };
 }
 
 /**
@@ -234,7 +245,7 @@ export function furtherCandidates(range: AmountRange, randomBytes: RandomBytes):
   const [coarsest = 1n, ...finer] = range.steps;
   const order = isWide(range) ? [...finer, coarsest] : range.steps;
   const picks = order.flatMap((step) => drawn(range, step, picksPerLevel * 2, randomBytes));
-  return { amounts: [...new Set(picks)], sample: [] };
+  return { amounts: [...new Set(picks)], samples: [] };
 }
 
 /**
@@ -249,18 +260,12 @@ export function enteredCandidates(
   const isCoarse = isWide(range) && !isFurther;
   const step = isCoarse ? (range.steps[0] ?? 1n) : finestStep(range);
   const amounts = drawn(range, step, sampledPicks, randomBytes);
-  return { amounts, sample: isCoarse ? amounts : [] };
+  return { amounts, samples: isCoarse ? [amounts] : [] };
 }
 
-/** True if so many amounts of a sample are held that more than half of the coarsest steps probably are. */
+/** True if so many amounts of a sample are held that more than half of those it was drawn from probably are. */
 export function isCrowded(sample: readonly bigint[], isHeld: (amount: bigint) => boolean): boolean {
   return sample.length > 0 && sample.filter(isHeld).length * 5 >= sample.length * crowdedFifths;
-}
-
-function surcharged(range: AmountRange, surcharges: readonly bigint[]): bigint[] {
-  return surcharges
-    .map((surcharge) => range.base + surcharge)
-    .filter((amount) => !isRound(range, amount));
 }
 
 /** Returns different random amounts whose surcharges are multiples of a step, from one step to the cap. */
@@ -277,7 +282,7 @@ function drawn(
   const chance = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const picks = Array.from(
     { length: count },
-    (_, pick) => BigInt((chance.getUint32(4 * pick) % places) + 1) * step,
+    (_, pick) => range.base + BigInt((chance.getUint32(4 * pick) % places) + 1) * step,
   );
-  return surcharged(range, [...new Set(picks)]);
+  return [...new Set(picks)].filter((amount) => !isRound(range, amount));
 }

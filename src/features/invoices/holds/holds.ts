@@ -123,11 +123,12 @@ function firstFree(
   unstored: UnstoredHolds,
 ): bigint | null {
   const { base } = search.range;
-  const { amounts, sample } = search.candidates;
+  const { amounts, samples } = search.candidates;
   const isHeld = (amount: bigint) => taken.has(amount) || unstored.has(search, amount);
   const isBaseFree = !isNearHeld && !unstored.isNear(search) && !isHeld(base);
-  if (isCrowded(sample, isHeld)) return isBaseFree && amounts.includes(base) ? base : null;
-  const isFree = (amount: bigint) => (amount === base ? isBaseFree : !isHeld(amount));
+  const crowded = new Set(samples.filter((sample) => isCrowded(sample, isHeld)).flat());
+  const isFree = (amount: bigint) =>
+    amount === base ? isBaseFree : !isHeld(amount) && !crowded.has(amount);
   return amounts.find(isFree) ?? null;
 }
 

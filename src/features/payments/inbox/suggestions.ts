@@ -19,7 +19,7 @@ export const suggestionReasons = [
   "in_review",
   /** The unallocated amount equals the invoice's remaining amount or its payable amount. */
   "same_amount",
-  /** The remaining amount rounded to two decimals, up or down: some wallets take no more. */
+  /** The remaining amount rounded to two decimals, up or down, as some wallets do, or without its digits. */
   "rounded_amount",
   /** The amounts differ by at most 5 %: exchanges deduct their fee from the amount that they send. */
   "close_amount",
@@ -214,11 +214,19 @@ function isAtAddress({ transfer, notation }: SuggestionCase, invoice: InvoiceRow
   return invoice.walletAddress === notation.formatAddress(transfer.toAddress);
 }
 
-/** True if the payer's wallet may have rounded an amount to two decimals. */
+/**
+ * True if the payer's wallet may have rounded an amount to two decimals, or the payer may have left out its
+ * digits: at most 1 %, and less than a token.
+ */
 function isRoundedTo(left: bigint, asked: bigint, tokenDecimals: number): boolean {
   const hundredth = powerOfTen(Math.max(0, tokenDecimals - 2));
   const distance = asked > left ? asked - left : left - asked;
-  return left % hundredth === 0n && distance < hundredth;
+  const isDigits =
+    asked > left &&
+    asked % hundredth !== 0n &&
+    distance * 100n <= left &&
+    distance < 100n * hundredth;
+  return left % hundredth === 0n && (distance < hundredth || isDigits);
 }
 
 function isClose(left: bigint, asked: bigint): boolean {

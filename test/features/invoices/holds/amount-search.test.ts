@@ -7,7 +7,7 @@ import {
 } from "../../../../src/features/invoices/holds/amount-search.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
-import { peggedToken, stated } from "../../../support/pegged-token.ts";
+import { counting, peggedToken, stated } from "../../../support/pegged-token.ts";
 import { openShop } from "../../../support/invoice-services-fixture.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 
@@ -17,7 +17,7 @@ const place = {
   address: "7".repeat(40),
   token: "USDT",
 } as const;
-const search = (price: bigint) => searchAmount(place, price, peggedToken(6), stated, systemRandom);
+const search = (price: bigint) => searchAmount(place, price, peggedToken(6), stated, counting);
 
 describe("The searches for amounts", () => {
   it("wait for others near the price only if they may take that, in one order for all", () => {
@@ -59,7 +59,7 @@ anyStore("The search for held amounts", (store) => {
       2_000_000n,
       peggedToken(6),
       { ...stated, holder: id },
-      systemRandom,
+      counting,
     );
     const searches = [search(4_000_000n), own, search(3_000_000n), search(2_000_000n)];
     expect(await heldAmounts.ask(shop.db, searches)).to.deep.equal([

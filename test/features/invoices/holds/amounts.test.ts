@@ -10,6 +10,7 @@ import {
   payablePrice,
   withFee,
   isOccasionToCount,
+  type AmountRange,
   firstCandidates,
   furtherCandidates,
   nearBase,
@@ -17,23 +18,18 @@ import {
   regionsNear,
 } from "../../../../src/features/invoices/holds/amounts.ts";
 
-import { peggedToken } from "../../../support/pegged-token.ts";
-
-/** The nth group of 4 bytes is the number n. */
-const counting = (length: number) => {
-  const words = new DataView(new ArrayBuffer(length));
-  for (let n = 0; n < length / 4; n += 1) words.setUint32(4 * n, n);
-  return new Uint8Array(words.buffer);
-};
+import { counting, peggedToken } from "../../../support/pegged-token.ts";
 
 describe("the amounts that distinguish invoices of one price", () => {
-  it("are the price, then the smallest steps of 0.0001, then a sample of such steps", () => {
+  it("are the price, then a sample of the lowest 1,000 steps of 0.0001, then one of all such steps", () => {
     const range = amountRange(100_000_000n, peggedToken(6));
-    const { amounts, sample } = firstCandidates(range, systemRandom);
-    const steps = Array.from({ length: 5 }, (_, step) => 100_000_000n + BigInt(step) * 100n);
-    expect(amounts.slice(0, 5)).to.deep.equal(steps);
-    expect(sample.length).to.be.within(15, 24);
-    expect(amounts).to.include.members([...sample]);
+    const { amounts, samples } = firstCandidates(range, systemRandom);
+    const [low = [], all = []] = samples;
+    expect(amounts).to.deep.equal([...new Set([100_000_000n, ...low, ...all])]);
+    expect(low.length).to.be.within(6, 12);
+    expect(all.length).to.be.within(15, 24);
+    expect(low.filter((amount) => amount > 100_100_000n)).to.deep.equal([]);
+    expect(all.filter((amount) => amount > 100_100_000n).length).to.be.above(5);
     expect(amounts.filter((amount) => amount % 100n !== 0n)).to.deep.equal([]);
     expect(range.steps).to.deep.equal([100n, 10n, 1n]);
   });
@@ -65,11 +61,40 @@ describe("the amounts that distinguish invoices of one price", () => {
       ...[1, 2, 3, 4, 5, 6, 7, 8],
       ...[100, 200, 300, 400, 500, 600, 700, 800],
     ]);
-    // 1 % of 0.04 is 0.0004, which is the fourth and last of the smallest steps.
+    // 1 % of 0.04 is 0.0004: four steps of 0.0001.
     expect(surcharges(40_000n, firstCandidates)).to.deep.equal([
       ...[0, 100, 200, 300, 400, 10, 20, 30, 40, 1, 2, 3, 4],
     ]);
     expect(Math.max(...surcharges(30_000n, firstCandidates))).to.equal(300);
+  });
+
+  it("are each equally likely among the lowest 1,000 of a wide band, and the same in a narrow one", () => {
+    const tally = (
+      price: bigint,
+      rounds: number,
+      pick: (range: AmountRange) => readonly bigint[],
+    ) => {
+      const range = amountRange(price, peggedToken(6));
+      const drawn = new Map<bigint, number>();
+      for (let round = 0; round < rounds; round += 1) {
+        for (const amount of pick(range)) drawn.set(amount, (drawn.get(amount) ?? 0) + 1);
+      }
+      return drawn;
+    };
+    const low = tally(24_000_000n, 2_000, (range) => {
+      return firstCandidates(range, systemRandom).samples[0] ?? [];
+    });
+    // 1,000 steps, of which 10 are round; each is drawn about 24 times.
+    expect(low.size).to.equal(990);
+    expect(Math.max(...low.values())).to.be.below(60);
+    // 0.0001 to 0.01, of which one is round; each is drawn about 40 times.
+    const narrow = tally(1_000_000n, 1_000, (range) =>
+      firstCandidates(range, systemRandom)
+        .amounts.slice(1, 5)
+        .filter((amount) => amount % 100n === 0n),
+    );
+    expect(narrow.size).to.equal(99);
+    expect(Math.max(...narrow.values())).to.be.below(90);
   });
 
   it("of a price that a payer entered are random ones alone, never the price, and each is equally likely", () => {
@@ -88,7 +113,7 @@ describe("the amounts that distinguish invoices of one price", () => {
     expect(small.amounts.slice(0, 3)).to.deep.equal([1_000_001n, 1_000_002n, 1_000_003n]);
     const further = enteredCandidates(range, true, counting);
     expect(further.amounts.slice(0, 3)).to.deep.equal([24_000_001n, 24_000_002n, 24_000_003n]);
-    expect([small.sample, further.sample]).to.deep.equal([[], []]);
+    expect([small.samples, further.samples]).to.deep.equal([[], []]);
   });
 
   it("cost a payer at most 1 %, and less than a whole token", () => {
@@ -107,9 +132,9 @@ describe("the amounts that distinguish invoices of one price", () => {
   });
 
   it("are never round with a surcharge, because the payer of another amount may round to them", () => {
-    // 24.9999 plus the first surcharge of 0.0001 is 25.00.
+    // 24.9999 plus the smallest surcharge of 0.0001 is 25.00.
     const first = amountRange(24_999_900n, peggedToken(6));
-    expect(firstCandidates(first, systemRandom).amounts.slice(0, 3)).to.deep.equal([
+    expect(firstCandidates(first, counting).amounts.slice(0, 3)).to.deep.equal([
       ...[24_999_900n, 25_000_100n, 25_000_200n],
     ]);
     // One in a hundred multiples of 0.0001 is a multiple of 0.01.
@@ -145,7 +170,7 @@ describe("the amounts that distinguish invoices of one price", () => {
           ...enteredCandidates(range, false, systemRandom).amounts,
         ];
         expect(candidates[0]).to.equal(price);
-        expect(firstCandidates(range, systemRandom).amounts.length).to.be.at.most(29);
+        expect(firstCandidates(range, systemRandom).amounts.length).to.be.at.most(37);
         for (const amount of candidates) {
           const surcharge = amount - price;
           expect(surcharge >= 0n && surcharge <= range.cap).to.equal(true);

@@ -48,7 +48,16 @@ eachStore("The amounts of holds", (store) => {
     addresses += 1;
     const address = addresses.toString(16).padStart(40, "0");
     const { organizationId } = shop;
-    const place = { organizationId, network: "bsc", address, token: "USDT" };
+    const place = { organizationId, network: "bsc", address, token: "USDT" } as const;
+    await addAt(place, held, ofDead);
+    return place;
+  }
+
+  async function addAt(
+    place: HoldPlace,
+    held: readonly bigint[],
+    ofDead: readonly bigint[] = [],
+  ): Promise<void> {
     const hold = (invoiceId: Id<"invoice">, amount: bigint, at: number): RowOf<typeof holds> => ({
       ...place,
       id: shop.ids.next("hold", shop.now()),
@@ -70,12 +79,11 @@ eachStore("The amounts of holds", (store) => {
         ...ofDead.map((amount, at) => hold(dead, amount, at)),
       ]),
     );
-    return place;
   }
 
-  const requestOf = (place: HoldPlace, invoiceId: Id<"invoice">): AmountRequest => ({
+  const requestOf = (place: HoldPlace, invoiceId: Id<"invoice">, of = price): AmountRequest => ({
     invoiceId,
-    search: searchAmount(place, price, peggedToken(18), stated, systemRandom),
+    search: searchAmount(place, of, peggedToken(18), stated, systemRandom),
     leastOf: (amount) => amount,
     startsAt: shop.now(),
     endsAt: shop.now() + 1_000,
@@ -91,11 +99,14 @@ eachStore("The amounts of holds", (store) => {
     const place = await addressWith([]);
     const held = await holdAll([requestOf(place, first), requestOf(place, second)]);
     // The second one cannot have the price, which the first one has by then.
-    expect(held).to.deep.equal([price, surcharge(100)]);
+    const [, other] = held;
+    expect(held).to.deep.equal([price, other]);
+    // The steps are ten thousandths, as long as one of the three is free.
+    expect([100, 200, 300].map(surcharge)).to.include(other);
     const stored = await storedAt(place);
     expect(stored.map(({ invoiceId, amount }) => [invoiceId, amount])).to.deep.equal([
       [first, price],
-      [second, surcharge(100)],
+      [second, other],
     ]);
   });
 
@@ -108,6 +119,40 @@ eachStore("The amounts of holds", (store) => {
     const stored = (await storedAt(place)).filter(({ amount }) => free.includes(amount));
     expect(stored.map(({ invoiceId }) => invoiceId)).to.have.members([first, second]);
   });
+
+  it.onBoth(
+    "are any of the band if its lowest 1,000 are held, with finer digits if half of it is",
+    async () => {
+      const wide = 24n * 10n ** 18n;
+      const coarse = 10n ** 14n;
+      const held = (first: number, last: number) =>
+        Array.from({ length: last - first + 1 }, (_, at) => wide + BigInt(first + at) * coarse);
+      const place = await addressWith(held(0, 1_000));
+      const rounds: unknown[] = [];
+      const listening = (tx: Tx): Tx => ({
+        ...tx,
+        answers(question, searches) {
+          rounds.push(searches);
+          return tx.answers(question, searches);
+        },
+      });
+      const next = async () => {
+        const [amount] = await holdAll([requestOf(place, second, wide)], listening);
+        return (amount ?? 0n) - wide;
+      };
+      const digits = await next();
+      expect(digits > 1_000n * coarse && digits <= 2_400n * coarse).to.equal(true);
+      expect(digits % coarse).to.equal(0n);
+      // Both samples are in one statement.
+      expect(rounds).to.have.length(1);
+      const rest = held(1_001, 2_400).filter((amount) => amount !== wide + digits);
+      await addAt(place, rest);
+      const finer = await next();
+      expect(finer % step).to.equal(0n);
+      expect(finer % coarse).not.to.equal(0n);
+      expect(rounds).to.have.length(3);
+    },
+  );
 
   it.onBoth("are drawn three times before a gap is searched for", async () => {
     const place = await addressWith(band);
