@@ -1,19 +1,21 @@
 import { minute, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Attempt } from "./attempt.ts";
+import type { UnderWay } from "./open-deliveries.ts";
 import { isSuccess, isThrottled } from "./retry-policy.ts";
 
 /** A deliverer's knowledge of an endpoint from its own attempts. Unknown endpoints count as healthy. */
 export interface Health {
-  /** Number of concurrent requests: one more after each success, halved when the receiver is overloaded. */
+  /** Number of concurrent requests: one more after each fast success, halved when the receiver is overloaded. */
   readonly concurrency: number;
   /** The latest attempts, newest last: at most 20, and none older than five minutes. */
-  readonly recent: readonly { readonly at: Instant; readonly isGood: boolean }[];
+  readonly recent: readonly Pick<Observation, "at" | "isGood" | "isSlow">[];
 }
 
 export interface Observation {
   readonly at: Instant;
   readonly isGood: boolean;
+  readonly isSlow: boolean;
   readonly isThrottled: boolean;
   /** True for a lone attempt at a failing endpoint. */
   readonly isLone: boolean;
@@ -41,12 +43,17 @@ const rememberedMax = 1_000;
 export const goodHealth: Health = { concurrency: endpointConcurrencyStart, recent: [] };
 
 /** Returns the health after an attempt. */
-export function observe(health: Health, { at, isGood, isThrottled, isLone }: Observation): Health {
+export function observe(
+  health: Health,
+  { at, isGood, isSlow, isThrottled, isLone }: Observation,
+): Health {
+  const attempt = { at, isGood, isSlow };
   // A lone attempt that succeeds clears earlier failures; otherwise the next failure would pause the endpoint again.
-  if (isGood && isLone) return { ...goodHealth, concurrency: 1 };
-  const recent = [...health.recent, { at, isGood }]
-    .filter((attempt) => at - attempt.at < windowMs)
+  if (isGood && isLone) return { concurrency: 1, recent: isSlow ? [attempt] : [] };
+  const recent = [...health.recent, attempt]
+    .filter((earlier) => at - earlier.at < windowMs)
     .slice(-recentMax);
+  if (isGood && isSlow) return { concurrency: health.concurrency, recent };
   if (isGood) {
     return { concurrency: Math.min(health.concurrency + 1, endpointConcurrencyMax), recent };
   }
@@ -69,21 +76,15 @@ export function isFailing({ recent }: Health): boolean {
   );
 }
 
-/** Whether the latest attempt failed. */
-export function isTroubled(health: Health): boolean {
-  return health.recent.at(-1)?.isGood === false;
-}
-
-/** Counts the open requests of troubled endpoints, and the retries at all others. */
-export function countTroubled<EndpointId extends string>(
-  open: Iterable<readonly [EndpointId, { readonly count: number; readonly retries: number }]>,
-  healthOf: (endpointId: EndpointId) => Health,
-): number {
-  let troubled = 0;
-  for (const [endpointId, { count, retries }] of open) {
-    troubled += isTroubled(healthOf(endpointId)) ? count : retries;
-  }
-  return troubled;
+/**
+ * Whether the latest attempt failed, or one of the newest was slow. A receiver that answers fast in between stays
+ * troubled: otherwise it would get all slots again for each fast answer.
+ */
+export function isTroubled({ recent }: Health, now: Instant): boolean {
+  return (
+    recent.at(-1)?.isGood === false ||
+    recent.some(({ at, isSlow }) => isSlow && Math.abs(now - at) < windowMs)
+  );
 }
 
 /** Whether the information is outdated. */
@@ -106,11 +107,12 @@ export function createEndpointHealth(): EndpointHealth {
     of,
     learn(attempts, now) {
       const failing = new Set<Id<"webhookEndpoint">>();
-      for (const { delivery, result, endedAt, isLone } of attempts) {
+      for (const { delivery, result, endedAt, isLone, isSlow } of attempts) {
         const { endpointId } = delivery;
         const after = observe(of(endpointId), {
           at: endedAt,
           isGood: isSuccess(result),
+          isSlow,
           isThrottled: isThrottled(result),
           isLone,
         });
@@ -131,6 +133,7 @@ export function createEndpointHealth(): EndpointHealth {
 /** An endpoint with due deliveries. */
 export interface Demand<EndpointId extends string> {
   readonly endpointId: EndpointId;
+  readonly organizationId: string;
   /** True if its first delivery is a retry or the endpoint has been failing for a while. */
   readonly isRetry: boolean;
   /** Due time of its oldest delivery. */
@@ -139,49 +142,129 @@ export interface Demand<EndpointId extends string> {
   readonly isLone: boolean;
 }
 
+/** Slots, which are open requests of this process, that one organization may have while no other waits. */
+const sharedSlots = 64;
+/**
+ * Further slots for organizations that have few: an organization whose receivers turn slow while it has all shared slots
+ * leaves these to others.
+ */
+const spareSlots = 16;
+/** Number of slots of this process. */
+const slotsMax = sharedSlots + spareSlots;
+/** Maximum number of an organization's slots while another one waits: a quarter. */
+export const organizationShare = sharedSlots / 4;
+/** Maximum number of an organization's slots when no shared slot is free. */
+const spareShare = spareSlots / 4;
+/** Slots for retries and troubled endpoints; the rest is reserved for new events of the others. */
+const troubledSlots = 48;
+/** Maximum number of an organization's slots for those, so that its slow receivers leave some to those of others. */
+const troubledPerOrganizationMax = 32;
+
+/** The number of slots in use, and of those for retries and troubled endpoints. */
+export interface SlotUse {
+  readonly open: number;
+  readonly troubled: number;
+}
+
+const noSlots: SlotUse = { open: 0, troubled: 0 };
+
+/**
+ * Counts the slots that each organization uses. All requests at a troubled endpoint count as troubled, and the retries at
+ * all others.
+ */
+export function countSlots<EndpointId extends string>(
+  open: Iterable<readonly [EndpointId, Pick<UnderWay, "organizationId" | "sending" | "retries">]>,
+  isEndpointTroubled: (endpointId: EndpointId) => boolean,
+): Map<string, SlotUse> {
+  const used = new Map<string, SlotUse>();
+  for (const [endpointId, { organizationId, sending, retries }] of open) {
+    const before = used.get(organizationId) ?? noSlots;
+    used.set(organizationId, {
+      open: before.open + sending,
+      troubled: before.troubled + (isEndpointTroubled(endpointId) ? sending : retries),
+    });
+  }
+  return used;
+}
+
 export interface Capacity<EndpointId extends string> {
-  /** Number of requests that may be started in total. */
-  readonly free: number;
-  /** Number of those that troubled endpoints may use; the rest is reserved for new events of the others. */
-  readonly freeForTroubled: number;
-  /** Maximum number of deliveries per claim. */
-  readonly batchMax: number;
-  readonly health: (endpointId: EndpointId) => Health;
+  /** Maximum number of requests to start. */
+  readonly startMax: number;
+  /** The slots in use by organization. */
+  readonly used: ReadonlyMap<string, SlotUse>;
+  readonly isTroubled: (endpointId: EndpointId) => boolean;
+  /** Returns the number of concurrent requests that the endpoint's health allows. */
+  readonly concurrency: (endpointId: EndpointId) => number;
   /** Returns the number of requests that the endpoint's rate limit allows now. */
   readonly pace: (endpointId: EndpointId) => number;
+  /** Returns the number of the endpoint's deliveries that are claimed and not yet recorded. */
   readonly underWay: (endpointId: EndpointId) => number;
 }
 
 /**
- * Returns how many deliveries to claim per endpoint: healthy endpoints with new events first, then by waiting time.
- * Every endpoint gets one before any gets its second.
+ * Returns how many deliveries to claim per endpoint. Healthy endpoints with new events come first, then organizations
+ * with the fewest slots, then an organization's endpoints in turn, then those that have waited longest. Of several
+ * processes each keeps to the shares of its own slots, so all of them together do.
  */
 export function scheduleDeliveries<EndpointId extends string>(
   demands: readonly Demand<EndpointId>[],
-  capacity: Capacity<EndpointId>,
+  {
+    startMax,
+    used,
+    isTroubled: isEndpointTroubled,
+    concurrency,
+    pace,
+    underWay,
+  }: Capacity<EndpointId>,
 ): Map<EndpointId, number> {
-  const { health, pace, underWay } = capacity;
-  const backlogs = demands
-    .map(({ endpointId, dueAt, isRetry, isLone }) => {
-      const known = health(endpointId);
-      const allowed = isLone ? 1 : known.concurrency;
-      const room = Math.min(allowed - underWay(endpointId), pace(endpointId));
-      return { endpointId, dueAt, room, isTroubled: isRetry || isLone || isTroubled(known) };
-    })
-    .sort(
-      (one, other) => Number(one.isTroubled) - Number(other.isTroubled) || one.dueAt - other.dueAt,
-    );
-  let free = Math.min(capacity.free, capacity.batchMax);
-  let freeForTroubled = capacity.freeForTroubled;
+  const waiting = demands.flatMap((demand) => {
+    const { endpointId, isRetry, isLone } = demand;
+    const allowed = isLone ? 1 : concurrency(endpointId);
+    const room = Math.min(allowed - underWay(endpointId), pace(endpointId), leasesPerEndpointMax);
+    if (room < 1) return [];
+    return [{ ...demand, room, isTroubled: isRetry || isLone || isEndpointTroubled(endpointId) }];
+  });
+  const isShared = new Set(waiting.map(({ organizationId }) => organizationId)).size > 1;
+  const use = new Map(used);
+  const total = { open: 0, troubled: 0 };
+  for (const { open, troubled } of used.values()) {
+    total.open += open;
+    total.troubled += troubled;
+  }
   const allotted = new Map<EndpointId, number>();
-  for (let round = 1; round <= leasesPerEndpointMax; round += 1) {
-    for (const backlog of backlogs) {
-      if (free <= 0) return allotted;
-      if (backlog.room < round || (backlog.isTroubled && freeForTroubled <= 0)) continue;
-      allotted.set(backlog.endpointId, round);
-      free -= 1;
-      if (backlog.isTroubled) freeForTroubled -= 1;
+  const of = (organizationId: string) => use.get(organizationId) ?? noSlots;
+  const given = (endpointId: EndpointId) => allotted.get(endpointId) ?? 0;
+  type Waiting = (typeof waiting)[number];
+
+  function mayStart({ endpointId, organizationId, room, isTroubled }: Waiting): boolean {
+    const { open, troubled } = of(organizationId);
+    const ownMax =
+      total.open >= sharedSlots ? spareShare : isShared ? organizationShare : sharedSlots;
+    if (given(endpointId) >= room || open >= ownMax) return false;
+    return !isTroubled || (total.troubled < troubledSlots && troubled < troubledPerOrganizationMax);
+  }
+  function isBefore(one: Waiting, other: Waiting): boolean {
+    const order =
+      Number(one.isTroubled) - Number(other.isTroubled) ||
+      of(one.organizationId).open - of(other.organizationId).open ||
+      given(one.endpointId) - given(other.endpointId) ||
+      one.dueAt - other.dueAt;
+    return order < 0;
+  }
+
+  for (let started = 0; started < startMax && total.open < slotsMax; started += 1) {
+    let next: Waiting | undefined;
+    for (const each of waiting) {
+      if (mayStart(each) && (next === undefined || isBefore(each, next))) next = each;
     }
+    if (next === undefined) break;
+    const { endpointId, organizationId, isTroubled } = next;
+    const before = of(organizationId);
+    const troubled = isTroubled ? 1 : 0;
+    allotted.set(endpointId, given(endpointId) + 1);
+    use.set(organizationId, { open: before.open + 1, troubled: before.troubled + troubled });
+    total.open += 1;
+    total.troubled += troubled;
   }
   return allotted;
 }
