@@ -191,6 +191,33 @@ eachStore("the slots of webhooks", (store) => {
     late.answer();
   });
 
+  it("count as those of a troubled endpoint once its answer is late: then retries wait, and new events do not", async function () {
+    this.timeout(patienceMs);
+    const deliverer = here.deliverer();
+    const [retried, quick] = [await addShop(1), await addShop(1)];
+    const greedy = await addGreedy(deliverer);
+    await openRequests(deliverer, greedy, 64);
+    await new Promise((resolve) => setTimeout(resolve, slowMs));
+    await emitMany(retried, 1);
+    await db.write(testContext, (tx) =>
+      tx.update(
+        webhookDeliveries,
+        { status: "failed", attempts: 1 },
+        "WHERE organization_id = $1",
+        [retried.id],
+      ),
+    );
+    await deliver(deliverer, quick);
+    expect(retried.receiver.requests).to.have.length(0);
+    greedy.isHeld = false;
+    greedy.answer();
+    await until(
+      "the retry",
+      async () => (await fill(deliverer), retried.receiver.requests.length),
+      (count) => count === 1,
+    );
+  });
+
   it("are shared on each of several servers: no organization has more than a quarter while others wait", async function () {
     this.timeout(patienceMs);
     const servers = Array.from({ length: 4 }, () => here.deliverer());
