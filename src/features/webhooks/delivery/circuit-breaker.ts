@@ -162,11 +162,9 @@ const troubledPerOrganizationMax = 32;
 
 /** The number of slots in use, and of those for retries and troubled endpoints. */
 export interface SlotUse {
-  readonly open: number;
-  readonly troubled: number;
+  open: number;
+  troubled: number;
 }
-
-const noSlots: SlotUse = { open: 0, troubled: 0 };
 
 /**
  * Counts the slots that each organization uses. All requests at a troubled endpoint count as troubled, and the retries at
@@ -178,11 +176,10 @@ export function countSlots<EndpointId extends string>(
 ): Map<string, SlotUse> {
   const used = new Map<string, SlotUse>();
   for (const [endpointId, { organizationId, sending, retries }] of open) {
-    const before = used.get(organizationId) ?? noSlots;
-    used.set(organizationId, {
-      open: before.open + sending,
-      troubled: before.troubled + (isEndpointTroubled(endpointId) ? sending : retries),
-    });
+    const use = used.get(organizationId) ?? { open: 0, troubled: 0 };
+    use.open += sending;
+    use.troubled += isEndpointTroubled(endpointId) ? sending : retries;
+    used.set(organizationId, use);
   }
   return used;
 }
@@ -191,7 +188,7 @@ export interface Capacity<EndpointId extends string> {
   /** Maximum number of requests to start. */
   readonly startMax: number;
   /** The slots in use by organization. */
-  readonly used: ReadonlyMap<string, SlotUse>;
+  readonly used: ReadonlyMap<string, Readonly<SlotUse>>;
   readonly isTroubled: (endpointId: EndpointId) => boolean;
   /** Returns the number of concurrent requests that the endpoint's health allows. */
   readonly concurrency: (endpointId: EndpointId) => number;
@@ -201,70 +198,97 @@ export interface Capacity<EndpointId extends string> {
   readonly underWay: (endpointId: EndpointId) => number;
 }
 
+/** Endpoints of an organization in the order in which they get slots. */
+interface Queue<EndpointId extends string> {
+  readonly use: SlotUse;
+  readonly waiting: { readonly endpointId: EndpointId; readonly dueAt: Instant; room: number }[];
+}
+
 /**
  * Returns how many deliveries to claim per endpoint. Healthy endpoints with new events come first, then organizations
- * with the fewest slots, then an organization's endpoints in turn, then those that have waited longest. Of several
+ * with the fewest slots, then those that have waited longest; an organization's endpoints take turns. Of several
  * processes each keeps to the shares of its own slots, so all of them together do.
  */
 export function scheduleDeliveries<EndpointId extends string>(
   demands: readonly Demand<EndpointId>[],
-  {
-    startMax,
-    used,
-    isTroubled: isEndpointTroubled,
-    concurrency,
-    pace,
-    underWay,
-  }: Capacity<EndpointId>,
+  capacity: Capacity<EndpointId>,
 ): Map<EndpointId, number> {
-  const waiting = demands.flatMap((demand) => {
-    const { endpointId, isRetry, isLone } = demand;
-    const allowed = isLone ? 1 : concurrency(endpointId);
-    const room = Math.min(allowed - underWay(endpointId), pace(endpointId), leasesPerEndpointMax);
-    if (room < 1) return [];
-    return [{ ...demand, room, isTroubled: isRetry || isLone || isEndpointTroubled(endpointId) }];
-  });
-  const isShared = new Set(waiting.map(({ organizationId }) => organizationId)).size > 1;
-  const use = new Map(used);
+  const uses = new Map([...capacity.used].map(([id, use]) => [id, { ...use }]));
   const total = { open: 0, troubled: 0 };
-  for (const { open, troubled } of used.values()) {
+  for (const { open, troubled } of uses.values()) {
     total.open += open;
     total.troubled += troubled;
   }
+  const healthy = new Map<string, Queue<EndpointId>>();
+  const troubled = new Map<string, Queue<EndpointId>>();
+  const organizationIds = new Set<string>();
+  for (const demand of demands.toSorted((one, other) => one.dueAt - other.dueAt)) {
+    const { endpointId, organizationId, dueAt, isRetry, isLone } = demand;
+    const room = roomOf(demand, capacity);
+    if (room < 1) continue;
+    organizationIds.add(organizationId);
+    const queues = isRetry || isLone || capacity.isTroubled(endpointId) ? troubled : healthy;
+    const use = uses.get(organizationId) ?? { open: 0, troubled: 0 };
+    uses.set(organizationId, use);
+    const queue = queues.get(organizationId) ?? { use, waiting: [] };
+    queue.waiting.push({ endpointId, dueAt, room });
+    queues.set(organizationId, queue);
+  }
+  const shareWhileFree = organizationIds.size > 1 ? organizationShare : sharedSlots;
   const allotted = new Map<EndpointId, number>();
-  const of = (organizationId: string) => use.get(organizationId) ?? noSlots;
-  const given = (endpointId: EndpointId) => allotted.get(endpointId) ?? 0;
-  type Waiting = (typeof waiting)[number];
-
-  function mayStart({ endpointId, organizationId, room, isTroubled }: Waiting): boolean {
-    const { open, troubled } = of(organizationId);
-    const ownMax =
-      total.open >= sharedSlots ? spareShare : isShared ? organizationShare : sharedSlots;
-    if (given(endpointId) >= room || open >= ownMax) return false;
-    return !isTroubled || (total.troubled < troubledSlots && troubled < troubledPerOrganizationMax);
-  }
-  function isBefore(one: Waiting, other: Waiting): boolean {
-    const order =
-      Number(one.isTroubled) - Number(other.isTroubled) ||
-      of(one.organizationId).open - of(other.organizationId).open ||
-      given(one.endpointId) - given(other.endpointId) ||
-      one.dueAt - other.dueAt;
-    return order < 0;
-  }
-
-  for (let started = 0; started < startMax && total.open < slotsMax; started += 1) {
-    let next: Waiting | undefined;
-    for (const each of waiting) {
-      if (mayStart(each) && (next === undefined || isBefore(each, next))) next = each;
+  let left = capacity.startMax;
+  for (const queues of [healthy, troubled]) {
+    const isTroubled = queues === troubled;
+    while (left > 0 && total.open < slotsMax && (!isTroubled || total.troubled < troubledSlots)) {
+      const share = total.open < sharedSlots ? shareWhileFree : spareShare;
+      const next = nextOf(
+        queues.values(),
+        share,
+        isTroubled ? troubledPerOrganizationMax : Infinity,
+      );
+      const first = next?.waiting.shift();
+      if (next === undefined || first === undefined) break;
+      allotted.set(first.endpointId, (allotted.get(first.endpointId) ?? 0) + 1);
+      first.room -= 1;
+      if (first.room > 0) next.waiting.push(first);
+      left -= 1;
+      for (const use of [next.use, total]) {
+        use.open += 1;
+        if (isTroubled) use.troubled += 1;
+      }
     }
-    if (next === undefined) break;
-    const { endpointId, organizationId, isTroubled } = next;
-    const before = of(organizationId);
-    const troubled = isTroubled ? 1 : 0;
-    allotted.set(endpointId, given(endpointId) + 1);
-    use.set(organizationId, { open: before.open + 1, troubled: before.troubled + troubled });
-    total.open += 1;
-    total.troubled += troubled;
   }
   return allotted;
+}
+
+/** Returns how many deliveries of an endpoint may be claimed now, whatever slots are free. */
+function roomOf<EndpointId extends string>(
+  { endpointId, isLone }: Demand<EndpointId>,
+  { concurrency, pace, underWay }: Capacity<EndpointId>,
+): number {
+  const allowed = isLone ? 1 : concurrency(endpointId);
+  return Math.min(allowed - underWay(endpointId), pace(endpointId), leasesPerEndpointMax);
+}
+
+/** Returns the queue whose organization has the fewest slots and has waited longest; undefined if none may have more. */
+function nextOf<EndpointId extends string>(
+  queues: Iterable<Queue<EndpointId>>,
+  openMax: number,
+  troubledMax: number,
+): Queue<EndpointId> | undefined {
+  let next: Queue<EndpointId> | undefined;
+  for (const queue of queues) {
+    const { use, waiting } = queue;
+    if (waiting.length === 0 || use.open >= openMax || use.troubled >= troubledMax) continue;
+    if (next === undefined || isBefore(queue, next)) next = queue;
+  }
+  return next;
+}
+
+function isBefore(one: Queue<string>, other: Queue<string>): boolean {
+  return (one.use.open - other.use.open || dueOf(one) - dueOf(other)) < 0;
+}
+
+function dueOf({ waiting }: Queue<string>): Instant {
+  return waiting[0]?.dueAt ?? Infinity;
 }
