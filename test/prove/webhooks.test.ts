@@ -1,4 +1,5 @@
-// Servers that are killed while they deliver, delivery rates, and a receiver that never answers. Reduced here; `npm run
+// Servers that are killed while they deliver, delivery rates, a receiver that never answers, and an organization whose
+// receivers answer late. Reduced here; `npm run
 // prove:webhooks` runs it in full on both databases and prints its measurements.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +13,7 @@ import {
   type RunningServer,
 } from "../support/programs/program.ts";
 import { eachStore } from "../support/store/stores.ts";
-import { init, till } from "../support/programs/till.ts";
+import { init, password, till } from "../support/programs/till.ts";
 import { until } from "../support/until.ts";
 
 const isWhole = process.env["TILL_PROVE"] !== undefined;
@@ -23,6 +24,10 @@ const rounds = isWhole ? 3 : 1;
 /** The number of extra rounds if a pause of the machine distorted some. */
 const spoiltMax = 3;
 const perSecond = 100;
+/** Events of the merchant beside an organization with slow receivers. */
+const besideCount = isWhole ? 30 : 3;
+/** Maximum delay of these, in milliseconds. */
+const besideMax = 5_000;
 /** The response time of the receivers in the kill test, in milliseconds. */
 const receiverMs = 25;
 /** On PostgreSQL each killed server leaves leases that last a minute. */
@@ -246,6 +251,89 @@ eachStore("webhooks of a running program", (store) => {
     if (isWhole) {
       console.log(
         `      ${store.dialect}: p99 ${alone.join(", ")} ms at ${String(perSecond)} events a second, ${beside.join(", ")} ms beside a black hole`,
+      );
+    }
+  });
+
+  it("of one organization are fast although all receivers of another answer 200 after 2 to 14 s", async function () {
+    this.timeout(patienceMs);
+    const { env } = installation;
+    const credentials = { email: "ada@example.com", password };
+    const login = await send(server.url, "POST", "/v1/auth/login", { body: credentials });
+    const token = login.body["accessToken"] as string;
+    const founding = { token, body: { name: "Greedy" } };
+    const founded = await send(server.url, "POST", "/v1/organizations", founding);
+    expect(founded.status, founded.text).to.equal(201);
+    const greedyId = founded.body["id"] as string;
+    const words = ["key", "create", "--organization", greedyId, "--name", "shop"];
+    const created = await till([...words, "--scopes", "read,write", "--json"], { env });
+    const { secret: greedyKey } = JSON.parse(created.stdout) as { secret: string };
+    const post = async (path: string, body: object) => {
+      const target = `/v1/organizations/${greedyId}${path}`;
+      const answer = await send(server.url, "POST", target, { key: greedyKey, body });
+      expect(answer.status, answer.text).to.equal(201);
+    };
+    let isSlow = false;
+    let open = 0;
+    let openMax = 0;
+    const greedy = await receiver((_request, response) => {
+      open += 1;
+      openMax = Math.max(openMax, open);
+      setTimeout(
+        () => {
+          open -= 1;
+          response.end("ok");
+        },
+        isSlow ? 2_000 + Math.random() * 12_000 : 0,
+      );
+    });
+    for (let count = 0; count < 10; count += 1) {
+      const url = `http://127.0.0.1:${String(greedy.port)}/hook`;
+      await post("/webhook-endpoints", { url, eventTypes: ["customer.created"] });
+    }
+    // Its endpoints earn all concurrent requests, and turn slow then.
+    for (let count = 1; count <= 5; count += 1) {
+      await post("/customers", { name: `fast ${String(count)}` });
+      await until(
+        "answers",
+        () => greedy.requests.length,
+        (requests) => requests >= 10 * count,
+        patienceMs,
+      );
+    }
+    isSlow = true;
+    const slowCount = isWhole ? 300 : 60;
+    for (let count = 0; count < slowCount; count += 1) {
+      await post("/customers", { name: `slow ${String(count)}` });
+    }
+    await until(
+      "slow requests",
+      () => open,
+      (count) => count >= 32,
+      patienceMs,
+    );
+    const delays: number[] = [];
+    const quick = await receiver(({ body }, response) => {
+      const { timestamp } = JSON.parse(body.toString("utf8")) as Told;
+      delays.push(Date.now() - Date.parse(timestamp));
+      response.end("ok");
+    });
+    await endpoint(quick.port, ["customer.created"]);
+    for (let count = 1; count <= besideCount; count += 1) {
+      await customer(`beside ${String(count)}`);
+      await until(
+        "the delivery",
+        () => delays.length,
+        (arrived) => arrived >= count,
+        patienceMs,
+      );
+      if (isWhole) await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+    expect(Math.max(...delays), `${String(open)} slow requests are open`).to.be.below(besideMax);
+    if (isWhole) {
+      const sorted = delays.toSorted((one, other) => one - other);
+      console.log(
+        `      ${store.dialect}: beside up to ${String(openMax)} slow requests of another organization ${String(sorted.at(0))} to ${String(sorted.at(-1))} ms, median ${String(sorted.at(sorted.length / 2))} ms`,
       );
     }
   });

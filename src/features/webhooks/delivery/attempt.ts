@@ -5,6 +5,12 @@ import { openSecrets } from "../endpoints/secret.ts";
 import type { EndpointBacklog } from "./leases.ts";
 import type { DeliveryRow } from "./store.ts";
 
+/**
+ * Duration from which an attempt is slow, whatever the receiver answers, in milliseconds. A slot of an endpoint that is
+ * not slow is free again after this time at the latest.
+ */
+export const slowAfter = 2 * second;
+
 /** A completed attempt. */
 export interface Attempt {
   readonly delivery: DeliveryRow;
@@ -13,9 +19,11 @@ export interface Attempt {
   readonly result: OutboundResult;
   /** Whether it was the lone attempt at a failing endpoint. */
   readonly isLone: boolean;
+  /** Whether the receiver took at least `slowAfter`, whatever it answered. */
+  readonly isSlow: boolean;
 }
 
-/** Signs a claimed delivery for the current time and sends it. */
+/** Signs a claimed delivery for the current time and sends it. `whenSlow` is called once it has taken `slowAfter`. */
 export async function sendAttempt(parts: {
   readonly clock: Clock;
   readonly sender: Sender;
@@ -23,8 +31,9 @@ export async function sendAttempt(parts: {
   readonly delivery: DeliveryRow;
   readonly backlog: EndpointBacklog;
   readonly isLone: boolean;
+  readonly whenSlow: () => void;
 }): Promise<Attempt> {
-  const { clock, sender, delivery, backlog, isLone } = parts;
+  const { clock, sender, delivery, backlog, isLone, whenSlow } = parts;
   const startedAt = clock.now();
   const body = Buffer.from(delivery.body);
   const signed = sign({
@@ -33,6 +42,12 @@ export async function sendAttempt(parts: {
     body,
     secrets: openSecrets(parts.secretKey, backlog, startedAt),
   });
+  // A timer does not jump with the clock.
+  let isSlow = false;
+  const timer = setTimeout(() => {
+    isSlow = true;
+    whenSlow();
+  }, slowAfter);
   const result = await sender.send({
     url: backlog.url,
     headers: {
@@ -43,5 +58,6 @@ export async function sendAttempt(parts: {
     },
     body,
   });
-  return { delivery, startedAt, endedAt: clock.now(), result, isLone };
+  clearTimeout(timer);
+  return { delivery, startedAt, endedAt: clock.now(), result, isLone, isSlow };
 }

@@ -12,7 +12,9 @@ import {
   createEndpointHealth,
   scheduleDeliveries,
   leasesPerEndpointMax,
-  countTroubled,
+  countSlots,
+  isTroubled,
+  organizationShare,
   type Demand,
 } from "./circuit-breaker.ts";
 import { createOpenDeliveries } from "./open-deliveries.ts";
@@ -29,13 +31,8 @@ import {
 } from "./leases.ts";
 import type { DeliveryRow } from "./store.ts";
 
-/** Maximum number of concurrent requests in this process. */
-const concurrencyMax = 64;
-/** Slots reserved for first attempts at healthy endpoints, so that they never wait for retries. */
-const reservedForFirst = 16;
-const troubledMax = concurrencyMax - reservedForFirst;
 /** Maximum number of claimed but unrecorded deliveries, which are sent again if the process is killed. */
-const heldMax = 4 * concurrencyMax;
+const heldMax = 256;
 /** Maximum number of deliveries per claim. */
 const claimMax = 32;
 /** Maximum number of results recorded in one transaction. */
@@ -84,9 +81,9 @@ export interface Deliverer extends Worker {
 
 /** An endpoint that has been failing for a while counts as retried, also for its new events. */
 export function demandOf(backlog: EndpointBacklog, now: Instant): Demand<Id<"webhookEndpoint">> {
-  const { endpointId, dueAt, attempts, failingSince } = backlog;
+  const { endpointId, organizationId, dueAt, attempts, failingSince } = backlog;
   const isRetry = attempts > 0 || failingSince !== null;
-  return { endpointId, dueAt, isRetry, isLone: turnOf(backlog, now) === "lone" };
+  return { endpointId, organizationId, dueAt, isRetry, isLone: turnOf(backlog, now) === "lone" };
 }
 
 /** Maximum number of attempts of a delivery ahead of its schedule while its endpoint fails but is not paused. */
@@ -110,9 +107,7 @@ type State = DelivererDependencies & {
   readonly open: ReturnType<typeof createOpenDeliveries>;
   /** Results that are not recorded yet. */
   readonly ended: Attempt[];
-  /** Open requests. Results waiting to be recorded do not count, so they block no other request. */
-  sending: number;
-  /** True if the last run found no room. */
+  /** True if the last run found no room for some organization. */
   isWaitingForRoom: boolean;
   recording: Promise<void> | null;
   pacing: NodeJS.Timeout | undefined;
@@ -133,7 +128,6 @@ export function createDeliverer(deps: DelivererDependencies): Deliverer {
     pace: createEndpointRateLimit(deps.perSecond),
     open: createOpenDeliveries(),
     ended: [],
-    sending: 0,
     isWaitingForRoom: false,
     recording: null,
     pacing: undefined,
@@ -190,23 +184,22 @@ function roomFor(
   now: Instant,
 ): Map<Id<"webhookEndpoint">, number> {
   const { health, pace, open } = state;
-  const troubled = countTroubled(open.byEndpoint(), health.of);
-  const free = Math.min(concurrencyMax - state.sending, heldMax - open.count());
-  // A run that uses up the room is followed by another one at once.
-  state.isWaitingForRoom = free <= 0;
-  return scheduleDeliveries(
-    backlogs
-      .filter((backlog) => turnOf(backlog, now) !== "none")
-      .map((backlog) => demandOf(backlog, now)),
-    {
-      free,
-      freeForTroubled: troubledMax - troubled,
-      batchMax: claimMax,
-      health: health.of,
-      pace: (endpointId) => pace.available(endpointId, now),
-      underWay: (endpointId) => open.of(endpointId).count,
-    },
-  );
+  const isEndpointTroubled = (endpointId: Id<"webhookEndpoint">): boolean =>
+    (open.of(endpointId)?.slow ?? 0) > 0 || isTroubled(health.of(endpointId), now);
+  const demands = backlogs
+    .filter((backlog) => turnOf(backlog, now) !== "none")
+    .map((backlog) => demandOf(backlog, now));
+  const wanted = scheduleDeliveries(demands, {
+    startMax: Math.min(claimMax, heldMax - open.count()),
+    used: countSlots(open.byEndpoint(), isEndpointTroubled),
+    isTroubled: isEndpointTroubled,
+    concurrency: (endpointId) => health.of(endpointId).concurrency,
+    pace: (endpointId) => pace.available(endpointId, now),
+    underWay: (endpointId) => open.of(endpointId)?.count ?? 0,
+  });
+  // A run that starts requests is followed by another one at once. With fewer requests no share is used up.
+  state.isWaitingForRoom = wanted.size === 0 && open.sending() >= organizationShare;
+  return wanted;
 }
 
 /** Claims and starts as many deliveries as there is room for; returns their number. */
@@ -260,11 +253,13 @@ function start(
 ): void {
   const { clock, wake, logger, pace, open, ended } = state;
   open.add(delivery);
-  state.sending += 1;
   pace.spend(delivery.endpointId, 1, clock.now());
-  sendAttempt({ ...state, delivery, backlog, isLone }).then(
+  const whenSlow = () => {
+    open.slowed(delivery);
+  };
+  sendAttempt({ ...state, delivery, backlog, isLone, whenSlow }).then(
     (attempt) => {
-      state.sending -= 1;
+      open.answered(delivery, attempt.isSlow);
       const outcome = isSuccess(attempt.result) ? "succeeded" : "failed";
       state.metrics.deliveryAttempted(outcome, (attempt.endedAt - attempt.startedAt) / second);
       ended.push(attempt);
@@ -272,7 +267,7 @@ function start(
       if (state.isWaitingForRoom) wake();
     },
     (error: unknown) => {
-      state.sending -= 1;
+      open.answered(delivery, false);
       // Its lease expires, and it is sent again.
       logger.error({ err: error, deliveryId: delivery.id }, "a webhook could not be attempted");
       open.remove(delivery);

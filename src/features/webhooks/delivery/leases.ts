@@ -17,6 +17,7 @@ import { webhookDeliveries } from "../table.ts";
 /** An endpoint with pending deliveries, and everything needed to send to it. */
 export interface EndpointBacklog extends Pick<
   EndpointRow,
+  | "organizationId"
   | "url"
   | "secret"
   | "previousSecret"
@@ -51,7 +52,7 @@ export function findBacklogs(reader: Reader): Promise<EndpointBacklog[]> {
          WHERE d.due_at IS NOT NULL AND d.endpoint_id > backlogs.endpoint_id ORDER BY d.endpoint_id LIMIT 1)
        FROM backlogs WHERE backlogs.endpoint_id IS NOT NULL
      )
-     SELECT e.id AS "endpointId", e.url AS "url", e.secret AS "secret", e.previous_secret AS "previousSecret",
+     SELECT e.id AS "endpointId", e.organization_id AS "organizationId", e.url AS "url", e.secret AS "secret", e.previous_secret AS "previousSecret",
        e.previous_secret_until AS "previousSecretUntil", e.status AS "status", e.failing_since AS "failingSince",
        e.paused_since AS "pausedSince", e.probe_at AS "probeAt",
        (SELECT d.due_at ${first}) AS "dueAt", (SELECT d.attempts ${first}) AS "attempts",
