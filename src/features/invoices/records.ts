@@ -95,7 +95,7 @@ export const InvoiceRecord = responseRecord("Invoice", {
   status: InvoiceStatusRecord,
   exception: z.enum(invoiceExceptions).meta({
     description:
-      "The reason why the invoice was not paid exactly: the first of these that applies. `reverted`: a reorganization removed a payment that had counted. `late`: a payment arrived after the deadline. `overpaid`: the payer sent more than requested. `underpaid`: the payer sent less than `payableAmount`, and no more is expected; with the status `paid`, the shortfall is within `underpaymentTolerance`, with `expired` it is not. `none`: none of these.",
+      "The reason why the invoice was not paid exactly: the first of these that applies. `reverted`: a reorganization removed a payment that had counted. `late`: a payment arrived after the deadline. `overpaid`: the payer sent more than requested, by at least the token's `minimumAmount`. `underpaid`: the payer sent less than `payableAmount`, and no more is expected; with the status `paid`, the shortfall is within `underpaymentTolerance`, with `expired` it is not. `none`: none of these.",
   }),
   amount: moneyAnswer(),
   settlementCurrency: z.string(),
