@@ -2,7 +2,9 @@
 import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
 import { expectDigits } from "../../support/pegged-token.ts";
-import { eachStore, takeTurns } from "../../support/store/stores.ts";
+import { paymentChecks } from "../../../src/features/payments/ledger/checks.ts";
+import { payments } from "../../../src/features/payments/table.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import type { Json } from "./ledger/counter.ts";
 import { atSharedAddress, suggestedFor, usdt } from "./shared-address.ts";
 
@@ -98,6 +100,46 @@ eachStore("A part of an invoice that nobody can send", (store) => {
     expect(await read(invoice)).to.include({ status: "open", paidAmount: "0.00" });
     expect(await inboxed()).to.include({ amount: "24.995" });
   });
+
+  it.onBoth(
+    "is none of a payment that waits for a decision or is rejected, and verification names a wrong one",
+    async () => {
+      const invoice = await issue({ amount: "25.00" });
+      const hash = await pay("24.995");
+      const path = `/v1/checkout/${String(invoice["checkoutId"])}/transactions`;
+      const submitted = { body: { transactionHash: `0x${hash}` } };
+      await expectStatus(shop.counter.app.request("POST", path, submitted), 202);
+      await shop.counter.examine();
+      expect(await paymentsOf(invoice)).to.deep.equal([["24.995", "0.00", "24.99"]]);
+      const [payment] = await shop.counter.list(
+        shop.merchant,
+        `/payments?invoiceId=${String(invoice["id"])}`,
+      );
+      const decide = (what: string) => post(`/payments/${String(payment?.["id"])}/${what}`, {});
+      await expectStatus(decide("accept"), 200);
+      await shop.counter.mine(3);
+      expect(await read(invoice)).to.include({ status: "paid", paidAmount: "25.00" });
+      expect(await paymentsOf(invoice)).to.deep.equal([["24.995", "0.005", "25.00"]]);
+      const faults = async () => {
+        const check = paymentChecks.find(({ name }) => name === "payments.ledger");
+        const found = await check?.run(shop.counter.app.app.db);
+        return found?.map(({ fault }) => fault);
+      };
+      const { db } = shop.counter.app.app;
+      const round = (units: bigint) =>
+        db.write(testContext, (tx) =>
+          tx.update(payments, { roundingAmount: units }, "WHERE id = $1", [
+            String(payment?.["id"]),
+          ]),
+        );
+      await round(5_001n);
+      expect(await faults()).to.deep.equal(["Its roundingAmount is 5001 but should be 5000."]);
+      await round(5_000n);
+      expect(await faults()).to.deep.equal([]);
+      await expectStatus(decide("reverse"), 200);
+      expect(await paymentsOf(invoice)).to.deep.equal([["24.995", "0.00", "24.99"]]);
+    },
+  );
 
   it("is made up for by a later payment, without any rounding left", async () => {
     const invoice = await issue({ amount: "25.00" });
