@@ -44,6 +44,7 @@ export { inReviewOf, owedOf } from "./settlement/owed.ts";
 export { putInForce } from "./options/in-force.ts";
 export {
   addShare,
+  askableRest,
   excessOf,
   noShare,
   quoteFor,

@@ -143,6 +143,11 @@ export function belowDust({ dustAmount }: Pick<Quote, "dustAmount">): bigint {
   return dustAmount === null || dustAmount === 0n ? 0n : dustAmount - 1n;
 }
 
+/** Returns the least that a payer can be asked for to fill a rest: transfers below the dust are ignored. */
+export function askableRest(rest: bigint, dust: bigint): bigint {
+  return rest < dust ? dust : rest;
+}
+
 // --- money over several options -----------------------------------------------------------------------------------
 
 /** The share of its invoice that some payments pay, exactly; 1 is all of it. */
