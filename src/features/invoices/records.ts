@@ -291,6 +291,10 @@ export const CreateInvoiceRequest = requestRecord("CreateInvoiceRequest", {
     .boolean()
     .optional()
     .meta({ description: "Keeps the invoice as an editable draft instead of issuing it." }),
+  payerEnteredAmount: z.boolean().optional().meta({
+    description:
+      "True if a payer entered the amount in a form of yours, such as one for donations. On a shared address such an amount gets digits that nobody can foresee, and its payment may wait for the merchant, because a stranger could ask for what another payer's exchange delivers.",
+  }),
 });
 describeFields(CreateInvoiceRequest, {
   amount:
