@@ -46,7 +46,7 @@ export interface PayerInvoice {
   readonly asked: Money;
   readonly received: Money;
   readonly remaining: Money;
-  /** The largest excess that is no overpayment, in the smallest unit of the token in force. */
+  /** The largest excess that is not an overpayment, in the smallest unit of the token in force. */
   readonly excessSlack: bigint;
   /** The money that the merchant owes to the payer, in tokens. */
   readonly owed: Money;
@@ -76,7 +76,7 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
   const token = tokenAsset(invoice.tokenSymbol, invoice.tokenDecimals);
   const quotes = quotesOf(invoice);
   const asked = invoice.askedAmount ?? payableAmount;
-  // An excess that is no overpayment counts as requested.
+  // An excess that is not an overpayment counts as requested.
   const isSlack = invoice.seenAmount > asked && excessOf(invoice) === 0n;
   return {
     id: invoice.id,

@@ -82,7 +82,7 @@ export interface Terms {
     readonly payableAmount: bigint;
     /** The most that the payer was asked for in total: the rest of a partially paid invoice may carry a surcharge. */
     readonly askedAmount: bigint;
-    /** The largest excess above `askedAmount` that is no overpayment. */
+    /** The largest excess above `askedAmount` that is not an overpayment. */
     readonly excessSlack: bigint;
     /** The minimum that pays the invoice, in the token's smallest unit. */
     readonly dueAmount: bigint;

@@ -68,7 +68,7 @@ export const invoices = table(
     expiresInSeconds: integer(),
     /** The feature that alone may change the invoice, and in whose figures it counts; null for a merchant's own. */
     managedBy: text<"billing">().nullable(),
-    /** Where a payer without a credential entered the amount; null if the merchant stated it. */
+    /** The place at which a payer without a credential entered the amount; null if the merchant stated it. */
     enteredAtLink: text<EntryPlace>().nullable(),
     metadata: json<Readonly<Record<string, string>>>(),
     /** The payment totals, as the payment ledger last computed them. */
@@ -213,7 +213,7 @@ export const holds = table(
     invoiceId: text<Id<"invoice">>(),
     organizationId: text<Id<"organization">>(),
     kind: text<"exclusive" | "amount">(),
-    /** Where a payer without a credential entered the price; null if the merchant stated it. */
+    /** The place at which a payer without a credential entered the price; null if the merchant stated it. */
     enteredAtLink: text<EntryPlace>().nullable(),
     /** Whether a transfer of exactly this amount waits for the merchant's decision. */
     needsDecision: flag(),

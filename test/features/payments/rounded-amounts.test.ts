@@ -255,14 +255,15 @@ eachStore("An amount that a live invoice asks for", (store) => {
     for (const invoice of [alone, exact, rest]) {
       expect(await read(invoice)).to.include({ status: "paid", exception: "none" });
     }
-    // What waited already can still be allocated.
+    // The transfer that waited already can still be allocated.
     const other = await issue({ amount: "5.00" });
     const late = [{ invoiceId: other["id"], amount: "0.33" }];
     const path = `/transfers/${String(waiting?.["id"])}/allocate`;
     await expectStatus(post(path, { allocations: late }), 200);
     const { body: problem } = await expectStatus(
       post("/invoices", {
-        ...{ amount: "0.90", settlementCurrency: "USD" },
+        amount: "0.90",
+        settlementCurrency: "USD",
         tokenSymbol: "USDT",
         network: "sandbox",
       }),
@@ -280,7 +281,8 @@ eachStore("An amount that a live invoice asks for", (store) => {
     setDust("1.00");
     await pay(lower["payableAmount"]);
     expect(await inboxed()).to.include({
-      ...{ amount: lower["payableAmount"], waitingReason: "entered_amount" },
+      amount: lower["payableAmount"],
+      waitingReason: "entered_amount",
     });
     await pay(upper["payableAmount"]);
     expect(await read(upper)).to.include({ status: "paid" });

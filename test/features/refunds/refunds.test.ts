@@ -1292,11 +1292,18 @@ eachStore("refunds", (store) => {
       const rounded = await issue("27.113");
       const hash = await pay(rounded, "27.12");
       expect(await desk.read(rounded)).to.include({
-        ...{ status: "paid", exception: "none", excessAmount: "0.00", owedAmount: "0.00" },
-        ...{ paidTokenAmount: "27.12", remainingAmount: "0.00" },
+        status: "paid",
+        exception: "none",
+        excessAmount: "0.00",
+        owedAmount: "0.00",
+        paidTokenAmount: "27.12",
+        remainingAmount: "0.00",
       });
       expect(await desk.session(rounded)).to.include({
-        ...{ state: "paid", nextAction: "none", canRequestRefund: false, refundable: null },
+        state: "paid",
+        nextAction: "none",
+        canRequestRefund: false,
+        refundable: null,
       });
       const invoiceEvents = await desk.counter.app.app.db.find(events, "WHERE object_id = $1", [
         String(rounded["id"]),
@@ -1322,7 +1329,9 @@ eachStore("refunds", (store) => {
       expect(await desk.read(parts)).to.include({ exception: "none", excessAmount: "0.00" });
       await pay(parts, "0.01");
       expect(await desk.read(parts)).to.include({
-        ...{ exception: "overpaid", excessAmount: "0.016", owedAmount: "0.016" },
+        exception: "overpaid",
+        excessAmount: "0.016",
+        owedAmount: "0.016",
       });
       expect(await desk.session(parts)).to.include({ state: "overpaid", canRequestRefund: true });
       // The newest payment has at most its own amount of the excess; what is left of it cannot be sent.

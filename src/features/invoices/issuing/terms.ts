@@ -36,7 +36,7 @@ export interface TermsInput {
   readonly network: string;
   /** In percent; absent: none. */
   readonly underpaymentTolerance?: string | undefined;
-  /** Where a payer without a credential entered the amount; absent: the merchant stated it. */
+  /** The place at which a payer without a credential entered the amount; absent: the merchant stated it. */
   readonly enteredAtLink?: EntryPlace | null | undefined;
 }
 

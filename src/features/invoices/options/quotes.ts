@@ -129,7 +129,7 @@ export function excessOf(row: ExcessTerms): bigint {
 }
 
 /**
- * Returns the largest excess of an invoice's payments that is no overpayment, in the smallest unit of the token in force:
+ * Returns the largest excess of an invoice's payments that is not an overpayment, in the smallest unit of the token in force:
  * less than the token's dust, which nobody can send back, and what rounding between options can add.
  */
 export function excessSlackOf(row: ExcessTerms): bigint {

@@ -35,7 +35,7 @@ export interface PayableTerms {
   readonly payableAmount: bigint;
   /** The most that the payer was asked for in total, in the token's smallest unit. */
   readonly askedAmount: bigint;
-  /** The largest excess above `askedAmount` that is no overpayment: `excessSlackOf`. */
+  /** The largest excess above `askedAmount` that is not an overpayment: `excessSlackOf`. */
   readonly excessSlack: bigint;
   /** The minimum that pays the invoice, in the token's smallest unit. */
   readonly dueAmount: bigint;

@@ -82,7 +82,7 @@ export function requireRoom(
 }
 
 /**
- * Throws if the transfer is worthless or its token disabled. One that was no dust when it was recorded stays creditable
+ * Throws if the transfer is worthless or its token disabled. A transfer that was not dust when it was recorded stays creditable
  * after the operator has raised the dust.
  */
 export function requireCreditable(

@@ -21,7 +21,7 @@ export interface ChangedTransfers {
   readonly doubtful: ReadonlySet<Id<"transfer">>;
   /** The fresh and moved transfers that can be credited. */
   readonly creditable: ReadonlySet<Id<"transfer">>;
-  /** Those that are dust now, and can be credited to an invoice that was issued with a smaller one: see `takesDust`. */
+  /** The fresh and moved transfers that are dust now, and can be credited to an invoice that was issued with a smaller one: see `takesDust`. */
   readonly dust: ReadonlySet<Id<"transfer">>;
 }
 

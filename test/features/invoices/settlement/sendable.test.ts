@@ -97,7 +97,10 @@ function openInvoice(amount: bigint, quotes: readonly Quote[], tolerance: string
       quotes.length === 1
         ? null
         : quotes.map(({ network, tokenSymbol }) => ({
-            ...{ network, tokenSymbol, walletId: null, quote: null },
+            network,
+            tokenSymbol,
+            walletId: null,
+            quote: null,
           })),
     issuedAt: 0,
     expiresAt: 1_000,

@@ -138,7 +138,7 @@ describe("The allocations of a transfer", () => {
       const refused = refusal(() => {
         requireCreditable(changed, network, disabled);
       });
-      // A transfer that was no dust when it was recorded stays creditable if the dust is raised.
+      // A transfer that was not dust when it was recorded stays creditable if the dust is raised.
       const isRaised = changes.amount !== undefined && changed.verification !== "skipped";
       expect(refused).to.equal(found === null || isRaised ? null : "transfer_not_creditable");
       return found;
