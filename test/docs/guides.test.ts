@@ -34,6 +34,7 @@ describe("the guide of odd payments", () => {
     const issued = {
       payableAmount,
       askedAmount: payableAmount,
+      excessSlack: 0n,
       dueAmount,
       wholeAmount: payableAmount,
       expiresAt,

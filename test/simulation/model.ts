@@ -143,6 +143,11 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     expect(row.exception !== "overpaid" || !isAsAsked, () => {
       return `${row.id} was paid what it asked for, and is called overpaid`;
     });
+    const [inForce] = heldIn(row).filter(({ isInForce }) => isInForce);
+    const least = (row.payableAmount ?? 0n) + (inForce?.dust ?? 0n);
+    expect(row.exception !== "overpaid" || sum >= least, () => {
+      return `${row.id} got less than dust too much, and is called overpaid`;
+    });
   }
 
   /** Names the payments that an invoice must have been credited with and was not, unless a person decided otherwise. */

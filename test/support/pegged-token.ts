@@ -26,9 +26,9 @@ export function expectDigits(asked: unknown, price: unknown): bigint {
   return amount;
 }
 
-/** A source of random bytes of which the nth group of 4 is the number n: the lowest digits come first. */
-export function counting(length: number): Uint8Array {
+/** A source of random bytes of which the nth group of 8 is the number n: the lowest digits come first. */
+export function counting(length: number, factor = 1n): Uint8Array {
   const words = new DataView(new ArrayBuffer(length));
-  for (let n = 0; n < length / 4; n += 1) words.setUint32(4 * n, n);
+  for (let n = 0; n < length / 8; n += 1) words.setBigUint64(8 * n, BigInt(n) * factor);
   return new Uint8Array(words.buffer);
 }

@@ -282,7 +282,7 @@ export interface AdminPayment {
   readonly amount: string;
   /** Its contribution to the invoice's `paidAmount`: a decimal string in `settlementCurrency`. */
   readonly settlementAmount: string;
-  /** The tokens that were missing when this payment completed its invoice, and that count as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`. */
+  /** The tokens that were missing when this payment completed its invoice, and that count as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`; 0 for a payment that does not count. */
   readonly roundingAmount: string;
   /** The currency of the invoice's price: an ISO 4217 code such as `USD`, or a token's symbol. */
   readonly settlementCurrency: string;
@@ -660,6 +660,8 @@ export interface BatchInvoiceRequest {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Keeps the invoice as an editable draft instead of issuing it. */
   readonly draft?: boolean | undefined;
+  /** True if a payer entered the amount in a form of yours, such as one for donations. On a shared address such an amount gets digits that nobody can foresee, and its payment may wait for the merchant, because a stranger could ask for what another payer's exchange delivers. */
+  readonly payerEnteredAmount?: boolean | undefined;
 }
 
 export interface ChangePasswordRequest {
@@ -963,6 +965,8 @@ export interface CreateInvoiceRequest {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** Keeps the invoice as an editable draft instead of issuing it. */
   readonly draft?: boolean | undefined;
+  /** True if a payer entered the amount in a form of yours, such as one for donations. On a shared address such an amount gets digits that nobody can foresee, and its payment may wait for the merchant, because a stranger could ask for what another payer's exchange delivers. */
+  readonly payerEnteredAmount?: boolean | undefined;
 }
 
 export interface CreateOrganizationRequest {
@@ -1205,7 +1209,7 @@ export interface Invoice {
   readonly checkoutUrl: string | null;
   /** The status. `partially_paid`: a part was detected. `confirming`: the whole amount was detected. `paid`: it is confirmed. `expired`: the deadline passed without the whole amount. */
   readonly status: InvoiceStatus;
-  /** The reason why the invoice was not paid exactly: the first of these that applies. `reverted`: a reorganization removed a payment that had counted. `late`: a payment arrived after the deadline. `overpaid`: the payer sent more than requested. `underpaid`: the payer sent less than `payableAmount`, and no more is expected; with the status `paid`, the shortfall is within `underpaymentTolerance`, with `expired` it is not. `none`: none of these. */
+  /** The reason why the invoice was not paid exactly: the first of these that applies. `reverted`: a reorganization removed a payment that had counted. `late`: a payment arrived after the deadline. `overpaid`: the payer sent more than requested, by at least the token's `minimumAmount`. `underpaid`: the payer sent less than `payableAmount`, and no more is expected; with the status `paid`, the shortfall is within `underpaymentTolerance`, with `expired` it is not. `none`: none of these. */
   readonly exception: "none" | "underpaid" | "overpaid" | "late" | "reverted";
   /** The price: a decimal string in `settlementCurrency`. */
   readonly amount: string;
@@ -1602,7 +1606,7 @@ export interface Payment {
   readonly amount: string;
   /** Its contribution to the invoice's `paidAmount`: a decimal string in `settlementCurrency`. */
   readonly settlementAmount: string;
-  /** The tokens that were missing when this payment completed its invoice, and that count as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`. */
+  /** The tokens that were missing when this payment completed its invoice, and that count as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`; 0 for a payment that does not count. */
   readonly roundingAmount: string;
   /** The currency of the invoice's price: an ISO 4217 code such as `USD`, or a token's symbol. */
   readonly settlementCurrency: string;

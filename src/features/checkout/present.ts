@@ -221,10 +221,10 @@ function returnablePayments({
   networks,
   refunds,
 }: CheckoutView): Returnable[] {
-  const { status, managedBy, asked, payable, quotes, roundingSlack } = invoice;
+  const { status, managedBy, asked, payable, quotes, excessSlack } = invoice;
   const terms = {
-    askedAmount: asked.units + roundingSlack,
-    roundingSlack,
+    askedAmount: asked.units,
+    excessSlack,
     payableAmount: payable.units,
     quotes,
     managedBy,

@@ -103,6 +103,7 @@ export const invoiceExport = exportOf<Row>()({
       confirmedAmount: decodeAmount(row.confirmed),
       aside: row.aside === null ? null : (JSON.parse(row.aside) as InvoiceRow["aside"]),
       payableAmount: payable,
+      dustAmount: dust,
       askedAmount: row.asked === null ? null : decodeAmount(row.asked),
       seenAmount: seen,
       network: row.network,

@@ -12,6 +12,7 @@ interface Row {
   readonly amount: string;
   readonly token: string;
   readonly tokenDecimals: number;
+  readonly rounding: string;
   readonly worth: string;
   readonly currency: string;
   readonly currencyDecimals: number;
@@ -36,8 +37,9 @@ export const paymentExport = exportOf<Row>()({
     status: "The status now. Only `confirming` and `confirmed` payments count.",
     amount: "The amount in tokens.",
     refundedAmount: "The sum of its refunds that are sent or confirmed, in tokens.",
-    tokenSymbol: "The unit of `amount` and `refundedAmount`.",
-    settlementAmount: "The worth of `amount` at the rate of its invoice, in `settlementCurrency`.",
+    tokenSymbol: "The unit of `amount`, `refundedAmount` and `roundingAmount`.",
+    settlementAmount:
+      "The worth of `amount` and `roundingAmount` at the rate of its invoice, in `settlementCurrency`: what it adds to the invoice's `paidAmount` if it counts.",
     settlementCurrency: "The unit of `settlementAmount`.",
     exchangeRate: "Tokens for one unit of `settlementCurrency`; empty if it was not recorded.",
     network: "The network.",
@@ -48,11 +50,13 @@ export const paymentExport = exportOf<Row>()({
     blockTime: "The time of the block.",
     createdAt: "Time at which Till recorded it.",
     confirmedAt: "Time at which it had its confirmations; empty before.",
+    roundingAmount:
+      "The tokens that were missing when it completed its invoice and that count as paid, because nobody can send so little.",
   },
   select: `SELECT its.id AS "id", its.organization_id AS "organizationId",
       its.invoice_id AS "invoiceId", its.status AS "status", its.amount AS "amount",
       its.token AS "token", its.token_decimals AS "tokenDecimals",
-      its.settlement_amount AS "worth", its.settlement_currency AS "currency",
+      its.rounding_amount AS "rounding", its.settlement_amount AS "worth", its.settlement_currency AS "currency",
       its.settlement_decimals AS "currencyDecimals", its.exchange_rate AS "exchangeRate",
       its.refunded AS "refunded", its.network AS "network", its.transaction_hash AS "hash",
       transfers.from_address AS "from", transfers.to_address AS "to",
@@ -81,6 +85,7 @@ export const paymentExport = exportOf<Row>()({
       blockTime: moment(row.blockTime),
       createdAt: moment(row.createdAt),
       confirmedAt: moment(row.confirmedAt),
+      roundingAmount: tokens(row.rounding, token, tokenDecimals),
     };
   },
 });

@@ -179,6 +179,10 @@ export const invoiceCommands = [
       { flags: "--description <text>", description: "of the purchase, for the payer" },
       { flags: "--redirect-url <url>", description: "the page to which the payer returns" },
       { flags: "--draft", description: "keep it as a draft that is not issued" },
+      {
+        flags: "--payer-entered-amount",
+        description: "its payer entered the amount in a form of yours",
+      },
     ],
     examples: [
       "till invoice create --organization org_01kq3v5m8w2f6n9r4t7x0z1c3e --amount 25.00 --settlement-currency USD --token-symbol USDT --network tron",
@@ -203,6 +207,7 @@ export const invoiceCommands = [
           description: call.flag("description"),
           redirectUrl: call.flag("redirect-url"),
           draft: call.isSet("draft") ? true : undefined,
+          payerEnteredAmount: call.isSet("payer-entered-amount") ? true : undefined,
         }),
       );
     },

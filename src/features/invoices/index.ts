@@ -44,12 +44,14 @@ export { inReviewOf, owedOf } from "./settlement/owed.ts";
 export { putInForce } from "./options/in-force.ts";
 export {
   addShare,
+  askableRest,
   excessOf,
   noShare,
   quoteFor,
   paidShare,
   quotesOf,
   roundedShare,
+  settlementOf,
   tokensOf,
   worthOf,
   type Quote,
@@ -58,13 +60,7 @@ export {
 export { atTip, payerInvoiceColumns, readPayerInvoices, type PayerInvoice } from "./payer-view.ts";
 export { presentInvoice, type InvoiceView } from "./present.ts";
 export { ConfirmationProgress, CreateInvoiceRequest, InvoiceStatusRecord } from "./records.ts";
-export {
-  invoiceStatuses,
-  noPayments,
-  settlementOf,
-  type InvoiceStatus,
-  type PaymentTotals,
-} from "./rules.ts";
+export { invoiceStatuses, noPayments, type InvoiceStatus, type PaymentTotals } from "./rules.ts";
 export { chooseOption, type ChosenOption } from "./options/choose.ts";
 export { makeInvoiceService, type InvoiceService } from "./service.ts";
 export { makeSettlement, type Settlement } from "./settlement/settlement.ts";

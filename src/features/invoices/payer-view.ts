@@ -7,7 +7,7 @@ import { viewOf, type InvoiceView } from "./present.ts";
 import { referenceOf } from "./reference.ts";
 import { confirmationsShown, type InvoiceException, type InvoiceStatus } from "./rules.ts";
 import { isSameOption } from "../organizations/index.ts";
-import { excessOf, optionsOf, quotesOf, roundingSlackOf, type Quote } from "./options/quotes.ts";
+import { excessOf, optionsOf, quotesOf, excessSlackOf, type Quote } from "./options/quotes.ts";
 import { quotesMax } from "./options/stored.ts";
 import type { PaymentOption } from "../organizations/index.ts";
 import { owedOf } from "./settlement/owed.ts";
@@ -46,8 +46,8 @@ export interface PayerInvoice {
   readonly asked: Money;
   readonly received: Money;
   readonly remaining: Money;
-  /** The most that rounding between options can have added, in the smallest unit of the token in force. */
-  readonly roundingSlack: bigint;
+  /** The largest excess that is not an overpayment, in the smallest unit of the token in force. */
+  readonly excessSlack: bigint;
   /** The money that the merchant owes to the payer, in tokens. */
   readonly owed: Money;
   readonly confirmations: { readonly current: number; readonly required: number };
@@ -76,8 +76,8 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
   const token = tokenAsset(invoice.tokenSymbol, invoice.tokenDecimals);
   const quotes = quotesOf(invoice);
   const asked = invoice.askedAmount ?? payableAmount;
-  // An addition by rounding between options counts as requested.
-  const isRounding = invoice.seenAmount > asked && excessOf(invoice) === 0n;
+  // An excess that is not an overpayment counts as requested.
+  const isSlack = invoice.seenAmount > asked && excessOf(invoice) === 0n;
   return {
     id: invoice.id,
     organizationId: invoice.organizationId,
@@ -94,10 +94,10 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
     amount: money(invoice.amount, settlement),
     paidAmount: money(paidAmountOf(invoice), settlement),
     payable: money(payableAmount, token),
-    asked: money(isRounding ? invoice.seenAmount : asked, token),
+    asked: money(isSlack ? invoice.seenAmount : asked, token),
     received: money(invoice.seenAmount, token),
     remaining: money(invoice.remainingAmount ?? 0n, token),
-    roundingSlack: roundingSlackOf(invoice),
+    excessSlack: excessSlackOf(invoice),
     owed: money(owedOf(invoice), token),
     confirmations: {
       current: confirmationsShown(invoice, invoice.tipHeight),

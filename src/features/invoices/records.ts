@@ -95,7 +95,7 @@ export const InvoiceRecord = responseRecord("Invoice", {
   status: InvoiceStatusRecord,
   exception: z.enum(invoiceExceptions).meta({
     description:
-      "The reason why the invoice was not paid exactly: the first of these that applies. `reverted`: a reorganization removed a payment that had counted. `late`: a payment arrived after the deadline. `overpaid`: the payer sent more than requested. `underpaid`: the payer sent less than `payableAmount`, and no more is expected; with the status `paid`, the shortfall is within `underpaymentTolerance`, with `expired` it is not. `none`: none of these.",
+      "The reason why the invoice was not paid exactly: the first of these that applies. `reverted`: a reorganization removed a payment that had counted. `late`: a payment arrived after the deadline. `overpaid`: the payer sent more than requested, by at least the token's `minimumAmount`. `underpaid`: the payer sent less than `payableAmount`, and no more is expected; with the status `paid`, the shortfall is within `underpaymentTolerance`, with `expired` it is not. `none`: none of these.",
   }),
   amount: moneyAnswer(),
   settlementCurrency: z.string(),
@@ -291,6 +291,10 @@ export const CreateInvoiceRequest = requestRecord("CreateInvoiceRequest", {
     .boolean()
     .optional()
     .meta({ description: "Keeps the invoice as an editable draft instead of issuing it." }),
+  payerEnteredAmount: z.boolean().optional().meta({
+    description:
+      "True if a payer entered the amount in a form of yours, such as one for donations. On a shared address such an amount gets digits that nobody can foresee, and its payment may wait for the merchant, because a stranger could ask for what another payer's exchange delivers.",
+  }),
 });
 describeFields(CreateInvoiceRequest, {
   amount:

@@ -82,6 +82,8 @@ export interface Terms {
     readonly payableAmount: bigint;
     /** The most that the payer was asked for in total: the rest of a partially paid invoice may carry a surcharge. */
     readonly askedAmount: bigint;
+    /** The largest excess above `askedAmount` that is not an overpayment. */
+    readonly excessSlack: bigint;
     /** The minimum that pays the invoice, in the token's smallest unit. */
     readonly dueAmount: bigint;
     /** The minimum that pays all of it: the rest is rounded. */
@@ -148,34 +150,10 @@ function exceptionOf(
   if (totals.isReverted) return "reverted";
   if (totals.isLate) return "late";
   if (issued === null) return "none";
-  if (totals.seen > issued.askedAmount) return "overpaid";
+  if (totals.seen > issued.askedAmount + issued.excessSlack) return "overpaid";
   // While more payments are expected, the invoice is not underpaid yet.
   const isOver = status !== "open" && status !== "partially_paid";
   return isOver && totals.seen > 0n && totals.seen < issued.wholeAmount ? "underpaid" : "none";
-}
-
-/** An invoice's terms by which its tokens are valued; amounts in smallest units, null before the issue. */
-export interface SettlementTerms {
-  readonly amount: bigint;
-  readonly payableAmount: bigint | null;
-  readonly dustAmount: bigint | null;
-}
-export type SettlementColumn = keyof SettlementTerms;
-
-/**
- * Returns the value of an invoice's paid tokens in the settlement currency, rounded down, so that an exact payment yields
- * exactly the amount, and so does one from which less is missing than anybody can be asked for. Before the issue,
- * nothing is payable or paid, and the value is 0. Not for an invoice with several options.
- */
-export function settlementOf(
-  seen: bigint,
-  { amount, payableAmount, dustAmount }: SettlementTerms,
-): bigint {
-  if (payableAmount === null || payableAmount === 0n) return 0n;
-  const missing = payableAmount - seen;
-  if (missing > 0n && missing < (dustAmount ?? 0n) && missing * 100n <= payableAmount)
-    return amount;
-  return (seen * amount) / payableAmount;
 }
 
 /**

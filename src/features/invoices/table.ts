@@ -4,6 +4,9 @@ import type { StoredOption } from "./options/stored.ts";
 import type { StoredAside } from "./settlement/aside.ts";
 import type { InvoiceException, InvoiceStatus } from "./rules.ts";
 
+/** A payment link, or the organization for all forms of its own API clients: their invoices are counted together. */
+export type EntryPlace = Id<"paymentLink"> | Id<"organization">;
+
 /**
  * The columns of an invoice that have few distinct values, joined: an index on this expression serves every combination
  * of filters on them. It must match the SQL of the indexes exactly.
@@ -65,8 +68,8 @@ export const invoices = table(
     expiresInSeconds: integer(),
     /** The feature that alone may change the invoice, and in whose figures it counts; null for a merchant's own. */
     managedBy: text<"billing">().nullable(),
-    /** The link at which a payer without a credential entered the amount; null if the merchant stated it. */
-    enteredAtLink: text<Id<"paymentLink">>().nullable(),
+    /** The place at which a payer without a credential entered the amount; null if the merchant stated it. */
+    enteredAtLink: text<EntryPlace>().nullable(),
     metadata: json<Readonly<Record<string, string>>>(),
     /** The payment totals, as the payment ledger last computed them. */
     seenAmount: amount(),
@@ -210,8 +213,8 @@ export const holds = table(
     invoiceId: text<Id<"invoice">>(),
     organizationId: text<Id<"organization">>(),
     kind: text<"exclusive" | "amount">(),
-    /** The link at which a payer without a credential entered the price; null if the merchant stated it. */
-    enteredAtLink: text<Id<"paymentLink">>().nullable(),
+    /** The place at which a payer without a credential entered the price; null if the merchant stated it. */
+    enteredAtLink: text<EntryPlace>().nullable(),
     /** Whether a transfer of exactly this amount waits for the merchant's decision. */
     needsDecision: flag(),
     startsAt: time(),

@@ -65,7 +65,7 @@ describeFields(PaymentRecord, {
   settlementAmount:
     "Its contribution to the invoice's `paidAmount`: a decimal string in `settlementCurrency`.",
   roundingAmount:
-    "The tokens that were missing when this payment completed its invoice, and that count as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`.",
+    "The tokens that were missing when this payment completed its invoice, and that count as paid because no payer can send so little: less than the token's `minimumAmount` and at most 1 % of the invoice, in tokens. It is part of `settlementAmount` and not of `amount`; 0 for a payment that does not count.",
   blockNumber: "The number of the transfer's block.",
   blockTime: "Time of the transfer's block: ISO 8601, UTC.",
   confirmations:

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { powerOfTen } from "../../kernel/money/ratio.ts";
 import { findCurrency, maxAssetDecimals, tokenAsset } from "../../kernel/money/asset.ts";
-import { MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
+import { formatMoney, MoneyTextError, parseMoney } from "../../kernel/money/money.ts";
 import { parseUrl } from "../../kernel/url.ts";
 import { parseYaml, type ParsedFile, type Report } from "../config/files/parse-yaml.ts";
 import type { Address } from "./client.ts";
@@ -154,7 +154,7 @@ function readToken(
     decimals: entry.decimals,
     pegs: entry.pegs,
     dust,
-    amountDecimals: readAmountDecimals(entry, dust, report),
+    amountDecimals: readAmountDecimals(symbol, entry, dust, report),
   };
 }
 
@@ -165,16 +165,19 @@ type ReportField = (
 
 /** The most decimals of an amount in a pegged token: all wallets take as many. */
 const peggedDecimalsMax = 6;
+/** The most decimals of an amount in any token: wallets and exchanges take up to as many. */
+const payableDecimalsMax = 8;
 /** The least number of decimals of an amount in a pegged token: with fewer, no two invoices of a price differ. */
 const pricedDecimals = 4;
 /** The inverse of the largest share of a price that rounding it up may add, for a token without a peg: 0.1 %. */
 const roundedShare = 1_000n;
 
 /**
- * Returns the most decimals that payers are asked for. By default 6, or for a token without a peg as many as keep the
- * rounding of its smallest price, the dust, at 0.1 %.
+ * Returns the most decimals that payers are asked for. By default 6, or for a token without a peg as many, up to 8, as
+ * keep the rounding of its smallest price, the dust, at 0.1 %. Reports a dust for which 8 do not suffice.
  */
 function readAmountDecimals(
+  symbol: string,
   { decimals, pegs, amountDecimals }: TokenEntry,
   dust: bigint,
   report: ReportField,
@@ -184,11 +187,26 @@ function readAmountDecimals(
     isPegged || places >= decimals || roundedShare * powerOfTen(decimals - places) <= dust;
   if (amountDecimals === undefined) {
     let places = Math.min(decimals, peggedDecimalsMax);
-    while (!isFineEnough(places)) places += 1;
+    while (places < payableDecimalsMax && !isFineEnough(places)) places += 1;
+    if (!isFineEnough(places)) {
+      const least = {
+        units: roundedShare * powerOfTen(decimals - places),
+        asset: tokenAsset(symbol, decimals),
+      };
+      report(
+        "dust",
+        `must be at least ${formatMoney(least)} for a token without a peg: payers can enter at most ${String(payableDecimalsMax)} decimals, and rounding up to these could add more than 0.1 % to a smaller price`,
+      );
+    }
     return places;
   }
   if (amountDecimals > decimals) {
     report("amountDecimals", `must be at most ${String(decimals)}, the token's decimals`);
+  } else if (amountDecimals > payableDecimalsMax) {
+    report(
+      "amountDecimals",
+      `must be at most ${String(payableDecimalsMax)}: wallets and exchanges take no more`,
+    );
   } else if (isPegged && amountDecimals > peggedDecimalsMax) {
     report("amountDecimals", `must be at most ${String(peggedDecimalsMax)} for a pegged token`);
   } else if (isPegged && amountDecimals < Math.min(decimals, pricedDecimals)) {

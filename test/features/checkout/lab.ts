@@ -158,7 +158,7 @@ export function anInvoice(network: LabNetwork, changes: Partial<PayerInvoice> = 
     owed: money(0n, usdt),
     confirmations: { current: 0, required: network === "tron" ? 19 : 3 },
     latestBlock: null,
-    roundingSlack: 0n,
+    excessSlack: 0n,
     checkoutUrl: `https://pay.example/shop/pay/${checkoutId}`,
     redirectUrl: null,
     expiresAt: startOfTime + hour,

@@ -369,9 +369,9 @@ describe("getCheckoutSession", () => {
     lab.world.payments = [more];
     lab.world.refunds = [];
     // An addition by rounding between options is not returned, as the ledger decides too.
-    lab.change({ roundingSlack: units("1.00") });
+    lab.change({ excessSlack: units("1.00") });
     expect((await session()).refundable).to.equal(null);
-    lab.change({ roundingSlack: 0n });
+    lab.change({ excessSlack: 0n });
     // Rejected by the merchant, who says why.
     const reason = "Not your address";
     lab.world.refunds = [aRefund({ paymentId: more.id, status: "rejected", reason })];

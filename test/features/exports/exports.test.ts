@@ -102,6 +102,7 @@ describe("the row of an export", () => {
       token: "USDT",
       tokenDecimals: 6,
       refunded: null,
+      rounding: encodeAmount(0n),
       worth: encodeAmount(500n),
       currency: "USD",
       currencyDecimals: 2,

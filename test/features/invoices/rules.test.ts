@@ -7,11 +7,11 @@ import {
   dueAmount,
   noPayments,
   reopensMs,
-  settlementOf,
   invoiceStateOf,
   type PaymentTotals,
   type Terms,
 } from "../../../src/features/invoices/rules.ts";
+import { settlementOf } from "../../../src/features/invoices/options/quotes.ts";
 
 const expiresAt = 1_800_000_000_000;
 const inTime = expiresAt;
@@ -24,6 +24,7 @@ function issued(changes: Partial<Terms> = {}): Terms {
     issued: {
       payableAmount: 100n,
       askedAmount: 100n,
+      excessSlack: 0n,
       dueAmount: 98n,
       wholeAmount: 100n,
       expiresAt,
@@ -42,6 +43,17 @@ describe("the status and exception of an invoice", () => {
     issued: {
       payableAmount: 100n,
       askedAmount: 103n,
+      excessSlack: 0n,
+      dueAmount: 98n,
+      wholeAmount: 100n,
+      expiresAt,
+    },
+  });
+  const slack = issued({
+    issued: {
+      payableAmount: 100n,
+      askedAmount: 100n,
+      excessSlack: 4n,
       dueAmount: 98n,
       wholeAmount: 100n,
       expiresAt,
@@ -86,6 +98,8 @@ describe("the status and exception of an invoice", () => {
       "underpaid",
     ],
     ["more than the payable amount", issued(), paid(101n, 101n), inTime, "paid", "overpaid"],
+    ["less than dust more than that", slack, paid(104n, 104n), inTime, "paid", "none"],
+    ["dust more than that", slack, paid(105n, 105n), inTime, "paid", "overpaid"],
     ["the rest together with its surcharge", surcharged, paid(103n, 103n), inTime, "paid", "none"],
     [
       "more than the surcharge of the rest",
@@ -221,6 +235,7 @@ describe("the status and exception of an invoice", () => {
         issued: {
           payableAmount: payable,
           askedAmount: payable,
+          excessSlack: 0n,
           dueAmount: dueAmount(payable, ratio(percent, 100n)),
           wholeAmount: payable,
           expiresAt,

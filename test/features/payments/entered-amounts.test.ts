@@ -97,6 +97,46 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
   });
 
   it.onBoth(
+    "is also one that a payer typed into a form of an API client, of which an organization has one limit",
+    async () => {
+      const entered = (amount: string, more: Json = {}) =>
+        issue({ amount, payerEnteredAmount: true, ...more });
+      const first = await entered("70.00");
+      expect(isBare(first)).to.equal(false);
+      expect(isBare(await issue({ amount: "70.00" }))).to.equal(true);
+      await pay(first["payableAmount"]);
+      expect(await read(first)).to.include({ status: "paid", paidAmount: "70.00" });
+      const all = await Promise.all(Array.from({ length: 20 }, () => entered("70.00")));
+      const waiting = await Promise.all(
+        all.map(async (each) => (await heldBy(each)).needsDecision),
+      );
+      expect(waiting.filter((waits) => !waits)).to.have.length(10);
+      expect(await heldBy(await enter(await newLink(), "70"))).to.include({ needsDecision: false });
+      // The items of a batch, and drafts after each edit.
+      const invoices = [
+        { ...priced, amount: "80.00", externalId: "A-1", payerEnteredAmount: true },
+      ];
+      const { body: batch } = await expectStatus(post("/invoices/batch", { invoices }), 200);
+      const [{ invoice: imported = {} } = {}] = batch["results"] as { invoice?: Json }[];
+      expect(isBare(imported)).to.equal(false);
+      const { id } = await entered("90.00", { draft: true });
+      for (const changes of [{ description: "A gift" }, { status: "open" }]) {
+        const path = `/v1/organizations/${shop.merchant.organizationId}/invoices/${String(id)}`;
+        const { key } = shop.merchant;
+        await expectStatus(shop.counter.app.request("PATCH", path, { key, body: changes }), 200);
+      }
+      const draft = await read({ id });
+      expect(draft).to.include({ status: "open", description: "A gift" });
+      expect(isBare(draft)).to.equal(false);
+      expect(await heldBy(draft)).to.include({ enteredAtLink: shop.merchant.organizationId });
+      await expectStatus(
+        post("/invoices", { ...priced, amount: "1.00", payerEnteredAmount: "yes" }),
+        400,
+      );
+    },
+  );
+
+  it.onBoth(
     "waits from the eleventh unpaid invoice of its link on, also if 64 payers come at once",
     async () => {
       const link = await newLink();

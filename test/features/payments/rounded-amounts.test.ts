@@ -2,7 +2,10 @@
 import { expect } from "chai";
 import { expectStatus } from "../../support/app.ts";
 import { expectDigits } from "../../support/pegged-token.ts";
-import { eachStore, takeTurns } from "../../support/store/stores.ts";
+import { xpubOf } from "../../support/merchants.ts";
+import { paymentChecks } from "../../../src/features/payments/ledger/checks.ts";
+import { payments } from "../../../src/features/payments/table.ts";
+import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import type { Json } from "./ledger/counter.ts";
 import { atSharedAddress, suggestedFor, usdt } from "./shared-address.ts";
 
@@ -99,6 +102,46 @@ eachStore("A part of an invoice that nobody can send", (store) => {
     expect(await inboxed()).to.include({ amount: "24.995" });
   });
 
+  it.onBoth(
+    "is none of a payment that waits for a decision or is rejected, and verification names a wrong one",
+    async () => {
+      const invoice = await issue({ amount: "25.00" });
+      const hash = await pay("24.995");
+      const path = `/v1/checkout/${String(invoice["checkoutId"])}/transactions`;
+      const submitted = { body: { transactionHash: `0x${hash}` } };
+      await expectStatus(shop.counter.app.request("POST", path, submitted), 202);
+      await shop.counter.examine();
+      expect(await paymentsOf(invoice)).to.deep.equal([["24.995", "0.00", "24.99"]]);
+      const [payment] = await shop.counter.list(
+        shop.merchant,
+        `/payments?invoiceId=${String(invoice["id"])}`,
+      );
+      const decide = (what: string) => post(`/payments/${String(payment?.["id"])}/${what}`, {});
+      await expectStatus(decide("accept"), 200);
+      await shop.counter.mine(3);
+      expect(await read(invoice)).to.include({ status: "paid", paidAmount: "25.00" });
+      expect(await paymentsOf(invoice)).to.deep.equal([["24.995", "0.005", "25.00"]]);
+      const faults = async () => {
+        const check = paymentChecks.find(({ name }) => name === "payments.ledger");
+        const found = await check?.run(shop.counter.app.app.db);
+        return found?.map(({ fault }) => fault);
+      };
+      const { db } = shop.counter.app.app;
+      const round = (units: bigint) =>
+        db.write(testContext, (tx) =>
+          tx.update(payments, { roundingAmount: units }, "WHERE id = $1", [
+            String(payment?.["id"]),
+          ]),
+        );
+      await round(5_001n);
+      expect(await faults()).to.deep.equal(["Its roundingAmount is 5001 but should be 5000."]);
+      await round(5_000n);
+      expect(await faults()).to.deep.equal([]);
+      await expectStatus(decide("reverse"), 200);
+      expect(await paymentsOf(invoice)).to.deep.equal([["24.995", "0.00", "24.99"]]);
+    },
+  );
+
   it("is made up for by a later payment, without any rounding left", async () => {
     const invoice = await issue({ amount: "25.00" });
     await credit(invoice, "24.995");
@@ -156,5 +199,92 @@ eachStore("A part of an invoice that nobody can send", (store) => {
       reasons: ["rounded_amount", "in_time"],
     });
     expect(second?.["reasons"]).to.not.include("rounded_amount");
+  });
+});
+
+eachStore("An amount that a live invoice asks for", (store) => {
+  const shop = atSharedAddress(store);
+  const { issue, read, post, pay, inboxed } = shop;
+  const sandboxToken = () => {
+    const networks = shop.counter.app.app.watchers.map(({ network }) => network);
+    const found = networks
+      .find(({ id }) => id === "sandbox")
+      ?.tokens.find(({ symbol }) => symbol === "USDT");
+    if (found === undefined) throw new Error("the sandbox has no USDT");
+    return found;
+  };
+  /** Starts the watcher with another dust, as an operator does. */
+  const setDust = (dust: string) => Object.assign(sandboxToken(), { dust: usdt(dust) });
+  afterEach(() => setDust("0.01"));
+  const dispositions = async () =>
+    (await shop.counter.list(shop.merchant, "/transfers")).map(({ amount, status }) => [
+      amount,
+      status,
+    ]);
+
+  it("is credited although the operator has raised the dust above it, and other dust is ignored", async () => {
+    const body = { label: "Own", network: "sandbox", xpub: xpubOf(9) };
+    const { body: wallet } = await expectStatus(post("/wallets", body), 201);
+    const alone = await issue({ walletId: wallet["id"], amount: "0.50" });
+    const exact = await issue({ amount: "0.60" });
+    const rest = await issue({ amount: "10.00" });
+    await pay("9.30");
+    const part = await inboxed();
+    const allocations = [{ invoiceId: rest["id"], amount: "9.30" }];
+    await expectStatus(post(`/transfers/${String(part?.["id"])}/allocate`, { allocations }), 200);
+    await pay("0.33");
+    const waiting = await inboxed();
+    setDust("1.00");
+
+    const own = String(alone["walletAddress"]).slice(2).toLowerCase();
+    await shop.counter.pay(own, usdt("0.004"));
+    await pay("0.77");
+    expect((await dispositions()).slice(0, 3)).to.have.deep.members([
+      ["0.004", "ignored"],
+      ["0.77", "ignored"],
+      ["0.33", "unmatched"],
+    ]);
+    expect(await read(alone)).to.include({ status: "open" });
+
+    await shop.counter.pay(own, usdt("0.30"));
+    await shop.counter.mine(3);
+    expect(await read(alone)).to.include({ status: "partially_paid", remainingAmount: "0.20" });
+    await shop.counter.pay(own, usdt("0.20"));
+    await pay(exact["payableAmount"]);
+    await pay((await read(rest))["remainingAmount"]);
+    for (const invoice of [alone, exact, rest]) {
+      expect(await read(invoice)).to.include({ status: "paid", exception: "none" });
+    }
+    // The transfer that waited already can still be allocated.
+    const other = await issue({ amount: "5.00" });
+    const late = [{ invoiceId: other["id"], amount: "0.33" }];
+    const path = `/transfers/${String(waiting?.["id"])}/allocate`;
+    await expectStatus(post(path, { allocations: late }), 200);
+    const { body: problem } = await expectStatus(
+      post("/invoices", {
+        amount: "0.90",
+        settlementCurrency: "USD",
+        tokenSymbol: "USDT",
+        network: "sandbox",
+      }),
+      422,
+    );
+    expect(problem["code"]).to.equal("amount_too_small");
+  });
+
+  it("waits in the inbox if its match is doubtful, also below the raised dust", async () => {
+    const upper = await issue({ amount: "0.80" });
+    const lower = await issue({ amount: "0.54" });
+    await shop.counter.app.app.db.write(testContext, (tx) =>
+      tx.run("UPDATE holds SET needs_decision = 1 WHERE invoice_id = $1", [String(lower["id"])]),
+    );
+    setDust("1.00");
+    await pay(lower["payableAmount"]);
+    expect(await inboxed()).to.include({
+      amount: lower["payableAmount"],
+      waitingReason: "entered_amount",
+    });
+    await pay(upper["payableAmount"]);
+    expect(await read(upper)).to.include({ status: "paid" });
   });
 });

@@ -8,6 +8,7 @@ import { expectStatus, type Answer } from "../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
 import type { Json } from "../payments/ledger/counter.ts";
 import { usdt } from "../payments/shared-address.ts";
+import { xpubOf } from "../../support/merchants.ts";
 import { finalBlocks, openDesk } from "./desk.ts";
 
 const sumOf = (invoice: Json, more: number) => (Number(invoice["payableAmount"]) + more).toFixed(6);
@@ -1273,4 +1274,71 @@ eachStore("refunds", (store) => {
     expect(sent.body["code"]).to.equal("not_refundable");
     await set("expired");
   });
+
+  it.onBoth(
+    "are not offered for less than dust, at an address of its own, above the amount that was asked for",
+    async () => {
+      const body = { label: "Own", network: "sandbox", xpub: xpubOf(7) };
+      const { body: wallet } = await expectStatus(desk.post("/wallets", body), 201);
+      const issue = (amount: string) =>
+        desk.issue({ walletId: wallet["id"], amount, settlementCurrency: "USDT" });
+      const pay = async (invoice: Json, amount: string) => {
+        const to = String(invoice["walletAddress"]).slice(2).toLowerCase();
+        const hash = await desk.counter.pay(to, usdt(amount));
+        await desk.settle();
+        return hash;
+      };
+      // The payer's wallet takes two decimals, so the payer rounds up.
+      const rounded = await issue("27.113");
+      const hash = await pay(rounded, "27.12");
+      expect(await desk.read(rounded)).to.include({
+        status: "paid",
+        exception: "none",
+        excessAmount: "0.00",
+        owedAmount: "0.00",
+        paidTokenAmount: "27.12",
+        remainingAmount: "0.00",
+      });
+      expect(await desk.session(rounded)).to.include({
+        state: "paid",
+        nextAction: "none",
+        canRequestRefund: false,
+        refundable: null,
+      });
+      const invoiceEvents = await desk.counter.app.app.db.find(events, "WHERE object_id = $1", [
+        String(rounded["id"]),
+      ]);
+      expect(invoiceEvents.map(({ type }) => type)).to.not.include("invoice.overpaid");
+      const refused = await desk.ask(rounded, hash, `0x${desk.newAddress()}`);
+      expect(refused.status).to.equal(409);
+      const [payment] = await desk.counter.list(
+        desk.merchant,
+        `/payments?invoiceId=${String(rounded["id"])}`,
+      );
+      const asked = {
+        paymentId: payment?.["id"],
+        amount: "0.007",
+        address: `0x${desk.newAddress()}`,
+      };
+      const { body: problem } = await expectStatus(desk.post("/refunds", asked), 409);
+      expect(problem["detail"]).to.include("less than the token's minimum amount");
+
+      // Parts count together: each is a little too much, and all of them are too much by more than dust.
+      const parts = await issue("30.00");
+      await pay(parts, "30.006");
+      expect(await desk.read(parts)).to.include({ exception: "none", excessAmount: "0.00" });
+      await pay(parts, "0.01");
+      expect(await desk.read(parts)).to.include({
+        exception: "overpaid",
+        excessAmount: "0.016",
+        owedAmount: "0.016",
+      });
+      expect(await desk.session(parts)).to.include({ state: "overpaid", canRequestRefund: true });
+      // The newest payment has at most its own amount of the excess; what is left of it cannot be sent.
+      const refundable = (await desk.session(parts))["refundable"] as Json;
+      await refunded(parts, String(refundable["transactionHash"]).slice(2));
+      expect(await desk.read(parts)).to.include({ excessAmount: "0.016", owedAmount: "0.00" });
+      expect(await desk.session(parts)).to.include({ canRequestRefund: false, nextAction: "none" });
+    },
+  );
 });

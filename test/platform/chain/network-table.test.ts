@@ -184,6 +184,30 @@ describe("the network table", () => {
       .and.contain("networks.bsc.chainId: is already the chain id of ethereum");
   });
 
+  it("asks for amounts that wallets take: by default 6 decimals, up to 8 for a token without a peg, and no more", () => {
+    const unpegged = (dust: string, more = "") => {
+      const [head = "", token = "", ...others] = shipped.split("      USDT:");
+      const changed = token
+        .replace("decimals: 6", "decimals: 18")
+        .replace("pegs: [USD]", "pegs: []")
+        .replace('dust: "0.01"', `dust: "${dust}"${more}`);
+      const read = parseNetworks([head, changed, ...others].join("      USDT:"));
+      if (!read.ok) return JSON.stringify(read.problems);
+      return findToken(read.value[0] as never, "USDT")?.amountDecimals;
+    };
+    expect(["0.01", "0.001", "0.0001", "0.00001"].map((dust) => unpegged(dust))).to.deep.equal([
+      ...[6, 6, 7, 8],
+    ]);
+    for (const dust of ["0", "0.000009", "0.000000000000000001"]) {
+      expect(unpegged(dust)).to.match(
+        /USDT\.dust.*must be at least 0\.00001 for a token without a peg/,
+      );
+    }
+    const field = (value: number) => `\n        amountDecimals: ${String(value)}`;
+    expect(unpegged("0.01", field(8))).to.equal(8);
+    expect(unpegged("0.01", field(9))).to.match(/amountDecimals.*must be at most 8/);
+  });
+
   it("takes addressForm for kind, and the network sandbox for the sandbox, in a table from before kind existed", () => {
     const former = shipped
       .replaceAll(/^ {4}kind: sandbox$/gm, "    addressForm: evm")

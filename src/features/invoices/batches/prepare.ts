@@ -3,7 +3,7 @@ import { Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { networkStates } from "../../../platform/chain/state/network-state.ts";
 import { ExternalIdConflict } from "../errors.ts";
-import { fingerprintOf } from "../issuing/draft.ts";
+import { fingerprintOf, withEntry } from "../issuing/draft.ts";
 import { externalIdConflict } from "../issuing/external-id-conflict.ts";
 import { noCustomer } from "../issuing/insert.ts";
 import { planOf, readBasis, requireTokensInUse, type IssuePlan } from "../issuing/plan.ts";
@@ -74,7 +74,7 @@ export async function prepareBatch(
       const item = {
         index,
         input,
-        terms: readOffer(deps, input, usual),
+        terms: readOffer(deps, withEntry(organizationId, input), usual),
         fingerprint: fingerprintOf(input),
       };
       const first = firstOf.get(input.externalId);

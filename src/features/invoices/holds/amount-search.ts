@@ -15,7 +15,7 @@ import {
   withZeros,
 } from "../../../platform/database/query/json-rows.ts";
 import { lockingColumn } from "../../../platform/database/write/locks.ts";
-import { holds } from "../table.ts";
+import { holds, type EntryPlace } from "../table.ts";
 import {
   amountRange,
   bareNear,
@@ -48,7 +48,7 @@ export interface AmountSearch extends HoldPlace {
   /** The invoice, if it has holds already: they do not prevent its bare price. */
   readonly holder: Id<"invoice"> | null;
   /** The link at which a payer without a credential entered the price; null if the merchant stated it. */
-  readonly enteredAtLink: Id<"paymentLink"> | null;
+  readonly enteredAtLink: EntryPlace | null;
 }
 
 /** The answer of the store to a search. */
@@ -64,7 +64,7 @@ export interface HeldAmounts {
 /** The invoice whose price a search represents. */
 export interface SearchFor {
   readonly holder: Id<"invoice"> | null;
-  readonly enteredAtLink: Id<"paymentLink"> | null;
+  readonly enteredAtLink: EntryPlace | null;
 }
 
 /** Starts the search for a price's amount. */

@@ -275,14 +275,15 @@ function drawn(
   count: number,
   randomBytes: RandomBytes,
 ): bigint[] {
-  const places = Number(range.cap / step);
-  if (places === 0) return [];
-  // Four random bytes for at most a million multiples: the modulo bias is negligible.
-  const bytes = randomBytes(4 * count);
+  const places = range.cap / step;
+  if (places === 0n) return [];
+  // Eight random bytes for at most 10^8 multiples, since amounts have at most eight decimals: the modulo bias is
+  // below 10^-11.
+  const bytes = randomBytes(8 * count);
   const chance = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const picks = Array.from(
     { length: count },
-    (_, pick) => range.base + BigInt((chance.getUint32(4 * pick) % places) + 1) * step,
+    (_, pick) => range.base + ((chance.getBigUint64(8 * pick) % places) + 1n) * step,
   );
   return [...new Set(picks)].filter((amount) => !isRound(range, amount));
 }

@@ -14,6 +14,8 @@ export interface ClaimableTerms {
     readonly address: Address;
     /** The token's symbol. */
     readonly token: string;
+    /** The token's dust at the time of the issue; null for invoices of earlier versions. */
+    readonly dust: bigint | null;
   }[];
   readonly issuedAt: Instant;
   /** The latest block time that can pay the invoice. */
@@ -48,14 +50,12 @@ export async function claimableTerms(
     ),
   ]);
   if (invoice === null || invoice.issuedAt === null || held.length === 0) return null;
-  const tokens = quotesOf(invoice).flatMap((quote) =>
-    quote.network === network ? [quote.tokenSymbol] : [],
-  );
+  const quotes = quotesOf(invoice).filter((quote) => quote.network === network);
   return {
     targets: held.flatMap(({ address, token: of }) =>
-      tokens
-        .filter((token) => of === anyToken || of === token)
-        .map((token) => ({ address, token })),
+      quotes
+        .filter(({ tokenSymbol }) => of === anyToken || of === tokenSymbol)
+        .map(({ tokenSymbol: token, dustAmount: dust }) => ({ address, token, dust })),
     ),
     issuedAt: invoice.issuedAt,
     endsAt: Math.max(...held.map(({ endsAt }) => endsAt)),

@@ -1,6 +1,7 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { bareNear, nearBase, roundBetween } from "./amounts.ts";
+import type { EntryPlace } from "../table.ts";
 import type { AmountSearch, HoldPlace } from "./amount-search.ts";
 
 /** The holds of a commit that are not in the store yet, so that no statement finds them. */
@@ -21,7 +22,7 @@ export interface UnstoredHolds {
 interface UnstoredHold {
   readonly invoiceId: Id<"invoice">;
   readonly isBare: boolean;
-  readonly enteredAtLink: Id<"paymentLink"> | null;
+  readonly enteredAtLink: EntryPlace | null;
 }
 
 /** Returns the holds of all writes of the commit on SQLite; on PostgreSQL, holds are stored as soon as they are taken. */

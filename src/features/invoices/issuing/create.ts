@@ -11,7 +11,7 @@ import {
 } from "../options/requested.ts";
 import { shownInvoice, type InvoiceView } from "../present.ts";
 import { findByExternalId } from "../store.ts";
-import { draftRow, fingerprintOf, type DraftInput } from "./draft.ts";
+import { draftRow, fingerprintOf, withEntry, type DraftInput } from "./draft.ts";
 import { externalIdConflict } from "./external-id-conflict.ts";
 import {
   insertInvoice,
@@ -110,7 +110,7 @@ async function offerOf(
   input: InvoiceInput,
 ): Promise<OfferedTerms> {
   const usual = namesNoOption(input) ? await usualOptions(deps.db, organizationId) : null;
-  return readOffer(deps, input, usual);
+  return readOffer(deps, withEntry(organizationId, input), usual);
 }
 
 /**

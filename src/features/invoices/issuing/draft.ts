@@ -19,6 +19,16 @@ export interface DraftInput extends Omit<TermsInput, "network" | "tokenSymbol">,
   readonly redirectUrl?: string | null | undefined;
   readonly expiresInSeconds?: number | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** True if a payer entered the amount in a form of the API client, such as one for donations. */
+  readonly payerEnteredAmount?: boolean | undefined;
+}
+
+/** Returns an input that says who entered the amount: without a link, the organization stands for its client's form. */
+export function withEntry<Input extends DraftInput>(
+  organizationId: Id<"organization">,
+  input: Input,
+): Input {
+  return input.payerEnteredAmount === true ? { ...input, enteredAtLink: organizationId } : input;
 }
 
 /** The fields that an update sets: absent keeps the value, null clears it. */
@@ -114,6 +124,7 @@ export function editedInput(draft: InvoiceRow, changes: InvoiceChanges): DraftIn
     redirectUrl: draft.redirectUrl,
     expiresInSeconds: draft.expiresInSeconds,
     metadata: draft.metadata,
+    enteredAtLink: draft.enteredAtLink,
   };
   const given = Object.entries(set).filter(([, value]) => value !== undefined);
   return { ...current, ...(Object.fromEntries(given) as Partial<DraftInput>) };

@@ -1,4 +1,3 @@
-import type { Id } from "../../../kernel/id.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../../kernel/money/asset.ts";
 import { second, type Instant } from "../../../kernel/clock.ts";
 import { Defect, type Problem } from "../../../kernel/errors.ts";
@@ -20,6 +19,7 @@ import {
   TokenNotEnabled,
   UnsupportedCurrency,
 } from "../errors.ts";
+import type { EntryPlace } from "../table.ts";
 
 /** The number of characters of an unknown currency code that an error message repeats. */
 const shownCodeLengthMax = 20;
@@ -36,8 +36,8 @@ export interface TermsInput {
   readonly network: string;
   /** In percent; absent: none. */
   readonly underpaymentTolerance?: string | undefined;
-  /** The link at which a payer without a credential entered the amount; absent: the merchant stated it. */
-  readonly enteredAtLink?: Id<"paymentLink"> | null | undefined;
+  /** The place at which a payer without a credential entered the amount; absent: the merchant stated it. */
+  readonly enteredAtLink?: EntryPlace | null | undefined;
 }
 
 /** The parsed and validated terms of a request. */
@@ -50,7 +50,7 @@ export interface InvoiceTerms {
   readonly tolerance: Ratio;
   /** In percent, in its shortest notation. */
   readonly underpaymentTolerance: string;
-  readonly enteredAtLink: Id<"paymentLink"> | null;
+  readonly enteredAtLink: EntryPlace | null;
 }
 
 /** The dependencies of reading and quoting terms. */

@@ -1,4 +1,4 @@
-import { settlementOf } from "../rules.ts";
+import { settlementOf } from "../options/quotes.ts";
 import type { InvoiceRow } from "../store.ts";
 
 /** The payments received for an invoice, in the smallest unit of its settlement currency. */

@@ -108,27 +108,44 @@ function writeQuote({ network: _, tokenSymbol: __, ...quote }: Quote): StoredQuo
 /** The columns of an invoice that its excess follows from. */
 export type ExcessTerms = Pick<
   InvoiceRow,
-  "payableAmount" | "askedAmount" | "seenAmount" | "network" | "tokenSymbol" | "paymentOptions"
+  | "payableAmount"
+  | "askedAmount"
+  | "dustAmount"
+  | "seenAmount"
+  | "network"
+  | "tokenSymbol"
+  | "paymentOptions"
 >;
 
 /**
  * Returns the part of an invoice's payments above the most that was requested in total, in the smallest unit of the
- * token in force. The rounding between options does not count as excess.
+ * token in force; 0 up to `excessSlackOf`.
  */
 export function excessOf(row: ExcessTerms): bigint {
   const { payableAmount, askedAmount, seenAmount } = row;
   if (payableAmount === null) return 0n;
   const excess = seenAmount - (askedAmount ?? payableAmount);
-  return excess > roundingSlackOf(row) ? excess : 0n;
+  return excess > excessSlackOf(row) ? excess : 0n;
 }
 
-/** Returns the most that rounding between an invoice's options can add, in the token in force. */
-export function roundingSlackOf(row: ExcessTerms): bigint {
+/**
+ * Returns the largest excess of an invoice's payments that is not an overpayment, in the smallest unit of the token in force:
+ * less than the token's dust, which nobody can send back, and what rounding between options can add.
+ */
+export function excessSlackOf(row: ExcessTerms): bigint {
   const quotes = storedQuotesOf(row);
-  return roundingSlack(
-    quotes,
-    quotes.find((quote) => isSameOption(quote, row)),
-  );
+  const inForce = quotes.find((quote) => isSameOption(quote, row));
+  return belowDust(row) + roundingSlack(quotes, inForce);
+}
+
+/** Returns the largest amount below the dust; 0 without dust, as for invoices of earlier versions. */
+export function belowDust({ dustAmount }: Pick<Quote, "dustAmount">): bigint {
+  return dustAmount === null || dustAmount === 0n ? 0n : dustAmount - 1n;
+}
+
+/** Returns the least that a payer can be asked for to fill a rest: transfers below the dust are ignored. */
+export function askableRest(rest: bigint, dust: bigint): bigint {
+  return rest < dust ? dust : rest;
 }
 
 // --- money over several options -----------------------------------------------------------------------------------
@@ -210,10 +227,9 @@ const roundedMost: Ratio = { numerator: 1n, denominator: 100n };
  * every token in which it has an amount, and at most 1 %. None for quotes of earlier versions
  * (docs/decisions/0055).
  */
-export function roundingOf(quotes: readonly Quote[]): Ratio {
-  return quotes.reduce((least, { dustAmount, payableAmount }) => {
-    if (dustAmount === null || dustAmount === 0n) return noShare;
-    const part = { numerator: dustAmount - 1n, denominator: payableAmount };
+export function roundingOf(quotes: readonly Pick<Quote, "dustAmount" | "payableAmount">[]): Ratio {
+  return quotes.reduce((least, quote) => {
+    const part = { numerator: belowDust(quote), denominator: quote.payableAmount };
     return compareRatios(part, least) < 0 ? part : least;
   }, roundedMost);
 }
@@ -222,6 +238,28 @@ export function roundingOf(quotes: readonly Quote[]): Ratio {
 export function roundedShare(share: Share, rounding: Ratio): Share {
   const isAll = share.numerator < share.denominator && lacksAtMost(share, rounding);
   return isAll ? { numerator: 1n, denominator: 1n } : share;
+}
+
+/** An invoice's terms by which its tokens are valued; amounts in smallest units, null before the issue. */
+export interface SettlementTerms {
+  readonly amount: bigint;
+  readonly payableAmount: bigint | null;
+  readonly dustAmount: bigint | null;
+}
+export type SettlementColumn = keyof SettlementTerms;
+
+/**
+ * Returns the value of an invoice's paid tokens in the settlement currency, rounded down, so that an exact payment yields
+ * exactly the amount, and so does one from which only a part is missing that is rounded. Before the issue, nothing is
+ * payable or paid, and the value is 0. Not for an invoice with several options.
+ */
+export function settlementOf(
+  seen: bigint,
+  { amount, payableAmount, dustAmount }: SettlementTerms,
+): bigint {
+  if (payableAmount === null || payableAmount === 0n) return 0n;
+  const share = { numerator: seen, denominator: payableAmount };
+  return worthOf(roundedShare(share, roundingOf([{ payableAmount, dustAmount }])), amount);
 }
 
 function lacksAtMost({ numerator, denominator }: Share, missing: Ratio): boolean {

@@ -1,8 +1,9 @@
 import { isSameOption } from "../../organizations/index.ts";
 import {
+  belowDust,
   excessOf,
+  excessSlackOf,
   quoteFor,
-  roundingSlackOf,
   storedQuotesOf,
   type ExcessTerms,
 } from "../options/quotes.ts";
@@ -23,17 +24,18 @@ export type OwedTerms = ExcessTerms &
 export function owedOf(row: OwedTerms): bigint {
   if (row.managedBy !== null) return 0n;
   const unneeded = unneededOf(row) - sumInForce(row, ({ refunded }) => refunded);
-  // Refunds in several tokens are converted, and each one is rounded: what rounding can leave is owed to nobody.
-  const left = unneeded > roundingOf(row) ? unneeded : 0n;
+  const left = unneeded > leftOver(row) ? unneeded : 0n;
   return left + sumInForce(row, ({ rejected }) => rejected);
 }
 
-/** Returns the most that rounding can leave of an excess after its refunds; 0 if none were in another token. */
-function roundingOf(row: OwedTerms): bigint {
-  const isConverted = readAside(row.aside ?? []).some(
-    (sums) => sums.refunded > 0n && !isSameOption(sums, row),
-  );
-  return isConverted ? roundingSlackOf(row) : 0n;
+/**
+ * Returns the most that refunds can leave of an excess and that is owed to nobody: less than dust, which cannot be sent,
+ * and the rounding of refunds in another token; 0 without refunds.
+ */
+function leftOver(row: OwedTerms): bigint {
+  const refunded = readAside(row.aside ?? []).filter((sums) => sums.refunded > 0n);
+  if (refunded.length === 0) return 0n;
+  return refunded.every((sums) => isSameOption(sums, row)) ? belowDust(row) : excessSlackOf(row);
 }
 
 /** Returns the money that waits for the merchant's decision, in the smallest unit of the token in force. */

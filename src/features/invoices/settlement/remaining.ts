@@ -3,6 +3,7 @@ import { findToken } from "../../../platform/chain/networks.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { searchAmount } from "../holds/amount-search.ts";
 import { payablePrice } from "../holds/amounts.ts";
+import { askableRest } from "../options/quotes.ts";
 import { dueAmount } from "../rules.ts";
 import { holdAmounts, type HoldDependencies } from "../holds/holds.ts";
 import { payableTerms } from "./terms-to-pay.ts";
@@ -37,23 +38,19 @@ export async function remainingAmount(
       return payableAmount;
     case "expired":
     case "partially_paid": {
-      const rest = askableRest(deps, after, payableAmount - seenAmount);
-      const isKnown = before.seenAmount === seenAmount && before.remainingAmount !== 0n;
-      if (isKnown) return before.remainingAmount;
+      const network = deps.networks.get(after.network);
+      const token = network === undefined ? null : findToken(network, after.tokenSymbol);
+      // The dust of the issue decides, also about the transfer of the rest; invoices of earlier versions may have none.
+      const dust = after.dustAmount ?? token?.dust ?? 0n;
+      const { remainingAmount: known } = before;
+      const isKnown = before.seenAmount === seenAmount && known !== 0n && known !== null;
+      if (isKnown && known >= dust) return known;
+      const least = askableRest(payableAmount - seenAmount, dust);
+      const rest = token === null ? least : payablePrice(least, token, true);
       if (after.status === "expired" || after.addressIndex !== null) return rest;
       return (await holdRest(tx, deps, after, rest, at)) ?? rest;
     }
   }
-}
-
-/** Returns the least that a payer can be asked for to fill a rest; its dust is that of the issue or the present one. */
-function askableRest({ networks }: RemainingDependencies, row: InvoiceRow, rest: bigint): bigint {
-  const network = networks.get(row.network);
-  const token = network === undefined ? null : findToken(network, row.tokenSymbol);
-  const frozen = row.dustAmount ?? 0n;
-  const dust = token !== null && token.dust > frozen ? token.dust : frozen;
-  const least = rest < dust ? dust : rest;
-  return token === null ? least : payablePrice(least, token, true);
 }
 
 /**

@@ -4,16 +4,17 @@ import type { Id } from "../../../kernel/id.ts";
 import type { Ratio } from "../../../kernel/money/ratio.ts";
 import { parseAnyTransactionHash } from "../../../platform/chain/kinds.ts";
 import { toleranceOf } from "../options/in-force.ts";
-import { isSameOption } from "../../organizations/index.ts";
-import { dueOf, quotesOf, roundingOf, roundingSlack, type Quote } from "../options/quotes.ts";
-import { readAside } from "./aside.ts";
 import {
-  dueAmount,
+  dueOf,
+  excessSlackOf,
+  quotesOf,
+  roundingOf,
   settlementOf,
-  type PaymentTotals,
+  type Quote,
   type SettlementColumn,
-  type Terms,
-} from "../rules.ts";
+} from "../options/quotes.ts";
+import { readAside } from "./aside.ts";
+import { dueAmount, type PaymentTotals, type Terms } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
 
 /** The terms of an issued invoice that decide about its payments. */
@@ -32,10 +33,10 @@ export interface PayableTerms {
   readonly tokenSymbol: string;
   /** `amount` in the smallest unit of the token in force, including the surcharge; so are the following amounts. */
   readonly payableAmount: bigint;
-  /** The most that the payer was asked for in total, in the token's smallest unit; it includes `roundingSlack`. */
+  /** The most that the payer was asked for in total, in the token's smallest unit. */
   readonly askedAmount: bigint;
-  /** The most that rounding between options can have added to what was sent: an excess of that size is none. */
-  readonly roundingSlack: bigint;
+  /** The largest excess above `askedAmount` that is not an overpayment: `excessSlackOf`. */
+  readonly excessSlack: bigint;
   /** The minimum that pays the invoice, in the token's smallest unit. */
   readonly dueAmount: bigint;
   /** The minimum that pays all of it: less is missing than anybody can be asked for. */
@@ -72,10 +73,6 @@ export function payableTerms(row: InvoiceRow): PayableTerms | null {
   const tolerance = toleranceOf(row);
   const quotes = quotesOf(row);
   const rounding = roundingOf(quotes);
-  const slack = roundingSlack(
-    quotes,
-    quotes.find((quote) => isSameOption(quote, row)),
-  );
   return {
     organizationId: row.organizationId,
     walletId: row.walletId,
@@ -87,8 +84,8 @@ export function payableTerms(row: InvoiceRow): PayableTerms | null {
     network: row.network,
     tokenSymbol: row.tokenSymbol,
     payableAmount,
-    askedAmount: (row.askedAmount ?? payableAmount) + slack,
-    roundingSlack: slack,
+    askedAmount: row.askedAmount ?? payableAmount,
+    excessSlack: excessSlackOf(row),
     dueAmount: dueOf({ payableAmount, tolerance, rounding }),
     wholeAmount: dueAmount(payableAmount, rounding),
     tolerance,

@@ -40,17 +40,20 @@ export function claimedLogs(
   if (ours.length === 0) return "other_address";
   const inToken = ours.flatMap((log) => {
     const token = findTokenByContract(network, log.contract);
-    const isAsked = targets.some(
+    const target = targets.find(
       ({ address, token: symbol }) => address === log.to && symbol === token?.symbol,
     );
-    return token !== null && isAsked ? [{ log, token }] : [];
+    return token === null || target === undefined ? [] : [{ log, token, dust: target.dust }];
   });
   if (inToken.length === 0) return "other_token";
   const enabled = inToken.filter(({ token }) => !disabledTokens.includes(token.symbol));
   if (enabled.length === 0) return "token_disabled";
   const fromOthers = enabled.filter(({ log: { from, to } }) => from !== to);
   if (fromOthers.length === 0) return "own_transfer";
-  const worth = fromOthers.filter(({ log, token }) => log.amount >= token.dust);
+  // The operator may have raised the dust since the issue.
+  const worth = fromOthers.filter(
+    ({ log, token, dust }) => log.amount >= token.dust || (dust !== null && log.amount >= dust),
+  );
   return worth.length === 0 ? "dust" : worth.map(({ log }) => log);
 }
 

@@ -81,7 +81,10 @@ export function requireRoom(
   }
 }
 
-/** Throws if the transfer is worthless or its token disabled. */
+/**
+ * Throws if the transfer is worthless or its token disabled. A transfer that was not dust when it was recorded stays creditable
+ * after the operator has raised the dust.
+ */
 export function requireCreditable(
   transfer: TransferRow,
   network: Network,
@@ -91,6 +94,8 @@ export function requireCreditable(
     case null:
       return;
     case "worthless":
+      if (transfer.verification !== "skipped" && transfer.fromAddress !== transfer.toAddress)
+        return;
       throw new TransferNotCreditable(
         "This transfer is dust, or the address sent it to itself. It cannot pay an invoice.",
       );

@@ -3,6 +3,7 @@ import type { Id } from "../../../kernel/id.ts";
 import { powerOfTen } from "../../../kernel/money/ratio.ts";
 import type { Notation } from "../../../platform/chain/networks.ts";
 import {
+  askableRest,
   isWhole,
   putInForce,
   quoteFor,
@@ -166,10 +167,9 @@ function inTokenOf(invoice: InvoiceRow, transfer: TransferRow): InvoiceRow | nul
   if (quote === undefined) return null;
   const row = putInForce(invoice, quote);
   if (invoice.remainingAmount === 0n) return { ...row, remainingAmount: 0n };
-  if (row.remainingAmount !== 0n) return row;
-  const rest = (row.payableAmount ?? 0n) - row.seenAmount;
-  const dust = row.dustAmount ?? 0n;
-  return { ...row, remainingAmount: rest < dust ? dust : rest };
+  const known = row.remainingAmount ?? 0n;
+  const rest = known === 0n ? (row.payableAmount ?? 0n) - row.seenAmount : known;
+  return { ...row, remainingAmount: askableRest(rest, row.dustAmount ?? 0n) };
 }
 
 /** Returns the amount that an invoice still asks for. */

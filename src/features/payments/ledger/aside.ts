@@ -1,7 +1,7 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { Reader } from "../../../platform/database/index.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
-import type { Aside, PayableTerms } from "../../invoices/index.ts";
+import { quoteFor, type Aside, type PayableTerms } from "../../invoices/index.ts";
 import { payments, type PaymentRow, type TransferRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
 import { isCounted, isTaking, takenOf } from "./payment-rules.ts";
@@ -24,7 +24,7 @@ type TransferFacts = Pick<TransferRow, "amount" | "status" | "organizationId">;
  */
 export function asideOf(
   ledger: readonly PaymentRow[],
-  { managedBy }: Pick<PayableTerms, "managedBy">,
+  { managedBy, quotes }: Pick<PayableTerms, "managedBy" | "quotes">,
   facts: RejectedFacts,
 ): readonly Aside[] {
   if (managedBy !== null) return [];
@@ -34,7 +34,7 @@ export function asideOf(
     if (first === undefined) return [];
     const inReview = own.filter(({ status }) => status === "review");
     const sums = {
-      rejected: rejectedOf(own, facts),
+      rejected: rejectedOf(own, quoteFor(quotes, first)?.dustAmount ?? 0n, facts),
       inReview: inReview.reduce((sum, { amount }) => sum + amount, 0n),
       refunded: refundedOf(own.filter(isCounted)),
     };
@@ -44,12 +44,17 @@ export function asideOf(
   });
 }
 
-/** Returns what an invoice owes of its rejected payments in one token, which `own` has with all others of the token. */
-function rejectedOf(own: readonly PaymentRow[], facts: RejectedFacts): bigint {
+/**
+ * Returns what an invoice owes of its rejected payments in one token, which `own` has with all others of the token. Less
+ * than dust that the refunds of a transfer leave cannot be sent, so it is not owed.
+ */
+function rejectedOf(own: readonly PaymentRow[], dust: bigint, facts: RejectedFacts): bigint {
   const transferIds = new Set(own.map(({ transferId }) => transferId));
   return [...transferIds].reduce((sum, id) => {
     const mine = own.filter(({ transferId }) => transferId === id);
-    return sum + owedOfTransfer(mine, facts.transfers.get(id), facts);
+    const owed = owedOfTransfer(mine, facts.transfers.get(id), facts);
+    const isLeft = owed < dust && refundedOf(mine) > 0n;
+    return isLeft ? sum : sum + owed;
   }, 0n);
 }
 

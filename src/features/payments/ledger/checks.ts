@@ -30,7 +30,7 @@ function paymentsBy(
   ]);
 }
 
-/** Compares invoices' totals and their payments' settlement amounts with the values computed from the payments. */
+/** Compares invoices' totals and their payments' settlement and rounding amounts with the values computed from the payments. */
 async function ledgerFaults(
   reader: Reader,
   ledgers: readonly LedgerOfInvoice[],
@@ -51,15 +51,19 @@ async function ledgerFaults(
       const missing = `Its invoice ${id} has no rate for ${payment.token} on ${payment.network}.`;
       found.push({ row: payment.id, fault: missing });
     }
-    const worths = new Map(own.map((payment) => [payment.id, payment.settlementAmount]));
-    for (const { id: paymentId, settlementAmount } of settled.payments) {
-      const stored = worths.get(paymentId);
-      if (stored === settlementAmount) continue;
-      const reported = `Its settlement amount is ${String(stored)} and should be ${String(settlementAmount)}.`;
-      found.push({ row: paymentId, fault: reported });
+    const stored = new Map(own.map((payment) => [payment.id, amountsOf(payment)]));
+    for (const payment of settled.payments) {
+      const amounts = stored.get(payment.id);
+      const differing = amounts && firstDifference(amounts, amountsOf(payment));
+      if (differing != null) found.push({ row: payment.id, fault: `Its ${differing}.` });
     }
     return found;
   });
+}
+
+/** The amounts of a payment that follow from all payments of its invoice. */
+function amountsOf({ settlementAmount, roundingAmount }: PaymentRow) {
+  return { settlementAmount, roundingAmount };
 }
 
 function comparable({ networkOf: _, several, transactionHashes, aside, ...totals }: PaymentTotals) {

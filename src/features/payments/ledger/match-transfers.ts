@@ -7,7 +7,7 @@ import { acceptedMatches, type DecidedMatches } from "./accept-matches.ts";
 import type { Match } from "./invoices-port.ts";
 import { followTransfers } from "./payment-rules.ts";
 import { allocationsOf, lockPayments, takeOffChain } from "./store.ts";
-import { changedTransfers, type ChangedTransfers } from "./transfer-rules.ts";
+import { changedTransfers, takesDust, type ChangedTransfers } from "./transfer-rules.ts";
 import type { ChainContext, ChainDiffInput, LedgerDeps, PaymentChange, TermsOf } from "./types.ts";
 
 type MatchesOf = ReadonlyMap<Id<"transfer">, Match>;
@@ -31,23 +31,24 @@ export async function matchTransfers(
   deps: LedgerDeps,
   input: ChainDiffInput,
 ): Promise<MatchedTransfers> {
-  const changed = changedTransfers(deps.ids, input);
-  const leaving = [...changed.orphaned, ...changed.moved].map(({ id }) => id);
+  const found = changedTransfers(deps.ids, input);
+  const leaving = [...found.orphaned, ...found.moved].map(({ id }) => id);
   await takeOffChain(tx, leaving);
   const allocations = await allocationsOf(tx, leaving);
   const allocated = new Set(allocations.map(({ transferId }) => transferId));
-  const free = [...changed.fresh, ...changed.moved].filter(
+  const free = [...found.fresh, ...found.moved].filter(
     ({ id, invoiceId }) => invoiceId === null && !allocated.has(id),
   );
-  const proposed = await findMatches(tx, deps, input, changed, free);
+  const matching = await findMatches(tx, deps, input, found, free);
 
   const paying = [
     ...allocations,
-    ...proposed.values(),
+    ...matching.values(),
     ...input.verified.map((one) => one.payment),
   ];
   const invoiceIds = [...new Set(paying.map(({ invoiceId }) => invoiceId))].sort();
-  const terms = await lockTerms(tx, deps, invoiceIds, changed, proposed);
+  const terms = await lockTerms(tx, deps, invoiceIds, found, matching);
+  const { changed, proposed } = withoutDust(found, matching, terms);
   const timed = capTimes(changed, proposed, terms);
   const stored = await lockPayments(tx, invoiceIds);
   const payments = followTransfers(stored, timed, input);
@@ -73,10 +74,10 @@ async function findMatches(
   tx: Tx,
   { invoices }: LedgerDeps,
   { network }: ChainContext,
-  { doubtful, creditable }: ChangedTransfers,
+  { doubtful, creditable, dust }: ChangedTransfers,
   free: readonly TransferRow[],
 ): Promise<MatchesOf> {
-  const able = free.filter(({ id }) => creditable.has(id));
+  const able = free.filter(({ id }) => creditable.has(id) || dust.has(id));
   if (able.length === 0) return new Map();
   const matches = await invoices.matchHolds(
     tx,
@@ -95,6 +96,33 @@ async function findMatches(
       return match === undefined ? [] : [[id, match] as const];
     }),
   );
+}
+
+/**
+ * Leaves out the matches of dust that no invoice takes. Dust that one takes is a transfer like any other: if it is not
+ * credited, it waits in the inbox.
+ */
+function withoutDust(
+  found: ChangedTransfers,
+  matching: MatchesOf,
+  terms: TermsOf,
+): { readonly changed: ChangedTransfers; readonly proposed: MatchesOf } {
+  if (found.dust.size === 0) return { changed: found, proposed: matching };
+  const taken = new Set<Id<"transfer">>();
+  for (const row of [...found.fresh, ...found.moved]) {
+    const match = matching.get(row.id);
+    const asked = terms.get(match?.invoiceId ?? "inv_");
+    if (!found.dust.has(row.id) || match === undefined || asked === undefined) continue;
+    if (takesDust(match, asked, row)) taken.add(row.id);
+  }
+  const fresh = found.fresh.map((row): TransferRow =>
+    taken.has(row.id) ? { ...row, verification: "open", disposition: "unmatched" } : row,
+  );
+  const isProposed = (id: Id<"transfer">) => !found.dust.has(id) || taken.has(id);
+  return {
+    changed: { ...found, fresh },
+    proposed: new Map([...matching].filter(([id]) => isProposed(id))),
+  };
 }
 
 /**

@@ -164,7 +164,7 @@ export interface SettledLedger {
 /**
  * Computes the totals of an invoice's payments, and each payment's settlement amount: the difference that it makes to
  * the settlement amount of all, so that they add up to the invoice's paid amount to the last unit, in whatever tokens
- * they are (docs/decisions/0042).
+ * they are (docs/decisions/0042). A payment that does not count is worth its amount alone: nothing is rounded for it.
  */
 export function settleLedger(payments: readonly PaymentRow[], terms: PayableTerms): SettledLedger {
   const inOrder = payments.toSorted((one, other) => (one.id < other.id ? -1 : 1));
@@ -172,13 +172,13 @@ export function settleLedger(payments: readonly PaymentRow[], terms: PayableTerm
   let before = noShare;
   const valued = inOrder.map((payment): PaymentRow => {
     if (payment.status === "review") {
-      return {
-        ...payment,
-        settlementAmount: worthAfter(seen, payment, terms),
-        roundingAmount: roundingAfter(seen, payment, terms),
-      };
+      return { ...payment, settlementAmount: plainWorth(seen, payment, terms), roundingAmount: 0n };
     }
-    if (!isCounted(payment)) return payment;
+    if (!isCounted(payment)) {
+      if (payment.roundingAmount === 0n) return payment;
+      const settlementAmount = plainWorth(noShare, payment, terms);
+      return { ...payment, settlementAmount, roundingAmount: 0n };
+    }
     const settlementAmount = worthAfter(before, payment, terms);
     const roundingAmount = roundingAfter(before, payment, terms);
     before = plusPayment(before, payment, terms);
@@ -198,6 +198,11 @@ export function plusPayment(share: Share, payment: PaidIn, { quotes }: ShareTerm
 
 export function shareOfPayments(payments: readonly PaidIn[], terms: ShareTerms): Share {
   return payments.reduce((share, payment) => plusPayment(share, payment, terms), noShare);
+}
+
+/** Returns what a payment would add to the settlement amount of a share if nothing were rounded. */
+function plainWorth(before: Share, payment: PaidIn, terms: PayableTerms): bigint {
+  return worthOf(plusPayment(before, payment, terms), terms.amount) - worthOf(before, terms.amount);
 }
 
 /** Returns what a payment adds to the settlement amount of a share, with what is rounded. */

@@ -6,12 +6,14 @@ import { invoicesById, payableTerms } from "../../invoices/index.ts";
 import { payments, type PaymentRow } from "../table.ts";
 import { groupBy } from "./chain-diff.ts";
 import { transfersById } from "./store.ts";
-import { isPaidBesideRefunds, isPayable, surplusInTime, surplusOf } from "./surplus.ts";
+import { freeOf, isPaidBesideRefunds, isPayable, surplusInTime, surplusOf } from "./surplus.ts";
 
 /** A payment with the part of it that its invoice does not need, in the token's smallest unit. */
 export interface PaymentSurplus {
   readonly payment: PaymentRow;
   readonly surplus: bigint;
+  /** The part of it that refunds leave. */
+  readonly free: bigint;
   /** The surplus once the payments of its invoice are all confirmed and back on the chain. */
   readonly surplusInTime: bigint;
   /** True while its invoice can still become paid. */
@@ -52,9 +54,11 @@ export async function readSurpluses(
       const inputs = { status: invoice.status, terms, ledger };
       const claimed = { transfer, claiming };
       const isReverted = ledger.some(({ status }) => status === "reverted");
+      const surplus = surplusOf(payment, inputs, claimed);
       const found: PaymentSurplus = {
         payment,
-        surplus: surplusOf(payment, inputs, claimed),
+        surplus,
+        free: freeOf(surplus, payment, terms),
         surplusInTime: surplusInTime(payment, inputs, claimed),
         isPayable: isPayable(invoice.status),
         isReverted,

@@ -8,7 +8,7 @@ export interface SurplusInputs {
   readonly status: InvoiceStatus;
   readonly terms: Pick<
     PayableTerms,
-    "askedAmount" | "roundingSlack" | "payableAmount" | "quotes" | "managedBy"
+    "askedAmount" | "excessSlack" | "payableAmount" | "quotes" | "managedBy"
   >;
   /** Every payment of the invoice. */
   readonly ledger: readonly SurplusPayment[];
@@ -122,21 +122,23 @@ export function isPaidBesideRefunds({
 
 /**
  * Returns what payments are worth above the most that was asked for, in the token of one of them, rounded down. An excess
- * that rounding between options can have made is none; a larger one is returned as a whole.
+ * of at most `excessSlack` is none; a larger one is returned as a whole.
  */
 function excessOf(
   payments: readonly SurplusPayment[],
   terms: SurplusInputs["terms"],
   payment: SurplusPayment,
 ): bigint {
-  const { quotes, askedAmount, roundingSlack, payableAmount } = terms;
-  if (quotes.length < 2) return sumOf(payments) - askedAmount;
+  const { quotes, askedAmount, excessSlack, payableAmount } = terms;
+  if (quotes.length < 2) {
+    const above = sumOf(payments) - askedAmount;
+    return above > excessSlack ? above : 0n;
+  }
   const quote = quoteFor(quotes, payment);
   if (quote === undefined) return 0n;
   const { numerator, denominator } = shareOfPayments(payments, terms);
-  const aboveSlack = numerator * payableAmount - askedAmount * denominator;
-  if (aboveSlack <= 0n) return 0n;
-  const excess = aboveSlack + roundingSlack * denominator;
+  const excess = numerator * payableAmount - askedAmount * denominator;
+  if (excess <= excessSlack * denominator) return 0n;
   return (excess * quote.payableAmount) / (denominator * payableAmount);
 }
 
@@ -166,6 +168,20 @@ function isYounger(one: SurplusPayment, other: SurplusPayment): boolean {
 function smaller(one: bigint, other: bigint): bigint {
   const least = one < other ? one : other;
   return least > 0n ? least : 0n;
+}
+
+/**
+ * Returns the part of a payment's surplus that its refunds leave, in token units; 0 if it is a part below the dust of the
+ * invoice's issue, which nobody can send.
+ */
+export function freeOf(
+  surplus: bigint,
+  payment: SurplusPayment,
+  { quotes }: Pick<SurplusInputs["terms"], "quotes">,
+): bigint {
+  const free = surplus - payment.refundRequested - payment.refunded;
+  const dust = quoteFor(quotes, payment)?.dustAmount ?? 0n;
+  return free > 0n && (free >= dust || free === payment.amount) ? free : 0n;
 }
 
 /**
@@ -205,8 +221,7 @@ export function freeSurplus(payment: PayerSurplusPayment, inputs: SurplusInputs)
   if (!isConfirmed || isPayable(inputs.status) || !mayBeRequested(payment)) return 0n;
   const transfer = { amount: payment.amount, status: "seen" } as const;
   const surplus = surplusOf(payment, inputs, { transfer, claiming: [payment] });
-  const free = surplus - payment.refundRequested - payment.refunded;
-  return free > 0n ? free : 0n;
+  return freeOf(surplus, payment, inputs.terms);
 }
 
 /** Returns the payments that count of which more was refunded than the invoice, if paid, would not need. */

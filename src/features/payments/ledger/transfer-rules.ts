@@ -6,7 +6,9 @@ import {
   type Network,
   type NetworkToken,
 } from "../../../platform/chain/networks.ts";
+import { quoteFor, type PayableTerms } from "../../invoices/index.ts";
 import type { TransferRow } from "../table.ts";
+import type { Match } from "./invoices-port.ts";
 import type { TimedLog } from "./chain-diff.ts";
 import type { ChainContext, ChainDiffInput } from "./types.ts";
 
@@ -19,6 +21,8 @@ export interface ChangedTransfers {
   readonly doubtful: ReadonlySet<Id<"transfer">>;
   /** The fresh and moved transfers that can be credited. */
   readonly creditable: ReadonlySet<Id<"transfer">>;
+  /** The fresh and moved transfers that are dust now, and can be credited to an invoice that was issued with a smaller one: see `takesDust`. */
+  readonly dust: ReadonlySet<Id<"transfer">>;
 }
 
 /** Returns the transfers of a difference at their current positions. */
@@ -38,6 +42,10 @@ export function changedTransfers(ids: IdSource, input: ChainDiffInput): ChangedT
     orphaned: difference.orphaned.map((row) => ({ ...row, status: "orphaned" })),
     doubtful: idsWhere(({ log }) => !log.isTimeAgreed),
     creditable: idsWhere(({ row }) => creditFault(row, network, state.disabledTokens) === null),
+    dust: idsWhere(({ row }) => {
+      const isOwn = row.fromAddress === row.toAddress;
+      return !isOwn && creditFault(row, network, state.disabledTokens) === "worthless";
+    }),
   };
 }
 
@@ -48,6 +56,24 @@ export function isWorthless(
 ): boolean {
   return amount < token.dust || from === to;
 }
+
+/**
+ * Returns true if an invoice takes a transfer although it is dust by now, because the operator has raised the token's dust:
+ * the invoice was issued with a smaller one, or asks for exactly this amount.
+ */
+export function takesDust(
+  { rule }: Pick<Match, "rule">,
+  { quotes, remainingAmount, network, tokenSymbol }: DustTerms,
+  transfer: Pick<TransferRow, "network" | "token" | "amount">,
+): boolean {
+  if (rule === "exact_amount") return true;
+  const dust = quoteFor(quotes, transfer)?.dustAmount ?? null;
+  if (dust !== null && transfer.amount >= dust) return true;
+  const isInForce = transfer.network === network && transfer.token === tokenSymbol;
+  return isInForce && transfer.amount === remainingAmount;
+}
+
+type DustTerms = Pick<PayableTerms, "quotes" | "remainingAmount" | "network" | "tokenSymbol">;
 
 /** Returns why a transfer cannot be credited; null if it can. */
 export function creditFault(

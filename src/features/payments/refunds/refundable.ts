@@ -9,7 +9,7 @@ import { assignTransfer } from "../hash-claims/store.ts";
 import { applyRuling } from "../decisions/apply-ruling.ts";
 import { lockCase, type LockedCase } from "../decisions/locked-case.ts";
 import { dispositionAfter, isCounted, isVerified, rejectPayment } from "../ledger/payment-rules.ts";
-import { surplusInTime, surplusOf } from "../ledger/surplus.ts";
+import { freeOf, surplusInTime, surplusOf } from "../ledger/surplus.ts";
 import { settleRefunds } from "../ledger/write-payments.ts";
 import { withdrawRequests } from "./withdraw-requests.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
@@ -70,11 +70,10 @@ async function lock(
   const inputs = { status: locked.invoice.status, terms: locked, ledger };
   const claimed = { transfer, claiming: [payment, ...others] };
   const surplus = surplusOf(payment, inputs, claimed);
-  const free = surplus - payment.refundRequested - payment.refunded;
   return {
     ...found,
     surplus,
-    free: free > 0n ? free : 0n,
+    free: freeOf(surplus, payment, locked),
     surplusInTime: surplusInTime(payment, inputs, claimed),
     // The verifier confirms the payments that count. The transfers of the others are verified in their final blocks.
     isConfirmed:

@@ -186,9 +186,8 @@ async function findPayment(
     .filter(({ surplus }) => surplus > 0n)
     .sort((one, other) => compareToRefund(one.payment, other.payment));
   // A transaction has hardly ever more than one.
-  for (const { payment, surplus } of withSurplus) {
-    const isTaken = surplus <= payment.refundRequested + payment.refunded;
-    if (isTaken || (await hasOpenRefund(tx, payment.id))) continue;
+  for (const { payment, free } of withSurplus) {
+    if (free === 0n || (await hasOpenRefund(tx, payment.id))) continue;
     if (!(await isLeftToMerchant(tx, payment.id))) return payment.id;
   }
   return withSurplus[0]?.payment.id ?? null;

@@ -116,6 +116,15 @@ describe("the amounts that distinguish invoices of one price", () => {
     expect([small.samples, further.samples]).to.deep.equal([[], []]);
   });
 
+  it("are drawn from all amounts of a band that 32 random bits do not number evenly", () => {
+    // 0.99 of a token in steps of 10^-10: 9.9 thousand million amounts, of which the last can be drawn.
+    const range = amountRange(10n ** 12n, { decimals: 10, amountDecimals: 10, pegs: [] });
+    const places = range.cap;
+    const last = (length: number) => counting(length, 2n ** 20n * places + places - 2n);
+    const { amounts } = enteredCandidates(range, true, last);
+    expect(amounts).to.include(range.base + places - 1n);
+  });
+
   it("cost a payer at most 1 %, and less than a whole token", () => {
     expect(amountRange(1_000_000n, peggedToken(6)).cap).to.equal(10_000n);
     expect(amountRange(10_000_000_000n, peggedToken(6)).cap).to.equal(990_000n);

@@ -51,9 +51,9 @@ anyStore("The terms of a transaction that a payer claims", (store) => {
     const own = String(ofKey?.walletAddress).slice(2).toLowerCase();
     expect(await claimableTerms(shop.db, invoice.id, "ethereum")).to.deep.equal({
       targets: [
-        { address, token: "USDT" },
-        { address: own, token: "USDT" },
-        { address: own, token: "USDC" },
+        { address, token: "USDT", dust: 10_000n },
+        { address: own, token: "USDT", dust: 10_000n },
+        { address: own, token: "USDC", dust: 10_000n },
       ],
       issuedAt: invoice.issuedAt,
       endsAt: (invoice.expiresAt ?? 0) + 7 * day,

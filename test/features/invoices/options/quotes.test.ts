@@ -152,6 +152,11 @@ describe("Money in several tokens", () => {
     expect(excessOf(single({ seenAmount: 101n }))).to.equal(1n);
     expect(excessOf(single({ seenAmount: 101n, askedAmount: 101n }))).to.equal(0n);
     expect(excessOf(single({ seenAmount: 105n, askedAmount: 101n }))).to.equal(4n);
+    // Nobody can send back less than dust; from the dust on, all of the excess is one.
+    expect(excessOf(single({ seenAmount: 109n, dustAmount: 10n }))).to.equal(0n);
+    expect(excessOf(single({ seenAmount: 110n, dustAmount: 10n }))).to.equal(10n);
+    expect(excessOf(single({ seenAmount: 113n, dustAmount: 10n, askedAmount: 104n }))).to.equal(0n);
+    expect(excessOf(single({ seenAmount: 101n, dustAmount: 0n }))).to.equal(1n);
     // One unit of the other token is worth 2.5 units of that in force.
     const slack = 4n;
     expect(roundingSlack([inForce, other], inForce)).to.equal(slack);

@@ -81,8 +81,9 @@ describe("The terms of an invoice's payments", () => {
       paymentOptions: storedOptions(row({ paymentOptions: options }), quotes),
     });
     // A unit of the other token is worth up to 4 units, and one unit is lost.
-    expect(payableTerms(issued)).to.include({ roundingSlack: 5n, askedAmount: 1_005n });
-    expect(payableTerms({ ...issued, askedAmount: 1_100n })).to.include({ askedAmount: 1_105n });
+    expect(payableTerms(issued)).to.include({ excessSlack: 5n, askedAmount: 1_000n });
+    expect(payableTerms({ ...issued, askedAmount: 1_100n })).to.include({ askedAmount: 1_100n });
+    expect(payableTerms({ ...issued, dustAmount: 10n })).to.include({ excessSlack: 14n });
     expect(storedTotals(issued).several?.quotes.map(({ network }) => network)).to.deep.equal([
       ...["ethereum", "bsc"],
     ]);

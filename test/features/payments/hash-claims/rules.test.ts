@@ -12,10 +12,15 @@ import type { PaymentRow, TransferRow } from "../../../../src/features/payments/
 import type { TimedLog } from "../../../../src/features/payments/ledger/chain-diff.ts";
 import { day, minute, second } from "../../../../src/kernel/clock.ts";
 import type { Receipt } from "../../../../src/platform/chain/client.ts";
+import type { ClaimableTerms } from "../../../../src/features/invoices/index.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 
 const address = "a1".repeat(20);
-const terms = { targets: [{ address, token: "USDT" }], issuedAt: 1_000 * day, endsAt: 1_008 * day };
+const terms = {
+  targets: [{ address, token: "USDT", dust: null }],
+  issuedAt: 1_000 * day,
+  endsAt: 1_008 * day,
+};
 
 describe("A submitted transaction", () => {
   const network = testNetworks("ethereum").get("ethereum");
@@ -40,7 +45,7 @@ describe("A submitted transaction", () => {
     logs: TimedLog[],
     changes: Partial<Receipt> = {},
     disabled: string[] = [],
-    targets: readonly { address: string; token: string }[] = terms.targets,
+    targets: ClaimableTerms["targets"] = terms.targets,
   ) => {
     if (network === undefined) throw new Error("no network");
     const { transactionHash, blockHash, blockHeight } = log();
@@ -55,7 +60,7 @@ describe("A submitted transaction", () => {
 
   it("pays any option of the invoice with its token at its address", () => {
     const other = "c3".repeat(20);
-    const targets = [...terms.targets, { address: other, token: "USDC" }];
+    const targets = [...terms.targets, { address: other, token: "USDC", dust: null }];
     const usdc = log({ to: other, contract: contractOf("USDC") });
     expect(judge([log()], {}, [], targets)).to.deep.equal([log()]);
     expect(judge([usdc], {}, [], targets)).to.deep.equal([usdc]);
@@ -76,6 +81,10 @@ describe("A submitted transaction", () => {
     const { dust } = network?.tokens.find(({ symbol }) => symbol === "USDT") ?? { dust: 0n };
     expect(judge([log({ amount: dust - 1n })])).to.equal("dust");
     expect(judge([log({ amount: dust })])).to.have.length(1);
+    // The operator has raised the dust since the issue.
+    const issued = [{ address, token: "USDT", dust: dust - 2n }];
+    expect(judge([log({ amount: dust - 2n })], {}, [], issued)).to.have.length(1);
+    expect(judge([log({ amount: dust - 3n })], {}, [], issued)).to.equal("dust");
   });
 
   it("must be in a block from a minute before the issue to the end of the hold", () => {

@@ -88,7 +88,7 @@ function payment(invoice: string, amount: bigint): PaymentRow {
       tokenSymbol: "USDT",
       payableAmount: 1n,
       askedAmount: 1n,
-      roundingSlack: 0n,
+      excessSlack: 0n,
       quotes: [aQuote({ payableAmount: 1n })],
       tolerance: { numerator: 0n, denominator: 1n },
       rounding: { numerator: 0n, denominator: 1n },

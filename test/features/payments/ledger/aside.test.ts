@@ -39,7 +39,7 @@ function sumsOf(
     accepted: new Set(accepted),
   } as unknown as RejectedFacts;
   const ledger = claiming.filter(({ invoiceId }) => invoiceId === "inv_1");
-  return asideOf(ledger, { managedBy: null }, facts);
+  return asideOf(ledger, { managedBy: null, quotes: [] }, facts);
 }
 
 const rejectedOf = (...given: Parameters<typeof sumsOf>) => sumsOf(...given)[0]?.rejected ?? 0n;
@@ -55,8 +55,8 @@ describe("The sums of an invoice's payments that its totals do not have", () => 
       accepted: new Set(),
     };
     const inReview = [payment({ status: "review" })];
-    expect(asideOf(inReview, { managedBy: "billing" }, nothing)).to.deep.equal([]);
-    expect(asideOf(inReview, { managedBy: null }, nothing)).to.have.length(1);
+    expect(asideOf(inReview, { managedBy: "billing", quotes: [] }, nothing)).to.deep.equal([]);
+    expect(asideOf(inReview, { managedBy: null, quotes: [] }, nothing)).to.have.length(1);
   });
 
   it("are the payments in review, and the refunds of the payments that count, of each token", () => {

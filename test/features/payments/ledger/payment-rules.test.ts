@@ -42,7 +42,7 @@ const terms: PayableTerms = {
   quotes: [quote],
   payableAmount: 25_000_100n,
   askedAmount: 25_000_100n,
-  roundingSlack: 0n,
+  excessSlack: 0n,
   rounding: { numerator: 0n, denominator: 1n },
   dueAmount: 24_750_099n,
   wholeAmount: 25_000_100n,

@@ -3,6 +3,7 @@ import type { PayableTerms } from "../../../../src/features/invoices/index.ts";
 import {
   isPaidBesideRefunds,
   compareToRefund,
+  freeOf,
   freeSurplus,
   isPayable,
   mayBeRequested,
@@ -13,6 +14,7 @@ import {
   type SurplusInputs,
   type SurplusPayment,
 } from "../../../../src/features/payments/ledger/surplus.ts";
+import { aQuote } from "../../../support/quotes.ts";
 
 /** Returns the surplus of each payment of a paid invoice. */
 function surplusesOf(terms: SurplusInputs["terms"], ledger: readonly SurplusPayment[]) {
@@ -33,7 +35,7 @@ const quotesOn = (...networks: readonly string[]) =>
   })) as unknown as PayableTerms["quotes"];
 const terms = {
   askedAmount: 10n,
-  roundingSlack: 0n,
+  excessSlack: 0n,
   payableAmount: 10n,
   quotes: quotesOn("one", "two"),
   managedBy: null,
@@ -165,10 +167,35 @@ describe("the surplus of a payment", () => {
     // 8 of 25 are worth 3.2 of 10.
     expect(surplusesOf({ ...terms, quotes }, both)).to.deep.equal([0n, 8n]);
     expect(surplusesOf({ ...terms, quotes, askedAmount: 12n }, both)).to.deep.equal([0n, 3n]);
-    const slack = (askedAmount: bigint) => ({ ...terms, askedAmount, roundingSlack: 2n });
+    const slack = (askedAmount: bigint) => ({ ...terms, askedAmount, excessSlack: 2n });
     const parts = [early, { ...payment(2, "two", 900, 200), amount: 3n }];
-    expect(surplusesOf(slack(13n), parts)).to.deep.equal([0n, 0n]);
-    expect(surplusesOf(slack(12n), parts)).to.deep.equal([0n, 3n]);
+    expect(surplusesOf(slack(11n), parts)).to.deep.equal([0n, 0n]);
+    expect(surplusesOf(slack(10n), parts)).to.deep.equal([0n, 3n]);
+  });
+
+  it("is none up to the slack of its invoice, and the excess of the sum decides, not that of each payment", () => {
+    const asking = (askedAmount: bigint) => ({ ...single, askedAmount, excessSlack: 4n });
+    const parts = [10n, 10n, 3n, 3n].map((amount, place) => ({
+      ...payment(place + 1, "one", 5 + place, 100),
+      amount,
+    }));
+    expect(surplusesOf(asking(22n), parts)).to.deep.equal([0n, 0n, 0n, 0n]);
+    expect(surplusesOf(asking(21n), parts)).to.deep.equal([0n, 0n, 0n, 3n]);
+    expect(surplusesOf(asking(18n), parts)).to.deep.equal([0n, 0n, 3n, 3n]);
+  });
+
+  it("is free as far as no refund takes it, and a part of a payment below dust never is", () => {
+    const quotes = [
+      aQuote({ network: "one", tokenSymbol: "USDT", payableAmount: 10n, dustAmount: 4n }),
+    ];
+    const free = (surplus: bigint, changes: Partial<SurplusPayment>) =>
+      freeOf(surplus, { ...early, token: "USDT", amount: 10n, ...changes }, { quotes });
+    expect(free(10n, { refunded: 6n })).to.equal(4n);
+    expect(free(10n, { refunded: 7n })).to.equal(0n);
+    expect(free(10n, { refundRequested: 3n, refunded: 4n })).to.equal(0n);
+    expect(free(3n, { amount: 3n })).to.equal(3n);
+    expect(free(3n, { refunded: 4n })).to.equal(0n);
+    expect(freeOf(3n, { ...early, refunded: 0n }, { quotes: [] })).to.equal(3n);
   });
 
   it("that does not count is what other payments leave of its transfer", () => {

@@ -105,7 +105,7 @@ export function askingInvoices(ids: IdSource): AskingInvoices {
           issuedAt: startAt,
           payableAmount: exactAmount ?? token(25),
           askedAmount: exactAmount ?? token(25),
-          roundingSlack: 0n,
+          excessSlack: 0n,
           rounding: { numerator: 0n, denominator: 1n },
           dueAmount: exactAmount ?? token(25),
           wholeAmount: exactAmount ?? token(25),

@@ -38,6 +38,7 @@ import { migration as healedSandbox } from "./0036-healed-sandbox.ts";
 import { migration as defaultWallets } from "./0037-default-wallets.ts";
 import { migration as waitingReasons } from "./0038-waiting-reasons.ts";
 import { migration as payableAmounts } from "./0039-payable-amounts.ts";
+import { migration as sendableRests } from "./0040-sendable-rests.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   defaultWallets,
   waitingReasons,
   payableAmounts,
+  sendableRests,
 ];
