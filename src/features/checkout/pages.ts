@@ -30,7 +30,7 @@ import { isLookedFor } from "./page/state/state-words.ts";
 import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./present.ts";
 import type { CheckoutService, SandboxResult } from "./service.ts";
-import { setRecent } from "./recent.ts";
+import { setRecent } from "../../kernel/recent.ts";
 
 const page = pagesOf<CheckoutService>();
 
