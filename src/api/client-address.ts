@@ -49,8 +49,19 @@ function isTrusted(address: string, trustedProxies: readonly AddressRange[]): bo
  * range that a provider typically assigns to one customer.
  */
 export function addressGroup(address: string): string {
-  if (isIPv4(address)) return address;
-  if (!ipaddr.IPv6.isValid(address)) return address;
-  const parts = ipaddr.IPv6.parse(address).parts.slice(0, 4);
-  return `${parts.map((part) => part.toString(16)).join(":")}::/64`;
+  return addressGroups(address)[0];
+}
+
+/**
+ * Returns the ranges that an address belongs to, the smallest first, as keys. One client may have
+ * all addresses of a larger one: an IPv6 address is in its /64, /56 and /48, which providers assign to homes and firms, and an IPv4 address in
+ * its /24. Any other text is its own range.
+ */
+export function addressGroups(address: string): readonly [string, ...string[]] {
+  if (isIPv4(address)) return [address, `${address.slice(0, address.lastIndexOf("."))}.0/24`];
+  if (!ipaddr.IPv6.isValid(address)) return [address];
+  const [first = 0, second = 0, third = 0, fourth = 0] = ipaddr.IPv6.parse(address).parts;
+  const start = [first, second, third].map((part) => part.toString(16)).join(":");
+  const home = (fourth & 0xff00).toString(16);
+  return [`${start}:${fourth.toString(16)}::/64`, `${start}:${home}::/56`, `${start}::/48`];
 }

@@ -1,5 +1,10 @@
 import { expect } from "chai";
-import { addressGroup, clientAddress, isLoopback } from "../../src/api/client-address.ts";
+import {
+  addressGroup,
+  addressGroups,
+  clientAddress,
+  isLoopback,
+} from "../../src/api/client-address.ts";
 import { parseRange } from "../../src/platform/outbound/address.ts";
 
 describe("the client's address", () => {
@@ -39,6 +44,17 @@ describe("the client's address", () => {
     }
     for (const other of ["10.0.0.1", "192.0.2.1", "::2", "::ffff:10.0.0.1", "localhost", ""]) {
       expect(isLoopback(other), other).to.equal(false);
+    }
+  });
+
+  it("is in the ranges that providers assign, the smallest first", () => {
+    for (const [address, ...groups] of [
+      ["203.0.113.1", "203.0.113.1", "203.0.113.0/24"],
+      ["2001:db8:1:2ff:3:4:5:6", "2001:db8:1:2ff::/64", "2001:db8:1:200::/56", "2001:db8:1::/48"],
+      ["2001:db8::", "2001:db8:0:0::/64", "2001:db8:0:0::/56", "2001:db8:0::/48"],
+      ["unknown", "unknown"],
+    ] as const) {
+      expect(addressGroups(address)).to.deep.equal(groups);
     }
   });
 

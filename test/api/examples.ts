@@ -183,9 +183,13 @@ const examples: Readonly<Record<string, Making>> = {
     body: { reason: "Refunded by card" },
   }),
   chooseCheckoutOption: () => ({ body: { network: "sandbox", tokenSymbol: "USDT" } }),
-  requestCheckoutRefund: async ({ refundablePayment }) => {
+  requestCheckoutRefund: async ({ app, refundablePayment }) => {
     const { checkoutId, hash } = await refundablePayment();
-    return { ids: { checkoutId }, body: { transactionHash: hash, address: freshAddress() } };
+    const pageToken = app.app.checkout.pageToken(checkoutId);
+    return {
+      ids: { checkoutId },
+      body: { transactionHash: hash, address: freshAddress(), pageToken },
+    };
   },
   getCheckoutReceipt: async ({ paidCheckout }) => ({ ids: { checkoutId: await paidCheckout() } }),
   submitCheckoutTransaction: () => ({ body: { transactionHash: `0x${"ab".repeat(32)}` } }),

@@ -1,6 +1,7 @@
 // Problems that operations declare, provoked over HTTP where the tests of the features do so within the program alone.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
+import { addressGroups } from "../../src/api/client-address.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import { plansFile } from "../features/billing/billing-fleet.ts";
 import { openCounter, type Counter, type Merchant } from "../features/payments/ledger/counter.ts";
@@ -213,7 +214,10 @@ eachStore("a refusal", (store) => {
     const line = Array.from({ length: hashesAtOnce }, async (_, place) => {
       while (isFull) {
         await app.app.passwords
-          .verify(password, null, email(`line-${String(place)}`))
+          .verify(password, null, {
+            account: email(`line-${String(place)}`),
+            clients: addressGroups("127.0.0.1"),
+          })
           .catch(() => false);
         await nextTurn();
       }

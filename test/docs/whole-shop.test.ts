@@ -583,7 +583,10 @@ describe("the guide of a whole shop", () => {
     const { data } = await sandbox.till.payments.list(sandbox.organizationId, { invoiceId });
     const [{ transactionHash, id: paymentId } = { transactionHash: "", id: "" }] = data;
     const address = `0x${"ab".repeat(20)}`;
-    await sandbox.till.checkout.requestRefund(checkoutId ?? "", { transactionHash, address });
+    const page = await (await fetch(`${sandbox.url}/pay/${checkoutId ?? ""}`)).text();
+    const [, pageToken = ""] = /name="pageToken" value="([^"]+)"/.exec(page) ?? [];
+    const request = { transactionHash, address, pageToken };
+    await sandbox.till.checkout.requestRefund(checkoutId ?? "", request);
     const { data: refunds } = await sandbox.till.payments.listRefunds(sandbox.organizationId, {
       paymentId,
     });

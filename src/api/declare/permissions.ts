@@ -273,6 +273,8 @@ export function permissionsReference(): string {
       return `| \`${scope}\` | ${scopeMeanings[scope]} | ${quoted(held)} |`;
     }),
     "",
+    "A key that can make no invoices cannot act as their payer either: to it, `checkoutId`, `checkoutUrl` and the subscription's `openInvoice` are null, in every record, list and event.",
+    "",
     "Nobody creates a key that can do more than the creator:",
     "",
     "- A logged-in owner or admin grants the scopes whose permissions the role has: only owners grant `billing`.",

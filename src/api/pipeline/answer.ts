@@ -1,6 +1,7 @@
 import { canonicalJson } from "../../kernel/canonical-json.ts";
 import { digest } from "../../kernel/digest.ts";
 import { Defect, invalidField } from "../../kernel/errors.ts";
+import { maySeeCheckouts, withoutCheckouts } from "./conceal.ts";
 import { tagOfAnswer } from "./entity-tags.ts";
 import type { CompressedForms, Exchange, MountDependencies } from "./exchange.ts";
 import type { KeptAnswer } from "./idempotency.ts";
@@ -23,12 +24,16 @@ export async function answer<Service>(
     await sendCsv(ctx, content, deps.logger);
     return;
   }
-  const present = (result: unknown): KeptAnswer => ({
-    status: operation.status,
-    body: operation.record === null ? "" : JSON.stringify(checked(operation, result, deps)),
-  });
+  const seesCheckouts = maySeeCheckouts(call.actor);
+  const present = (result: unknown): KeptAnswer => {
+    if (operation.record === null) return { status: operation.status, body: "" };
+    const body = checked(operation, result, deps);
+    const shown = seesCheckouts ? body : withoutCheckouts(body);
+    return { status: operation.status, body: JSON.stringify(shown) };
+  };
   if (!operation.idempotent) {
-    send(ctx, operation, rendered(operation, await operation.handle(service, call), present));
+    const result = await operation.handle(service, call);
+    send(ctx, operation, seesCheckouts ? rendered(operation, result, present) : present(result));
     return;
   }
   let isFound = false as boolean;

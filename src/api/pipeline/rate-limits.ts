@@ -1,5 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import { addressGroup } from "../client-address.ts";
+import { addressGroups } from "../client-address.ts";
 import { RateLimited } from "../declare/problems.ts";
 
 /** The key and the window of a rate limit. */
@@ -74,40 +74,70 @@ export class RateLimitExceeded extends RateLimited {
   }
 }
 
+/**
+ * The quotas of a /56, and of a /48 or an IPv4 /24, in quotas of one client: whoever has a range of many addresses cannot
+ * send as many requests as their owners.
+ */
+const widerQuotas = [4, 16];
+
+interface Limiters {
+  readonly single: RateLimiterMemory;
+  /** In the order of `widerQuotas`. */
+  readonly wider: readonly RateLimiterMemory[];
+}
+
 /** Creates rate limits kept in this process. `scale` multiplies every quota; 0 switches rate limits off. */
 export function createRateLimiter(
   quotas: Readonly<Record<RateLimitName, number>>,
   scale: number,
 ): RateLimiter {
   if (scale === 0) return { count: () => Promise.resolve(null) };
-  const limiters = Object.fromEntries(
-    Object.entries(rateLimits).map(([name, limit]) => {
-      const quota = Math.max(1, Math.floor(quotas[name as RateLimitName] * scale));
-      return [
-        name,
-        { quota, limiter: new RateLimiterMemory({ points: quota, duration: limit.seconds }) },
-      ];
-    }),
-  ) as Record<RateLimitName, { quota: number; limiter: RateLimiterMemory }>;
+  const made = new Map<RateLimitName, Limiters>();
+  function limitersOf(name: RateLimitName): Limiters {
+    const known = made.get(name);
+    if (known !== undefined) return known;
+    const quota = Math.max(1, Math.floor(quotas[name] * scale));
+    const limiterOf = (times: number) =>
+      new RateLimiterMemory({ points: quota * times, duration: rateLimits[name].seconds });
+    const limiters = { single: limiterOf(1), wider: widerQuotas.map(limiterOf) };
+    made.set(name, limiters);
+    return limiters;
+  }
 
   return {
     async count(name, key) {
-      const { quota, limiter } = limiters[name];
-      const state = (result: RateLimiterRes): RateLimitState => ({
-        name,
-        quota,
-        windowSeconds: rateLimits[name].seconds,
-        remaining: Math.max(0, result.remainingPoints),
-        resetSeconds: Math.max(1, Math.ceil(result.msBeforeNext / 1_000)),
-      });
-      try {
-        return state(await limiter.consume(counterOf(rateLimits[name].by, key)));
-      } catch (refused) {
-        if (refused instanceof RateLimiterRes) throw new RateLimitExceeded(state(refused));
-        throw refused;
-      }
+      const { single, wider } = limitersOf(name);
+      const [counter, ...ranges] = countersOf(rateLimits[name].by, key);
+      const state = await consume(name, single, counter);
+      // An IPv4 address is in one range only, the widest.
+      const offset = wider.length - ranges.length;
+      const wide = await Promise.all(
+        ranges.map((range, place) => consume(name, wider[place + offset] ?? single, range)),
+      );
+      return wide.reduce((least, one) => (one.remaining < least.remaining ? one : least), state);
     },
   };
+}
+
+/** Counts a call, and returns the state of its counter. Throws RateLimitExceeded. */
+async function consume(
+  name: RateLimitName,
+  limiter: RateLimiterMemory,
+  counter: string,
+): Promise<RateLimitState> {
+  const state = ({ remainingPoints, msBeforeNext }: RateLimiterRes): RateLimitState => ({
+    name,
+    quota: limiter.points,
+    windowSeconds: rateLimits[name].seconds,
+    remaining: Math.max(0, remainingPoints),
+    resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1_000)),
+  });
+  try {
+    return state(await limiter.consume(counter));
+  } catch (refused) {
+    if (refused instanceof RateLimiterRes) throw new RateLimitExceeded(state(refused));
+    throw refused;
+  }
 }
 
 /** The number of counters that checkouts share, so that made-up ids do not fill the memory. */
@@ -122,14 +152,15 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-function counterOf(by: Limit["by"], key: string): string {
+/** Returns the counters of a call: one, or those of the ranges that a client's address is in, the smallest first. */
+function countersOf(by: Limit["by"], key: string): readonly [string, ...string[]] {
   switch (by) {
     case "credential":
-      return key;
+      return [key];
     case "client":
-      return addressGroup(key);
+      return addressGroups(key);
     case "checkout":
-      return String(hashOf(key) % checkoutCounters);
+      return [String(hashOf(key) % checkoutCounters)];
   }
 }
 

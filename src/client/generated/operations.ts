@@ -449,7 +449,7 @@ export interface CheckoutOperations {
   /**
    * Ask for a refund of what an invoice does not need: `requestCheckoutRefund`, `POST /v1/checkout/{checkoutId}/refund`.
    *
-   * For overpaid, double, late and partial payments, and payments of a canceled invoice; `refundable` of the session has the hash to give. The merchant decides, and sends the refund. While a refund of the payment is open, further requests change nothing and return the session with that refund. After the merchant has rejected 3 requests for a payment, further ones are refused, and only the merchant can record its refund.
+   * For overpaid, double, late and partial payments, and payments of a canceled invoice; `refundable` of the session has the hash to give. The merchant decides, and sends the refund. While a refund of the payment is open, further requests change nothing and return the session with that refund. After the merchant has rejected 3 requests for a payment, further ones are refused, and only the merchant can record its refund. Only the form on the payment's page has the `pageToken`: whoever knows nothing but the id of the checkout cannot name where money goes.
    *
    * Needs no credential.
    */

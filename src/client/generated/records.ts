@@ -346,7 +346,7 @@ export interface AdminPlatformInvoice {
   readonly currency: string;
   /** The lines, in the order of the computation. */
   readonly lines: readonly AdminPlatformInvoiceLine[];
-  /** The URL of the page on which it is paid; null if nothing is to be paid. */
+  /** The URL of the page on which it is paid; null if nothing is to be paid, and to a key that only reads. */
   readonly checkoutUrl: string | null;
   /** The `publicId` of the invoice by which it is paid; null if nothing is to be paid. */
   readonly merchantInvoicePublicId: string | null;
@@ -387,7 +387,7 @@ export interface AdminPlatformInvoiceDetail {
   readonly currency: string;
   /** The lines, in the order of the computation. */
   readonly lines: readonly AdminPlatformInvoiceLine[];
-  /** The URL of the page on which it is paid; null if nothing is to be paid. */
+  /** The URL of the page on which it is paid; null if nothing is to be paid, and to a key that only reads. */
   readonly checkoutUrl: string | null;
   /** The `publicId` of the invoice by which it is paid; null if nothing is to be paid. */
   readonly merchantInvoicePublicId: string | null;
@@ -1203,9 +1203,9 @@ export interface Invoice {
   readonly id: string;
   /** The short id that the payer sees. */
   readonly publicId: string;
-  /** The unguessable id of the checkout, which is part of its URL; null while draft. */
+  /** The unguessable id of the checkout, which is part of its URL; null while draft, and to a key that only reads. */
   readonly checkoutId: string | null;
-  /** The URL of the page on which the payer pays; null while draft. */
+  /** The URL of the page on which the payer pays; null while draft, and to a key that only reads. */
   readonly checkoutUrl: string | null;
   /** The status. `partially_paid`: a part was detected. `confirming`: the whole amount was detected. `paid`: it is confirmed. `expired`: the deadline passed without the whole amount. */
   readonly status: InvoiceStatus;
@@ -1852,7 +1852,7 @@ export interface PlatformInvoice {
   readonly currency: string;
   /** The lines, in the order of the computation. */
   readonly lines: readonly AdminPlatformInvoiceLine[];
-  /** The URL of the page on which it is paid; null if nothing is to be paid. */
+  /** The URL of the page on which it is paid; null if nothing is to be paid, and to a key that only reads. */
   readonly checkoutUrl: string | null;
   /** The `publicId` of the invoice by which it is paid; null if nothing is to be paid. */
   readonly merchantInvoicePublicId: string | null;
@@ -1894,7 +1894,7 @@ export interface Problem {
   /** The fault in this request and what to do about it, for a person. */
   readonly detail: string;
   /** Stable; base client decisions on it. Later versions may add codes. */
-  readonly code: "allocation_too_large" | "already_member" | "amount_too_large" | "amount_too_small" | "billing_amount_too_large" | "billing_currency_differs" | "busy" | "currency_not_billed" | "default_wallet_unusable" | "delivery_in_flight" | "discount_currency_mismatch" | "email_unavailable" | "endpoint_disabled" | "expiry_not_allowed" | "external_id_conflict" | "external_id_taken" | "forbidden" | "headers_too_large" | "idempotency_key_in_flight" | "idempotency_key_reused" | "internal_error" | "invalid_credentials" | "invalid_invitation" | "invalid_refresh_token" | "invalid_request" | "invalid_reset_token" | "invitation_accepted" | "invoice_not_cancelable" | "invoice_not_editable" | "invoice_not_open" | "invoice_not_payable" | "key_has_no_owner" | "kyb_incomplete" | "last_owner" | "login_locked" | "managed_by_billing" | "method_not_allowed" | "network_not_enabled" | "network_not_ready" | "no_default_wallet" | "no_receive_wallet" | "no_subscription" | "no_wallet" | "not_found" | "not_paid" | "not_refundable" | "nothing_to_pay" | "option_limit_reached" | "option_not_offered" | "organization_in_review" | "organization_not_verified" | "organization_suspended" | "payload_too_large" | "payment_not_counted" | "payment_not_in_review" | "payment_refunded" | "plan_currency_differs" | "plan_limit_reached" | "platform_invoice_unpaid" | "precondition_failed" | "rate_limited" | "rate_unavailable" | "receive_wallet_unusable" | "refund_address_refused" | "refund_not_requested" | "refund_open" | "refund_too_early" | "refund_too_large" | "registration_closed" | "request_timeout" | "scope_not_allowed" | "store_unavailable" | "subscription_exists" | "subscription_not_changeable" | "subscription_required" | "subscription_suspended" | "token_mismatch" | "token_not_enabled" | "too_many_buckets" | "too_many_claims" | "too_many_refund_requests" | "transaction_used" | "transfer_allocated" | "transfer_not_creditable" | "transfer_reverted" | "unauthenticated" | "unknown_plan" | "unsupported_currency" | "unsupported_media_type" | "user_needed" | "verification_conflict" | "wallet_address_refused" | "wallet_address_unavailable" | "wallet_capacity_exhausted" | "weak_password" | "webhook_endpoint_limit" | "webhook_url_refused" | "wrong_password";
+  readonly code: "allocation_too_large" | "already_member" | "amount_too_large" | "amount_too_small" | "billing_amount_too_large" | "billing_currency_differs" | "busy" | "currency_not_billed" | "default_wallet_unusable" | "delivery_in_flight" | "discount_currency_mismatch" | "email_unavailable" | "endpoint_disabled" | "expiry_not_allowed" | "external_id_conflict" | "external_id_taken" | "forbidden" | "headers_too_large" | "idempotency_key_in_flight" | "idempotency_key_reused" | "internal_error" | "invalid_credentials" | "invalid_invitation" | "invalid_refresh_token" | "invalid_request" | "invalid_reset_token" | "invitation_accepted" | "invoice_not_cancelable" | "invoice_not_editable" | "invoice_not_open" | "invoice_not_payable" | "key_has_no_owner" | "kyb_incomplete" | "last_owner" | "login_locked" | "managed_by_billing" | "method_not_allowed" | "network_not_enabled" | "network_not_ready" | "no_default_wallet" | "no_receive_wallet" | "no_subscription" | "no_wallet" | "not_found" | "not_from_payment_page" | "not_paid" | "not_refundable" | "nothing_to_pay" | "option_limit_reached" | "option_not_offered" | "organization_in_review" | "organization_not_verified" | "organization_suspended" | "payload_too_large" | "payment_not_counted" | "payment_not_in_review" | "payment_refunded" | "plan_currency_differs" | "plan_limit_reached" | "platform_invoice_unpaid" | "precondition_failed" | "rate_limited" | "rate_unavailable" | "receive_wallet_unusable" | "refund_address_refused" | "refund_not_requested" | "refund_open" | "refund_too_early" | "refund_too_large" | "registration_closed" | "request_timeout" | "scope_not_allowed" | "store_unavailable" | "subscription_exists" | "subscription_not_changeable" | "subscription_required" | "subscription_suspended" | "token_mismatch" | "token_not_enabled" | "too_many_buckets" | "too_many_claims" | "too_many_refund_requests" | "transaction_used" | "transfer_allocated" | "transfer_not_creditable" | "transfer_reverted" | "unauthenticated" | "unknown_plan" | "unsupported_currency" | "unsupported_media_type" | "user_needed" | "verification_conflict" | "wallet_address_refused" | "wallet_address_unavailable" | "wallet_capacity_exhausted" | "weak_password" | "webhook_endpoint_limit" | "webhook_url_refused" | "wrong_password";
   /** The id of the request, by which the operator finds it in the log. */
   readonly requestId: string;
   /** Every wrong value in the request. Each entry has exactly one of `pointer`, `parameter` and `header`. */
@@ -2037,6 +2037,8 @@ export interface RequestRefundRequest {
   readonly transactionHash: string;
   /** The recipient, on the payment's network. It cannot be changed later. Let the payer confirm it first: a deposit address at an exchange is fine, the address from which an exchange sent the payment is not. */
   readonly address: string;
+  /** The hidden field of the refund form on the page at `checkoutUrl`. */
+  readonly pageToken: string;
 }
 
 export interface ResetPasswordRequest {
@@ -2158,7 +2160,7 @@ export interface Subscription {
   readonly pendingPlan: string | null;
   /** Time of the scheduled change: ISO 8601, UTC; null without one. */
   readonly planChangeEffectiveAt: string | null;
-  /** The oldest unpaid platform invoice; null without one. */
+  /** The oldest unpaid platform invoice; null without one, and to a key that only reads. */
   readonly openInvoice: SubscriptionOpenInvoice | null;
 }
 

@@ -13,6 +13,7 @@ import type { Id } from "../../kernel/id.ts";
 import { SandboxRefused } from "../../platform/chain/sandbox/chain.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
+import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { Networks } from "../networks.ts";
@@ -41,6 +42,7 @@ export function makePayerServices(
     networks: known,
     enabled: new Set(enabled.keys()),
     baseUrl,
+    pageKey: deriveKey(secret, "refund-forms"),
     sources: makeCheckoutSources({ db, baseUrl }),
     claims: makeHashClaims({ ...common, invoices: settlement, wake: wakeExaminer }),
     refunds: makePayerRefunds(refunding),

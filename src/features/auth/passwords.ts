@@ -1,4 +1,5 @@
 import { bind, type Bound } from "../../kernel/bind.ts";
+import { addressGroups } from "../../api/client-address.ts";
 import type { Principal } from "../../api/declare/access.ts";
 import { day, type Clock, type Instant } from "../../kernel/clock.ts";
 import { assert, NotFound } from "../../kernel/errors.ts";
@@ -19,6 +20,11 @@ import { InvalidResetToken, WeakPassword, WrongPassword } from "./errors.ts";
 import type { LoginLock } from "./login-lock.ts";
 import { endResetsOf, revokeSessionsOf } from "./store.ts";
 import { passwordResets } from "./table.ts";
+
+/** Returns the ranges of addresses of a request, by which password checks take turns. */
+export function clientsOf({ ip }: Pick<WriteContext, "ip">): readonly string[] {
+  return ip === null ? [] : addressGroups(ip);
+}
 
 /** Lifetime of a password reset token. */
 export const passwordResetLife = 1 * day;
@@ -66,10 +72,13 @@ async function change(
   const user = await userView(db, actor.id);
   assert(user !== null, "a session names a user who is not there");
   const isRight = await loginLock.attempt({ email: actor.label, ip: context.ip }, () =>
-    passwords.verify(input.currentPassword, user.passwordHash, actor.label),
+    passwords.verify(input.currentPassword, user.passwordHash, {
+      account: actor.label,
+      clients: clientsOf(context),
+    }),
   );
   if (!isRight) throw wrongPassword();
-  const passwordHash = await passwords.hash(input.newPassword);
+  const passwordHash = await passwords.hash(input.newPassword, clientsOf(context));
   await db.write(context, async (tx) => {
     const at = clock.now();
     const current = await lockUser(tx, actor.id);
@@ -137,7 +146,7 @@ async function reset(
   if (given === null || !isUsable(given, clock.now())) throw invalidResetToken();
   const owner = await userView(db, given.userId);
   await requireStrong(passwords, input.newPassword, owner?.email, "/newPassword");
-  const passwordHash = await passwords.hash(input.newPassword);
+  const passwordHash = await passwords.hash(input.newPassword, clientsOf(context));
   const user = await db.write(context, async (tx) => {
     const at = clock.now();
     // Lock order: the user before the token, as in every password change.

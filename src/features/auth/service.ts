@@ -20,7 +20,7 @@ import type { Organizations } from "../organizations/index.ts";
 import type { AccessTokens } from "./sessions/access-tokens.ts";
 import { InvalidCredentials, InvalidRefreshToken, RegistrationClosed } from "./errors.ts";
 import type { LoginLock } from "./login-lock.ts";
-import { requireStrong } from "./passwords.ts";
+import { clientsOf, requireStrong } from "./passwords.ts";
 import { userActor } from "./sessions/sessions.ts";
 import { lockRefreshToken, lockSession, revokeSession, sessionOfRefreshToken } from "./store.ts";
 import { refreshTokens, sessions } from "./table.ts";
@@ -91,7 +91,7 @@ async function register(
     await deps.invitations.require(db, clock.now(), invitationToken, email);
   }
   await requireStrong(passwords, input.password, email);
-  const passwordHash = await passwords.hash(input.password);
+  const passwordHash = await passwords.hash(input.password, clientsOf(context));
   const identity = { id: ids.next("user", clock.now()), email, platformRole: "none" } as const;
   const sessionId = ids.next("session", clock.now());
   const actor = actorOf(identity, sessionId);
@@ -124,7 +124,10 @@ async function login(
   const user = await userByEmail(db, input.email);
   const source = { email: input.email, ip: context.ip };
   const isRight = await deps.loginLock.attempt(source, () =>
-    passwords.verify(input.password, user?.passwordHash ?? null, input.email),
+    passwords.verify(input.password, user?.passwordHash ?? null, {
+      account: input.email,
+      clients: clientsOf(context),
+    }),
   );
   if (user === null || !isRight) throw invalidCredentials();
   const view = await userView(db, user.id);

@@ -51,7 +51,8 @@ describeFields(SubscriptionRecord, {
   pendingPlan:
     "The id of the plan to which it changes at `planChangeEffectiveAt`; null without a scheduled change.",
   planChangeEffectiveAt: "Time of the scheduled change: ISO 8601, UTC; null without one.",
-  openInvoice: "The oldest unpaid platform invoice; null without one.",
+  openInvoice:
+    "The oldest unpaid platform invoice; null without one, and to a key that only reads.",
 });
 
 /** The data of `usage.threshold_reached`. */
@@ -172,7 +173,8 @@ describeFields(PlatformInvoiceRecord, {
   discountTotal: "The sum of the discounts: a decimal string in `currency`.",
   total: "The amount to pay: a decimal string in `currency`.",
   lines: "The lines, in the order of the computation.",
-  checkoutUrl: "The URL of the page on which it is paid; null if nothing is to be paid.",
+  checkoutUrl:
+    "The URL of the page on which it is paid; null if nothing is to be paid, and to a key that only reads.",
   merchantInvoicePublicId:
     "The `publicId` of the invoice by which it is paid; null if nothing is to be paid.",
   issuedAt: "Time of the issue: ISO 8601, UTC.",

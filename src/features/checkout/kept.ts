@@ -12,7 +12,7 @@ import {
   type CheckoutView,
   type OfferedOption,
 } from "./present.ts";
-import { setRecent } from "./recent.ts";
+import { setRecent } from "../../kernel/recent.ts";
 
 /** Maximum number of kept checkouts, those that were seen last, about 8 KiB each with their response. */
 const keptMax = 3_000;

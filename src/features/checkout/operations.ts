@@ -16,6 +16,7 @@ import {
   WalletCapacityExhausted,
 } from "../invoices/index.ts";
 import {
+  NotFromPaymentPage,
   NotRefundable,
   RefundAddressRefused,
   RefundTooEarly,
@@ -71,11 +72,17 @@ export const checkoutOperations = [
     method: "POST",
     path: "/checkout/{checkoutId}/refund",
     summary: "Ask for a refund of what an invoice does not need",
-    description: `For overpaid, double, late and partial payments, and payments of a canceled invoice; \`refundable\` of the session has the hash to give. The merchant decides, and sends the refund. While a refund of the payment is open, further requests change nothing and return the session with that refund. After the merchant has rejected ${String(rejectedRequestsMax)} requests for a payment, further ones are refused, and only the merchant can record its refund.`,
+    description: `For overpaid, double, late and partial payments, and payments of a canceled invoice; \`refundable\` of the session has the hash to give. The merchant decides, and sends the refund. While a refund of the payment is open, further requests change nothing and return the session with that refund. After the merchant has rejected ${String(rejectedRequestsMax)} requests for a payment, further ones are refused, and only the merchant can record its refund. Only the form on the payment's page has the \`pageToken\`: whoever knows nothing but the id of the checkout cannot name where money goes.`,
     access: publicAccess,
     request: { body: RequestRefundRequest },
     response: { status: 202, record: CheckoutSessionRecord },
-    errors: [NotRefundable, RefundTooEarly, TooManyRefundRequests, RefundAddressRefused],
+    errors: [
+      NotFromPaymentPage,
+      NotRefundable,
+      RefundTooEarly,
+      TooManyRefundRequests,
+      RefundAddressRefused,
+    ],
     limit: "submit",
     handle: (service, call) =>
       service.requestRefund(call.context, call.params.checkoutId, call.body),

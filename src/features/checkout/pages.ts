@@ -30,7 +30,7 @@ import { isLookedFor } from "./page/state/state-words.ts";
 import { testWords } from "./page/english-only.ts";
 import type { CheckoutSession } from "./present.ts";
 import type { CheckoutService, SandboxResult } from "./service.ts";
-import { setRecent } from "./recent.ts";
+import { setRecent } from "../../kernel/recent.ts";
 
 const page = pagesOf<CheckoutService>();
 
@@ -103,6 +103,7 @@ async function requestRefund(service: CheckoutService, call: PageCall): Promise<
   const input = {
     transactionHash: (call.form.get("transactionHash") ?? "").slice(0, hashLengthMax),
     address: (call.form.get("address") ?? "").slice(0, addressLengthMax),
+    pageToken: call.form.get("pageToken") ?? "",
   };
   try {
     const amount = call.form.get("amount");
@@ -192,7 +193,8 @@ async function answerPage(
   const { session, allowedOrigins } = await service.checkout(checkoutId);
   const hasSandbox = service.hasSandbox(session);
   const notice = noticeFor(session, text);
-  const context = { basePath, text, languageQuery, hasSandbox, notice, allowedOrigins };
+  const pageToken = service.pageToken(checkoutId);
+  const context = { basePath, text, languageQuery, hasSandbox, notice, pageToken, allowedOrigins };
   const render = () => renderCheckout(makePageModel(session, context));
   // A page after a form has a message that no other visitor sees.
   const page = notice === null ? keptPage(session, text.lang + languageQuery, render) : render();

@@ -285,6 +285,9 @@ describeFields(SubmitTransactionRequest, {
     "The hash with or without 0x, in any case, or an explorer's link that contains it.",
 });
 
+/** The longest token that is compared, in characters. */
+const pageTokenMax = 100;
+
 export const RequestRefundRequest = requestRecord("RequestRefundRequest", {
   transactionHash: refundHash().meta({
     description: "The transaction of the payment, with or without 0x, or an explorer's link to it.",
@@ -292,6 +295,9 @@ export const RequestRefundRequest = requestRecord("RequestRefundRequest", {
   address: refundAddress().meta({
     description:
       "The recipient, on the payment's network. It cannot be changed later. Let the payer confirm it first: a deposit address at an exchange is fine, the address from which an exchange sent the payment is not.",
+  }),
+  pageToken: z.string().min(1).max(pageTokenMax).meta({
+    description: "The hidden field of the refund form on the page at `checkoutUrl`.",
   }),
 });
 

@@ -4,7 +4,13 @@ import type { Network } from "../../platform/chain/networks.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import { keepCheckouts, viewCheckout, type CheckoutNetworks, type FoundCheckout } from "./kept.ts";
 import { InvoiceNotOpen, type ChosenOption } from "../invoices/index.ts";
-import type { RefundInput, RefundOffer, RequestResult } from "../refunds/index.ts";
+import {
+  NotFromPaymentPage,
+  type RefundInput,
+  type RefundOffer,
+  type RequestResult,
+} from "../refunds/index.ts";
+import { isSameSecret, proofOf } from "../../platform/secrets/tokens.ts";
 import type {
   CheckoutChoice,
   CheckoutClaims,
@@ -64,13 +70,13 @@ export interface CheckoutService {
   ): Promise<CheckoutSession>;
   /**
    * Returns the refund that a payer would ask for with these inputs, to be confirmed; null if one of the payment is open
-   * already. 400, 409 `not_refundable`, `refund_too_early`, `too_many_refund_requests` and 422
+   * already. 403 `not_from_payment_page`; 400, 409 `not_refundable`, `refund_too_early`, `too_many_refund_requests` and 422
    * `refund_address_refused` for the inputs, 404 without such a checkout.
    */
   offerRefund(
     context: WriteContext,
     checkoutId: string,
-    input: RefundInput,
+    input: RefundForm,
   ): Promise<RefundOffer | null>;
   /**
    * Stores a payer's request for a refund and returns the session. If one of the payment is open, that one stays as it
@@ -79,7 +85,7 @@ export interface CheckoutService {
   requestRefund(
     context: WriteContext,
     checkoutId: string,
-    input: RefundInput,
+    input: RefundForm,
   ): Promise<{ readonly session: CheckoutSession; readonly result: RequestResult }>;
   /**
    * Puts another option of the invoice in force, and returns the session; see `chooseOption` of invoices for the errors.
@@ -90,8 +96,15 @@ export interface CheckoutService {
     checkoutId: string,
     chosen: ChosenOption,
   ): Promise<CheckoutSession>;
+  /** Returns the token of the forms on a checkout's page, without which nobody names the address of a refund. */
+  pageToken(checkoutId: string): string;
   /** Performs an action of the test panel; 404 unless the invoice is on the test network. */
   actOnSandbox(checkoutId: string, action: string): Promise<SandboxResult>;
+}
+
+/** The inputs of a payer, with the token of the page on which they were made. */
+export interface RefundForm extends RefundInput {
+  readonly pageToken: string;
 }
 
 export interface CheckoutWithOrigins {
@@ -110,6 +123,8 @@ export interface CheckoutDependencies {
   /** The ids of the networks that are read. */
   readonly enabled: ReadonlySet<string>;
   readonly baseUrl: () => string;
+  /** The key of the tokens that the forms on payers' pages have. */
+  readonly pageKey: Uint8Array;
   readonly sources: CheckoutSources;
   readonly claims: CheckoutClaims;
   readonly refunds: CheckoutRefunds;
@@ -128,6 +143,16 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
     const checkout = checkoutIdPattern.test(checkoutId) ? await kept.find(checkoutId) : null;
     if (checkout === null) throw notFound();
     return checkout;
+  }
+
+  const pageToken = (checkoutId: string) => proofOf(deps.pageKey, checkoutId);
+
+  /** The id of a checkout is in records, events and logs; the token is only in its page. */
+  function requirePage(checkoutId: string, { pageToken: given }: RefundForm): void {
+    if (isSameSecret(given, pageToken(checkoutId))) return;
+    throw new NotFromPaymentPage(
+      "The pageToken is not the one in the form on this payment's page.",
+    );
   }
 
   async function session(checkoutId: string): Promise<CheckoutSession> {
@@ -167,11 +192,19 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
     submitTransaction: async (context, checkoutId, transactionHash) =>
       submitTransaction(deps, context, (await found(checkoutId)).view, transactionHash),
 
-    offerRefund: async (context, checkoutId, input) =>
-      refunds.offer(context, (await found(checkoutId)).view.invoice, input),
+    pageToken,
 
-    requestRefund: async (context, checkoutId, input) =>
-      requestRefund(deps, context, (await found(checkoutId)).view, input),
+    async offerRefund(context, checkoutId, input) {
+      const { view } = await found(checkoutId);
+      requirePage(checkoutId, input);
+      return refunds.offer(context, view.invoice, input);
+    },
+
+    async requestRefund(context, checkoutId, input) {
+      const { view } = await found(checkoutId);
+      requirePage(checkoutId, input);
+      return requestRefund(deps, context, view, input);
+    },
 
     chooseOption: async (context, checkoutId, chosen) =>
       choose(deps, context, await found(checkoutId), chosen),

@@ -153,8 +153,10 @@ export const InvoiceRecord = responseRecord("Invoice", {
 });
 describeFields(InvoiceRecord, {
   publicId: "The short id that the payer sees.",
-  checkoutId: "The unguessable id of the checkout, which is part of its URL; null while draft.",
-  checkoutUrl: "The URL of the page on which the payer pays; null while draft.",
+  checkoutId:
+    "The unguessable id of the checkout, which is part of its URL; null while draft, and to a key that only reads.",
+  checkoutUrl:
+    "The URL of the page on which the payer pays; null while draft, and to a key that only reads.",
   status:
     "The status. `partially_paid`: a part was detected. `confirming`: the whole amount was detected. `paid`: it is confirmed. `expired`: the deadline passed without the whole amount.",
   amount: "The price: a decimal string in `settlementCurrency`.",

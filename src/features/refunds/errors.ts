@@ -41,6 +41,13 @@ export const RefundAddressRefused = defineProblem({
   remedy:
     "Ask the payer for an address of their own wallet: this one is a token contract, the zero address, or the merchant's.",
 });
+export const NotFromPaymentPage = defineProblem({
+  code: "not_from_payment_page",
+  status: 403,
+  title: "The request does not come from the payment's page",
+  remedy:
+    "Send the payer to the page at `checkoutUrl`, whose form asks for the refund: only that page has the `pageToken`. The merchant's own programs record refunds with `createRefund`.",
+});
 export const RefundNotRequested = defineProblem({
   code: "refund_not_requested",
   status: 409,

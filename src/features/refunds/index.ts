@@ -1,5 +1,6 @@
 export { makeRefundRequests } from "./changes.ts";
 export {
+  NotFromPaymentPage,
   NotRefundable,
   RefundAddressRefused,
   RefundTooEarly,

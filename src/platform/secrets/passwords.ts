@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { setRecent } from "../../kernel/recent.ts";
 import { defineProblem, type FieldError } from "../../kernel/errors.ts";
 
 /** Thrown if too many logins wait for a password hash. */
@@ -10,31 +11,38 @@ export const PasswordsBusy = defineProblem({
     "Wait as long as `Retry-After` says and send the request again: too many passwords are being checked at the moment.",
 });
 
+/** The account and the addresses of a check, with whose other checks it takes turns, and makes room if too many wait. */
+export interface PasswordCaller {
+  /** The e-mail address of the account, known or not; null for a new password. */
+  readonly account: string | null;
+  /** The ranges of addresses that the client belongs to, the smallest first; none for the operator. */
+  readonly clients: readonly string[];
+}
+
 export interface Passwords {
   /** Returns the problem with a new password for the account with this e-mail address; null if it is acceptable. */
   check(password: string, email?: string): Promise<Pick<FieldError, "code" | "message"> | null>;
   /**
    * Hashes a password that passed `check`.
+   * @param clients see `PasswordCaller`
    * @throws PasswordsBusy
    */
-  hash(password: string): Promise<string>;
+  hash(password: string, clients?: readonly string[]): Promise<string>;
   /**
    * Returns true if the password matches the hash. Pass null for an unknown user: the result is false after the same
    * time.
-   * @param account the e-mail address of the account, known or not, with which it takes turns
    * @throws PasswordsBusy
    */
-  verify(password: string, hash: string | null, account: string): Promise<boolean>;
+  verify(password: string, hash: string | null, caller: PasswordCaller): Promise<boolean>;
 }
 
 export interface PasswordLimits {
   /** The maximum number of concurrent hashes; each takes 19 MiB and a worker thread. */
   readonly activeMax: number;
   readonly waitingMax: number;
-  /**
-   * The part of `waitingMax` that checks of one account may take, and that all new passwords may take together, so that
-   * others are checked during a flood of either.
-   */
+  /** The part of `waitingMax` that only accounts may take that logged in lately from the same range of addresses. */
+  readonly waitingKept: number;
+  /** The part of `waitingMax` that checks of one account may take, and that all new passwords may take together. */
   readonly waitingMaxOfAccount: number;
 }
 
@@ -60,52 +68,103 @@ const busySeconds = 1;
 const unknownUserHash =
   "$argon2id$v=19$m=19456,t=2,p=1$hSsSYs8vJagS0o1fIxyjwg$6kmtIVrvzghC8ZjWMTfUpnhLKpymhLaXQ4msXbkfAkI";
 
-/**
- * Lets `activeMax` hashes run at once. The others wait, and accounts take turns: a flood of logins of one account delays
- * another by no more than one of its checks.
- */
-function makeTurns({ activeMax, waitingMax, waitingMaxOfAccount }: PasswordLimits) {
-  let active = 0;
-  let waitingCount = 0;
-  /** The waiting hashes of each account, the next one first. New passwords wait under null, as if of one account. */
-  const waiting = new Map<string | null, (() => void)[]>();
+/** The number of accounts whose last login is remembered, and for how long, in milliseconds. */
+const recentMax = 10_000;
+const recentMs = 24 * 3_600_000;
 
-  async function wait(account: string | null): Promise<void> {
-    const own = waiting.get(account) ?? [];
-    if (waitingCount >= waitingMax || own.length >= waitingMaxOfAccount) {
-      throw new PasswordsBusy("Too many users are logging in at once. Try again in a moment.", {
-        retryAfterSeconds: busySeconds,
-      });
-    }
-    waiting.set(account, own);
-    waitingCount += 1;
-    await new Promise<void>((go) => own.push(go));
+interface Waiter extends PasswordCaller {
+  readonly isRecent: boolean;
+  /** Its place in the order. */
+  readonly turn: number;
+  readonly go: () => void;
+  readonly drop: (reason: Error) => void;
+}
+
+/**
+ * Lets `activeMax` hashes run at once. The others wait, and accounts and the largest ranges of addresses take turns: a
+ * flood of logins of one account, or from one range, delays others by no more than one of its checks. When too many
+ * wait, the newest of the range with the most waiters is refused, which may be the newcomer.
+ */
+function makeTurns(limits: PasswordLimits) {
+  const { activeMax, waitingMax, waitingKept, waitingMaxOfAccount } = limits;
+  let active = 0;
+  let turn = 0;
+  let waiting: Waiter[] = [];
+
+  /** Returns the next place of a caller: behind those that wait for the same account, or from the same range. */
+  function placeOf(caller: PasswordCaller, isRecent: boolean): number {
+    const range = isRecent ? undefined : caller.clients.at(-1);
+    const own = waiting.filter(
+      ({ account, clients }) =>
+        account === caller.account || (range !== undefined && clients.at(-1) === range),
+    );
+    return Math.max(turn, ...own.map((one) => one.turn)) + 1;
   }
 
-  function takeNext(): (() => void) | undefined {
-    const [first] = waiting;
-    if (first === undefined) return undefined;
-    const [account, own] = first;
-    const next = own.shift();
-    waitingCount -= 1;
-    waiting.delete(account);
-    // Behind all others.
-    if (own.length > 0) waiting.set(account, own);
+  function wait(caller: PasswordCaller, isRecent: boolean): Promise<void> {
+    return new Promise<void>((go, drop) => {
+      waiting.push({ ...caller, isRecent, turn: placeOf(caller, isRecent), go, drop });
+      const own = waiting.filter(({ account }) => account === caller.account);
+      const others = waiting.filter((one) => !one.isRecent);
+      if (own.length > waitingMaxOfAccount) refuse(newestOfFullest(own));
+      else if (others.length > waitingMax - waitingKept) refuse(newestOfFullest(others));
+      else if (waiting.length > waitingMax) refuse(newestOfFullest(waiting));
+    });
+  }
+
+  function refuse(waiter: Waiter | undefined): void {
+    waiting = waiting.filter((one) => one !== waiter);
+    waiter?.drop(busy());
+  }
+
+  function takeNext(): Waiter | undefined {
+    const next = waiting.reduce<Waiter | undefined>(
+      (first, one) => (first === undefined || one.turn < first.turn ? one : first),
+      undefined,
+    );
+    waiting = waiting.filter((one) => one !== next);
+    turn = waiting.length === 0 ? 0 : (next?.turn ?? turn);
     return next;
   }
 
-  return async function inTurn<T>(account: string | null, work: () => Promise<T>): Promise<T> {
+  return async function inTurn<T>(
+    caller: PasswordCaller,
+    isRecent: boolean,
+    work: () => Promise<T>,
+  ): Promise<T> {
     if (active < activeMax) active += 1;
-    else await wait(account);
+    else await wait(caller, isRecent);
     try {
       return await work();
     } finally {
       // A finished hash passes its slot to the next waiter, so that a new caller cannot take it first.
       const next = takeNext();
       if (next === undefined) active -= 1;
-      else next();
+      else next.go();
     }
   };
+}
+
+/** Returns the newest waiter of the largest range with the most of them, and there of the smaller range with the most. */
+function newestOfFullest(waiters: readonly Waiter[]): Waiter | undefined {
+  const levels = Math.max(...waiters.map(({ clients }) => clients.length));
+  let left = waiters;
+  for (let level = 1; level <= levels; level += 1) {
+    const sizes = new Map<string | undefined, number>();
+    for (const { clients } of left) {
+      const range = clients.at(-level);
+      sizes.set(range, (sizes.get(range) ?? 0) + 1);
+    }
+    const [fullest] = [...sizes].reduce((most, one) => (one[1] >= most[1] ? one : most));
+    left = left.filter(({ clients }) => clients.at(-level) === fullest);
+  }
+  return left.at(-1);
+}
+
+function busy(): InstanceType<typeof PasswordsBusy> {
+  return new PasswordsBusy("Too many users are logging in at once. Try again in a moment.", {
+    retryAfterSeconds: busySeconds,
+  });
 }
 
 /**
@@ -113,10 +172,19 @@ function makeTurns({ activeMax, waitingMax, waitingMaxOfAccount }: PasswordLimit
  * logins from starving other work.
  */
 export function createPasswords(
-  limits: PasswordLimits = { activeMax: 2, waitingMax: 96, waitingMaxOfAccount: 64 },
+  limits: PasswordLimits = {
+    activeMax: 2,
+    waitingMax: 96,
+    waitingKept: 16,
+    waitingMaxOfAccount: 64,
+  },
   cost: PasswordCost = passwordCost,
 ): Passwords {
   const inTurn = makeTurns(limits);
+  /** When an account last logged in from a range of addresses, the longest ago first. */
+  const recent = new Map<string, number>();
+  const recentKey = ({ account, clients }: PasswordCaller) =>
+    `${account ?? ""} ${clients.at(-1) ?? ""}`;
 
   return {
     async check(password, email) {
@@ -136,13 +204,21 @@ export function createPasswords(
       return null;
     },
 
-    hash: (password) => inTurn(null, async () => (await argon2()).hash(normalize(password), cost)),
+    hash: (password, clients = []) =>
+      inTurn({ account: null, clients }, false, async () =>
+        (await argon2()).hash(normalize(password), cost),
+      ),
 
-    verify: (password, hash, account) =>
-      inTurn(account, async () => {
+    verify(password, hash, caller) {
+      const key = recentKey(caller);
+      const isRecent = (recent.get(key) ?? -Infinity) > performance.now() - recentMs;
+      return inTurn(caller, isRecent, async () => {
         const isSame = await (await argon2()).verify(hash ?? unknownUserHash, normalize(password));
-        return isSame && hash !== null;
-      }),
+        const isRight = isSame && hash !== null;
+        if (isRight) setRecent(recent, key, performance.now(), recentMax);
+        return isRight;
+      });
+    },
   };
 }
 

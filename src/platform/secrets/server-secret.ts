@@ -19,6 +19,7 @@ export type KeyPurpose =
   | "idempotency-keys"
   | "audit-seals"
   | "receipts"
+  | "refund-forms"
   | "backups"
   | "fingerprint"
   | "keyed-store-fingerprint";

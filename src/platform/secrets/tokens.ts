@@ -16,6 +16,8 @@ export type TokenKind = keyof typeof tokenPrefixes;
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const tokenLengthBytes = 32;
+/** The length of a proof in characters of 6 bits each. */
+const proofLength = 22;
 /** The number of base 62 digits that hold 256 bits, and 32 bits. */
 const bodyLength = 43;
 const checksumLength = 6;
@@ -56,6 +58,11 @@ export function hashToken(token: string): string {
  */
 export function refreshSuccessor(key: Uint8Array, predecessor: string): string {
   return tokenOf("refresh", createHmac("sha256", key).update(predecessor, "utf8").digest());
+}
+
+/** Returns 22 letters and digits that only the holder of a key can derive from a text. */
+export function proofOf(key: Uint8Array, text: string): string {
+  return createHmac("sha256", key).update(text, "utf8").digest("base64url").slice(0, proofLength);
 }
 
 /** Compares two secrets in constant time. */

@@ -339,6 +339,7 @@ export const races: Readonly<Record<string, (estate: Estate) => Race | Promise<R
       post(estate, `/v1/checkout/${checkoutId}/refund`, {
         transactionHash: hash,
         address: freshAddress(),
+        pageToken: estate.app.app.checkout.pageToken(checkoutId),
       });
     /** Asks, and rejects what is open then, whoever asked for it. */
     const askAndReject = async () => {

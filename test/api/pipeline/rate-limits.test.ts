@@ -169,4 +169,21 @@ describe("each rate limit", () => {
       expect((await limiter.count(name, "203.0.113.2"))?.remaining).to.equal(quota - 1);
     });
   }
+
+  it("admits 4 quotas of a /56 and 16 of a /48 or an IPv4 /24, however many addresses they are sent from", async () => {
+    const limiter = createRateLimiter(quotas, 1);
+    /** Sends as long as a range is not refused, once from each of its smaller ranges. */
+    async function admitted(addressOf: (place: number) => string): Promise<number> {
+      const sent = await Promise.allSettled(
+        Array.from({ length: 255 }, (_, place) => limiter.count("login", addressOf(place))),
+      );
+      return sent.filter(({ status }) => status === "fulfilled").length;
+    }
+    const hex = (place: number) => place.toString(16).padStart(2, "0");
+    expect(await admitted((place) => `2001:db8:1:1${hex(place)}::1`), "/56").to.equal(4 * quota);
+    expect(await admitted((place) => `2001:db8:2:${hex(place)}00::1`), "/48").to.equal(16 * quota);
+    expect(await admitted((place) => `203.0.113.${String(place)}`), "/24").to.equal(16 * quota);
+    await limiter.count("login", "2001:db8:3::1");
+    await limiter.count("login", "203.0.112.255");
+  });
 });

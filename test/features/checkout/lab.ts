@@ -123,6 +123,8 @@ export interface Lab {
   readonly world: World;
   readonly url: string;
   readonly page: string;
+  /** The token of the forms on the page. */
+  readonly pageToken: string;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   press(action: string): Promise<Response>;
   /** Sends the form for a transaction's hash. */
@@ -289,6 +291,7 @@ export async function openLab(
     networks: testNetworks("tron", "ethereum", "sandbox"),
     enabled: world.enabled,
     baseUrl: () => `https://pay.example${options.basePath ?? ""}`,
+    pageKey: new Uint8Array(32),
     sources: {
       versions(ids) {
         world.looks += 1;
@@ -394,6 +397,7 @@ export async function openLab(
     world,
     url,
     page: `${url}/pay/${checkoutId}`,
+    pageToken: service.pageToken(checkoutId),
     get: (path, headers = {}) => fetch(url + path, { headers }),
     press: (action) => sendForm("sandbox", { action }),
     submit: (transactionHash) => sendForm("transactions", { transactionHash }),

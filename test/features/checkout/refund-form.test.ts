@@ -24,7 +24,12 @@ describe("the form for a refund", () => {
   const send = (fields: Record<string, string>, query = "") =>
     fetch(`${lab.page}/refund${query}`, {
       method: "POST",
-      body: new URLSearchParams({ transactionHash: hash, address, ...fields }),
+      body: new URLSearchParams({
+        transactionHash: hash,
+        address,
+        pageToken: lab.pageToken,
+        ...fields,
+      }),
       redirect: "manual",
     });
   const unescape = (html: string) => html.replaceAll("&#39;", "'");
@@ -41,7 +46,7 @@ describe("the form for a refund", () => {
     const done = await send({ amount: "5.00" });
     expect(done.headers.get("location")).to.equal(`/shop/pay/${checkoutId}?refund=received#top`);
     expect(lab.world.refundsAsked).to.deep.equal([
-      { transactionHash: hash, address, amount: "5.00" },
+      { transactionHash: hash, address, amount: "5.00", pageToken: lab.pageToken },
     ]);
     // Another amount than the payer has seen is shown again.
     lab.world.refundResult = "changed";
@@ -53,6 +58,20 @@ describe("the form for a refund", () => {
         `/shop/pay/${checkoutId}?refund=already&lang=de#top`,
       );
     }
+  });
+
+  it("has a token that only the page of its own payment has", async () => {
+    const shown = (html: string) => /name="pageToken" value="([\w-]{22})"/.exec(html)?.[1];
+    expect(shown(await (await fetch(lab.page)).text())).to.equal(lab.pageToken);
+    expect(shown(await (await send({})).text()), "the confirmation").to.equal(lab.pageToken);
+    const session = await lab.get(`/v1/checkout/${checkoutId}`);
+    expect(await session.text()).not.to.include(lab.pageToken);
+    for (const pageToken of ["", checkoutId, `${lab.pageToken}x`, lab.pageToken.slice(1)]) {
+      for (const amount of [{}, { amount: "5.00" }]) {
+        expect((await send({ ...amount, pageToken })).status, pageToken).to.equal(403);
+      }
+    }
+    expect(lab.world.refundsAsked).to.deep.equal([]);
   });
 
   const malformed = (...pointers: readonly string[]) =>

@@ -154,6 +154,7 @@ describe("getCheckoutSession", () => {
         at,
         hasSandbox: false,
         notice: null,
+        pageToken: lab.pageToken,
         allowedOrigins: [],
       };
       const { html } = renderCheckout(makePageModel(record, context));

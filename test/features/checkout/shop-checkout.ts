@@ -15,6 +15,7 @@ export const checkoutOf = (shop: Shop) =>
     networks: shop.networks,
     enabled: new Set(shop.networks.keys()),
     baseUrl: () => "https://pay.example/till",
+    pageKey: new Uint8Array(32),
     sources: sourcesOf(shop),
     claims: { submit: unused },
     refunds: { offer: unused, request: unused },

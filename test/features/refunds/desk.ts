@@ -18,6 +18,8 @@ export interface Desk extends SharedAddress {
   paid(invoice: Json, amount?: unknown): Promise<string>;
   /** Asks for a refund as the payer does. */
   ask(invoice: Json, transactionHash: string, address: string): Promise<Answer>;
+  /** The token of the forms on an invoice's page. */
+  pageToken(invoice: Json): string;
   session(invoice: Json): Promise<Json>;
   refunds(query?: string): Promise<Json[]>;
   /** The only refund of an invoice. */
@@ -61,9 +63,15 @@ export function openDesk(store: TestStore): Desk {
         Promise.resolve(null),
       );
     },
+    pageToken: (invoice: Json) =>
+      shared.counter.app.app.checkout.pageToken(String(invoice["checkoutId"])),
     ask: (invoice: Json, transactionHash: string, address: string) =>
       shared.counter.app.request("POST", `${pathOf(invoice)}/refund`, {
-        body: { transactionHash, address },
+        body: {
+          transactionHash,
+          address,
+          pageToken: own.pageToken(invoice),
+        },
         // The kept response is made from the result of the write, so it may differ from that of a request without a key.
         headers: { "idempotency-key": randomUUID() },
       }),

@@ -509,11 +509,11 @@ eachStore("refunds", (store) => {
     expect(refusal(refused, "too_many_refund_requests"))
       .to.include("rejected 3 requests")
       .and.include("Contact the merchant");
-    const address = `0x${desk.newAddress()}`;
+    const ask = { transactionHash: hash, address: `0x${desk.newAddress()}` };
     const path = `/pay/${String(invoice["checkoutId"])}`;
     const sent = await desk.counter.app.request("POST", `${path}/refund`, {
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
-      raw: new URLSearchParams({ transactionHash: hash, address }).toString(),
+      raw: new URLSearchParams({ ...ask, pageToken: desk.pageToken(invoice) }).toString(),
     });
     expect(sent.status, "the page says the rest").to.equal(303);
     const page = await desk.counter.app.request("GET", path);
@@ -595,7 +595,7 @@ eachStore("refunds", (store) => {
       fetch(`${desk.counter.app.url}${path}/refund`, {
         method: "POST",
         redirect: "manual",
-        body: new URLSearchParams(fields),
+        body: new URLSearchParams({ ...fields, pageToken: desk.pageToken(invoice) }),
       });
     const resultOf = (answer: Response) =>
       new URL(answer.headers.get("location") ?? "", "http://x").searchParams.get("refund");
@@ -1235,13 +1235,34 @@ eachStore("refunds", (store) => {
     expect(await aside(open)).to.deep.equal({ owedAmount: "9.99", reviewAmount: "0.00" });
   });
 
+  it("are asked for only with the token of the payment's own page", async () => {
+    const { invoice, hash } = await canceledWith();
+    const other = await desk.issue();
+    const ask = (pageToken?: string) =>
+      desk.counter.app.request("POST", `/v1/checkout/${String(invoice["checkoutId"])}/refund`, {
+        body: { transactionHash: hash, address: `0x${desk.newAddress()}`, pageToken },
+      });
+    expect((await ask()).status).to.equal(400);
+    for (const token of [desk.pageToken(other), String(invoice["checkoutId"])]) {
+      const refused = await expectStatus(ask(token), 403);
+      expect(refused.body["code"]).to.equal("not_from_payment_page");
+    }
+    expect(await desk.refunds(`?invoiceId=${String(invoice["id"])}`)).to.deep.equal([]);
+    await expectStatus(ask(desk.pageToken(invoice)), 202);
+  });
+
   it("ask the payer once more if the amount has changed since the page showed it", async () => {
     const { invoice, hash } = await canceledWith();
     const address = `0x${desk.newAddress()}`;
     const form = (amount: string) =>
       desk.counter.app.request("POST", `/pay/${String(invoice["checkoutId"])}/refund`, {
         headers: { "Content-Type": "application/x-www-form-urlencoded" },
-        raw: new URLSearchParams({ transactionHash: hash, address, amount }).toString(),
+        raw: new URLSearchParams({
+          transactionHash: hash,
+          address,
+          amount,
+          pageToken: desk.pageToken(invoice),
+        }).toString(),
       });
     const shown = await form("1.00");
     expect(shown.status).to.equal(200);

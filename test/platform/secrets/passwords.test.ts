@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createPasswords, PasswordsBusy } from "../../../src/platform/secrets/passwords.ts";
 
 const good = "a quite uncommon phrase";
-const account = "ada@example.com";
+const caller = { account: "ada@example.com", clients: [] };
 
 describe("passwords", () => {
   const passwords = createPasswords();
@@ -19,27 +19,27 @@ describe("passwords", () => {
   it("are verified in full length", async () => {
     const long = `${"x".repeat(72)}1${"y".repeat(20)}`;
     const hash = await passwords.hash(long);
-    expect(await passwords.verify(long, hash, account)).to.equal(true);
-    expect(await passwords.verify(long.replace("1", "2"), hash, account)).to.equal(false);
-    expect(await passwords.verify("", hash, account)).to.equal(false);
-    expect(await passwords.verify(`${long} `, hash, account)).to.equal(false);
+    expect(await passwords.verify(long, hash, caller)).to.equal(true);
+    expect(await passwords.verify(long.replace("1", "2"), hash, caller)).to.equal(false);
+    expect(await passwords.verify("", hash, caller)).to.equal(false);
+    expect(await passwords.verify(`${long} `, hash, caller)).to.equal(false);
   });
 
   it("match in every Unicode composition", async () => {
     const hash = await passwords.hash("caf\u00e9 cr\u00e8me br\u00fbl\u00e9e");
     expect(
-      await passwords.verify("cafe\u0301 cre\u0300me bru\u0302le\u0301e", hash, account),
+      await passwords.verify("cafe\u0301 cre\u0300me bru\u0302le\u0301e", hash, caller),
     ).to.equal(true);
   });
 
   it("of an unknown user never match, and take as long to verify", async () => {
-    expect(await passwords.verify(good, null, account)).to.equal(false);
+    expect(await passwords.verify(good, null, caller)).to.equal(false);
     const hash = await passwords.hash(good);
     const known: number[] = [];
     const unknown: number[] = [];
     for (let round = 0; round < 15; round += 1) {
-      known.push(await elapsed(() => passwords.verify("not the password", hash, account)));
-      unknown.push(await elapsed(() => passwords.verify("not the password", null, account)));
+      known.push(await elapsed(() => passwords.verify("not the password", hash, caller)));
+      unknown.push(await elapsed(() => passwords.verify("not the password", null, caller)));
     }
     // Coarse limits for a busy machine; without the hash the ratio would be a thousandth.
     expect(Math.min(...unknown) / Math.min(...known)).to.be.within(0.5, 2);
@@ -100,8 +100,15 @@ describe("passwords", () => {
 });
 
 describe("the queue for hashing passwords", () => {
+  const hashed = createPasswords().hash(good);
+
   it("refuses callers beyond its limit and tells them when to retry", async () => {
-    const passwords = createPasswords({ activeMax: 2, waitingMax: 3, waitingMaxOfAccount: 3 });
+    const passwords = createPasswords({
+      activeMax: 2,
+      waitingMax: 3,
+      waitingKept: 0,
+      waitingMaxOfAccount: 3,
+    });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, () => passwords.hash(good)),
     );
@@ -114,11 +121,16 @@ describe("the queue for hashing passwords", () => {
   });
 
   it("serves all callers within its limit, and continues after a failure", async () => {
-    const passwords = createPasswords({ activeMax: 1, waitingMax: 5, waitingMaxOfAccount: 5 });
+    const passwords = createPasswords({
+      activeMax: 1,
+      waitingMax: 5,
+      waitingKept: 0,
+      waitingMaxOfAccount: 5,
+    });
     const outcomes = await Promise.allSettled([
-      passwords.verify(good, "not a hash", account),
+      passwords.verify(good, "not a hash", caller),
       passwords.hash(good),
-      passwords.verify(good, "not a hash", account),
+      passwords.verify(good, "not a hash", caller),
       passwords.hash(good),
     ]);
     expect(outcomes.map((outcome) => outcome.status)).to.deep.equal([
@@ -127,14 +139,19 @@ describe("the queue for hashing passwords", () => {
       "rejected",
       "fulfilled",
     ]);
-    expect(await passwords.verify(good, await passwords.hash(good), account)).to.equal(true);
+    expect(await passwords.verify(good, await passwords.hash(good), caller)).to.equal(true);
   });
 
   it("refuses an account that has its part of the queue, and lets others take turns with it", async () => {
-    const passwords = createPasswords({ activeMax: 1, waitingMax: 8, waitingMaxOfAccount: 4 });
+    const passwords = createPasswords({
+      activeMax: 1,
+      waitingMax: 8,
+      waitingKept: 0,
+      waitingMaxOfAccount: 4,
+    });
     const ended: string[] = [];
     const check = (of: string) =>
-      passwords.verify(good, null, of).then(
+      passwords.verify(good, null, { account: of, clients: [] }).then(
         () => ended.push(of),
         () => ended.push(`${of} is refused`),
       );
@@ -146,10 +163,104 @@ describe("the queue for hashing passwords", () => {
     ]);
   });
 
+  /** The ranges of an address in the given /48 and /64. */
+  const from = (firm: number, home: number) => {
+    const start = `2001:db8:${firm.toString(16)}`;
+    const [upper, lower] = [home >> 8, home & 0xff].map((part) => part.toString(16));
+    return [
+      `${start}:${upper ?? ""}${lower ?? ""}::/64`,
+      `${start}:${upper ?? ""}00::/56`,
+      `${start}::/48`,
+    ];
+  };
+
+  it("checks real users at once during a flood of made-up accounts from one /48", async () => {
+    const passwords = createPasswords();
+    let isOver = false;
+    let made = 0;
+    const flood = Array.from({ length: 200 }, async () => {
+      while (!isOver) {
+        made += 1;
+        const unknown = { account: `${String(made)}@example.com`, clients: from(1, made % 65_536) };
+        await passwords.verify(good, null, unknown).catch(() => undefined);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    const hash = await hashed;
+    for (let user = 0; user < 20; user += 1) {
+      const real = { account: `user-${String(user)}@example.com`, clients: from(2 + user, 1) };
+      expect(await passwords.verify(good, hash, real)).to.equal(true);
+    }
+    isOver = true;
+    await Promise.all(flood);
+    expect(made).to.be.above(500);
+  });
+
+  it("lets one account be checked for its user while strangers try it from elsewhere", async () => {
+    const passwords = createPasswords();
+    const { account } = caller;
+    const strangers = Array.from({ length: 300 }, (_, home) =>
+      passwords.verify("a guess", null, { account, clients: from(1, home) }),
+    );
+    const outcomes = Promise.allSettled(strangers);
+    const own = passwords.verify(good, await hashed, { account, clients: from(2, 1) });
+    expect(await own).to.equal(true);
+    expect((await outcomes).filter(({ status }) => status === "rejected")).to.have.length.above(
+      200,
+    );
+  });
+
+  it("keeps places for accounts that logged in lately from the same range, also in a flood from it", async () => {
+    const limits = { activeMax: 1, waitingMax: 8, waitingKept: 2, waitingMaxOfAccount: 4 };
+    const passwords = createPasswords(limits);
+    const hash = await hashed;
+    const user = { account: "user@example.com", clients: from(1, 1) };
+    expect(await passwords.verify(good, hash, user)).to.equal(true);
+    const flood = Array.from({ length: 50 }, (_, home) =>
+      passwords.verify(good, null, {
+        account: `${String(home)}@example.com`,
+        clients: from(1, 2 + home),
+      }),
+    );
+    const outcomes = Promise.allSettled(flood);
+    const newcomer = passwords.verify(good, hash, { ...user, account: "new@example.com" });
+    const refused = newcomer.catch((error: unknown) => error);
+    expect(await passwords.verify(good, hash, user)).to.equal(true);
+    expect(await refused).to.be.instanceOf(PasswordsBusy);
+    const statuses = (await outcomes).map(({ status }) => status);
+    expect(statuses.filter((status) => status === "fulfilled")).to.have.length(7);
+  });
+
+  it("refuses first those of the smallest range with the most waiters", async () => {
+    const limits = { activeMax: 1, waitingMax: 4, waitingKept: 0, waitingMaxOfAccount: 4 };
+    const passwords = createPasswords(limits);
+    const check = (name: string, clients: readonly string[]) =>
+      passwords.verify(good, null, { account: name, clients }).then(
+        () => `${name} is checked`,
+        () => `${name} is refused`,
+      );
+    const results = await Promise.all([
+      check("running", from(9, 9)),
+      check("neighbor", from(1, 0x0100)),
+      check("first of a home", from(1, 0x0201)),
+      check("second of a home", from(1, 0x0201)),
+      check("elsewhere", from(2, 1)),
+      check("newcomer", from(3, 1)),
+    ]);
+    expect(results.filter((result) => result.endsWith("refused"))).to.deep.equal([
+      "second of a home is refused",
+    ]);
+  });
+
   it("gives new passwords no more than one account's part, so that logins go on", async () => {
-    const passwords = createPasswords({ activeMax: 1, waitingMax: 8, waitingMaxOfAccount: 4 });
+    const passwords = createPasswords({
+      activeMax: 1,
+      waitingMax: 8,
+      waitingKept: 0,
+      waitingMaxOfAccount: 4,
+    });
     const made = Array.from({ length: 12 }, () => passwords.hash(good));
-    const login = passwords.verify(good, null, account);
+    const login = passwords.verify(good, null, caller);
     const outcomes = await Promise.allSettled(made);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).to.have.length(5);
     expect(await login).to.equal(false);

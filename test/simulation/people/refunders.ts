@@ -30,10 +30,11 @@ export function makeRefunders(ground: Ground): { refund: (step: RefundStep) => P
     const invoice = await db.findOne(invoices, "WHERE id = $1", [row.invoiceId]);
     const checkoutId = invoice?.checkoutId;
     if (checkoutId == null) return;
-    const input = { transactionHash: `0x${transactionHash}`, address };
-    await attempt(({ services }) =>
-      services.checkout.requestRefund(testContext, checkoutId, input),
-    );
+    await attempt(({ services: { checkout } }) => {
+      const pageToken = checkout.pageToken(checkoutId);
+      const input = { transactionHash: `0x${transactionHash}`, address, pageToken };
+      return checkout.requestRefund(testContext, checkoutId, input);
+    });
   }
 
   async function answer({ what, item }: RefundStep): Promise<void> {

@@ -94,6 +94,8 @@ export interface PageContext {
   /** Whether the page has a test panel. */
   readonly hasSandbox: boolean;
   readonly notice: PageNotice | null;
+  /** The token of the form that asks for a refund. */
+  readonly pageToken: string;
   /** Origins whose pages may embed the page. */
   readonly allowedOrigins: readonly string[];
 }
@@ -219,7 +221,7 @@ export function makePageModel(session: CheckoutSession, context: PageContext): P
 /** Returns the forms for a hash and for a refund, and the notice unless it stands in one of them. */
 function makeForms(
   session: CheckoutSession,
-  { text, languageQuery, notice }: PageContext,
+  { text, languageQuery, notice, pageToken }: PageContext,
   page: string,
 ): Pick<PageModel, "notice" | "hashForm" | "refundForm"> {
   const { refundable, submittedTransactions } = session;
@@ -246,7 +248,7 @@ function makeForms(
             session,
             refundable,
             text,
-            `${page}/refund${languageQuery}#refund-form`,
+            { path: `${page}/refund${languageQuery}#refund-form`, pageToken },
             refundRefusal,
           )
         : null,

@@ -30,6 +30,7 @@ export interface RefundPageModel {
   /** The whole address, which the payer has just entered. */
   readonly address: string;
   readonly hash: string;
+  readonly pageToken: string;
   /** Target of the form. */
   readonly action: string;
   /** Path of the payment's page. */

@@ -10,6 +10,7 @@ export interface RefundFormModel {
   /** The words that open the form. */
   readonly question: string;
   readonly action: string;
+  readonly pageToken: string;
   readonly lead: string;
   readonly addressLabel: string;
   readonly isOpen: boolean;
@@ -30,14 +31,15 @@ export function makeRefundForm(
   session: CheckoutSession,
   refundable: NonNullable<CheckoutSession["refundable"]>,
   text: Catalogue,
-  action: string,
+  action: { readonly path: string; readonly pageToken: string },
   refusal: PageNotice | null,
 ): RefundFormModel {
   const values = { merchant: session.merchantDisplayName, network: networkText(refundable) };
   return {
     isNext: isRefundNext(session),
     question: fill(text.refundAmount, { amount: amountText(refundable) }),
-    action,
+    action: action.path,
+    pageToken: action.pageToken,
     lead: fill(text.refundLead, values),
     addressLabel: fill(text.refundAddressLabel, values),
     isOpen: refusal !== null,

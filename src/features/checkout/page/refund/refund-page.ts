@@ -1,13 +1,14 @@
 import type { HtmlPage } from "../../../../api/page.ts";
 import { fill, type Catalogue } from "../catalogue.ts";
 import { renderRefund } from "../render.ts";
-import type { RefundInput, RefundOffer } from "../../../refunds/index.ts";
+import type { RefundOffer } from "../../../refunds/index.ts";
 import type { CheckoutSession } from "../../present.ts";
+import type { RefundForm } from "../../service.ts";
 
 /** Renders the page on which a payer confirms a refund. `path` is that of the payment's page. */
 export function makeRefundPage(
   session: CheckoutSession,
-  input: RefundInput,
+  { transactionHash: hash, pageToken }: RefundForm,
   { amount, tokenSymbol, network, address }: RefundOffer,
   context: {
     readonly basePath: string;
@@ -29,7 +30,8 @@ export function makeRefundPage(
     lead: fill(text.refundCheckLead, values),
     address,
     amount,
-    hash: input.transactionHash,
+    hash,
+    pageToken,
     action: `${page}/refund${languageQuery}`,
     path: page + languageQuery,
     isTest: session.isTest,
