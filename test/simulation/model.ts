@@ -114,12 +114,17 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     expect(worth === worthOf(row, share) && paid === worth, () => {
       return `the payments of ${row.id} are worth ${String(worth)} in all, and it says ${String(paid)}`;
     });
-    const missingTokens = isRounded(row, share) ? (row.payableAmount ?? 0n) - sum : 0n;
-    const rounding = total(own.map((one) => ({ amount: one.roundingAmount })));
-    const isSame = heldIn(row).length === 1 ? rounding === missingTokens : true;
-    expect(isSame && rounding > 0n === isRounded(row, share), () => {
-      return `the payments of ${row.id} say that ${String(rounding)} was rounded of ${String(missingTokens)}`;
-    });
+    for (const [place, { id, roundingAmount }] of own.entries()) {
+      // The payment that completes the amount keeps what was missing then, also if another one follows.
+      const before = shareOf(row, own.slice(0, place));
+      const after = shareOf(row, own.slice(0, place + 1));
+      const isMade = isRounded(row, after) && !isRounded(row, before);
+      const missing = (row.payableAmount ?? 0n) - total(own.slice(0, place + 1));
+      const isSame = !isMade || heldIn(row).length > 1 || roundingAmount === missing;
+      expect(roundingAmount > 0n === isMade && isSame, () => {
+        return `${id} of ${row.id} says that ${String(roundingAmount)} was rounded of ${String(missing)}`;
+      });
+    }
     const status = statusOf(row, share, tip);
     expect(row.status === status, () => `${row.id} is ${row.status} and must be ${status}`);
     if (row.status === "paid" && row.exception === "late") {
