@@ -182,7 +182,8 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     const asTold = mine.filter((log) => {
       const payment = deeds.payments.get(log.transactionHash);
       const isOwn = payment?.meant === row.id && payment.isAsTold;
-      return isOwn && !mayBeOfFormer(row, log) && !mayWait(row, log) && !mayBeOfUpper(row, log);
+      const mayBeForOther = mayBeOfFormer(row, log) || mayBeOfUpper(row, log) || isOnly(row, log);
+      return isOwn && !mayBeForOther && !mayWait(row, log);
     });
     const credited = new Set(
       counted.filter(({ invoiceId }) => invoiceId === row.id).map((one) => one.transactionHash),
@@ -225,6 +226,16 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
         contracts.get(hold.token)?.contract === contract &&
         hold.endsAt >= (blockTime ?? 0),
     );
+  }
+
+  /** True if another invoice holds the amount, and it is so small that none with a surcharge was left for this one. */
+  function isOnly(row: Invoice, { amount, to, contract }: TransferLog): boolean {
+    return held.some((hold) => {
+      const decimals = decimalsOf(hold.token);
+      const isSame = contracts.get(hold.token)?.contract === contract && hold.address === to;
+      const isTaken = isSame && hold.invoiceId !== row.id && hold.amount === amount;
+      return isTaken && reachOf(amount, decimals) < stepOf(decimals);
+    });
   }
 
   /** True if a payer without a credential entered the price, and its amount may be no evidence. */
