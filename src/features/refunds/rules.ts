@@ -62,13 +62,13 @@ function neededFor({ payment, surplusInTime, stored }: RefundablePayment): strin
     return `${id} is in review, and its invoice can still be paid. Reject the payment first (POST …/payments/${id}/reject), then refund it.`;
   }
   if (surplusInTime > 0n || status === "rejected") {
-    return `All of the surplus of ${id} that can be sent is refunded already, or belongs to another payment of its transfer.`;
+    return `All of the surplus of ${id} is refunded already, or belongs to another payment of its transfer. Less than the token's minimum amount cannot be sent.`;
   }
   const isAlone = stored.every(
     (other) => other.id === id || other.invoiceId !== invoiceId || !isCounted(other),
   );
   const others = `If the invoice has an excess, another of its payments has it (GET …/payments?invoiceId=${invoiceId}): refund that one. `;
-  return `Its invoice needs all of ${id}, but for less than the token's minimum amount. ${isAlone ? "" : others}To return the money of an order that you do not deliver, reverse the payment first (POST …/payments/${id}/reverse), then refund it.`;
+  return `Its invoice needs all of ${id}. ${isAlone ? "" : others}To return the money of an order that you do not deliver, reverse the payment first (POST …/payments/${id}/reverse), then refund it. Less than the token's minimum amount, which may be an excess, cannot be sent.`;
 }
 
 /** Throws 409 `refund_too_early`, with what is missing, unless the payment is confirmed and verified. */

@@ -1342,7 +1342,9 @@ eachStore("refunds", (store) => {
         address: `0x${desk.newAddress()}`,
       };
       const { body: problem } = await expectStatus(desk.post("/refunds", asked), 409);
-      expect(problem["detail"]).to.include("less than the token's minimum amount");
+      expect(problem["detail"]).to.include(
+        "Less than the token's minimum amount, which may be an excess, cannot be sent",
+      );
 
       // Parts count together: each is a little too much, and all of them are too much by more than dust.
       const parts = await issue("30.00");

@@ -10,7 +10,7 @@ import { openCounter, type Counter } from "../../payments/ledger/counter.ts";
 const tokens = {
   EURT: { decimals: 6, pegs: "[EUR]", dust: "0.01" },
   WBTC: { decimals: 8, pegs: "[]", dust: "0.00000001" },
-  GOLD: { decimals: 18, pegs: "[]", dust: "0.000001" },
+  GOLD: { decimals: 18, pegs: "[]", dust: "0.00001" },
   CENT: { decimals: 2, pegs: "[USD]", dust: "0.01" },
   DAI: { decimals: 18, pegs: "[USD]", dust: "0.01" },
   GUSD: { decimals: 2, pegs: "[USD]", dust: "0.01" },

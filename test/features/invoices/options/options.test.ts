@@ -85,8 +85,8 @@ eachStore("An invoice with several payment options", (store) => {
     await counter.setEuro("2");
     expect(await chosen(invoice, "WBTC")).to.include({ payableAmount: "0.00025" });
     expect(await chosen(invoice, "GOLD")).to.include({
-      payableAmount: "8.3333334",
-      remainingAmount: "8.3333334",
+      payableAmount: "8.333334",
+      remainingAmount: "8.333334",
     });
     // The price of a euro has changed, and the rate of the option has not.
     await pay("20", "EURT", 6);
@@ -115,12 +115,12 @@ eachStore("An invoice with several payment options", (store) => {
   it("sums halves in two tokens to the unit, and asks for the rest in the option in force", async () => {
     const invoice = await issue("USDT", "GOLD", "CENT");
     await chosen(invoice, "GOLD");
-    await pay("4.1666667", "GOLD", 18);
+    await pay("4.166667", "GOLD", 18);
     const part = await read(invoice);
     // Not an amount that any hold identifies: it waits for the merchant.
     expect(part).to.include({ status: "open", tokenSymbol: "GOLD" });
     const [transfer] = await counter.list(merchant, "/transfers?status=unmatched");
-    const allocations = [{ invoiceId: invoice["id"], amount: "4.1666667" }];
+    const allocations = [{ invoiceId: invoice["id"], amount: "4.166667" }];
     const path = `/transfers/${String(transfer?.["id"])}/allocate`;
     await expectStatus(counter.post(merchant, path, { allocations }), 200);
     await counter.mine(3);
