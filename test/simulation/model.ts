@@ -38,11 +38,12 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
   const expect = (isSo: boolean, fault: () => string): void => {
     if (!isSo) faults.push(fault());
   };
-  const [rows, assigned, known, held] = await Promise.all([
+  const [rows, assigned, known, held, claims] = await Promise.all([
     db.find(invoices, "WHERE status <> 'draft' ORDER BY id"),
     db.find(payments, "ORDER BY id"),
     db.find(transfers, "WHERE status = 'seen' ORDER BY id"),
     db.find(holds, "ORDER BY id"),
+    db.find(paymentClaims, "ORDER BY id"),
   ]);
   const counted = assigned.filter(
     ({ status }) => status === "confirming" || status === "confirmed",
@@ -93,6 +94,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
         isGiven ||
         isOver ||
         mayPayRounded(hash, invoiceId) ||
+        isSubmittedForOnly(hash, invoiceId) ||
         mayBeNear(hash, invoiceId, payment.blockTime),
       () => `${invoiceId} was credited ${hash}, which was not for it`,
     );
@@ -279,6 +281,18 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     return paidPart < all;
   }
 
+  /** True if somebody claimed the money for an invoice that asks for exactly this, a price too small for a surcharge. */
+  function isSubmittedForOnly(hash: string, invoiceId: string): boolean {
+    const row = rows.find(({ id }) => id === invoiceId);
+    const asked = row?.payableAmount ?? null;
+    if (row === undefined || asked === null) return false;
+    const isOnlyAmount = reachOf(asked, row.tokenDecimals) < stepOf(row.tokenDecimals);
+    const isClaim = claims.some(
+      (one) => one.invoiceId === invoiceId && one.transactionHash === hash,
+    );
+    return isOnlyAmount && isClaim;
+  }
+
   /**
    * True if a payer sent another amount than the page showed, and an invoice for about as much was issued just after it:
    * because clocks differ, a hold also matches blocks that are a little older than itself.
@@ -295,7 +309,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
   }
 
   /** Hashes that no provider knows are given up. */
-  for (const claim of await db.find(paymentClaims, "WHERE state = 'waiting'")) {
+  for (const claim of claims.filter(({ state }) => state === "waiting")) {
     expect(
       logs.some((log) => log.transactionHash === claim.transactionHash),
       () => {

@@ -113,6 +113,7 @@ export function optionColumns(row: InvoiceRow) {
     requiredConfirmations: row.requiredConfirmations,
     payableAmount: row.payableAmount,
     exchangeRate: row.exchangeRate,
+    dustAmount: row.dustAmount,
     walletId: row.walletId,
     walletAddress: row.walletAddress,
     addressIndex: row.addressIndex,

@@ -201,7 +201,10 @@ export function makeEncounters(
     const { suggestions } = view;
     const place = suggestions.findIndex((each) => each.invoice.id === now.id);
     const paid = suggestions.findIndex(({ reasons }) => reasons.includes("already_paid"));
-    if (place === -1 || (paid !== -1 && paid < place)) {
+    // A provider may have given its block a time outside the invoice's.
+    const isInTime =
+      found.blockTime >= (now.issuedAt ?? 0) && found.blockTime <= (now.expiresAt ?? 0);
+    if (place === -1 || (paid !== -1 && paid < place && isInTime)) {
       deeds.faults.push(`${id} waits in the inbox, and ${now.id} is not suggested for it`);
     }
     const isInReview = suggestions[place]?.reasons.includes("in_review") === true;
@@ -216,9 +219,6 @@ export function makeEncounters(
         each.invoice.tokenSymbol !== found.token || distanceOf(each.invoice) <= distanceOf(now);
       return isInReview || !isNear;
     });
-    // A provider may have given its block a time outside the invoice's.
-    const isInTime =
-      found.blockTime >= (now.issuedAt ?? 0) && found.blockTime <= (now.expiresAt ?? 0);
     if (isFarther && (isInReview || isInTime)) {
       deeds.faults.push(`${id} waits in the inbox, and ${now.id} is not suggested for it first`);
     }

@@ -126,7 +126,7 @@ interface ExactRow extends HeldRow {
   readonly former: string | null;
   /** 1 if the amount alone proves nothing: a payer entered the price. */
   readonly needsDecision: number;
-  /** The bare price of an unpaid invoice a little above this one, if this one is bare too; null without one. */
+  /** The bare price of an invoice a little above this one that is not paid, or was canceled, if this one is bare too. */
   readonly above: string | null;
   /** The amount of an unpaid invoice that is rounded up to this round one; null without one. */
   readonly below: string | null;
@@ -166,7 +166,8 @@ async function exactHolds(
          SELECT above.amount FROM holds AS above JOIN invoices ON invoices.id = above.invoice_id
          WHERE above.network = holds.network AND above.address = holds.address AND above.token = holds.token
            AND above.amount = above.price AND above.amount > probe.amount AND above.amount <= probe.with_fee
-           AND ${liveAtProbe("above")} AND above.invoice_id <> holds.invoice_id AND invoices.${isUnpaid}
+           AND ${liveAtProbe("above")} AND above.invoice_id <> holds.invoice_id
+           AND invoices.status NOT IN ('confirming', 'paid')
          LIMIT 1
        ) END AS above, CASE WHEN probe.rounded_from < probe.amount THEN (
          SELECT below.amount FROM holds AS below JOIN invoices ON invoices.id = below.invoice_id

@@ -368,6 +368,26 @@ eachStore("An invoice with several payment options", (store) => {
     expect(changed).to.include({ nextAction: "pay" });
   });
 
+  it.onBoth(
+    "has the dust of the token in force, also when the payer goes back to another",
+    async () => {
+      const invoice = await issue("USDT", "WBTC", "GOLD");
+      const dusts = new Map(
+        counter.app.app.config.networks
+          .find(({ id }) => id === "sandbox")
+          ?.tokens.map(({ symbol, dust }) => [symbol, dust]),
+      );
+      expect(dusts.get("WBTC")).not.to.equal(dusts.get("USDT"));
+      for (const symbol of ["WBTC", "GOLD", "USDT", "WBTC"]) {
+        await chosen(invoice, symbol);
+        const row = await counter.app.app.db.findOne(invoices, "WHERE id = $1", [
+          String(invoice["id"]),
+        ]);
+        expect(row).to.include({ tokenSymbol: symbol, dustAmount: dusts.get(symbol) });
+      }
+    },
+  );
+
   it.onBoth("is found by each option that it held, and by no mixture of them", async () => {
     const first = (await counter.list(merchant, "/wallets"))[0];
     await counter.wallet(merchant);
