@@ -21,7 +21,7 @@ export const migration: Migration = {
       const rows = await nextInvoices(tx, after);
       const last = rows.at(-1);
       if (last === undefined) return;
-      for (const row of rows) if (!finer.has(`${row.network} ${row.token}`)) await mend(tx, row);
+      for (const row of rows) if (!finer.has(`${row.network} ${row.token}`)) await mend(tx, row, finer);
       after = last.id;
     }
   },
@@ -42,7 +42,9 @@ interface Row {
 }
 
 interface StoredOption {
-  readonly quote: { readonly tokenDecimals: number } | null;
+  readonly network: string;
+  readonly tokenSymbol: string;
+  readonly quote: { readonly tokenDecimals: number; readonly payableAmount: string } | null;
 }
 
 /** Returns the tokens of which some invoice asked for less than 0.01. */
@@ -67,12 +69,12 @@ function nextInvoices(tx: Tx, after: string): Promise<Row[]> {
   );
 }
 
-async function mend(tx: Tx, row: Row): Promise<void> {
+async function mend(tx: Tx, row: Row, finer: ReadonlySet<string>): Promise<void> {
   const [dust, remaining] = [dustOf(row.decimals), BigInt(row.remaining)];
   const missing = BigInt(row.payable) - BigInt(row.seen);
   if (row.status !== "expired" && missing >= dust) {
     const set = "UPDATE invoices SET dust_amount = $2, payment_options = $3 WHERE id = $1";
-    await tx.run(set, [row.id, stored(dust), withDust(row.options)]);
+    await tx.run(set, [row.id, stored(dust), withDust(row.options, finer)]);
   }
   if (remaining === 0n || remaining >= dust) return;
   const isHeld = row.status === "partially_paid" && row.addressIndex === null;
@@ -107,15 +109,18 @@ async function holdRest(tx: Tx, row: Row, dust: bigint): Promise<bigint> {
   return dust;
 }
 
-/** Returns the options with a dust for each that was chosen. */
-function withDust(options: string | null): string | null {
+/** Returns the options with a dust for each that was chosen, unless its token has a smaller one. */
+function withDust(options: string | null, finer: ReadonlySet<string>): string | null {
   if (options === null) return null;
   const offered = JSON.parse(options) as StoredOption[];
   return JSON.stringify(
-    offered.map(({ quote, ...option }) => ({
-      ...option,
-      quote: quote && { ...quote, dustAmount: String(dustOf(quote.tokenDecimals)) },
-    })),
+    offered.map((option) => {
+      const { quote, network, tokenSymbol } = option;
+      if (quote === null || finer.has(`${network} ${tokenSymbol}`)) return option;
+      const dust = dustOf(quote.tokenDecimals);
+      if (BigInt(quote.payableAmount) < dust) return option;
+      return { ...option, quote: { ...quote, dustAmount: String(dust) } };
+    }),
   );
 }
 
