@@ -112,7 +112,6 @@ export function optionColumns(row: InvoiceRow) {
     tokenDecimals: row.tokenDecimals,
     requiredConfirmations: row.requiredConfirmations,
     payableAmount: row.payableAmount,
-    dustAmount: row.dustAmount,
     exchangeRate: row.exchangeRate,
     dustAmount: row.dustAmount,
     walletId: row.walletId,

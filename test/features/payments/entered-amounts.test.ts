@@ -263,6 +263,14 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
     });
   });
 
+  it("makes no other payer's exact payment wait, however near the price that a stranger enters is", async () => {
+    const other = await issue({ amount: "1.00" });
+    const link = await newLink({});
+    for (let count = 0; count < 3; count += 1) await enter(link, "0.99");
+    await pay(1);
+    expect(await read(other)).to.include({ status: "paid", paidAmount: "1.00" });
+  });
+
   it("is not a round amount either to which the wallet of another payer rounds up", async () => {
     const other = await issue({ amount: "25.00" });
     let rounding = await issue({ amount: "24.95" });

@@ -128,7 +128,10 @@ interface ExactRow extends HeldRow {
   readonly needsDecision: number;
   /** The bare price of an invoice a little above this one that is not paid, or was canceled, if this one is bare too. */
   readonly above: string | null;
-  /** The amount of an unpaid invoice that is rounded up to this round one; null without one. */
+  /**
+   * The amount of an unpaid invoice that is rounded up to this round one; null without one. Not one that a payer entered:
+   * a stranger must not make others' payments wait.
+   */
   readonly below: string | null;
 }
 
@@ -173,6 +176,7 @@ async function exactHolds(
          SELECT below.amount FROM holds AS below JOIN invoices ON invoices.id = below.invoice_id
          WHERE below.network = holds.network AND below.address = holds.address AND below.token = holds.token
            AND below.amount >= probe.rounded_from AND below.amount < probe.amount
+           AND below.entered_at_link IS NULL
            AND ${liveAtProbe("below")} AND below.invoice_id <> holds.invoice_id AND invoices.${isUnpaid}
          LIMIT 1
        ) END AS below

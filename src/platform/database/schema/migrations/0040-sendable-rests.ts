@@ -21,7 +21,8 @@ export const migration: Migration = {
       const rows = await nextInvoices(tx, after);
       const last = rows.at(-1);
       if (last === undefined) return;
-      for (const row of rows) if (!finer.has(`${row.network} ${row.token}`)) await mend(tx, row, finer);
+      for (const row of rows)
+        if (!finer.has(`${row.network} ${row.token}`)) await mend(tx, row, finer);
       after = last.id;
     }
   },
