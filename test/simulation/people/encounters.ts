@@ -6,6 +6,7 @@ import type { Adversity } from "../adversity.ts";
 import type { Invoice } from "../deeds.ts";
 import type { Ground } from "../ground.ts";
 import { dustOf } from "../options.ts";
+import { askFaults } from "../rules/prices.ts";
 import { blockMs, finalityLag } from "../stage.ts";
 import type { Step } from "../steps.ts";
 import { decimal, type Merchants } from "./merchants.ts";
@@ -166,6 +167,7 @@ export function makeEncounters(
     await merchants.allocate(part, invoice);
     const now = await db.findOne(invoices, "WHERE id = $1", [id]);
     if (now?.status !== "partially_paid" || now.seenAmount === 0n) return;
+    deeds.faults.push(...askFaults([now]));
     await payers.pay(now, "six");
     asked.add([...deeds.payments.keys()].at(-1) ?? "");
     await look();
