@@ -81,6 +81,10 @@ export function plausible(value: unknown): unknown {
       (found, prefix) => secret(prefix, found),
     ],
     [
+      /(?<="pageToken":")[\w-]{22}(?=")/g,
+      (found) => characters(ordinal("page token", found), letters, 22),
+    ],
+    [
       /\b(till_(?:live|test)_)\w{4}(?!\w)/g,
       (_found, prefix) => secret(prefix, "first").slice(0, 14),
     ],

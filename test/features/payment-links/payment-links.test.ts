@@ -47,8 +47,8 @@ eachStore("a payment link", (store) => {
     });
 
   let visitors = 0;
-  /** Returns a client address that no other request has. */
-  const newVisitor = () => `198.51.${String((visitors += 1) >> 8)}.${String(visitors & 255)}`;
+  /** Returns a client address that no other request has, in a /24 of its own. */
+  const newVisitor = () => `198.${String(18 + ((visitors += 1) >> 8))}.${String(visitors & 255)}.1`;
 
   const enter = (url: string, amount: string, query = "", visitor = newVisitor()) =>
     fetch(url + query, {

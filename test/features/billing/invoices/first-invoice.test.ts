@@ -44,7 +44,13 @@ function firstInvoice(
 describe("the first invoice of a trial", () => {
   const first = firstInvoice();
   const stale = (terms: Terms, { of = trial, invoice = first, seen = 0n, confirmed = 0n } = {}) => {
-    const paid = { amount: 1n, payableAmount: 1n, seenAmount: seen, confirmedAmount: confirmed };
+    const paid = {
+      amount: 1n,
+      payableAmount: 1n,
+      dustAmount: null,
+      seenAmount: seen,
+      confirmedAmount: confirmed,
+    };
     return staleFirstInvoice(
       {
         subscription: of,

@@ -26,6 +26,7 @@ function collected(
     expiresAt: now + 1,
     amount: total,
     payableAmount: total * cent,
+    dustAmount: null,
     seenAmount: seen * cent,
     confirmedAmount: confirmed * cent,
     completedAt: null,
