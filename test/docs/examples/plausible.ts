@@ -81,10 +81,6 @@ export function plausible(value: unknown): unknown {
       (found, prefix) => secret(prefix, found),
     ],
     [
-      /(?<="pageToken":")[\w-]{22}(?=")/g,
-      (found) => characters(ordinal("page token", found), letters, 22),
-    ],
-    [
       /\b(till_(?:live|test)_)\w{4}(?!\w)/g,
       (_found, prefix) => secret(prefix, "first").slice(0, 14),
     ],
@@ -124,6 +120,7 @@ export function plausible(value: unknown): unknown {
     if (timeShape.test(found))
       return new Date(times.get(Date.parse(found)) ?? firstTime).toISOString();
     if (field === "nextCursor" || field === "cursor") return characters("cursor", letters, 40);
+    if (field === "pageToken") return characters("page token", letters, 22);
     if (/^[0-9A-Z]{4}-[0-9A-Z]{4}$/.test(found)) return referenceOf(found);
     return rules.reduce(
       (all, [pattern, replace]) => all.replace(pattern, replace as () => string),
