@@ -208,7 +208,8 @@ interface FoundRow {
 
 /**
  * Returns searches with their places and the names that each locks: the regions of its band if it may take the bare
- * price, or the link whose invoices it counts. They are in one order for all transactions, so that none waits for another that waits for it.
+ * price, or the link whose invoices it counts. They are in one order for all transactions, so that none waits for another
+ * that waits for it.
  */
 export function inLockOrder(searches: readonly AmountSearch[]) {
   return searches

@@ -16,8 +16,8 @@ export interface RemainingDependencies extends HoldDependencies {
 
 /**
  * Returns the amount that the payer still has to send: the rest, rounded up to the decimals of the token's amounts, but at
- * least the token's dust, because a smaller transfer would be ignored. After a partial payment at a shared address, it must be distinguishable from other amounts
- * too, so it is held like a price.
+ * least the token's dust, because a smaller transfer would be ignored. After a partial payment at a shared address, it
+ * must be distinguishable from other amounts too, so it is held like a price.
  */
 export async function remainingAmount(
   tx: Tx,
