@@ -13,7 +13,7 @@ import type { Mountable } from "./pipeline/mount.ts";
 import { pathParameter } from "./pipeline/path-parameter.ts";
 import type { HtmlPage, Page, PageAnswer, ProblemPage } from "./page.ts";
 import { pageSecurityPolicy, type PagePolicy } from "./page.ts";
-import { MethodNotAllowed, problemDocument } from "./declare/problems.ts";
+import { CrossSiteForm, MethodNotAllowed, problemDocument } from "./declare/problems.ts";
 import {
   RateLimitExceeded,
   rateLimitHeaders,
@@ -216,6 +216,10 @@ export function mountPages<Service>(
       const subject = subjects.find((name) => page.path.includes(`{${name}}`)) ?? null;
       const limits = [page.limit ?? []].flat();
       router.register(path, [page.method], async (ctx) => {
+        // Another site must not spend what its visitors may, such as the payments that a client may start at links.
+        if (page.method === "POST" && ctx.get("Sec-Fetch-Site") === "cross-site") {
+          throw new CrossSiteForm("Open the page itself, then send its form.");
+        }
         // A malformed id is a 404 that is not counted.
         const subjectId = subject === null ? null : pathParameter(ctx, subject);
         for (const limit of limits) {

@@ -71,6 +71,8 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
       settledManaged.push(rows);
       return Promise.resolve();
     },
+    countStarted: (_tx, at, started) =>
+      Promise.resolve(started.map(({ countedAt }) => (countedAt === null ? at : null))),
   });
   const managed = makeManagedInvoices({
     ...common,

@@ -95,6 +95,13 @@ export const InternalError = defineProblem({
     "Repeat the request with the same `Idempotency-Key`. If the error stays, give the operator the `requestId`.",
 });
 
+export const CrossSiteForm = defineProblem({
+  code: "cross_site_form",
+  status: 403,
+  title: "The form was sent by another site",
+  remedy: "Link to the page instead, and let the payer send its form.",
+});
+
 /** Problems that any request may get, even one that matches no operation. */
 export const problemsOfAnyRequest = [
   InvalidRequest,

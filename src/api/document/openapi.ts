@@ -1,6 +1,6 @@
 import type { CsvColumns } from "../declare/csv.ts";
 import { groups, mayLackBody, type Group, type Operation } from "../declare/operation.ts";
-import { ProblemRecord, problemsOfAnyRequest } from "../declare/problems.ts";
+import { CrossSiteForm, ProblemRecord, problemsOfAnyRequest } from "../declare/problems.ts";
 import { recordName, recordSchemas } from "../declare/record.ts";
 import {
   problemsOf,
@@ -197,7 +197,7 @@ function problemSchema(
   operations: readonly Operation[],
 ): Json {
   const schema = schemas[recordName(ProblemRecord)] as { readonly properties: Json };
-  const problems = [...problemsOfAnyRequest, ...operations.flatMap(problemsOf)];
+  const problems = [...problemsOfAnyRequest, CrossSiteForm, ...operations.flatMap(problemsOf)];
   const codes = new Set(problems.map(({ definition }) => definition.code));
   const code = {
     type: "string",

@@ -1,5 +1,5 @@
 import type { InvoicePaid } from "../../features/billing/index.ts";
-import type { IssuingGate } from "../../features/invoices/index.ts";
+import type { CountStarted, IssuingGate } from "../../features/invoices/index.ts";
 import type { PlanInUse } from "../../features/usage/index.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
@@ -9,11 +9,18 @@ export interface BillingPorts {
   /** Requires a subscription before an invoice is issued. */
   requireSubscription: IssuingGate;
   invoicePaid: InvoicePaid;
+  /** Counts invoices of links once there is money for them. */
+  countStarted: CountStarted;
   planOf: (organizationId: Id<"organization">) => Promise<PlanInUse | null>;
 }
 
 /** Returns placeholders that throw until `makeBilling` fills them, because billing is built after their users. */
 export function lateBillingPorts(): BillingPorts {
   const tooEarly = (): Promise<never> => Promise.reject(new Defect("billing is not made yet"));
-  return { requireSubscription: tooEarly, invoicePaid: tooEarly, planOf: tooEarly };
+  return {
+    requireSubscription: tooEarly,
+    invoicePaid: tooEarly,
+    countStarted: tooEarly,
+    planOf: tooEarly,
+  };
 }

@@ -1,5 +1,6 @@
 import {
   billingWorkerName,
+  countStarted,
   makeBillingOperator,
   makeBillingReader,
   makeBillingRun,
@@ -86,6 +87,7 @@ export function makeBilling(
   const steps = makeSubscriptionSteps({ ...tools, issuer, cancellations, firstInvoices });
 
   ports.invoicePaid = makePaymentApplication({ ...tools, creditSurplus, steps });
+  ports.countStarted = countStarted;
   ports.planOf = (organizationId) => planInUse(db, organizationId);
   ports.requireSubscription = (reader, organizationId) =>
     config.billing === "on"

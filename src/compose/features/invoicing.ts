@@ -45,6 +45,7 @@ export function makeInvoicing(
       networks: known,
       countingPayments,
       invoicePaid: (tx, rows, at) => billing.invoicePaid(tx, rows, at),
+      countStarted: (tx, at, started) => billing.countStarted(tx, at, started),
     }),
   };
 }

@@ -3,7 +3,7 @@ import type { Asset } from "../../kernel/money/asset.ts";
 import type { Id } from "../../kernel/id.ts";
 import { money, type Money } from "../../kernel/money/money.ts";
 import { platformRevenue, recurringRevenue } from "../billing/index.ts";
-import { invoiceStatuses, type InvoiceStatus } from "../invoices/index.ts";
+import { countUsed, invoiceStatuses, type InvoiceStatus } from "../invoices/index.ts";
 import { platformScope, type Period, type UsageCounter } from "../usage/index.ts";
 import { sumBySubject, type Sum } from "./figures.ts";
 import type { FiguresQuery } from "./query.ts";
@@ -239,13 +239,15 @@ async function countUsage(
   const now = clock.now();
   const all = { scope: organizationId, period, currency: null };
   const { currency } = queryOf(deps, { currency: code });
-  const [invoices, payments, processed] = await Promise.all([
+  const [invoices, counted, payments, processed] = await Promise.all([
     sumBySubject(db, { ...all, measure: "invoices" }, now),
+    countUsed(db, organizationId, period.from, period.to),
     sumBySubject(db, { ...all, measure: "volume" }, now),
     volumeOf(deps, organizationId, { period, currency }),
   ]);
   return {
     invoicesCreated: invoices.reduce((count, { items }) => count + items, 0),
+    invoicesCounted: counted,
     paymentsConfirmed: payments.reduce((count, { items }) => count + items, 0),
     processedVolume: processed.volume,
   };

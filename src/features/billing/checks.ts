@@ -9,7 +9,7 @@ import {
 } from "../../platform/database/schema/checks.ts";
 import type { Reader } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
-import { countIssuedOf } from "../invoices/index.ts";
+import { countUsedOf } from "../invoices/index.ts";
 import { computeCharges, thawInputs } from "./charges.ts";
 import { limitOf } from "./subscriptions/issuing-gate.ts";
 import { numberOf } from "./invoices/issuer.ts";
@@ -198,7 +198,7 @@ async function issuedFaults(
   rows: readonly SubscriptionRow[],
 ): Promise<readonly Violation[]> {
   const limited = rows.filter((row) => limitOf(row) !== null);
-  const counts = await countIssuedOf(
+  const counts = await countUsedOf(
     reader,
     limited.map(({ organizationId, currentPeriodStart: from, currentPeriodEnd: to }) => ({
       organizationId,

@@ -3,7 +3,7 @@ export { makeBalanceService, type BalanceService } from "./balances/service.ts";
 export { makeBalances, type Balances } from "./balances/balances.ts";
 export { makeReceiveWalletService, type ReceiveWalletService } from "./invoices/receive-wallet.ts";
 export { SubscriptionRecord } from "./records.ts";
-export { requireSubscription, makeUsageWatch } from "./subscriptions/issuing-gate.ts";
+export { countStarted, requireSubscription, makeUsageWatch } from "./subscriptions/issuing-gate.ts";
 export { makeFirstInvoices } from "./invoices/first-invoice.ts";
 export { makeIssuer } from "./invoices/issuer.ts";
 export { planInUse } from "./subscriptions/current-plan.ts";

@@ -70,7 +70,8 @@ export const UsageThresholdRecord = responseRecord("UsageThreshold", {
 });
 describeFields(UsageThresholdRecord, {
   plan: "The id of the plan.",
-  invoicesCreated: "Number of invoices issued in the period.",
+  invoicesCreated:
+    "Number of invoices that count against the plan in the period: those of payment links once money for them is seen.",
   invoicesIncluded: "Number of invoices that the plan's price includes.",
   periodStart: "Start of the period, inclusive: ISO 8601, UTC.",
   periodEnd: "End of the period, exclusive: ISO 8601, UTC.",

@@ -63,8 +63,8 @@ export { ConfirmationProgress, CreateInvoiceRequest, InvoiceStatusRecord } from 
 export { invoiceStatuses, noPayments, type InvoiceStatus, type PaymentTotals } from "./rules.ts";
 export { chooseOption, type ChosenOption } from "./options/choose.ts";
 export { makeInvoiceService, type InvoiceService } from "./service.ts";
-export { makeSettlement, type Settlement } from "./settlement/settlement.ts";
-export { countIssued, countIssuedOf, findInvoice, invoicesById, type InvoiceRow } from "./store.ts";
+export { makeSettlement, type CountStarted, type Settlement } from "./settlement/settlement.ts";
+export { countUsed, countUsedOf, findInvoice, invoicesById, type InvoiceRow } from "./store.ts";
 export { endTime, issuedInvoice } from "./sandbox.ts";
 export {
   oldestHold,

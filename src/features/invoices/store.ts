@@ -139,6 +139,7 @@ function stateColumns(row: InvoiceRow) {
     transactionHashes: row.transactionHashes,
     aside: row.aside,
     askedAmount: row.askedAmount,
+    countedAt: row.countedAt,
   };
 }
 
@@ -177,24 +178,24 @@ export async function expiredTooEarly(
 }
 
 /**
- * Counts the invoices of an organization that were issued from one time on and before another. Canceled ones count;
- * drafts and managed ones do not. Counting stops at `atMost`.
+ * Counts the invoices of an organization that count against its plan from one time on and before another. Canceled ones
+ * count; drafts, managed ones, and those that payers started at links and sent no money for do not. Counting stops at
+ * `atMost`.
  */
-export async function countIssued(
+export async function countUsed(
   reader: Reader,
   organizationId: Id<"organization">,
   from: Instant,
   to: Instant,
   atMost: number = Number.MAX_SAFE_INTEGER,
 ): Promise<number> {
-  const [counted] = await reader.all<{ issued: number }>(
-    `SELECT COUNT(*) AS "issued" FROM (
-       SELECT 1 FROM invoices WHERE organization_id = $1 AND issued_at >= $2 AND issued_at < $3
-         AND managed_by IS NULL LIMIT $4
+  const [counted] = await reader.all<{ used: number }>(
+    `SELECT COUNT(*) AS "used" FROM (
+       SELECT 1 FROM invoices WHERE organization_id = $1 AND counted_at >= $2 AND counted_at < $3 LIMIT $4
      ) AS counted`,
     [organizationId, from, to, atMost],
   );
-  return counted?.issued ?? 0;
+  return counted?.used ?? 0;
 }
 
 /** Returns invoices of any organization, in the order of their ids. */
@@ -210,8 +211,8 @@ const windowRows = givenRows("given", {
   endsAt: time(),
 });
 
-/** Counts issued invoices as `countIssued` does, for several organizations with a period each, in one statement. */
-export async function countIssuedOf(
+/** Counts invoices as `countUsed` does, for several organizations with a period each, in one statement. */
+export async function countUsedOf(
   reader: Reader,
   windows: readonly {
     readonly organizationId: Id<"organization">;
@@ -220,11 +221,11 @@ export async function countIssuedOf(
   }[],
 ): Promise<ReadonlyMap<Id<"organization">, number>> {
   if (windows.length === 0) return new Map();
-  const rows = await reader.all<{ organizationId: Id<"organization">; issued: number }>(
+  const rows = await reader.all<{ organizationId: Id<"organization">; used: number }>(
     `SELECT given.organization_id AS "organizationId", (
-       SELECT COUNT(*) FROM invoices WHERE organization_id = given.organization_id AND managed_by IS NULL
-         AND issued_at >= given.starts_at AND issued_at < given.ends_at
-     ) AS "issued" FROM ${windowRows.from(reader.dialect, 1)}`,
+       SELECT COUNT(*) FROM invoices WHERE organization_id = given.organization_id
+         AND counted_at >= given.starts_at AND counted_at < given.ends_at
+     ) AS "used" FROM ${windowRows.from(reader.dialect, 1)}`,
     [
       windowRows.values(
         windows.map(({ organizationId, from, to }) => ({
@@ -235,5 +236,5 @@ export async function countIssuedOf(
       ),
     ],
   );
-  return new Map(rows.map(({ organizationId, issued }) => [organizationId, issued]));
+  return new Map(rows.map(({ organizationId, used }) => [organizationId, used]));
 }

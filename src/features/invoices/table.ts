@@ -70,6 +70,8 @@ export const invoices = table(
     managedBy: text<"billing">().nullable(),
     /** The place at which a payer without a credential entered the amount; null if the merchant stated it. */
     enteredAtLink: text<EntryPlace>().nullable(),
+    /** The payment link at which a payer without a credential started the invoice; null if a merchant made it. */
+    startedAtLink: text<Id<"paymentLink">>().nullable(),
     metadata: json<Readonly<Record<string, string>>>(),
     /** The payment totals, as the payment ledger last computed them. */
     seenAmount: amount(),
@@ -93,6 +95,11 @@ export const invoices = table(
     createdAt: time(),
     updatedAt: time(),
     issuedAt: time().nullable(),
+    /**
+     * When it counts against its organization's plan: at its issue or, if it was started at a link, when money for it is
+     * first seen. Null before that, and for managed invoices.
+     */
+    countedAt: time().nullable(),
     paidAt: time().nullable(),
     canceledAt: time().nullable(),
     /** The options among which the payer may choose; null if there is only one. */
@@ -137,6 +144,16 @@ export const invoices = table(
         name: "invoices_issued",
         columns: ["organizationId", "issuedAt"],
         where: "issued_at IS NOT NULL",
+      },
+      {
+        name: "invoices_counted",
+        columns: ["organizationId", "countedAt"],
+        where: "counted_at IS NOT NULL",
+      },
+      {
+        name: "invoices_open_at_link",
+        columns: ["organizationId", "startedAtLink"],
+        where: "started_at_link IS NOT NULL AND status = 'open'",
       },
       {
         name: "invoices_external_id",

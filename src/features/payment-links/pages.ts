@@ -18,7 +18,7 @@ export const paymentLinkPages = [
     limit: "checkout",
     handle: showPoster,
   }),
-  // No CSRF token: anyone may start a payment, which costs nobody anything.
+  // No CSRF token: anyone may start a payment. Browsers say which forms other sites send, and those are refused.
   page({
     method: "POST",
     path: "/link/{paymentLinkId}",

@@ -183,6 +183,7 @@ async function open(
     ...terms,
     amount: formatMoney(money),
     enteredAtLink: amount === null ? id : null,
+    startedAtLink: id,
     metadata: linkMetadata(id),
   });
   if (invoice.checkoutId === null) throw notFound();

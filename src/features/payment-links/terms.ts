@@ -4,7 +4,10 @@ import { formatMoney, type Money } from "../../kernel/money/money.ts";
 import type { InvoiceService } from "../invoices/index.ts";
 
 /** The fields of a link's invoices apart from the amount. */
-export type LinkTerms = Omit<Parameters<InvoiceService["create"]>[2], "amount" | "enteredAtLink">;
+export type LinkTerms = Omit<
+  Parameters<InvoiceService["create"]>[2],
+  "amount" | "enteredAtLink" | "startedAtLink"
+>;
 
 /** A link in a request. */
 export interface LinkInput extends LinkTerms {

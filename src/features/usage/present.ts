@@ -12,6 +12,7 @@ export function presentUsage(usage: Usage): z.input<typeof UsageSummaryRecord> {
     periodStart: toIso(usage.period.from),
     periodEnd: toIso(usage.period.to),
     invoicesCreated: usage.invoicesCreated,
+    invoicesCounted: usage.invoicesCounted,
     invoicesIncluded: usage.plan?.invoicesIncluded ?? null,
     paymentsConfirmed: usage.paymentsConfirmed,
     processedVolume: formatMoney(usage.processedVolume),

@@ -8,6 +8,7 @@ export const UsageSummaryRecord = responseRecord("UsageSummary", {
   periodStart: datetime(),
   periodEnd: datetime(),
   invoicesCreated: z.int().min(0),
+  invoicesCounted: z.int().min(0),
   invoicesIncluded: z.int().min(0).nullable(),
   paymentsConfirmed: z.int().min(0),
   processedVolume: moneyAnswer(),
@@ -21,6 +22,8 @@ describeFields(UsageSummaryRecord, {
   periodEnd: "End of the current period, exclusive: ISO 8601, UTC.",
   invoicesCreated:
     "Number of invoices issued in the period, including canceled ones. Never decreases.",
+  invoicesCounted:
+    "Number of invoices that count against the plan in the period: an invoice that a payer started at a payment link counts once money for it is seen, another one at its issue.",
   invoicesIncluded:
     "Number of invoices that the plan's price includes; null if unlimited, or without a subscription.",
   paymentsConfirmed: "Number of payments confirmed in the period, in every currency.",

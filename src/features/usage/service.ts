@@ -26,6 +26,8 @@ export interface Usage {
   /** Amount due for invoices beyond those included. */
   readonly overage: Money;
   readonly invoicesCreated: number;
+  /** Those that count against the plan. */
+  readonly invoicesCounted: number;
   readonly paymentsConfirmed: number;
   /** Volume in the currency of its asset. */
   readonly processedVolume: Money;
@@ -36,7 +38,9 @@ export type UsageCounter = (
   organizationId: Id<"organization">,
   period: Period,
   currency: string,
-) => Promise<Pick<Usage, "invoicesCreated" | "paymentsConfirmed" | "processedVolume">>;
+) => Promise<
+  Pick<Usage, "invoicesCreated" | "invoicesCounted" | "paymentsConfirmed" | "processedVolume">
+>;
 
 export interface UsageService {
   /**
@@ -63,15 +67,15 @@ export function makeUsageService(deps: {
       const currency = plan?.overagePrice.asset.code ?? defaultCurrency;
       const counted = await count(organizationId, period, currency);
       const { asset } = counted.processedVolume;
-      const overage = plan === null ? zero(asset) : overageOf(plan, counted.invoicesCreated);
+      const overage = plan === null ? zero(asset) : overageOf(plan, counted.invoicesCounted);
       return { organizationId, plan, period, overage, ...counted };
     },
   };
 }
 
-function overageOf({ invoicesIncluded, overagePrice }: PlanInUse, created: number): Money {
+function overageOf({ invoicesIncluded, overagePrice }: PlanInUse, counted: number): Money {
   if (invoicesIncluded === null) return zero(overagePrice.asset);
-  const beyond = BigInt(Math.max(0, created - invoicesIncluded));
+  const beyond = BigInt(Math.max(0, counted - invoicesIncluded));
   return money(beyond * overagePrice.units, overagePrice.asset);
 }
 

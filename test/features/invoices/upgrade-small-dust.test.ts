@@ -12,6 +12,10 @@ import { openOptionsCounter, type OptionsCounter } from "./options/options-count
 const toVersion38 = [
   "DROP INDEX holds_entered",
   "DROP INDEX holds_bare",
+  "DROP INDEX invoices_counted",
+  "DROP INDEX invoices_open_at_link",
+  "ALTER TABLE invoices DROP COLUMN counted_at",
+  "ALTER TABLE invoices DROP COLUMN started_at_link",
   "ALTER TABLE holds DROP COLUMN needs_decision",
   "ALTER TABLE holds DROP COLUMN entered_at_link",
   "ALTER TABLE payments DROP COLUMN rounding_amount",

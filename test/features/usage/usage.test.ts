@@ -39,6 +39,7 @@ eachStore("usage", (store) => {
       periodStart: "2026-03-01T00:00:00.000Z",
       periodEnd: "2026-04-01T00:00:00.000Z",
       invoicesCreated: 0,
+      invoicesCounted: 0,
       invoicesIncluded: null,
       paymentsConfirmed: 0,
       processedVolume: "0.00",

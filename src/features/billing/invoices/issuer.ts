@@ -4,7 +4,7 @@ import { Defect } from "../../../kernel/errors.ts";
 import type { IdSource } from "../../../kernel/id.ts";
 import type { BillingPolicy, PlanCatalog } from "../../../platform/config/index.ts";
 import type { Tx } from "../../../platform/database/index.ts";
-import { countIssued } from "../../invoices/index.ts";
+import { countUsed } from "../../invoices/index.ts";
 import { computeCharges, freezeInputs, type ChargeInputs, type Charges } from "../charges.ts";
 import type { Balances } from "../balances/balances.ts";
 import type { Period } from "../periods.ts";
@@ -168,7 +168,7 @@ async function countUsage(
   if (terms.includedInvoices === null) return null;
   return {
     planName: terms.name,
-    count: await countIssued(tx, organizationId, start, end),
+    count: await countUsed(tx, organizationId, start, end),
     included: terms.includedInvoices,
     overagePrice: overagePriceOf(terms),
   };

@@ -4,8 +4,9 @@ import type { Reader, Tx } from "../../../platform/database/index.ts";
 import { listed } from "../../../platform/database/query/json-rows.ts";
 import type { Subscriber } from "../../../platform/events/relay.ts";
 import {
-  countIssued,
-  countIssuedOf,
+  countUsed,
+  countUsedOf,
+  type CountStarted,
   PlanLimitReached,
   SubscriptionRequired,
   SubscriptionSuspended,
@@ -116,7 +117,8 @@ async function countAll(
   const counted = await tx.run(
     `UPDATE subscriptions SET issued_count = issued_count + $5
      WHERE id = $1 AND version = $2 AND issued_from = $3 AND issued_count <= $4`,
-    [seen.id, seen.version, windowAt(seen, at), limit - count, count],
+    // An invoice that counts later needs room too.
+    [seen.id, seen.version, windowAt(seen, at), limit - Math.max(count, 1), count],
   );
   return counted === 1;
 }
@@ -143,7 +145,7 @@ async function decideAnew(
   const issued =
     live.issuedFrom === issuedFrom
       ? live.issuedCount
-      : await countIssued(tx, organizationId, issuedFrom, at + 1, limit);
+      : await countUsed(tx, organizationId, issuedFrom, at + 1, limit);
   requireRoom(live, limit, issued);
   const granted = Math.min(count, limit - issued);
   await tx.update(subscriptions, { issuedFrom, issuedCount: issued + granted }, "WHERE id = $1", [
@@ -151,6 +153,43 @@ async function decideAnew(
   ]);
   return { count: granted, isCounted: true };
 }
+
+/**
+ * Counts invoices that payers started at links, because money for them is seen, also beyond the plan's limit: what was
+ * issued is always credited. A count is taken back if a reorganization removed the money, unless its period has been
+ * billed, so that no invoice counts twice. Locks the subscriptions.
+ */
+export const countStarted: CountStarted = async (tx, at, started) => {
+  const owners = [...new Set(started.map(({ organizationId }) => organizationId))];
+  const locked = await tx.lock(
+    subscriptions,
+    `WHERE organization_id IN ${listed(tx.dialect, 1)} AND status <> 'canceled' ORDER BY id`,
+    [JSON.stringify(owners)],
+  );
+  const live = new Map(locked.map((row) => [row.organizationId, row]));
+  const added = new Map<SubscriptionRow, number>();
+  const times = started.map(({ organizationId, countedAt }) => {
+    const subscription = live.get(organizationId);
+    const from = subscription?.currentPeriodStart ?? 0;
+    if (countedAt !== null && countedAt < from) return countedAt;
+    const counted = countedAt ?? Math.max(at, from);
+    if (subscription !== undefined && subscription.issuedFrom === windowAt(subscription, counted)) {
+      const change = countedAt === null ? 1 : -1;
+      added.set(subscription, (added.get(subscription) ?? 0) + change);
+    }
+    return countedAt === null ? counted : null;
+  });
+  await tx.updateMany(
+    subscriptions,
+    [...added]
+      .filter(([row, change]) => limitOf(row) !== null && change !== 0)
+      .map(([{ id, issuedCount }, change]) => ({
+        where: { id },
+        set: { issuedCount: issuedCount + change },
+      })),
+  );
+  return times;
+};
 
 /** Takes invoices that the same transaction has counted out of the count. */
 async function giveBack(tx: Tx, organizationId: Id<"organization">, count: number): Promise<void> {
@@ -166,7 +205,15 @@ function lockLive(tx: Tx, organizationId: Id<"organization">): Promise<Subscript
   ]);
 }
 
-const issuing = new Set(["invoice.created", "invoice.issued"]);
+/** The events after which more invoices may count: those of an issue, and those of money for an invoice of a link. */
+const counting = new Set([
+  "invoice.created",
+  "invoice.issued",
+  "invoice.partially_paid",
+  "invoice.confirming",
+  "invoice.paid",
+  "invoice.payment_detected",
+]);
 
 /**
  * Emits `usage.threshold_reached` when 80 or 100 percent of a plan's included invoices are used, once per period for
@@ -181,7 +228,7 @@ export function makeUsageWatch({
 }): Subscriber {
   return async (tx, relayed) => {
     const issuers = new Set(
-      relayed.filter(({ type }) => issuing.has(type)).map(({ organizationId }) => organizationId),
+      relayed.filter(({ type }) => counting.has(type)).map(({ organizationId }) => organizationId),
     );
     if (issuers.size === 0) return;
     const watched = await tx.find(
@@ -195,7 +242,7 @@ export function makeUsageWatch({
       from: currentPeriodStart,
       to: currentPeriodEnd,
     }));
-    const counts = await countIssuedOf(tx, windows);
+    const counts = await countUsedOf(tx, windows);
     for (const subscription of watched) {
       await warn(tx, subscription, counts.get(subscription.organizationId) ?? 0);
     }

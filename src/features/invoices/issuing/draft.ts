@@ -21,6 +21,8 @@ export interface DraftInput extends Omit<TermsInput, "network" | "tokenSymbol">,
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** True if a payer entered the amount in a form of the API client, such as one for donations. */
   readonly payerEnteredAmount?: boolean | undefined;
+  /** The payment link at which a payer starts the invoice. */
+  readonly startedAtLink?: Id<"paymentLink"> | null | undefined;
 }
 
 /** Returns an input that says who entered the amount: without a link, the organization stands for its client's form. */
@@ -87,6 +89,7 @@ export function draftRow(
     expiresInSeconds: expiresInSecondsOf(input),
     managedBy: null,
     enteredAtLink: terms.enteredAtLink,
+    startedAtLink: input.startedAtLink ?? null,
     metadata: input.metadata ?? {},
     seenAmount: noPayments.seen,
     confirmedAmount: noPayments.confirmed,
@@ -102,6 +105,7 @@ export function draftRow(
     createdAt: at,
     updatedAt: at,
     issuedAt: null,
+    countedAt: null,
     paidAt: null,
     canceledAt: null,
     paymentOptions:

@@ -52,7 +52,7 @@ export async function issue(
   plan: IssuePlan,
   at: Instant,
 ): Promise<InvoiceRow> {
-  await plan.decision.grant(tx, at, 1);
+  await plan.decision.grant(tx, at, isCountedAtIssue(draft) ? 1 : 0);
   const [placed] = await placeInvoices(tx, deps, [{ draft, plan }], at);
   if (placed === undefined) throw new Defect("an invoice was not placed");
   if (placed instanceof Problem) throw placed;
@@ -155,9 +155,15 @@ function issued(
     walletId: wallet.id,
     requiredConfirmations: plan.terms.network.confirmations,
     issuedAt: at,
+    countedAt: isCountedAtIssue(draft) ? at : null,
     expiresAt,
     lateUntil,
   };
+}
+
+/** Whether an invoice counts against its plan when it is issued: not if a stranger could use up the plan with it. */
+function isCountedAtIssue({ managedBy, startedAtLink }: InvoiceRow): boolean {
+  return managedBy === null && startedAtLink === null;
 }
 
 function unplaced({ isWalletNamed, terms }: IssuePlan, hasWallet: boolean): Problem {

@@ -33,7 +33,8 @@ export type IssuingGate = (
 export interface IssuingDecision {
   /**
    * Decides again on rows that it locks, and counts invoices against the plan's limit. Grants at least one of `count`
-   * invoices; throws the gate's errors before it changes anything.
+   * invoices; throws the gate's errors before it changes anything. `count` 0 requires room for an invoice that counts
+   * later.
    */
   grant(tx: Tx, at: Instant, count: number): Promise<Grant>;
   /** Takes invoices that were granted and counted, and that the same transaction does not issue, out of the count. */

@@ -44,7 +44,26 @@ export interface SettlementDependencies extends ChangeDependencies, RemainingDep
    * because the features that manage invoices depend on this one.
    */
   readonly invoicePaid: (tx: Tx, rows: readonly InvoiceRow[], at: Instant) => Promise<void>;
+  /** Counts invoices of links against the plans of their organizations; supplied by compose for the same reason. */
+  readonly countStarted: CountStarted;
 }
+
+/** An invoice that a payer started at a link, and whose money has just been seen first, or has gone. */
+export interface StartedInvoice {
+  readonly organizationId: Id<"organization">;
+  /** Null: it is to be counted. Otherwise a reorganization removed its money, and the count is to be taken back. */
+  readonly countedAt: Instant | null;
+}
+
+/**
+ * Counts invoices against the plans of their organizations, or takes counts back unless their period has been billed.
+ * Returns the time at which each counts now; null for one that does not.
+ */
+export type CountStarted = (
+  tx: Tx,
+  at: Instant,
+  started: readonly StartedInvoice[],
+) => Promise<readonly (Instant | null)[]>;
 
 /** The invoice operations that payments run inside their own transactions. */
 export interface Settlement {
@@ -99,9 +118,11 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
     const saved: InvoiceRow[] = [];
     const meter = makeMeter(deps.ids);
     const stateOf = statesIn(tx, state);
+    // Comes before the holds of rests: an issue locks the subscription before it takes a hold.
+    const counted = await countMoney(tx, deps, rows, totalsOf, at);
     for (const before of rows) {
       const totals = totalsOf(before);
-      const current = followMoney(before, totals);
+      const current = followMoney(counted(before), totals);
       const own = await stateOf(current.network);
       const after = await settledInvoice(tx, deps, current, totals, own, at);
       if (after === null) continue;
@@ -166,6 +187,32 @@ async function lockTerms(
       return terms === null ? [] : [[row.id, { ...terms, invoice: row }] as const];
     }),
   );
+}
+
+/**
+ * Counts the invoices of links whose money is first seen, and takes back those whose money a reorganization removed.
+ * Returns a function that gives an invoice with its new count.
+ */
+async function countMoney(
+  tx: Tx,
+  { countStarted }: SettlementDependencies,
+  rows: readonly InvoiceRow[],
+  totalsOf: (row: InvoiceRow) => PaymentTotals,
+  at: Instant,
+): Promise<(row: InvoiceRow) => InvoiceRow> {
+  const changed = rows.filter((row) => {
+    if (row.startedAtLink === null) return false;
+    const { seen, several, isReverted } = totalsOf(row);
+    const hasMoney = seen > 0n || several?.quotes.some((quote) => quote.seen > 0n) === true;
+    return row.countedAt === null ? hasMoney : !hasMoney && isReverted;
+  });
+  if (changed.length === 0) return (row) => row;
+  const times = await countStarted(tx, at, changed);
+  const countedAt = new Map(changed.map(({ id }, place) => [id, times[place] ?? null]));
+  return (row) => {
+    const time = countedAt.get(row.id);
+    return time === undefined ? row : { ...row, countedAt: time };
+  };
 }
 
 /** Returns the states of networks; an invoice may have another one in force than that on which a payment changed. */

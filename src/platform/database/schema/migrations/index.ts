@@ -39,6 +39,7 @@ import { migration as defaultWallets } from "./0037-default-wallets.ts";
 import { migration as waitingReasons } from "./0038-waiting-reasons.ts";
 import { migration as payableAmounts } from "./0039-payable-amounts.ts";
 import { migration as sendableRests } from "./0040-sendable-rests.ts";
+import { migration as invoicesOfLinks } from "./0041-invoices-of-links.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -82,4 +83,5 @@ export const migrations: readonly Migration[] = [
   waitingReasons,
   payableAmounts,
   sendableRests,
+  invoicesOfLinks,
 ];
