@@ -229,6 +229,8 @@ function rateLimiterOf(config: Config): RateLimiter {
   return createRateLimiter(
     {
       credential: config.rateLimitCredentialPerMinute,
+      organization: config.rateLimitOrganizationPerMinute,
+      newOrganization: config.rateLimitNewOrganizationPerMinute,
       batch: batchesPerMinute,
       exports: exportsPerMinute,
       checkout: config.rateLimitCheckoutPerMinute,

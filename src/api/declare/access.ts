@@ -53,6 +53,8 @@ export type Principal = UserActor | ApiKeyActor;
 export interface MembershipAccess {
   readonly organizationId: Id<"organization">;
   readonly organizationStatus: "active" | "suspended";
+  /** Whether the platform has approved the organization, which gives it a larger rate limit. */
+  readonly isApproved: boolean;
   /** The member's role; null for an API key, which has scopes instead. */
   readonly role: Role | null;
 }

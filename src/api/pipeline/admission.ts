@@ -33,6 +33,7 @@ export async function admit(
   const caller = await authenticate(ctx, deps.gatekeeper);
   if (caller === null) throw new Unauthenticated(unauthenticatedAdvice(ctx));
   if (by === "credential") await count(ctx, operation, caller.principal.id, deps);
+  if (caller.standing !== null) await countOrganization(caller.standing, deps);
   switch (operation.access.kind) {
     case "authenticated":
       // An API key acts for its organization, so its scopes and the organization's status count here too.
@@ -68,6 +69,14 @@ export async function admit(
 async function count(ctx: Exchange, operation: Operation, key: string, deps: MountDependencies) {
   const state = await deps.rateLimiter.count(operation.limit, key);
   if (state !== null) ctx.set(rateLimitHeaders(state));
+}
+
+/** Counts a request against all of its organization. The headers tell the limit of the credential, which is smaller. */
+async function countOrganization(
+  { organizationId, isApproved }: MembershipAccess,
+  { rateLimiter }: MountDependencies,
+): Promise<void> {
+  await rateLimiter.count(isApproved ? "organization" : "newOrganization", organizationId);
 }
 
 async function authenticate(
@@ -113,6 +122,7 @@ async function standingIn(
       ? home
       : await deps.gatekeeper.membership(principal.id, organizationId);
   if (standing === null || standing.organizationId !== organizationId) throw notFound();
+  if (principal.type === "user") await countOrganization(standing, deps);
   return standing;
 }
 

@@ -4,7 +4,7 @@ import { RateLimited } from "../declare/problems.ts";
 
 /** The key and the window of a rate limit. */
 interface Limit {
-  readonly by: "credential" | "client" | "checkout";
+  readonly by: "credential" | "organization" | "client" | "checkout";
   readonly seconds: number;
 }
 
@@ -29,6 +29,12 @@ export const exportsPerMinute = 10;
 export const rateLimits = {
   /** Every operation with a credential that names no other limit, per credential. */
   credential: { by: "credential", seconds: 60 },
+  /**
+   * All keys and members of an organization together, in addition to the limit of each; `newOrganization` before the
+   * approval. The server's time is shared by organizations, which make as many keys as they like.
+   */
+  organization: { by: "organization", seconds: 60 },
+  newOrganization: { by: "organization", seconds: 60 },
   /** Requests that create up to a hundred objects. */
   batch: { by: "credential", seconds: 60 },
   /** CSV files of whole lists. */
@@ -156,6 +162,7 @@ function hashOf(text: string): number {
 function countersOf(by: Limit["by"], key: string): readonly [string, ...string[]] {
   switch (by) {
     case "credential":
+    case "organization":
       return [key];
     case "client":
       return addressGroups(key);

@@ -13,3 +13,9 @@ export const ExpiryNotAllowed = defineProblem({
   remedy:
     "Choose an `expiresAt` that is not later than the expiry of the key that makes the request.",
 });
+export const ApiKeyLimit = defineProblem({
+  code: "api_key_limit",
+  status: 409,
+  title: "The organization has as many active API keys as it may have",
+  remedy: "Revoke keys that are no longer used: `lastUsedAt` of each says when it was.",
+});

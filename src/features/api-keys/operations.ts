@@ -2,7 +2,7 @@ import { organization } from "../../api/declare/access.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import { ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
+import { ApiKeyLimit, ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
 import { presentApiKey, presentCreatedApiKey } from "./present.ts";
 import {
   ApiKeyListRecord,
@@ -40,7 +40,7 @@ export const apiKeyOperations = [
     access: organization("api-keys:write"),
     request: { body: CreateApiKeyRequest },
     response: { status: 201, record: CreatedApiKeyRecord },
-    errors: [ScopeNotAllowed, ExpiryNotAllowed],
+    errors: [ScopeNotAllowed, ExpiryNotAllowed, ApiKeyLimit],
     secretAnswer: true,
     handle: (service, call) => {
       const { expiresAt, ...input } = call.body;

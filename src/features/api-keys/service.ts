@@ -16,9 +16,13 @@ import type { Journal } from "../../platform/journal/index.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
 import { hashToken, newToken, parseToken } from "../../platform/secrets/tokens.ts";
 import { handlingRole } from "../members/index.ts";
-import { findOrganization, type OrganizationRow } from "../organizations/index.ts";
-import { ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
-import { keyBySecret, listKeys } from "./store.ts";
+import {
+  findOrganization,
+  lockOrganization,
+  type OrganizationRow,
+} from "../organizations/index.ts";
+import { ApiKeyLimit, ExpiryNotAllowed, ScopeNotAllowed } from "./errors.ts";
+import { countActiveKeys, keyBySecret, listKeys } from "./store.ts";
 import { apiKeys, type ApiKeyRow } from "./table.ts";
 
 /** Number of characters of a secret that remain visible: its type and 4 random ones. */
@@ -73,7 +77,13 @@ async function list(
   return toPage(await listKeys(db, organizationId, page), page);
 }
 
-/** Creates a key. Throws 403 `scope_not_allowed` or `expiry_not_allowed`. */
+/**
+ * The maximum number of an organization's keys that are neither revoked nor expired. Each key has a rate limit of its own.
+ * Keys of earlier versions stay, also if there are more.
+ */
+export const activeKeysMax = 100;
+
+/** Creates a key. Throws 403 `scope_not_allowed` or `expiry_not_allowed`, 409 `api_key_limit`. */
 async function create(
   deps: Parts,
   context: WriteContext,
@@ -101,6 +111,12 @@ async function create(
   };
   return db.write(context, async (tx) => {
     await requireScopes(tx, input.scopes, organization);
+    await lockOrganization(tx, organizationId);
+    if ((await countActiveKeys(tx, organizationId, at, activeKeysMax)) >= activeKeysMax) {
+      throw new ApiKeyLimit(
+        `An organization has at most ${String(activeKeysMax)} active API keys. Revoke those that are no longer used.`,
+      );
+    }
     await tx.insert(apiKeys, key);
     journal.record(tx, at, {
       action: "api_key.created",
@@ -170,6 +186,7 @@ async function authenticate(
     standing: {
       organizationId: found.organizationId,
       organizationStatus: found.organizationStatus,
+      isApproved: found.verificationStatus === "approved",
       role: null,
     },
   };

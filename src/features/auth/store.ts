@@ -29,14 +29,21 @@ export async function liveSession(
   return found ?? null;
 }
 
+/** The role of a user in an organization, with the status of that. */
+interface FoundMembership {
+  readonly role: Role;
+  readonly status: "active" | "suspended";
+  readonly verificationStatus: string;
+}
+
 /** Finds a user's role in an organization and the organization's status, in one query per request. */
 export async function membership(
   reader: Reader,
   userId: Id<"user">,
   organizationId: Id<"organization">,
-): Promise<{ role: Role; status: "active" | "suspended" } | null> {
-  const [found] = await reader.all<{ role: Role; status: "active" | "suspended" }>(
-    `SELECT m.role AS "role", o.status AS "status"
+): Promise<FoundMembership | null> {
+  const [found] = await reader.all<FoundMembership>(
+    `SELECT m.role AS "role", o.status AS "status", o.verification_status AS "verificationStatus"
      FROM memberships m JOIN organizations o ON o.id = m.organization_id
      WHERE m.user_id = $1 AND m.organization_id = $2`,
     [userId, organizationId],

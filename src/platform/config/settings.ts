@@ -274,6 +274,20 @@ export const settings = declareSettings({
     default: "600",
     description: "Requests per minute with one API key or by one user.",
   }),
+  rateLimitOrganizationPerMinute: required({
+    group: "Limits",
+    type: callsPerWindow,
+    default: "60000",
+    description:
+      "Requests per minute by all API keys and members of one organization, once the platform has approved it.",
+  }),
+  rateLimitNewOrganizationPerMinute: required({
+    group: "Limits",
+    type: callsPerWindow,
+    default: "12000",
+    description:
+      "Requests per minute by all API keys and members of one organization that is not approved yet.",
+  }),
   rateLimitCheckoutPerMinute: required({
     group: "Limits",
     type: callsPerWindow,

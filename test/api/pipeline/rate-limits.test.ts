@@ -5,7 +5,14 @@ import {
   rateLimits,
   type RateLimitName,
 } from "../../../src/api/pipeline/rate-limits.ts";
-import { approvedMerchant, password, register, startApp, type TestApp } from "../../support/app.ts";
+import {
+  approvedMerchant,
+  password,
+  register,
+  startApp,
+  type Person,
+  type TestApp,
+} from "../../support/app.ts";
 import { anyStore } from "../../support/store/stores.ts";
 import { expectProblem } from "../problem.ts";
 
@@ -51,6 +58,37 @@ anyStore("rate limits", (store) => {
     const user = await at.request("GET", path, { token: merchant.token });
     expect(user.status).to.equal(200);
     expect((await at.request("GET", "/healthz")).status).to.equal(200);
+  });
+
+  it("count all keys and members of an organization together, more of them once it is approved", async () => {
+    const at = await start({
+      TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "20",
+      TILL_RATE_LIMIT_NEW_ORGANIZATION_PER_MINUTE: "30",
+      TILL_RATE_LIMIT_ORGANIZATION_PER_MINUTE: "50",
+    });
+    /** Sends 20 requests with each of four keys, and returns how many were admitted. */
+    async function admitted({ organizationId, token }: Person): Promise<number> {
+      const path = `/v1/organizations/${organizationId}`;
+      let count = 0;
+      for (let keys = 0; keys < 4; keys += 1) {
+        const body = { name: "k", scopes: ["read"] };
+        const made = await at.request("POST", `${path}/api-keys`, { token, body });
+        if (made.status !== 201) break;
+        const key = String(made.body["secret"]);
+        for (let calls = 0; calls < 20; calls += 1) {
+          const answer = await at.request("GET", path, { key });
+          if (answer.status === 200) count += 1;
+          else expectProblem(answer, 429, "rate_limited");
+        }
+      }
+      return count;
+    }
+    expect(await admitted(await register(at))).to.be.within(20, 30);
+    expect(await admitted(await approvedMerchant(at))).to.be.within(31, 50);
+    const person = await register(at);
+    const { organizationId, token } = person;
+    const other = await at.request("GET", `/v1/organizations/${organizationId}`, { token });
+    expect(other.status, "another organization goes on").to.equal(200);
   });
 
   it("count batches of invoices apart from the credential's other requests", async () => {

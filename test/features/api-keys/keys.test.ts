@@ -685,3 +685,33 @@ eachStore("a revoked key", (store) => {
     }
   });
 });
+
+eachServed("The number of an organization's API keys", (served) => {
+  it("is at most 100 that are active, also when 64 ask at once", async () => {
+    const { app } = served;
+    const owner = await register(app);
+    const ask = () => create(app, owner.organizationId, owner, { scopes: ["read"] });
+    const made: string[] = [];
+    for (let count = 0; count < 60; count += 1) {
+      made.push(String((await expectStatus(ask(), 201)).body["id"]));
+    }
+    const answers = await Promise.all(Array.from({ length: 64 }, ask));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).to.have.length(40);
+    const refused = answers.find(({ status }) => status !== 201);
+    if (refused === undefined) throw new Error("no key was refused");
+    expectProblem(refused, 409, "api_key_limit");
+
+    const revoke = `/v1/organizations/${owner.organizationId}/api-keys/${made[0] ?? ""}/revoke`;
+    await expectStatus(app.request("POST", revoke, { token: owner.token }), 200);
+    await expectStatus(ask(), 201);
+    expect((await ask()).status).to.equal(409);
+    // Another organization of the same owner has its own.
+    const other = await expectStatus(
+      app.request("POST", "/v1/organizations", { token: owner.token, body: { name: "Other" } }),
+      201,
+    );
+    const first = create(app, String(other.body["id"]), owner, { scopes: ["read"] });
+    await expectStatus(first, 201);
+  });
+});

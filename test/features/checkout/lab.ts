@@ -352,6 +352,8 @@ export async function openLab(
     exports: 60,
     checkout: 6_000,
     verify: 1_000,
+    organization: 60_000,
+    newOrganization: 12_000,
     link: 1_000,
     linkInvoices: 1_000,
     submit: 10,

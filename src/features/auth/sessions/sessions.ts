@@ -101,7 +101,12 @@ export function makeSessions(deps: {
       const found = await membership(deps.db, userId, organizationId);
       return found === null
         ? null
-        : { organizationId, organizationStatus: found.status, role: found.role };
+        : {
+            organizationId,
+            organizationStatus: found.status,
+            isApproved: found.verificationStatus === "approved",
+            role: found.role,
+          };
     },
   };
 }
