@@ -1,5 +1,7 @@
 // The same usage is shown, reported in events, limited and invoiced.
 import { expect } from "chai";
+import type { Id } from "../../../../src/kernel/id.ts";
+import { invoices } from "../../../../src/features/invoices/table.ts";
 import { events } from "../../../../src/platform/events/table.ts";
 import { createRelay } from "../../../../src/platform/events/relay.ts";
 import { rollUpAll } from "../../../../src/features/usage/roll-up.ts";
@@ -14,6 +16,7 @@ const file = plansFile({
   shop: { price: "10.00", includedInvoices: 5, overagePrice: "0.35" },
   busy: { price: "20.00", includedInvoices: 2, overagePrice: "1.25" },
   closed: { price: "5.00", includedInvoices: 2 },
+  wide: { price: "5.00", includedInvoices: 40 },
 });
 /** A time within an hour and within a second. */
 const start = Date.UTC(2026, 0, 31, 10, 17, 3, 456);
@@ -76,6 +79,40 @@ eachStore("the usage of a plan", (store) => {
     await payUp();
     return (await estate.invoices(shop)).at(-1) ?? {};
   }
+  /** Makes a link of 5.00 that several payers may use. */
+  async function newLink(): Promise<string> {
+    const terms = {
+      amount: "5",
+      settlementCurrency: "USD",
+      tokenSymbol: "USDT",
+      network: "sandbox",
+    };
+    return `/link/${String((await expectStatus(post("/payment-links", terms), 201)).body["id"])}`;
+  }
+  /** Sends the form of a link as a stranger. Returns the id of the checkout; null if it is refused. */
+  async function startAt(link: string): Promise<string | null> {
+    const answer = await fetch(estate.app.url + link, {
+      method: "POST",
+      body: new URLSearchParams({ amount: "" }),
+      redirect: "manual",
+    });
+    return /\/pay\/(chk_\w+)/.exec(answer.headers.get("location") ?? "")?.[1] ?? null;
+  }
+  async function invoiceOf(checkoutId: string | null | undefined): Promise<Id<"invoice">> {
+    const row = await estate.db.findOne(invoices, "WHERE checkout_id = $1", [checkoutId ?? null]);
+    expect(row, "an invoice of the link").not.to.equal(null);
+    return row?.id ?? "inv_none";
+  }
+  async function payStarted(checkoutId: string | null | undefined): Promise<Id<"invoice">> {
+    const id = await invoiceOf(checkoutId);
+    await estate.desk.pay(testContext, id, 5_000_000n);
+    await estate.mine(4);
+    return id;
+  }
+  const statusOf = async (id: Id<"invoice">) =>
+    (await estate.app.request("GET", `${shop.path}/invoices/${id}`, { key: shop.key })).body[
+      "status"
+    ];
   const usageLine = (invoice: Body) =>
     (invoice["lines"] as Body[]).find(({ kind }) => kind === "usage");
 
@@ -217,5 +254,103 @@ eachStore("the usage of a plan", (store) => {
     expect((await bill())["total"]).to.equal("5.00");
     expect((await issue()).body["code"]).to.equal("plan_limit_reached");
     expect(await usage()).to.include({ invoicesCreated: 2 });
+  });
+
+  it("is not used up by strangers at a payment link, whose invoices count once there is money for them", async () => {
+    await begin("closed");
+    const link = await newLink();
+    const started = await Promise.all(Array.from({ length: 24 }, () => startAt(link)));
+    expect(await usage()).to.include({ invoicesCreated: 24, invoicesCounted: 0 });
+    await issued(1);
+    // At the limit, links are refused as every other invoice is.
+    await issued(1);
+    expect((await issue()).body["code"]).to.equal("plan_limit_reached");
+    expect(await startAt(link)).to.equal(null);
+    // What was issued is credited nevertheless.
+    const paid = await payStarted(started[0]);
+    expect(await statusOf(paid)).to.equal("paid");
+    expect(await usage()).to.include({ invoicesCreated: 26, invoicesCounted: 3 });
+    expect((await issue()).body["code"]).to.equal("plan_limit_reached");
+  });
+
+  it("counts an invoice of a link once: when money for it is first seen, not when more comes", async () => {
+    await begin("busy");
+    const link = await newLink();
+    const half = await invoiceOf(await startAt(link));
+    const whole = await invoiceOf(await startAt(link));
+    await estate.desk.pay(testContext, half, 1_000_000n);
+    await estate.mine(4);
+    await estate.desk.pay(testContext, half, 4_000_000n);
+    await estate.desk.pay(testContext, whole, 5_000_000n);
+    await estate.mine(4);
+    expect(await usage()).to.include({ invoicesCounted: 2, overageAmount: "0.00" });
+    await issued(1);
+    expect(await usage()).to.include({ invoicesCounted: 3, overageAmount: "1.25" });
+    estate.clock.advance((await endOfPeriod()) - 60_000);
+    await estate.mine();
+    const late = await invoiceOf(await startAt(link));
+    expect(usageLine(await bill())).to.include({ quantity: 1, amount: "1.25" });
+    // Late money counts in the period in which it is seen.
+    await estate.desk.pay(testContext, late, 5_000_000n);
+    await estate.mine(4);
+    expect(await usage()).to.include({ invoicesCreated: 0, invoicesCounted: 1 });
+  });
+
+  it("takes a count back when a reorganization removes the money, and counts it when it is back", async () => {
+    await begin("closed");
+    const link = await newLink();
+    const first = await invoiceOf(await startAt(link));
+    await estate.desk.pay(testContext, first, 5_000_000n);
+    await estate.mine(1);
+    expect(await usage()).to.include({ invoicesCounted: 1 });
+    await estate.desk.reorganize(testContext, first, { drop: true });
+    await estate.mine(2);
+    expect(await usage()).to.include({ invoicesCounted: 0 });
+    await issued(2);
+    expect((await issue()).body["code"]).to.equal("plan_limit_reached");
+    await estate.desk.pay(testContext, first, 5_000_000n);
+    await estate.mine(4);
+    expect(await usage()).to.include({ invoicesCounted: 3 });
+  });
+
+  it("takes no count back after its period was billed, and counts that invoice no second time", async () => {
+    await begin("busy");
+    const link = await newLink();
+    estate.clock.advance((await endOfPeriod()) - 1_000);
+    await estate.keepAwake();
+    await estate.mine();
+    const second = await invoiceOf(await startAt(link));
+    await estate.desk.pay(testContext, second, 5_000_000n);
+    await estate.mine(1);
+    expect(await usage()).to.include({ invoicesCounted: 1 });
+    estate.clock.advance(61_000);
+    await estate.keepAwake();
+    await estate.mine();
+    await estate.run();
+    expect(await usage()).to.include({ invoicesCounted: 0 });
+    await estate.desk.reorganize(testContext, second, { drop: true });
+    await estate.mine(2);
+    await estate.desk.pay(testContext, second, 5_000_000n);
+    await estate.mine(4);
+    // It counted in the period that was billed, and no second time.
+    expect(await usage()).to.include({ invoicesCounted: 0 });
+  });
+
+  it("is exact when payers of links and the merchant's own invoices meet at its limit", async () => {
+    await begin("wide");
+    const link = await newLink();
+    const started = await Promise.all(Array.from({ length: 32 }, () => startAt(link)));
+    const ids = await Promise.all(started.map(invoiceOf));
+    for (const id of ids) await estate.desk.pay(testContext, id, 5_000_000n);
+    await estate.desk.mine(testContext, 4);
+    const answers = await Promise.all([
+      estate.look(),
+      ...Array.from({ length: 64 }, async () => (await issue()).status),
+    ]);
+    await estate.mine(1);
+    const own = answers.filter((status) => status === 201).length;
+    expect(await usage()).to.include({ invoicesCounted: 32 + own });
+    expect(own).to.be.within(8, 40);
+    expect((await issue()).body["code"]).to.equal("plan_limit_reached");
   });
 });
