@@ -1,9 +1,16 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
+import type { Page } from "../../src/api/page.ts";
+import { modules } from "../../src/compose/modules.ts";
 import { anyServed } from "../support/served.ts";
 import { expectProblem } from "./problem.ts";
 
 const path = "/pay/chk_0123456789abcdefghjkmnpqrstvwxyz/sandbox";
+const sendingPages = modules.flatMap(({ pages = {} }) =>
+  (Object.values(pages) as (readonly Page<never>[])[])
+    .flat()
+    .filter(({ method }) => method === "POST"),
+);
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
 anyServed("the form of a page", (served) => {
@@ -41,6 +48,33 @@ anyServed("the form of a page", (served) => {
       post("action=pay", { ...form, "Content-Encoding": encoding });
     expectProblem(await zipped("zstd"), 415, "unsupported_media_type");
     expectProblem(await zipped("gzip"), 400, "invalid_request");
+  });
+
+  it("is refused if a page of another site sends it, whatever the form", async () => {
+    expect(sendingPages.length).to.be.greaterThan(5);
+    for (const { path: each } of sendingPages) {
+      const sent = each
+        .replace("{checkoutId}", "chk_0123456789abcdefghjkmnpqrstvwxyz")
+        .replaceAll(/\{\w+\}/g, "lnk_01kq3v5m8w2f6n9r4t7x0z1c3e");
+      const from = (site: string) =>
+        served.app.request("POST", sent, {
+          raw: "amount=1",
+          headers: { Accept: "application/json", ...form, "Sec-Fetch-Site": site },
+        });
+      expectProblem(await from("cross-site"), 403, "cross_site_form");
+      for (const site of ["same-origin", "same-site", "none"]) {
+        expect((await from(site)).body["code"], `${each} from ${site}`).not.to.equal(
+          "cross_site_form",
+        );
+      }
+    }
+    const shown = await fetch(served.app.url + path, {
+      method: "POST",
+      body: "action=pay",
+      headers: { ...form, "Sec-Fetch-Site": "cross-site" },
+    });
+    expect(shown.status).to.equal(403);
+    expect(await shown.text()).to.contain("so nothing has changed");
   });
 
   it("is refused if it exceeds the limit", async () => {

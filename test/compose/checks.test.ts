@@ -170,6 +170,18 @@ const breakages: readonly Breakage[] = [
     row: ({ open }) => open.id,
   },
   {
+    check: "invoices.counted",
+    sql: ({ open }) => `UPDATE invoices SET counted_at = NULL WHERE id = '${open.id}'`,
+    row: ({ open }) => open.id,
+  },
+  {
+    check: "invoices.counted",
+    how: "money for an invoice of a link did not count",
+    sql: ({ paid }) =>
+      `UPDATE invoices SET counted_at = NULL, started_at_link = 'lnk_1' WHERE id = '${paid.id}'`,
+    row: ({ paid }) => paid.id,
+  },
+  {
     check: "invoices.options",
     how: "it has options and none of them is in force",
     sql: ({ open }) =>

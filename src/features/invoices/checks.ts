@@ -7,7 +7,7 @@ import {
   type Check,
   type Violation,
 } from "../../platform/database/schema/checks.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import { encodeAmount, type Reader } from "../../platform/database/index.ts";
 import { termCheck } from "../../platform/database/term-check.ts";
 import {
   payableTerms,
@@ -129,6 +129,17 @@ export const invoiceChecks: readonly Check[] = [
       WHERE status IN ('open', 'partially_paid') AND NOT EXISTS (
         SELECT 1 FROM holds WHERE holds.invoice_id = invoices.id AND holds.released_at IS NULL
       ) ORDER BY id`,
+  }),
+  queryCheck({
+    name: "invoices.counted",
+    describe:
+      "An invoice counts against its plan from its issue or, if a payer started it at a link, once there was money for it.",
+    advice: restore,
+    sql: `SELECT id AS "row", 'It counts at ' || COALESCE(CAST(counted_at AS text), 'no time') || '.' AS fault
+      FROM invoices WHERE (managed_by IS NOT NULL AND counted_at IS NOT NULL)
+        OR (managed_by IS NULL AND started_at_link IS NULL AND COALESCE(counted_at, 0) <> COALESCE(issued_at, 0))
+        OR (started_at_link IS NOT NULL AND counted_at IS NULL AND seen_amount <> '${encodeAmount(0n)}')
+      ORDER BY id`,
   }),
   queryCheck({
     name: "holds.unique",
