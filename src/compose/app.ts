@@ -13,6 +13,7 @@ import {
   type RateLimiter,
 } from "../api/pipeline/rate-limits.ts";
 import { makeProblemPage } from "../features/checkout/index.ts";
+import { spendAllowance } from "../features/organizations/index.ts";
 import type { OversightService } from "../features/admin/index.ts";
 import { second, systemClock, type Clock } from "../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../kernel/id.ts";
@@ -144,6 +145,7 @@ export async function createApp(
       idempotency: createIdempotency({ db, clock, key: deriveKey(secret, "idempotency-keys") }),
       rateLimiter: rateLimiterOf(config),
       logger,
+      spend: config.verification === "required" ? spendAllowance : null,
       strictAnswers: external.strictAnswers,
     }),
 
@@ -230,7 +232,10 @@ function rateLimiterOf(config: Config): RateLimiter {
     {
       credential: config.rateLimitCredentialPerMinute,
       organization: config.rateLimitOrganizationPerMinute,
-      newOrganization: config.rateLimitNewOrganizationPerMinute,
+      newOrganization:
+        config.verification === "required"
+          ? config.rateLimitNewOrganizationPerMinute
+          : config.rateLimitOrganizationPerMinute,
       batch: batchesPerMinute,
       exports: exportsPerMinute,
       checkout: config.rateLimitCheckoutPerMinute,

@@ -25,6 +25,13 @@ export const OrganizationSuspended = defineProblem({
   remedy:
     "Contact the operator. Reading still works, and invoices that are open can still be paid.",
 });
+export const AllowanceUsed = defineProblem({
+  code: "allowance_used",
+  status: 403,
+  title: "The organization has used what it may store before its approval",
+  remedy:
+    "Complete the profile and submit it with `submitOrganizationKyb`, then wait for `organization.approved`: there is no such limit afterwards.",
+});
 /** The detail of `organization_suspended`. */
 export const suspendedAdvice =
   "The platform has suspended this organization: you can read it but not change it. Contact the operator.";

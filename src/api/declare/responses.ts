@@ -4,6 +4,7 @@ import { StoreUnavailable } from "../../platform/database/index.ts";
 import { encodings } from "../pipeline/exchange.ts";
 import type { Operation } from "./operation.ts";
 import {
+  AllowanceUsed,
   Forbidden,
   IdempotencyKeyInFlight,
   IdempotencyKeyReused,
@@ -27,7 +28,7 @@ export function problemsOf(operation: Operation): readonly ProblemClass[] {
     (operation.access.kind === "organization" || operation.access.kind === "authenticated") &&
     isWrite
   )
-    all.push(OrganizationSuspended);
+    all.push(AllowanceUsed, OrganizationSuspended);
   if (operation.path.includes("{")) all.push(NotFound);
   if (operation.body !== null || operation.method === "POST")
     all.push(PayloadTooLarge, UnsupportedMediaType);

@@ -1,4 +1,6 @@
 import type { Context } from "koa";
+import type { Id } from "../../kernel/id.ts";
+import type { WriteContext } from "../../platform/database/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { Gatekeeper, Principal, MembershipAccess } from "../declare/access.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -9,6 +11,14 @@ export interface MountDependencies {
   readonly idempotency: Idempotency;
   readonly rateLimiter: RateLimiter;
   readonly logger: Logger;
+  /**
+   * Counts what a request of an organization without approval writes, and throws `allowance_used` if that is too much;
+   * null if organizations need no approval. `isCreation` is false for requests that must stay possible longest, such as
+   * those of the approval itself.
+   */
+  readonly spend:
+    | ((organizationId: Id<"organization">, isCreation: boolean) => WriteContext["spend"])
+    | null;
   /**
    * In tests, a response that does not match its record throws. In production it is logged, never a 500 after a commit.
    */

@@ -2,7 +2,7 @@ import type Router from "@koa/router";
 import { admit } from "./admission.ts";
 import { answer } from "./answer.ts";
 import type { MountDependencies, RequestState } from "./exchange.ts";
-import type { Operation } from "../declare/operation.ts";
+import type { AnyCall, Operation } from "../declare/operation.ts";
 import { callParser } from "./parse-call.ts";
 
 /** Registers its routes on a router. */
@@ -24,8 +24,21 @@ export function mountOperations<Service>(
       router.register(path, [operation.method], async (ctx) => {
         const caller = await admit(ctx, operation, deps);
         const call = await parseCall(ctx, caller);
-        await answer(ctx, operation, service, call, deps);
+        await answer(ctx, operation, service, limited(call, operation, deps), deps);
       });
     }
   };
+}
+
+/** Returns the call with a limit of what it writes, if its organization needs an approval and has none. */
+function limited(
+  call: AnyCall,
+  { status, path }: Operation,
+  { spend: spendOf }: MountDependencies,
+): AnyCall {
+  const { standing, context } = call;
+  if (standing === null || standing.isApproved || spendOf === null) return call;
+  const isCreation = status === 201 || path.endsWith("/batch");
+  const spend = spendOf(standing.organizationId, isCreation);
+  return spend === undefined ? call : { ...call, context: { ...context, spend } };
 }

@@ -6,6 +6,12 @@ export const KeyHasNoOwner = defineProblem({
   title: "A key created by the operator cannot create an organization",
   remedy: "Log in as a user, or use a key that a user created: a new organization needs an owner.",
 });
+export const TooManyUnapproved = defineProblem({
+  code: "organization_limit",
+  status: 409,
+  title: "Too many of the user's organizations wait for approval",
+  remedy: "Have one of them approved, or use one of them.",
+});
 export const InReview = defineProblem({
   code: "organization_in_review",
   status: 409,

@@ -11,6 +11,7 @@ export {
   readOptionFlag,
   readOptionList,
 } from "./checkout-policy/option-list.ts";
+export { spendAllowance, unapprovedBytesMax, unapprovedDraftsMax } from "./allowance.ts";
 export { findLogo, logoPath } from "./branding/logos.ts";
 export { presentOrganization } from "./present.ts";
 export { OrganizationRecord, UsualPaymentOptionRecord } from "./records.ts";

@@ -2,7 +2,13 @@ import { authenticated, organization } from "../../api/declare/access.ts";
 import { pageParameters } from "../../api/declare/list.ts";
 import { operationsOf } from "../../api/declare/operation.ts";
 import { mapPage, type Page } from "../../kernel/page.ts";
-import { InReview, KeyHasNoOwner, KybIncomplete, VerificationConflict } from "./errors.ts";
+import {
+  InReview,
+  KeyHasNoOwner,
+  KybIncomplete,
+  TooManyUnapproved,
+  VerificationConflict,
+} from "./errors.ts";
 import { presentOrganization, presentPaymentPolicy } from "./present.ts";
 import {
   CreateOrganizationRequest,
@@ -43,7 +49,7 @@ export const organizationOperations = [
     access: authenticated("organizations:create"),
     request: { body: CreateOrganizationRequest },
     response: { status: 201, record: OrganizationRecord },
-    errors: [KeyHasNoOwner],
+    errors: [KeyHasNoOwner, TooManyUnapproved],
     handle: (service, call) => service.create(call.context, call.actor, call.body),
     present: presentOrganization,
   }),

@@ -75,6 +75,7 @@ async function add(
     lateWindowDays: lateWindowDays.usual,
     allowedOrigins: [],
     paymentOptions: null,
+    createdBy: ownerId,
     version: 1,
     createdAt: at,
     updatedAt: at,

@@ -9,8 +9,8 @@ import { findToken, type Network } from "../../platform/chain/networks.ts";
 import { difference } from "../../platform/journal/index.ts";
 import type { Tx, WriteContext } from "../../platform/database/index.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import { handlingRole } from "../members/index.ts";
-import { InReview, KeyHasNoOwner, KybIncomplete } from "./errors.ts";
+import { handlingRole, lockUser } from "../members/index.ts";
+import { InReview, KeyHasNoOwner, KybIncomplete, TooManyUnapproved } from "./errors.ts";
 import { keepLogos, readLogo } from "./branding/logos.ts";
 import type { OrganizationDependencies, Organizations } from "./organizations.ts";
 import { readOrigins } from "./checkout-policy/origins.ts";
@@ -22,6 +22,7 @@ import {
 import { changesLegalFields, missingForReview, type LatePayments } from "./rules.ts";
 import { announcementOf, requireTransition, save } from "./saving.ts";
 import {
+  countUnapproved,
   findOrganization,
   lockOrganization,
   onlyOrganization,
@@ -90,7 +91,10 @@ async function get({ db }: Deps, organizationId: Id<"organization">): Promise<Or
   return row;
 }
 
-/** Creates an organization that the caller owns. */
+/** The number of organizations without approval that a user may have created. */
+const unapprovedMax = 10;
+
+/** Creates an organization that the caller owns. 409 `organization_limit` if too many that they created wait for approval. */
 function create(
   deps: Deps,
   context: WriteContext,
@@ -104,9 +108,17 @@ function create(
       "The operator created this key, so no user would own the organization. Log in as a user, or use a key that a user created.",
     );
   }
-  return db.write(context, (tx) =>
-    deps.organizations.add(tx, clock.now(), { name: input.name, ownerId }),
-  );
+  return db.write(context, async (tx) => {
+    if (deps.verification === "required") {
+      await lockUser(tx, ownerId);
+      if ((await countUnapproved(tx, ownerId)) >= unapprovedMax) {
+        throw new TooManyUnapproved(
+          `A user may create ${String(unapprovedMax)} organizations before the platform approves one of them. Submit one for review.`,
+        );
+      }
+    }
+    return deps.organizations.add(tx, clock.now(), { name: input.name, ownerId });
+  });
 }
 
 /**

@@ -227,3 +227,13 @@ export async function lockOrganization(
   if (row === null) throw notFound();
   return row;
 }
+
+/** Counts the organizations without approval that a user has created. */
+export async function countUnapproved(reader: Reader, userId: Id<"user">): Promise<number> {
+  const [counted] = await reader.all<{ readonly unapproved: number }>(
+    `SELECT COUNT(*) AS "unapproved" FROM organizations
+     WHERE created_by = $1 AND verification_status <> 'approved'`,
+    [userId],
+  );
+  return counted?.unapproved ?? 0;
+}

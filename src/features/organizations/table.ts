@@ -48,6 +48,8 @@ export const organizations = table(
     lateWindowDays: integer(),
     /** The options of invoices whose request names none; null: a request must name them. */
     paymentOptions: json<readonly PaymentOption[]>().nullable(),
+    /** The user who created it; null if the operator did, and for organizations of earlier versions. */
+    createdBy: text<Id<"user">>().nullable(),
     version: integer(),
     createdAt: time(),
     updatedAt: time(),
@@ -55,6 +57,11 @@ export const organizations = table(
   {
     primaryKey: ["id"],
     indexes: [
+      {
+        name: "organizations_creator",
+        columns: ["createdBy", "verificationStatus"],
+        where: "created_by IS NOT NULL",
+      },
       {
         name: "organizations_platform",
         columns: ["isPlatform"],
@@ -104,6 +111,19 @@ export const organizationLogos = table(
     primaryKey: ["name", "organizationId"],
     indexes: [{ name: "organization_logos_organization", columns: ["organizationId"] }],
   },
+);
+
+/** What organizations have stored before their approval. */
+export const organizationAllowances = table(
+  "organization_allowances",
+  {
+    organizationId: text<Id<"organization">>(),
+    /** The texts of rows, events, audit entries and kept answers. */
+    bytes: integer(),
+    /** The number of drafts that were created. */
+    drafts: integer(),
+  },
+  { primaryKey: ["organizationId"] },
 );
 
 export type LogoRow = RowOf<typeof organizationLogos>;

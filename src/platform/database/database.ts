@@ -44,6 +44,16 @@ export interface WriteContext {
    * commits together with the effect.
    */
   readonly finish?: (tx: Tx, result: unknown) => Promise<void> | void;
+  /** Called at the end of the transaction with what it has written. It throws to refuse that. */
+  readonly spend?: (tx: Tx, written: Written) => Promise<void>;
+}
+
+/** What a transaction has written. */
+export interface Written {
+  /** The texts of all values, in bytes, and `rowBytes` for each row that it appended. */
+  readonly bytes: number;
+  /** The number of rows that it appended, such as new invoices, by the name of their table. */
+  readonly appended: ReadonlyMap<string, number>;
 }
 
 /** A question to the store that the writes of one commit can ask together. */

@@ -110,6 +110,7 @@ eachStore("the retention of login data", (store) => {
         accentColor: null,
         logo: null,
         pendingLogo: null,
+        createdBy: null,
         status: "active",
         verificationStatus: "unverified",
         legalName: null,

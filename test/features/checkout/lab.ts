@@ -369,6 +369,7 @@ export async function openLab(
     idempotency: createIdempotency({ db: {} as never, clock, key: new Uint8Array(32) }),
     rateLimiter,
     logger: silentLogger,
+    spend: null,
     strictAnswers: true,
   })(router);
   koa.use(identifyRequest({ ids: createIds(systemRandom), clock, trustedProxies: [] }));

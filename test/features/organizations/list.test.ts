@@ -11,7 +11,12 @@ eachStore("the list of organizations", (store) => {
 
   before(async function () {
     this.timeout(120_000);
-    app = await startApp({ place: await store.place("migrated"), background: false });
+    app = await startApp({
+      place: await store.place("migrated"),
+      background: false,
+      // Where approval is needed, a user creates few organizations.
+      settings: { TILL_VERIFICATION: "off" },
+    });
   });
   beforeEach(async () => {
     ada = await register(app);

@@ -1,6 +1,6 @@
 import { Defect } from "../../../kernel/errors.ts";
 import { addRows, insertRows, type EncodedRows } from "./bulk-insert.ts";
-import type { Dialect, Tx, WriteContext } from "../database.ts";
+import type { Dialect, Tx, WriteContext, Written } from "../database.ts";
 import type { KeptRows } from "./kept-rows.ts";
 import { sharedLock } from "./locks.ts";
 import { makeReader } from "../query/reader.ts";
@@ -39,6 +39,9 @@ export interface Place {
 
 const none: readonly SqlValue[] = [];
 
+/** What a row takes beside its texts: its numbers, its key and its indexes, in bytes. */
+const rowBytes = 200;
+
 /**
  * Runs a write on an open transaction: `fn`, then the context's `finish`. A failed statement fails the write even if
  * `fn` caught its error: PostgreSQL cannot continue after one, so SQLite behaves alike.
@@ -48,13 +51,14 @@ export async function runWrite<T>(
   context: WriteContext,
   fn: (tx: Tx) => Promise<T>,
 ): Promise<WriteResult<T>> {
-  const open = openSession(session, kept);
+  const open = openSession(session, kept, context.spend !== undefined);
   const leftovers = { appended: new Map(), afterCommit: [] };
   const tx = makeTx(dialect, open, kept, context, leftovers);
   try {
     const result = await inTime(context.writeMilliseconds ?? writeMilliseconds, async () => {
       const given = await fn(tx);
       await context.finish?.(tx, given);
+      await context.spend?.(tx, writtenBy(open.writtenBytes(), leftovers.appended));
       return given;
     });
     await open.end();
@@ -79,7 +83,24 @@ async function inTime<T>(milliseconds: number, fn: () => Promise<T>): Promise<T>
   }
 }
 
+function writtenBy(bytes: number, appended: EncodedRows): Written {
+  const rows = [...appended.values()].flat();
+  return {
+    bytes: rows.reduce((sum, values) => sum + rowBytes + bytesOf(values), bytes),
+    appended: new Map([...appended].map(([{ name }, its]) => [name, its.length])),
+  };
+}
+
+function bytesOf(values: readonly SqlValue[]): number {
+  return values.reduce<number>(
+    (sum, value) => (typeof value === "string" ? sum + Buffer.byteLength(value) : sum),
+    0,
+  );
+}
+
 interface OpenSession extends Session {
+  /** The texts of the statements that wrote, in bytes; 0 unless they are counted. */
+  writtenBytes(): number;
   mustBeOpen(): void;
   /** Refuses further statements, and waits for statements that were started but not awaited. */
   end(): Promise<void>;
@@ -87,8 +108,9 @@ interface OpenSession extends Session {
   throwFailure(): void;
 }
 
-function openSession(session: Session, kept: KeptRows): OpenSession {
+function openSession(session: Session, kept: KeptRows, isCounting: boolean): OpenSession {
   let isOpen = true;
+  let writtenBytes = 0;
   let pending = 0;
   let settled: (() => void) | undefined;
   const failures: unknown[] = [];
@@ -111,16 +133,22 @@ function openSession(session: Session, kept: KeptRows): OpenSession {
     }
   }
 
+  function willChange(sql: string, values: readonly SqlValue[]): void {
+    kept.willChange(sql, values);
+    if (isCounting) writtenBytes += bytesOf(values);
+  }
+
   return {
     mustBeOpen,
+    writtenBytes: () => writtenBytes,
     all: (sql, values) =>
       watched(() => {
-        if (!statementOf(sql, values).isSelect) kept.willChange(sql, values);
+        if (!statementOf(sql, values).isSelect) willChange(sql, values);
         return session.all(sql, values);
       }),
     run: (sql, values) =>
       watched(() => {
-        kept.willChange(sql, values);
+        willChange(sql, values);
         return session.run(sql, values);
       }),
     async end() {

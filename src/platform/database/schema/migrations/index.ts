@@ -40,6 +40,7 @@ import { migration as waitingReasons } from "./0038-waiting-reasons.ts";
 import { migration as payableAmounts } from "./0039-payable-amounts.ts";
 import { migration as sendableRests } from "./0040-sendable-rests.ts";
 import { migration as invoicesOfLinks } from "./0041-invoices-of-links.ts";
+import { migration as allowances } from "./0042-allowances.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -84,4 +85,5 @@ export const migrations: readonly Migration[] = [
   payableAmounts,
   sendableRests,
   invoicesOfLinks,
+  allowances,
 ];
