@@ -75,7 +75,7 @@ export async function holdAddresses(
 
 /**
  * Releases the oldest hold of an address of the key whose invoice a payer started at a link, and which has expired or was
- * canceled without any transfer to the address, and returns the address; null if there is none. Unless `isSameAsked`, no
+ * canceled without any transfer to the address, and returns the address; null without such a hold. Unless `isSameAsked`, no
  * invoice whose late window has not ended may have asked for the same amount at the address. Concurrent transactions
  * take different ones.
  */
