@@ -18,6 +18,7 @@ import {
   RateLimitExceeded,
   rateLimitHeaders,
   rateLimits,
+  type RateLimitName,
   type RateLimiter,
 } from "./pipeline/rate-limits.ts";
 import { htmlType, sendKept } from "./representation.ts";
@@ -204,6 +205,19 @@ export function refuseMethods(router: Router<RequestState>): Handler {
 /** The path parameters by which pages are limited in place of the client's address. */
 const subjects = ["checkoutId", "paymentLinkId"] as const;
 
+/** Returns what a page's limit counts by: the subject of the page, if it has one, the client's address, or both. */
+function limitKey(limit: RateLimitName, subjectId: string | null, clientAddress: string): string {
+  if (subjectId === null) return clientAddress;
+  switch (rateLimits[limit].by) {
+    case "checkout":
+      return subjectId;
+    case "checkoutRange":
+      return `${subjectId} ${clientAddress}`;
+    default:
+      return clientAddress;
+  }
+}
+
 /** Mounts HTML pages on the service that they show. */
 export function mountPages<Service>(
   pages: readonly Page<Service>[],
@@ -223,8 +237,7 @@ export function mountPages<Service>(
         // A malformed id is a 404 that is not counted.
         const subjectId = subject === null ? null : pathParameter(ctx, subject);
         for (const limit of limits) {
-          const isBySubject = rateLimits[limit].by === "checkout" && subjectId !== null;
-          const key = isBySubject ? subjectId : ctx.state.clientAddress;
+          const key = limitKey(limit, subjectId, ctx.state.clientAddress);
           const state = await rateLimiter.count(limit, key);
           if (state !== null) ctx.set(rateLimitHeaders(state));
         }

@@ -9,6 +9,7 @@ import {
   exportsPerMinute,
   linkPaymentsPerClient,
   linkPaymentsPerHour,
+  linkPaymentsPerRange,
   verificationsPerMinute,
   type RateLimiter,
 } from "../api/pipeline/rate-limits.ts";
@@ -243,6 +244,7 @@ function rateLimiterOf(config: Config): RateLimiter {
       verify: verificationsPerMinute,
       link: linkPaymentsPerClient,
       linkInvoices: linkPaymentsPerHour,
+      linkRange: linkPaymentsPerRange,
       login: config.rateLimitLoginPerMinute,
       session: config.rateLimitSessionPerMinute,
       registration: config.rateLimitRegistrationPerHour,

@@ -160,9 +160,19 @@ const breakages: readonly Breakage[] = [
   },
   {
     check: "invoices.own-address",
-    sql: ({ paid, open }) =>
-      `UPDATE invoices SET wallet_address = '${paid.walletAddress ?? ""}' WHERE id = '${open.id}'`,
-    row: ({ open }) => open.id,
+    sql: ({ open }) =>
+      `UPDATE wallet_claims SET derived_state = 'free' WHERE identity = (
+         SELECT address FROM holds WHERE invoice_id = '${open.id}'
+       )`,
+    row: () => "hld_",
+  },
+  {
+    check: "transfers.derived",
+    sql: ({ paid }) =>
+      `UPDATE wallet_claims SET derived_state = 'held' WHERE identity = (
+         SELECT address FROM holds WHERE invoice_id = '${paid.id}'
+       )`,
+    row: () => "trf_",
   },
   {
     check: "invoices.held",
@@ -258,6 +268,7 @@ const breakages: readonly Breakage[] = [
   },
   {
     check: "holds.unique",
+    also: ["invoices.own-address"],
     sql: ({ paid, open }) =>
       `UPDATE holds SET token = 'USDT', address = (SELECT address FROM holds AS other WHERE other.invoice_id = '${paid.id}')
        WHERE invoice_id = '${open.id}'`,

@@ -4,7 +4,7 @@ import { RateLimited } from "../declare/problems.ts";
 
 /** The key and the window of a rate limit. */
 interface Limit {
-  readonly by: "credential" | "organization" | "client" | "checkout";
+  readonly by: "credential" | "organization" | "client" | "checkout" | "checkoutRange";
   readonly seconds: number;
 }
 
@@ -21,6 +21,12 @@ export const verificationsPerMinute = 60;
  */
 export const linkPaymentsPerClient = 20;
 export const linkPaymentsPerHour = 300;
+
+/**
+ * The quota of `linkRange`, per link, hour, and range of client addresses: an IPv6 /48 or an IPv4 /24. One range must not
+ * use up the quota of a link. A setting would say little: the guests of a shop rarely start more payments in an hour.
+ */
+export const linkPaymentsPerRange = 100;
 
 /** The quota of `exports`, which is not a setting. Each export may read a million rows. */
 export const exportsPerMinute = 10;
@@ -49,6 +55,8 @@ export const rateLimits = {
   link: { by: "client", seconds: 600 },
   /** Starting payments from one payment link. */
   linkInvoices: { by: "checkout", seconds: 3_600 },
+  /** Starting payments from one payment link and one range of client addresses. */
+  linkRange: { by: "checkoutRange", seconds: 3_600 },
   login: { by: "client", seconds: 60 },
   /** Refreshing and ending sessions. */
   session: { by: "client", seconds: 60 },
@@ -168,6 +176,12 @@ function countersOf(by: Limit["by"], key: string): readonly [string, ...string[]
       return addressGroups(key);
     case "checkout":
       return [String(hashOf(key) % checkoutCounters)];
+    case "checkoutRange": {
+      const [subject = "", address = ""] = key.split(" ");
+      return [
+        `${String(hashOf(subject) % checkoutCounters)} ${addressGroups(address).at(-1) ?? ""}`,
+      ];
+    }
   }
 }
 

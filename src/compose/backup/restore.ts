@@ -1,7 +1,8 @@
 import { link, mkdir, open as openFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { platformOrganizationId } from "../../features/organizations/index.ts";
-import { continueIndexes } from "../../features/wallets/index.ts";
+import { doubtRecyclable } from "../../features/invoices/index.ts";
+import { continueIndexes, spendBackedUp } from "../../features/wallets/index.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
@@ -22,6 +23,7 @@ import {
   openForReading,
   StatementFailed,
   StoreUnavailable,
+  type Tx,
 } from "../../platform/database/index.ts";
 import {
   deriveKey,
@@ -136,6 +138,7 @@ export async function restoreBackup(
         if (reader !== null) await refuseServers(config, reader, clock);
         newLife = await draft.write({ actor, requestId: null, ip: null }, async (tx) => {
           await continueIndexes(tx, reader);
+          await keepAddresses(tx);
           return beginNewLife(tx, reader, restoring);
         });
       },
@@ -148,6 +151,14 @@ export async function restoreBackup(
   } finally {
     await secretDraft?.discard();
   }
+}
+
+/** Lets no address that the former store may have given to an invoice since the backup be given again. */
+async function keepAddresses(tx: Tx): Promise<void> {
+  // Stores of earlier migration levels do not have the columns, and their programs gave no address twice.
+  if ((await currentVersion(tx)) < newestVersion) return;
+  await spendBackedUp(tx);
+  await doubtRecyclable(tx);
 }
 
 async function findFormer(place: StoreLocation, clock: Clock): Promise<FormerStore | null> {

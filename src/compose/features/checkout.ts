@@ -51,7 +51,13 @@ export function makePayerServices(
   });
   return {
     checkout,
-    paymentLinks: makePaymentLinkService({ ...common, baseUrl, networks: known, invoices }),
+    paymentLinks: makePaymentLinkService({
+      ...common,
+      baseUrl,
+      networks: known,
+      enabled: new Set(enabled.keys()),
+      invoices,
+    }),
     receipts: makeReceiptService({
       clock,
       checkout,

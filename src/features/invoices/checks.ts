@@ -113,12 +113,23 @@ export const invoiceChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "invoices.own-address",
-    describe: "No two invoices were given the same address of an extended key.",
+    describe:
+      "No address of an extended key is held for two invoices, and none that is free or unknown is held.",
     advice:
       "Archive the wallet, register another key, and decide which invoice each payment belongs to.",
-    sql: `SELECT MAX(id) AS "row", 'Its address is also that of ' || MIN(id) || '.' AS fault
-      FROM invoices WHERE address_index IS NOT NULL
-      GROUP BY wallet_address HAVING COUNT(*) > 1 ORDER BY MAX(id)`,
+    sql: `SELECT held.id AS "row", CASE WHEN other.id IS NULL
+          THEN 'Its address ' || held.address || ' is free, or not known as derived.'
+          ELSE 'It has the address of the hold ' || other.id || '.' END AS fault
+      FROM holds AS held
+        JOIN (SELECT DISTINCT network, family FROM wallets) AS own ON own.network = held.network
+        LEFT JOIN wallet_claims AS claims ON claims.family = own.family AND claims.identity = held.address
+        LEFT JOIN holds AS other ON other.address = held.address AND other.kind = 'exclusive'
+          AND other.released_at IS NULL AND other.id < held.id AND other.network IN (
+            SELECT network FROM wallets WHERE wallets.family = own.family
+          )
+      WHERE held.kind = 'exclusive' AND held.released_at IS NULL
+        AND (other.id IS NOT NULL OR claims.derived_state IS NULL OR claims.derived_state = 'free')
+      ORDER BY held.id`,
   }),
   queryCheck({
     name: "invoices.held",

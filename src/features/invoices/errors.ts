@@ -119,6 +119,12 @@ export const OptionLimitReached = defineProblem({
   title: "No further option of the invoice can be chosen",
   remedy: "Choose one of the options that were chosen before, which keep their quotes.",
 });
+export const LinkLimitReached = defineProblem({
+  code: "link_limit_reached",
+  status: 409,
+  title: "Too many invoices of payment links are unpaid",
+  remedy: "Try again later, or ask the merchant.",
+});
 export const InvoiceNotOpen = defineProblem({
   code: "invoice_not_open",
   status: 409,

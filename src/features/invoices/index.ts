@@ -12,6 +12,7 @@ export {
 export { issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
 export { claimableNetworks, claimableTerms, type ClaimableTerms } from "./holds/claimable.ts";
 export { matchHolds, type HoldMatch } from "./holds/matching.ts";
+export { doubtRecyclable, endRecycling } from "./holds/own-addresses.ts";
 export { receivedBy } from "./managed/received.ts";
 export {
   billedOrganization,
@@ -23,6 +24,7 @@ export {
   AmountTooSmall,
   InvoiceNotCancelable,
   InvoiceNotOpen,
+  LinkLimitReached,
   ManagedByBilling,
   NetworkNotReady,
   NoDefaultWallet,

@@ -72,6 +72,8 @@ export const invoices = table(
     enteredAtLink: text<EntryPlace>().nullable(),
     /** The payment link at which a payer without a credential started the invoice; null if a merchant made it. */
     startedAtLink: text<Id<"paymentLink">>().nullable(),
+    /** The range of client addresses from which it was started at the link, such as `203.0.113.0/24`. */
+    startedFrom: text().nullable(),
     metadata: json<Readonly<Record<string, string>>>(),
     /** The payment totals, as the payment ledger last computed them. */
     seenAmount: amount(),
@@ -239,6 +241,11 @@ export const holds = table(
     releasedAt: time().nullable(),
     /** The time of its release before its end, in favor of another invoice. */
     recycledAt: time().nullable(),
+    /**
+     * For an exclusive address of an invoice that a payer started at a link, until a transfer arrives: the identity of its
+     * extended key, which may give the address to another invoice once this one is dead. Otherwise null.
+     */
+    recyclableKey: text().nullable(),
   },
   {
     primaryKey: ["id"],
@@ -258,6 +265,11 @@ export const holds = table(
         name: "holds_recycled",
         columns: ["network", "address", "token", "amount"],
         where: "recycled_at IS NOT NULL",
+      },
+      {
+        name: "holds_recyclable",
+        columns: ["network", "recyclableKey", "startsAt", "id"],
+        where: "released_at IS NULL AND recyclable_key IS NOT NULL",
       },
       {
         name: "holds_bare",

@@ -5,7 +5,7 @@ import { StoreUnavailable } from "../../platform/database/index.ts";
 import { makeLinkPage, makePosterPage, readLanguage } from "../checkout/index.ts";
 import { AmountTooLarge, AmountTooSmall } from "../invoices/index.ts";
 import { logoPath } from "../organizations/index.ts";
-import type { PaymentLinkService, PublicLink } from "./service.ts";
+import { optionPointer, type PaymentLinkService, type PublicLink } from "./service.ts";
 import type { LinkTerms } from "./terms.ts";
 
 const page = pagesOf<PaymentLinkService>();
@@ -22,13 +22,14 @@ export const paymentLinkPages = [
   page({
     method: "POST",
     path: "/link/{paymentLinkId}",
-    limit: ["link", "linkInvoices"],
+    // The link's own limit comes last: what a range of clients is refused must not use it up.
+    limit: ["link", "linkRange", "linkInvoices"],
     handle: startPayment,
   }),
 ];
 
 /** Reasons why a payment was not started. */
-const failures = ["amount", "terms", "unavailable"] as const;
+const failures = ["amount", "option", "terms", "unavailable"] as const;
 
 async function showForm(service: PaymentLinkService, call: PageCall): Promise<PageAnswer> {
   const found = await service.show(call.params["paymentLinkId"] ?? "");
@@ -42,7 +43,8 @@ async function showPoster(service: PaymentLinkService, call: PageCall): Promise<
 }
 
 async function startPayment(service: PaymentLinkService, call: PageCall): Promise<PageAnswer> {
-  const { link } = await service.show(call.params["paymentLinkId"] ?? "");
+  const found = await service.show(call.params["paymentLinkId"] ?? "");
+  const { link } = found;
   const { languageQuery, text } = readLanguage(call);
   const context = {
     actor: systemActor("payment link"),
@@ -50,7 +52,10 @@ async function startPayment(service: PaymentLinkService, call: PageCall): Promis
     ip: call.clientAddress,
   };
   try {
-    const checkoutId = await service.open(context, link, call.form.get("amount") ?? "");
+    const checkoutId = await service.open(context, found, {
+      amount: call.form.get("amount") ?? "",
+      option: call.form.get("option") ?? "",
+    });
     const location = `${service.basePath()}/pay/${checkoutId}${languageQuery}`;
     return { kind: "redirect", location };
   } catch (error) {
@@ -62,7 +67,7 @@ async function startPayment(service: PaymentLinkService, call: PageCall): Promis
 }
 
 /**
- * Returns why a payment was not started: because of the amount, if the payer entered it; of other fields, which only the
+ * Returns why a payment was not started: because of the amount, if the payer entered it; of the option; of other fields, which only the
  * merchant can correct; or of the moment. Rethrows defects and an unavailable store, which have pages of their own.
  */
 export function failureOf(
@@ -76,6 +81,7 @@ export function failureOf(
     [AmountTooLarge, AmountTooSmall].some((kind) => error instanceof kind) ||
     (isInvalid && errors.length > 0 && errors.every(({ pointer }) => pointer === "/amount"));
   if (isAboutAmount && amount === null) return "amount";
+  if (isInvalid && errors.some(({ pointer }) => pointer === optionPointer)) return "option";
   return isInvalid ? "terms" : "unavailable";
 }
 
@@ -88,7 +94,7 @@ function tokensOf({ tokenSymbol, paymentOptions }: LinkTerms): string | null {
 function contextOf(
   service: PaymentLinkService,
   call: PageCall,
-  { link, merchant, network }: PublicLink,
+  { link, merchant, network, options }: PublicLink,
 ) {
   const { terms } = link;
   return {
@@ -104,6 +110,7 @@ function contextOf(
       description: terms.description ?? null,
       tokenSymbol: tokensOf(terms),
       network,
+      options,
     },
     merchant: {
       name: merchant.displayName,

@@ -1,18 +1,31 @@
+import { addressGroups } from "../../api/client-address.ts";
 import { bind, type Bound } from "../../kernel/bind.ts";
-import type { Clock } from "../../kernel/clock.ts";
+import { hour, type Clock, type Instant } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import { idPattern, type Id, type IdSource } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
 import { formatMoney, parseMoneyField } from "../../kernel/money/money.ts";
 import type { Network } from "../../platform/chain/networks.ts";
+import { networkStates } from "../../platform/chain/state/network-state.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import type { InvoiceService } from "../invoices/index.ts";
-import { findOrganization, type OrganizationRow } from "../organizations/index.ts";
+import { LinkLimitReached, type InvoiceService } from "../invoices/index.ts";
+import {
+  distinctOptions,
+  findOrganization,
+  type OrganizationRow,
+  type PaymentOption,
+} from "../organizations/index.ts";
 import { presentPaymentLink, type PaymentLinkView } from "./present.ts";
 import { paymentLinks, type PaymentLinkRow } from "./table.ts";
-import { linkMetadata, normalizeEntered, readAmounts, type LinkInput } from "./terms.ts";
+import {
+  linkMetadata,
+  normalizeEntered,
+  readAmounts,
+  type LinkInput,
+  type LinkTerms,
+} from "./terms.ts";
 
 export type PaymentLinkService = Bound<typeof methods>;
 
@@ -22,8 +35,19 @@ interface Deps {
   readonly ids: IdSource;
   readonly journal: Journal;
   readonly baseUrl: () => string;
+  /** Every configured network by id, including disabled ones. */
   readonly networks: ReadonlyMap<string, Network>;
+  /** The ids of the networks that are read. */
+  readonly enabled: ReadonlySet<string>;
   readonly invoices: Pick<InvoiceService, "check" | "create">;
+}
+
+/** A way to pay at a link that the payer can choose now. */
+export interface LinkOption {
+  /** The option in the link's form. */
+  readonly value: string;
+  readonly network: Network;
+  readonly option: PaymentOption;
 }
 
 /** A link as its payers see it. */
@@ -32,6 +56,8 @@ export interface PublicLink {
   readonly merchant: OrganizationRow;
   /** Null if the link's invoices name none, or one that is not in the network table. */
   readonly network: Network | null;
+  /** The options in the merchant's order; empty if there is no choice. */
+  readonly options: readonly LinkOption[];
 }
 
 const methods = { list, get, create, disable, show, open, basePath };
@@ -97,6 +123,7 @@ async function create(
       ...amounts,
       terms,
       version: 1,
+      limitedAt: null,
       createdAt: at,
       updatedAt: at,
     };
@@ -156,22 +183,56 @@ async function show(deps: Deps, linkId: string): Promise<PublicLink> {
   const merchant = row === null ? null : await findOrganization(deps.db, row.organizationId);
   if (row === null || merchant === null) throw notFound();
   const network = deps.networks.get(row.terms.network ?? "") ?? null;
-  return { link: viewOf(deps, row), merchant, network };
+  const options = await optionsToChoose(deps, row, merchant);
+  return { link: viewOf(deps, row), merchant, network, options };
 }
 
+/** Returns the options of a link that can be chosen now; none if the merchant offers only one. */
+async function optionsToChoose(
+  { db, networks, enabled }: Deps,
+  { terms: { network, tokenSymbol, paymentOptions } }: PaymentLinkRow,
+  merchant: OrganizationRow,
+): Promise<readonly LinkOption[]> {
+  if (network !== undefined || tokenSymbol !== undefined) return [];
+  const offered =
+    paymentOptions === undefined ? merchant.paymentOptions : distinctOptions(paymentOptions);
+  if (offered === null || offered.length < 2) return [];
+  const states = await networkStates(db);
+  return offered.flatMap((option) => {
+    const of = networks.get(option.network);
+    const isDisabled = states.get(option.network)?.disabledTokens.includes(option.tokenSymbol);
+    if (of === undefined || !enabled.has(of.id) || isDisabled === true) return [];
+    return [{ value: `${of.id}/${option.tokenSymbol}`, network: of, option }];
+  });
+}
+
+/** The fields of a link's form. */
+export interface LinkForm {
+  /** The payer's amount; it is ignored if the link has one. */
+  readonly amount: string;
+  /** The option that the payer chose; empty: the first one. */
+  readonly option: string;
+}
+
+/** Names the option in the form that the link does not offer. */
+export const optionPointer = "/option";
+
 /**
- * Issues an invoice for one payer and returns its checkout's id. `entered` is the payer's amount; it is ignored if the
- * link has one. 400 if it is not an amount within the link's bounds, and the errors of an invoice.
+ * Issues an invoice for one payer, with the chosen option in force, and returns its checkout's id. Nothing is stored for
+ * the other options. 400 if the amount is not one within the link's bounds, or the option is not offered, and the errors of
+ * an invoice. If too many invoices of links are unpaid, the merchant gets an event.
  */
 async function open(
   deps: Deps,
   context: WriteContext,
-  { id, organizationId, amount, minAmount, maxAmount, terms }: PaymentLinkRow,
-  entered: string,
+  { link, options }: PublicLink,
+  form: LinkForm,
 ): Promise<string> {
+  const { id, organizationId, amount, minAmount, maxAmount } = link;
   const { invoices } = deps;
+  const terms = withChosen(link.terms, options, form.option);
   const read = (text: string) => invoices.check(organizationId, { ...terms, amount: text });
-  const money = await read(amount ?? normalizeEntered(entered));
+  const money = await read(amount ?? normalizeEntered(form.amount));
   // Not checked again: a bound for which no invoice can be issued now says nothing about the payer's amount.
   const [least, most] = [minAmount, maxAmount].map((bound) =>
     bound === null ? null : parseMoneyField("/amount", bound, money.asset),
@@ -179,13 +240,62 @@ async function open(
   if ((least != null && money.units < least.units) || (most != null && money.units > most.units)) {
     throw invalidField("/amount", "out_of_range", "is outside the link's bounds");
   }
-  const { invoice } = await invoices.create(context, organizationId, {
-    ...terms,
-    amount: formatMoney(money),
-    enteredAtLink: amount === null ? id : null,
-    startedAtLink: id,
-    metadata: linkMetadata(id),
+  try {
+    const { invoice } = await invoices.create(context, organizationId, {
+      ...terms,
+      amount: formatMoney(money),
+      enteredAtLink: amount === null ? id : null,
+      startedAtLink: id,
+      startedFrom: context.ip === null ? null : (addressGroups(context.ip).at(-1) ?? null),
+      metadata: linkMetadata(id),
+    });
+    if (invoice.checkoutId === null) throw notFound();
+    return invoice.checkoutId;
+  } catch (error) {
+    if (error instanceof LinkLimitReached) await announceLimit(deps, context, link);
+    throw error;
+  }
+}
+
+/** Returns the terms of a link's invoice with the chosen option first, which is the one in force. */
+function withChosen(terms: LinkTerms, options: readonly LinkOption[], value: string): LinkTerms {
+  if (value === "" && options.length === 0) return terms;
+  const chosen = value === "" ? options[0] : options.find((each) => each.value === value);
+  if (chosen === undefined) {
+    throw invalidField(optionPointer, "not_offered", "is not an option of the link");
+  }
+  const others = options.filter((each) => each !== chosen);
+  const paymentOptions = [chosen, ...others].map(({ option: { walletId, ...option } }) => ({
+    ...option,
+    ...(walletId !== null && { walletId }),
+  }));
+  return { ...terms, paymentOptions };
+}
+
+/** The least time between two events that a link is limited, in milliseconds. */
+const limitedEveryMs = hour;
+
+/** Tells the merchant that a link refused a payer, at most once in `limitedEveryMs` for each link. */
+async function announceLimit(
+  deps: Deps,
+  context: WriteContext,
+  { id, limitedAt }: PaymentLinkRow,
+): Promise<void> {
+  const { db, clock, journal } = deps;
+  const isDue = (last: Instant | null) => last === null || clock.now() - last >= limitedEveryMs;
+  if (!isDue(limitedAt)) return;
+  await db.write(context, async (tx) => {
+    const at = clock.now();
+    const current = await tx.lockOne(paymentLinks, "WHERE id = $1", [id]);
+    if (current === null || !isDue(current.limitedAt)) return;
+    const version = current.version + 1;
+    await tx.update(paymentLinks, { limitedAt: at, version }, "WHERE id = $1", [id]);
+    const data = presentPaymentLink(viewOf(deps, { ...current, version }));
+    journal.record(tx, at, {
+      organizationId: current.organizationId,
+      subjectType: "payment_link",
+      subjectId: id,
+      events: { types: ["payment_link.limited"], version, data },
+    });
   });
-  if (invoice.checkoutId === null) throw notFound();
-  return invoice.checkoutId;
 }

@@ -16,6 +16,8 @@ export const paymentLinks = table(
     /** All other fields of the invoices, as in a request for one. */
     terms: json<LinkTerms>(),
     version: integer(),
+    /** When `payment_link.limited` was last raised; null: never. */
+    limitedAt: time().nullable(),
     createdAt: time(),
     updatedAt: time(),
   },

@@ -6,7 +6,7 @@ import type { InvoiceService } from "../invoices/index.ts";
 /** The fields of a link's invoices apart from the amount. */
 export type LinkTerms = Omit<
   Parameters<InvoiceService["create"]>[2],
-  "amount" | "enteredAtLink" | "startedAtLink"
+  "amount" | "enteredAtLink" | "startedAtLink" | "startedFrom"
 >;
 
 /** A link in a request. */

@@ -1,3 +1,4 @@
+import type { Id } from "../../kernel/id.ts";
 import { hasTable, type Reader, type Tx } from "../../platform/database/index.ts";
 import { forEachDialect, givenRows } from "../../platform/database/query/json-rows.ts";
 import { walletClaims } from "./table.ts";
@@ -10,7 +11,14 @@ export const skippedAddresses = 1_000;
 /** Indexes of BIP 32 end here. */
 const indexEnd = 2 ** 31;
 
-const given = givenRows("given", walletClaims.columns);
+const { family, identity, organizationId, nextIndex, highestPaidIndex } = walletClaims.columns;
+const given = givenRows("given", {
+  family,
+  identity,
+  organizationId,
+  nextIndex,
+  highestPaidIndex,
+});
 const keepIndexesSql = forEachDialect(
   (dialect) => `INSERT INTO wallet_claims
       (family, identity, organization_id, kind, next_index, highest_paid_index)
@@ -39,6 +47,24 @@ export async function continueIndexes(tx: Tx, former: Reader | null): Promise<vo
     return;
   }
   if (!(await hasTable(former, walletClaims))) return;
-  const used = await former.find(walletClaims, "WHERE next_index > 0");
+  // Only columns that former stores of all migration levels have.
+  const used = await former.all<{
+    family: string;
+    identity: string;
+    organizationId: Id<"organization">;
+    nextIndex: number;
+    highestPaidIndex: number | null;
+  }>(
+    `SELECT family, identity, organization_id AS "organizationId", next_index AS "nextIndex",
+       highest_paid_index AS "highestPaidIndex" FROM wallet_claims WHERE next_index > 0`,
+  );
   await tx.run(keepIndexesSql[tx.dialect], [given.values(used)]);
+}
+
+/**
+ * Lets a restored store of the current migration level give no derived address of the backup to another invoice: it may
+ * have been given to one since.
+ */
+export async function spendBackedUp(tx: Tx): Promise<void> {
+  await tx.run("UPDATE wallet_claims SET derived_state = 'spent' WHERE derived_state <> 'spent'");
 }

@@ -1,5 +1,5 @@
-export { takeAddresses } from "./ownership.ts";
-export { continueIndexes, skippedAddresses } from "./after-restore.ts";
+export { takeAddresses, type DerivedAddress, type KeyWallet } from "./ownership.ts";
+export { continueIndexes, skippedAddresses, spendBackedUp } from "./after-restore.ts";
 export { NetworkNotEnabled } from "./errors.ts";
 export { presentWallet } from "./present.ts";
 export { WalletListRecord, WalletRecord } from "./records.ts";
@@ -10,11 +10,15 @@ export {
   activeSince,
   addressOwners,
   findWallet,
+  freeAddresses,
   hasWallet,
+  heldAddresses,
   keepActive,
   keepReceivingWallets,
   raisePaidIndexes,
   receivingWallets,
+  spendAddresses,
+  takeFree,
   walletsAt,
   walletsOf,
   withoutDefault,

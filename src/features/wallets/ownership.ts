@@ -1,6 +1,5 @@
 import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { Address } from "../../platform/chain/client.ts";
 import type { NetworkKind } from "../../platform/chain/networks.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import { WalletAddressUnavailable } from "./errors.ts";
@@ -10,6 +9,7 @@ import {
   insertFreeClaims,
   isClaimInUse,
   lockClaim,
+  type DerivedRow,
   type WalletRow,
 } from "./store.ts";
 import { walletClaims } from "./table.ts";
@@ -20,6 +20,8 @@ export function unavailable(): InstanceType<typeof WalletAddressUnavailable> {
     "This address or key is already registered. Use another one. If it belongs to you but another organization registered it, ask the operator to release it.",
   );
 }
+
+const notDerived = { keyIdentity: null, keyIndex: null, derivedState: null };
 
 /** Claims an address or key for the organization within its address family, or throws 409. */
 export async function takeOwnership(
@@ -36,6 +38,7 @@ export async function takeOwnership(
     kind,
     nextIndex: 0,
     highestPaidIndex: null,
+    ...notDerived,
   };
   if (await tx.insertIfAbsent(walletClaims, fresh)) return fresh;
   const current = await lockClaim(tx, family, identity);
@@ -68,22 +71,23 @@ export async function releaseIfUnused(tx: Tx, wallet: WalletRow): Promise<void> 
 const claimedInARowMax = 100;
 
 /** An address that was derived from an extended key. */
-export interface DerivedAddress {
-  readonly index: number;
-  readonly address: Address;
-}
+export type DerivedAddress = DerivedRow;
+
+/** A wallet with an extended key. */
+export type KeyWallet = WalletRow & { readonly xpub: string };
 
 /**
- * Assigns the next addresses of an extended key to invoices. An index is never used twice, even if the wallet was
- * archived and registered again. Addresses that are or were wallets themselves are skipped, so that payments to them
- * are never taken for an invoice's. Returns fewer than `count` if the wallet was archived in the meantime or has no
- * address left.
+ * Assigns addresses of an extended key to invoices that no invoice has had yet, the next indexes of the key, even if the
+ * wallet was archived and registered again. Addresses that are or were wallets themselves are skipped, so that payments
+ * to them are never taken for an invoice's. Returns fewer than `count` if the wallet was archived in the meantime or has
+ * no address left, or if more than `unpaidMax` addresses in a row would be unpaid.
  */
 export async function takeAddresses(
   tx: Tx,
-  wallet: WalletRow & { readonly xpub: string },
+  wallet: KeyWallet,
   { extendedKeys }: NetworkKind,
   count: number,
+  unpaidMax: number = Number.MAX_SAFE_INTEGER,
 ): Promise<readonly DerivedAddress[]> {
   const { family, identity, organizationId } = wallet;
   if (extendedKeys === null) throw new Defect(`${wallet.id} has a key that its network cannot use`);
@@ -92,18 +96,21 @@ export async function takeAddresses(
   let claimedInARow = 0;
   while (taken.length < count && claimedInARow < claimedInARowMax) {
     const wanted = count - taken.length;
-    const indexes = await advanceIndex(tx, family, identity, wanted, addressCount);
+    const indexes = await advanceIndex(tx, family, identity, wanted, addressCount, unpaidMax);
     if (indexes.length === 0) break;
     const derived = indexes.map((index) => ({ index, address: deriveAddress(wallet.xpub, index) }));
     const free = await insertFreeClaims(
       tx,
-      derived.map(({ address }) => ({
+      derived.map(({ address, index }) => ({
         family,
         identity: address,
         organizationId,
         kind: "derived",
         nextIndex: 0,
         highestPaidIndex: null,
+        keyIdentity: identity,
+        keyIndex: index,
+        derivedState: "held",
       })),
     );
     for (const each of derived) {

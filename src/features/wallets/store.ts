@@ -15,6 +15,7 @@ import {
 } from "../../platform/database/index.ts";
 import { forEachDialect, givenRows, listed } from "../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
+import { skipLocked } from "../../platform/database/write/locks.ts";
 import { walletClaims, wallets } from "./table.ts";
 
 export type WalletRow = RowOf<typeof wallets>;
@@ -289,7 +290,7 @@ export function lockClaim(tx: Tx, family: string, identity: string): Promise<Cla
 
 /**
  * Reserves and returns the next indexes of an extended key, unique to the caller; fewer than `count` if they reach
- * `end`, and none if there is no such active key.
+ * `end`, and none if there is no such active key, or if more than `unpaidMax` addresses in a row would be unpaid.
  */
 export async function advanceIndex(
   tx: Tx,
@@ -297,17 +298,89 @@ export async function advanceIndex(
   identity: string,
   count: number,
   end: number,
+  unpaidMax: number,
 ): Promise<readonly number[]> {
   const [counted] = await tx.all<{ nextIndex: number }>(
     `UPDATE wallet_claims SET next_index = next_index + CAST($3 AS integer)
      WHERE family = $1 AND identity = $2 AND kind = 'xpub' AND next_index < $4
+       AND next_index + CAST($3 AS integer) - COALESCE(highest_paid_index + 1, 0) <= $5
      RETURNING next_index AS "nextIndex"`,
-    [family, identity, count, end],
+    [family, identity, count, end, unpaidMax],
   );
   if (counted === undefined) return [];
   const first = counted.nextIndex - count;
   const indexes = Array.from({ length: count }, (_, place) => first + place);
   return indexes.filter((index) => index < end);
+}
+
+/** A stored address that was derived from an extended key. */
+export interface DerivedRow {
+  readonly index: number;
+  readonly address: Address;
+}
+
+/**
+ * Takes free addresses of an extended key, the lowest indexes first, and returns them in this order. Only those that the
+ * organization derived itself: a key may have had another owner. Concurrent transactions take different ones.
+ */
+export async function takeFree(
+  tx: Tx,
+  { family, identity, organizationId }: Pick<WalletRow, "family" | "identity" | "organizationId">,
+  count: number,
+): Promise<readonly DerivedRow[]> {
+  const taken = await tx.all<DerivedRow>(
+    `WITH lowest AS MATERIALIZED (
+       SELECT identity FROM wallet_claims
+       WHERE family = $1 AND key_identity = $2 AND organization_id = $3 AND derived_state = 'free'
+       ORDER BY key_index LIMIT $4${skipLocked[tx.dialect]}
+     )
+     UPDATE wallet_claims SET derived_state = 'held'
+     WHERE family = $1 AND derived_state = 'free' AND identity IN (SELECT identity FROM lowest)
+     RETURNING key_index AS "index", identity AS "address"`,
+    [family, identity, organizationId, count],
+  );
+  return taken.toSorted((one, other) => one.index - other.index);
+}
+
+/** Returns the indexes of held addresses that were derived from an extended key, in ascending order. */
+export function heldAddresses(
+  reader: Reader,
+  { family, identity }: Pick<WalletRow, "family" | "identity">,
+  addresses: readonly Address[],
+): Promise<DerivedRow[]> {
+  return reader.all<DerivedRow>(
+    `SELECT key_index AS "index", identity AS "address" FROM wallet_claims
+     WHERE family = $1 AND key_identity = $2 AND derived_state = 'held'
+       AND identity IN ${listed(reader.dialect, 3)} ORDER BY key_index`,
+    [family, identity, JSON.stringify(addresses)],
+  );
+}
+
+/** Frees addresses of extended keys whose last hold was released, unless they have received a transfer. */
+export async function freeAddresses(
+  tx: Tx,
+  family: string,
+  addresses: readonly Address[],
+): Promise<void> {
+  await tx.run(
+    `UPDATE wallet_claims SET derived_state = 'free'
+     WHERE family = $1 AND derived_state = 'held' AND key_index IS NOT NULL
+       AND identity IN ${listed(tx.dialect, 2)}`,
+    [family, JSON.stringify(addresses)],
+  );
+}
+
+/** Notes that addresses received a transfer; returns the number of derived ones that had not received any. */
+export function spendAddresses(
+  tx: Tx,
+  family: string,
+  addresses: readonly Address[],
+): Promise<number> {
+  return tx.run(
+    `UPDATE wallet_claims SET derived_state = 'spent'
+     WHERE family = $1 AND derived_state <> 'spent' AND identity IN ${listed(tx.dialect, 2)}`,
+    [family, JSON.stringify([...new Set(addresses)])],
+  );
 }
 
 const givenClaims = givenRows("given", walletClaims.columns);

@@ -60,6 +60,13 @@ export const wallets = table(
 );
 
 /**
+ * Whether a derived address may be given to another invoice. `held`: it has an invoice whose late window is not over.
+ * `free`: it has none and never received a transfer. `spent`: it received one, or it may have been given to an invoice
+ * that a restore has lost; it is never given again.
+ */
+export type DerivedState = "held" | "free" | "spent";
+
+/**
  * Ownership of addresses and extended keys within an address family. A claim outlives its wallet: a `released` address
  * can be registered again, but no extended key assigns it to an invoice as a fresh address.
  */
@@ -73,6 +80,20 @@ export const walletClaims = table(
     /** Index of an extended key's next address, across the networks of the family. */
     nextIndex: integer(),
     highestPaidIndex: integer().nullable(),
+    /** The identity of the extended key from which a derived address comes; null for others and for some older ones. */
+    keyIdentity: text().nullable(),
+    /** The index of a derived address below its key. */
+    keyIndex: integer().nullable(),
+    derivedState: text<DerivedState>().nullable(),
   },
-  { primaryKey: ["family", "identity"] },
+  {
+    primaryKey: ["family", "identity"],
+    indexes: [
+      {
+        name: "wallet_claims_free",
+        columns: ["family", "keyIdentity", "organizationId", "keyIndex"],
+        where: "derived_state = 'free'",
+      },
+    ],
+  },
 );

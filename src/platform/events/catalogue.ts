@@ -54,6 +54,8 @@ export const eventCatalogue = {
     "payment_link.created": "A payment link was created.",
     "payment_link.disabled":
       "A payment link was disabled and starts no further payments. A payment that a link starts is an invoice, with the link's id in its metadata and events of its own.",
+    "payment_link.limited":
+      "A payment link refused a payer, because too many invoices of the link, or of all links, are unpaid. Raised at most once an hour for a link. If strangers open these invoices, disable the link, and publish another one where only your customers see it.",
   },
   customers: {
     "customer.created": "A customer was created.",

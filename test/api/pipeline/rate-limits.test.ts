@@ -5,6 +5,7 @@ import {
   rateLimits,
   type RateLimitName,
 } from "../../../src/api/pipeline/rate-limits.ts";
+import { paymentLinkPages } from "../../../src/features/payment-links/pages.ts";
 import {
   approvedMerchant,
   password,
@@ -223,5 +224,17 @@ describe("each rate limit", () => {
     expect(await admitted((place) => `203.0.113.${String(place)}`), "/24").to.equal(16 * quota);
     await limiter.count("login", "2001:db8:3::1");
     await limiter.count("login", "203.0.112.255");
+  });
+
+  it("counts a range at each link separately, and before the link", async () => {
+    const limiter = createRateLimiter(quotas, 1);
+    const send = (link: string, place: string) => limiter.count("linkRange", `${link} ${place}`);
+    for (let host = 1; host <= quota; host += 1) await send("lnk_1", `203.0.113.${String(host)}`);
+    const refused = await send("lnk_1", "203.0.113.200").catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(RateLimitExceeded);
+    await send("lnk_2", "203.0.113.200");
+    await send("lnk_1", "203.0.112.1");
+    const [form] = paymentLinkPages.filter(({ method }) => method === "POST");
+    expect(form?.limit).to.deep.equal(["link", "linkRange", "linkInvoices"]);
   });
 });

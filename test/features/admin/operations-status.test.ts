@@ -179,6 +179,7 @@ eachStore("the operations status", (store) => {
           endsAt: 2,
           releasedAt: null,
           recycledAt: null,
+          recyclableKey: null,
         }),
       );
     const told = async () => {

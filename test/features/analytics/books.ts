@@ -131,6 +131,7 @@ function invoiceRow(id: Id<"invoice">, given: WrittenInvoice): InvoiceRow {
     dustAmount: null,
     enteredAtLink: null,
     startedAtLink: null,
+    startedFrom: null,
     askedAmount: null,
     remainingAmount: isIssued ? amount : null,
     exchangeRate: isIssued ? "1" : null,

@@ -356,6 +356,7 @@ export async function openLab(
     newOrganization: 12_000,
     link: 1_000,
     linkInvoices: 1_000,
+    linkRange: 1_000,
     submit: 10,
     login: 20,
     session: 120,

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { de } from "../../../src/features/checkout/page/words/de.ts";
 import { en } from "../../../src/features/checkout/page/words/en.ts";
+import { catalogues } from "../../../src/features/checkout/page/languages.ts";
 import {
   makeLinkPage,
   makePosterPage,
@@ -21,6 +22,7 @@ const link: LinkContext["link"] = {
   description: null,
   tokenSymbol: null,
   network: null,
+  options: [],
 };
 const merchant = { name: "Café Zürich", accentColor: null, logoPath: null };
 
@@ -44,6 +46,24 @@ function textOf(html: unknown): string {
 describe("the pages of a payment link", () => {
   const form = (...given: Parameters<typeof contextOf>) =>
     makeLinkPage({ ...contextOf(...given), failure: null }).html;
+
+  it("let the payer choose among several options by a labeled list, in every language, without a script", () => {
+    if (tron === null || sandbox === null) throw new Error("the networks are not enabled");
+    const options = [
+      { value: "sandbox/USDC", network: sandbox, option: { tokenSymbol: "USDC" } },
+      { value: "tron/USDT", network: tron, option: { tokenSymbol: "USDT" } },
+    ];
+    for (const text of catalogues) {
+      const html = String(form({ options, tokenSymbol: "USDC · USDT" }, { text }));
+      expect(html).to.contain(`<label for="option">${text.linkOption}</label>`);
+      expect(html).to.contain('<select id="option" name="option">').and.not.to.contain("<script");
+      expect(html).to.match(/<option value="sandbox\/USDC" selected>.*USDC.*Sandbox/);
+      expect(html).to.match(/<option value="tron\/USDT">.*USDT.*TRON \(TRC-20\)/);
+      const refused = makeLinkPage({ ...contextOf({ options }, { text }), failure: "option" }).html;
+      expect(textOf(refused)).to.contain(text.linkBadOption);
+      expect(String(refused)).to.contain('aria-invalid="true" aria-describedby="failure"');
+    }
+  });
 
   it("name the tokens, and the network with its standard, as far as the link does", () => {
     for (const [changes, said] of [

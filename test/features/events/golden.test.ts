@@ -8,6 +8,7 @@ import { day, hour } from "../../../src/kernel/clock.ts";
 import type { Id } from "../../../src/kernel/id.ts";
 import { eventCatalogue, type EventType } from "../../../src/platform/events/catalogue.ts";
 import { eventBody } from "../../../src/platform/events/index.ts";
+import { linkLimits } from "../../../src/features/invoices/issuing/link-limits.ts";
 import { createRelay } from "../../../src/platform/events/relay.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { expectStatus, legalFields, register } from "../../support/app.ts";
@@ -108,10 +109,16 @@ eachStore("the golden event bodies", (store) => {
     await done(`/wallets/${String(wallet["id"])}/archive`);
     const usual = { network: "sandbox", tokenSymbol: "USDT", settlementCurrency: "USD" };
     const link = await made("/payment-links", { ...usual, minAmount: "1.00" });
-    await done(`/payment-links/${String(link["id"])}/disable`);
     const draft = await counter.issue(merchant, { draft: true, customerId: customer["id"] });
     await patched(`/invoices/${String(draft["id"])}`, { amount: "26.00" });
     await done(`/invoices/${String(draft["id"])}/cancel`);
+
+    // One more than a range of client addresses may leave unpaid.
+    for (let count = 0; count <= linkLimits.rangeAtLink; count += 1) {
+      const body = new URLSearchParams({ amount: "40.00" });
+      await fetch(`${counter.app.url}/link/${String(link["id"])}`, { method: "POST", body });
+    }
+    await done(`/payment-links/${String(link["id"])}/disable`);
 
     const opened = await counter.issue(merchant, { draft: true });
     await patched(`/invoices/${String(opened["id"])}`, { status: "open" });

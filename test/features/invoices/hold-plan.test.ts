@@ -35,6 +35,7 @@ eachStore("Taking a hold", (store) => {
       needsDecision: false,
       releasedAt: null,
       recycledAt: null,
+      recyclableKey: null,
       price: 0n,
       leastAmount: 0n,
       amount: BigInt(index),

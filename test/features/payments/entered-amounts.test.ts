@@ -12,7 +12,8 @@ const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandb
 
 eachStore("An amount that somebody without a credential chooses", (store) => {
   const it = takeTurns(store);
-  const shop = atSharedAddress(store);
+  const shop = atSharedAddress(store, { TILL_TRUST_PROXY: "127.0.0.1" });
+  let payers = 0;
   const { issue, read, post, pay, inboxed } = shop;
 
   const newLink = async (more: Json = {}) =>
@@ -22,6 +23,8 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
   async function enter(link: Json, amount: string): Promise<Json> {
     const answer = await fetch(String(link["url"]), {
       method: "POST",
+      // Each payer comes from a range of client addresses of their own.
+      headers: { "X-Forwarded-For": `203.0.${String((payers += 1) % 256)}.1` },
       body: new URLSearchParams({ amount }),
       redirect: "manual",
     });
@@ -269,6 +272,21 @@ eachStore("An amount that somebody without a credential chooses", (store) => {
     for (let count = 0; count < 3; count += 1) await enter(link, "0.99");
     await pay(1);
     expect(await read(other)).to.include({ status: "paid", paidAmount: "1.00" });
+  });
+
+  it("pays a round amount although a link with eleven open invoices asks for a little less", async () => {
+    const other = await issue({ amount: "25.00" });
+    const link = await newLink({ amount: "24.95" });
+    const isRoundedUp = ({ payableAmount }: Json) =>
+      usdt(payableAmount) >= usdt(24.99) && usdt(payableAmount) < usdt(25);
+    let started = await enter(link, "");
+    for (let count = 1; !isRoundedUp(started) || count <= 10; count += 1) {
+      const next = await enter(link, "");
+      if (!isRoundedUp(started)) started = next;
+    }
+    await pay(25);
+    expect(await read(other)).to.include({ status: "paid" });
+    expect(await read(started)).to.include({ status: "open" });
   });
 
   it("is not a round amount either to which the wallet of another payer rounds up", async () => {

@@ -286,6 +286,9 @@ eachStore("the wallets API", (store) => {
             kind: "released" as const,
             nextIndex: 0,
             highestPaidIndex: null,
+            keyIdentity: null,
+            keyIndex: null,
+            derivedState: null,
           })),
         ),
       );

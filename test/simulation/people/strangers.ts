@@ -59,8 +59,9 @@ export function makeStrangers({ stage, db, deeds, attempt, pass }: Ground): Stra
       for (let count = 0; count < entry.count; count += 1) {
         pass(entryMs);
         await attempt(async ({ services }) => {
-          const { link } = await services.paymentLinks.show(linkId);
-          return services.paymentLinks.open(testContext, link, entry.amount);
+          const shown = await services.paymentLinks.show(linkId);
+          const form = { amount: entry.amount, option: "" };
+          return services.paymentLinks.open(testContext, shown, form);
         });
       }
       // A process may have died after it issued an invoice, and before it answered.

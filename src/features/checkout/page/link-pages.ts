@@ -24,6 +24,12 @@ export interface LinkContext {
     /** Several are joined; null if the link names none. */
     readonly tokenSymbol: string | null;
     readonly network: Network | null;
+    /** The options that the payer can choose, in the merchant's order; empty if there is no choice. */
+    readonly options: readonly {
+      readonly value: string;
+      readonly network: Network;
+      readonly option: { readonly tokenSymbol: string };
+    }[];
   };
   readonly merchant: {
     readonly name: string;
@@ -36,10 +42,13 @@ export interface LinkContext {
 export function makeLinkPage({
   failure,
   ...context
-}: LinkContext & { readonly failure: "amount" | "terms" | "unavailable" | null }): HtmlPage {
+}: LinkContext & {
+  readonly failure: "amount" | "option" | "terms" | "unavailable" | null;
+}): HtmlPage {
   const { basePath, text, languageQuery, link, merchant } = context;
   const failures = {
     amount: text.linkBadAmount,
+    option: text.linkBadOption,
     terms: text.linkBroken,
     unavailable: text.linkUnavailable,
   };
@@ -48,6 +57,8 @@ export function makeLinkPage({
     action: `${basePath}/link/${link.id}${languageQuery}`,
     failure: failure === null ? null : fill(failures[failure], { merchant: merchant.name }),
     isAmountWrong: failure === "amount",
+    isOptionWrong: failure === "option",
+    options: optionsOf(context),
     amountLabel: fill(text.linkAmount, { currency: link.currency }),
     range: rangeOf(context),
   });
@@ -81,10 +92,26 @@ function shared({ basePath, text, link, merchant }: LinkContext) {
     token:
       network === null || link.tokenSymbol === null
         ? link.tokenSymbol
-        : `${link.tokenSymbol} ${fill(text.onNetwork, { network: `${network.title} (${network.tokenStandard})` })}`,
-    isTest: network?.isTest === true,
+        : nameOption(text, link.tokenSymbol, network),
+    isTest: link.options[0]?.network.isTest ?? network?.isTest === true,
     languages: languageLinks("", text),
   };
+}
+
+/** Returns the options of the form, the cheapest usual fee first; the merchant's first one is selected. */
+function optionsOf({ text, link: { options } }: LinkContext) {
+  return options
+    .map(({ value, network, option }, place) => ({
+      value,
+      words: nameOption(text, option.tokenSymbol, network),
+      feeRank: network.feeRank,
+      isSelected: place === 0,
+    }))
+    .toSorted((one, other) => one.feeRank - other.feeRank);
+}
+
+function nameOption(text: Catalogue, tokenSymbol: string, network: Network): string {
+  return `${tokenSymbol} ${fill(text.onNetwork, { network: `${network.title} (${network.tokenStandard})` })}`;
 }
 
 function rangeOf({ text, link }: LinkContext): string | null {

@@ -31,7 +31,7 @@ const WalletAddressCapacity = responseRecord("WalletAddressCapacity", {
   gapWarning: z.boolean(),
 });
 describeFields(WalletAddressCapacity, {
-  nextIndex: "The index of the next invoice's address.",
+  nextIndex: "The index of the next address that no invoice has had.",
   highestPaidIndex: "The highest index whose address was paid; null if none was.",
   gapWarning:
     "True if `unpaidInARow` reaches `gapLimit`: wallets with a lower limit may not show incoming payments.",

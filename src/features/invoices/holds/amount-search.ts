@@ -99,8 +99,8 @@ function candidatesOf(
  * merchant: whoever opens many would be paid by chance.
  */
 export const enteredMax = 10;
-/** The holds of a link in a band that are read to find unpaid ones. */
-const enteredReadMax = 1_000;
+/** The holds of a link in a band that are read to find unpaid ones; if there are more, so many that are unpaid are assumed. */
+const enteredReadMax = 2_000;
 
 /** The columns of given rows by which `nearHold` and `unpaidOfLink` find other holds. */
 export const nearColumns = {
@@ -148,15 +148,16 @@ export const nearHold = `COALESCE((
 
 /** SQL for the number of unpaid invoices of the link of the row `given` in its band, at most `enteredMax`. */
 export const unpaidOfLink = `CASE WHEN given.link = '' THEN 0 ELSE (
-      SELECT count(*) FROM (
-        SELECT 1 AS one FROM (
+      SELECT CASE WHEN count(*) >= ${String(enteredReadMax)} OR sum(each.unpaid) >= ${String(enteredMax)}
+        THEN ${String(enteredMax)} ELSE COALESCE(sum(each.unpaid), 0) END
+      FROM (
+        SELECT CASE WHEN invoices.${isUnpaid} THEN 1 ELSE 0 END AS unpaid FROM (
           SELECT entered.invoice_id AS invoice_id FROM holds AS entered
           WHERE entered.entered_at_link = given.link AND ${liveAt("entered")}
             AND entered.amount >= given.near_least AND entered.amount <= given.band_most
           LIMIT ${String(enteredReadMax)}
-        ) AS recent JOIN invoices ON invoices.id = recent.invoice_id
-        WHERE invoices.${isUnpaid} LIMIT ${String(enteredMax)}
-      ) AS unpaid
+        ) AS near JOIN invoices ON invoices.id = near.invoice_id
+      ) AS each
     ) END`;
 
 function liveAt(alias: string): string {

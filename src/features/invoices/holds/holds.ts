@@ -47,15 +47,17 @@ export interface HoldDependencies {
 
 type HoldRow = RowOf<typeof holds>;
 
-/** Holds an address exclusively for one invoice. No other transaction may know the address yet. */
+/** Holds an address exclusively for one invoice. No other transaction may know the address, or take it again. */
 export function holdAddress(
   tx: Tx,
   { ids }: HoldDependencies,
   place: Omit<HoldPlace, "token">,
   terms: HoldTerms,
+  recyclableKey: string | null,
 ): void {
   tx.append(holds, {
     ...rowOf(ids, { ...place, token: anyToken }, terms),
+    recyclableKey,
     amount: 0n,
     price: null,
     leastAmount: 0n,
@@ -225,6 +227,7 @@ function rowOf(
     endsAt,
     releasedAt: null,
     recycledAt: null,
+    recyclableKey: null,
   };
 }
 

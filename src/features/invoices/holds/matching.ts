@@ -6,6 +6,7 @@ import type { Address } from "../../../platform/chain/client.ts";
 import {
   amount,
   decodeAmount,
+  encodeAmount,
   text,
   time,
   type Reader,
@@ -14,10 +15,12 @@ import {
 import { givenRows } from "../../../platform/database/query/json-rows.ts";
 import { lateWindowOf } from "../../organizations/index.ts";
 import { findToken, type Network } from "../../../platform/chain/networks.ts";
-import { isUnpaid } from "./amount-search.ts";
+import { freeAddresses } from "../../wallets/index.ts";
+import { enteredMax, isUnpaid } from "./amount-search.ts";
 import { roundedUpFrom, withFee } from "./amounts.ts";
 import { anyToken } from "./holds.ts";
-import type { InvoiceRow } from "../store.ts";
+import { quoteFor, quotesOf, type Quote } from "../options/quotes.ts";
+import { invoicesById, type InvoiceRow } from "../store.ts";
 
 /**
  * The most by which a payment's block time may be before the start of its hold, because the clocks of chains and
@@ -41,17 +44,23 @@ export interface HoldMatch {
   readonly invoiceId: Id<"invoice">;
   readonly organizationId: Id<"organization">;
   readonly rule: "exclusive_address" | "exact_amount" | "within_tolerance";
-  /** Why the merchant must decide although the amount is exact; absent if nothing speaks against the match. */
+  /** Why the merchant must decide although the transfer fits; absent if nothing speaks against the match. */
   readonly doubt?: MatchDoubt;
 }
 
 /**
- * Reasons against an exact amount. `ambiguous_amount`: an earlier invoice held the same amount and its late window has
- * not ended. `entered_amount`: a payer without a credential entered the price, and many could be hit on purpose.
+ * Reasons against a match. `ambiguous_amount`: an earlier invoice held the same amount and its late window has not ended.
+ * `reused_address`: an earlier invoice had the same address, its late window has not ended, and the amount is not exactly
+ * what the present one asks for, or the earlier one asked for it too; or a restore may have lost such an invoice. `entered_amount`: a payer without a credential entered the price, and many could be hit on purpose.
  * `fee_kept`: an unpaid invoice asks for a little more, from which the payer's exchange may have kept a fee.
  * `rounded_up`: an unpaid invoice asks for less than 0.01 less, and its payer's wallet may take two decimals only.
  */
-export type MatchDoubt = "ambiguous_amount" | "entered_amount" | "fee_kept" | "rounded_up";
+export type MatchDoubt =
+  | "ambiguous_amount"
+  | "reused_address"
+  | "entered_amount"
+  | "fee_kept"
+  | "rounded_up";
 
 /**
  * Matches transfers with live holds: by exclusive address, with any amount; otherwise by exact amount; otherwise by an
@@ -66,7 +75,9 @@ export async function matchHolds(
   candidates: readonly MatchCandidate[],
 ): Promise<Map<string, HoldMatch>> {
   if (candidates.length === 0) return new Map();
-  const matches = exactMatches(await exactHolds(tx, network, candidates));
+  const found = await exactHolds(tx, network, candidates);
+  const asked = await askedAtReused(tx, network.id, candidates, found);
+  const matches = exactMatches(found, asked);
   const rest = candidates.filter(({ key }) => !matches.has(key));
   const tolerant = await tolerantHolds(tx, network.id, rest);
   const rivaled = await rivaledKeys(tx, network.id, rest, tolerant);
@@ -79,19 +90,30 @@ export async function matchHolds(
 
 /**
  * Returns the matches by exclusive address or exact amount, by the candidates' keys. An exclusive address goes before an
- * amount, in whatever order the store finds the holds.
+ * amount, in whatever order the store finds the holds. `asked` are the keys of the result of `askedAtReused`.
  */
-export function exactMatches(found: readonly ExactRow[]): Map<string, HoldMatch> {
+export function exactMatches(
+  found: readonly ExactRow[],
+  asked: ReadonlySet<string> = new Set(),
+): Map<string, HoldMatch> {
   const matches = new Map<string, HoldMatch>();
   for (const held of found) {
     const rule = held.kind === "exclusive" ? "exclusive_address" : "exact_amount";
     if (rule === "exact_amount" && matches.has(held.key)) continue;
     const { invoiceId, organizationId } = held;
     const match = { invoiceId, organizationId, rule } as const;
-    const doubt = rule === "exact_amount" ? doubtOf(held) : null;
+    const doubt = rule === "exact_amount" ? doubtOf(held) : addressDoubtOf(held, asked);
     matches.set(held.key, doubt === null ? match : { ...match, doubt });
   }
   return matches;
+}
+
+function addressDoubtOf(
+  { key, former, needsDecision }: ExactRow,
+  asked: ReadonlySet<string>,
+): MatchDoubt | null {
+  const isClear = needsDecision === 0 && (former === null || asked.has(key));
+  return isClear ? null : "reused_address";
 }
 
 function doubtOf({ former, needsDecision, above, below }: ExactRow): MatchDoubt | null {
@@ -122,18 +144,28 @@ const isLiveAtProbe = liveAtProbe("holds");
 
 interface ExactRow extends HeldRow {
   readonly kind: "exclusive" | "amount";
-  /** The recycled hold of an earlier invoice that had the same amount; null without one. */
+  /** The recycled hold of an earlier invoice that had the same amount or address; null without one. */
   readonly former: string | null;
-  /** 1 if the amount alone proves nothing: a payer entered the price. */
+  /** 1 if the amount alone proves nothing: a payer entered the price; or the address: a restore may have lost another invoice with it. */
   readonly needsDecision: number;
   /** The bare price of an invoice a little above this one that is not paid, or was canceled, if this one is bare too. */
   readonly above: string | null;
   /**
-   * The amount of an unpaid invoice that is rounded up to this round one; null without one. Not one that a payer entered:
-   * a stranger must not make others' payments wait.
+   * The amount of an unpaid invoice that is rounded up to this round one; null without one. Not one that a payer entered,
+   * or started at a link with more than `enteredMax` open invoices: a stranger must not make others' payments wait.
    */
   readonly below: string | null;
 }
+
+/** SQL condition: the link of `invoices` has so few open invoices that no stranger makes many payments wait with them. */
+const fewAtLink = `(
+             SELECT count(*) FROM (
+               SELECT 1 AS one FROM invoices AS others
+               WHERE others.organization_id = invoices.organization_id
+                 AND others.started_at_link = invoices.started_at_link AND others.status = 'open'
+               LIMIT ${String(enteredMax + 1)}
+             ) AS few
+           ) <= ${String(enteredMax)}`;
 
 const exactProbes = givenRows("probe", {
   ...sought,
@@ -178,6 +210,7 @@ async function exactHolds(
            AND below.amount >= probe.rounded_from AND below.amount < probe.amount
            AND below.entered_at_link IS NULL
            AND ${liveAtProbe("below")} AND below.invoice_id <> holds.invoice_id AND invoices.${isUnpaid}
+           AND (invoices.started_at_link IS NULL OR (invoices.status = 'open' AND ${fewAtLink}))
          LIMIT 1
        ) END AS below
      FROM ${exactProbes.from(tx.dialect, 2)} CROSS JOIN holds
@@ -185,6 +218,71 @@ async function exactHolds(
        AND holds.amount = probe.amount AND ${isLiveAtProbe}`,
     [network.id, exactProbes.values(asked)],
   );
+}
+
+/** The number of earlier invoices with recycled addresses that are read for a batch of transfers. */
+const formersMax = 1_000;
+
+const reusedProbes = givenRows("probe", { ...sought, invoiceId: text<Id<"invoice">>() });
+
+/**
+ * Returns the transfers to recycled addresses, by their keys, that are exactly what the present invoice asks for and not
+ * what one of the earlier ones asked for whose late windows have not ended (docs/decisions/0059).
+ */
+async function askedAtReused(
+  tx: Tx,
+  network: string,
+  candidates: readonly MatchCandidate[],
+  found: readonly ExactRow[],
+): Promise<ReadonlySet<string>> {
+  const reused = found.filter(({ kind, former }) => kind === "exclusive" && former !== null);
+  if (reused.length === 0) return new Set();
+  const candidateOf = new Map(candidates.map((candidate) => [candidate.key, candidate]));
+  const asked = reused.flatMap(({ key, invoiceId }) => {
+    const candidate = candidateOf.get(key);
+    return candidate === undefined ? [] : [{ ...candidate, invoiceId }];
+  });
+  const formers = await tx.all<{ key: string; invoiceId: Id<"invoice"> }>(
+    `SELECT probe.key AS "key", former.invoice_id AS "invoiceId"
+     FROM ${reusedProbes.from(tx.dialect, 2)} CROSS JOIN holds AS former
+     WHERE former.network = $1 AND former.address = probe.address AND former.token = '${anyToken}'
+       AND former.amount = '${encodeAmount(0n)}' AND former.recycled_at IS NOT NULL
+       AND former.invoice_id <> probe.invoice_id
+       AND (probe.block_time IS NULL OR former.ends_at >= probe.block_time)
+     LIMIT ${String(formersMax)}`,
+    [network, reusedProbes.values(asked)],
+  );
+  // Earlier invoices that were not read may have asked for the same.
+  if (formers.length >= formersMax) return new Set();
+  const rows = await invoicesById(tx, [
+    ...new Set([...asked, ...formers].map(({ invoiceId }) => invoiceId)),
+  ]);
+  const rowOf = new Map(rows.map((row) => [row.id, row]));
+  const isAsked = (invoiceId: Id<"invoice">, candidate: MatchCandidate | undefined) => {
+    const row = rowOf.get(invoiceId);
+    if (row === undefined || candidate === undefined) return false;
+    const { token, amount } = candidate;
+    const quote = quoteFor(quotesOf(row), { network, token });
+    return quote !== undefined && askedBy(row, quote) === amount;
+  };
+  const askedEarlier = new Set(
+    formers
+      .filter(({ key, invoiceId }) => isAsked(invoiceId, candidateOf.get(key)))
+      .map(({ key }) => key),
+  );
+  const exact = asked.filter((each) => isAsked(each.invoiceId, each));
+  return new Set(exact.map(({ key }) => key).filter((key) => !askedEarlier.has(key)));
+}
+
+/** Returns the amount that an invoice asks for at one of its quotes; null if it asks for none. */
+function askedBy(
+  { network, tokenSymbol, seenAmount, remainingAmount }: InvoiceRow,
+  quote: Quote,
+): bigint | null {
+  const isInForce = quote.network === network && quote.tokenSymbol === tokenSymbol;
+  // A canceled invoice asks for nothing, but its payer may still send what it asked for.
+  if (seenAmount === 0n) return quote.payableAmount;
+  return isInForce ? remainingAmount : null;
 }
 
 const tolerantProbes = givenRows("probe", { ...sought, amount: amount(), most: amount() });
@@ -278,20 +376,27 @@ export async function endHolds(
 
 const releasedMax = 500;
 
-/** Releases holds that had ended when the newest final block was mined, in a bounded batch. Returns their number. */
+/**
+ * Releases holds that had ended when the newest final block was mined, in a bounded batch, and frees their addresses for
+ * other invoices. `family` is that of the network's addresses. Returns the number of holds.
+ */
 export async function releaseHolds(
   tx: Tx,
   network: string,
+  family: string,
   finalTime: Instant,
   at: Instant,
 ): Promise<number> {
-  return tx.run(
+  const released = await tx.all<{ kind: string; address: Address }>(
     `UPDATE holds SET released_at = $3 WHERE id IN (
        SELECT id FROM holds WHERE network = $1 AND released_at IS NULL AND ends_at < $2
        ORDER BY ends_at LIMIT ${String(releasedMax)}
-     )`,
+     ) RETURNING kind AS "kind", address AS "address"`,
     [network, finalTime, at],
   );
+  const own = released.filter(({ kind }) => kind === "exclusive").map(({ address }) => address);
+  if (own.length > 0) await freeAddresses(tx, family, own);
+  return released.length;
 }
 
 /** True if a hold that is not released ended before this time. */

@@ -21,6 +21,7 @@ import {
   type InsertDependencies,
 } from "./insert.ts";
 import { issue } from "./issue.ts";
+import { noteStarted, withinLinkLimits } from "./link-limits.ts";
 import { foreseenOf, planIssue, requireTokensInUse, type IssueDependencies } from "./plan.ts";
 
 export interface InvoiceInput extends DraftInput {
@@ -68,7 +69,11 @@ export async function createInvoice(
       async (tx) => {
         const at = clock.now();
         const draft = draftRow(ids, at, organizationId, input, terms, fingerprint);
-        const row = plan === null ? draft : await issue(tx, deps, draft, plan, at);
+        const row =
+          plan === null
+            ? draft
+            : await issue(tx, deps, await withinLinkLimits(tx, draft), plan, at);
+        noteStarted(tx, row);
         return { invoice: insertInvoice(deps, tx, at, row), isReplayed: false };
       },
       foreseenOf(plan),

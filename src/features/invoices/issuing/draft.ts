@@ -23,6 +23,8 @@ export interface DraftInput extends Omit<TermsInput, "network" | "tokenSymbol">,
   readonly payerEnteredAmount?: boolean | undefined;
   /** The payment link at which a payer starts the invoice. */
   readonly startedAtLink?: Id<"paymentLink"> | null | undefined;
+  /** The range of client addresses from which the payer started it: the widest of `addressGroups`. */
+  readonly startedFrom?: string | null | undefined;
 }
 
 /** Returns an input that says who entered the amount: without a link, the organization stands for its client's form. */
@@ -90,6 +92,7 @@ export function draftRow(
     managedBy: null,
     enteredAtLink: terms.enteredAtLink,
     startedAtLink: input.startedAtLink ?? null,
+    startedFrom: input.startedFrom ?? null,
     metadata: input.metadata ?? {},
     seenAmount: noPayments.seen,
     confirmedAmount: noPayments.confirmed,

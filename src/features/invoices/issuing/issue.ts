@@ -4,14 +4,10 @@ import type { Id } from "../../../kernel/id.ts";
 import { formatRate } from "../../../kernel/money/rate.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { keepOrganization, mayReturnTo } from "../../organizations/index.ts";
-import {
-  keepActive,
-  keepReceivingWallets,
-  takeAddresses,
-  type WalletRow,
-} from "../../wallets/index.ts";
+import { keepActive, keepReceivingWallets, type WalletRow } from "../../wallets/index.ts";
 import { NoWallet, WalletCapacityExhausted } from "../errors.ts";
-import { holdAddress, holdAmounts } from "../holds/holds.ts";
+import { holdAmounts } from "../holds/holds.ts";
+import { holdAddresses } from "../holds/own-addresses.ts";
 import { dueAmount } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
 import { noDefaultWallet, searchAt, type IssueDependencies, type IssuePlan } from "./plan.ts";
@@ -208,18 +204,24 @@ async function takeOwnAddresses(
   const [first] = attempts;
   if (first === undefined || first.wallet.xpub === null) return;
   const { xpub } = first.wallet;
-  const { kind } = first.plan.terms.network;
-  const taken = await takeAddresses(tx, { ...first.wallet, xpub }, kind, attempts.length);
+  const { network } = first.plan.terms;
+  const taken = await holdAddresses(
+    tx,
+    deps,
+    { ...first.wallet, xpub },
+    network,
+    attempts.map((attempt) => {
+      const { terms, price } = attempt.plan;
+      return { ...holdTerms(attempt, at), token: terms.token.symbol, price };
+    }),
+    first.draft.startedAtLink !== null,
+  );
   for (const [index, derived] of taken.entries()) {
     const attempt = attempts[index];
     if (attempt === undefined) continue;
-    const { draft, plan } = attempt;
-    const { organizationId } = draft;
-    const place = { organizationId, network: plan.terms.network.id, address: derived.address };
-    holdAddress(tx, deps, place, holdTerms(attempt, at));
     places.set(attempt, {
-      payableAmount: plan.price,
-      walletAddress: kind.formatAddress(derived.address),
+      payableAmount: attempt.plan.price,
+      walletAddress: network.kind.formatAddress(derived.address),
       addressIndex: derived.index,
     });
   }

@@ -152,7 +152,13 @@ async function recycledHeld(
   );
 }
 
-/** Returns the organization's invoices that have one of these addresses for themselves, in their option in force. */
+/** The number of invoices with one of the sought addresses that are returned: an address may have had several. */
+const ownersMax = 500;
+
+/**
+ * Returns the organization's invoices that have or had one of these addresses for themselves, in their option in force,
+ * newest first.
+ */
 export function invoicesAtOwnAddress(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -161,7 +167,8 @@ export function invoicesAtOwnAddress(
   return reader.find(
     invoices,
     `WHERE organization_id = $1 AND address_index IS NOT NULL
-       AND wallet_address IN ${listed(reader.dialect, 2)}`,
+       AND wallet_address IN ${listed(reader.dialect, 2)}
+     ORDER BY id DESC LIMIT ${String(ownersMax)}`,
     [organizationId, JSON.stringify([...new Set(walletAddresses)])],
   );
 }

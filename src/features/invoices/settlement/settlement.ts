@@ -168,7 +168,9 @@ export function makeSettlement(deps: SettlementDependencies): Settlement {
       return db.write(sweepContext, async (tx) => {
         const rows = await lockInvoices(tx, swept);
         await settle(tx, rows, storedTotals, state, at);
-        const released = releaseBy === null ? 0 : await releaseHolds(tx, network, releaseBy, at);
+        const family = deps.networks.get(network)?.addressFamily ?? network;
+        const released =
+          releaseBy === null ? 0 : await releaseHolds(tx, network, family, releaseBy, at);
         if (released > 0) await forgetWarnings(tx, network);
         return rows.length + released;
       });

@@ -12,6 +12,8 @@ export const waitingReasonWords = {
   own_wallet:
     "sent from one of the organization's own wallets, so it is not a payment of a customer",
   ambiguous_amount: "two invoices asked for this amount, one of them earlier",
+  reused_address:
+    "an invoice has the address that an earlier one had, and the amount does not say which of them it is for",
   entered_amount:
     "a payer entered the price of the invoice that asks for this amount, so that it proves little",
   fee_kept:

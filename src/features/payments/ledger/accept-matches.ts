@@ -58,7 +58,8 @@ export interface DecidedMatches {
  * decides. On a shared address, an amount identifies an invoice only while the invoice still asks for it: afterwards it
  * may be a stranger's payment of a round amount (docs/decisions/0019), so the merchant decides. The same holds for a
  * recycled amount, which may be a late payment of an earlier invoice (0022). An exclusive address takes any amount of
- * a token for which the invoice has a rate; another token never pays. `payments` holds the payments of all invoices in
+ * a token for which the invoice has a rate, unless an earlier invoice had it and may still be paid (0059); another token
+ * never pays. `payments` holds the payments of all invoices in
  * `terms`, after the changes on the chain.
  */
 export function acceptedMatches(
@@ -96,7 +97,7 @@ export function acceptedMatches(
   return { matches, withheld };
 }
 
-/** Returns why a match by its amount proves nothing; null if the transfer pays. */
+/** Returns why a match proves nothing; null if the transfer pays. */
 function withheldReason(
   match: Match,
   asked: AskingTerms,
@@ -104,7 +105,7 @@ function withheldReason(
   quote: Quote,
   amount: bigint,
 ): WaitingReason | null {
-  if (match.rule === "exclusive_address") return null;
+  if (match.rule === "exclusive_address") return match.doubt ?? null;
   if (match.doubt === "ambiguous_amount") return match.doubt;
   return asksFor(asked, before, quote, amount) ? (match.doubt ?? null) : "not_asked";
 }

@@ -177,6 +177,16 @@ export const paymentChecks: readonly Check[] = [
       ORDER BY transfers.id`,
   }),
   queryCheck({
+    name: "transfers.derived",
+    describe:
+      "No address of an extended key that received a transfer can be given to another invoice.",
+    advice: restore,
+    sql: `SELECT transfers.id AS "row", 'Its address can be given to another invoice.' AS fault
+      FROM transfers JOIN (SELECT DISTINCT network, family FROM wallets) AS own ON own.network = transfers.network
+        JOIN wallet_claims AS claims ON claims.family = own.family AND claims.identity = transfers.to_address
+      WHERE claims.derived_state IN ('held', 'free') ORDER BY transfers.id`,
+  }),
+  queryCheck({
     name: "transfers.once",
     describe: "No two transfers have the same position on their chain.",
     advice: "Reject or reverse the payments of the later row.",

@@ -1,7 +1,8 @@
 import { assert } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import type { Tx } from "../../../platform/database/index.ts";
-import { addressOwners } from "../../wallets/index.ts";
+import { endRecycling } from "../../invoices/index.ts";
+import { addressOwners, spendAddresses } from "../../wallets/index.ts";
 import { presentTransfer } from "../inbox/present-transfer.ts";
 import type { TransferRow } from "../table.ts";
 import type { MatchedTransfers } from "./match-transfers.ts";
@@ -31,6 +32,7 @@ export async function saveTransfers(
     moved.map((row) => ({ row, isMatched: matches.has(row.id) })),
   );
   await insertTransfers(tx, fresh);
+  await keepFromReuse(tx, input, matched, fresh);
   emitUnmatched(tx, deps, input, fresh);
   return new Map([...fresh, ...moved, ...orphaned].map((row) => [row.id, row]));
 }
@@ -71,6 +73,24 @@ async function withOwners(
     ...row,
     organizationId: row.organizationId ?? owners.get(row.toAddress) ?? null,
   }));
+}
+
+/** Lets no address of an extended key that has received a transfer be given to another invoice. */
+async function keepFromReuse(
+  tx: Tx,
+  { network }: ChainContext,
+  { matches }: MatchedTransfers,
+  fresh: readonly TransferRow[],
+): Promise<void> {
+  // A shared address is not derived, so that most transfers need nothing here.
+  const isOwn = ({ id }: TransferRow) => {
+    const rule = matches.get(id)?.rule;
+    return rule === undefined || rule === "exclusive_address";
+  };
+  const addresses = fresh.filter(isOwn).map(({ toAddress }) => toAddress);
+  if (addresses.length === 0) return;
+  const spent = await spendAddresses(tx, network.addressFamily, addresses);
+  if (spent > 0) await endRecycling(tx, network.id, addresses);
 }
 
 /** Emits an event for each transfer that no rule matched to an invoice. */

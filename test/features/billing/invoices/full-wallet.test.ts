@@ -68,6 +68,7 @@ eachStore("a platform with a receive wallet without free amounts", (store) => {
         endsAt: at + 90 * day,
         releasedAt: null,
         recycledAt: null,
+        recyclableKey: null,
       }));
     await estate.db.write(testContext, (tx) => tx.insertMany(holds, rows));
   }

@@ -72,6 +72,7 @@ eachStore("The amounts of holds", (store) => {
       endsAt: shop.now() + 1_000,
       releasedAt: null,
       recycledAt: null,
+      recyclableKey: null,
     });
     await shop.db.write(testContext, (tx) =>
       tx.insertMany(holds, [

@@ -1,5 +1,6 @@
 import { systemActor } from "../../../../src/kernel/actor.ts";
 import { makeSandbox, type SandboxPayment } from "../../../../src/platform/chain/sandbox/chain.ts";
+import { networkState } from "../../../../src/platform/chain/state/network-state.ts";
 import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import {
   approvedMerchant,
@@ -35,6 +36,8 @@ export interface Counter {
   /** Replaces the newest blocks and scans the chain. */
   reorganize(depth: number, options: { readonly drop: boolean }): Promise<void>;
   look(): Promise<void>;
+  /** Expires invoices and releases holds as of the newest block, as if it were final. */
+  sweep(): Promise<void>;
   /** Examines the transactions that payers submitted. */
   examine(): Promise<void>;
   /** Returns the names of the workers that were woken since the last call. */
@@ -109,6 +112,21 @@ export async function openCounter(
     },
     async look() {
       for (const watcher of watchers) while (await watcher.look(holding));
+    },
+    async sweep() {
+      const { settlement } = app.app;
+      const state = await networkState(db, sandbox.network.id);
+      if (state === null) throw new Error("the sandbox was not read");
+      const finalTime = () => Promise.resolve(state.tipTime);
+      while (
+        (await settlement.sweepDeadlines(
+          db,
+          state.network,
+          { ...state, cursorTime: state.tipTime },
+          app.clock.now(),
+          finalTime,
+        )) > 0
+      );
     },
     async examine() {
       for (const examiner of app.app.examiners) while (await examiner.examine(holding));

@@ -318,6 +318,8 @@ export const ar: Catalogue = {
   linkAtLeast: "{min} على الأقل",
   linkAtMost: "{max} على الأكثر",
   linkContinue: "المتابعة إلى الدفع",
+  linkOption: "العملة والشبكة",
+  linkBadOption: "طريقة الدفع هذه غير متاحة هنا. يُرجى اختيار طريقة من القائمة.",
   linkBadAmount: "لا يمكن استخدام هذا المبلغ هنا. يُرجى التحقق منه وكتابته هكذا: 12.50",
   linkBroken:
     "لا يمكن بدء الدفع لأن على {merchant} تصحيح الرابط أولاً. لم يُرسل أي شيء. يُرجى التواصل مع {merchant}.",

@@ -346,6 +346,8 @@ export const de: Catalogue = {
   linkAtLeast: "Mindestens {min}",
   linkAtMost: "Höchstens {max}",
   linkContinue: "Weiter zur Zahlung",
+  linkOption: "Token und Netzwerk",
+  linkBadOption: "Diese Zahlungsart ist hier nicht möglich. Bitte wählen Sie eine aus der Liste.",
   linkBadAmount:
     "Dieser Betrag ist hier nicht möglich. Bitte prüfen Sie ihn und schreiben Sie ihn wie 12.50.",
   linkBroken:

@@ -363,6 +363,8 @@ export const en = {
   linkAtLeast: "At least {min}",
   linkAtMost: "At most {max}",
   linkContinue: "Continue to the payment",
+  linkOption: "Token and network",
+  linkBadOption: "That way to pay isn't available here. Please choose one from the list.",
   linkBadAmount: "That amount doesn't work here. Please check it and write it like 12.50.",
   linkBroken:
     "This payment can't be started, because {merchant} has to correct the link first. Nothing was sent. Please contact {merchant}.",

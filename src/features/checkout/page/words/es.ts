@@ -338,6 +338,8 @@ export const es: Catalogue = {
   linkAtLeast: "Como mínimo {min}",
   linkAtMost: "Como máximo {max}",
   linkContinue: "Continuar al pago",
+  linkOption: "Token y red",
+  linkBadOption: "Esa forma de pago no está disponible aquí. Elige una de la lista.",
   linkBadAmount: "Ese importe no es posible aquí. Compruébalo y escríbelo como 12.50.",
   linkBroken:
     "El pago no se puede iniciar porque {merchant} tiene que corregir antes el enlace. No se ha enviado nada. Ponte en contacto con {merchant}.",

@@ -349,6 +349,8 @@ export const fr: Catalogue = {
   linkAtLeast: "Au moins {min}",
   linkAtMost: "Au plus {max}",
   linkContinue: "Continuer vers le paiement",
+  linkOption: "Jeton et réseau",
+  linkBadOption: "Ce moyen de paiement n’est pas disponible ici. Choisissez-en un dans la liste.",
   linkBadAmount: "Ce montant n’est pas possible ici. Vérifiez-le et écrivez-le comme 12.50.",
   linkBroken:
     "Le paiement ne peut pas être commencé, car {merchant} doit d’abord corriger le lien. Rien n’a été envoyé. Contactez {merchant}.",

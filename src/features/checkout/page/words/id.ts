@@ -343,6 +343,8 @@ export const id: Catalogue = {
   linkAtLeast: "Minimal {min}",
   linkAtMost: "Maksimal {max}",
   linkContinue: "Lanjut ke pembayaran",
+  linkOption: "Token dan jaringan",
+  linkBadOption: "Cara bayar itu tidak tersedia di sini. Pilih salah satu dari daftar.",
   linkBadAmount: "Jumlah itu tidak dapat digunakan di sini. Periksa dan tulis seperti 12.50.",
   linkBroken:
     "Pembayaran tidak dapat dimulai karena {merchant} harus memperbaiki tautan ini dahulu. Tidak ada yang dikirim. Silakan hubungi {merchant}.",

@@ -341,6 +341,8 @@ export const it: Catalogue = {
   linkAtLeast: "Almeno {min}",
   linkAtMost: "Al massimo {max}",
   linkContinue: "Continua al pagamento",
+  linkOption: "Token e rete",
+  linkBadOption: "Questo modo di pagare non è disponibile qui. Scegline uno dall’elenco.",
   linkBadAmount: "Questo importo non è possibile qui. Controllalo e scrivilo come 12.50.",
   linkBroken:
     "Il pagamento non può essere avviato, perché {merchant} deve prima correggere il link. Non è stato inviato nulla. Contatta {merchant}.",

@@ -342,6 +342,8 @@ export const ja: Catalogue = {
   linkAtLeast: "{min} 以上",
   linkAtMost: "{max} 以下",
   linkContinue: "お支払いに進む",
+  linkOption: "トークンとネットワーク",
+  linkBadOption: "このお支払い方法はご利用いただけません。一覧から選択してください。",
   linkBadAmount: "この金額はご利用いただけません。12.50 のように入力してください。",
   linkBroken:
     "お支払いを開始できません。{merchant} がこのリンクを修正する必要があります。何も送られていません。{merchant} にご連絡ください。",

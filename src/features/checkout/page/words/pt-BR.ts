@@ -337,6 +337,8 @@ export const ptBR: Catalogue = {
   linkAtLeast: "No mínimo {min}",
   linkAtMost: "No máximo {max}",
   linkContinue: "Continuar para o pagamento",
+  linkOption: "Token e rede",
+  linkBadOption: "Essa forma de pagamento não está disponível aqui. Escolha uma da lista.",
   linkBadAmount: "Esse valor não é possível aqui. Confira e escreva como 12.50.",
   linkBroken:
     "O pagamento não pode ser iniciado, porque {merchant} precisa corrigir o link antes. Nada foi enviado. Fale com {merchant}.",

@@ -334,6 +334,8 @@ export const tr: Catalogue = {
   linkAtLeast: "En az {min}",
   linkAtMost: "En çok {max}",
   linkContinue: "Ödemeye devam et",
+  linkOption: "Token ve ağ",
+  linkBadOption: "Bu ödeme yöntemi burada kullanılamıyor. Lütfen listeden birini seçin.",
   linkBadAmount: "Bu tutar burada kullanılamıyor. Lütfen kontrol edip 12.50 gibi yazın.",
   linkBroken:
     "Ödeme başlatılamıyor, çünkü bağlantının önce satıcı tarafından düzeltilmesi gerekiyor. Hiçbir şey gönderilmedi. Lütfen {merchant} ile iletişime geçin.",

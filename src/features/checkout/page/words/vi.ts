@@ -342,6 +342,8 @@ export const vi: Catalogue = {
   linkAtLeast: "Ít nhất {min}",
   linkAtMost: "Nhiều nhất {max}",
   linkContinue: "Tiếp tục thanh toán",
+  linkOption: "Token và mạng",
+  linkBadOption: "Cách thanh toán đó không có ở đây. Vui lòng chọn một cách trong danh sách.",
   linkBadAmount: "Không dùng được số tiền này ở đây. Hãy kiểm tra và viết như 12.50.",
   linkBroken:
     "Chưa thể bắt đầu thanh toán vì {merchant} cần sửa liên kết này trước. Chưa có gì được gửi đi. Vui lòng liên hệ {merchant}.",

@@ -300,6 +300,8 @@ export const zhHans: Catalogue = {
   linkAtLeast: "至少 {min}",
   linkAtMost: "最多 {max}",
   linkContinue: "继续付款",
+  linkOption: "代币和网络",
+  linkBadOption: "此处不能使用这种付款方式。请从列表中选择一种。",
   linkBadAmount: "此处不能使用该金额。请检查并按 12.50 的格式填写。",
   linkBroken:
     "无法开始付款，因为 {merchant} 需要先更正此链接。没有发送任何款项。请联系 {merchant}。",

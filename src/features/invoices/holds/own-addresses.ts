@@ -1,0 +1,146 @@
+import type { Network } from "../../../platform/chain/networks.ts";
+import type { Address } from "../../../platform/chain/client.ts";
+import { encodeAmount, type Tx } from "../../../platform/database/index.ts";
+import { listed } from "../../../platform/database/query/json-rows.ts";
+import { skipLocked } from "../../../platform/database/write/locks.ts";
+import {
+  heldAddresses,
+  ordinaryGapLimit,
+  takeAddresses,
+  takeFree,
+  type DerivedAddress,
+  type KeyWallet,
+} from "../../wallets/index.ts";
+import { anyToken, holdAddress, type HoldDependencies, type HoldTerms } from "./holds.ts";
+
+/** An invoice that needs an address of its own, with the amount that it asks for. */
+export interface AddressRequest extends HoldTerms {
+  /** The token's symbol. */
+  readonly token: string;
+  /** In the token's smallest unit. */
+  readonly price: bigint;
+}
+
+/**
+ * The number of unpaid addresses in a row from which on a link's invoices get addresses of dead invoices that asked for
+ * the same amount, so that payments of this amount wait for the merchant. Otherwise each invoice of a link with one price
+ * would have to be watched at an address of its own until its late window ends.
+ */
+export const linkAddressesMax = 200;
+
+/**
+ * Holds an address of an extended key for each invoice, exclusively (docs/decisions/0059): first the lowest that is free,
+ * then the key's next index. Once more addresses in a row would be unpaid than ordinary wallets scan, addresses are
+ * recycled from dead invoices that payers started at links, preferably from those that asked for another amount. The
+ * result is in the order of the requests; it is shorter if the key was archived or has no address left.
+ */
+export async function holdAddresses(
+  tx: Tx,
+  deps: HoldDependencies,
+  wallet: KeyWallet,
+  { id: network, kind }: Pick<Network, "id" | "kind">,
+  requests: readonly AddressRequest[],
+  isAtLink: boolean,
+): Promise<readonly DerivedAddress[]> {
+  const taken: DerivedAddress[] = [...(await takeFree(tx, wallet, requests.length))];
+  const takeNext = async (unpaidMax?: number) => {
+    const wanted = requests.length - taken.length;
+    if (wanted > 0) taken.push(...(await takeAddresses(tx, wallet, kind, wanted, unpaidMax)));
+  };
+  const recycle = async (request: AddressRequest, isSameAsked: boolean) => {
+    const recycled = await recycleAddress(tx, wallet, network, request, isSameAsked);
+    if (recycled !== null) taken.push(recycled);
+    return recycled !== null;
+  };
+  await takeNext(ordinaryGapLimit);
+  for (const request of requests.slice(taken.length)) {
+    if (!(await recycle(request, false))) break;
+  }
+  if (isAtLink) {
+    await takeNext(linkAddressesMax);
+    for (const request of requests.slice(taken.length)) {
+      if (!(await recycle(request, true))) break;
+    }
+  }
+  await takeNext();
+  const { organizationId, identity } = wallet;
+  for (const [index, { address }] of taken.entries()) {
+    const request = requests[index];
+    if (request === undefined) continue;
+    const place = { organizationId, network, address };
+    holdAddress(tx, deps, place, request, isAtLink ? identity : null);
+  }
+  return taken;
+}
+
+/**
+ * Releases the oldest hold of an address of the key whose invoice a payer started at a link, and which has expired or was
+ * canceled without any transfer to the address, and returns the address; null without such a hold. Unless `isSameAsked`, no
+ * invoice whose late window has not ended may have asked for the same amount at the address. Concurrent transactions
+ * take different ones.
+ */
+async function recycleAddress(
+  tx: Tx,
+  wallet: KeyWallet,
+  network: string,
+  { token, price, startsAt }: AddressRequest,
+  isSameAsked: boolean,
+): Promise<DerivedAddress | null> {
+  const released = await tx.all<{ address: Address }>(
+    `WITH oldest AS MATERIALIZED (
+       SELECT held.id AS id FROM holds AS held JOIN invoices ON invoices.id = held.invoice_id
+       WHERE held.network = $1 AND held.recyclable_key = $2 AND held.released_at IS NULL
+         AND held.organization_id = $3 AND invoices.status IN ('canceled', 'expired')
+         AND invoices.seen_amount = $4${isSameAsked ? "" : ` AND NOT (${asksSame("invoices")}) AND ${noneAskedSame}`}
+       ORDER BY held.starts_at, held.id LIMIT 1${skipLocked[tx.dialect]}
+     )
+     UPDATE holds SET released_at = $5, recycled_at = $5
+     WHERE released_at IS NULL AND id IN (SELECT id FROM oldest) RETURNING address AS "address"`,
+    [
+      ...[network, wallet.identity, wallet.organizationId, encodeAmount(0n), startsAt],
+      ...(isSameAsked ? [] : [token, encodeAmount(price)]),
+    ],
+  );
+  const [recycled = null] = await heldAddresses(
+    tx,
+    wallet,
+    released.map(({ address }) => address),
+  );
+  return recycled;
+}
+
+const asksSame = (invoice: string) =>
+  `${invoice}.token_symbol = $6 AND ${invoice}.payable_amount = $7`;
+
+/** SQL condition: no earlier invoice that may still be paid late asked for the same amount at the address of `held`. */
+const noneAskedSame = `NOT EXISTS (
+           SELECT 1 FROM holds AS former JOIN invoices AS its ON its.id = former.invoice_id
+           WHERE former.network = held.network AND former.address = held.address
+             AND former.token = '${anyToken}' AND former.amount = $4 AND former.recycled_at IS NOT NULL
+             AND former.ends_at >= $5 AND ${asksSame("its")}
+         )`;
+
+/** Excludes addresses that received a transfer from recycling. */
+export async function endRecycling(
+  tx: Tx,
+  network: string,
+  addresses: readonly Address[],
+): Promise<void> {
+  await tx.run(
+    `UPDATE holds SET recyclable_key = NULL
+     WHERE network = $1 AND released_at IS NULL AND recyclable_key IS NOT NULL
+       AND address IN ${listed(tx.dialect, 2)}`,
+    [network, JSON.stringify(addresses)],
+  );
+}
+
+/**
+ * Lets all transfers to recyclable addresses of a restored store wait for the merchant: an invoice that the restore has
+ * lost may have got the address.
+ */
+export async function doubtRecyclable(tx: Tx): Promise<void> {
+  await tx.run(
+    `UPDATE holds SET needs_decision = 1, recyclable_key = NULL
+     WHERE released_at IS NULL AND recyclable_key IS NOT NULL`,
+  );
+}

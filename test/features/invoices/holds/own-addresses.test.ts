@@ -1,0 +1,236 @@
+// Addresses of extended keys: which invoice gets which, and when one is given again.
+import { expect } from "chai";
+import {
+  doubtRecyclable,
+  endRecycling,
+  linkAddressesMax,
+} from "../../../../src/features/invoices/holds/own-addresses.ts";
+import { holds, invoices } from "../../../../src/features/invoices/table.ts";
+import { spendAddresses, spendBackedUp } from "../../../../src/features/wallets/index.ts";
+import { walletClaims } from "../../../../src/features/wallets/table.ts";
+import { raisePaidIndexes } from "../../../../src/features/wallets/index.ts";
+import { day, hour } from "../../../../src/kernel/clock.ts";
+import type { Id } from "../../../../src/kernel/id.ts";
+import type { Database } from "../../../../src/platform/database/index.ts";
+import { formatAddress } from "../../../../src/platform/chain/evm/address.ts";
+import { xpubs } from "../../../support/merchants.ts";
+import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
+import { eachStore, testContext } from "../../../support/store/stores.ts";
+
+const link: Id<"paymentLink"> = "lnk_00000000000000000000000001";
+/** The addresses in a row that ordinary wallets scan. */
+const gap = 20;
+
+eachStore("An address of an extended key", (store) => {
+  let db: Database;
+  let shop: Shop;
+  let walletId: Id<"wallet">;
+  beforeEach(async () => {
+    db = await store.open();
+    shop = await openShop(db, "ethereum", "polygon");
+    await shop.scan("ethereum");
+    await shop.scan("polygon");
+    walletId = (await shop.addWallet("ethereum", { xpub: xpubs.first })).id;
+  });
+
+  type Input = Parameters<Shop["create"]>[0];
+  const issue = (input: Input = {}) => shop.create({ network: "ethereum", ...input });
+  const start = (input: Input = {}) => issue({ startedAtLink: link, ...input });
+  const startMany = async (count: number, input: Input = {}) => {
+    const made = [];
+    for (let place = 0; place < count; place += 1) {
+      made.push(await start(input));
+      shop.advance(1);
+    }
+    return made;
+  };
+  const indexOf = async ({ id }: { readonly id: string }) =>
+    (await db.findOne(invoices, "WHERE id = $1", [id]))?.addressIndex;
+  /** Lets time pass, with scans of both networks. */
+  const pass = async (milliseconds: number) => {
+    shop.advance(milliseconds);
+    for (const network of ["ethereum", "polygon"]) {
+      const state = await shop.scan(network);
+      while ((await shop.sweep(state)) > 0);
+    }
+  };
+  const dieAll = () => pass(2 * hour);
+  const endWindows = () => pass(8 * day);
+  const canonical = async ({ id }: { readonly id: string }) =>
+    (await db.findOne(holds, "WHERE invoice_id = $1", [id]))?.address ?? "";
+  const liveAddresses = async () =>
+    (await db.find(holds, "WHERE released_at IS NULL")).map(({ address }) => address);
+  const nextIndex = async () => (await shop.wallets.get(shop.organizationId, walletId)).nextIndex;
+
+  it("is given again after the late window of its invoice, the lowest index first, before a new one", async () => {
+    const first = [await issue(), await issue(), await issue()];
+    expect(await Promise.all(first.map(indexOf))).to.deep.equal([0, 1, 2]);
+    await dieAll();
+    expect(await indexOf(await issue())).to.equal(3);
+    await endWindows();
+    await pass(0);
+    const again = [await issue(), await issue(), await issue(), await issue(), await issue()];
+    expect(await Promise.all(again.map(indexOf))).to.deep.equal([0, 1, 2, 3, 4]);
+    expect(await nextIndex()).to.equal(5);
+  });
+
+  it("is never given again once it has received a transfer, while held or after its release", async () => {
+    const [spent, left] = [await issue(), await issue()];
+    const spend = async (address: string) =>
+      db.write(testContext, (tx) => spendAddresses(tx, "evm", [address]));
+    expect(await spend(await canonical(spent))).to.equal(1);
+    expect(await spend(await canonical(spent))).to.equal(0);
+    await endWindows();
+    expect(await spend(await canonical(left))).to.equal(1);
+    expect(await indexOf(await issue())).to.equal(2);
+  });
+
+  it("is given to one of 64 callers at once, whether it is free or new", async () => {
+    await Promise.all(Array.from({ length: 10 }, () => issue()));
+    await endWindows();
+    const made = await Promise.all(Array.from({ length: 64 }, () => issue()));
+    const indexes = await Promise.all(made.map(indexOf));
+    expect(indexes.toSorted((a, b) => Number(a) - Number(b))).to.deep.equal(
+      Array.from({ length: 64 }, (_, index) => index),
+    );
+    const live = await liveAddresses();
+    expect(new Set(live).size).to.equal(live.length);
+  });
+
+  it("is recycled to one of 64 callers at once from the dead invoices of a link", async () => {
+    await startMany(gap + 10);
+    await dieAll();
+    const made = await Promise.all(
+      Array.from({ length: 64 }, (_, place) => issue({ amount: `${String(100 + place)}.00` })),
+    );
+    const live = await liveAddresses();
+    expect(new Set(live).size).to.equal(live.length);
+    expect(new Set(made.map(({ walletAddress }) => walletAddress)).size).to.equal(64);
+    // All dead addresses were used before new ones, unless concurrent callers found them locked.
+    const recycled = await db.find(holds, "WHERE recycled_at IS NOT NULL");
+    expect(recycled.length).to.be.within(1, gap + 10);
+    if (store.dialect === "sqlite") expect(recycled).to.have.length(gap + 10);
+  });
+
+  it("is recycled from the oldest dead invoice of a link once ordinary wallets would miss the next one", async () => {
+    const started = await startMany(gap - 1);
+    await dieAll();
+    // There is room for one more.
+    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(gap - 1);
+    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(0);
+    expect(await nextIndex()).to.equal(gap);
+    const [former] = await db.find(holds, "WHERE invoice_id = $1", [started[0]?.id ?? ""]);
+    expect(former?.recycledAt).to.equal(shop.now());
+    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(1);
+    // A paid address makes room for new ones.
+    await db.write(testContext, (tx) => raisePaidIndexes(tx, new Map([[walletId, 5]])));
+    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(gap);
+  });
+
+  it("is not recycled from open invoices, from those of the merchant, or from one that got a transfer", async () => {
+    const [paid] = await startMany(1);
+    const address = await canonical(paid ?? { id: "" });
+    await db.write(testContext, async (tx) => {
+      await spendAddresses(tx, "evm", [address]);
+      await endRecycling(tx, "ethereum", [address]);
+    });
+    for (let count = 0; count < gap; count += 1) await issue();
+    await dieAll();
+    await startMany(1);
+    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(gap + 2);
+    expect(await db.find(holds, "WHERE recycled_at IS NOT NULL")).to.deep.equal([]);
+  });
+
+  it("is not recycled for the amount that one of its invoices asked for, so that exact payments never wait", async () => {
+    const started = await startMany(gap);
+    await dieAll();
+    expect(await indexOf(await issue())).to.equal(gap);
+    expect(await indexOf(await start())).to.equal(gap + 1);
+    for (const place of [0, 1, 2]) {
+      expect(await indexOf(await start({ amount: "30.00" }))).to.equal(place);
+    }
+    await pass(2 * hour);
+    // Index 0 has the oldest hold that is not recycled yet, but two invoices asked for 25.00 or 30.00 there.
+    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(3);
+    expect(started).to.have.length(gap);
+  });
+
+  it("is recycled for the same amount too at a link that has taken very many", async function () {
+    this.timeout(120_000);
+    await startMany(linkAddressesMax);
+    await dieAll();
+    expect(await indexOf(await start())).to.equal(0);
+    expect(await indexOf(await start())).to.equal(1);
+    // A payment of the merchant's own invoices never waits because of that.
+    expect(await indexOf(await issue())).to.equal(linkAddressesMax);
+  });
+
+  it("is given again on another network of its family once it is free, and recycled on its own only", async () => {
+    const other = await shop.addWallet("polygon", { xpub: xpubs.first });
+    await startMany(gap);
+    await dieAll();
+    const at = { network: "polygon", walletId: other.id, tokenSymbol: "USDC", amount: "30.00" };
+    expect(await indexOf(await issue(at))).to.equal(gap);
+    await endWindows();
+    expect(await indexOf(await issue(at))).to.equal(0);
+  });
+
+  it("is taken like this for an option that is chosen later too", async () => {
+    await startMany(gap);
+    await dieAll();
+    const options = ["USDT", "USDC"].map((tokenSymbol) => ({ network: "ethereum", tokenSymbol }));
+    const { id: invoiceId, checkoutId } = await shop.create({
+      amount: "30.00",
+      network: undefined,
+      tokenSymbol: undefined,
+      paymentOptions: options,
+    });
+    await shop.choose(checkoutId, "ethereum", "USDC");
+    const own = await db.find(holds, "WHERE invoice_id = $1 ORDER BY id", [invoiceId]);
+    const addresses = own.map(({ address }) => address);
+    const claims = await db.find(walletClaims, "WHERE kind = 'derived' ORDER BY key_index");
+    expect(
+      claims.filter(({ identity }) => addresses.includes(identity)).map(({ keyIndex }) => keyIndex),
+    ).to.deep.equal([0, 1]);
+    expect(await nextIndex()).to.equal(gap);
+  });
+
+  it("is not given to invoices of another owner of the key", async () => {
+    await issue();
+    await endWindows();
+    await shop.wallets.archive(testContext, shop.organizationId, walletId);
+    const other = await shop.addOrganization();
+    const theirs = await shop.addWallet("ethereum", { xpub: xpubs.first }, other);
+    const made = await shop.invoices.create(testContext, other, {
+      amount: "25.00",
+      settlementCurrency: "USD",
+      tokenSymbol: "USDT",
+      network: "ethereum",
+      walletId: theirs.id,
+    });
+    expect(await indexOf(made.invoice)).to.equal(1);
+  });
+
+  it("of a backup is never given again after a restore, whether its hold has ended or not", async () => {
+    const [ended, live] = [await issue(), await start()];
+    await endWindows();
+    const held = await start({ amount: "26.00" });
+    await db.write(testContext, async (tx) => {
+      await spendBackedUp(tx);
+      await doubtRecyclable(tx);
+    });
+    await endWindows();
+    expect(await indexOf(await issue())).to.equal(2);
+    expect(new Set([ended, live, held].map(({ walletAddress }) => walletAddress)).size).to.equal(2);
+    const [doubted] = await db.find(holds, "WHERE invoice_id = $1", [held.id]);
+    expect(doubted).to.include({ needsDecision: true, recyclableKey: null });
+  });
+
+  it("is shown in the network's notation wherever it was given again", async () => {
+    const first = await issue();
+    await endWindows();
+    const again = await issue();
+    expect(again.walletAddress).to.equal(first.walletAddress);
+    expect(again.walletAddress).to.equal(formatAddress(await canonical(again)));
+  });
+});
