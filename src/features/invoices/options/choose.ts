@@ -72,23 +72,9 @@ export async function chooseOption(
     version: before.version + 1,
     updatedAt: at,
   };
-  const { seenAmount, confirmedAmount, latestBlock, askedAmount } = after;
-  const { remainingAmount: remaining, version, updatedAt } = after;
-  await tx.update(
-    invoices,
-    {
-      ...optionColumns(after),
-      seenAmount,
-      confirmedAmount,
-      latestBlock,
-      askedAmount,
-      version,
-      updatedAt,
-      remainingAmount: remaining,
-    },
-    "WHERE id = $1",
-    [after.id],
-  );
+  const { version, updatedAt } = after;
+  const set = { ...optionColumns(after), version, updatedAt };
+  await tx.update(invoices, set, "WHERE id = $1", [after.id]);
   const tipHeight = (await networkState(tx, after.network))?.tipHeight ?? null;
   const [shownBefore, shown] = [before, after].map((row) => viewOf(row, deps.baseUrl(), tipHeight));
   if (shownBefore === undefined || shown === undefined) return;
