@@ -7,9 +7,6 @@ import { eachStore, takeTurns } from "../../support/store/stores.ts";
 import { openEstate, type Estate } from "../estate.ts";
 import { callExample, exampleOf } from "../examples.ts";
 
-/** The cases of public operations do not take turns between the databases. */
-const always = it;
-
 eachStore("a retry with the same key", (store) => {
   const it = takeTurns(store);
   let estate: Estate;
@@ -56,7 +53,7 @@ eachStore("a retry with the same key", (store) => {
   }
 
   for (const operation of publicOperations) {
-    always(
+    it.onBoth(
       `keeps no response of ${operation.id} if 64 requests without a credential change nothing`,
       async function () {
         this.timeout(60_000);

@@ -41,6 +41,7 @@ import { migration as payableAmounts } from "./0039-payable-amounts.ts";
 import { migration as sendableRests } from "./0040-sendable-rests.ts";
 import { migration as invoicesOfLinks } from "./0041-invoices-of-links.ts";
 import { migration as allowances } from "./0042-allowances.ts";
+import { migration as strangersRows } from "./0043-strangers-rows.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -86,4 +87,5 @@ export const migrations: readonly Migration[] = [
   sendableRests,
   invoicesOfLinks,
   allowances,
+  strangersRows,
 ];
