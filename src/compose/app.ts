@@ -119,7 +119,7 @@ export async function createApp(
     listening,
     stopping: stop.signal,
     lastTickAt: () => background.lastTickAt(),
-    wakeUps: { wake: () => undefined },
+    wakeUps: { wake: () => undefined, nudge: () => undefined },
   };
   const services = makeServices(parts);
   const wired = { ...services, config };
@@ -224,6 +224,9 @@ function makeBackground(parts: Dependencies, services: Services, serverName: str
     background.wake(worker);
     // Every commit that raises an event wakes the relay. The event may change a page that is open.
     if (worker === "relay") services.checkout.live.look();
+  };
+  wakeUps.nudge = (worker) => {
+    background.nudge(worker);
   };
   return background;
 }

@@ -34,8 +34,11 @@ export interface Dependencies {
   readonly providersOf?: (network: ConfiguredNetwork) => readonly PooledProvider[];
   /** Returns the time of the scheduler's last tick; null before the first. */
   readonly lastTickAt: () => Instant | null;
-  /** Wakes a background worker by name; filled in once the workers exist. */
-  readonly wakeUps: { wake: (worker: string) => void };
+  /**
+   * Wakes a background worker by name; `nudge` does so for a request without a credential, see `Background`. Both are
+   * filled in once the workers exist.
+   */
+  readonly wakeUps: { wake: (worker: string) => void; nudge: (worker: string) => void };
 }
 
 /** Returns the function that gives the URL of a checkout. */

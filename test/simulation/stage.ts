@@ -229,7 +229,7 @@ async function start(
     listening: () => "https://till.example",
     stopping: new AbortController().signal,
     lastTickAt: () => null,
-    wakeUps: { wake: () => undefined },
+    wakeUps: { wake: () => undefined, nudge: () => undefined },
     providersOf: () => chain.providers.map(({ client }) => ({ client, budget: null })),
   };
   const services = makeServices(parts);

@@ -47,6 +47,7 @@ export async function answer<Service>(
       fingerprint: digest(canonicalJson([ctx.path, call.query, call.body ?? null])),
       target: digest(canonicalJson([ctx.path, call.query])),
       hasExternalId: namesExternalId(call.body),
+      isPublic: call.actor === null,
       isSecret: operation.secretAnswer,
     },
     call.context,

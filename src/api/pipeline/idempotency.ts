@@ -39,6 +39,11 @@ export interface IdempotentRequest {
   readonly target: string;
   /** True if the body has an `externalId`, which a changed order needs to change too. */
   readonly hasExternalId: boolean;
+  /**
+   * True if the request has no credential: a response is kept only if the request changed something, so that strangers
+   * add no rows by requests that do nothing. A repetition of such a request does nothing again.
+   */
+  readonly isPublic: boolean;
   /** Encrypts the kept response with a key derived from the Idempotency-Key, which the store does not hold. */
   readonly isSecret: boolean;
 }
@@ -91,7 +96,7 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
       ...context,
       finish: (tx, result) => {
         answer = present(result);
-        keep(tx, deps, claim, request, answer);
+        if (!request.isPublic || tx.hasChanged()) keep(tx, deps, claim, request, answer);
       },
     };
     try {

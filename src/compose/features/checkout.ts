@@ -31,10 +31,10 @@ export function makePayerServices(
   journal: Journal,
   { enabled, known }: Networks,
   services: Pick<Invoicing, "issuing" | "invoices" | "settlement"> &
-    Pick<Ledger, "refunding" | "wakeExaminer"> & { readonly sandbox: SandboxService | null },
+    Pick<Ledger, "refunding" | "nudgeExaminer"> & { readonly sandbox: SandboxService | null },
 ) {
   const { db, clock, ids, secret, baseUrl } = parts;
-  const { issuing, invoices, settlement, refunding, wakeExaminer, sandbox } = services;
+  const { issuing, invoices, settlement, refunding, nudgeExaminer, sandbox } = services;
   const common = { db, clock, ids, journal };
   const checkout = makeCheckoutService({
     db,
@@ -44,7 +44,7 @@ export function makePayerServices(
     baseUrl,
     pageKey: deriveKey(secret, "refund-forms"),
     sources: makeCheckoutSources({ db, baseUrl }),
-    claims: makeHashClaims({ ...common, invoices: settlement, wake: wakeExaminer }),
+    claims: makeHashClaims({ ...common, invoices: settlement, nudge: nudgeExaminer }),
     refunds: makePayerRefunds(refunding),
     choose: (tx, checkoutId, chosen, at) => chooseOption(tx, issuing, checkoutId, chosen, at),
     sandbox: sandbox === null ? null : makeCheckoutSandbox({ db, invoices, sandbox }),

@@ -39,7 +39,7 @@ import { accessTo } from "./chains.ts";
 
 /**
  * Makes the services of payments and refunds, and the readers of the networks. `refunding` are the dependencies of
- * payers' refunds, and `wakeExaminer` wakes the worker that examines the claims of a network.
+ * payers' refunds, and `nudgeExaminer` nudges the worker that examines the claims of a network.
  */
 export function makeLedger(
   parts: Dependencies,
@@ -58,16 +58,19 @@ export function makeLedger(
   const wake = (network: string) => {
     parts.wakeUps.wake(watchWorkerName(network));
   };
-  const watched = makeWatched(parts, ledger, wake, { payments: refundLedger, networks: known });
+  const nudge = (network: string) => {
+    parts.wakeUps.nudge(watchWorkerName(network));
+  };
+  const watched = makeWatched(parts, ledger, nudge, { payments: refundLedger, networks: known });
   // The worker that takes over the claims of networks that nobody reads.
   const [examining] = watched;
   const deciding = { ...ledger, networks: known, wake, hasInvoice };
   const refunding = { ...common, networks: known, payments: refundLedger, wake };
   return {
     refunding,
-    wakeExaminer: (network: string) => {
+    nudgeExaminer: (network: string) => {
       const isRead = watched.some((each) => each.network === network);
-      wake(isRead ? network : (examining?.network ?? network));
+      nudge(isRead ? network : (examining?.network ?? network));
     },
     payments: makePaymentService({ db, networks: known }),
     decisions: makePaymentDecisions(deciding),
@@ -98,7 +101,7 @@ type Ledger = Omit<Parameters<typeof makeScanner>[0], "network" | "pool" | "time
 function makeWatched(
   parts: Dependencies,
   ledger: Ledger,
-  wake: (network: string) => void,
+  nudge: (network: string) => void,
   refunding: Pick<Parameters<typeof makeRefundExaminer>[0], "payments" | "networks">,
 ) {
   const { config, clock, logger } = parts;
@@ -107,7 +110,7 @@ function makeWatched(
     return access === null ? [] : [{ network, access }];
   });
   const examined = new Set(read.map(({ network }) => network.id));
-  const claiming = { claimableTerms, claimableNetworks, wake, examined };
+  const claiming = { claimableTerms, claimableNetworks, nudge, examined };
   const unread = [...refunding.networks.keys()].filter((id) => !examined.has(id));
   return read.map(({ network, access }, place) => {
     const { providers, client } = access.pool;

@@ -76,7 +76,7 @@ export function makePaymentServices(
   const { config, networks, db, clock, logger, stopping } = parts;
   const { known } = networks;
   const { issuing, ...invoicing } = makeInvoicing(parts, journal, networks, billing);
-  const { refunding, wakeExaminer, ...ledger } = makeLedger(
+  const { refunding, nudgeExaminer, ...ledger } = makeLedger(
     parts,
     journal,
     networks,
@@ -92,7 +92,7 @@ export function makePaymentServices(
       ...invoicing,
       issuing,
       refunding,
-      wakeExaminer,
+      nudgeExaminer,
       sandbox,
     }),
     capacity: makeCapacityService({ db, clock, networks: known, enabled: config.networks }),

@@ -120,7 +120,7 @@ function makeCopiedBilling(
     stopping: new AbortController().signal,
     providersOf: () => [],
     lastTickAt: () => null,
-    wakeUps: { wake: () => undefined },
+    wakeUps: { wake: () => undefined, nudge: () => undefined },
   };
   const journal = createJournal({ ids, wake: () => undefined });
   const ports = lateBillingPorts();

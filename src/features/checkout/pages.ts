@@ -6,6 +6,7 @@ import {
   type PageAnswer,
   type PageCall,
 } from "../../api/page.ts";
+import { RateLimited } from "../../api/declare/problems.ts";
 import { keepBody } from "../../api/representation.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
@@ -318,8 +319,8 @@ async function choiceOf(choosing: Promise<unknown>): Promise<ChoiceResult> {
   } catch (error) {
     if (error instanceof OptionLimitReached) return "full";
     if (error instanceof InvoiceNotOpen) return "closed";
-    // The store may have the choice, or may not.
-    if (error instanceof StoreUnavailable) throw error;
+    // The store may have the choice, or may not; and whoever is to wait gets a page that says how long.
+    if (error instanceof StoreUnavailable || error instanceof RateLimited) throw error;
     if (error instanceof Problem && error.status !== 404) return "refused";
     throw error;
   }

@@ -89,10 +89,10 @@ export interface CheckoutSandbox {
   expire(checkoutId: string): Promise<void>;
 }
 
-/** Puts another option of an invoice in force, in the caller's transaction. */
+/** Puts another option of an invoice in force, in the caller's transaction; returns false if it is in force already. */
 export type CheckoutChoice = (
   tx: Tx,
   checkoutId: string,
   chosen: ChosenOption,
   at: Instant,
-) => Promise<void>;
+) => Promise<boolean>;

@@ -19,6 +19,7 @@ import type {
   CheckoutSources,
 } from "./ports.ts";
 import { presentSession, type CheckoutSession, type CheckoutView } from "./present.ts";
+import { countAct, requireRoom } from "./payer-limits.ts";
 import { createLiveStreams, type LiveStreams } from "./live.ts";
 import { mayChooseOption } from "./rules.ts";
 
@@ -61,7 +62,8 @@ export interface CheckoutService {
   confirmedSession(checkoutId: string): Promise<CheckoutSession | null>;
   /**
    * Stores a transaction that a payer claims to have paid with, for a later lookup, and returns the session. 400 if the
-   * text contains no hash, 404 if there is no such checkout, 409 `too_many_claims`.
+   * text contains no hash, 404 if there is no such checkout, 409 `too_many_claims`, 429 at a limit of `payerLimits`, as for
+   * every other act of a payer.
    */
   submitTransaction(
     context: WriteContext,
@@ -113,7 +115,7 @@ export interface CheckoutWithOrigins {
 }
 
 export interface CheckoutDependencies {
-  readonly db: Pick<Database, "write">;
+  readonly db: Pick<Database, "write" | "dialect" | "find">;
   readonly clock: Clock;
   /**
    * Every network in the table, because a network that is disabled now may have been enabled when the invoice was
@@ -243,8 +245,14 @@ async function submitTransaction(
       "must be a transaction hash (64 digits and letters from a to f) or a block explorer's link to it",
     );
   }
-  return deps.db.write(context, async (tx) => {
-    await deps.claims.submit(tx, view.invoice, hash);
+  const { db, clock } = deps;
+  const { invoice } = view;
+  // A repetition changes nothing, and gets its answer at a limit too.
+  const isRepeated = view.submitted.some((each) => each.transactionHash === hash);
+  if (!isRepeated) await requireRoom(db, "hash", invoice, clock.now());
+  return db.write(context, async (tx) => {
+    const hasChanged = await deps.claims.submit(tx, invoice, hash);
+    if (hasChanged) await countAct(tx, "hash", invoice, clock.now());
     return sessionIn(tx, deps, view);
   });
 }
@@ -255,8 +263,11 @@ function requestRefund(
   view: CheckoutView,
   input: RefundInput,
 ): ReturnType<CheckoutService["requestRefund"]> {
-  return deps.db.write(context, async (tx) => {
-    const result = await deps.refunds.request(tx, view.invoice, input);
+  const { db, clock } = deps;
+  const { invoice } = view;
+  return db.write(context, async (tx) => {
+    const result = await deps.refunds.request(tx, invoice, input);
+    if (result === "requested") await countAct(tx, "refund", invoice, clock.now());
     return { session: await sessionIn(tx, deps, view), result };
   });
 }
@@ -278,7 +289,8 @@ async function choose(
   chosen: ChosenOption,
 ): Promise<CheckoutSession> {
   const { db, clock, sources } = deps;
-  const { checkoutId } = view.invoice;
+  const { invoice } = view;
+  const { checkoutId } = invoice;
   const isInForce = view.options.some(
     ({ network, tokenSymbol, isInForce }) =>
       isInForce && network.id === chosen.network && tokenSymbol === chosen.tokenSymbol,
@@ -289,8 +301,10 @@ async function choose(
       `Nothing should be sent now: the payment's state is ${session.state}. Read the checkout to see its next step.`,
     );
   }
+  if (!isInForce) await requireRoom(db, "option", invoice, clock.now());
   return db.write(context, async (tx) => {
-    await deps.choose(tx, checkoutId, chosen, clock.now());
+    const hasChanged = await deps.choose(tx, checkoutId, chosen, clock.now());
+    if (hasChanged) await countAct(tx, "option", invoice, clock.now());
     const seen = await sources.checkoutIn(tx, checkoutId);
     if (seen === null) throw notFound();
     return presentSession(viewCheckout(seen.stored, seen.states, deps), clock.now());

@@ -92,12 +92,17 @@ export function makeEventService(deps: {
 
     async get(organizationId, eventId) {
       const event = await findEvent(db, organizationId, eventId);
-      if (event === null) throw notFound();
+      if (event === null || isForgotten(event)) throw notFound();
       return event;
     },
 
     types: () => Promise.resolve(everyType),
   };
+}
+
+/** Whether a payer chose again a day ago or earlier: the row keeps its position, by which readers go on, and no more. */
+function isForgotten({ supersededAt, payload }: EventRow): boolean {
+  return supersededAt !== null && Object.keys(payload).length === 0;
 }
 
 /** Returns the cursor of a position. */

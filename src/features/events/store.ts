@@ -3,9 +3,9 @@ import type { Reader } from "../../platform/database/index.ts";
 import { listed } from "../../platform/database/query/json-rows.ts";
 import type { EventRow } from "../../platform/events/index.ts";
 import type { RelayedEvent } from "../../platform/events/relay.ts";
-import { events } from "../../platform/events/table.ts";
+import { events, isRemembered } from "../../platform/events/table.ts";
 
-/** Finds an event of an organization, whether or not it was relayed. */
+/** Finds an event of an organization, whether or not it was relayed, or its payload forgotten. */
 export function findEvent(
   reader: Reader,
   organizationId: Id<"organization">,
@@ -28,7 +28,7 @@ export function eventsAfter(
 ): Promise<RelayedEvent[]> {
   return reader.find(
     events,
-    "WHERE organization_id = $1 AND position > $2 ORDER BY position LIMIT $3",
+    `WHERE organization_id = $1 AND position > $2 AND ${isRemembered} ORDER BY position LIMIT $3`,
     [organizationId, after, limit],
   ) as Promise<RelayedEvent[]>;
 }
@@ -44,7 +44,7 @@ export function eventsBetween(
   return reader.find(
     events,
     `WHERE organization_id = $1 AND position > $2 AND position <= $3
-     AND type IN ${listed(reader.dialect, 4)} ORDER BY position LIMIT $5`,
+     AND type IN ${listed(reader.dialect, 4)} AND ${isRemembered} ORDER BY position LIMIT $5`,
     [organizationId, range.after, range.through, JSON.stringify(types), limit],
   ) as Promise<RelayedEvent[]>;
 }

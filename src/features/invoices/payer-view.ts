@@ -23,6 +23,8 @@ export interface PayerOption extends Pick<PaymentOption, "network" | "tokenSymbo
 export interface PayerInvoice {
   readonly id: Id<"invoice">;
   readonly organizationId: Id<"organization">;
+  /** The payment link at which the payer started it; null if a merchant made it. */
+  readonly startedAtLink: Id<"paymentLink"> | null;
   readonly publicId: string;
   readonly checkoutId: string;
   /** The reference that payer and merchant use in communication, such as `P7K2-9QXD`. */
@@ -81,6 +83,7 @@ export function payerInvoice(invoice: InvoiceView): PayerInvoice | null {
   return {
     id: invoice.id,
     organizationId: invoice.organizationId,
+    startedAtLink: invoice.startedAtLink,
     publicId: invoice.publicId,
     checkoutId,
     reference: referenceOf(invoice.publicId),

@@ -104,22 +104,32 @@ export async function saveStates(tx: Tx, rows: readonly InvoiceRow[]): Promise<v
   );
 }
 
-/** The columns that describe the option in force, and the quotes of all options. */
-export function optionColumns(row: InvoiceRow) {
-  return {
-    network: row.network,
-    tokenSymbol: row.tokenSymbol,
-    tokenDecimals: row.tokenDecimals,
-    requiredConfirmations: row.requiredConfirmations,
-    payableAmount: row.payableAmount,
-    exchangeRate: row.exchangeRate,
-    dustAmount: row.dustAmount,
-    walletId: row.walletId,
-    walletAddress: row.walletAddress,
-    addressIndex: row.addressIndex,
-    paidAmount: row.paidAmount,
-    paymentOptions: row.paymentOptions,
-  };
+/** The columns that depend on the option in force: those that `putInForce` sets. */
+const inForceColumns = [
+  "network",
+  "tokenSymbol",
+  "tokenDecimals",
+  "requiredConfirmations",
+  "exchangeRate",
+  "dustAmount",
+  "walletId",
+  "walletAddress",
+  "addressIndex",
+  "payableAmount",
+  "askedAmount",
+  "remainingAmount",
+  "seenAmount",
+  "confirmedAmount",
+  "latestBlock",
+  "paidAmount",
+  "paymentOptions",
+] as const satisfies readonly (keyof InvoiceRow)[];
+
+/** The columns that depend on the option in force; whoever sets them compiles only with all of them, and no other. */
+export type InForce = Pick<InvoiceRow, (typeof inForceColumns)[number]>;
+
+export function optionColumns(row: InvoiceRow): InForce {
+  return Object.fromEntries(inForceColumns.map((name) => [name, row[name]])) as unknown as InForce;
 }
 
 function stateColumns(row: InvoiceRow) {

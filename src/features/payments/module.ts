@@ -5,6 +5,7 @@ import type { PaymentDecisions } from "./decisions/decide-payment.ts";
 import { inboxMetrics } from "./inbox/metrics.ts";
 import { transferOperations } from "./inbox/operations.ts";
 import { paymentChecks } from "./ledger/checks.ts";
+import { pruneClaims } from "./hash-claims/store.ts";
 import type { Invoices } from "./ledger/invoices-port.ts";
 import { networkMetrics, providerMetrics } from "./networks/metrics.ts";
 import { decisionOperations, paymentOperations } from "./operations.ts";
@@ -30,5 +31,6 @@ export const paymentsModule: FeatureModule<{
   },
   checks: paymentChecks,
   workers: (parts) => makeWatchWorkers({ ...parts, invoices: parts.settlement }),
+  prunings: { "prune claims": pruneClaims },
   metrics: (parts) => [networkMetrics(parts), providerMetrics(parts), inboxMetrics(parts)],
 };

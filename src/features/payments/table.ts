@@ -214,6 +214,8 @@ export const paymentClaims = table(
     /** Shown to operators only, as it may reveal other invoices. Null or `unknown` while the claim waits. */
     reason: text<ClaimReason>().nullable(),
     attempts: integer(),
+    /** Whether a provider had the transaction. Until then it may be made up, and is looked up from strangers' share. */
+    isKnown: flag(),
     /** While the claim waits: the time of the next attempt. */
     nextAt: time(),
     /** When a payer last submitted it. */
@@ -229,6 +231,26 @@ export const paymentClaims = table(
         name: "payment_claims_due",
         columns: ["network", "nextAt", "id"],
         where: "state = 'waiting'",
+      },
+      {
+        name: "payment_claims_known",
+        columns: ["network", "nextAt", "id"],
+        where: "state = 'waiting' AND is_known = 1",
+      },
+      {
+        name: "payment_claims_unknown",
+        columns: ["network", "organizationId", "attempts", "nextAt", "id"],
+        where: "state = 'waiting' AND is_known = 0",
+      },
+      {
+        name: "payment_claims_stale",
+        columns: ["createdAt"],
+        where: "state = 'waiting' AND is_known = 0",
+      },
+      {
+        name: "payment_claims_refused",
+        columns: ["closedAt"],
+        where: "state = 'refused'",
       },
     ],
   },

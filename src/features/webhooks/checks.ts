@@ -1,5 +1,6 @@
 import { day } from "../../kernel/clock.ts";
 import { queryCheck, type Check } from "../../platform/database/schema/checks.ts";
+import { isRemembered } from "../../platform/events/table.ts";
 
 /**
  * Replays have an index of their own. One condition for both would use neither: PostgreSQL without statistics, as after a
@@ -45,7 +46,7 @@ export const webhookChecks: readonly Check[] = [
         AND webhook_endpoints.status = 'enabled'
         AND events.object_id <> webhook_endpoints.id AND events.type <> 'webhook.ping'
         AND (webhook_endpoints.event_types = '[]' OR webhook_endpoints.event_types LIKE '%"' || events.type || '"%')
-      WHERE events.position IS NOT NULL
+      WHERE events.position IS NOT NULL AND ${isRemembered}
         AND events.occurred_at > (SELECT MAX(latest.occurred_at) FROM events AS latest) - ${String(day)}
         ${["IS NULL", "IS NOT NULL"].map(hasNoDelivery).join("\n        ")}
       ORDER BY events.id`,

@@ -1,7 +1,12 @@
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
 import { webhookChecks } from "./checks.ts";
 import type { Deliverer } from "./delivery/deliverer.ts";
-import { mendDueTimes, pruneDeliveries, wipeOldSecrets } from "./delivery/retention.ts";
+import {
+  forgetSuperseded,
+  mendDueTimes,
+  pruneDeliveries,
+  wipeOldSecrets,
+} from "./delivery/retention.ts";
 import { webhookOperations } from "./operations.ts";
 import type { WebhookService } from "./service.ts";
 
@@ -14,6 +19,7 @@ export const webhooksModule: FeatureModule<{
   prunings: {
     "wipe old webhook secrets": wipeOldSecrets,
     "prune deliveries": pruneDeliveries,
+    "forget superseded choices": forgetSuperseded,
     "mend due times of deliveries": mendDueTimes,
   },
   workers: ({ deliverer }) => [deliverer],

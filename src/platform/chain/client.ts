@@ -1,4 +1,5 @@
 import type { Instant } from "../../kernel/clock.ts";
+import type { ProviderError } from "./providers/error.ts";
 
 /**
  * An address in its canonical form inside Till: one text for each account, which networks of the same address family
@@ -99,6 +100,11 @@ export interface ChainClient {
   blocks(heights: readonly number[]): Promise<(Head | null)[]>;
   /** Returns null if the provider knows no block with this transaction. */
   receipt(transactionHash: string): Promise<Receipt | null>;
+  /**
+   * Reads several receipts in one request, in the same order; each may have an error of its own. Absent if the provider
+   * answers each alone.
+   */
+  receipts?(transactionHashes: readonly string[]): Promise<(Receipt | null | ProviderError)[]>;
   /** Reads the decimals that a token contract states. */
   decimals(contract: Address): Promise<number>;
 }

@@ -146,6 +146,8 @@ export interface Tx extends Reader {
    * writes in a commit are inserted together just before it.
    */
   append<T extends Table>(table: T, row: RowOf<T>): void;
+  /** Whether the transaction has changed or added a row so far. */
+  hasChanged(): boolean;
   /** Runs an action after a successful commit. For wake-ups, which may be lost. */
   afterCommit(action: () => void): void;
 }

@@ -8,7 +8,7 @@ export const eventApiVersion = "v1";
 export type EventRow = RowOf<typeof events>;
 
 /** Returns the body of an event, with its fields in this order; webhooks and the events list share it. */
-export function eventBody(event: Omit<EventRow, "position">) {
+export function eventBody(event: Omit<EventRow, "position" | "supersededAt">) {
   return {
     id: event.id,
     type: event.type,

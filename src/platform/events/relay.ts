@@ -1,5 +1,6 @@
 import { second, type Instant } from "../../kernel/clock.ts";
 import type { Database, Reader, RowOf, Tx, WriteContext } from "../database/index.ts";
+import { skipLocked } from "../database/write/locks.ts";
 import type { Worker } from "../jobs/background.ts";
 import type { Leases } from "../jobs/leases.ts";
 import { events } from "./table.ts";
@@ -41,10 +42,11 @@ export function createRelay(deps: {
       return db.write(context, async (tx) => {
         await leases.guard(tx, lease);
         const last = await lastPosition(tx);
+        // Leaves out an event that another transaction is replacing: without the lock, its place would stay empty.
         const count = await tx.run(
           `UPDATE events SET position = $1 + numbered.place FROM (
              SELECT waiting.id AS id, ROW_NUMBER() OVER (ORDER BY waiting.id) AS place FROM (
-               SELECT id FROM events WHERE position IS NULL ORDER BY id LIMIT ${String(batchMax)}
+               SELECT id FROM events WHERE position IS NULL ORDER BY id LIMIT ${String(batchMax)}${skipLocked[db.dialect]}
              ) AS waiting
            ) AS numbered WHERE events.id = numbered.id`,
           [last],

@@ -28,6 +28,11 @@ export interface Background {
    * tick.
    */
   wake(name: string): void;
+  /**
+   * Runs a worker now, after a commit of a request without a credential: at most once in the worker's interval, however
+   * many such requests there are, and not while it runs. The next ordinary run stays due when it was.
+   */
+  nudge(name: string): void;
   /** Stops all workers and starts no further runs. Further calls return the same promise. */
   stop(): Promise<void>;
   /** The time of the scheduler's last tick, for the readiness check. */
@@ -39,6 +44,7 @@ interface Slot {
   running: Promise<void> | null;
   isWanted: boolean;
   dueAt: Instant;
+  nudgedAt: Instant;
 }
 
 /**
@@ -62,7 +68,7 @@ export function createBackground(deps: {
   let lastTick: Instant | null = null;
   let stopped: Promise<void> | null = null;
 
-  function startRun(slot: Slot): void {
+  function startRun(slot: Slot, { isNudge } = { isNudge: false }): void {
     if (stopping.signal.aborted || task === null) return;
     if (slot.running !== null) {
       slot.isWanted = true;
@@ -71,7 +77,7 @@ export function createBackground(deps: {
     slot.isWanted = false;
     slot.running = runOnce(slot, logger, stopping.signal).finally(() => {
       slot.running = null;
-      slot.dueAt = clock.now() + slot.worker.everyMs;
+      if (!isNudge) slot.dueAt = clock.now() + slot.worker.everyMs;
       if (slot.isWanted) startRun(slot);
     });
   }
@@ -110,6 +116,14 @@ export function createBackground(deps: {
       const slot = slots.get(name);
       if (slot !== undefined) startRun(slot);
     },
+    nudge(name) {
+      const slot = slots.get(name);
+      if (slot === undefined || slot.running !== null) return;
+      // A time ahead can only come from a clock that was set back since.
+      if (Math.abs(clock.now() - slot.nudgedAt) < slot.worker.everyMs) return;
+      slot.nudgedAt = clock.now();
+      startRun(slot, { isNudge: true });
+    },
     stop() {
       stopped ??= end();
       return stopped;
@@ -120,7 +134,10 @@ export function createBackground(deps: {
 
 function slotsOf(workers: readonly Worker[]): ReadonlyMap<string, Slot> {
   return new Map(
-    workers.map((worker) => [worker.name, { worker, running: null, isWanted: false, dueAt: 0 }]),
+    workers.map((worker) => [
+      worker.name,
+      { worker, running: null, isWanted: false, dueAt: 0, nudgedAt: -Infinity },
+    ]),
   );
 }
 

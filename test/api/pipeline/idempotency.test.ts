@@ -421,6 +421,7 @@ eachStore("stored responses", (store) => {
       fingerprint: "same",
       target: "here",
       hasExternalId: false,
+      isPublic: false,
       isSecret: false,
     });
     const make = async (twinWaitMs?: number) => {

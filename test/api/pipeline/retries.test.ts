@@ -25,23 +25,55 @@ eachStore("a retry with the same key", (store) => {
   });
   const isReplayed = ({ headers }: Answer) => headers.get("Idempotent-Replayed") === "true";
 
-  for (const operation of allOperations.filter(({ idempotent }) => idempotent)) {
+  const idempotentOperations = allOperations.filter(({ idempotent }) => idempotent);
+  const publicOperations = idempotentOperations.filter(({ access }) => access.kind === "public");
+
+  for (const operation of idempotentOperations) {
     it(`gets the response of ${operation.id} byte for byte, and changes nothing`, async () => {
       const example = await exampleOf(operation, estate);
       const headers = { "Idempotency-Key": `retries of ${operation.id}` };
       const send = () => callExample(operation, estate, example, { headers });
+      const unsent = await dumpStore(estate.app.app.db);
       const twins = await Promise.all([send(), send()]);
       const [first] = twins;
       expect(first.status, first.text).to.equal(operation.status);
       expect(first.text === "").to.equal(operation.record === null);
       const before = await dumpStore(estate.app.app.db);
+      // Nothing is kept for a request without a credential that changed nothing.
+      const isKept = before !== unsent;
+      expect(isKept || publicOperations.includes(operation)).to.equal(true);
       const again = await send();
-      expect(twins.filter(isReplayed)).to.have.length(1);
-      expect(isReplayed(again)).to.equal(true);
+      expect(twins.filter(isReplayed)).to.have.length(isKept ? 1 : 0);
+      expect(isReplayed(again)).to.equal(isKept);
       for (const retry of [...twins, again]) {
         expect(responseOf(retry)).to.deep.equal(responseOf(first));
       }
       expect(await dumpStore(estate.app.app.db)).to.equal(before);
     });
+  }
+
+  for (const operation of publicOperations) {
+    it.onBoth(
+      `keeps no response of ${operation.id} if 64 requests without a credential change nothing`,
+      async function () {
+        this.timeout(60_000);
+        const example = await exampleOf(operation, estate);
+        const send = (key: string) =>
+          callExample(operation, estate, example, { headers: { "Idempotency-Key": key } });
+        // After the first one there is nothing left to do.
+        await send(`the first ${operation.id}`);
+        const before = await dumpStore(estate.app.app.db);
+        const answers = await Promise.all(
+          Array.from({ length: 64 }, (_, caller) => send(`${operation.id} ${String(caller)}`)),
+        );
+        const again = await send(`${operation.id} 0`);
+        const distinct = new Set(
+          [...answers, again].map(({ status, text }) => `${String(status)} ${text}`),
+        );
+        expect([...distinct]).to.have.length(1);
+        expect(again.status).to.equal(operation.status);
+        expect(await dumpStore(estate.app.app.db)).to.equal(before);
+      },
+    );
   }
 });

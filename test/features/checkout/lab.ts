@@ -138,6 +138,7 @@ export function anInvoice(network: LabNetwork, changes: Partial<PayerInvoice> = 
   return {
     id: "inv_01jd7v0000000000000000000a",
     organizationId,
+    startedAtLink: null,
     publicId: "P7K2-9QXD-4MTR",
     reference: "P7K2-9QXD",
     description: null,
@@ -277,13 +278,18 @@ export async function openLab(
   }
 
   const service = makeCheckoutService({
-    db: { write: (_context, fn) => fn({} as Tx) },
+    db: {
+      dialect: "sqlite",
+      find: () => Promise.resolve([]),
+      // Nothing was counted before.
+      write: (_context, fn) => fn({ all: () => Promise.resolve([]) } as unknown as Tx),
+    },
     claims: {
       submit(_tx, _invoice, hash) {
         if (world.refusal !== null) return Promise.reject(world.refusal);
         world.submitted.push(hash);
         world.claims.unshift({ transactionHash: hash, result: "looking" });
-        return Promise.resolve();
+        return Promise.resolve(true);
       },
     },
     choose: () => Promise.reject(world.choiceRefusal),

@@ -1,6 +1,7 @@
 // The worker of a network: the sandbox of a whole program, and a network that is read from a node over HTTP.
 import { expect } from "chai";
 import { paymentClaims, type ClaimRow } from "../../../src/features/payments/table.ts";
+import { reserved, savedMax } from "../../../src/features/payments/hash-claims/strangers-share.ts";
 import {
   fateOf,
   makeWatchWorkers,
@@ -120,7 +121,7 @@ anyStore("The worker of the sandbox", (store) => {
     expect(await run()).to.equal(false);
   });
 
-  it("is due again while more submitted transactions of this network wait than are examined at once", async () => {
+  it("looks up some submitted transactions of this network after a look, and is not due again for the others", async () => {
     const { db, ids } = counter.app.app;
     const invoice: Json = await counter.issue(merchant);
     const at = counter.app.clock.now();
@@ -133,6 +134,7 @@ anyStore("The worker of the sandbox", (store) => {
       state: "waiting",
       reason: null,
       attempts: 0,
+      isKnown: false,
       nextAt: at,
       createdAt: at,
       closedAt: null,
@@ -142,11 +144,9 @@ anyStore("The worker of the sandbox", (store) => {
     await db.write(testContext, (tx) => tx.insertMany(paymentClaims, [...waiting, elsewhere]));
     const stored = (network: string) =>
       db.find(paymentClaims, "WHERE network = $1 ORDER BY id", [network]);
-    expect(await run()).to.equal(true);
-    expect((await stored("sandbox")).map(({ attempts }) => attempts)).to.deep.equal(
-      waiting.map(() => 1),
-    );
     expect(await run()).to.equal(false);
+    const lookedUp = (await stored("sandbox")).filter(({ attempts }) => attempts > 0);
+    expect(lookedUp).to.have.length(savedMax - reserved);
     expect(await stored("ethereum")).to.deep.equal([elsewhere]);
     // The examiner of that network moves it to the one on which the invoice has a hold.
     await counter.examine();

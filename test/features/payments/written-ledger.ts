@@ -95,6 +95,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
     hasInvoice: async (...asked: Parameters<typeof findInvoice>) =>
       (await findInvoice(...asked)) !== null,
     wake: (id: string) => void woken.push(id),
+    nudge: (id: string) => void woken.push(id),
   };
   const { clock } = ledger;
   const refundLedger = makeRefundLedger(ledger);
@@ -190,6 +191,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
       state: "waiting",
       reason: null,
       attempts: 0,
+      isKnown: false,
       nextAt: at,
       createdAt: at,
       closedAt: null,

@@ -92,7 +92,7 @@ describe("the shipped exchange rates", () => {
       fetch,
       stopping: new AbortController().signal,
       logger,
-      journal: { record: () => [] },
+      journal: { record: () => [], recordChoice: () => Promise.resolve() },
     });
   }
 

@@ -150,6 +150,7 @@ eachStore("the retention of webhook data", (store) => {
       payload: {},
       occurredAt: now - age,
       position,
+      supersededAt: null,
     });
     const prune = async () => {
       while (await pruneEvents(db, now, testContext));

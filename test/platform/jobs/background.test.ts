@@ -1,3 +1,4 @@
+import { expect } from "chai";
 import { day, hour, second } from "../../../src/kernel/clock.ts";
 import { createBackground } from "../../../src/platform/jobs/background.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
@@ -57,4 +58,45 @@ describe("the background", () => {
       }
     });
   }
+
+  it("runs a worker once in its interval for any number of requests without a credential, and its ordinary runs no later", async () => {
+    let time = 1_000_000;
+    let runs: number[] = [];
+    const worker = {
+      name: "reading",
+      everyMs: 10 * second,
+      run: () => {
+        runs.push(time);
+        return Promise.resolve(false);
+      },
+    };
+    const background = createBackground({
+      workers: [worker],
+      clock: { now: () => time },
+      logger: silentLogger,
+    });
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    background.start();
+    try {
+      await settle();
+      expect(runs).to.deep.equal([time]);
+      const ordinary = time + 10 * second;
+      runs = [];
+      for (let request = 0; request < 600; request += 1) {
+        time += 10;
+        background.nudge("reading");
+        await settle();
+      }
+      expect(runs).to.have.length(1);
+      // The next ordinary run is due when it was, at a tick.
+      time = ordinary;
+      await until(
+        "the ordinary run",
+        () => runs.length,
+        (count) => count === 2,
+      );
+    } finally {
+      await background.stop();
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import { difference, type Journal } from "../../../platform/journal/index.ts";
+import { difference, type Journal, type JournalEntry } from "../../../platform/journal/index.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import type { EventType } from "../../../platform/events/catalogue.ts";
 import { presentInvoice, type InvoiceView } from "../present.ts";
@@ -9,24 +9,48 @@ export interface AnnouncerDependencies {
   readonly journal: Journal;
 }
 
+interface AnnouncedChange {
+  /** At least one. */
+  readonly types: readonly EventType[];
+  /** Null for a new invoice. */
+  readonly previousStatus: InvoiceStatus | null;
+  readonly changes: Readonly<Record<string, unknown>>;
+}
+
 /** Records a change of an invoice in the audit log, under the first of its event types, and emits all of its events. */
 export function announce(
   { journal }: AnnouncerDependencies,
   tx: Tx,
   at: Instant,
-  change: {
-    /** At least one. */
-    readonly types: readonly EventType[];
-    /** Null for a new invoice. */
-    readonly previousStatus: InvoiceStatus | null;
-    readonly changes: Readonly<Record<string, unknown>>;
-  },
+  change: AnnouncedChange,
   invoice: InvoiceView,
 ): void {
-  const { types, previousStatus, changes } = change;
+  journal.record(tx, at, entryOf(change, invoice));
+}
+
+/** Records a payer's choice of another option. Choices that follow each other at once are one event. */
+export async function announceChoice(
+  { journal }: AnnouncerDependencies,
+  tx: Tx,
+  at: Instant,
+  { before, after }: { readonly before: InvoiceView; readonly after: InvoiceView },
+): Promise<void> {
+  const changes = changedFields(before, after);
+  const types = ["invoice.option_chosen"] as const;
+  await journal.recordChoice(
+    tx,
+    at,
+    entryOf({ types, previousStatus: before.status, changes }, after),
+  );
+}
+
+function entryOf(
+  { types, previousStatus, changes }: AnnouncedChange,
+  invoice: InvoiceView,
+): JournalEntry {
   const { id, organizationId, version } = invoice;
   const record = presentInvoice(invoice);
-  journal.record(tx, at, {
+  return {
     action: types[0] ?? "invoice.updated",
     organizationId,
     subjectType: "invoice",
@@ -37,7 +61,7 @@ export function announce(
       version,
       data: previousStatus === null ? record : { ...record, previousStatus },
     },
-  });
+  };
 }
 
 /** Returns the fields of a new invoice that its audit entry contains. */

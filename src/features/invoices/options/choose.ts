@@ -1,5 +1,5 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import { notFound, Problem } from "../../../kernel/errors.ts";
+import { assert, notFound, Problem } from "../../../kernel/errors.ts";
 import { findToken } from "../../../platform/chain/networks.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { Tx } from "../../../platform/database/index.ts";
@@ -18,7 +18,7 @@ import {
   UnsupportedCurrency,
   WalletCapacityExhausted,
 } from "../errors.ts";
-import { announce, changedFields, type AnnouncerDependencies } from "../issuing/announce.ts";
+import { announceChoice, type AnnouncerDependencies } from "../issuing/announce.ts";
 import { placeInvoices } from "../issuing/issue.ts";
 import { planIssue, unlimited, type IssueDependencies } from "../issuing/plan.ts";
 import { readOffer } from "./requested.ts";
@@ -43,7 +43,7 @@ export type ChosenOption = Pick<PaymentOption, "network" | "tokenSymbol">;
 /**
  * Puts another option of an invoice in force, for its payer. An option that is chosen for the first time gets a hold and
  * the current rate; one that was chosen before has kept both, until the invoice's deadline (docs/decisions/0042). Choosing
- * the option in force changes nothing. 404 for an unknown checkout; 409 `invoice_not_open`, `option_limit_reached`,
+ * the option in force changes nothing and returns false. 404 for an unknown checkout; 409 `invoice_not_open`, `option_limit_reached`,
  * `no_default_wallet`, `wallet_capacity_exhausted`; 422 `option_not_offered`, `network_not_enabled`, `token_not_enabled`, `no_wallet`; 503
  * `rate_unavailable`, `network_not_ready`.
  */
@@ -53,7 +53,7 @@ export async function chooseOption(
   checkoutId: string,
   chosen: ChosenOption,
   at: Instant,
-): Promise<void> {
+): Promise<boolean> {
   const before = await tx.lockOne(invoices, "WHERE checkout_id = $1", [checkoutId]);
   if (before === null) throw notFound();
   const option = optionsOf(before).find((each) => isSameOption(each, chosen));
@@ -62,7 +62,7 @@ export async function chooseOption(
       "The merchant does not offer this token on this network. Read the checkout again, and choose one of its options.",
     );
   }
-  if (isSameOption(option, before)) return;
+  if (isSameOption(option, before)) return false;
   requireOpen(before, at);
   const quote = await quoteOf(tx, deps, before, option, at);
   const current = putInForce(before, quote);
@@ -72,29 +72,14 @@ export async function chooseOption(
     version: before.version + 1,
     updatedAt: at,
   };
-  const { seenAmount, confirmedAmount, latestBlock, askedAmount } = after;
-  const { remainingAmount: remaining, version, updatedAt } = after;
-  await tx.update(
-    invoices,
-    {
-      ...optionColumns(after),
-      seenAmount,
-      confirmedAmount,
-      latestBlock,
-      askedAmount,
-      version,
-      updatedAt,
-      remainingAmount: remaining,
-    },
-    "WHERE id = $1",
-    [after.id],
-  );
+  const { version, updatedAt } = after;
+  const set = { ...optionColumns(after), version, updatedAt };
+  await tx.update(invoices, set, "WHERE id = $1", [after.id]);
   const tipHeight = (await networkState(tx, after.network))?.tipHeight ?? null;
   const [shownBefore, shown] = [before, after].map((row) => viewOf(row, deps.baseUrl(), tipHeight));
-  if (shownBefore === undefined || shown === undefined) return;
-  const changes = changedFields(shownBefore, shown);
-  const types = ["invoice.option_chosen"] as const;
-  announce(deps, tx, at, { types, previousStatus: before.status, changes }, shown);
+  assert(shownBefore !== undefined && shown !== undefined, "two rows have two views");
+  await announceChoice(deps, tx, at, { before: shownBefore, after: shown });
+  return true;
 }
 
 function requireOpen({ status, expiresAt }: InvoiceRow, at: Instant): void {

@@ -3,7 +3,7 @@ import { parsePercent } from "../../../kernel/money/percent.ts";
 import type { Ratio } from "../../../kernel/money/ratio.ts";
 import { isSameOption } from "../../organizations/index.ts";
 import type { PaymentTotals } from "../rules.ts";
-import type { InvoiceRow } from "../store.ts";
+import type { InForce, InvoiceRow } from "../store.ts";
 import {
   quotesOf,
   paidShare,
@@ -42,8 +42,7 @@ export function putInForce(row: InvoiceRow, quote: Quote): InvoiceRow {
   const quotes = known.some((each) => isSameOption(each, quote)) ? known : [...known, quote];
   const share = paidShare(quotes);
   const seenAmount = tokensAt(row, quotes, share, quote);
-  return {
-    ...row,
+  const inForce: InForce = {
     paidAmount: worthOf(roundedShare(share, roundingOf(quotes)), row.amount),
     paymentOptions: storedOptions(row, quotes),
     network: quote.network,
@@ -67,6 +66,7 @@ export function putInForce(row: InvoiceRow, quote: Quote): InvoiceRow {
     ),
     latestBlock: latestBlockOn(quote.network, quotes),
   };
+  return { ...row, ...inForce };
 }
 
 function remainingIn({ payableAmount, remainingAmount, remainingAfter }: Quote, seen: bigint) {

@@ -1,9 +1,10 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { assert } from "../../../kernel/errors.ts";
-import type { ChainClient, TransferLog } from "../../../platform/chain/client.ts";
+import type { ChainClient, Receipt, TransferLog } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
+import { receiptsOf } from "../../../platform/chain/providers/pool.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { Database } from "../../../platform/database/index.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
@@ -14,7 +15,15 @@ import { recordClaimedTransfers, settleClaim } from "./ledger.ts";
 import type { BlockTimes } from "../watcher/block-times.ts";
 import { claimedLogs, givenUpAt, retryAt, timeFault, type ClaimOutcome } from "./rules.ts";
 import type { ClaimReason } from "./status.ts";
-import { closeClaim, dueClaims, postponeClaim } from "./store.ts";
+import { inTurns, makeStrangersShare, type StrangersShare } from "./strangers-share.ts";
+import {
+  closeClaim,
+  dueClaims,
+  dueKnownClaims,
+  dueUnknownClaims,
+  organizationsWithUnknown,
+  postponeClaim,
+} from "./store.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
 import type { Guard } from "../watcher/recorder.ts";
 import type { ClaimRow } from "../table.ts";
@@ -37,16 +46,30 @@ export interface ClaimExaminerDeps extends LedgerDeps {
    * are read; otherwise empty.
    */
   readonly unread: readonly string[];
-  /** Wakes the worker of a network. */
-  readonly wake: (network: string) => void;
+  /** Wakes the worker of a network for somebody without a credential. */
+  readonly nudge: (network: string) => void;
   readonly times: BlockTimes;
 }
+
+interface Examining extends ClaimExaminerDeps {
+  readonly share: StrangersShare;
+}
+
+/** Returns the receipt of a claim's transaction; throws ProviderError. */
+type ReadReceipt = () => Promise<Receipt | null>;
 
 /** Examines the transactions that payers submitted for invoices of one network. */
 export type ClaimExaminer = { readonly network: Network } & Bound<typeof methods>;
 
 /** The number of claims that are examined concurrently. */
 const batchMax = 20;
+/** The number of such batches of claims with a known transaction after one scan. */
+const batchesMax = 10;
+/**
+ * The number of an organization's claims among which its turns are chosen. An invoice has five open ones at most, so they
+ * are of twenty invoices or more.
+ */
+const choiceMax = 100;
 
 const context = systemContext("claims");
 
@@ -61,41 +84,80 @@ const methods = { examine };
 export function makeClaimExaminer(deps: ClaimExaminerDeps): ClaimExaminer {
   const { network } = deps;
   const logger = deps.logger.child({ network: network.id });
-  return { network, ...bind({ ...deps, logger }, methods) };
+  return { network, ...bind({ ...deps, logger, share: makeStrangersShare(deps) }, methods) };
 }
 
 /**
- * Examines a bounded batch of due claims, after a scan of the watcher and under its lease, so that the ordinary rules
- * have matched their transfers already. Returns true if more claims may be due.
+ * Examines due claims after a scan of the watcher and under its lease, so that the ordinary rules have matched their
+ * transfers already: those with a known transaction, and as many others as strangers' share allows. Returns true if more
+ * claims with a known transaction are due; all others wait for the next look, which they must not start.
  */
-async function examine(deps: ClaimExaminerDeps, guard: Guard): Promise<boolean> {
-  const { db, clock, network } = deps;
-  const stranded = await takeOver(deps, guard);
-  const due = await dueClaims(db, [network.id], clock.now(), batchMax);
-  await Promise.all(due.map((claim) => examineOne(deps, claim, guard)));
-  return due.length === batchMax || stranded === batchMax;
+async function examine(deps: Examining, guard: Guard): Promise<boolean> {
+  const { db, clock, network, client } = deps;
+  await takeOver(deps, guard);
+  await examineUnknown(deps, guard);
+  for (let batch = 0; batch < batchesMax; batch += 1) {
+    const due = await dueKnownClaims(db, network.id, clock.now(), batchMax);
+    await Promise.all(
+      due.map((claim) =>
+        examineOne(deps, claim, guard, () => client.receipt(claim.transactionHash)),
+      ),
+    );
+    if (due.length < batchMax) return false;
+  }
+  return true;
+}
+
+/** Looks up, with one request, claims whose transaction may be made up. */
+async function examineUnknown(deps: Examining, guard: Guard): Promise<void> {
+  const { db, clock, network, client, share } = deps;
+  if (share.left() === 0) return;
+  const at = clock.now();
+  const waiting = await organizationsWithUnknown(db, network.id, at);
+  if (waiting.length === 0) return;
+  const shops = share.inTurn(waiting).slice(0, batchMax);
+  const due = await dueUnknownClaims(db, network.id, shops, at, choiceMax);
+  const claims = share.take(inTurns(shops, due), batchMax, (claim) =>
+    at < givenUpAt(claim) ? 1 : 2,
+  );
+  if (claims.length === 0) return;
+  const hashes = claims.map(({ transactionHash }) => transactionHash);
+  const reading = receiptsOf(client, hashes);
+  // Each claim handles a failure that concerns it; one whose hold has ended reads nothing.
+  reading.catch(() => undefined);
+  const receiptAt = async (place: number): Promise<Receipt | null> => {
+    const answer = (await reading)[place] ?? null;
+    if (answer instanceof ProviderError) throw answer;
+    return answer;
+  };
+  await Promise.all(
+    claims.map((claim, place) => examineOne(deps, claim, guard, () => receiptAt(place))),
+  );
 }
 
 /**
  * Moves due claims from networks that nobody reads to another network of their invoices, and postpones those whose
- * invoices have none. Returns their number.
+ * invoices have none.
  */
-async function takeOver(deps: ClaimExaminerDeps, guard: Guard): Promise<number> {
+async function takeOver(deps: ClaimExaminerDeps, guard: Guard): Promise<void> {
   const { db, clock, unread } = deps;
-  if (unread.length === 0) return 0;
+  if (unread.length === 0) return;
   const due = await dueClaims(db, unread, clock.now(), batchMax);
   for (const claim of due) {
     if (await lookElsewhere(deps, claim, guard, { isGivenUp: false })) continue;
     await postpone(deps, claim, guard, null);
   }
-  return due.length;
 }
 
-async function findEvidence(deps: ClaimExaminerDeps, claim: ClaimRow): Promise<Evidence> {
-  const { db, network, client } = deps;
+async function findEvidence(
+  deps: ClaimExaminerDeps,
+  claim: ClaimRow,
+  readReceipt: ReadReceipt,
+): Promise<Evidence> {
+  const { db, network } = deps;
   const terms = await deps.claimableTerms(db, claim.invoiceId, claim.network);
   if (terms === null) return { refused: "hold_ended" };
-  const receipt = await client.receipt(claim.transactionHash);
+  const receipt = await readReceipt();
   if (receipt === null) return findUnknown(deps, claim);
   const state = await networkState(db, network.id);
   const found = claimedLogs(receipt, terms, network, state?.disabledTokens ?? []);
@@ -154,13 +216,14 @@ async function postpone(
   claim: ClaimRow,
   guard: Guard,
   reason: "unknown" | null,
-  network = claim.network,
+  { network, isKnown }: Pick<ClaimRow, "network" | "isKnown"> = claim,
 ): Promise<void> {
   await db.write(context, async (tx) => {
     await guard(tx);
     const retry = retryAt(claim.attempts, clock.now());
     const nextAt = reason === "unknown" ? Math.min(retry, givenUpAt(claim)) : retry;
-    await postponeClaim(tx, claim, { network, nextAt, reason, attempts: claim.attempts + 1 });
+    const attempts = claim.attempts + 1;
+    await postponeClaim(tx, claim, { network, nextAt, reason, attempts, isKnown });
   });
 }
 
@@ -182,7 +245,8 @@ async function lookElsewhere(
   if (first === undefined) return false;
   if (next === undefined) {
     if (networks.length < 2) return false;
-    if (!isGivenUp) await postpone(deps, claim, guard, "unknown", first);
+    const there = { network: first, isKnown: false };
+    if (!isGivenUp) await postpone(deps, claim, guard, "unknown", there);
     return !isGivenUp;
   }
   await db.write(context, async (tx) => {
@@ -194,9 +258,10 @@ async function lookElsewhere(
       nextAt: clock.now(),
       reason: isUnknown,
       attempts,
+      isKnown: false,
     });
     tx.afterCommit(() => {
-      deps.wake(next);
+      deps.nudge(next);
     });
   });
   return true;
@@ -218,7 +283,9 @@ async function settle(
   const isGivenUp = "refused" in evidence;
   if (isAbsent(evidence) && (await lookElsewhere(deps, claim, guard, { isGivenUp }))) return;
   if ("waitsFor" in evidence) {
-    await postpone(deps, claim, guard, evidence.waitsFor === "transaction" ? "unknown" : null);
+    const isKnown = evidence.waitsFor === "block";
+    const { network: on } = claim;
+    await postpone(deps, claim, guard, isKnown ? null : "unknown", { network: on, isKnown });
     return;
   }
   if ("logs" in evidence) {
@@ -238,7 +305,13 @@ async function settle(
     if (outcome === null) {
       const { network: on, attempts } = claim;
       const nextAt = retryAt(attempts, at);
-      await postponeClaim(tx, claim, { network: on, nextAt, reason: null, attempts: attempts + 1 });
+      await postponeClaim(tx, claim, {
+        network: on,
+        nextAt,
+        reason: null,
+        attempts: attempts + 1,
+        isKnown: true,
+      });
       return;
     }
     if (!(await closeClaim(tx, claim, { ...outcome, closedAt: at }))) return;
@@ -253,10 +326,15 @@ async function settle(
 }
 
 /** Examines one claim. A failure postpones it and does not block the others. */
-async function examineOne(deps: ClaimExaminerDeps, claim: ClaimRow, guard: Guard): Promise<void> {
+async function examineOne(
+  deps: ClaimExaminerDeps,
+  claim: ClaimRow,
+  guard: Guard,
+  readReceipt: ReadReceipt,
+): Promise<void> {
   const { logger } = deps;
   try {
-    await settle(deps, claim, await findEvidence(deps, claim), guard);
+    await settle(deps, claim, await findEvidence(deps, claim, readReceipt), guard);
   } catch (error) {
     if (error instanceof LeaseLost) throw error;
     if (!(error instanceof ProviderError)) {

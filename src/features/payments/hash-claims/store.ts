@@ -1,7 +1,15 @@
-import type { Instant } from "../../../kernel/clock.ts";
+import { day, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import type { Reader, Tx } from "../../../platform/database/index.ts";
-import { listed } from "../../../platform/database/query/json-rows.ts";
+import {
+  columns,
+  decodeRows,
+  type Database,
+  type Reader,
+  type Tx,
+  type WriteContext,
+} from "../../../platform/database/index.ts";
+import { firstOfEach } from "../../../platform/database/query/first-of-each.ts";
+import { givenTexts, listed } from "../../../platform/database/query/json-rows.ts";
 import type { ClaimReason, ClaimState } from "./status.ts";
 import {
   paymentClaims,
@@ -54,6 +62,7 @@ export async function reopenClaim(
       state: "waiting",
       reason: null,
       attempts: 0,
+      isKnown: false,
       nextAt: at,
       createdAt: at,
       closedAt: null,
@@ -72,7 +81,7 @@ export async function moveClaim(
 ): Promise<void> {
   await tx.update(
     paymentClaims,
-    { network, reason: null, attempts: 0, nextAt: at, createdAt: at },
+    { network, reason: null, attempts: 0, isKnown: false, nextAt: at, createdAt: at },
     "WHERE id = $1 AND state = 'waiting'",
     [id],
   );
@@ -93,6 +102,69 @@ export function dueClaims(
   );
 }
 
+/** Returns the due claims of a network whose transaction a provider had, longest due first. */
+export function dueKnownClaims(
+  reader: Reader,
+  network: string,
+  at: Instant,
+  limit: number,
+): Promise<ClaimRow[]> {
+  return reader.find(
+    paymentClaims,
+    `WHERE network = $1 AND state = 'waiting' AND is_known = 1 AND next_at <= $2
+     ORDER BY next_at, id LIMIT $3`,
+    [network, at, limit],
+  );
+}
+
+const unknownClaims = "network = $1 AND state = 'waiting' AND is_known = 0";
+
+/** Returns the organizations with due claims on a network whose transaction no provider had so far. */
+export async function organizationsWithUnknown(
+  reader: Reader,
+  network: string,
+  at: Instant,
+): Promise<Id<"organization">[]> {
+  // Each step finds the next organization by index, past all claims of the one before.
+  const rows = await reader.all<{ id: Id<"organization"> }>(
+    `WITH RECURSIVE shops (id) AS (
+       SELECT MIN(organization_id) FROM payment_claims WHERE ${unknownClaims}
+       UNION ALL
+       SELECT (SELECT MIN(organization_id) FROM payment_claims WHERE ${unknownClaims} AND organization_id > shops.id)
+       FROM shops WHERE shops.id IS NOT NULL
+     )
+     SELECT shops.id AS "id" FROM shops WHERE shops.id IS NOT NULL AND EXISTS (
+       SELECT 1 FROM payment_claims WHERE ${unknownClaims} AND organization_id = shops.id AND next_at <= $2)`,
+    [network, at],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Returns some due claims of each organization whose transaction no provider had, those looked up least often first. */
+export async function dueUnknownClaims(
+  reader: Reader,
+  network: string,
+  organizationIds: readonly Id<"organization">[],
+  at: Instant,
+  limitOfEach: number,
+): Promise<ClaimRow[]> {
+  const { dialect } = reader;
+  const rows = await reader.all(
+    `SELECT ${columns(paymentClaims, "claim")} FROM ${firstOfEach(dialect, "claim", {
+      given: givenTexts(dialect, 3, "shop"),
+      table: "payment_claims",
+      columns: ["*"],
+      where: `one.network = $1 AND one.state = 'waiting' AND one.is_known = 0
+        AND one.organization_id = shop.value AND one.next_at <= $2`,
+      order: ["attempts", "next_at", "id"],
+      direction: "ASC",
+      limit: limitOfEach,
+    })} ORDER BY claim.attempts, claim.next_at, claim.id`,
+    [network, at, JSON.stringify(organizationIds)],
+  );
+  return decodeRows(paymentClaims, rows);
+}
+
 /**
  * Postpones a claim, with its preliminary reason and the network on which the search continues; no effect if it was
  * closed or moved to another network meanwhile.
@@ -100,7 +172,9 @@ export function dueClaims(
 export async function postponeClaim(
   tx: Tx,
   { id, network }: Pick<ClaimRow, "id" | "network">,
-  later: Pick<ClaimRow, "network" | "nextAt" | "attempts"> & { readonly reason: "unknown" | null },
+  later: Pick<ClaimRow, "network" | "nextAt" | "attempts" | "isKnown"> & {
+    readonly reason: "unknown" | null;
+  },
 ): Promise<void> {
   await tx.update(paymentClaims, later, "WHERE id = $1 AND network = $2 AND state = 'waiting'", [
     id,
@@ -140,6 +214,39 @@ export async function closeClaim(
     [id, network, closing.state],
   );
   return closed === 1;
+}
+
+/** How long a refused claim is remembered, and how long one waits for a lookup before it is refused. */
+const forgottenAfter = day;
+/** Claims changed in one transaction. */
+const pruneBatch = 1_000;
+
+/**
+ * Deletes a batch of claims that were refused a day ago, and refuses a batch of those that wait for a transaction that
+ * nobody has known for a day; returns true if there may be more.
+ */
+export async function pruneClaims(
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+): Promise<boolean> {
+  const before = now - forgottenAfter;
+  const oldest = (condition: string, column: string) =>
+    `SELECT id FROM payment_claims WHERE ${condition} AND ${column} < $1
+     ORDER BY ${column} LIMIT ${String(pruneBatch)}`;
+  return db.write(context, async (tx) => {
+    const deleted = await tx.run(
+      `DELETE FROM payment_claims WHERE state = 'refused' AND closed_at < $1 AND id IN (${oldest("state = 'refused'", "closed_at")})`,
+      [before],
+    );
+    const refused = await tx.run(
+      `UPDATE payment_claims SET state = 'refused', reason = 'unknown', closed_at = $2
+       WHERE state = 'waiting' AND is_known = 0
+         AND id IN (${oldest("state = 'waiting' AND is_known = 0", "created_at")})`,
+      [before, now],
+    );
+    return Math.max(deleted, refused) === pruneBatch;
+  });
 }
 
 // --- transfers and payments to decide on --------------------------------------------------------------------------

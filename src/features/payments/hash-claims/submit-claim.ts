@@ -25,11 +25,12 @@ export interface ClaimedInvoice {
 
 export interface HashClaims {
   /**
-   * Records the canonical hash of a transaction with which a payer claims to have paid an invoice, and wakes the
+   * Records the canonical hash of a transaction with which a payer claims to have paid an invoice, and nudges the
    * network's worker. A repeated hash is one claim; a refused claim is examined again. If too many claims wait, the
-   * oldest one that no provider knows is dropped; if all are known, 409 `too_many_claims`.
+   * oldest one that no provider knows is dropped; if all are known, 409 `too_many_claims`. Returns false if the hash was
+   * submitted before, and nothing changed.
    */
-  submit(tx: Tx, invoice: ClaimedInvoice, transactionHash: string): Promise<void>;
+  submit(tx: Tx, invoice: ClaimedInvoice, transactionHash: string): Promise<boolean>;
 }
 
 export function makeHashClaims(deps: {
@@ -37,8 +38,8 @@ export function makeHashClaims(deps: {
   readonly ids: IdSource;
   readonly journal: Journal;
   readonly invoices: Pick<Settlement, "lockTerms">;
-  /** Wakes the watcher of a network. */
-  readonly wake: (network: string) => void;
+  /** Wakes the watcher of a network for somebody without a credential. */
+  readonly nudge: (network: string) => void;
 }): HashClaims {
   const { clock, ids, journal, invoices } = deps;
 
@@ -57,12 +58,12 @@ export function makeHashClaims(deps: {
       const known = await findClaim(tx, invoiceId, transactionHash);
       if (known !== null && known.state !== "refused") {
         // The payer has chosen another network since, and looks for the transaction there.
-        if (known.state !== "waiting" || known.network === network) return;
+        if (known.state !== "waiting" || known.network === network) return false;
         await moveClaim(tx, known.id, network, at);
         tx.afterCommit(() => {
-          deps.wake(network);
+          deps.nudge(network);
         });
-        return;
+        return true;
       }
       if (
         (await countOpenClaims(tx, invoiceId)) >= openMax &&
@@ -83,6 +84,7 @@ export function makeHashClaims(deps: {
           state: "waiting",
           reason: null,
           attempts: 0,
+          isKnown: false,
           nextAt: at,
           createdAt: at,
           closedAt: null,
@@ -96,8 +98,9 @@ export function makeHashClaims(deps: {
         changes: { transactionHash },
       });
       tx.afterCommit(() => {
-        deps.wake(network);
+        deps.nudge(network);
       });
+      return true;
     },
   };
 }

@@ -9,6 +9,8 @@ import { webhookEndpoints } from "../table.ts";
 export const deliveryKeptFor = 90 * day;
 /** How long a dead letter is kept for a replay. Its attempts are deleted with those of other deliveries. */
 export const deadLetterKeptFor = 180 * day;
+/** How long the event of a superseded choice, and its deliveries, are remembered. */
+const supersededKeptFor = day;
 /** Maximum number of rows read in one transaction. */
 const pruneBatch = 1_000;
 
@@ -124,6 +126,36 @@ export async function wipeOldSecrets(
       `UPDATE webhook_endpoints SET previous_secret = NULL, previous_secret_until = NULL WHERE ${over}`,
       [ids, now],
     );
+  });
+  return past.length === pruneBatch;
+}
+
+/**
+ * Forgets the payloads of a batch of superseded events, and their deliveries that have succeeded; returns true if there
+ * may be more. The rows of the events stay: their positions are consecutive, and readers of the list go on from them.
+ */
+export async function forgetSuperseded(
+  db: Database,
+  now: Instant,
+  context: WriteContext,
+): Promise<boolean> {
+  const past = await db.all<{ id: Id<"event"> }>(
+    `SELECT id AS "id" FROM events
+     WHERE superseded_at IS NOT NULL AND payload <> '{}' AND superseded_at < $1
+     ORDER BY superseded_at LIMIT ${String(pruneBatch)}`,
+    [now - supersededKeptFor],
+  );
+  if (past.length === 0) return false;
+  await db.write(context, async (tx) => {
+    const ids = JSON.stringify(past.map(({ id }) => id));
+    const events = listed(tx.dialect, 1);
+    const deliveries = `FROM webhook_deliveries
+      WHERE event_id IN ${events} AND replay_of IS NULL AND status = 'succeeded' AND due_at IS NULL`;
+    await tx.run(`DELETE FROM webhook_attempts WHERE delivery_id IN (SELECT id ${deliveries})`, [
+      ids,
+    ]);
+    await tx.run(`DELETE ${deliveries}`, [ids]);
+    await tx.run(`UPDATE events SET payload = '{}' WHERE id IN ${events}`, [ids]);
   });
   return past.length === pruneBatch;
 }

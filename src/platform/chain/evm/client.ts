@@ -1,4 +1,4 @@
-import type { Address, ChainClient, Head, TransferLog, TransferQuery } from "../client.ts";
+import type { Address, ChainClient, Head, Receipt, TransferLog, TransferQuery } from "../client.ts";
 import type { Fetch } from "./fetch.ts";
 import {
   makeTransport,
@@ -68,18 +68,11 @@ export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
       const outcomes = await transport.batch(heights.map((height) => blockCall(height)));
       return outcomes.map(valueOf);
     },
-    receipt: (transactionHash) =>
-      transport.call({
-        method: "eth_getTransactionReceipt",
-        params: [`0x${transactionHash}`],
-        read(result) {
-          const receipt = readReceipt(result);
-          if (receipt !== null && receipt.transactionHash !== transactionHash) {
-            throw new MalformedAnswer("the receipt belongs to another transaction");
-          }
-          return receipt;
-        },
-      }),
+    receipt: (transactionHash) => transport.call(receiptCall(transactionHash)),
+    async receipts(transactionHashes) {
+      const outcomes = await transport.batch(transactionHashes.map(receiptCall));
+      return outcomes.map((outcome) => (outcome.ok ? outcome.value : outcome.error));
+    },
     decimals: (contract) =>
       transport.call({
         method: "eth_call",
@@ -133,6 +126,21 @@ function blockCall(block: number | "latest" | "finalized"): Call<Head | null> {
         hash: readHash(fields["hash"], "a block's hash"),
         time: readQuantity(fields["timestamp"], "a block's timestamp") * 1_000,
       };
+    },
+  };
+}
+
+/** Reads the receipt of a transaction; null if the node knows no block with it. */
+function receiptCall(transactionHash: string): Call<Receipt | null> {
+  return {
+    method: "eth_getTransactionReceipt",
+    params: [`0x${transactionHash}`],
+    read(result) {
+      const receipt = readReceipt(result);
+      if (receipt !== null && receipt.transactionHash !== transactionHash) {
+        throw new MalformedAnswer("the receipt belongs to another transaction");
+      }
+      return receipt;
     },
   };
 }

@@ -276,8 +276,25 @@ function questions(put: Put): Omit<ChainClient, "network" | "provider" | "heads"
       put("blockTransfers", (client) => client.blockTransfers(height, of)),
     blocks: (heights) => put("blocks", (client) => client.blocks(heights)),
     receipt: (hash) => put("receipt", (client) => client.receipt(hash)),
+    receipts: (hashes) => put("receipt", (client) => receiptsOf(client, hashes)),
     decimals: (contract) => put("decimals", (client) => client.decimals(contract), isAboutContract),
   };
+}
+
+/** Reads several receipts, in one request if the client can; each may have an error of its own. */
+export function receiptsOf(
+  client: ChainClient,
+  hashes: readonly string[],
+): ReturnType<NonNullable<ChainClient["receipts"]>> {
+  if (client.receipts !== undefined) return client.receipts(hashes);
+  return Promise.all(
+    hashes.map((hash) =>
+      client.receipt(hash).catch((error: unknown) => {
+        if (error instanceof ProviderError) return error;
+        throw error;
+      }),
+    ),
+  );
 }
 
 /** A response about a contract says nothing about the provider. */

@@ -102,6 +102,8 @@ interface OpenSession extends Session {
   /** The texts of the statements that wrote, in bytes; 0 unless they are counted. */
   writtenBytes(): number;
   mustBeOpen(): void;
+  /** Whether a statement has changed rows. */
+  hasChanged(): boolean;
   /** Refuses further statements, and waits for statements that were started but not awaited. */
   end(): Promise<void>;
   /** Throws the error of the first failed statement, if any. */
@@ -112,6 +114,7 @@ function openSession(session: Session, kept: KeptRows, isCounting: boolean): Ope
   let isOpen = true;
   let writtenBytes = 0;
   let pending = 0;
+  let hasChanged = false;
   let settled: (() => void) | undefined;
   const failures: unknown[] = [];
 
@@ -141,15 +144,21 @@ function openSession(session: Session, kept: KeptRows, isCounting: boolean): Ope
   return {
     mustBeOpen,
     writtenBytes: () => writtenBytes,
+    hasChanged: () => hasChanged,
     all: (sql, values) =>
-      watched(() => {
-        if (!statementOf(sql, values).isSelect) willChange(sql, values);
-        return session.all(sql, values);
+      watched(async () => {
+        const { isSelect } = statementOf(sql, values);
+        if (!isSelect) willChange(sql, values);
+        const rows = await session.all(sql, values);
+        if (!isSelect && rows.length > 0) hasChanged = true;
+        return rows;
       }),
     run: (sql, values) =>
-      watched(() => {
+      watched(async () => {
         willChange(sql, values);
-        return session.run(sql, values);
+        const changed = await session.run(sql, values);
+        if (changed > 0) hasChanged = true;
+        return changed;
       }),
     async end() {
       isOpen = false;
@@ -214,6 +223,7 @@ function makeTx(
       session.mustBeOpen();
       addRows(appended, table, [encodeRow(table, row)]);
     },
+    hasChanged: () => appended.size > 0 || session.hasChanged(),
     afterCommit(action) {
       session.mustBeOpen();
       afterCommit.push(action);

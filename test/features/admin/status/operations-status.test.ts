@@ -116,6 +116,7 @@ anyStore("the checks of an installation", (store) => {
       payload: {},
       occurredAt: 0,
       position: null,
+      supersededAt: null,
     };
     await db.write(testContext, (tx) => tx.insert(events, event));
     const waited = async (age: number) => {

@@ -71,7 +71,7 @@ anyStore("An invoice with options on two networks", (store) => {
     const claims = makeHashClaims({
       ids: shop.ids,
       clock: { now: shop.now },
-      wake: () => undefined,
+      nudge: () => undefined,
       journal: createJournal({ ids: shop.ids, wake: () => undefined }),
       invoices: shop.settlement,
     });

@@ -165,7 +165,8 @@ eachStore("An invoice with several payment options", (store) => {
     const before = await read(invoice);
     await chosen(invoice, "EURT");
     expect(await read(invoice)).to.deep.equal(before);
-    expect(await announced()).to.deep.equal(["EURT", "USDT", "EURT"]);
+    // The relay has not reached any of them, so one event has the last of the three choices.
+    expect(await announced()).to.deep.equal(["EURT"]);
   });
 
   it("has at most five holds, and then keeps offering those", async () => {

@@ -12,7 +12,7 @@ import {
   type ClaimRow,
 } from "../../../../src/features/payments/table.ts";
 import { makeBlockTimes } from "../../../../src/features/payments/watcher/block-times.ts";
-import { hour, minute, second } from "../../../../src/kernel/clock.ts";
+import { hour, second } from "../../../../src/kernel/clock.ts";
 import type { Id } from "../../../../src/kernel/id.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import type { ChainClient, Receipt } from "../../../../src/platform/chain/client.ts";
@@ -179,21 +179,28 @@ anyStore("The examiner of submitted transactions", (store) => {
     closedAt: book.now(),
   });
 
-  it("is due at once after a full batch of its own network, or of those that nobody reads", async () => {
-    const [own, stranded] = [await issue(), await issue(["polygon"])];
-    const unread = ["polygon"];
-    const [first] = await claims(own, 19);
-    await claims(stranded, 19, { network: "polygon" });
-    expect(await examine({ unread })).to.equal(false);
-    await claims(own, 1);
-    book.advance(minute);
-    expect(await examine({ unread })).to.equal(true);
-    await book.write((tx) => tx.run("DELETE FROM payment_claims WHERE id = $1", [known(first)]));
-    await claims(stranded, 1, { network: "polygon" });
-    book.advance(minute);
-    expect(await examine({ unread })).to.equal(true);
-    book.advance(minute);
-    expect(await examine()).to.equal(false);
+  it("examines every claim with a known transaction after one look, and no claim starts another look", async () => {
+    const invoice = await issue();
+    const isKnown = await claims(invoice, 45, { isKnown: true });
+    await claims(invoice, 45);
+    expect(await examine({ answers: [failed] })).to.equal(false);
+    const open = await db.find(paymentClaims, "WHERE state = 'waiting'");
+    expect(open.filter(({ id }) => isKnown.includes(id))).to.deep.equal([]);
+    expect(open.length).to.be.greaterThan(20);
+  });
+
+  it("keeps the pace of a transaction that a provider had, until it is looked for on another network", async () => {
+    const knownIn = async (id: Id<"claim">) =>
+      known(await db.findOne(paymentClaims, "WHERE id = $1", [id])).isKnown;
+    const waits = await claim();
+    await examine({ answers: [paid(null)], block: { hash: "dd".repeat(32), time: book.now() } });
+    expect(await knownIn(waits)).to.equal(true);
+    const made = await claim();
+    await examine();
+    expect(await knownIn(made)).to.equal(false);
+    const onBoth = await claim(["ethereum", "base"], { isKnown: true });
+    await examine();
+    expect(await knownIn(onBoth)).to.equal(false);
   });
 
   it("searches an hour for a transaction that no provider knows, and then asks all of them", async () => {

@@ -215,7 +215,7 @@ eachStore("The submission of a transaction", (store) => {
     const claims = makeHashClaims({
       ids: shop.ids,
       clock: { now: shop.now },
-      wake: (worker) => void woken.push(worker),
+      nudge: (worker) => void woken.push(worker),
       journal: createJournal({ ids: shop.ids, wake: () => undefined }),
       invoices: shop.settlement,
     });

@@ -94,7 +94,7 @@ export function openMarket(
     times,
     examined: new Set([...networks.keys()].filter((id) => !unread.includes(id))),
     unread,
-    wake: () => undefined,
+    nudge: () => undefined,
   });
   const refunding = { networks, payments: makeRefundLedger({ ...reading, networks }) };
   const leases = createLeases({ db, clock, ids, actor: systemActor("test") });

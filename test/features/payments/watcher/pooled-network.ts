@@ -185,7 +185,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
         claimableNetworks: () => Promise.resolve([]),
         examined: new Set<string>(),
         unread: [],
-        wake: () => undefined,
+        nudge: () => undefined,
       }),
     ],
     monitors: new Map([[network.id, monitor]]),
