@@ -176,6 +176,22 @@ export type Step =
       /** Whether one of the others pays what he is asked for. */
       readonly pays: boolean;
     }
+  /**
+   * A household starts payments at a link, changes options and submits made-up hashes; honest payers come to the same link
+   * before and after it, and pay.
+   */
+  | {
+      readonly kind: "household";
+      readonly price: string;
+      readonly isPriced: boolean;
+      readonly wallet: "shared" | "own";
+      readonly count: number;
+      readonly changes: number;
+      readonly hashes: number;
+      /** From the household's payments to the honest payer's. */
+      readonly waitMs: number;
+      readonly how: (typeof payments)[number];
+    }
   /** A payer sends a part that leaves so much, the merchant allocates it, and the payer sends what is asked for then. */
   | {
       readonly kind: "parts";
@@ -341,6 +357,20 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
       count: chance.pick([1, 2, 4, 12]),
       tolerance: chance.pick(["0", "0", "2"]),
       pays: chance.below(2) === 0,
+    }),
+  ],
+  [
+    0.7,
+    (chance) => ({
+      kind: "household",
+      price: chance.pick(["25.00", "33.00", "7.50"]),
+      isPriced: chance.below(2) === 0,
+      wallet: chance.pick(["own", "own", "shared"] as const),
+      count: chance.pick([3, 12, 30, 60]),
+      changes: chance.pick([0, 3, 9]),
+      hashes: chance.pick([0, 2, 8]),
+      waitMs: chance.pick([0, 0, 90 * minute, day, 9 * day]),
+      how: chance.pick(["exact", "exact", "exact", "part", "over", "split"] as const),
     }),
   ],
   [

@@ -86,6 +86,8 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
         return encounters.regulars(step, name);
       case "aim":
         return encounters.aim(step, name);
+      case "household":
+        return encounters.household(step);
       case "parts":
         return encounters.parts(step, name);
       case "reorganize":

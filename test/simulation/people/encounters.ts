@@ -11,7 +11,7 @@ import { blockMs, finalityLag } from "../stage.ts";
 import type { Step } from "../steps.ts";
 import { decimal, type Merchants } from "./merchants.ts";
 import type { Payers } from "./payers.ts";
-import type { Strangers } from "./strangers.ts";
+import { householdAddress, type Strangers } from "./strangers.ts";
 
 type Of<Kind extends Step["kind"]> = Extract<Step, { kind: Kind }>;
 
@@ -20,6 +20,7 @@ export interface Encounters {
   readonly deceive: (step: Of<"deceive">, name: string) => Promise<void>;
   readonly regulars: (step: Of<"regulars">, name: string) => Promise<void>;
   readonly aim: (step: Of<"aim">, name: string) => Promise<void>;
+  readonly household: (step: Of<"household">) => Promise<void>;
   readonly parts: (step: Of<"parts">, name: string) => Promise<void>;
 }
 
@@ -145,6 +146,23 @@ export function makeEncounters(
     await look();
   }
 
+  /** A household burdens a link, and everybody else who uses it must still be served. */
+  async function household(step: Of<"household">): Promise<void> {
+    const { price: amount, isPriced, wallet, count, changes, hashes, waitMs, how } = step;
+    const entry = { token: "USDT", tolerance: "0", amount, isPriced, wallet };
+    const honest = { ...entry, count: 1, from: () => "198.51.100.7" };
+    const [early] = await strangers.enter(honest);
+    const started = await strangers.enter({ ...entry, count, from: householdAddress });
+    for (const each of started.slice(0, 3)) await strangers.pester(each, changes, hashes);
+    await look();
+    if (early !== undefined) await payers.pay(early, "exact");
+    await wait(waitMs);
+    const [late] = await strangers.enter(honest);
+    if (late === undefined) deeds.faults.push(`nobody else can pay at a link beside a household`);
+    else await payers.pay(late, how);
+    await look();
+  }
+
   /** A payer pays in two parts, of which the first leaves a rest that may be too small or too fine to be asked for. */
   async function parts({ price, token, leaves }: Of<"parts">, name: string): Promise<void> {
     const invoice = await merchants.issue({ price, token, lifeMs: day }, name);
@@ -226,7 +244,7 @@ export function makeEncounters(
     }
   }
 
-  return { deceive, regulars, aim, parts };
+  return { deceive, regulars, aim, household, parts };
 }
 
 /** Returns what an exchange delivers of a price of two decimals, as a payer would enter it; null if nothing is left. */
