@@ -57,6 +57,7 @@ eachStore("the wallets API", (store) => {
       ids,
       journal: createJournal({ ids, wake: () => undefined }),
       networks,
+      limits: { active: 100, verification: "off" },
     });
     shop = await addOrganization(db, ids, now);
     other = await addOrganization(db, ids, now);

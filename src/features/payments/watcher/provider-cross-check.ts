@@ -223,7 +223,7 @@ async function enter(
     { ...reading, difference },
     {
       guard,
-      isReading,
+      ...(isReading ? {} : { close: () => Promise.resolve() }),
       async within(tx, entered) {
         await writeAlarms(tx, network.id, changes, clock.now());
         for (const log of entered.filter(isLeftOut)) auditLeftOut(self, tx, log, reading.provider);

@@ -42,6 +42,7 @@ import { migration as sendableRests } from "./0040-sendable-rests.ts";
 import { migration as invoicesOfLinks } from "./0041-invoices-of-links.ts";
 import { migration as allowances } from "./0042-allowances.ts";
 import { migration as reusedAddresses } from "./0043-reused-addresses.ts";
+import { migration as walletReadings } from "./0044-wallet-readings.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   invoicesOfLinks,
   allowances,
   reusedAddresses,
+  walletReadings,
 ];
