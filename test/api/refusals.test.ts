@@ -164,9 +164,9 @@ eachStore("a refusal", (store) => {
         token,
         body: { label: "Till", network: "sandbox", address: `0x${digit.repeat(40)}` },
       });
-    await expectStatus(create("5"), 201);
-    await expectStatus(create("6"), 201);
-    await refused(create("7"), 409, "wallet_limit");
+    await expectStatus(create("b"), 201);
+    await expectStatus(create("c"), 201);
+    await refused(create("d"), 409, "wallet_limit");
   });
 
   it("of a decision says that the payment is already decided", async () => {

@@ -107,6 +107,8 @@ eachStore("the wallets API", (store) => {
       });
     const setStanding = (change: object, owner = shop) =>
       db.write(testContext, (tx) => tx.update(organizations, change, "WHERE id = $1", [owner]));
+    // No review has decided about it.
+    afterEach(() => setStanding({ verificationStatus: "unverified", status: "active" }));
     const refusedAs = async (registering: Promise<unknown>, text: string) => {
       const problem = await refusal(registering);
       expect(problem).to.include({ status: 409, code: "wallet_limit" });

@@ -57,6 +57,8 @@ export const walletReadings = table(
     network: text(),
     /** The height up to which completed rounds have read the blocks of every wallet. */
     throughHeight: integer(),
+    /** The same before the present or last round, which is read again if its provider is found to omit transfers. */
+    beforeHeight: integer(),
     /** The time at which the round before the present or last one began: wallets that were archived since are read too. */
     throughAt: time(),
     /** The time at which the present or last round began. */
@@ -116,6 +118,7 @@ export async function beginWalletReading(
   await tx.insertIfAbsent(walletReadings, {
     network,
     throughHeight: height,
+    beforeHeight: height,
     throughAt: at,
     beganAt: at,
     ...betweenRounds(height),
@@ -126,15 +129,23 @@ export async function beginWalletReading(
 export async function lowerWalletReading(tx: Tx, network: string, height: number): Promise<void> {
   const row = await tx.lockOne(walletReadings, "WHERE network = $1", [network]);
   if (row === null || row.toHeight <= height) return;
-  const throughHeight = Math.min(row.throughHeight, height);
-  const isUnderWay = row.toHeight > row.throughHeight;
+  const beganAt = row.toHeight > row.throughHeight ? row.throughAt : row.beganAt;
+  await setBack(tx, network, Math.min(row.throughHeight, height), beganAt);
+}
+
+/**
+ * Withdraws the present or last round, so that it is made again at once: a provider omits transfers, and may have been
+ * asked. The round was at most a day long, and a provider is probed every few minutes.
+ */
+export async function withdrawWalletReading(tx: Tx, network: string): Promise<void> {
+  const row = await tx.lockOne(walletReadings, "WHERE network = $1", [network]);
+  if (row !== null) await setBack(tx, network, row.beforeHeight, row.throughAt);
+}
+
+async function setBack(tx: Tx, network: string, height: number, beganAt: Instant): Promise<void> {
   await tx.update(
     walletReadings,
-    {
-      throughHeight,
-      beganAt: isUnderWay ? row.throughAt : row.beganAt,
-      ...betweenRounds(throughHeight),
-    },
+    { throughHeight: height, beforeHeight: height, beganAt, ...betweenRounds(height) },
     "WHERE network = $1",
     [network],
   );
@@ -177,6 +188,7 @@ async function beginRound(self: State, guard: Guard, progress: Progress): Promis
   if (state === null || state.cursorHeight <= progress.throughHeight) return false;
   await advance(self, guard, progress, {
     throughAt: progress.beganAt,
+    beforeHeight: progress.throughHeight,
     beganAt: clock.now(),
     toHeight: state.cursorHeight,
     nextHeight: firstOf(network, progress),

@@ -11,6 +11,7 @@ import {
   lowerWalletReading,
   makeWalletReader,
   walletReadings,
+  withdrawWalletReading,
 } from "../../../../../src/features/payments/watcher/readings/wallet-reading.ts";
 import { walletClaims, wallets } from "../../../../../src/features/wallets/table.ts";
 import { day, hour, minute } from "../../../../../src/kernel/clock.ts";
@@ -235,6 +236,11 @@ eachStore("The daily reading of wallets", (store) => {
     await lower(60);
     const again = { throughHeight: 50, toHeight: 50, nextHeight: 51, beganAt: 1 };
     expect(await progress()).to.deep.include({ ...again, untilAddress: null, leftOut: {} });
+    // So is a whole round after a provider omitted transfers.
+    await set({ ...done, beforeHeight: 30 });
+    await till.db.write(testContext, (tx) => withdrawWalletReading(tx, id));
+    const withdrawn = { throughHeight: 30, toHeight: 30, nextHeight: 31, beganAt: 1 };
+    expect(await progress()).to.include(withdrawn);
   });
 
   it("raises an alarm while it takes more than two days, and asks a provider that failed again", async () => {
