@@ -69,6 +69,8 @@ export const eventCatalogue = {
       "A wallet became the default of its network or a reserve, or is neither any more: `isDefault` and `reservePosition` say which. Only an owner and the operator can choose it; besides, the first wallet of an organization becomes it. New invoices are paid at the default wallet, so let this event alarm somebody.",
     "wallet_capacity.half_used":
       "Half of the amounts that distinguish invoices of one price at an address are in use. Once all are, further invoices of that price are refused: register an extended public key and choose it as the default, or another wallet as a reserve. Repeated only after less than half was in use.",
+  },
+  inboxes: {
     "wallet_inbox.full":
       "A wallet got so many transfers that match no invoice that some of a day were not recorded, as happens at the address of an exchange. Raised at most once a day and wallet.",
   },

@@ -60,9 +60,7 @@ export async function watchedSince(
      ) AS "since" FROM ${givenTexts(reader.dialect, 2, "probe")}`,
     [network, JSON.stringify(asked)],
   );
-  return new Map(
-    rows.flatMap(({ address, since }) => (since === null ? [] : [[address, since]])),
-  );
+  return new Map(rows.flatMap(({ address, since }) => (since === null ? [] : [[address, since]])));
 }
 
 /** Returns the start of a network's oldest live hold; null if no hold is live. */

@@ -194,10 +194,7 @@ export async function assignTransfer(
 }
 
 /** Has the providers asked about transfers from now on, if they were not. */
-export async function requireVerification(
-  tx: Tx,
-  ids: readonly Id<"transfer">[],
-): Promise<void> {
+export async function requireVerification(tx: Tx, ids: readonly Id<"transfer">[]): Promise<void> {
   await tx.run(
     `UPDATE transfers SET verification = 'open'
      WHERE id IN ${listed(tx.dialect, 1)} AND verification = 'skipped'`,

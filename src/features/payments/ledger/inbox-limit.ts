@@ -70,7 +70,12 @@ interface Group {
   readonly stored: number;
 }
 
-const probes = givenRows("probe", { address: text(), day: integer(), since: time(), until: time() });
+const probes = givenRows("probe", {
+  address: text(),
+  day: integer(),
+  since: time(),
+  until: time(),
+});
 
 /** Groups logs by address, day and whether they are dust. */
 async function groupsOf(

@@ -151,7 +151,9 @@ async function read(
   const parent = from === 0 ? null : await blockAt(client, from - 1);
   const recipients =
     typeof addresses === "string"
-      ? await recipientsOf({ db, network, invoices }, revocable, { hasWallets: addresses === "all" })
+      ? await recipientsOf({ db, network, invoices }, revocable, {
+          hasWallets: addresses === "all",
+        })
       : givenRecipients(addresses);
   const isAsked = recipients.addresses?.length !== 0;
   const request = { client, rangeSize, contracts, recipients };

@@ -40,16 +40,30 @@ eachStore("The daily reading of wallets", (store) => {
   }
 
   /** Registers the address of this name for a new organization, by default before all blocks. */
-  async function register(name: string, { createdAt = 0, archivedAt = null as number | null } = {}) {
+  async function register(
+    name: string,
+    { createdAt = 0, archivedAt = null as number | null } = {},
+  ) {
     const organizationId = await addOrganization(till.db, ids, createdAt);
     const walletId = ids.next("wallet", createdAt);
     const identity = addressOf(name);
     const { id: network, addressFamily: family } = till.network;
     await till.db.write(testContext, async (tx) => {
       const claim = { family, identity, organizationId, nextIndex: 0, highestPaidIndex: null };
-      await tx.insert(walletClaims, { ...claim, kind: archivedAt === null ? "address" : "released" });
+      await tx.insert(walletClaims, {
+        ...claim,
+        kind: archivedAt === null ? "address" : "released",
+      });
       await tx.insert(wallets, {
-        ...{ id: walletId, organizationId, label: name, network, family, kind: "address", identity },
+        ...{
+          id: walletId,
+          organizationId,
+          label: name,
+          network,
+          family,
+          kind: "address",
+          identity,
+        },
         ...{ address: identity, xpub: null, shownAddress: `0x${identity}`, createdAt, archivedAt },
         ...{ status: archivedAt === null ? "active" : "archived", position: null, version: 1 },
       });
@@ -59,7 +73,10 @@ eachStore("The daily reading of wallets", (store) => {
 
   /** Mines a transfer of this many tokens to each of these, in one block. */
   const pay = (...names: readonly string[]) => {
-    till.chain.mine(1, names.map((name) => ({ to: addressOf(name), amount: token(7) })));
+    till.chain.mine(
+      1,
+      names.map((name) => ({ to: addressOf(name), amount: token(7) })),
+    );
   };
   /** Lets the round of the next day pass, with some blocks after it. */
   async function nextRound(): Promise<void> {
@@ -168,7 +185,9 @@ eachStore("The daily reading of wallets", (store) => {
     expect(await till.storedAlarms()).to.deep.equal(["transfers_not_recorded"]);
     const [alarm] = till.alarms.open();
     expect(alarm).to.include({ subject: walletId });
-    expect(alarm?.message).to.include(`50 transfers to the wallet ${walletId} of ${organizationId}`);
+    expect(alarm?.message).to.include(
+      `50 transfers to the wallet ${walletId} of ${organizationId}`,
+    );
     // The next round reads the last hour again.
     await nextRound();
     expect(await received()).to.have.length(unmatchedPerDay.idle + 1);
@@ -180,7 +199,10 @@ eachStore("The daily reading of wallets", (store) => {
     await open();
     await register("idle");
     const to = addressOf("idle");
-    till.chain.mine(1, Array.from({ length: 150 }, () => ({ to, amount: 1n })));
+    till.chain.mine(
+      1,
+      Array.from({ length: 150 }, () => ({ to, amount: 1n })),
+    );
     pay("idle");
     await till.mine(14);
     await nextRound();
@@ -223,7 +245,9 @@ eachStore("The daily reading of wallets", (store) => {
     const lower = (height: number) =>
       till.db.write(testContext, (tx) => lowerWalletReading(tx, id, height));
     const set = (change: object) =>
-      till.db.write(testContext, (tx) => tx.update(walletReadings, change, "WHERE network = $1", [id]));
+      till.db.write(testContext, (tx) =>
+        tx.update(walletReadings, change, "WHERE network = $1", [id]),
+      );
     const done = { throughHeight: 50, toHeight: 50, nextHeight: 51, throughAt: 1, beganAt: 2 };
     await set(done);
     await lower(50);
@@ -252,7 +276,8 @@ eachStore("The daily reading of wallets", (store) => {
     let isRefusing = true;
     node?.lie(({ method, params }, result) => {
       const [query] = params as [{ topics?: readonly (string | null | readonly string[])[] }];
-      const isForWallets = method === "eth_getLogs" && JSON.stringify(query).includes(addressOf("idle"));
+      const isForWallets =
+        method === "eth_getLogs" && JSON.stringify(query).includes(addressOf("idle"));
       if (isForWallets && isRefusing) throw new Error("the node is busy");
       return result;
     });
@@ -267,4 +292,3 @@ eachStore("The daily reading of wallets", (store) => {
     expect(await received()).to.have.length(1);
   });
 });
-
