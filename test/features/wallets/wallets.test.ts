@@ -98,12 +98,18 @@ eachStore("the wallets API", (store) => {
     const fresh = () => `0x${(0xb00000 + (place += 1)).toString(16).padStart(40, "1")}`;
     const limited = (active: number, verification: "required" | "off" = "required") =>
       makeWalletService({
-        ...{ db, clock: { now: () => now }, ids, networks, limits: { active, verification } },
+        db,
+        clock: { now: () => now },
+        ids,
+        networks,
+        limits: { active, verification },
         journal: createJournal({ ids, wake: () => undefined }),
       });
     const register = (limitedBy: WalletService, owner = shop) =>
       limitedBy.create(testContext, owner, {
-        ...{ label: "Till", network: "ethereum", address: fresh() },
+        label: "Till",
+        network: "ethereum",
+        address: fresh(),
       });
     const setStanding = (change: object, owner = shop) =>
       db.write(testContext, (tx) => tx.update(organizations, change, "WHERE id = $1", [owner]));
@@ -163,7 +169,8 @@ eachStore("the wallets API", (store) => {
       await register(service);
       await setStanding({ status: "suspended" });
       expect(await refusal(register(service))).to.include({
-        ...{ status: 403, code: "organization_suspended" },
+        status: 403,
+        code: "organization_suspended",
       });
       await setStanding({ status: "active" });
       await register(service);

@@ -174,6 +174,7 @@ export const WalletInboxRecord = responseRecord("WalletInbox", {
   toBlockNumber: z.int(),
 });
 describeFields(WalletInboxRecord, {
+  address: "The address of the wallet, in the network's notation.",
   transfersNotRecorded:
     "Number of transfers to the address in these blocks that matched no invoice and were not recorded.",
   recordedPerDay:

@@ -105,7 +105,7 @@ async function groupsOf(
     ],
   );
   const stored = new Map(
-    rows.map((row) => [groupKey(row.address, row.day, row.dust === 1), Number(row.stored)]),
+    rows.map((row) => [groupKey(row.address, row.day, row.dust === 1), row.stored]),
   );
   return [...groups].flatMap(([key, own]) => {
     const [first] = own;

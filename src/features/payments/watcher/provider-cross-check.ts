@@ -27,7 +27,7 @@ import {
   type ReadingCandidates,
 } from "./readings/reading-plan.ts";
 import { watcherContext, type Guard } from "./recorder.ts";
-import { withdrawWalletReading } from "./readings/wallet-reading.ts";
+import { withdrawWalletReading } from "./readings/wallet-rounds.ts";
 import type { RangeReading, Scanner } from "./readings/rescanner.ts";
 import type { BlockRange, TimedLog } from "../ledger/chain-diff.ts";
 

@@ -30,7 +30,7 @@ import {
 } from "./network-checks.ts";
 import { findChanges, recipientsMax, type ChainChanges } from "./read-changes.ts";
 import { lowestUnsettled } from "./readings/reading-plan.ts";
-import { beginWalletReading } from "./readings/wallet-reading.ts";
+import { beginWalletReading } from "./readings/wallet-rounds.ts";
 import { makeVerifier } from "./receipt-verifier.ts";
 import { makeRecorder, watcherContext, type Guard, type Recorder } from "./recorder.ts";
 import { makeTransferVerifier } from "./transfer-verifier.ts";

@@ -53,7 +53,7 @@ anyStore("The addresses that a scan asks for", (store) => {
     expect([...(await found.among(["whatever"]))]).to.deep.equal(found.addresses);
   });
 
-  it("are at most five thousand; beyond that, all transfers are read and their addresses looked up", async () => {
+  it("are at most five thousand, above which all transfers are read and their addresses looked up", async () => {
     for (const [count, to] of [
       [4_998, paid],
       [5_000, []],

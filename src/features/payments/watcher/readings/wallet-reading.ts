@@ -6,16 +6,7 @@ import type { Network } from "../../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../../platform/chain/providers/error.ts";
 import type { ChainAlarms } from "../../../../platform/chain/state/alarms.ts";
 import { networkState } from "../../../../platform/chain/state/network-state.ts";
-import {
-  integer,
-  json,
-  table,
-  text,
-  time,
-  type Database,
-  type RowOf,
-  type Tx,
-} from "../../../../platform/database/index.ts";
+import type { Database, Tx } from "../../../../platform/database/index.ts";
 import { systemContext } from "../../../../platform/database/system-context.ts";
 import type { Journal } from "../../../../platform/journal/index.ts";
 import { addressesToRead, type ReadAddress } from "../../../wallets/index.ts";
@@ -26,6 +17,7 @@ import { AnswerDropped, makeRangeSize, type RangeSize } from "../chain-reader.ts
 import type { Guard } from "../recorder.ts";
 import { makePace, type Pace } from "./reading-plan.ts";
 import type { RangeReading, Scanner } from "./rescanner.ts";
+import { betweenRounds, walletReadings, type Progress } from "./wallet-rounds.ts";
 
 /**
  * Reads the addresses of all active wallets once a day, also of those that receive an invoice now: its hold may have begun
@@ -49,34 +41,6 @@ const addressesPerChunk = 1_000;
 export const walletRequestsPerMinute = 6;
 /** The wait after a failed request, in milliseconds. */
 const retryMs = 15 * second;
-
-/** The progress of the rounds of a network. */
-export const walletReadings = table(
-  "wallet_readings",
-  {
-    network: text(),
-    /** The height up to which completed rounds have read the blocks of every wallet. */
-    throughHeight: integer(),
-    /** The same before the present or last round, which is read again if its provider is found to omit transfers. */
-    beforeHeight: integer(),
-    /** The time at which the round before the present or last one began: wallets that were archived since are read too. */
-    throughAt: time(),
-    /** The time at which the present or last round began. */
-    beganAt: time(),
-    /** The last block of the present round; `throughHeight` if no round is under way. */
-    toHeight: integer(),
-    /** The next block of the chunk, and the address up to which the chunks before it reached. */
-    nextHeight: integer(),
-    afterAddress: text(),
-    /** The last address of the chunk; null until it is chosen. */
-    untilAddress: text().nullable(),
-    /** The number of transfers per address of the chunk that were not recorded. */
-    leftOut: json<Readonly<Record<Address, number>>>(),
-  },
-  { primaryKey: ["network"] },
-);
-
-type Progress = RowOf<typeof walletReadings>;
 
 const walletContext = systemContext("wallet reading");
 
@@ -106,59 +70,6 @@ export function makeWalletReader(deps: Deps): WalletReader {
     failedAt: 0,
   };
   return bind(self, methods);
-}
-
-/** Stores where the first round of a network begins: above the final block from which it is watched. */
-export async function beginWalletReading(
-  tx: Tx,
-  network: string,
-  height: number,
-  at: Instant,
-): Promise<void> {
-  await tx.insertIfAbsent(walletReadings, {
-    network,
-    throughHeight: height,
-    beforeHeight: height,
-    throughAt: at,
-    beganAt: at,
-    ...betweenRounds(height),
-  });
-}
-
-/** Sets the rounds back to a final block after the chain replaced the blocks above it. A round under way starts again. */
-export async function lowerWalletReading(tx: Tx, network: string, height: number): Promise<void> {
-  const row = await tx.lockOne(walletReadings, "WHERE network = $1", [network]);
-  if (row === null || row.toHeight <= height) return;
-  const beganAt = row.toHeight > row.throughHeight ? row.throughAt : row.beganAt;
-  await setBack(tx, network, Math.min(row.throughHeight, height), beganAt);
-}
-
-/**
- * Withdraws the present or last round, so that it is made again at once: a provider omits transfers, and may have been
- * asked. The round was at most a day long, and a provider is probed every few minutes.
- */
-export async function withdrawWalletReading(tx: Tx, network: string): Promise<void> {
-  const row = await tx.lockOne(walletReadings, "WHERE network = $1", [network]);
-  if (row !== null) await setBack(tx, network, row.beforeHeight, row.throughAt);
-}
-
-async function setBack(tx: Tx, network: string, height: number, beganAt: Instant): Promise<void> {
-  await tx.update(
-    walletReadings,
-    { throughHeight: height, beforeHeight: height, beganAt, ...betweenRounds(height) },
-    "WHERE network = $1",
-    [network],
-  );
-}
-
-function betweenRounds(height: number) {
-  return {
-    toHeight: height,
-    nextHeight: height + 1,
-    afterAddress: "",
-    untilAddress: null,
-    leftOut: {},
-  };
 }
 
 /** Reads one range for one chunk of addresses if the pace allows it. Returns true if more is to be read at once. */

@@ -7,12 +7,12 @@ import { createAlarms } from "../../../../../src/platform/chain/state/alarms.ts"
 import { events } from "../../../../../src/platform/events/table.ts";
 import { systemRandom } from "../../../../../src/platform/secrets/random.ts";
 import { unmatchedPerDay } from "../../../../../src/features/payments/ledger/inbox-limit.ts";
+import { makeWalletReader } from "../../../../../src/features/payments/watcher/readings/wallet-reading.ts";
 import {
   lowerWalletReading,
-  makeWalletReader,
   walletReadings,
   withdrawWalletReading,
-} from "../../../../../src/features/payments/watcher/readings/wallet-reading.ts";
+} from "../../../../../src/features/payments/watcher/readings/wallet-rounds.ts";
 import { walletClaims, wallets } from "../../../../../src/features/wallets/table.ts";
 import { day, hour, minute } from "../../../../../src/kernel/clock.ts";
 import { createIds } from "../../../../../src/kernel/id.ts";
@@ -55,17 +55,21 @@ eachStore("The daily reading of wallets", (store) => {
         kind: archivedAt === null ? "address" : "released",
       });
       await tx.insert(wallets, {
-        ...{
-          id: walletId,
-          organizationId,
-          label: name,
-          network,
-          family,
-          kind: "address",
-          identity,
-        },
-        ...{ address: identity, xpub: null, shownAddress: `0x${identity}`, createdAt, archivedAt },
-        ...{ status: archivedAt === null ? "active" : "archived", position: null, version: 1 },
+        id: walletId,
+        organizationId,
+        label: name,
+        network,
+        family,
+        kind: "address",
+        identity,
+        address: identity,
+        xpub: null,
+        shownAddress: `0x${identity}`,
+        createdAt,
+        archivedAt,
+        status: archivedAt === null ? "active" : "archived",
+        position: null,
+        version: 1,
       });
     });
     return { organizationId, walletId };
@@ -152,8 +156,12 @@ eachStore("The daily reading of wallets", (store) => {
     let now = (await till.state()).scannedAt;
     const clock = { now: () => now };
     const another = makeWalletReader({
-      ...{ db: till.db, clock, network: till.network, client: till.pool.client },
-      ...{ scanner: till.scanner, alarms: createAlarms({ clock, logger: silentLogger }) },
+      db: till.db,
+      clock,
+      network: till.network,
+      client: till.pool.client,
+      scanner: till.scanner,
+      alarms: createAlarms({ clock, logger: silentLogger }),
       journal: createJournal({ ids, wake: () => undefined }),
     });
     let requests = 0;
