@@ -49,7 +49,16 @@ eachStore("The daily reading of wallets", (store) => {
     const identity = addressOf(name);
     const { id: network, addressFamily: family } = till.network;
     await till.db.write(testContext, async (tx) => {
-      const claim = { family, identity, organizationId, nextIndex: 0, highestPaidIndex: null };
+      const claim = {
+        family,
+        identity,
+        organizationId,
+        nextIndex: 0,
+        highestPaidIndex: null,
+        keyIdentity: null,
+        keyIndex: null,
+        derivedState: null,
+      };
       await tx.insert(walletClaims, {
         ...claim,
         kind: archivedAt === null ? "address" : "released",
