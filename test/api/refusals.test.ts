@@ -157,6 +157,18 @@ eachStore("a refusal", (store) => {
     await refused(create({ address }), 409, "wallet_address_unavailable");
   });
 
+  it("of a wallet names the limit of an organization that nobody approved", async () => {
+    const { organizationId, token } = await register(counter.app);
+    const create = (digit: string) =>
+      counter.app.request("POST", `/v1/organizations/${organizationId}/wallets`, {
+        token,
+        body: { label: "Till", network: "sandbox", address: `0x${digit.repeat(40)}` },
+      });
+    await expectStatus(create("b"), 201);
+    await expectStatus(create("c"), 201);
+    await refused(create("d"), 409, "wallet_limit");
+  });
+
   it("of a decision says that the payment is already decided", async () => {
     const { sandbox: desk } = counter.app.app;
     if (desk === null) throw new Error("the sandbox is off");

@@ -32,6 +32,8 @@ import { testContext } from "../support/store/stores.ts";
 import { makeChain, type SimulatedChain } from "./chain.ts";
 import { chanceOf, type Chance } from "./steps.ts";
 
+/** The address of a wallet of the first merchant at which no invoice is ever payable. */
+export const idleAddress = "9".repeat(40);
 export const networkId = "ethereum";
 export const confirmations = 3;
 export const finalityLag = 6;
@@ -269,6 +271,7 @@ async function settleIn(
   }
   const [first, second] = organizations;
   if (first === undefined || second === undefined) throw new Error("there are fewer merchants");
+  await add(first, { address: `0x${idleAddress}` });
   await services.subscriptions.select(testContext, first, "free");
   await services.subscriptions.select(testContext, second, "small");
   await services.leases.releaseAll();

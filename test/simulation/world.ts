@@ -1,8 +1,8 @@
-import { second, minute, type Instant } from "../../src/kernel/clock.ts";
+import { day, second, minute, type Instant } from "../../src/kernel/clock.ts";
 import type { Database } from "../../src/platform/database/index.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
 import { makeAdversity } from "./adversity.ts";
-import type { SimulatedChain } from "./chain.ts";
+import type { Sending, SimulatedChain } from "./chain.ts";
 import type { Deeds } from "./deeds.ts";
 import { openGround } from "./ground.ts";
 import { makeEncounters } from "./people/encounters.ts";
@@ -10,7 +10,7 @@ import { makeMerchants } from "./people/merchants.ts";
 import { makePayers } from "./people/payers.ts";
 import { makeRefunders } from "./people/refunders.ts";
 import { askFaults } from "./rules/prices.ts";
-import { blockMs, finalityLag, type Stage } from "./stage.ts";
+import { blockMs, finalityLag, idleAddress, type Stage } from "./stage.ts";
 import type { Step } from "./steps.ts";
 import { makeStrangers } from "./people/strangers.ts";
 import { makeSubscribers } from "./people/subscribers.ts";
@@ -123,7 +123,11 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
     async settle() {
       ground.planCrash(null);
       for (const provider of chain.providers) provider.beHonest();
+      mine(1, [gift(contract)]);
       mine(finalityLag);
+      await look();
+      ground.pass(day);
+      mineOthers(3);
       await look();
       for (const ms of settlingMs) {
         ground.pass(ms);
@@ -135,6 +139,12 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
       await look();
     },
   };
+}
+
+/** Money for a wallet at which no invoice is payable: it must be in the inbox a day later. */
+function gift(contract: string): Sending {
+  const transactionHash = "9".repeat(64);
+  return { transactionHash, contract, from: "b".repeat(40), to: idleAddress, amount: 7_000_000n };
 }
 
 /** Longer than any patience of the watcher: providers that were left out are asked again, ranges are read again. */

@@ -42,7 +42,10 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
   /** Runs once, between the plan of the next invoice and its transaction. */
   let beforeIssue: (() => Promise<unknown>) | null = null;
   const quotes = createQuotes({ plan: noRates, clock, ageMaxMs: 0 });
-  const wallets = makeWalletService(common);
+  const wallets = makeWalletService({
+    ...common,
+    limits: { active: 1_000, verification: "off" },
+  });
   const invoices = makeInvoiceService({
     ...common,
     baseUrl,

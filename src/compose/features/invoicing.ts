@@ -36,7 +36,11 @@ export function makeInvoicing(
   const gated = { ...issuing, issuingGate: issuingGateOf(config, billing), customersAmong };
   return {
     issuing,
-    wallets: makeWalletService({ ...common, networks: enabled }),
+    wallets: makeWalletService({
+      ...common,
+      networks: enabled,
+      limits: { active: config.walletsPerOrganization, verification: config.verification },
+    }),
     invoices: makeInvoiceService({ ...gated, invoicesOfTransaction, countingPayments }),
     invoiceBatches: makeInvoiceBatchService(gated),
     managed: makeManagedInvoices(issuing),

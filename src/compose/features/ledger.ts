@@ -22,6 +22,7 @@ import {
   makeScanner,
   makeTransferAllocation,
   makeTransferService,
+  makeWalletReader,
   makeWatcher,
   watchWorkerName,
 } from "../../features/payments/index.ts";
@@ -131,7 +132,11 @@ function makeWatched(
         makeClaimExaminer({ ...reading, ...claiming, unread: place === 0 ? unread : [] }),
         makeRefundExaminer({ ...reading, ...refunding }),
       ],
-      monitor: makeMonitor({ ...reading, crossCheck }),
+      monitor: makeMonitor({
+        ...reading,
+        crossCheck,
+        wallets: makeWalletReader({ ...reading, scanner }),
+      }),
     };
   });
 }

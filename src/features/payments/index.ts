@@ -33,6 +33,7 @@ export { makePaymentService, type PaymentService } from "./service.ts";
 export { paymentSorts, type PaymentFilters } from "./filters.ts";
 export { countingPayments, invoicesOfTransaction } from "./listing.ts";
 export { makeScanner } from "./watcher/readings/rescanner.ts";
+export { makeWalletReader } from "./watcher/readings/wallet-reading.ts";
 export { makeTransferService } from "./inbox/service.ts";
 export { makeWatcher, type Watcher } from "./watcher/watcher.ts";
 export { makeProviderCrossCheck } from "./watcher/provider-cross-check.ts";

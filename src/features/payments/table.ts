@@ -16,8 +16,9 @@ import type { Disposition, TransferDecision, WaitingReason } from "./inbox/statu
 export type TransferStatus = "seen" | "orphaned";
 
 /**
- * Whether the network's providers confirmed a transfer in its final block. `skipped`: nobody asks, because it is dust, or
- * because an earlier version entered it and it has no payment.
+ * Whether the network's providers confirmed a transfer in its final block. `skipped`: nobody asks, because it is dust,
+ * because no invoice was payable at its address, or because an earlier version entered it. A decision about it makes it
+ * `open`.
  */
 export type TransferVerification = "open" | "verified" | "skipped";
 
@@ -87,6 +88,11 @@ export const transfers = table(
         name: "transfers_reverted",
         columns: ["organizationId", "id"],
         where: "status = 'orphaned'",
+      },
+      {
+        name: "transfers_unmatched",
+        columns: ["network", "toAddress", "blockTime"],
+        where: "invoice_id IS NULL AND status = 'seen'",
       },
       { name: "transfers_sender", columns: ["fromAddress", "organizationId", "id"] },
     ],

@@ -166,15 +166,14 @@ async function move(tx: Tx, rows: readonly WalletRow[], wanted: readonly Id<"wal
 /**
  * Whether a wallet that is being registered becomes the default of its network: the first one on the network, if an owner
  * or the operator registers it, or the organization's first one at all. Archived wallets count, or somebody with a stolen
- * key could archive all of them and register one that becomes the default. Locks the organization, so that one of many
- * simultaneous registrations is the first.
+ * key could archive all of them and register one that becomes the default. The caller has locked the organization, so that
+ * one of many simultaneous registrations is the first.
  */
 export async function becomesDefault(
   tx: Tx,
   organizationId: Id<"organization">,
   network: string,
 ): Promise<boolean> {
-  await lockOrganization(tx, organizationId);
   if (!(await hasWallet(tx, organizationId, null))) return true;
   if (await hasWallet(tx, organizationId, network)) return false;
   return (await handlingRole(tx, organizationId)) === "owner";

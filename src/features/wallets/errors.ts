@@ -26,3 +26,10 @@ export const DefaultWalletUnusable = defineProblem({
   title: "The wallet cannot be a default or a reserve of the network",
   remedy: "Choose active wallets of the organization on this network: see `listWallets`.",
 });
+export const WalletLimit = defineProblem({
+  code: "wallet_limit",
+  status: 409,
+  title: "The organization has as many wallets as it may have",
+  remedy:
+    "Archive wallets that are no longer used with `archiveWallet`, or register an extended public key, which has an address for each invoice. Before its approval an organization may have few: submit it with `submitOrganizationKyb`.",
+});

@@ -7,7 +7,7 @@ export { makeWalletService, type WalletInput, type WalletService } from "./servi
 export {
   activeAddresses,
   activeAmong,
-  activeSince,
+  addressesToRead,
   addressOwners,
   findWallet,
   freeAddresses,
@@ -22,6 +22,7 @@ export {
   walletsAt,
   walletsOf,
   withoutDefault,
+  type ReadAddress,
   type WalletRow,
   type WalletView,
 } from "./store.ts";

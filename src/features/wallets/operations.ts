@@ -6,6 +6,7 @@ import {
   NetworkNotEnabled,
   WalletAddressRefused,
   WalletAddressUnavailable,
+  WalletLimit,
 } from "./errors.ts";
 import { presentDefault, presentWallet } from "./present.ts";
 import {
@@ -47,7 +48,7 @@ export const walletOperations = [
     access: organization("wallets:write"),
     request: { body: CreateWalletRequest },
     response: { status: 201, record: WalletRecord },
-    errors: [NetworkNotEnabled, WalletAddressRefused, WalletAddressUnavailable],
+    errors: [NetworkNotEnabled, WalletAddressRefused, WalletAddressUnavailable, WalletLimit],
     handle: (service, call) => service.create(call.context, call.organizationId, call.body),
     present: presentWallet,
   }),

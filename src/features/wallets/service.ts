@@ -6,11 +6,15 @@ import { parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/index.ts";
+import { OrganizationSuspended, suspendedAdvice } from "../../api/declare/problems.ts";
+import { lockOrganization, type OrganizationRow } from "../organizations/index.ts";
+import { WalletLimit } from "./errors.ts";
 import { takeOwnership, releaseIfUnused, unavailable } from "./ownership.ts";
 import { becomesDefault, listDefaults, setDefault } from "./defaults.ts";
 import { presentWallet } from "./present.ts";
 import { readReceiver, requireNetwork } from "./rules.ts";
 import {
+  countWallets,
   findWallet,
   listWallets,
   type WalletFilters,
@@ -36,7 +40,23 @@ export interface WalletDependencies {
   readonly journal: Journal;
   /** The enabled networks by id. */
   readonly networks: ReadonlyMap<string, Network>;
+  readonly limits: WalletLimits;
 }
+
+export interface WalletLimits {
+  /** The maximum number of an approved organization's active wallets. */
+  readonly active: number;
+  /** With `off`, every organization counts as approved. */
+  readonly verification: "required" | "off";
+}
+
+/**
+ * The maximum number of active wallets of an organization that is not approved. The addresses of wallets are read by the
+ * whole installation, and nobody has looked at this organization yet.
+ */
+export const newOrganizationActiveMax = 2;
+/** The maximum number of wallets that it may ever register, archived ones included, so that they do not add up. */
+export const newOrganizationRegisteredMax = 20;
 
 const methods = { list, get, find, create, archive, release, listDefaults, setDefault };
 
@@ -73,10 +93,10 @@ async function find({ db }: WalletDependencies, walletId: Id<"wallet">): Promise
 
 /**
  * Registers a wallet. 409 if the address or key is already active on the network, or belongs to another organization
- * in its family.
+ * in its family; 409 `wallet_limit`; 403 `organization_suspended` if the organization was suspended meanwhile.
  */
 async function create(
-  { db, clock, ids, journal, networks }: WalletDependencies,
+  { db, clock, ids, journal, networks, limits }: WalletDependencies,
   context: WriteContext,
   organizationId: Id<"organization">,
   input: WalletInput,
@@ -86,6 +106,9 @@ async function create(
   return db.write(context, async (tx) => {
     const at = clock.now();
     const { addressFamily: family } = network;
+    const organization = await lockOrganization(tx, organizationId);
+    if (organization.status === "suspended") throw new OrganizationSuspended(suspendedAdvice);
+    await requireRoom(tx, organization, limits);
     const isDefault = await becomesDefault(tx, organizationId, network.id);
     const { nextIndex, highestPaidIndex } = await takeOwnership(
       tx,
@@ -128,6 +151,30 @@ async function create(
     });
     return wallet;
   });
+}
+
+/** Throws 409 `wallet_limit` if a locked organization can have no further wallet. Wallets beyond a limit stay. */
+async function requireRoom(
+  tx: Tx,
+  { id, verificationStatus }: OrganizationRow,
+  { active, verification }: WalletLimits,
+): Promise<void> {
+  const isApproved = verification === "off" || verificationStatus === "approved";
+  const most = isApproved ? active : Math.min(active, newOrganizationActiveMax);
+  if ((await countWallets(tx, id, "active", most)) >= most) {
+    throw new WalletLimit(
+      isApproved
+        ? `An organization has at most ${String(most)} active wallets. Archive those that are no longer used, or register an extended public key, which has an address for each invoice.`
+        : `An organization that is not approved has at most ${String(most)} active wallets. Archive one, or submit the organization for review and wait for its approval.`,
+    );
+  }
+  if (isApproved) return;
+  const registered = await countWallets(tx, id, null, newOrganizationRegisteredMax);
+  if (registered >= newOrganizationRegisteredMax) {
+    throw new WalletLimit(
+      `An organization that is not approved registers at most ${String(newOrganizationRegisteredMax)} wallets, archived ones included. Submit the organization for review and wait for its approval.`,
+    );
+  }
 }
 
 /**

@@ -251,19 +251,56 @@ export async function activeAmong(
   return rows.map(({ address }) => address);
 }
 
-/** Returns the creation times of active wallets with these addresses, by address. */
-export async function activeSince(
+/** An address of a wallet whose transfers are read once a day. */
+export interface ReadAddress {
+  readonly address: Address;
+  /** The registration of the owner's oldest wallet that counts; earlier transfers are not the owner's. */
+  readonly since: Instant;
+  readonly walletId: Id<"wallet">;
+  readonly organizationId: Id<"organization">;
+}
+
+/** Up to `limit` addresses above `after` in ascending order, or all from there up to `until`. */
+export interface AddressRange {
+  readonly after: Address;
+  readonly until: Address | null;
+  readonly limit: number;
+}
+
+/**
+ * Returns addresses of wallets on a network that are active, or were archived at `archivedSince` or later. A released
+ * address counts for its present owner only.
+ */
+export function addressesToRead(
   reader: Reader,
   network: string,
-  addresses: readonly Address[],
-): Promise<ReadonlyMap<Address, Instant>> {
-  const rows = await reader.all<{ address: Address; since: Instant }>(
-    `SELECT identity AS "address", created_at AS "since" FROM wallets
-     WHERE network = $1 AND status = 'active' AND address IS NOT NULL
-       AND identity IN ${listed(reader.dialect, 2)}`,
-    [network, JSON.stringify(addresses)],
+  archivedSince: Instant,
+  { after, until, limit }: AddressRange,
+): Promise<ReadAddress[]> {
+  return reader.all<ReadAddress>(
+    `SELECT w.identity AS "address", min(w.created_at) AS "since", max(w.id) AS "walletId",
+       c.organization_id AS "organizationId"
+     FROM wallets w JOIN wallet_claims c
+       ON c.family = w.family AND c.identity = w.identity AND c.organization_id = w.organization_id
+     WHERE w.network = $1 AND w.address IS NOT NULL AND w.identity > $2${until === null ? "" : " AND w.identity <= $5"}
+       AND (w.archived_at IS NULL OR w.archived_at >= $3)
+     GROUP BY w.identity, c.organization_id ORDER BY w.identity LIMIT $4`,
+    [network, after, archivedSince, limit, ...(until === null ? [] : [until])],
   );
-  return new Map(rows.map(({ address, since }) => [address, since]));
+}
+
+/** Counts an organization's wallets, archived ones included if `status` is null, up to a limit. */
+export async function countWallets(
+  reader: Reader,
+  organizationId: Id<"organization">,
+  status: WalletRow["status"] | null,
+  limit: number,
+): Promise<number> {
+  const rows = await reader.all(
+    `SELECT 1 AS found FROM wallets WHERE organization_id = $1 AND status = COALESCE($2, status) LIMIT $3`,
+    [organizationId, status, limit],
+  );
+  return rows.length;
 }
 
 /**

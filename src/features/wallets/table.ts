@@ -55,6 +55,11 @@ export const wallets = table(
         unique: true,
         where: "position IS NOT NULL",
       },
+      {
+        name: "wallets_read",
+        columns: ["network", "identity", "archivedAt"],
+        where: "address IS NOT NULL",
+      },
     ],
   },
 );

@@ -320,6 +320,15 @@ export const settings = declareSettings({
     default: "10",
     description: "Registrations per hour from one address.",
   }),
+  walletsPerOrganization: required({
+    group: "Limits",
+    type: wholeNumber(1, 100_000, "wallets"),
+    default: "100",
+    description:
+      "The maximum number of active wallets of an organization that the platform has approved. Before the approval it is 2, " +
+      "and 20 with archived ones. Wallets beyond it stay.",
+    example: "500",
+  }),
 
   logLevel: required({
     group: "Logs and metrics",

@@ -70,6 +70,10 @@ export const eventCatalogue = {
     "wallet_capacity.half_used":
       "Half of the amounts that distinguish invoices of one price at an address are in use. Once all are, further invoices of that price are refused: register an extended public key and choose it as the default, or another wallet as a reserve. Repeated only after less than half was in use.",
   },
+  inboxes: {
+    "wallet_inbox.full":
+      "A wallet got so many transfers that match no invoice that some of a day were not recorded, as happens at the address of an exchange. Raised at most once a day and wallet.",
+  },
   organizations: {
     "organization.updated":
       "The organization's display name, its logo or a legal field changed, or a requested name or logo was decided.",

@@ -15,6 +15,7 @@ const records: Readonly<Record<Noun, string>> = {
   customer: "Customer",
   wallet: "Wallet",
   wallet_capacity: "WalletCapacity",
+  wallet_inbox: "WalletInbox",
   organization: "Organization",
   subscription: "Subscription",
   platform_invoice: "PlatformInvoice",

@@ -171,6 +171,19 @@ export const races: Readonly<Record<string, (estate: Estate) => Race | Promise<R
     };
   },
 
+  async "two active wallets before the approval"(estate) {
+    const { organizationId, token } = await register(estate.app, "New");
+    const path = `/v1/organizations/${organizationId}/wallets`;
+    return {
+      call: () => {
+        const body = { label: "Till", network: "sandbox", address: freshAddress() };
+        return post(estate, path, body, { token });
+      },
+      admitted: 2,
+      refusals: ["wallet_limit"],
+    };
+  },
+
   "one customer for each external id"(estate) {
     const externalId = fresh("customer-");
     return {

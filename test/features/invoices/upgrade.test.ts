@@ -5,18 +5,16 @@ import { migrate } from "../../../src/platform/database/index.ts";
 import { expectStatus } from "../../support/app.ts";
 import { xpubOf } from "../../support/merchants.ts";
 import { expectSound } from "../../support/store/expect-store-is-consistent.ts";
+import { toVersion40 } from "../../support/store/earlier-schema.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 import type { Json } from "../payments/ledger/counter.ts";
 import { atSharedAddress, usdt } from "../payments/shared-address.ts";
 
 /** Takes the changes of the schema after version 36 back, with what they stored. */
 const toVersion36 = [
+  ...toVersion40,
   "DROP INDEX holds_entered",
   "DROP INDEX holds_bare",
-  "DROP INDEX invoices_counted",
-  "DROP INDEX invoices_open_at_link",
-  "ALTER TABLE invoices DROP COLUMN counted_at",
-  "ALTER TABLE invoices DROP COLUMN started_at_link",
   "ALTER TABLE holds DROP COLUMN needs_decision",
   "ALTER TABLE holds DROP COLUMN entered_at_link",
   "ALTER TABLE payments DROP COLUMN rounding_amount",

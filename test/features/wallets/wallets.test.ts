@@ -18,6 +18,7 @@ import {
 } from "../../../src/features/wallets/index.ts";
 import { continueIndexes } from "../../../src/features/wallets/after-restore.ts";
 import { hasWideGap } from "../../../src/features/wallets/rules.ts";
+import { organizations } from "../../../src/features/organizations/table.ts";
 import { walletClaims, wallets } from "../../../src/features/wallets/table.ts";
 import { deriveAddress } from "../../../src/platform/chain/evm/xpub.ts";
 import { formatAddress } from "../../../src/platform/chain/evm/address.ts";
@@ -57,6 +58,7 @@ eachStore("the wallets API", (store) => {
       ids,
       journal: createJournal({ ids, wake: () => undefined }),
       networks,
+      limits: { active: 100, verification: "off" },
     });
     shop = await addOrganization(db, ids, now);
     other = await addOrganization(db, ids, now);
@@ -89,6 +91,90 @@ eachStore("the wallets API", (store) => {
     const [event] = await db.find(events, "WHERE object_id = $1", [wallet.id]);
     expect(event?.type).to.equal("wallet.created");
     expect(event?.payload).to.deep.equal(presentWallet(wallet));
+  });
+
+  describe("limits the wallets of an organization", () => {
+    let place = 0;
+    const fresh = () => `0x${(0xb00000 + (place += 1)).toString(16).padStart(40, "1")}`;
+    const limited = (active: number, verification: "required" | "off" = "required") =>
+      makeWalletService({
+        db,
+        clock: { now: () => now },
+        ids,
+        networks,
+        limits: { active, verification },
+        journal: createJournal({ ids, wake: () => undefined }),
+      });
+    const register = (limitedBy: WalletService, owner = shop) =>
+      limitedBy.create(testContext, owner, {
+        label: "Till",
+        network: "ethereum",
+        address: fresh(),
+      });
+    const setStanding = (change: object, owner = shop) =>
+      db.write(testContext, (tx) => tx.update(organizations, change, "WHERE id = $1", [owner]));
+    // No review has decided about it.
+    afterEach(() => setStanding({ verificationStatus: "unverified", status: "active" }));
+    const refusedAs = async (registering: Promise<unknown>, text: string) => {
+      const problem = await refusal(registering);
+      expect(problem).to.include({ status: 409, code: "wallet_limit" });
+      expect(problem.message).to.include(text);
+    };
+
+    it("to two until it is approved, however many callers register at once", async () => {
+      const service = limited(100);
+      const callers = Array.from({ length: 64 }, () =>
+        register(service).then(
+          () => null,
+          (error: unknown) => error as Problem,
+        ),
+      );
+      const refused = (await Promise.all(callers)).filter((problem) => problem !== null);
+      expect(refused.map(({ code }) => code)).to.deep.equal(Array(62).fill("wallet_limit"));
+      expect(await db.find(wallets, "WHERE organization_id = $1", [shop])).to.have.length(2);
+      // Nobody else's wallets count.
+      await register(service, other);
+      await refusedAs(register(service), "not approved has at most 2 active wallets");
+    });
+
+    it("to twenty with those that it archived before its approval", async () => {
+      const service = limited(100);
+      for (let count = 0; count < 20; count += 1) {
+        const { id } = await register(service);
+        await service.archive(testContext, shop, id);
+      }
+      await refusedAs(register(service), "registers at most 20 wallets, archived ones included");
+      await setStanding({ verificationStatus: "approved" });
+      await register(service);
+    });
+
+    it("to the operator's number once it is approved, and again to two if the approval is withdrawn", async () => {
+      const service = limited(5);
+      await register(service);
+      await register(service);
+      await refusedAs(register(service), "wait for its approval");
+      await setStanding({ verificationStatus: "approved" });
+      await Promise.all([register(service), register(service), register(service)]);
+      await refusedAs(register(service), "at most 5 active wallets");
+      // Wallets beyond a lower limit stay.
+      await setStanding({ verificationStatus: "rejected" });
+      await refusedAs(register(service), "at most 2 active wallets");
+      const active = await service.list(shop, { status: "active" });
+      expect(active.data).to.have.length(5);
+      expect(await register(limited(6, "off"))).to.include({ status: "active" });
+    });
+
+    it("to those of before if it is suspended while it registers one", async () => {
+      const service = limited(100);
+      await register(service);
+      await setStanding({ status: "suspended" });
+      expect(await refusal(register(service))).to.include({
+        status: 403,
+        code: "organization_suspended",
+      });
+      await setStanding({ status: "active" });
+      await register(service);
+    });
   });
 
   it("refuses a network that is not enabled", async () => {

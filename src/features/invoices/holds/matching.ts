@@ -70,17 +70,17 @@ export type MatchDoubt =
  * it is doubtful. The number of statements is bounded for any batch.
  */
 export async function matchHolds(
-  tx: Tx,
+  reader: Reader,
   network: Network,
   candidates: readonly MatchCandidate[],
 ): Promise<Map<string, HoldMatch>> {
   if (candidates.length === 0) return new Map();
-  const found = await exactHolds(tx, network, candidates);
-  const asked = await askedAtReused(tx, network.id, candidates, found);
+  const found = await exactHolds(reader, network, candidates);
+  const asked = await askedAtReused(reader, network.id, candidates, found);
   const matches = exactMatches(found, asked);
   const rest = candidates.filter(({ key }) => !matches.has(key));
-  const tolerant = await tolerantHolds(tx, network.id, rest);
-  const rivaled = await rivaledKeys(tx, network.id, rest, tolerant);
+  const tolerant = await tolerantHolds(reader, network.id, rest);
+  const rivaled = await rivaledKeys(reader, network.id, rest, tolerant);
   for (const { key, invoiceId, organizationId } of tolerant) {
     if (rivaled.has(key)) continue;
     matches.set(key, { invoiceId, organizationId, rule: "within_tolerance" });
@@ -175,7 +175,7 @@ const exactProbes = givenRows("probe", {
 });
 
 async function exactHolds(
-  tx: Tx,
+  reader: Reader,
   network: Network,
   candidates: readonly MatchCandidate[],
 ): Promise<ExactRow[]> {
@@ -189,7 +189,7 @@ async function exactHolds(
     ];
   });
   // SQLite keeps the order of a CROSS JOIN, which means few probes into a large index.
-  return tx.all(
+  return reader.all(
     `SELECT probe.key AS "key", holds.kind AS kind, holds.invoice_id AS "invoiceId",
        holds.organization_id AS "organizationId", (
          SELECT former.id FROM holds AS former
@@ -213,7 +213,7 @@ async function exactHolds(
            AND (invoices.started_at_link IS NULL OR (invoices.status = 'open' AND ${fewAtLink}))
          LIMIT 1
        ) END AS below
-     FROM ${exactProbes.from(tx.dialect, 2)} CROSS JOIN holds
+     FROM ${exactProbes.from(reader.dialect, 2)} CROSS JOIN holds
      WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
        AND holds.amount = probe.amount AND ${isLiveAtProbe}`,
     [network.id, exactProbes.values(asked)],
@@ -230,7 +230,7 @@ const reusedProbes = givenRows("probe", { ...sought, invoiceId: text<Id<"invoice
  * what one of the earlier ones asked for whose late windows have not ended (docs/decisions/0059).
  */
 async function askedAtReused(
-  tx: Tx,
+  reader: Reader,
   network: string,
   candidates: readonly MatchCandidate[],
   found: readonly ExactRow[],
@@ -242,9 +242,9 @@ async function askedAtReused(
     const candidate = candidateOf.get(key);
     return candidate === undefined ? [] : [{ ...candidate, invoiceId }];
   });
-  const formers = await tx.all<{ key: string; invoiceId: Id<"invoice"> }>(
+  const formers = await reader.all<{ key: string; invoiceId: Id<"invoice"> }>(
     `SELECT probe.key AS "key", former.invoice_id AS "invoiceId"
-     FROM ${reusedProbes.from(tx.dialect, 2)} CROSS JOIN holds AS former
+     FROM ${reusedProbes.from(reader.dialect, 2)} CROSS JOIN holds AS former
      WHERE former.network = $1 AND former.address = probe.address AND former.token = '${anyToken}'
        AND former.amount = '${encodeAmount(0n)}' AND former.recycled_at IS NOT NULL
        AND former.invoice_id <> probe.invoice_id
@@ -254,7 +254,7 @@ async function askedAtReused(
   );
   // Earlier invoices that were not read may have asked for the same.
   if (formers.length >= formersMax) return new Set();
-  const rows = await invoicesById(tx, [
+  const rows = await invoicesById(reader, [
     ...new Set([...asked, ...formers].map(({ invoiceId }) => invoiceId)),
   ]);
   const rowOf = new Map(rows.map((row) => [row.id, row]));
@@ -293,7 +293,7 @@ interface TolerantRow extends HeldRow {
 }
 
 async function tolerantHolds(
-  tx: Tx,
+  reader: Reader,
   network: string,
   candidates: readonly MatchCandidate[],
 ): Promise<TolerantRow[]> {
@@ -303,10 +303,10 @@ async function tolerantHolds(
     // No hold above this amount has enough tolerance.
     most: divideRounded(candidate.amount * 100n, BigInt(100 - maxTolerancePercent), "up"),
   }));
-  return tx.all(
+  return reader.all(
     `SELECT probe.key AS "key", min(holds.invoice_id) AS "invoiceId",
        min(holds.organization_id) AS "organizationId", min(holds.amount) AS amount
-     FROM ${tolerantProbes.from(tx.dialect, 2)} CROSS JOIN holds
+     FROM ${tolerantProbes.from(reader.dialect, 2)} CROSS JOIN holds
      WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
        AND holds.amount > probe.amount AND holds.amount <= probe.most
        AND holds.least_amount < holds.amount AND holds.least_amount <= probe.amount AND ${isLiveAtProbe}
@@ -324,7 +324,7 @@ const rivalProbes = givenRows("probe", {
 
 /** Returns the transfers to whose amount another unpaid invoice is at least as near as the tolerant one. */
 async function rivaledKeys(
-  tx: Tx,
+  reader: Reader,
   network: string,
   candidates: readonly MatchCandidate[],
   tolerant: readonly TolerantRow[],
@@ -337,8 +337,8 @@ async function rivaledKeys(
     const range = rivalRange(candidate.amount, decodeAmount(row.amount));
     return [{ ...candidate, ...range, invoiceId: row.invoiceId }];
   });
-  const rows = await tx.all<{ key: string }>(
-    `SELECT probe.key AS "key" FROM ${rivalProbes.from(tx.dialect, 2)} WHERE EXISTS (
+  const rows = await reader.all<{ key: string }>(
+    `SELECT probe.key AS "key" FROM ${rivalProbes.from(reader.dialect, 2)} WHERE EXISTS (
        SELECT 1 FROM holds JOIN invoices ON invoices.id = holds.invoice_id
        WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
          AND holds.amount >= probe.least AND holds.amount <= probe.most

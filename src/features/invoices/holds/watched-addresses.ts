@@ -2,41 +2,17 @@ import type { Instant } from "../../../kernel/clock.ts";
 import type { Address } from "../../../platform/chain/client.ts";
 import type { Reader } from "../../../platform/database/index.ts";
 import { givenTexts } from "../../../platform/database/query/json-rows.ts";
-import { activeAddresses, activeAmong, activeSince } from "../../wallets/index.ts";
 
 /**
- * Returns the watched addresses in ascending order: those of active wallets, which may receive transfers at any time,
- * and all others with a live hold, such as exclusive addresses or those of archived wallets. The cost grows with the
- * number of addresses, not of holds. `limit` is for a caller that filters transfers itself beyond some number.
+ * Returns the addresses that each scan reads, in ascending order: those with a live hold. Wallets without one are read once
+ * a day. The cost grows with the number of addresses, not of holds. `limit` is for a caller that filters transfers itself
+ * beyond some number.
  */
 export async function watchedAddresses(
   reader: Reader,
   network: string,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Address[]> {
-  const [active, held] = await Promise.all([
-    activeAddresses(reader, network, limit),
-    heldAddresses(reader, network, limit),
-  ]);
-  return [...new Set([...active, ...held])].sort().slice(0, limit);
-}
-
-/** Returns those of these addresses that are watched. */
-export async function watchedAmong(
-  reader: Reader,
-  network: string,
-  addresses: readonly Address[],
-): Promise<Address[]> {
-  const asked = [...new Set(addresses)];
-  if (asked.length === 0) return [];
-  const [active, held] = await Promise.all([
-    activeAmong(reader, network, asked),
-    heldAmong(reader, network, asked),
-  ]);
-  return [...new Set([...active, ...held])];
-}
-
-async function heldAddresses(reader: Reader, network: string, limit: number): Promise<Address[]> {
   const nextAfter = (bound: string) =>
     `SELECT min(address) FROM holds WHERE network = $1 AND released_at IS NULL${bound}`;
   const rows = await reader.all<{ address: Address }>(
@@ -51,17 +27,20 @@ async function heldAddresses(reader: Reader, network: string, limit: number): Pr
   return rows.map(({ address }) => address);
 }
 
-async function heldAmong(
+/** Returns those of these addresses that are watched, each once. */
+export async function watchedAmong(
   reader: Reader,
   network: string,
   addresses: readonly Address[],
 ): Promise<Address[]> {
+  const asked = [...new Set(addresses)];
+  if (asked.length === 0) return [];
   const rows = await reader.all<{ address: Address }>(
     `SELECT probe.value AS address FROM ${givenTexts(reader.dialect, 2, "probe")}
      WHERE EXISTS (
        SELECT 1 FROM holds WHERE network = $1 AND address = probe.value AND released_at IS NULL
      )`,
-    [network, JSON.stringify(addresses)],
+    [network, JSON.stringify(asked)],
   );
   return rows.map(({ address }) => address);
 }
@@ -81,11 +60,7 @@ export async function watchedSince(
      ) AS "since" FROM ${givenTexts(reader.dialect, 2, "probe")}`,
     [network, JSON.stringify(asked)],
   );
-  const since = new Map(await activeSince(reader, network, asked));
-  for (const { address, since: held } of rows) {
-    if (held !== null) since.set(address, Math.min(held, since.get(address) ?? held));
-  }
-  return since;
+  return new Map(rows.flatMap(({ address, since }) => (since === null ? [] : [[address, since]])));
 }
 
 /** Returns the start of a network's oldest live hold; null if no hold is live. */

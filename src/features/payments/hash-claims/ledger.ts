@@ -14,7 +14,7 @@ import {
   type ClaimOutcome,
   type TransferRelation,
 } from "./rules.ts";
-import { lockTransaction, paymentsOfTransfer } from "./store.ts";
+import { lockTransaction, paymentsOfTransfer, requireVerification } from "./store.ts";
 import type { ChainContext, LedgerDeps, PaymentChange } from "../ledger/types.ts";
 import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
 import { openPayment } from "../ledger/payment-rules.ts";
@@ -142,6 +142,10 @@ async function openReviews(
   const asked = terms.get(invoiceId);
   assert(asked !== undefined, "a payment was claimed for a draft");
   const stored = await lockPayments(tx, [invoiceId]);
+  await requireVerification(
+    tx,
+    transfers.map(({ id }) => id),
+  );
   const opened = transfers.map((transfer): PaymentChange => {
     const payment = openPayment({
       id: deps.ids.next("payment", context.at),

@@ -297,8 +297,14 @@ export async function assignTransfer(
   assignment: Partial<Pick<TransferRow, "invoiceId" | "disposition">>,
 ): Promise<void> {
   await tx.update(transfers, assignment, "WHERE id = $1", [id]);
+  await requireVerification(tx, [id]);
+}
+
+/** Has the providers asked about transfers from now on, if they were not. */
+export async function requireVerification(tx: Tx, ids: readonly Id<"transfer">[]): Promise<void> {
   await tx.run(
-    "UPDATE transfers SET verification = 'open' WHERE id = $1 AND verification = 'skipped'",
-    [id],
+    `UPDATE transfers SET verification = 'open'
+     WHERE id IN ${listed(tx.dialect, 1)} AND verification = 'skipped'`,
+    [JSON.stringify(ids)],
   );
 }

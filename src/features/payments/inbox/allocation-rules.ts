@@ -94,8 +94,7 @@ export function requireCreditable(
     case null:
       return;
     case "worthless":
-      if (transfer.verification !== "skipped" && transfer.fromAddress !== transfer.toAddress)
-        return;
+      if (!wasWorthless(transfer)) return;
       throw new TransferNotCreditable(
         "This transfer is dust, or the address sent it to itself. It cannot pay an invoice.",
       );
@@ -104,6 +103,11 @@ export function requireCreditable(
         `${transfer.token} is disabled on ${network.title}: its contract does not report the configured decimals. Ask the operator.`,
       );
   }
+}
+
+/** Returns true if a transfer was dust when it was recorded, or its address sent it to itself, and nobody decided about it. */
+function wasWorthless({ verification, disposition, fromAddress, toAddress }: TransferRow): boolean {
+  return fromAddress === toAddress || (verification === "skipped" && disposition === "ignored");
 }
 
 /** Formats an amount of a transfer for people. */

@@ -162,3 +162,23 @@ describeFields(AllocateTransferRequest, {
   allocations:
     "The invoices to which the transfer is allocated, with amounts. One item for each invoice.",
 });
+
+/** The `data` of `wallet_inbox.full`. */
+export const WalletInboxRecord = responseRecord("WalletInbox", {
+  walletId: id("wallet"),
+  network: z.string(),
+  address: z.string(),
+  transfersNotRecorded: z.int(),
+  recordedPerDay: z.int(),
+  fromBlockNumber: z.int(),
+  toBlockNumber: z.int(),
+});
+describeFields(WalletInboxRecord, {
+  address: "The address of the wallet, in the network's notation.",
+  transfersNotRecorded:
+    "Number of transfers to the address in these blocks that matched no invoice and were not recorded.",
+  recordedPerDay:
+    "Number of unmatched transfers of a day that are recorded at an address without open invoices; at one with open invoices ten times as many.",
+  fromBlockNumber: "The first block that was read.",
+  toBlockNumber: "The last block that was read.",
+});

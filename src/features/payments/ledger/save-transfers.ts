@@ -22,10 +22,15 @@ export async function saveTransfers(
 ): Promise<SavedTransfers> {
   const { matches, orphaned } = matched;
   const moved = matched.moved.map((row) => assigned(row, matched));
-  const fresh = await withOwners(
+  const fresh = await withVerification(
     tx,
+    deps,
     input,
-    matched.fresh.map((row) => assigned(row, matched)),
+    await withOwners(
+      tx,
+      input,
+      matched.fresh.map((row) => assigned(row, matched)),
+    ),
   );
   await putOnChain(
     tx,
@@ -91,6 +96,26 @@ async function keepFromReuse(
   if (addresses.length === 0) return;
   const spent = await spendAddresses(tx, network.addressFamily, addresses);
   if (spent > 0) await endRecycling(tx, network.id, addresses);
+}
+
+/**
+ * Skips the verification of transfers that match nothing at addresses where no invoice is payable: each would cost two
+ * receipts, and nothing is refunded of them before somebody decides about them.
+ */
+async function withVerification(
+  tx: Tx,
+  { invoices }: LedgerDeps,
+  { network }: ChainContext,
+  rows: readonly TransferRow[],
+): Promise<readonly TransferRow[]> {
+  const isFree = ({ invoiceId, verification }: TransferRow) =>
+    invoiceId === null && verification === "open";
+  const addresses = rows.filter(isFree).map(({ toAddress }) => toAddress);
+  if (addresses.length === 0) return rows;
+  const held = new Set(await invoices.watchedAmong(tx, network.id, addresses));
+  return rows.map((row) =>
+    isFree(row) && !held.has(row.toAddress) ? { ...row, verification: "skipped" } : row,
+  );
 }
 
 /** Emits an event for each transfer that no rule matched to an invoice. */

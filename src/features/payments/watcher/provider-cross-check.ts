@@ -27,6 +27,7 @@ import {
   type ReadingCandidates,
 } from "./readings/reading-plan.ts";
 import { watcherContext, type Guard } from "./recorder.ts";
+import { withdrawWalletReading } from "./readings/wallet-rounds.ts";
 import type { RangeReading, Scanner } from "./readings/rescanner.ts";
 import type { BlockRange, TimedLog } from "../ledger/chain-diff.ts";
 
@@ -154,6 +155,7 @@ async function takeBack(self: State, guard: Guard): Promise<void> {
     await db.write(watcherContext, async (tx) => {
       await guard(tx);
       await dropReadings(tx, network.id, { provider, after: after ?? -1, fromHeight });
+      await withdrawWalletReading(tx, network.id);
     });
     takenBack.add(provider);
   }
@@ -223,7 +225,7 @@ async function enter(
     { ...reading, difference },
     {
       guard,
-      isReading,
+      ...(isReading ? {} : { close: () => Promise.resolve() }),
       async within(tx, entered) {
         await writeAlarms(tx, network.id, changes, clock.now());
         for (const log of entered.filter(isLeftOut)) auditLeftOut(self, tx, log, reading.provider);

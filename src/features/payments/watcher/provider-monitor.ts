@@ -12,14 +12,15 @@ import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import type { Database } from "../../../platform/database/index.ts";
 import { watcherContext, type Guard } from "./recorder.ts";
 import type { ProviderCrossCheck } from "./provider-cross-check.ts";
+import type { WalletReader } from "./readings/wallet-reading.ts";
 
 /** Stores the health of a network's providers and its open alarms, so that every process can show them. */
 export interface Monitor {
   /** Loads the state that the previous process stored, when this process begins to read the network. */
   resume(): Promise<void>;
   /**
-   * Runs after a scan: probes the providers that are not in use, lets the crossCheck read due ranges, and stores what
-   * changed. Returns true if more work is due.
+   * Runs after a scan: probes the providers that are not in use, lets the crossCheck and the reader of wallets read due
+   * ranges, and stores what changed. Returns true if more work is due.
    */
   recordStatus(guard: Guard): Promise<boolean>;
 }
@@ -33,8 +34,9 @@ export function makeMonitor(deps: {
   readonly pool: ProviderPool;
   readonly alarms: ChainAlarms;
   readonly crossCheck: ProviderCrossCheck;
+  readonly wallets: WalletReader;
 }): Monitor {
-  const { db, clock, network, pool, alarms, crossCheck } = deps;
+  const { db, clock, network, pool, alarms, crossCheck, wallets } = deps;
   let writtenAt: Instant = 0;
   let written = "";
 
@@ -50,8 +52,9 @@ export function makeMonitor(deps: {
     async recordStatus(guard) {
       await pool.check();
       const isMore = await crossCheck.compare(guard);
+      const hasWallets = await wallets.readSome(guard);
       await write(guard);
-      return isMore;
+      return isMore || hasWallets;
     },
   };
 

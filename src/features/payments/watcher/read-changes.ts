@@ -19,6 +19,8 @@ import {
   TransferOmitted,
   type Recipients,
 } from "./chain-reader.ts";
+import { activeAddresses, activeAmong } from "../../wallets/index.ts";
+import { withinInboxLimit } from "../ledger/inbox-limit.ts";
 import type { Invoices } from "../ledger/invoices-port.ts";
 import { revocableTransfers, transfersOfTransactions } from "../ledger/store.ts";
 import type { TransferRow } from "../table.ts";
@@ -40,13 +42,15 @@ export interface ChainChanges {
   readonly difference: WindowDifference<TimedLog>;
   /** True if some transfers are not final, or were not before this scan. */
   readonly hasRevocable: boolean;
+  /** True if so many addresses are watched that every transfer of the network was fetched. */
+  readonly isUnfiltered: boolean;
 }
 
 export interface ChangesRequest {
   readonly db: Reader;
   readonly client: ChainClient;
   readonly network: Network;
-  readonly invoices: Pick<Invoices, "watchedAddresses" | "watchedAmong">;
+  readonly invoices: Pick<Invoices, "watchedAddresses" | "watchedAmong" | "matchHolds">;
   readonly state: NetworkStateRow;
   readonly heads: Heads;
   readonly times: BlockTimes;
@@ -54,8 +58,11 @@ export interface ChangesRequest {
   readonly rangeSize: RangeSize;
 }
 
-/** The largest number of addresses by which providers filter; with more, all transfers are fetched and filtered here. */
-const recipientsMax = 1_000;
+/**
+ * The largest number of addresses by which providers filter, in requests of 1,000 addresses at most. With more, all
+ * transfers of the network are fetched and filtered here.
+ */
+export const recipientsMax = 5_000;
 
 /** The largest number of receipts that are checked for missing transfers. */
 const receiptsMax = 20;
@@ -66,12 +73,9 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
     revocableTransfers(db, network.id),
     knownBlocks(db, network.id),
   ]);
-  const read = await readChain({
-    ...request,
-    known,
-    contracts: network.tokens.map(({ contract }) => contract),
-    recipients: await recipientsOf(request, revocable),
-  });
+  const recipients = await recipientsOf(request, revocable);
+  const contracts = network.tokens.map(({ contract }) => contract);
+  const read = await readChain({ ...request, known, contracts, recipients });
   const { provider } = client;
   const stored = await withTheirTransactions(request, revocable, read.logs);
   const range = { from: read.base.height + 1, to: read.to.height };
@@ -80,7 +84,9 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
     before: read.to.time,
     check: (asked) => request.ancestors.assertNoneBeforeTip(request, asked),
   });
-  const difference = compareWindow(stored, logs, range);
+  const compared = compareWindow(stored, logs, range);
+  const { kept: fresh } = await withinInboxLimit(db, request.invoices, network, compared.fresh);
+  const difference = { ...compared, fresh };
   await assertGone(client, difference.orphaned);
   return {
     read,
@@ -88,6 +94,7 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
     known,
     difference,
     hasRevocable: revocable.length > 0 || !isSame(difference),
+    isUnfiltered: recipients.addresses === null,
   };
 }
 
@@ -106,21 +113,37 @@ async function assertGone(client: ChainClient, orphaned: readonly TransferRow[])
   }
 }
 
-/** Returns the watched addresses: those with a hold, and those of transfers that are not final. */
+/**
+ * Returns the watched addresses: those with a hold, and those of transfers that are not final; with `hasWallets`, those of
+ * active wallets too.
+ */
 export async function recipientsOf(
-  { db, network, invoices }: Pick<ChangesRequest, "db" | "network" | "invoices">,
+  {
+    db,
+    network,
+    invoices,
+  }: Pick<ChangesRequest, "db" | "network"> & {
+    readonly invoices: Pick<Invoices, "watchedAddresses" | "watchedAmong">;
+  },
   revocable: readonly TransferRow[],
+  { hasWallets = false } = {},
 ): Promise<Recipients> {
   const paid = revocable.map(({ toAddress }) => toAddress);
-  const held = await invoices.watchedAddresses(db, network.id, recipientsMax + 1);
-  const all = new Set<Address>([...held, ...paid]);
+  const limit = recipientsMax + 1;
+  const held = await invoices.watchedAddresses(db, network.id, limit);
+  const active = hasWallets ? await activeAddresses(db, network.id, limit) : [];
+  const all = new Set<Address>([...held, ...active, ...paid]);
   if (all.size <= recipientsMax) {
     return { addresses: [...all], among: () => Promise.resolve(all) };
   }
   return {
     addresses: null,
     among: async (addresses) =>
-      new Set([...paid, ...(await invoices.watchedAmong(db, network.id, addresses))]),
+      new Set([
+        ...paid,
+        ...(await invoices.watchedAmong(db, network.id, addresses)),
+        ...(hasWallets ? await activeAmong(db, network.id, addresses) : []),
+      ]),
   };
 }
 

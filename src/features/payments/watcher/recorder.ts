@@ -19,6 +19,7 @@ import { keptBlocks, nextState, stateAt } from "./cursor.ts";
 import { finalizeTransfers, reviveTransfers } from "../ledger/store.ts";
 import type { Candidate } from "./receipt-verifier.ts";
 import { batchesOf } from "../ledger/chain-diff.ts";
+import { lowerWalletReading } from "./readings/wallet-rounds.ts";
 
 /** Called in the transaction of a scan; throws if this process may no longer write. */
 export type Guard = (tx: Tx) => Promise<void>;
@@ -116,6 +117,7 @@ async function goBack(
     const kept = known.filter(({ height }) => height <= base.height);
     await keepBlocks(tx, network.id, known, kept);
     await reviveTransfers(tx, network.id, base.height);
+    await lowerWalletReading(tx, network.id, base.height);
   });
 }
 

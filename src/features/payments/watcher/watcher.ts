@@ -28,8 +28,9 @@ import {
   NetworkStopped,
   type TipCheck,
 } from "./network-checks.ts";
-import { findChanges, type ChainChanges } from "./read-changes.ts";
+import { findChanges, recipientsMax, type ChainChanges } from "./read-changes.ts";
 import { lowestUnsettled } from "./readings/reading-plan.ts";
+import { beginWalletReading } from "./readings/wallet-rounds.ts";
 import { makeVerifier } from "./receipt-verifier.ts";
 import { makeRecorder, watcherContext, type Guard, type Recorder } from "./recorder.ts";
 import { makeTransferVerifier } from "./transfer-verifier.ts";
@@ -190,6 +191,7 @@ async function begin(
       disabledTokens: disabled,
       version: 1,
     });
+    await beginWalletReading(tx, network.id, finalized.height, clock.now());
   });
 }
 
@@ -224,6 +226,7 @@ function makeChangeReader(
     tip.assertNotBehind(state, heads.latest.height);
     const changes = await findChanges({ ...deps, state, heads, rangeSize, ancestors });
     report(deps, changes.difference);
+    reportUnfiltered(deps, changes.isUnfiltered);
     return changes;
   };
 }
@@ -244,6 +247,20 @@ function report({ logger, alarms }: ScanDeps, { orphaned, contradicting }: Windo
     transactionHash,
     "a provider has a final transaction in a second block; its transfers there are not entered",
     { transactionHash },
+  );
+}
+
+/** Reports that so many addresses are watched that every transfer of the network is fetched, until there are fewer. */
+function reportUnfiltered({ network, alarms }: ScanDeps, isUnfiltered: boolean): void {
+  if (!isUnfiltered) {
+    alarms.clear("addresses_unfiltered", network.id);
+    return;
+  }
+  alarms.raise(
+    "addresses_unfiltered",
+    network.id,
+    `more than ${String(recipientsMax)} addresses of unpaid invoices are watched, so every transfer of the network is ` +
+      "fetched. Check who issues so many invoices, and the provider's traffic",
   );
 }
 

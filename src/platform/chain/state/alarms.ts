@@ -19,13 +19,16 @@ export const alarmKinds = [
   "providers_disagree",
   "transfer_left_out",
   "tip_went_back",
+  "addresses_unfiltered",
+  "wallets_read_late",
+  "transfers_not_recorded",
 ] as const;
 export type AlarmKind = (typeof alarmKinds)[number];
 
 export interface Alarm {
   readonly kind: AlarmKind;
   /**
-   * The subject: a provider, a token, a payment, a transfer, a refund, a transaction or a range of blocks. It is the network's id if
+   * The subject: a provider, a token, a payment, a transfer, a refund, a transaction, a wallet or a range of blocks. It is the network's id if
    * the alarm concerns the whole network, and `restSubject` if the alarm represents those beyond the limit.
    */
   readonly subject: string;
@@ -73,6 +76,7 @@ export const acknowledgedKinds = [
   "final_transaction_moved",
   "providers_disagree",
   "transfer_left_out",
+  "transfers_not_recorded",
 ] as const;
 
 /**

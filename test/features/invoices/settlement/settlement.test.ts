@@ -458,20 +458,7 @@ eachStore("the deadline of an invoice", (store) => {
     expect((await watchedAmong(shop.db, "tron", strangers)).sort()).to.deep.equal(both);
     shop.advance(30 * day);
     while ((await sweep()) > 0);
-    expect(await watchedAddresses(shop.db, "tron")).to.deep.equal([canonical(address)]);
-    expect(await watchedAmong(shop.db, "tron", strangers)).to.deep.equal([canonical(address)]);
-  });
-
-  it("is irrelevant for an active wallet's address, which may receive transfers at any time", async () => {
-    const empty = await shop.addWallet("tron", { address: secondAddress });
-    await shop.addWallet("tron", { xpub: xpubs.first });
-    const own = [canonical(address), canonical(secondAddress)].sort();
-    expect(await watchedAddresses(shop.db, "tron")).to.deep.equal(own);
-    expect((await watchedAmong(shop.db, "tron", [...own, "ab".repeat(20)])).sort()).to.deep.equal(
-      own,
-    );
-    expect(await watchedAmong(shop.db, "ethereum", own)).to.deep.equal([]);
-    await shop.wallets.archive(testContext, shop.organizationId, empty.id);
-    expect(await watchedAddresses(shop.db, "tron")).to.deep.equal([canonical(address)]);
+    expect(await watchedAddresses(shop.db, "tron")).to.deep.equal([]);
+    expect(await watchedAmong(shop.db, "tron", strangers)).to.deep.equal([]);
   });
 });

@@ -26,6 +26,8 @@ eachStore("A transfer that matches no invoice", (store) => {
   after(() => counter.stop());
   beforeEach(async () => {
     address = await counter.wallet(merchant);
+    // Scans read addresses with open invoices only.
+    await counter.issue(merchant, { amount: "999.00" });
   });
 
   const inbox = (owner = merchant) => counter.list(owner, "/transfers?status=unmatched");

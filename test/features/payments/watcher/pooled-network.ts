@@ -4,6 +4,7 @@ import {
   makeClaimExaminer,
   makeMonitor,
   makeScanner,
+  makeWalletReader,
   makeWatcher,
   makeProviderCrossCheck,
   type ChainService,
@@ -169,6 +170,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const monitor = makeMonitor({
     ...reading,
     crossCheck: makeProviderCrossCheck({ ...reading, scanner }),
+    wallets: makeWalletReader({ ...reading, scanner }),
   });
   const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
   const claimableTerms = () => Promise.resolve(null);

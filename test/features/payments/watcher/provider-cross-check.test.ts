@@ -69,7 +69,7 @@ anyStore("The check of providers against each other", (store) => {
     });
 
     it("of the newest blocks, as many as the provider answers at once, which grow with its answers", async () => {
-      const given = { ends: { one: ours }, rows: [readTo(520)], watchedMs: 1 };
+      const given = { ends: { one: ours }, rows: [readTo(520)], watchedMs: 1, isHeld: true };
       const { readBy, later } = await open(given);
       expect(await later(minute)).to.equal(true);
       expect(await readBy()).to.deep.equal(["one: 321 to 520"]);
@@ -127,7 +127,7 @@ anyStore("The check of providers against each other", (store) => {
   it("reports a transfer that was left out, once, if its address was watched when its block came", async () => {
     // Block 15 is three minutes older than the newest one.
     const from = async (watchedMs: number) => {
-      const check = await open({ ends: { one: ours }, paidAt: [15], watchedMs });
+      const check = await open({ ends: { one: ours }, paidAt: [15], watchedMs, isHeld: true });
       await check.later(minute);
       const { id } = check.network;
       const alarms = await openAlarms(shop.db, id);

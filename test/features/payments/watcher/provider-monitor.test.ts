@@ -52,6 +52,7 @@ anyStore("The monitor of a network's providers", (store) => {
         resume: (known: unknown) => resumed.push(known),
       } as never,
       crossCheck: check,
+      wallets: { readSome: () => Promise.resolve(false) },
     });
     return {
       alarms,

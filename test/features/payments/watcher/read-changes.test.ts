@@ -7,7 +7,7 @@ import {
   type AskedBlock,
 } from "../../../../src/features/payments/watcher/block-times.ts";
 import { recipientsOf, withTimes } from "../../../../src/features/payments/watcher/read-changes.ts";
-import { walletClaims, wallets } from "../../../../src/features/wallets/table.ts";
+import { holds } from "../../../../src/features/invoices/table.ts";
 import type { ChainClient, TransferLog } from "../../../../src/platform/chain/client.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
@@ -24,28 +24,21 @@ anyStore("The addresses that a scan asks for", (store) => {
   const shopAt = (place: number) => `5${place.toString(16).padStart(39, "0")}`;
   const paid = ["paid 1", "paid 2"];
 
-  /** Opens a network on which the shop has wallets with this number of addresses. */
+  /** Opens a network on which invoices of the shop hold this number of addresses. */
   async function open(count: number) {
     const network = addNetwork(shop, { addressFamily: `family of ${String(count)}` });
-    const { id } = await shop.addWallet(network.id, { address: `0x${shopAt(0)}` });
     const { db } = shop;
-    const wallet = await db.findOne(wallets, "WHERE id = $1", [id]);
-    const { addressFamily } = network;
-    const claim = await db.findOne(walletClaims, "WHERE family = $1", [addressFamily]);
-    if (wallet === null || claim === null) throw new Error("the shop has no wallet");
-    const identities = Array.from({ length: count - 1 }, (_, place) => shopAt(place + 1));
-    await db.write(testContext, async (tx) => {
-      const claims = identities.map((identity) => ({ ...claim, identity }));
-      await tx.insertMany(walletClaims, claims);
-      const rows = identities.map((identity) => ({
-        ...wallet,
-        id: shop.ids.next("wallet", shop.now()),
-        identity,
-        address: identity,
-        position: null,
-      }));
-      await tx.insertMany(wallets, rows);
-    });
+    await shop.scan(network.id);
+    const { id: walletId } = await shop.addWallet(network.id, { address: `0x${shopAt(0)}` });
+    await shop.create({ network: network.id, walletId });
+    const [hold] = await db.find(holds, "WHERE network = $1", [network.id]);
+    if (hold === undefined) throw new Error("the invoice holds no address");
+    const copies = Array.from({ length: count - 1 }, (_, place) => ({
+      ...hold,
+      id: shop.ids.next("hold", shop.now()),
+      address: shopAt(place + 1),
+    }));
+    await db.write(testContext, (tx) => tx.insertMany(holds, copies));
     return (...to: readonly string[]) =>
       recipientsOf(
         { db, network, invoices: { watchedAddresses, watchedAmong } },
@@ -53,26 +46,26 @@ anyStore("The addresses that a scan asks for", (store) => {
       );
   }
 
-  it("are those of wallets and holds, and those of transfers that are not final, each once", async () => {
+  it("are those of holds, and those of transfers that are not final, each once", async () => {
     const recipients = await open(2);
     const found = await recipients(shopAt(1), ...paid);
     expect(found.addresses).to.deep.equal([shopAt(0), shopAt(1), ...paid]);
     expect([...(await found.among(["whatever"]))]).to.deep.equal(found.addresses);
   });
 
-  it("are at most a thousand; beyond that, all transfers are read and their addresses looked up", async () => {
+  it("are at most five thousand, above which all transfers are read and their addresses looked up", async () => {
     for (const [count, to] of [
-      [998, paid],
-      [1_000, []],
+      [4_998, paid],
+      [5_000, []],
     ] as const) {
       const recipients = await open(count);
-      expect((await recipients(...to)).addresses).to.have.length(1_000);
+      expect((await recipients(...to)).addresses).to.have.length(5_000);
       const more = await recipients(...to, "paid 3");
       expect(more.addresses).to.equal(null);
       const found = await more.among([shopAt(7), "stranger"]);
       expect([...found].sort()).to.deep.equal([shopAt(7), ...to, "paid 3"]);
     }
-    const without = await (await open(1_001))();
+    const without = await (await open(5_001))();
     expect(without.addresses).to.equal(null);
   });
 });

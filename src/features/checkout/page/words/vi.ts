@@ -2,7 +2,7 @@ import type { Catalogue } from "./en.ts";
 
 /**
  * The payers' texts in Vietnamese. Machine translation of en.ts, not yet reviewed by a native speaker. Its texts are
- * those of en.ts with the digest d4de4fe49584.
+ * those of en.ts with the digest 8b303c81acb1.
  */
 export const vi: Catalogue = {
   lang: "vi",

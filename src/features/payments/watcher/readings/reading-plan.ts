@@ -188,7 +188,7 @@ export const requestsPerMinute = 2;
 /** The burst limit, in requests. */
 const requestsBurst = 4;
 
-/** Limits the requests of readings. */
+/** Limits requests: readings of watched addresses by default. */
 export interface Pace {
   /** Returns true if one more request is within the limit. */
   isWithin(): boolean;
@@ -198,14 +198,14 @@ export interface Pace {
   counted(): number;
 }
 
-export function makePace(clock: Clock): Pace {
-  let left = requestsPerMinute;
+export function makePace(clock: Clock, perMinute = requestsPerMinute): Pace {
+  let left = perMinute;
   let countedAt = clock.now();
   let total = 0;
   function refill(): void {
     const now = clock.now();
-    const gained = (Math.max(0, now - countedAt) * requestsPerMinute) / minute;
-    left = Math.min(requestsBurst, left + gained);
+    const gained = (Math.max(0, now - countedAt) * perMinute) / minute;
+    left = Math.min(Math.max(requestsBurst, perMinute), left + gained);
     countedAt = now;
   }
   return {

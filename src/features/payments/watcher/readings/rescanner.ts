@@ -1,7 +1,7 @@
 import { bind, type Bound } from "../../../../kernel/bind.ts";
-import type { Clock } from "../../../../kernel/clock.ts";
+import { minute, type Clock, type Instant } from "../../../../kernel/clock.ts";
 import { unwatched, type Progress } from "../../../../platform/progress.ts";
-import type { ChainClient, Head } from "../../../../platform/chain/client.ts";
+import type { Address, ChainClient, Head, TransferLog } from "../../../../platform/chain/client.ts";
 import type { Network } from "../../../../platform/chain/networks.ts";
 import type { ProviderPool } from "../../../../platform/chain/providers/pool.ts";
 import { addReading } from "../../../../platform/chain/state/readings.ts";
@@ -14,6 +14,7 @@ import {
 } from "../../../../platform/chain/state/network-state.ts";
 import type { Database, Tx, WriteContext } from "../../../../platform/database/index.ts";
 import type { BlockTimes } from "../block-times.ts";
+import { unmatchedPerDay, withinInboxLimit } from "../../ledger/inbox-limit.ts";
 import type { LedgerDeps } from "../../ledger/types.ts";
 import { applyChainDiff } from "../../ledger/apply-chain-diff.ts";
 import {
@@ -22,6 +23,7 @@ import {
   makeRangeSize,
   readLogs,
   type RangeSize,
+  type Recipients,
 } from "../chain-reader.ts";
 import { recipientsOf, withTimes } from "../read-changes.ts";
 import { ScanInterrupted } from "../../errors.ts";
@@ -30,6 +32,7 @@ import { revocableTransfers, transfersOfTransactions } from "../../ledger/store.
 import {
   batchesOf,
   compareAgain,
+  groupBy,
   isSame,
   type BlockRange,
   type TimedLog,
@@ -54,12 +57,20 @@ export interface RangeReading extends BlockRange {
   readonly end: Head;
   /** The network's state when the range was read. */
   readonly state: NetworkStateRow;
+  /** The unmatched transfers beyond the limit of an address, which are not entered. */
+  readonly leftOut: readonly TransferLog[];
 }
+
+/**
+ * The addresses that are read: the watched ones, or also those of active wallets; or given ones, each with the time from
+ * which its transfers count.
+ */
+export type ReadAddresses = "watched" | "all" | ReadonlyMap<Address, Instant>;
 
 export interface RecordOptions {
   readonly guard: Guard;
-  /** If false, the transfers are entered, but the range does not count as read once more. */
-  readonly isReading?: boolean;
+  /** Called in the last transaction instead of counting the range as read once more. */
+  readonly close?: (tx: Tx) => Promise<void>;
   /** Called in each transaction with the transfers that it enters. */
   readonly within?: (tx: Tx, entered: readonly TimedLog[]) => Promise<void>;
 }
@@ -79,6 +90,8 @@ export interface ScannerDeps extends LedgerDeps {
 const sliceBlocks = 20_000;
 const freshMax = 1_000;
 const attemptsMax = 5;
+/** How much earlier than its registration a wallet may get a transfer, because the clocks of chains and servers differ. */
+const clockSlackMs = minute;
 
 type Parts = ScannerDeps & {
   readonly scanSize: RangeSize;
@@ -115,16 +128,18 @@ async function scan(
 }
 
 /**
- * Reads a range from one provider and writes nothing. Throws AnswerDropped if the network was never reached or the
- * provider's answers are inconsistent.
+ * Reads a range from one provider and writes nothing. An operator who names a single block gets all of its transfers,
+ * without the limits of the inbox. Throws AnswerDropped if the network was never reached or the provider's answers are
+ * inconsistent.
  */
 async function read(
   deps: Parts,
   client: ChainClient,
   rangeSize: RangeSize,
   { from, to }: BlockRange,
+  addresses: ReadAddresses = "watched",
 ): Promise<RangeReading> {
-  const { db, network, times, contracts } = deps;
+  const { db, network, invoices, times, contracts } = deps;
   const state = await networkState(db, network.id);
   if (state === null) throw new AnswerDropped("the network was never reached");
   const { latest, known } = await client.heads(knownOf(state));
@@ -134,29 +149,68 @@ async function read(
   const revocable = await revocableTransfers(db, network.id);
   const end = await blockAt(client, to);
   const parent = from === 0 ? null : await blockAt(client, from - 1);
-  const recipients = await recipientsOf({ db, network, invoices: deps.invoices }, revocable);
+  const recipients =
+    typeof addresses === "string"
+      ? await recipientsOf({ db, network, invoices }, revocable, {
+          hasWallets: addresses === "all",
+        })
+      : givenRecipients(addresses);
   const isAsked = recipients.addresses?.length !== 0;
   const request = { client, rangeSize, contracts, recipients };
   const logs = isAsked ? await readLogs(request, from, end, latest) : [];
   const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
   const stored = await transfersOfTransactions(db, network.id, [...hashes]);
   // Stored transfers keep their times, so that only unknown times are requested.
-  const { fresh, moved, ...rest } = compareAgain(stored, logs);
+  const { fresh: found, moved, ...rest } = compareAgain(stored, logs);
+  // The transfers of an exchange would need the times of all its blocks.
+  const fresh = typeof addresses === "string" ? found : firstOfEach(found);
+  const taken = new Set(fresh);
+  const cut = found.filter((log) => !taken.has(log));
   const unknown = [...fresh, ...moved.map(({ log }) => log)];
   const timed = await withTimes({ client, times }, stored, unknown, {
     after: parent?.time ?? 0,
     before: end.time,
   });
+  const since = typeof addresses === "string" ? null : addresses;
+  const own = timed
+    .slice(0, fresh.length)
+    .filter(({ to, blockTime }) => blockTime >= (since?.get(to) ?? 0) - clockSlackMs);
+  const isWhole = addresses === "all" && from === to;
+  const { kept, leftOut } = isWhole
+    ? { kept: own, leftOut: [] }
+    : await withinInboxLimit(db, invoices, network, own);
   const difference = {
     ...rest,
-    fresh: timed.slice(0, fresh.length),
+    fresh: kept,
     moved: timed.slice(fresh.length).flatMap((log, place) => {
       const transfer = moved[place]?.transfer;
       return transfer === undefined ? [] : [{ transfer, log }];
     }),
   };
   const { provider } = client;
-  return { from, to, provider, found: logs.length, difference, parent, end, state };
+  return {
+    from,
+    to,
+    provider,
+    found: logs.length,
+    difference,
+    parent,
+    end,
+    state,
+    leftOut: [...cut, ...leftOut],
+  };
+}
+
+/** Returns the first logs of each address, as many as can become unmatched transfers of one day. */
+function firstOfEach(logs: readonly TransferLog[]): readonly TransferLog[] {
+  return [...groupBy(logs, ({ to }) => to).values()].flatMap((own) =>
+    own.slice(0, unmatchedPerDay.held),
+  );
+}
+
+function givenRecipients(addresses: ReadonlyMap<Address, Instant>): Recipients {
+  const given = new Set(addresses.keys());
+  return { addresses: [...given], among: () => Promise.resolve(given) };
 }
 
 /** Enters the transfers of a reading. Throws AnswerDropped if the network's state has changed since. */
@@ -164,7 +218,7 @@ async function record(
   deps: Parts,
   context: WriteContext,
   reading: RangeReading,
-  { guard, isReading = true, within }: RecordOptions,
+  { guard, close, within }: RecordOptions,
 ): Promise<void> {
   const { db, clock, network } = deps;
   const { difference, end: to, provider } = reading;
@@ -192,8 +246,9 @@ async function record(
         });
       } else await assertStillFinal(deps, tx, reading);
       await within?.(tx, part.fresh);
-      if (place < batches.length - 1 || !isReading) return;
-      await addReading(tx, network.id, { parent, to }, { provider, at });
+      if (place < batches.length - 1) return;
+      if (close !== undefined) await close(tx);
+      else await addReading(tx, network.id, { parent, to }, { provider, at });
     });
     state = after;
   }
@@ -222,7 +277,7 @@ async function scanThrough(
   const { pool, scanSize } = deps;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const reading = await read(deps, pool.client, scanSize, range);
+      const reading = await read(deps, pool.client, scanSize, range, "all");
       await record(deps, context, reading, { guard: () => Promise.resolve() });
       return { ...range, found: reading.found, fresh: reading.difference.fresh };
     } catch (error) {

@@ -43,6 +43,7 @@ import { migration as invoicesOfLinks } from "./0041-invoices-of-links.ts";
 import { migration as allowances } from "./0042-allowances.ts";
 import { migration as reusedAddresses } from "./0043-reused-addresses.ts";
 import { migration as strangersRows } from "./0044-strangers-rows.ts";
+import { migration as walletReadings } from "./0045-wallet-readings.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
   allowances,
   reusedAddresses,
   strangersRows,
+  walletReadings,
 ];

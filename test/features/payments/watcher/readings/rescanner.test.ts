@@ -202,7 +202,9 @@ anyStore("Blocks that are read again", (store) => {
       const { record, readings } = await open();
       const entered: unknown[] = [];
       const within = (_tx: unknown, logs: unknown) => Promise.resolve(void entered.push(logs));
-      expect(await record(500, {}, { isReading: false, within })).to.equal("recorded");
+      expect(await record(500, {}, { close: () => Promise.resolve(), within })).to.equal(
+        "recorded",
+      );
       expect(await readings()).to.deep.equal([]);
       expect(entered).to.deep.equal([[]]);
     });

@@ -1,0 +1,278 @@
+import type { z } from "zod";
+import { bind, type Bound } from "../../../../kernel/bind.ts";
+import { day, hour, second, type Clock, type Instant } from "../../../../kernel/clock.ts";
+import type { Address, ChainClient } from "../../../../platform/chain/client.ts";
+import type { Network } from "../../../../platform/chain/networks.ts";
+import { ProviderError } from "../../../../platform/chain/providers/error.ts";
+import type { ChainAlarms } from "../../../../platform/chain/state/alarms.ts";
+import { networkState } from "../../../../platform/chain/state/network-state.ts";
+import type { Database, Tx } from "../../../../platform/database/index.ts";
+import { systemContext } from "../../../../platform/database/system-context.ts";
+import type { Journal } from "../../../../platform/journal/index.ts";
+import { addressesToRead, type ReadAddress } from "../../../wallets/index.ts";
+import { groupBy, type BlockRange } from "../../ledger/chain-diff.ts";
+import { unmatchedPerDay } from "../../ledger/inbox-limit.ts";
+import type { WalletInboxRecord } from "../../inbox/records.ts";
+import { AnswerDropped, makeRangeSize, type RangeSize } from "../chain-reader.ts";
+import type { Guard } from "../recorder.ts";
+import { makePace, type Pace } from "./reading-plan.ts";
+import type { RangeReading, Scanner } from "./rescanner.ts";
+import { betweenRounds, walletReadings, type Progress } from "./wallet-rounds.ts";
+
+/**
+ * Reads the addresses of all active wallets once a day, also of those that receive an invoice now: its hold may have begun
+ * after the last reading. A round reads the final blocks since the last round, for 1,000 addresses at a time, in few requests
+ * per scan. The progress is in the store, so that any server continues a round.
+ */
+export type WalletReader = Bound<typeof methods>;
+
+/**
+ * How long after a round began the next one begins, in milliseconds. The rest of the day is for its requests, so that a
+ * transfer is found within a day after its block became final.
+ */
+const roundEveryMs = 20 * hour;
+/** The time after which a round is late, in milliseconds, which operators must know. */
+const lateAfterMs = 2 * day;
+/** The final blocks that a round reads again, by their usual time in milliseconds: an index may lag behind its blocks. */
+const readAgainMs = hour;
+/** The number of addresses that are read together, which a provider accepts in one request. */
+const addressesPerChunk = 1_000;
+/** The average limit of requests for wallets, per minute: 7,200 in a round. */
+export const walletRequestsPerMinute = 6;
+/** The wait after a failed request, in milliseconds. */
+const retryMs = 15 * second;
+
+const walletContext = systemContext("wallet reading");
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly network: Network;
+  readonly journal: Journal;
+  readonly client: ChainClient;
+  readonly alarms: ChainAlarms;
+  readonly scanner: Scanner;
+}
+
+type State = Deps & {
+  readonly pace: Pace;
+  readonly rangeSize: RangeSize;
+  failedAt: Instant;
+};
+
+const methods = { readSome };
+
+export function makeWalletReader(deps: Deps): WalletReader {
+  const self: State = {
+    ...deps,
+    pace: makePace(deps.clock, walletRequestsPerMinute),
+    rangeSize: makeRangeSize(deps.network.maxLogRange),
+    failedAt: 0,
+  };
+  return bind(self, methods);
+}
+
+/** Reads one range for one chunk of addresses if the pace allows it. Returns true if more is to be read at once. */
+async function readSome(self: State, guard: Guard): Promise<boolean> {
+  const { db, clock, network, pace } = self;
+  if (!pace.isWithin() || Math.abs(clock.now() - self.failedAt) < retryMs) return false;
+  const progress = await db.findOne(walletReadings, "WHERE network = $1", [network.id]);
+  if (progress === null) return false;
+  warnIfLate(self, progress);
+  try {
+    return progress.toHeight > progress.throughHeight
+      ? await readOn(self, guard, progress)
+      : await beginRound(self, guard, progress);
+  } catch (error) {
+    if (!(error instanceof ProviderError || error instanceof AnswerDropped)) throw error;
+    self.failedAt = clock.now();
+    return false;
+  }
+}
+
+/** Begins a round over the final blocks since the last one, if it is time and there are some. */
+async function beginRound(self: State, guard: Guard, progress: Progress): Promise<boolean> {
+  const { db, clock, network } = self;
+  // The absolute difference also ends the wait if the clock was set back.
+  if (Math.abs(clock.now() - progress.beganAt) < roundEveryMs) return false;
+  const state = await networkState(db, network.id);
+  if (state === null || state.cursorHeight <= progress.throughHeight) return false;
+  await advance(self, guard, progress, {
+    throughAt: progress.beganAt,
+    beforeHeight: progress.throughHeight,
+    beganAt: clock.now(),
+    toHeight: state.cursorHeight,
+    nextHeight: firstOf(network, progress),
+  });
+  return true;
+}
+
+/** Returns the first block of a round. */
+function firstOf({ blockTimeMs }: Network, { throughHeight }: Progress): number {
+  return Math.max(0, throughHeight + 1 - Math.ceil(readAgainMs / blockTimeMs));
+}
+
+async function readOn(self: State, guard: Guard, progress: Progress): Promise<boolean> {
+  const { db, network, pace, rangeSize, client, scanner } = self;
+  const { afterAddress: after, untilAddress: until, toHeight, nextHeight } = progress;
+  const limit = until === null ? addressesPerChunk : Number.MAX_SAFE_INTEGER;
+  const wallets = await addressesToRead(db, network.id, progress.throughAt, {
+    after,
+    until,
+    limit,
+  });
+  const last = until ?? wallets.at(-1)?.address;
+  if (last === undefined) {
+    await advance(self, guard, progress, {
+      throughHeight: toHeight,
+      ...betweenRounds(toHeight),
+    });
+    return false;
+  }
+  const range = {
+    from: nextHeight,
+    to: Math.min(toHeight, nextHeight + rangeSize.current() - 1),
+  };
+  pace.count();
+  const since = new Map(wallets.map((wallet) => [wallet.address, wallet.since]));
+  const reading = await scanner.read(client, rangeSize, range, since);
+  await record(self, guard, progress, { range, reading, wallets, last });
+  return pace.isWithin();
+}
+
+interface ChunkReading {
+  readonly range: BlockRange;
+  readonly reading: RangeReading;
+  readonly wallets: readonly ReadAddress[];
+  /** The last address of the chunk. */
+  readonly last: Address;
+}
+
+/** Enters the transfers of a range, and with the last range of a chunk tells merchants what was left out. */
+async function record(
+  self: State,
+  guard: Guard,
+  progress: Progress,
+  { range, reading, wallets, last }: ChunkReading,
+): Promise<void> {
+  const { network, scanner } = self;
+  const leftOut = countLeftOut(progress, reading);
+  const isWhole = range.to === progress.toHeight;
+  const full = isWhole ? wallets.filter(({ address }) => (leftOut[address] ?? 0) > 0) : [];
+  for (const wallet of full) raiseFull(self, wallet, leftOut[wallet.address] ?? 0);
+  await scanner.record(walletContext, reading, {
+    guard,
+    async close(tx) {
+      await write(
+        tx,
+        progress,
+        isWhole
+          ? {
+              nextHeight: firstOf(network, progress),
+              afterAddress: last,
+              untilAddress: null,
+              leftOut: {},
+            }
+          : { nextHeight: range.to + 1, untilAddress: last, leftOut },
+      );
+      for (const wallet of full)
+        announceFull(self, tx, wallet, progress, leftOut[wallet.address] ?? 0);
+    },
+  });
+}
+
+/** Adds the transfers of a reading that were not recorded. Blocks that the last round read too are counted there. */
+function countLeftOut(
+  { leftOut, throughHeight }: Progress,
+  reading: RangeReading,
+): Readonly<Record<Address, number>> {
+  const counted = { ...leftOut };
+  const news = reading.leftOut.filter(({ blockHeight }) => blockHeight > throughHeight);
+  for (const [address, logs] of groupBy(news, ({ to }) => to)) {
+    counted[address] = (counted[address] ?? 0) + logs.length;
+  }
+  return counted;
+}
+
+function raiseFull(
+  { network, alarms }: State,
+  { walletId, organizationId }: ReadAddress,
+  count: number,
+): void {
+  alarms.raise(
+    "transfers_not_recorded",
+    walletId,
+    `${String(count)} transfers to the wallet ${walletId} of ${organizationId} in about a day matched no invoice and were ` +
+      "not recorded. Check whether its address is the organization's own, and release it with till wallet release if not",
+    { network: network.id, walletId, organizationId, count },
+  );
+}
+
+function announceFull(
+  { network, journal, clock }: State,
+  tx: Tx,
+  { walletId, organizationId, address }: ReadAddress,
+  { throughHeight, toHeight, beganAt }: Progress,
+  count: number,
+): void {
+  const data: z.input<typeof WalletInboxRecord> = {
+    walletId,
+    network: network.id,
+    address: network.kind.formatAddress(address),
+    transfersNotRecorded: count,
+    recordedPerDay: unmatchedPerDay.idle,
+    fromBlockNumber: throughHeight + 1,
+    toBlockNumber: toHeight,
+  };
+  journal.record(tx, clock.now(), {
+    organizationId,
+    subjectType: "wallet_inbox",
+    subjectId: walletId,
+    events: {
+      types: ["wallet_inbox.full"],
+      version: beganAt,
+      data,
+    },
+  });
+}
+
+/** Raises an alarm while the rounds take longer than they may, and ends it. */
+function warnIfLate({ clock, network, alarms }: State, { throughAt, beganAt, ...row }: Progress) {
+  const since = row.toHeight > row.throughHeight ? throughAt : beganAt;
+  const isLate = clock.now() - since > lateAfterMs;
+  if (!isLate) {
+    alarms.clear("wallets_read_late", network.id);
+    return;
+  }
+  alarms.raise(
+    "wallets_read_late",
+    network.id,
+    "the wallets without open invoices were not read completely for more than two days, so money that they got may be " +
+      "missing in inboxes. Check the providers, and whether they allow larger ranges of blocks",
+  );
+}
+
+async function advance(
+  { db }: State,
+  guard: Guard,
+  progress: Progress,
+  change: Partial<Progress>,
+): Promise<void> {
+  await db.write(walletContext, async (tx) => {
+    await guard(tx);
+    await write(tx, progress, change);
+  });
+}
+
+/** Writes progress. Throws AnswerDropped if the blocks of the round were replaced, or another process continued it. */
+async function write(tx: Tx, before: Progress, change: Partial<Progress>): Promise<void> {
+  const { network, throughHeight, toHeight, nextHeight, afterAddress } = before;
+  const changed = await tx.update(
+    walletReadings,
+    change,
+    `WHERE network = $1 AND through_height = $2 AND to_height = $3 AND next_height = $4 AND after_address = $5`,
+    [network, throughHeight, toHeight, nextHeight, afterAddress],
+  );
+  if (changed === 1) return;
+  throw new AnswerDropped("another process has read the wallets meanwhile");
+}
