@@ -59,5 +59,5 @@ export async function countActiveKeys(
      ) AS found`,
     [organizationId, now, limit],
   );
-  return Number(counted?.active ?? 0);
+  return counted?.active ?? 0;
 }

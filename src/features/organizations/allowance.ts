@@ -2,7 +2,7 @@ import { AllowanceUsed } from "../../api/declare/problems.ts";
 import type { Id } from "../../kernel/id.ts";
 import type { WriteContext } from "../../platform/database/index.ts";
 
-/** What an organization may store before its approval: the texts of rows, events, audit entries and kept answers. */
+/** The bytes that an organization may store before its approval: texts of rows, events, audit entries and kept answers. */
 export const unapprovedBytesMax = 32 * 1_024 ** 2;
 /** The part of these bytes that is left for requests that create nothing, such as those of the approval itself. */
 const reservedBytes = 4 * 1_024 ** 2;

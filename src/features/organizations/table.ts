@@ -113,7 +113,7 @@ export const organizationLogos = table(
   },
 );
 
-/** What organizations have stored before their approval. */
+/** The storage that organizations have used before their approval. */
 export const organizationAllowances = table(
   "organization_allowances",
   {

@@ -26,7 +26,7 @@ export interface Usage {
   /** Amount due for invoices beyond those included. */
   readonly overage: Money;
   readonly invoicesCreated: number;
-  /** Those that count against the plan. */
+  /** The number of invoices that count against the plan. */
   readonly invoicesCounted: number;
   readonly paymentsConfirmed: number;
   /** Volume in the currency of its asset. */

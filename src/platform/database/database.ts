@@ -48,7 +48,7 @@ export interface WriteContext {
   readonly spend?: (tx: Tx, written: Written) => Promise<void>;
 }
 
-/** What a transaction has written. */
+/** The volume of a transaction. */
 export interface Written {
   /** The texts of all values, in bytes, and `rowBytes` for each row that it appended. */
   readonly bytes: number;

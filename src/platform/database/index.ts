@@ -7,7 +7,6 @@ export type {
   Reader,
   Tx,
   WriteContext,
-  Written,
 } from "./database.ts";
 export { databaseNames } from "./database.ts";
 export { databaseVersion, openForReading } from "./read-only.ts";

@@ -1,4 +1,4 @@
-// What an organization may store before its approval.
+// The storage of an organization before its approval.
 import { expect } from "chai";
 import {
   unapprovedBytesMax,

@@ -14,7 +14,7 @@ eachStore("the list of organizations", (store) => {
     app = await startApp({
       place: await store.place("migrated"),
       background: false,
-      // Where approval is needed, a user creates few organizations.
+      // A user creates few organizations while they need approval.
       settings: { TILL_VERIFICATION: "off" },
     });
   });

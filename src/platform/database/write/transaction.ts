@@ -39,7 +39,7 @@ export interface Place {
 
 const none: readonly SqlValue[] = [];
 
-/** What a row takes beside its texts: its numbers, its key and its indexes, in bytes. */
+/** The bytes of a row beside its texts: those of its numbers, its key and its indexes. */
 const rowBytes = 200;
 
 /**

@@ -266,7 +266,7 @@ eachStore("the usage of a plan", (store) => {
     await issued(1);
     expect((await issue()).body["code"]).to.equal("plan_limit_reached");
     expect(await startAt(link)).to.equal(null);
-    // What was issued is credited nevertheless.
+    // An issued invoice is credited nevertheless.
     const paid = await payStarted(started[0]);
     expect(await statusOf(paid)).to.equal("paid");
     expect(await usage()).to.include({ invoicesCreated: 26, invoicesCounted: 3 });

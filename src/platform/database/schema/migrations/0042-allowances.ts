@@ -1,6 +1,6 @@
 import type { Migration } from "../migrate.ts";
 
-/** What organizations have stored before their approval, and who created them. */
+/** The storage that organizations have used before their approval, and the users who created them. */
 export const migration: Migration = {
   version: 42,
   name: "allowances",
