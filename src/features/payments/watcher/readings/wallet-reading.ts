@@ -14,6 +14,7 @@ import { groupBy, type BlockRange } from "../../ledger/chain-diff.ts";
 import { unmatchedPerDay } from "../../ledger/inbox-limit.ts";
 import type { WalletInboxRecord } from "../../inbox/records.ts";
 import { AnswerDropped, makeRangeSize, type RangeSize } from "../chain-reader.ts";
+import { isBehind } from "../cursor.ts";
 import type { Guard } from "../recorder.ts";
 import { makePace, type Pace } from "./reading-plan.ts";
 import type { RangeReading, Scanner } from "./rescanner.ts";
@@ -96,7 +97,10 @@ async function beginRound(self: State, guard: Guard, progress: Progress): Promis
   // The absolute difference also ends the wait if the clock was set back.
   if (Math.abs(clock.now() - progress.beganAt) < roundEveryMs) return false;
   const state = await networkState(db, network.id);
-  if (state === null || state.cursorHeight <= progress.throughHeight) return false;
+  // After a downtime, a round over the blocks before it would leave the others to the next day.
+  if (state === null || isBehind(state) || state.cursorHeight <= progress.throughHeight) {
+    return false;
+  }
   await advance(self, guard, progress, {
     throughAt: progress.beganAt,
     beforeHeight: progress.throughHeight,

@@ -184,6 +184,20 @@ eachStore("The daily reading of wallets", (store) => {
     expect(await received()).to.have.length(1);
   });
 
+  it("waits until the blocks of a downtime were scanned, so that it reads all of them", async () => {
+    await open({ maxLogRange: 10 });
+    await register("idle");
+    till.advance(day);
+    till.chain.mine(600);
+    pay("idle");
+    till.chain.mine(20);
+    for (let minutes = 0; minutes < 30; minutes += 1) {
+      till.advance(minute);
+      await till.mine(1);
+    }
+    expect(await received()).to.have.length(1);
+  });
+
   it("records a limited number of transfers of a day, and tells the merchant and the operator of the others once", async () => {
     await open();
     const { organizationId, walletId } = await register("exchange");
