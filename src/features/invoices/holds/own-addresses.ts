@@ -91,7 +91,7 @@ async function recycleAddress(
        SELECT held.id AS id FROM holds AS held JOIN invoices ON invoices.id = held.invoice_id
        WHERE held.network = $1 AND held.recyclable_key = $2 AND held.released_at IS NULL
          AND held.organization_id = $3 AND invoices.status IN ('canceled', 'expired')
-         AND invoices.seen_amount = $4${isSameAsked ? "" : ` AND NOT (${asksSame("invoices")}) AND ${noneAskedSame}`}
+         AND invoices.seen_amount = $4${isSameAsked ? "" : ` AND NOT (${mayAskSame("invoices", "held")}) AND ${noneAskedSame}`}
        ORDER BY held.starts_at, held.id LIMIT 1${skipLocked[tx.dialect]}
      )
      UPDATE holds SET released_at = $5, recycled_at = $5
@@ -109,15 +109,21 @@ async function recycleAddress(
   return recycled;
 }
 
-const asksSame = (invoice: string) =>
-  `${invoice}.token_symbol = $6 AND ${invoice}.payable_amount = $7`;
+/**
+ * SQL condition: the invoice of a hold asks for the same amount, or its payer has chosen several options, of which the
+ * columns describe one.
+ */
+const mayAskSame = (invoice: string, hold: string) =>
+  `(${invoice}.token_symbol = $6 AND ${invoice}.payable_amount = $7) OR EXISTS (
+           SELECT 1 FROM holds AS other WHERE other.invoice_id = ${hold}.invoice_id AND other.id <> ${hold}.id
+         )`;
 
 /** SQL condition: no earlier invoice that may still be paid late asked for the same amount at the address of `held`. */
 const noneAskedSame = `NOT EXISTS (
            SELECT 1 FROM holds AS former JOIN invoices AS its ON its.id = former.invoice_id
            WHERE former.network = held.network AND former.address = held.address
              AND former.token = '${anyToken}' AND former.amount = $4 AND former.recycled_at IS NOT NULL
-             AND former.ends_at >= $5 AND ${asksSame("its")}
+             AND former.ends_at >= $5 AND (${mayAskSame("its", "former")})
          )`;
 
 /** Excludes addresses that received a transfer from recycling. */

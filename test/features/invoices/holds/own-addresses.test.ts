@@ -155,6 +155,27 @@ eachStore("An address of an extended key", (store) => {
     expect(started).to.have.length(gap);
   });
 
+  it("is not recycled from an invoice whose payer chose other options, any of which may ask for the amount", async () => {
+    const paymentOptions = ["USDT", "USDC"].map((tokenSymbol) => ({
+      network: "ethereum",
+      tokenSymbol,
+      walletId,
+    }));
+    for (let count = 0; count < gap / 2; count += 1) {
+      const { checkoutId } = await shop.create({
+        network: undefined,
+        tokenSymbol: undefined,
+        startedAtLink: link,
+        paymentOptions,
+      });
+      await shop.choose(checkoutId, "ethereum", "USDC");
+      shop.advance(1);
+    }
+    await dieAll();
+    expect(await indexOf(await issue())).to.equal(gap);
+    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(gap + 1);
+  });
+
   it("is recycled for the same amount too at a link that has taken very many", async function () {
     this.timeout(120_000);
     await startMany(linkAddressesMax);
