@@ -7,9 +7,7 @@ import { expectProblem } from "./problem.ts";
 
 const path = "/pay/chk_0123456789abcdefghjkmnpqrstvwxyz/sandbox";
 const sendingPages = modules.flatMap(({ pages = {} }) =>
-  (Object.values(pages) as (readonly Page[])[])
-    .flat()
-    .filter(({ method }) => method === "POST"),
+  (Object.values(pages) as (readonly Page[])[]).flat().filter(({ method }) => method === "POST"),
 );
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 

@@ -1,10 +1,13 @@
 // The addresses of wallets without open invoices are read once a day: money that they get is in the inbox within a day,
 // whoever else has registered thousands of addresses, and an exchange's address fills no store.
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { createJournal } from "../../../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../../../src/platform/logger/index.ts";
 import { createAlarms } from "../../../../../src/platform/chain/state/alarms.ts";
+import { eventBody } from "../../../../../src/platform/events/index.ts";
 import { events } from "../../../../../src/platform/events/table.ts";
+import { normalize, shapeOf } from "../../../events/golden-bodies.ts";
 import { systemRandom } from "../../../../../src/platform/secrets/random.ts";
 import { unmatchedPerDay } from "../../../../../src/features/payments/ledger/inbox-limit.ts";
 import { makeWalletReader } from "../../../../../src/features/payments/watcher/readings/wallet-reading.ts";
@@ -21,6 +24,10 @@ import { eachStore, takeTurns, testContext } from "../../../../support/store/sto
 import { openPool, type PooledNetwork, type PooledOptions } from "../pooled-network.ts";
 import { addressOf } from "../scripted-chain.ts";
 import { standInInvoices, token } from "../watched-network.ts";
+
+const golden = JSON.parse(
+  readFileSync(new URL("../../../events/golden/inboxes.json", import.meta.url), "utf8"),
+) as Readonly<Record<string, unknown>>;
 
 const ids = createIds(systemRandom);
 const holding = () => Promise.resolve();
@@ -213,6 +220,10 @@ eachStore("The daily reading of wallets", (store) => {
     const [full, ...more] = await told();
     expect(more).to.deep.equal([]);
     expect(full).to.include({ walletId, transfersNotRecorded: 50, recordedPerDay: 100 });
+    const [event] = await till.db.find(events, "WHERE type = 'wallet_inbox.full'");
+    if (event === undefined) throw new Error("the merchant was not told");
+    const body = shapeOf(normalize(eventBody(event)));
+    expect(body).to.deep.equal(shapeOf(golden["wallet_inbox.full"]));
     expect(await till.storedAlarms()).to.deep.equal(["transfers_not_recorded"]);
     const [alarm] = till.alarms.open();
     expect(alarm).to.include({ subject: walletId });
