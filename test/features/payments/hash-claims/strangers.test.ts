@@ -104,7 +104,9 @@ eachStore("Made-up transactions of one shop", (store) => {
     // Providers that failed for a day refuse no payer's transaction.
     const unread = await db.find(paymentClaims, "WHERE state = 'waiting' AND reason IS NULL");
     expect(unread.length).to.be.greaterThan(0);
-    expect(await db.find(paymentClaims, "WHERE reason = 'unknown' AND state = 'waiting'")).to.deep.equal([]);
+    expect(
+      await db.find(paymentClaims, "WHERE reason = 'unknown' AND state = 'waiting'"),
+    ).to.deep.equal([]);
     clock.advance(2 * day);
     await prune();
     const waiting = await db.find(paymentClaims, "WHERE state = 'waiting'");
