@@ -1,5 +1,6 @@
 // The upgrade of a store of an earlier version, whose invoices wait for rests that nobody can send.
 import { expect } from "chai";
+import { walletClaims } from "../../../src/features/wallets/table.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { migrate } from "../../../src/platform/database/index.ts";
 import { expectStatus } from "../../support/app.ts";
@@ -137,6 +138,25 @@ eachStore("The upgrade of a store of schema 36", (store) => {
     for (const invoice of all) {
       expect(await read(invoice)).to.include({ status: "paid", exception: "none" });
     }
+    await expectSound(db);
+  });
+
+  it("gives no address again if the store was restored, because the replaced one may have given it", async () => {
+    const { db } = shop.counter.app.app;
+    const body = { label: "Own", network: "sandbox", xpub: xpubOf(9) };
+    const { body: wallet } = await expectStatus(post("/wallets", body), 201);
+    const { walletAddress } = await issue({ walletId: wallet["id"] });
+    const stateAfter = async (...statements: string[]) => {
+      await run([...toVersion40, ...statements].map((sql) => [sql] as const));
+      await migrate(db, systemClock);
+      const identity = String(walletAddress).slice(2).toLowerCase();
+      const claim = await db.findOne(walletClaims, "WHERE identity = $1", [identity]);
+      return claim?.derivedState;
+    };
+    expect(await stateAfter()).to.equal("held");
+    expect(await stateAfter("INSERT INTO meta (name, value) VALUES ('restores', '[]')")).to.equal(
+      "spent",
+    );
     await expectSound(db);
   });
 });

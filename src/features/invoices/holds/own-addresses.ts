@@ -75,29 +75,29 @@ export async function holdAddresses(
 
 /**
  * Releases the oldest hold of an address of the key whose invoice a payer started at a link, and which has expired or was
- * canceled without any transfer to the address, and returns the address; null without such a hold. Unless `isSameAsked`, no
- * invoice whose late window has not ended may have asked for the same amount at the address. Concurrent transactions
- * take different ones.
+ * canceled without any transfer to the address, and returns the address; null without such a hold. The new invoice's late
+ * window must not end earlier, because the address is watched until then. Unless `isSameAsked`, no invoice whose late
+ * window has not ended may have asked for the same amount at the address. Concurrent transactions take different ones.
  */
 async function recycleAddress(
   tx: Tx,
   wallet: KeyWallet,
   network: string,
-  { token, price, startsAt }: AddressRequest,
+  { token, price, startsAt, endsAt }: AddressRequest,
   isSameAsked: boolean,
 ): Promise<DerivedAddress | null> {
   const released = await tx.all<{ address: Address }>(
     `WITH oldest AS MATERIALIZED (
        SELECT held.id AS id FROM holds AS held JOIN invoices ON invoices.id = held.invoice_id
        WHERE held.network = $1 AND held.recyclable_key = $2 AND held.released_at IS NULL
-         AND held.organization_id = $3 AND invoices.status IN ('canceled', 'expired')
+         AND held.organization_id = $3 AND held.ends_at <= $6 AND invoices.status IN ('canceled', 'expired')
          AND invoices.seen_amount = $4${isSameAsked ? "" : ` AND NOT (${mayAskSame("invoices", "held")}) AND ${noneAskedSame}`}
        ORDER BY held.starts_at, held.id LIMIT 1${skipLocked[tx.dialect]}
      )
      UPDATE holds SET released_at = $5, recycled_at = $5
      WHERE released_at IS NULL AND id IN (SELECT id FROM oldest) RETURNING address AS "address"`,
     [
-      ...[network, wallet.identity, wallet.organizationId, encodeAmount(0n), startsAt],
+      ...[network, wallet.identity, wallet.organizationId, encodeAmount(0n), startsAt, endsAt],
       ...(isSameAsked ? [] : [token, encodeAmount(price)]),
     ],
   );
@@ -114,7 +114,7 @@ async function recycleAddress(
  * columns describe one.
  */
 const mayAskSame = (invoice: string, hold: string) =>
-  `(${invoice}.token_symbol = $6 AND ${invoice}.payable_amount = $7) OR EXISTS (
+  `(${invoice}.token_symbol = $7 AND ${invoice}.payable_amount = $8) OR EXISTS (
            SELECT 1 FROM holds AS other WHERE other.invoice_id = ${hold}.invoice_id AND other.id <> ${hold}.id
          )`;
 

@@ -21,8 +21,8 @@ export interface LimitedLogs {
 }
 
 /**
- * Divides new logs by the limits of unmatched transfers. A log that matches a hold is always kept, and so are the first
- * others of an address and day.
+ * Divides new logs by the limits of unmatched transfers. A log that matches a hold is always kept, unless it is dust, which
+ * pays nothing; and so are the first others of an address and day.
  */
 export async function withinInboxLimit(
   reader: Reader,
@@ -42,7 +42,7 @@ export async function withinInboxLimit(
     reader,
     network,
     asked
-      .filter(({ to }) => held.has(to))
+      .filter((log) => held.has(log.to) && !isDust(network, log))
       .map((log) => ({
         key: keyOf(log),
         token: findTokenByContract(network, log.contract)?.symbol ?? "",

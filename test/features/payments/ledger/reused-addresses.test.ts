@@ -113,6 +113,23 @@ eachStore("Money at an address that another invoice had before", (store) => {
     expect(await read(next)).to.include({ status: "partially_paid", paidAmount: "10.00" });
   });
 
+  it("is still looked for until the earlier one's late window ends, if the merchant has shortened it since", async () => {
+    const dead = await strangers();
+    await counter.app.app.db.write(testContext, (tx) =>
+      tx.run("UPDATE organizations SET late_window_days = 1 WHERE id = $1", [
+        merchant.organizationId,
+      ]),
+    );
+    const next = await issue({ amount: "30.00" });
+    expect(dead.map(({ walletAddress }) => walletAddress)).not.to.include(next["walletAddress"]);
+    counter.app.clock.advance(4 * day);
+    await counter.mine(2);
+    await counter.sweep();
+    await pay(dead[0] ?? {}, "25.00");
+    expect(await inbox()).to.have.length(0);
+    expect((await read(dead[0] ?? {}))["paidAmount"]).to.equal("25.00");
+  });
+
   it("is the present invoice's if the address was free for longer than the earlier one's late window", async () => {
     await issue();
     counter.app.clock.advance(9 * day);

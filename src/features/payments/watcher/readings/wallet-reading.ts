@@ -93,7 +93,7 @@ async function readSome(self: State, guard: Guard): Promise<boolean> {
 
 /** Begins a round over the final blocks since the last one, if it is time and there are some. */
 async function beginRound(self: State, guard: Guard, progress: Progress): Promise<boolean> {
-  const { db, clock, network } = self;
+  const { db, clock, network, client, pace } = self;
   // The absolute difference also ends the wait if the clock was set back.
   if (Math.abs(clock.now() - progress.beganAt) < roundEveryMs) return false;
   const state = await networkState(db, network.id);
@@ -101,8 +101,11 @@ async function beginRound(self: State, guard: Guard, progress: Progress): Promis
   if (state === null || isBehind(state) || state.cursorHeight <= progress.throughHeight) {
     return false;
   }
+  pace.count();
+  const [through = null] = await client.blocks([progress.throughHeight]);
   await advance(self, guard, progress, {
-    throughAt: progress.beganAt,
+    // The last round began while later blocks were not final yet, or not scanned.
+    throughAt: Math.min(progress.beganAt, through?.time ?? progress.beganAt),
     beforeHeight: progress.throughHeight,
     beganAt: clock.now(),
     toHeight: state.cursorHeight,

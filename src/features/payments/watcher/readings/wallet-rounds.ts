@@ -19,7 +19,10 @@ export const walletReadings = table(
     throughHeight: integer(),
     /** The same before the present or last round, which is read again if its provider is found to omit transfers. */
     beforeHeight: integer(),
-    /** The time at which the round before the present or last one began: wallets that were archived since are read too. */
+    /**
+     * The time of the last block of the round before the present or last one, or of the beginning of that round if it is
+     * earlier: wallets that were archived since are read too.
+     */
     throughAt: time(),
     /** The time at which the present or last round began. */
     beganAt: time(),

@@ -2,7 +2,8 @@ import type { Migration } from "../migrate.ts";
 
 /**
  * Addresses of extended keys that are given again: which key and index an address was derived from, and whether it may be
- * given again. Addresses of invoices with several options, of which the columns describe only one, are never given again.
+ * given again. Addresses of invoices with several options, of which the columns describe only one, are never given again;
+ * nor is any of a store that was restored: the store that it replaced may have been upgraded, and have given them again.
  */
 export const migration: Migration = {
   version: 43,
@@ -24,6 +25,7 @@ export const migration: Migration = {
        WHERE holds.kind = 'exclusive' AND invoices.payment_options IS NULL
          AND invoices.address_index IS NOT NULL
          AND holds.address NOT IN (SELECT to_address FROM transfers)
+         AND NOT EXISTS (SELECT 1 FROM meta WHERE name = 'restores')
        GROUP BY wallets.family, holds.address
      ) AS given
      WHERE wallet_claims.kind = 'derived' AND wallet_claims.family = given.family

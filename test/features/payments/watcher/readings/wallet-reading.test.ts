@@ -158,6 +158,24 @@ eachStore("The daily reading of wallets", (store) => {
     expect((await received()).filter(([to]) => to === addressOf("gone"))).to.have.length(1);
   });
 
+  it("finds money in blocks that are not final when a round begins, though the wallet was archived before", async () => {
+    await open();
+    await till.mine(14);
+    till.advance(20 * hour);
+    pay("gone");
+    await till.mine(1);
+    const { cursorHeight, tipHeight, scannedAt } = await till.state();
+    expect(cursorHeight).to.be.lessThan(tipHeight - 1);
+    const began = await progress();
+    // The round began, and its last block is below the transfer.
+    expect(began.throughHeight).to.be.lessThan(tipHeight - 1);
+    await register("gone", { archivedAt: scannedAt - 1 });
+    await till.mine(14);
+    await nextRound();
+    await nextRound();
+    expect((await received()).map(([to]) => to)).to.deep.equal([addressOf("gone")]);
+  });
+
   it("is continued by another process where the last one stopped, a few requests at a time", async () => {
     await open({ maxLogRange: 2 });
     await register("idle");
@@ -251,6 +269,24 @@ eachStore("The daily reading of wallets", (store) => {
     const dispositions = (await till.transfers()).map(({ disposition }) => disposition);
     expect(dispositions.filter((one) => one === "ignored")).to.have.length(unmatchedPerDay.dust);
     expect(dispositions.filter((one) => one === "unmatched")).to.have.length(1);
+  });
+
+  it("limits dust at the address of one invoice too, which it cannot pay", async () => {
+    await open();
+    const to = addressOf("own");
+    await register("own");
+    till.invoices.ask({ address: to });
+    till.chain.mine(
+      1,
+      Array.from({ length: 150 }, () => ({ to, amount: 1n })),
+    );
+    till.chain.mine(1, [{ to, amount: token(25) }]);
+    await till.mine(14);
+    const all = await till.transfers();
+    expect(all.filter(({ disposition }) => disposition === "ignored")).to.have.length(
+      unmatchedPerDay.dust,
+    );
+    expect(await till.payments()).to.have.length(1);
   });
 
   it("leaves the payments of an invoice out of the limit of an address that strangers pay too", async () => {
