@@ -73,6 +73,14 @@ anyServed("the form of a page", (served) => {
     });
     expect(shown.status).to.equal(403);
     expect(await shown.text()).to.contain("so nothing has changed");
+    // The payer can send the form of the link's own page, also if the other site cannot be gone back to.
+    const link = "/link/lnk_01kq3v5m8w2f6n9r4t7x0z1c3e?lang=de";
+    const linked = await fetch(served.app.url + link, {
+      method: "POST",
+      body: "amount=1",
+      headers: { ...form, "Sec-Fetch-Site": "cross-site" },
+    });
+    expect(await linked.text()).to.contain(`<a class="button" href="${link}">`);
   });
 
   it("is refused if it exceeds the limit", async () => {

@@ -27,6 +27,16 @@ function anchorsOf(text: string): ReadonlySet<string> {
 }
 
 describe("the Markdown files", () => {
+  it("explain every code of a problem, to which its type links", () => {
+    const read = (file: string) => readFileSync(join(root, "docs", file), "utf8");
+    const { components } = JSON.parse(read("openapi.json")) as {
+      components: { schemas: { Problem: { properties: { code: { enum: string[] } } } } };
+    };
+    const codes = components.schemas.Problem.properties.code.enum;
+    expect(codes.length).to.be.greaterThan(50);
+    expect([...anchorsOf(read("problems.md"))]).to.include.members(codes);
+  });
+
   it("link files and sections that exist", () => {
     const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]));
     const anchors = new Map([...texts].map(([file, text]) => [file, anchorsOf(text)]));

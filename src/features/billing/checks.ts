@@ -325,7 +325,7 @@ export const billingChecks: readonly Check[] = [
   walkCheck({
     name: "subscriptions.issued",
     describe:
-      "For a plan with a limit, the stored count is the number of invoices issued in the current period.",
+      "For a plan with a limit, the stored count is the number of invoices that count in the current period.",
     advice: restore,
     batch: (reader, after) =>
       reader.find(

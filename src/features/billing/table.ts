@@ -47,8 +47,8 @@ export const subscriptions = table(
     /** The start of the period that `issuedCount` covers; null: nothing has been counted yet. */
     issuedFrom: time().nullable(),
     /**
-     * The number of invoices issued since `issuedFrom`; counted only for plans that allow none beyond the included
-     * ones.
+     * The number of invoices that have counted against the plan since `issuedFrom`; kept only for plans that allow none
+     * beyond the included ones.
      */
     issuedCount: integer(),
     suspendedAt: time().nullable(),

@@ -282,7 +282,9 @@ async function announceLimit(
   { id, limitedAt }: PaymentLinkRow,
 ): Promise<void> {
   const { db, clock, journal } = deps;
-  const isDue = (last: Instant | null) => last === null || clock.now() - last >= limitedEveryMs;
+  // A time ahead can only come from a clock that was set back since.
+  const isDue = (last: Instant | null) =>
+    last === null || Math.abs(clock.now() - last) >= limitedEveryMs;
   if (!isDue(limitedAt)) return;
   await db.write(context, async (tx) => {
     const at = clock.now();

@@ -9,7 +9,7 @@ import {
   type Rule,
 } from "../../../src/api/declare/permissions.ts";
 import { groups, type Group, type Operation } from "../../../src/api/declare/operation.ts";
-import { problemsOfAnyRequest } from "../../../src/api/declare/problems.ts";
+import { CrossSiteForm, problemsOfAnyRequest } from "../../../src/api/declare/problems.ts";
 import { recordName } from "../../../src/api/declare/record.ts";
 import { problemsOf } from "../../../src/api/declare/responses.ts";
 import type { OperationExample } from "../../../src/api/document/examples.ts";
@@ -235,7 +235,7 @@ function recordsPage({ components, info }: ReferenceDocument): string {
 
 /** The page that a problem's `type` links to. */
 function problemsPage(operations: readonly Operation[]): string {
-  const problems = [...problemsOfAnyRequest, ...operations.flatMap(problemsOf)];
+  const problems = [...problemsOfAnyRequest, CrossSiteForm, ...operations.flatMap(problemsOf)];
   const definitions = new Map(problems.map(({ definition }) => [definition.code, definition]));
   const entries = [...definitions.values()]
     .sort((left, right) => (left.code < right.code ? -1 : 1))

@@ -231,6 +231,19 @@ eachStore("A payment link that strangers open", (store) => {
     expect(shown).to.include({ objectVersion: 3, status: "active" });
   });
 
+  it("tells the merchant again after the clock was set back", async () => {
+    const link = await newLink();
+    await fill(link, linkLimits.link, (place) => `r${String(place)}`);
+    await flood(link, 1);
+    counter.app.clock.advance(-2 * hour);
+    try {
+      await flood(link, 1);
+      expect(await told(link)).to.have.length(2);
+    } finally {
+      counter.app.clock.advance(2 * hour);
+    }
+  });
+
   it("gives an hour to pay while more than half of its room is used, if its terms say longer", async () => {
     const seconds = async (terms: Json, used: number) => {
       const link = await newLink(terms);

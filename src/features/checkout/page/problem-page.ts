@@ -11,7 +11,7 @@ const retrySeconds = 10;
 /** Statuses of problems that end without the payer's help. */
 const passing: ReadonlySet<number> = new Set([429, 503]);
 
-const pagePath = /^\/(?:verify$|link\/|pay(?:\/(chk_[0-9a-z]{26,64}))?(?:\/|$))/;
+const pagePath = /^\/(?:verify$|link\/(lnk_[0-9a-z]{26})?|pay(?:\/(chk_[0-9a-z]{26,64}))?(?:\/|$))/;
 
 /**
  * Creates the renderer of problems under `/pay` and `/link`, and of `/verify`. Payers, who may have just paid, see
@@ -27,9 +27,8 @@ export function makeProblemPage(
     const { text, languageQuery } = readLanguage(problem);
     const basePath = service.basePath();
     const words = describeProblem(problem, text);
-    const [, checkoutId] = match;
-    const payment = checkoutId === undefined ? null : `/pay/${checkoutId}`;
-    const own = problem.path === "/verify" ? problem.path : payment;
+    const [, linkId, checkoutId] = match;
+    const own = ownPath(problem.path, linkId, checkoutId);
     const page = own === null ? null : basePath + own;
     const path = page === null || problem.status === 404 ? null : page + languageQuery;
     const isForm = problem.method === "POST";
@@ -51,6 +50,17 @@ export function makeProblemPage(
     });
     return { page: rendered, policy: { connects: [], embedders } };
   };
+}
+
+/** Returns the path of the page to which a payer goes back; null if the problem's path names none. */
+function ownPath(
+  path: string,
+  linkId: string | undefined,
+  checkoutId: string | undefined,
+): string | null {
+  if (path === "/verify") return path;
+  if (linkId !== undefined) return `/link/${linkId}`;
+  return checkoutId === undefined ? null : `/pay/${checkoutId}`;
 }
 
 function describeProblem(

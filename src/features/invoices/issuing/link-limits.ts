@@ -63,7 +63,7 @@ export async function withinLinkLimits(tx: Tx, draft: InvoiceRow): Promise<Invoi
   const places = Object.keys(linkLimits) as (keyof typeof linkLimits)[];
   if (places.some((place) => uses[place] >= linkLimits[place])) {
     throw new LinkLimitReached(
-      "Too many invoices of the link, or of all links of the organization, are unpaid. They make room when they are paid, canceled or expired.",
+      "Too many invoices of the link or of all links of the organization are unpaid, or too many of those from the payer's range of addresses. They make room when they are paid, canceled or expired.",
     );
   }
   const isHalfUsed =
