@@ -1,6 +1,6 @@
 import { AllowanceUsed } from "../../api/declare/problems.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { WriteContext } from "../../platform/database/index.ts";
+import type { Tx, WriteContext } from "../../platform/database/index.ts";
 
 /** The bytes that an organization may store before its approval: texts of rows, events, audit entries and kept answers. */
 export const unapprovedBytesMax = 32 * 1_024 ** 2;
@@ -34,4 +34,9 @@ export function spendAllowance(
       `Before its approval, an organization may create ${String(unapprovedDraftsMax)} drafts and store ${String(unapprovedBytesMax / 1_024 ** 2)} MiB. Submit it for review; requests that create nothing still work for a while.`,
     );
   };
+}
+
+/** Begins the count anew after an approval, for an organization that may need another one later. */
+export async function forgetAllowance(tx: Tx, organizationId: Id<"organization">): Promise<void> {
+  await tx.run("DELETE FROM organization_allowances WHERE organization_id = $1", [organizationId]);
 }

@@ -1,3 +1,4 @@
+import { forgetAllowance } from "./allowance.ts";
 import { bind, type Bound } from "../../kernel/bind.ts";
 import type { Clock, Instant } from "../../kernel/clock.ts";
 import { invalidField } from "../../kernel/errors.ts";
@@ -137,6 +138,7 @@ async function decide(
     reviewedAt: at,
   });
   await keepLogos(tx, next, null);
+  if (isApproved) await forgetAllowance(tx, organizationId);
   const action = isAboutSign ? "organization.updated" : (`organization.${to}` as const);
   const { actor } = tx.context;
   await tx.insert(organizationReviews, {

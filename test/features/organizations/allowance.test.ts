@@ -72,10 +72,12 @@ eachServed("An organization without approval", (served) => {
   }
 
   /** Completes an organization's profile, submits it, and approves it as the platform's admin. */
-  async function approve(organizationId: string): Promise<void> {
+  async function approve(organizationId: string, completes = true): Promise<void> {
     const path = `/v1/organizations/${organizationId}`;
     const { token } = owner;
-    await expectStatus(served.app.request("PATCH", path, { token, body: profile }), 200);
+    if (completes) {
+      await expectStatus(served.app.request("PATCH", path, { token, body: profile }), 200);
+    }
     await expectStatus(served.app.request("POST", `${path}/kyb/submit`, { token }), 200);
     const decision = `/v1/admin/organizations/${organizationId}/verification`;
     const decided = served.app.request("POST", decision, {
@@ -147,9 +149,21 @@ eachServed("An organization without approval", (served) => {
   it("can still be approved when it has used all that, and has no such limit afterwards", async () => {
     await use({ bytes: unapprovedBytesMax - 4 * 1_024 ** 2 });
     expectProblem(await draft(), 403, "allowance_used");
-    await approve(owner.organizationId);
+    const path = `/v1/organizations/${owner.organizationId}`;
+    const { token } = owner;
+    await expectStatus(served.app.request("PATCH", path, { token, body: profile }), 200);
+    await served.app.app.db.write(testContext, (tx) =>
+      tx.update(
+        organizationAllowances,
+        { bytes: unapprovedBytesMax },
+        "WHERE organization_id = $1",
+        [owner.organizationId],
+      ),
+    );
+    expectProblem(await ask("PATCH", "", { legalName: "Ada" }), 403, "allowance_used");
+    await approve(owner.organizationId, false);
     await expectStatus(draft({ metadata }), 201);
-    expect((await used()).bytes).to.be.lessThan(unapprovedBytesMax);
+    expect(await used()).to.deep.equal({ bytes: 0, drafts: 0 });
   });
 });
 

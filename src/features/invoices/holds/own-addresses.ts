@@ -1,3 +1,4 @@
+import { hour } from "../../../kernel/clock.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { Address } from "../../../platform/chain/client.ts";
 import { encodeAmount, type Tx } from "../../../platform/database/index.ts";
@@ -19,7 +20,16 @@ export interface AddressRequest extends HoldTerms {
   readonly token: string;
   /** In the token's smallest unit. */
   readonly price: bigint;
+  /** The price in the settlement currency, in its smallest unit. */
+  readonly amount: bigint;
+  readonly settlementCurrency: string;
 }
+
+/**
+ * How long an invoice has been dead at least before its address is recycled: a payment in time, of which a provider tells
+ * only later, still finds its hold.
+ */
+const deadForMs = hour;
 
 /**
  * The number of unpaid addresses in a row from which on a link's invoices get addresses of dead invoices that asked for
@@ -83,7 +93,7 @@ async function recycleAddress(
   tx: Tx,
   wallet: KeyWallet,
   network: string,
-  { token, price, startsAt, endsAt }: AddressRequest,
+  { token, price, amount, settlementCurrency, startsAt, endsAt }: AddressRequest,
   isSameAsked: boolean,
 ): Promise<DerivedAddress | null> {
   const released = await tx.all<{ address: Address }>(
@@ -91,14 +101,25 @@ async function recycleAddress(
        SELECT held.id AS id FROM holds AS held JOIN invoices ON invoices.id = held.invoice_id
        WHERE held.network = $1 AND held.recyclable_key = $2 AND held.released_at IS NULL
          AND held.organization_id = $3 AND held.ends_at <= $6 AND invoices.status IN ('canceled', 'expired')
+         AND COALESCE(invoices.canceled_at, invoices.expires_at) <= $7
          AND invoices.seen_amount = $4${isSameAsked ? "" : ` AND NOT (${mayAskSame("invoices", "held")}) AND ${noneAskedSame}`}
        ORDER BY held.starts_at, held.id LIMIT 1${skipLocked[tx.dialect]}
      )
      UPDATE holds SET released_at = $5, recycled_at = $5
      WHERE released_at IS NULL AND id IN (SELECT id FROM oldest) RETURNING address AS "address"`,
     [
-      ...[network, wallet.identity, wallet.organizationId, encodeAmount(0n), startsAt, endsAt],
-      ...(isSameAsked ? [] : [token, encodeAmount(price)]),
+      ...[
+        network,
+        wallet.identity,
+        wallet.organizationId,
+        encodeAmount(0n),
+        startsAt,
+        endsAt,
+        startsAt - deadForMs,
+      ],
+      ...(isSameAsked
+        ? []
+        : [token, encodeAmount(price), encodeAmount(amount), settlementCurrency]),
     ],
   );
   const [recycled = null] = await heldAddresses(
@@ -110,12 +131,14 @@ async function recycleAddress(
 }
 
 /**
- * SQL condition: the invoice of a hold asks for the same amount, or its payer has chosen several options, of which the
- * columns describe one.
+ * SQL condition: the invoice of a hold asks for the same amount, or for the same price and its payer has chosen several
+ * options, of which the columns describe one.
  */
 const mayAskSame = (invoice: string, hold: string) =>
-  `(${invoice}.token_symbol = $7 AND ${invoice}.payable_amount = $8) OR EXISTS (
-           SELECT 1 FROM holds AS other WHERE other.invoice_id = ${hold}.invoice_id AND other.id <> ${hold}.id
+  `(${invoice}.token_symbol = $8 AND ${invoice}.payable_amount = $9) OR (
+           ${invoice}.amount = $10 AND ${invoice}.settlement_currency = $11 AND EXISTS (
+             SELECT 1 FROM holds AS other WHERE other.invoice_id = ${hold}.invoice_id AND other.id <> ${hold}.id
+           )
          )`;
 
 /** SQL condition: no earlier invoice that may still be paid late asked for the same amount at the address of `held`. */

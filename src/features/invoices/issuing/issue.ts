@@ -212,7 +212,9 @@ async function takeOwnAddresses(
     network,
     attempts.map((attempt) => {
       const { terms, price } = attempt.plan;
-      return { ...holdTerms(attempt, at), token: terms.token.symbol, price };
+      const { amount, settlementCurrency } = attempt.draft;
+      const asked = { token: terms.token.symbol, price, amount, settlementCurrency };
+      return { ...holdTerms(attempt, at), ...asked };
     }),
     first.draft.startedAtLink !== null,
   );

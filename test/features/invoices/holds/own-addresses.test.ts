@@ -173,7 +173,9 @@ eachStore("An address of an extended key", (store) => {
     }
     await dieAll();
     expect(await indexOf(await issue())).to.equal(gap);
-    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(gap + 1);
+    // Each has two addresses, of which either is recycled for another price.
+    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(0);
+    expect(await indexOf(await issue({ amount: "31.00" }))).to.equal(1);
   });
 
   it("is recycled for the same amount too at a link that has taken very many", async function () {
