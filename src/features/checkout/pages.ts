@@ -13,6 +13,7 @@ import { InvalidRequest, notFound, Problem } from "../../kernel/errors.ts";
 import { StoreUnavailable, type WriteContext } from "../../platform/database/index.ts";
 import { InvoiceNotOpen, OptionLimitReached } from "../invoices/index.ts";
 import { TooManyClaims } from "../payments/index.ts";
+import { PayerLimitReached } from "./payer-limits.ts";
 import { embedScript, findAsset } from "./page/assets.ts";
 import {
   NotRefundable,
@@ -264,7 +265,8 @@ async function submitTransaction(service: CheckoutService, call: PageCall): Prom
 /** Returns the refusal of a submitted hash; rethrows other errors. */
 function hashRefusalOf(error: unknown, given: string): Refusal {
   if (error instanceof InvalidRequest) return malformed(given);
-  if (error instanceof TooManyClaims) return { text: "hashTooMany", field: "transactionHash" };
+  if (error instanceof TooManyClaims || error instanceof PayerLimitReached)
+    return { text: "hashTooMany", field: "transactionHash" };
   throw error;
 }
 
@@ -319,6 +321,7 @@ async function choiceOf(choosing: Promise<unknown>): Promise<ChoiceResult> {
   } catch (error) {
     if (error instanceof OptionLimitReached) return "full";
     if (error instanceof InvoiceNotOpen) return "closed";
+    if (error instanceof PayerLimitReached) return "refused";
     // The store may have the choice, or may not; and whoever is to wait gets a page that says how long.
     if (error instanceof StoreUnavailable || error instanceof RateLimited) throw error;
     if (error instanceof Problem && error.status !== 404) return "refused";

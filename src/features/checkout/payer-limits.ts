@@ -123,10 +123,13 @@ export async function requireRoom(
   }
 }
 
+/** A payer's limit is reached; the payment itself works. The page says so in the form, and not that the page is busy. */
+export class PayerLimitReached extends RateLimited {}
+
 function limited({ most, periodMs }: Limit, { startedAt }: Count, at: Instant): Error {
   const seconds = Math.max(1, Math.ceil((startedAt + periodMs - at) / second));
   const period = periodMs === day ? "a day at this checkout" : "an hour at checkouts like this one";
-  return new RateLimited(
+  return new PayerLimitReached(
     `Only ${String(most)} changes of this kind are accepted in ${period}. Wait ${String(seconds)} seconds before the next one; the payment itself is found meanwhile.`,
     { retryAfterSeconds: seconds },
   );
