@@ -281,8 +281,15 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
       const isSame = contracts.get(token)?.contract === contract;
       const decimals = decimalsOf(token);
       const isSingle = reachOf(amount, decimals) < stepOf(decimals);
-      return isSame && isKept && (isSingle || wasPaid(row.id) || wasPaid(invoiceId));
+      const isWithheld = isSingle || wasPaid(row.id) || wasPaid(invoiceId);
+      return isSame && isKept && (isWithheld || wasCanceledBefore(invoiceId, row));
     });
+  }
+
+  /** True if an invoice was canceled when another was issued: it prevents no bare price, and its payer may still pay. */
+  function wasCanceledBefore(invoiceId: string, { issuedAt }: Invoice): boolean {
+    const canceledAt = rows.find(({ id }) => id === invoiceId)?.canceledAt ?? null;
+    return canceledAt !== null && issuedAt !== null && canceledAt <= issuedAt;
   }
 
   /**

@@ -36,7 +36,7 @@ export function spendAllowance(
   };
 }
 
-/** Begins the count anew after an approval, for an organization that may need another one later. */
+/** Ends the count at an approval: an organization that needs another one later begins at zero. */
 export async function forgetAllowance(tx: Tx, organizationId: Id<"organization">): Promise<void> {
   await tx.run("DELETE FROM organization_allowances WHERE organization_id = $1", [organizationId]);
 }
