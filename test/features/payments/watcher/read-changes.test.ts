@@ -6,7 +6,11 @@ import {
   makeBlockTimes,
   type AskedBlock,
 } from "../../../../src/features/payments/watcher/block-times.ts";
-import { recipientsOf, withTimes } from "../../../../src/features/payments/watcher/read-changes.ts";
+import {
+  recipientsMax,
+  recipientsOf,
+  withTimes,
+} from "../../../../src/features/payments/watcher/read-changes.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import type { ChainClient, TransferLog } from "../../../../src/platform/chain/client.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
@@ -14,6 +18,9 @@ import { silentLogger } from "../../../../src/platform/logger/index.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { anyStore, testContext } from "../../../support/store/stores.ts";
 import { addNetwork } from "../shop-ledger.ts";
+import { openPool } from "./pooled-network.ts";
+import { addressOf } from "./scripted-chain.ts";
+import { standInInvoices, token } from "./watched-network.ts";
 
 anyStore("The addresses that a scan asks for", (store) => {
   let shop: Shop;
@@ -153,5 +160,34 @@ describe("The times of logs", () => {
       expect((await timed([log(1, 11), log(2, time)])).found).to.match(/a block time before/);
     }
     expect((await timed([log(6, null)])).found).to.match(/block was replaced/);
+  });
+});
+
+anyStore("A scan with more addresses than providers filter by", (store) => {
+  store.leavesUnsound(standInInvoices);
+
+  it("fetches every transfer with an alarm until there are fewer, and misses no payment", async function () {
+    this.timeout(60_000);
+    const till = await openPool(await store.open());
+    try {
+      const shop = addressOf("shop");
+      till.invoices.ask({ address: shop });
+      const others = Array.from({ length: recipientsMax }, (_, place) =>
+        till.invoices.ask({ address: `6${place.toString(16).padStart(39, "0")}` }),
+      );
+      const kinds = () => till.alarms.open().map(({ kind }) => kind);
+      till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+      await till.mine(1);
+      expect(kinds()).to.deep.equal(["addresses_unfiltered"]);
+      expect(await till.storedAlarms()).to.deep.equal(["addresses_unfiltered"]);
+      expect(await till.payments()).to.have.length(1);
+      for (const other of others.slice(0, 1)) other.isWatched = false;
+      till.chain.mine(1, [{ to: shop, amount: token(25) }]);
+      await till.mine(1);
+      expect(kinds()).to.deep.equal([]);
+      expect(await till.payments()).to.have.length(2);
+    } finally {
+      await till.stop();
+    }
   });
 });
