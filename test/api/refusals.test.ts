@@ -309,7 +309,7 @@ eachStore("a refusal in billing", (store) => {
       network: "sandbox",
       xpub: xpubs.first,
     });
-    await walletOn("sandbox", "8");
+    const shared = await walletOn("sandbox", "8");
     const elsewhere = await walletOn("ethereum", "8");
     await refused(receiveAt(own["id"], "DOGE"), 422, "receive_wallet_unusable");
     await expectStatus(receiveAt(own["id"]), 200);
@@ -336,6 +336,14 @@ eachStore("a refusal in billing", (store) => {
     );
     const refund = { paymentId: payment?.id, amount: "1.00", address: `0x${"be".repeat(20)}` };
     await refused(ask(counter, admin, "POST", "/refunds", refund), ...managed);
+    // Scans read the addresses of open invoices.
+    await made(counter, admin, "/invoices", {
+      amount: "7.00",
+      settlementCurrency: "USD",
+      tokenSymbol: "USDT",
+      network: "sandbox",
+      walletId: shared["id"],
+    });
     const found = await counter.pay("8".repeat(40), 3_330_000n);
     await counter.mine();
     const [transfer] = await app.app.db.all<{ id: string }>(

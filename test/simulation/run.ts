@@ -1,5 +1,6 @@
 // npm run simulate -- --seed N --steps M: plays one history, or many from a seed on, and shrinks the first that fails.
 import { parseArgs } from "node:util";
+import { linkLimits } from "../../src/features/invoices/issuing/link-limits.ts";
 import { spawn } from "node:child_process";
 import { play, shrink, told, type PlayOptions } from "./play.ts";
 import { aimedShare, waitingShare, type MeasuredShare } from "./measured.ts";
@@ -97,8 +98,16 @@ async function measure(): Promise<number> {
   for (let seed = first; seed < first + histories; seed += 1) {
     const waiting = await waitingShare(stage, { seed, orders: 1_000, open: 20 });
     print("honest exact payments that wait, with 20 open orders of a price list", waiting);
-    const aimed = await aimedShare(stage, { seed, rounds: 10, entered: 300, trials: 200 });
-    print("payments of about 24.00 credited to a stranger who entered 24 300 times", aimed);
+    const aimed = await aimedShare(stage, {
+      seed,
+      rounds: 10,
+      entered: linkLimits.link,
+      trials: 200,
+    });
+    print(
+      "payments of about 24.00 credited to a stranger who entered 24 as often as a link admits",
+      aimed,
+    );
   }
   await stage.dispose();
   return 0;

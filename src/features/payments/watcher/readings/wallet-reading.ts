@@ -79,14 +79,17 @@ async function readSome(self: State, guard: Guard): Promise<boolean> {
   if (!pace.isWithin() || Math.abs(clock.now() - self.failedAt) < retryMs) return false;
   const progress = await db.findOne(walletReadings, "WHERE network = $1", [network.id]);
   if (progress === null) return false;
-  warnIfLate(self, progress);
+  const isUnderWay = progress.toHeight > progress.throughHeight;
+  // A round that is due after a downtime, or on a chain without new blocks, is not late.
+  warnIfLate(self, progress, isUnderWay);
   try {
-    return progress.toHeight > progress.throughHeight
+    return isUnderWay
       ? await readOn(self, guard, progress)
       : await beginRound(self, guard, progress);
   } catch (error) {
     if (!(error instanceof ProviderError || error instanceof AnswerDropped)) throw error;
     self.failedAt = clock.now();
+    warnIfLate(self, progress, true);
     return false;
   }
 }
@@ -243,10 +246,14 @@ function announceFull(
   });
 }
 
-/** Raises an alarm while the rounds take longer than they may, and ends it. */
-function warnIfLate({ clock, network, alarms }: State, { throughAt, beganAt, ...row }: Progress) {
-  const since = row.toHeight > row.throughHeight ? throughAt : beganAt;
-  const isLate = clock.now() - since > lateAfterMs;
+/** Raises an alarm while a round takes longer than it may, or cannot begin for so long, and ends it. */
+function warnIfLate(
+  { clock, network, alarms }: State,
+  { beganAt }: Progress,
+  isReading: boolean,
+): void {
+  const isLate = clock.now() - beganAt > lateAfterMs;
+  if (isLate && !isReading) return;
   if (!isLate) {
     alarms.clear("wallets_read_late", network.id);
     return;
