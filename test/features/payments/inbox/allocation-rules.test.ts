@@ -139,7 +139,8 @@ describe("The allocations of a transfer", () => {
         requireCreditable(changed, network, disabled);
       });
       // A transfer that was not dust when it was recorded stays creditable if the dust is raised.
-      const isRaised = changes.amount !== undefined && changed.verification !== "skipped";
+      const wasDust = changed.verification === "skipped" && changed.disposition === "ignored";
+      const isRaised = changes.amount !== undefined && !wasDust;
       expect(refused).to.equal(found === null || isRaised ? null : "transfer_not_creditable");
       return found;
     };
@@ -151,7 +152,10 @@ describe("The allocations of a transfer", () => {
     const { dust } = network.tokens.find(({ symbol }) => symbol === "USDT") ?? { dust: 0n };
     expect(fault({ amount: dust })).to.equal(null);
     expect(fault({ amount: dust - 1n })).to.equal("worthless");
-    expect(fault({ amount: dust - 1n, verification: "skipped" })).to.equal("worthless");
+    const recorded = { amount: dust - 1n, verification: "skipped" } as const;
+    expect(fault({ ...recorded, disposition: "ignored" })).to.equal("worthless");
+    // Nobody verifies transfers to addresses without a hold until somebody decides.
+    expect(fault(recorded)).to.equal("worthless");
     expect(isWorthless({ dust: 0n }, { amount: 0n, from: "a", to: "b" })).to.equal(false);
   });
 });
