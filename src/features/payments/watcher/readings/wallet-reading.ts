@@ -246,7 +246,7 @@ function announceFull(
   });
 }
 
-/** Raises an alarm while a round takes longer than it may, or cannot begin for so long, and ends it. */
+/** Raises an alarm while a round takes longer than `lateAfterMs`, or cannot begin since then, and ends it. */
 function warnIfLate(
   { clock, network, alarms }: State,
   { beganAt }: Progress,
