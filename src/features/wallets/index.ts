@@ -26,4 +26,4 @@ export {
   type WalletRow,
   type WalletView,
 } from "./store.ts";
-export { hasWideGap, ordinaryGapLimit, readReceiver } from "./rules.ts";
+export { hasWideGap, ordinaryGapLimit, readReceiver, type AddressTaker } from "./rules.ts";

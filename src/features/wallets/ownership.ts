@@ -3,7 +3,7 @@ import type { Id } from "../../kernel/id.ts";
 import type { NetworkKind } from "../../platform/chain/networks.ts";
 import type { Tx } from "../../platform/database/index.ts";
 import { WalletAddressUnavailable } from "./errors.ts";
-import type { Receiver } from "./rules.ts";
+import { mayTake, strideOf, type AddressTaker, type Receiver } from "./rules.ts";
 import {
   advanceIndex,
   insertFreeClaims,
@@ -79,13 +79,14 @@ export type KeyWallet = WalletRow & { readonly xpub: string };
 /**
  * Assigns addresses of an extended key to invoices that no invoice has had yet, the next indexes of the key, even if the
  * wallet was archived and registered again. Addresses that are or were wallets themselves are skipped, so that payments
- * to them are never taken for an invoice's. Returns fewer than `count` if the wallet was archived in the meantime or has
+ * to them are never taken for an invoice's. Those that the taker may not have become free for others. Returns fewer than `count` if the wallet was archived in the meantime or has
  * no address left, or if more than `unpaidMax` addresses in a row would be unpaid.
  */
 export async function takeAddresses(
   tx: Tx,
   wallet: KeyWallet,
   { extendedKeys }: NetworkKind,
+  taker: AddressTaker,
   count: number,
   unpaidMax: number = Number.MAX_SAFE_INTEGER,
 ): Promise<readonly DerivedAddress[]> {
@@ -95,8 +96,12 @@ export async function takeAddresses(
   const taken: DerivedAddress[] = [];
   let claimedInARow = 0;
   while (taken.length < count && claimedInARow < claimedInARowMax) {
-    const wanted = count - taken.length;
-    const indexes = await advanceIndex(tx, family, identity, wanted, addressCount, unpaidMax);
+    const indexes = await advanceIndex(tx, family, identity, {
+      count: count - taken.length,
+      stride: strideOf(taker),
+      end: addressCount,
+      unpaidMax,
+    });
     if (indexes.length === 0) break;
     const derived = indexes.map((index) => ({ index, address: deriveAddress(wallet.xpub, index) }));
     const free = await insertFreeClaims(
@@ -110,10 +115,10 @@ export async function takeAddresses(
         highestPaidIndex: null,
         keyIdentity: identity,
         keyIndex: index,
-        derivedState: "held",
+        derivedState: mayTake(taker, index) ? "held" : "free",
       })),
     );
-    for (const each of derived) {
+    for (const each of derived.filter(({ index }) => mayTake(taker, index))) {
       const isFree = free.has(each.address);
       if (isFree) taken.push(each);
       claimedInARow = isFree ? 0 : claimedInARow + 1;

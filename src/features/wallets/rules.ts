@@ -8,6 +8,30 @@ import { NetworkNotEnabled, WalletAddressRefused } from "./errors.ts";
 /** Number of consecutive unpaid addresses that most wallets scan (the BIP 44 gap limit). */
 export const ordinaryGapLimit = 20;
 
+/**
+ * Invoices that payers start at payment links take only every second address of an extended key, so that half of those
+ * that ordinary wallets scan are left to the merchant, however many strangers come (docs/decisions/0059).
+ */
+const linkStride = 2;
+
+/** Who needs an address of an extended key: the merchant, or a payer who started an invoice at a payment link. */
+export type AddressTaker = "merchant" | "link";
+
+/** Returns the number of consecutive indexes among which there is one that the taker may have. */
+export const strideOf = (taker: AddressTaker): number => (taker === "link" ? linkStride : 1);
+
+/** Whether the taker may have the address with this index; in SQL: `mayTakeSql`. */
+export function mayTake(taker: AddressTaker, index: number): boolean {
+  const stride = strideOf(taker);
+  return index % stride === stride - 1;
+}
+
+/** Returns the SQL condition of `mayTake` for a column. */
+export function mayTakeSql(taker: AddressTaker, column: string): string {
+  const stride = strideOf(taker);
+  return `${column} % ${String(stride)} = ${String(stride - 1)}`;
+}
+
 /** Whether a typical wallet may miss payments to the next assigned address. */
 export function hasWideGap(wallet: {
   readonly nextIndex: number;

@@ -16,6 +16,7 @@ import {
 import { forEachDialect, givenRows, listed } from "../../platform/database/query/json-rows.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import { skipLocked } from "../../platform/database/write/locks.ts";
+import { mayTakeSql, type AddressTaker } from "./rules.ts";
 import { walletClaims, wallets } from "./table.ts";
 
 export type WalletRow = RowOf<typeof wallets>;
@@ -326,27 +327,28 @@ export function lockClaim(tx: Tx, family: string, identity: string): Promise<Cla
 }
 
 /**
- * Reserves and returns the next indexes of an extended key, unique to the caller; fewer than `count` if they reach
- * `end`, and none if there is no such active key, or if more than `unpaidMax` addresses in a row would be unpaid.
+ * Reserves the next indexes of an extended key, up to a multiple of `stride`, unique to the caller, and returns them:
+ * `count` times `stride`, of which the first ones may have been reserved before; fewer if they reach `end`, and none if
+ * there is no such active key, or if more than `unpaidMax` addresses in a row would be unpaid.
  */
 export async function advanceIndex(
   tx: Tx,
   family: string,
   identity: string,
-  count: number,
-  end: number,
-  unpaidMax: number,
+  { count, stride, end, unpaidMax }: Record<"count" | "stride" | "end" | "unpaidMax", number>,
 ): Promise<readonly number[]> {
+  const length = count * stride;
+  const next = "next_index + CAST($3 AS integer) - next_index % CAST($6 AS integer)";
   const [counted] = await tx.all<{ nextIndex: number }>(
-    `UPDATE wallet_claims SET next_index = next_index + CAST($3 AS integer)
+    `UPDATE wallet_claims SET next_index = ${next}
      WHERE family = $1 AND identity = $2 AND kind = 'xpub' AND next_index < $4
-       AND next_index + CAST($3 AS integer) - COALESCE(highest_paid_index + 1, 0) <= $5
+       AND ${next} - COALESCE(highest_paid_index + 1, 0) <= $5
      RETURNING next_index AS "nextIndex"`,
-    [family, identity, count, end, unpaidMax],
+    [family, identity, length, end, unpaidMax, stride],
   );
   if (counted === undefined) return [];
-  const first = counted.nextIndex - count;
-  const indexes = Array.from({ length: count }, (_, place) => first + place);
+  const first = counted.nextIndex - length;
+  const indexes = Array.from({ length }, (_, place) => first + place);
   return indexes.filter((index) => index < end);
 }
 
@@ -357,18 +359,21 @@ export interface DerivedRow {
 }
 
 /**
- * Takes free addresses of an extended key, the lowest indexes first, and returns them in this order. Only those that the
- * organization derived itself: a key may have had another owner. Concurrent transactions take different ones.
+ * Takes free addresses of an extended key that the taker may have, the lowest indexes first, and returns them in this
+ * order. Only those that the organization derived itself: a key may have had another owner. Concurrent transactions take
+ * different ones.
  */
 export async function takeFree(
   tx: Tx,
   { family, identity, organizationId }: Pick<WalletRow, "family" | "identity" | "organizationId">,
+  taker: AddressTaker,
   count: number,
 ): Promise<readonly DerivedRow[]> {
   const taken = await tx.all<DerivedRow>(
     `WITH lowest AS MATERIALIZED (
        SELECT identity FROM wallet_claims
        WHERE family = $1 AND key_identity = $2 AND organization_id = $3 AND derived_state = 'free'
+         AND ${mayTakeSql(taker, "key_index")}
        ORDER BY key_index LIMIT $4${skipLocked[tx.dialect]}
      )
      UPDATE wallet_claims SET derived_state = 'held'

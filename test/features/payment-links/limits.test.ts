@@ -169,7 +169,10 @@ eachStore("A payment link that strangers open", (store) => {
     expect(page).to.contain("Please try again later, or contact");
     // Another link of the merchant, and the merchant's own invoices, are not affected.
     expect(await enter(await newLink())).to.match(/^\/pay\//);
-    await counter.issue(merchant);
+    const own = await counter.issue(merchant);
+    const { addressIndex } =
+      (await counter.app.app.db.findOne(invoices, "WHERE id = $1", [String(own["id"])])) ?? {};
+    expect(addressIndex).to.equal(0);
     // Canceled and expired invoices make room.
     const [one] = await counter.app.app.db.find(invoices, "WHERE started_at_link = $1 LIMIT 1", [
       String(link["id"]),

@@ -9,6 +9,7 @@ import {
   ordinaryGapLimit,
   takeAddresses,
   takeFree,
+  type AddressTaker,
   type DerivedAddress,
   type KeyWallet,
 } from "../../wallets/index.ts";
@@ -23,6 +24,8 @@ export interface AddressRequest extends HoldTerms {
   /** The price in the settlement currency, in its smallest unit. */
   readonly amount: bigint;
   readonly settlementCurrency: string;
+  /** Whether its payer may choose other options, in which it asks for other amounts at the same address. */
+  readonly hasOptions: boolean;
 }
 
 /**
@@ -32,11 +35,11 @@ export interface AddressRequest extends HoldTerms {
 const deadForMs = hour;
 
 /**
- * The number of unpaid addresses in a row from which on a link's invoices get addresses of dead invoices that asked for
- * the same amount, so that payments of this amount wait for the merchant. Otherwise each invoice of a link with one price
+ * The number of unpaid addresses in a row, of which links take half, from which on a link's invoices get addresses of dead
+ * invoices that asked for the same amount, so that payments of this amount wait for the merchant. Otherwise each invoice of a link with one price
  * would have to be watched at an address of its own until its late window ends.
  */
-export const linkAddressesMax = 200;
+export const linkAddressesMax = 400;
 
 /**
  * Holds an address of an extended key for each invoice, exclusively (docs/decisions/0059): first the lowest that is free,
@@ -50,12 +53,13 @@ export async function holdAddresses(
   wallet: KeyWallet,
   { id: network, kind }: Pick<Network, "id" | "kind">,
   requests: readonly AddressRequest[],
-  isAtLink: boolean,
+  taker: AddressTaker,
 ): Promise<readonly DerivedAddress[]> {
-  const taken: DerivedAddress[] = [...(await takeFree(tx, wallet, requests.length))];
+  const taken: DerivedAddress[] = [...(await takeFree(tx, wallet, taker, requests.length))];
   const takeNext = async (unpaidMax?: number) => {
     const wanted = requests.length - taken.length;
-    if (wanted > 0) taken.push(...(await takeAddresses(tx, wallet, kind, wanted, unpaidMax)));
+    if (wanted > 0)
+      taken.push(...(await takeAddresses(tx, wallet, kind, taker, wanted, unpaidMax)));
   };
   const recycle = async (request: AddressRequest, isSameAsked: boolean) => {
     const recycled = await recycleAddress(tx, wallet, network, request, isSameAsked);
@@ -66,7 +70,7 @@ export async function holdAddresses(
   for (const request of requests.slice(taken.length)) {
     if (!(await recycle(request, false))) break;
   }
-  if (isAtLink) {
+  if (taker === "link") {
     await takeNext(linkAddressesMax);
     for (const request of requests.slice(taken.length)) {
       if (!(await recycle(request, true))) break;
@@ -78,7 +82,7 @@ export async function holdAddresses(
     const request = requests[index];
     if (request === undefined) continue;
     const place = { organizationId, network, address };
-    holdAddress(tx, deps, place, request, isAtLink ? identity : null);
+    holdAddress(tx, deps, place, request, taker === "link" ? identity : null);
   }
   return taken;
 }
@@ -93,7 +97,7 @@ async function recycleAddress(
   tx: Tx,
   wallet: KeyWallet,
   network: string,
-  { token, price, amount, settlementCurrency, startsAt, endsAt }: AddressRequest,
+  { token, price, amount, settlementCurrency, hasOptions, startsAt, endsAt }: AddressRequest,
   isSameAsked: boolean,
 ): Promise<DerivedAddress | null> {
   const released = await tx.all<{ address: Address }>(
@@ -102,7 +106,7 @@ async function recycleAddress(
        WHERE held.network = $1 AND held.recyclable_key = $2 AND held.released_at IS NULL
          AND held.organization_id = $3 AND held.ends_at <= $6 AND invoices.status IN ('canceled', 'expired')
          AND COALESCE(invoices.canceled_at, invoices.expires_at) <= $7
-         AND invoices.seen_amount = $4${isSameAsked ? "" : ` AND NOT (${mayAskSame("invoices", "held")}) AND ${noneAskedSame}`}
+         AND invoices.seen_amount = $4${isSameAsked ? "" : ` AND NOT (${mayAskSame("invoices", hasOptions)}) AND ${noneAskedSame(hasOptions)}`}
        ORDER BY held.starts_at, held.id LIMIT 1${skipLocked[tx.dialect]}
      )
      UPDATE holds SET released_at = $5, recycled_at = $5
@@ -131,22 +135,20 @@ async function recycleAddress(
 }
 
 /**
- * SQL condition: the invoice of a hold asks for the same amount, or for the same price and its payer has chosen several
- * options, of which the columns describe one.
+ * SQL condition: an invoice asks for the same amount as the new one; or for the same price, and the payer of either of them
+ * may choose among options, of which the columns describe one.
  */
-const mayAskSame = (invoice: string, hold: string) =>
+const mayAskSame = (invoice: string, hasOptions: boolean) =>
   `(${invoice}.token_symbol = $8 AND ${invoice}.payable_amount = $9) OR (
-           ${invoice}.amount = $10 AND ${invoice}.settlement_currency = $11 AND EXISTS (
-             SELECT 1 FROM holds AS other WHERE other.invoice_id = ${hold}.invoice_id AND other.id <> ${hold}.id
-           )
+           ${invoice}.amount = $10 AND ${invoice}.settlement_currency = $11${hasOptions ? "" : ` AND ${invoice}.payment_options IS NOT NULL`}
          )`;
 
 /** SQL condition: no earlier invoice that may still be paid late asked for the same amount at the address of `held`. */
-const noneAskedSame = `NOT EXISTS (
+const noneAskedSame = (hasOptions: boolean) => `NOT EXISTS (
            SELECT 1 FROM holds AS former JOIN invoices AS its ON its.id = former.invoice_id
            WHERE former.network = held.network AND former.address = held.address
              AND former.token = '${anyToken}' AND former.amount = $4 AND former.recycled_at IS NOT NULL
-             AND former.ends_at >= $5 AND (${mayAskSame("its", "former")})
+             AND former.ends_at >= $5 AND (${mayAskSame("its", hasOptions)})
          )`;
 
 /** Excludes addresses that received a transfer from recycling. */

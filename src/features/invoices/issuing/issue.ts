@@ -8,6 +8,7 @@ import { keepActive, keepReceivingWallets, type WalletRow } from "../../wallets/
 import { NoWallet, WalletCapacityExhausted } from "../errors.ts";
 import { holdAmounts } from "../holds/holds.ts";
 import { holdAddresses } from "../holds/own-addresses.ts";
+import { quotesOf } from "../options/quotes.ts";
 import { dueAmount } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
 import { noDefaultWallet, searchAt, type IssueDependencies, type IssuePlan } from "./plan.ts";
@@ -188,9 +189,28 @@ async function takePlaces(
     const { id, xpub } = attempt.wallet;
     if (xpub !== null) byKey.set(id, [...(byKey.get(id) ?? []), attempt]);
   }
-  for (const its of byKey.values()) await takeOwnAddresses(tx, deps, its, at, places);
+  for (const its of byKey.values()) {
+    for (const attempt of its) shareOwnAddress(attempt, places);
+    const others = its.filter((attempt) => !places.has(attempt));
+    await takeOwnAddresses(tx, deps, others, at, places);
+  }
   await takeAmounts(tx, deps, attempts, at, places);
   return places;
+}
+
+/**
+ * Places a further option of an invoice at the address that it has on the option's network at the same wallet: its hold
+ * there accepts any token until the end of the late window.
+ */
+function shareOwnAddress(attempt: Attempt, places: Map<Attempt, Place>): void {
+  const { draft, plan, wallet } = attempt;
+  const own = quotesOf(draft).find(
+    ({ network, walletId, addressIndex }) =>
+      network === wallet.network && walletId === wallet.id && addressIndex !== null,
+  );
+  if (own === undefined) return;
+  const { walletAddress, addressIndex } = own;
+  places.set(attempt, { payableAmount: plan.price, walletAddress, addressIndex });
 }
 
 /** Takes an address of its own for each invoice at one wallet with an extended key. */
@@ -212,11 +232,12 @@ async function takeOwnAddresses(
     network,
     attempts.map((attempt) => {
       const { terms, price } = attempt.plan;
-      const { amount, settlementCurrency } = attempt.draft;
-      const asked = { token: terms.token.symbol, price, amount, settlementCurrency };
+      const { amount, settlementCurrency, paymentOptions } = attempt.draft;
+      const hasOptions = paymentOptions !== null;
+      const asked = { token: terms.token.symbol, price, amount, settlementCurrency, hasOptions };
       return { ...holdTerms(attempt, at), ...asked };
     }),
-    first.draft.startedAtLink !== null,
+    first.draft.startedAtLink === null ? "merchant" : "link",
   );
   for (const [index, derived] of taken.entries()) {
     const attempt = attempts[index];

@@ -20,6 +20,10 @@ import { eachStore, testContext } from "../../../support/store/stores.ts";
 const link: Id<"paymentLink"> = "lnk_00000000000000000000000001";
 /** The addresses in a row that ordinary wallets scan. */
 const gap = 20;
+/** Those of them that links take: every second one. */
+const ofLinks = gap / 2;
+/** The index of the nth address that links take, the first being 0. */
+const atLink = (place: number) => 2 * place + 1;
 
 eachStore("An address of an extended key", (store) => {
   let db: Database;
@@ -42,6 +46,11 @@ eachStore("An address of an extended key", (store) => {
       made.push(await start(input));
       shop.advance(1);
     }
+    return made;
+  };
+  const issueMany = async (count: number) => {
+    const made = [];
+    for (let place = 0; place < count; place += 1) made.push(await issue({ amount: "90.00" }));
     return made;
   };
   const indexOf = async ({ id }: { readonly id: string }) =>
@@ -98,7 +107,8 @@ eachStore("An address of an extended key", (store) => {
   });
 
   it("is recycled to one of 64 callers at once from the dead invoices of a link", async () => {
-    await startMany(gap + 10);
+    const dead = ofLinks + 10;
+    await startMany(dead);
     await dieAll();
     const made = await Promise.all(
       Array.from({ length: 64 }, (_, place) => issue({ amount: `${String(100 + place)}.00` })),
@@ -108,20 +118,22 @@ eachStore("An address of an extended key", (store) => {
     expect(new Set(made.map(({ walletAddress }) => walletAddress)).size).to.equal(64);
     // All dead addresses were used before new ones, unless concurrent callers found them locked.
     const recycled = await db.find(holds, "WHERE recycled_at IS NOT NULL");
-    expect(recycled.length).to.be.within(1, gap + 10);
-    if (store.dialect === "sqlite") expect(recycled).to.have.length(gap + 10);
+    expect(recycled.length).to.be.within(1, dead);
+    if (store.dialect === "sqlite") expect(recycled).to.have.length(dead);
   });
 
   it("is recycled from the oldest dead invoice of a link once ordinary wallets would miss the next one", async () => {
-    const started = await startMany(gap - 1);
+    const started = await startMany(ofLinks);
     await dieAll();
-    // There is room for one more.
-    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(gap - 1);
-    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(0);
+    // The merchant's half of the addresses goes first.
+    for (let place = 0; place < gap - ofLinks; place += 1) {
+      expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(2 * place);
+    }
+    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(atLink(0));
     expect(await nextIndex()).to.equal(gap);
     const [former] = await db.find(holds, "WHERE invoice_id = $1", [started[0]?.id ?? ""]);
     expect(former?.recycledAt).to.equal(shop.now());
-    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(1);
+    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(atLink(1));
     // A paid address makes room for new ones.
     await db.write(testContext, (tx) => raisePaidIndexes(tx, new Map([[walletId, 5]])));
     expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(gap);
@@ -136,61 +148,91 @@ eachStore("An address of an extended key", (store) => {
     });
     for (let count = 0; count < gap; count += 1) await issue();
     await dieAll();
-    await startMany(1);
+    const [last] = await startMany(1);
+    expect(await indexOf(last ?? { id: "" })).to.equal(gap + 1);
     expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(gap + 2);
     expect(await db.find(holds, "WHERE recycled_at IS NOT NULL")).to.deep.equal([]);
   });
 
   it("is not recycled for the amount that one of its invoices asked for, so that exact payments never wait", async () => {
-    const started = await startMany(gap);
+    await startMany(ofLinks);
     await dieAll();
+    await issueMany(gap - ofLinks);
     expect(await indexOf(await issue())).to.equal(gap);
-    expect(await indexOf(await start())).to.equal(gap + 1);
+    expect(await indexOf(await start())).to.equal(atLink(ofLinks));
     for (const place of [0, 1, 2]) {
-      expect(await indexOf(await start({ amount: "30.00" }))).to.equal(place);
+      expect(await indexOf(await start({ amount: "30.00" }))).to.equal(atLink(place));
     }
     await pass(2 * hour);
-    // Index 0 has the oldest hold that is not recycled yet, but two invoices asked for 25.00 or 30.00 there.
-    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(3);
-    expect(started).to.have.length(gap);
+    // The first place has the oldest hold that is not recycled yet, but two invoices asked for 25.00 or 30.00 there.
+    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(atLink(3));
   });
 
-  it("is not recycled from an invoice whose payer chose other options, any of which may ask for the amount", async () => {
-    const paymentOptions = ["USDT", "USDC"].map((tokenSymbol) => ({
-      network: "ethereum",
-      tokenSymbol,
-      walletId,
-    }));
-    for (let count = 0; count < gap / 2; count += 1) {
-      const { checkoutId } = await shop.create({
-        network: undefined,
-        tokenSymbol: undefined,
-        startedAtLink: link,
-        paymentOptions,
-      });
-      await shop.choose(checkoutId, "ethereum", "USDC");
-      shop.advance(1);
-    }
+  const twoTokens = ["USDT", "USDC"].map((tokenSymbol) => ({ network: "ethereum", tokenSymbol }));
+  const optional = { network: undefined, tokenSymbol: undefined, paymentOptions: twoTokens };
+
+  it("is not recycled for the same price if either of the two payers may choose among options", async () => {
+    await startMany(1, { amount: "40.00" });
+    await startMany(ofLinks - 1, optional);
     await dieAll();
-    expect(await indexOf(await issue())).to.equal(gap);
-    // Each has two addresses, of which either is recycled for another price.
-    expect(await indexOf(await issue({ amount: "30.00" }))).to.equal(0);
-    expect(await indexOf(await issue({ amount: "31.00" }))).to.equal(1);
+    await issueMany(gap - ofLinks);
+    expect(await indexOf(await issue({ ...optional, amount: "40.00" }))).to.equal(atLink(1));
+    expect(await indexOf(await issue({ tokenSymbol: "USDC" }))).to.equal(atLink(0));
+    expect(await indexOf(await issue({ tokenSymbol: "USDC" }))).to.equal(gap);
+    expect(await indexOf(await issue({ amount: "31.00" }))).to.equal(atLink(2));
+  });
+
+  it("serves every token of its network that the payer of its invoice chooses", async () => {
+    const made = await start(optional);
+    await shop.choose(made.checkoutId, "ethereum", "USDC");
+    const own = await db.find(holds, "WHERE invoice_id = $1", [made.id]);
+    expect(own.map(({ kind, token }) => ({ kind, token }))).to.deep.equal([
+      { kind: "exclusive", token: "*" },
+    ]);
+    expect(await indexOf(made)).to.equal(atLink(0));
+    expect(await nextIndex()).to.equal(atLink(0) + 1);
+    const shown = await shop.invoices.get(shop.organizationId, made.id);
+    expect(shown).to.include({ tokenSymbol: "USDC", walletAddress: made.walletAddress });
+  });
+
+  it("is left to the merchant every second time, however many strangers open links", async () => {
+    const theirs = await startMany(40);
+    expect(await Promise.all(theirs.map(indexOf))).to.deep.equal(theirs.map((_, n) => atLink(n)));
+    const own = await issueMany(3);
+    expect(await Promise.all(own.map(indexOf))).to.deep.equal([0, 2, 4]);
+    await db.write(testContext, (tx) => raisePaidIndexes(tx, new Map([[walletId, 7]])));
+    // Once their late windows have ended, those that links took are anybody's.
+    await endWindows();
+    await pass(0);
+    expect(await indexOf(await start())).to.equal(atLink(0));
+    expect(await Promise.all((await issueMany(3)).map(indexOf))).to.deep.equal([0, 2, 3]);
+  });
+
+  it("is left to the merchant too while 64 strangers and the merchant come at once", async () => {
+    const made = await Promise.all(
+      Array.from({ length: 64 }, (_, place) => (place % 4 === 0 ? issue() : start())),
+    );
+    const indexes = await Promise.all(made.map(async (one) => Number(await indexOf(one))));
+    expect(new Set(indexes).size).to.equal(64);
+    const theirs = indexes.filter((_, place) => place % 4 !== 0);
+    expect(theirs.every((index) => index % 2 === 1)).to.equal(true);
   });
 
   it("is recycled for the same amount too at a link that has taken very many", async function () {
     this.timeout(120_000);
-    await startMany(linkAddressesMax);
+    await startMany(linkAddressesMax / 2);
     await dieAll();
-    expect(await indexOf(await start())).to.equal(0);
-    expect(await indexOf(await start())).to.equal(1);
+    expect(await indexOf(await start())).to.equal(atLink(0));
+    expect(await indexOf(await start())).to.equal(atLink(1));
     // A payment of the merchant's own invoices never waits because of that.
+    await issueMany(linkAddressesMax / 2);
     expect(await indexOf(await issue())).to.equal(linkAddressesMax);
   });
 
   it("is given again on another network of its family once it is free, and recycled on its own only", async () => {
     const other = await shop.addWallet("polygon", { xpub: xpubs.first });
-    await startMany(gap);
+    await startMany(ofLinks);
+    await issueMany(gap - ofLinks);
     await dieAll();
     const at = { network: "polygon", walletId: other.id, tokenSymbol: "USDC", amount: "30.00" };
     expect(await indexOf(await issue(at))).to.equal(gap);
@@ -199,23 +241,23 @@ eachStore("An address of an extended key", (store) => {
   });
 
   it("is taken like this for an option that is chosen later too", async () => {
-    await startMany(gap);
+    await shop.addWallet("polygon", { xpub: xpubs.first });
+    await startMany(ofLinks);
+    await startMany(1, { network: "polygon", tokenSymbol: "USDC" });
+    await issueMany(gap - ofLinks + 1);
     await dieAll();
-    const options = ["USDT", "USDC"].map((tokenSymbol) => ({ network: "ethereum", tokenSymbol }));
-    const { id: invoiceId, checkoutId } = await shop.create({
+    const { id: invoiceId, checkoutId } = await issue({
+      ...optional,
       amount: "30.00",
-      network: undefined,
-      tokenSymbol: undefined,
-      paymentOptions: options,
+      paymentOptions: [...twoTokens, { network: "polygon", tokenSymbol: "USDC" }],
     });
-    await shop.choose(checkoutId, "ethereum", "USDC");
+    await shop.choose(checkoutId, "polygon", "USDC");
     const own = await db.find(holds, "WHERE invoice_id = $1 ORDER BY id", [invoiceId]);
     const addresses = own.map(({ address }) => address);
     const claims = await db.find(walletClaims, "WHERE kind = 'derived' ORDER BY key_index");
     expect(
       claims.filter(({ identity }) => addresses.includes(identity)).map(({ keyIndex }) => keyIndex),
-    ).to.deep.equal([0, 1]);
-    expect(await nextIndex()).to.equal(gap);
+    ).to.deep.equal([atLink(0), atLink(ofLinks)]);
   });
 
   it("is not given to invoices of another owner of the key", async () => {

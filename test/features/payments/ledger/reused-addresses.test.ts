@@ -42,9 +42,12 @@ eachStore("Money at an address that another invoice had before", (store) => {
     });
     expect(answer.headers.get("location")).to.match(/^\/pay\//);
   };
-  /** Starts invoices for 25.00 at the link, and lets them expire. Returns them, oldest first. */
-  const strangers = async (count = gap) => {
-    for (let place = 0; place < count; place += 1) {
+  /**
+   * Starts invoices for 25.00 at the link, and lets them expire. Then the merchant issues as many, so that all addresses
+   * which ordinary wallets scan are taken. Returns those of the link, oldest first.
+   */
+  const strangers = async () => {
+    for (let place = 0; place < gap / 2; place += 1) {
       await enter();
       counter.app.clock.advance(2);
     }
@@ -53,6 +56,7 @@ eachStore("Money at an address that another invoice had before", (store) => {
     await counter.sweep();
     const found = await counter.list(merchant, "/invoices?limit=100");
     expect(found.every(({ status }) => status === "expired")).to.equal(true);
+    for (let place = 0; place < gap / 2; place += 1) await issue({ amount: "77.00" });
     return found.toReversed();
   };
   const pay = async ({ walletAddress }: Json, amount: string, token = "USDT") => {
@@ -163,6 +167,30 @@ eachStore("Money at an address that another invoice had before", (store) => {
       "WHERE organization_id = $1 AND derived_state = 'spent'",
       [merchant.organizationId],
     );
-    expect(spent.map(({ keyIndex }) => keyIndex)).to.deep.equal([0]);
+    expect(spent.map(({ keyIndex }) => keyIndex)).to.deep.equal([1]);
+  });
+
+  it("pays its invoice in each token that the payer has chosen, in parts too", async () => {
+    const paymentOptions = ["USDT", "USDC"].map((tokenSymbol) => ({
+      network: "sandbox",
+      tokenSymbol,
+    }));
+    const optional = { network: undefined, tokenSymbol: undefined, paymentOptions };
+    const choose = async (invoice: Json, tokenSymbol: string) => {
+      const path = `/v1/checkout/${String(invoice["checkoutId"])}/option`;
+      const body = { network: "sandbox", tokenSymbol };
+      await expectStatus(counter.app.request("POST", path, { body }), 200);
+    };
+    const made = await issue(optional);
+    await choose(made, "USDC");
+    const shown = await read(made);
+    expect(shown).to.include({ tokenSymbol: "USDC", walletAddress: made["walletAddress"] });
+    await pay(made, "10.00", "USDT");
+    expect(await read(made)).to.include({ status: "partially_paid", paidAmount: "10.00" });
+    await pay(made, "15.00", "USDC");
+    expect(await read(made)).to.include({ status: "paid", paidAmount: "25.00" });
+    const other = await issue(optional);
+    await pay(other, "25.00", "USDC");
+    expect(await read(other)).to.include({ status: "open", paidAmount: "0.00" });
   });
 });
