@@ -14,7 +14,7 @@ export const ordinaryGapLimit = 20;
  */
 const linkStride = 2;
 
-/** Who needs an address of an extended key: the merchant, or a payer who started an invoice at a payment link. */
+/** The side that takes an address of an extended key: the merchant, or a payer who starts an invoice at a payment link. */
 export type AddressTaker = "merchant" | "link";
 
 /** Returns the number of consecutive indexes among which there is one that the taker may have. */

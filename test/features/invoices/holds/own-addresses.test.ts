@@ -20,7 +20,7 @@ import { eachStore, testContext } from "../../../support/store/stores.ts";
 const link: Id<"paymentLink"> = "lnk_00000000000000000000000001";
 /** The addresses in a row that ordinary wallets scan. */
 const gap = 20;
-/** Those of them that links take: every second one. */
+/** The number of them that links take: every second one. */
 const ofLinks = gap / 2;
 /** The index of the nth address that links take, the first being 0. */
 const atLink = (place: number) => 2 * place + 1;
