@@ -200,7 +200,7 @@ async function answerPage(
   const render = () => renderCheckout(makePageModel(session, context));
   // A page after a form has a message that no other visitor sees.
   const page = notice === null ? keptPage(session, text.lang + languageQuery, render) : render();
-  const policy = { connects: service.walletOrigins(), embedders: allowedOrigins };
+  const policy = { connects: service.walletOrigins(session), embedders: allowedOrigins };
   return { kind: "html", page, policy, at: service.now() };
 }
 

@@ -246,7 +246,8 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
       "The transactions that count, each once for each token, and those of an expired or canceled invoice that wait for the merchant's decision or can be asked back; in the state `reverted`, those expected back too.",
   }),
   submittedTransactions: z.array(SubmittedTransactionRecord).meta({
-    description: "The latest transactions that were submitted for this checkout, newest first.",
+    description:
+      "At most 10 transactions that were submitted for this checkout: first those that are looked for or wait for the merchant, then the latest others; the newest first in both.",
   }),
   canRequestRefund: z.boolean().meta({
     description: `True if a payment has an amount that the invoice does not need, no refund of it is open, and the merchant has not rejected ${String(rejectedRequestsMax)} requests for it.`,

@@ -34,8 +34,8 @@ export interface CheckoutService {
   basePath(): string;
   /** Returns the current time, on which a page's countdown is based. */
   now(): Instant;
-  /** Returns the origins that wallets in payers' browsers connect to from the pages of the enabled networks. */
-  walletOrigins(): readonly string[];
+  /** Returns the origins that wallets in payers' browsers connect to from the page of a session. */
+  walletOrigins(session: CheckoutSession): readonly string[];
   /** Whether the page of a session has a test panel. */
   hasSandbox(session: CheckoutSession): boolean;
   /**
@@ -138,7 +138,6 @@ export interface CheckoutDependencies {
 export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService {
   const { clock, networks, sources, refunds } = deps;
   const kept = keepCheckouts(deps);
-  const walletOrigins = walletOriginsOf(deps);
 
   async function found(checkoutId: string): Promise<FoundCheckout> {
     // Malformed ids are not looked up.
@@ -168,7 +167,7 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
 
     now: () => clock.now(),
 
-    walletOrigins: () => walletOrigins,
+    walletOrigins: (of) => walletOriginsOf(deps, of),
 
     hasSandbox({ invoice }) {
       const network = networks.get(invoice.network);
@@ -220,9 +219,18 @@ export function makeCheckoutService(deps: CheckoutDependencies): CheckoutService
   };
 }
 
-/** Returns the origins of all networks, because a page that stays open may show another one later. */
-export function walletOriginsOf({ networks, enabled }: CheckoutNetworks): readonly string[] {
-  const read = [...networks.values()].filter(({ id }) => enabled.has(id));
+/** Returns the origins of all networks that the checkout offers: a page that stays open may show another one later. */
+export function walletOriginsOf(
+  { networks, enabled }: CheckoutNetworks,
+  {
+    invoice,
+    options,
+  }: Pick<CheckoutSession, "options"> & {
+    readonly invoice: Pick<CheckoutSession["invoice"], "network">;
+  },
+): readonly string[] {
+  const offered = new Set([invoice, ...options].map(({ network }) => network));
+  const read = [...networks.values()].filter(({ id }) => enabled.has(id) && offered.has(id));
   return [...new Set(read.flatMap(({ kind }) => kind.browserWallets?.origins ?? []))];
 }
 

@@ -49,6 +49,8 @@ export interface PaymentFilters extends TimeFilters {
   readonly transactionHash?: string | undefined;
   /** The sender's address. */
   readonly fromAddress?: Address | undefined;
+  /** The wallet whose address, or an address of whose extended key, received the transfer. */
+  readonly walletId?: Id<"wallet"> | undefined;
   /** Default: `-createdAt`, or `-blockTime` with `paidFrom` or `paidTo`. */
   readonly sort?: PaymentSort | undefined;
 }

@@ -30,6 +30,7 @@ import {
   keyAt,
   positionOfKey,
 } from "../../platform/database/query/list-order.ts";
+import { isReceiverSql } from "../wallets/index.ts";
 import {
   boundsOf,
   facetFilterOf,
@@ -149,7 +150,7 @@ async function narrowPayments(
   filters: PaymentFilters,
   field: PaymentSortField,
 ): Promise<Narrowed> {
-  const { organizationId, invoiceId, transactionHash, fromAddress } = filters;
+  const { organizationId, invoiceId, transactionHash, fromAddress, walletId } = filters;
   const narrowing = makeNarrowing();
   const idsOf = async (from: string, values: readonly SqlValue[]) => {
     const rows = await reader.all<{ id: string }>(
@@ -176,6 +177,14 @@ async function narrowPayments(
     const [own, values] =
       organizationId === undefined ? ["", []] : [" AND organization_id = $2", [organizationId]];
     await narrow("from_address", fromAddress, `from_address = $1${own}`, [fromAddress, ...values]);
+  }
+  if (walletId !== undefined) {
+    narrowing.check(
+      (bind) => `EXISTS (
+        SELECT 1 FROM transfers AS its WHERE its.id = one.transfer_id
+          AND ${isReceiverSql(bind(walletId), { organization: "one.organization_id", network: "its.network", address: "its.to_address", invoice: "one.invoice_id" })}
+      )`,
+    );
   }
   if (field !== "createdAt" && invoiceId !== undefined) {
     narrowing.onlyOrCheck(

@@ -38,16 +38,28 @@ export interface SubmittedTransaction {
 export interface PayerLedger {
   /** Oldest first. */
   readonly payments: readonly PayerPayment[];
-  /** The latest transactions that payers submitted, newest first. */
+  /**
+   * Transactions that payers submitted: first those that are looked for or wait for the merchant, then the latest others;
+   * the newest first in both.
+   */
   readonly submitted: readonly SubmittedTransaction[];
 }
 
 /** The number of submitted transactions that a payer sees. */
 const submittedMax = 10;
 
+/** SQL for 1 if a claim is open: it waits, or the merchant decides about its payment; else 0. */
+const isOpenClaimSql = `CASE WHEN state = 'waiting' OR (state = 'review' AND EXISTS (
+      SELECT 1 FROM payments WHERE payments.invoice_id = payment_claims.invoice_id
+        AND payments.transaction_hash = payment_claims.transaction_hash AND payments.status = 'review'))
+    THEN 1 ELSE 0 END`;
+
+/** Made-up hashes that others submit at the checkout must not hide the payer's own one. */
+const submittedOrder = "is_open DESC, created_at DESC, id DESC";
+
 function submittedSql(invoiceId: string): string {
-  return `(SELECT * FROM payment_claims WHERE invoice_id = ${invoiceId}
-    ORDER BY created_at DESC, id DESC LIMIT ${String(submittedMax)}) AS submitted`;
+  return `(SELECT payment_claims.*, ${isOpenClaimSql} AS is_open FROM payment_claims
+    WHERE invoice_id = ${invoiceId} ORDER BY ${submittedOrder} LIMIT ${String(submittedMax)}) AS submitted`;
 }
 
 /**
@@ -103,7 +115,7 @@ function arraysSql(dialect: Dialect, invoiceId: string, payment: string, claim: 
   });
   const submitted = jsonRows(dialect, {
     each: jsonArray(dialect, claim),
-    order: "created_at DESC, id DESC",
+    order: submittedOrder,
     source: submittedSql(invoiceId),
   });
   return `CAST(${jsonArray(dialect, `${paid}, ${submitted}`)} AS text)`;

@@ -89,6 +89,10 @@ export const paymentQuery = {
   tokenSymbol: exactly("The symbol of a token, such as USDT.").optional(),
   transactionHash: transactionHash().optional(),
   fromAddress: anyAddress().optional(),
+  walletId: id("wallet").optional().meta({
+    description:
+      "Only payments whose transfer was received by this wallet: at its address, or at an address of its extended key.",
+  }),
   ...createdTimes,
   ...paidTimes,
   sort: z.enum(paymentSorts).optional().meta({

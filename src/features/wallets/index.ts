@@ -13,6 +13,7 @@ export {
   freeAddresses,
   hasWallet,
   heldAddresses,
+  isReceiverSql,
   keepActive,
   keepReceivingWallets,
   raisePaidIndexes,

@@ -79,8 +79,9 @@ export type KeyWallet = WalletRow & { readonly xpub: string };
 /**
  * Assigns addresses of an extended key to invoices that no invoice has had yet, the next indexes of the key, even if the
  * wallet was archived and registered again. Addresses that are or were wallets themselves are skipped, so that payments
- * to them are never taken for an invoice's. Addresses that the taker may not have become free for others. Returns fewer than `count` if the wallet was archived in the meantime or has
- * no address left, or if more than `unpaidMax` addresses in a row would be unpaid.
+ * to them are never taken for an invoice's. Addresses that the taker may not have become free for others. Returns fewer
+ * than `count` if the wallet was archived in the meantime or has no address left, or if more than `unpaidMax` addresses
+ * in a row would be unpaid.
  */
 export async function takeAddresses(
   tx: Tx,

@@ -488,3 +488,25 @@ export async function walletsAt(
   );
   return rows.map(({ id }) => id);
 }
+
+/**
+ * Returns the SQL condition that a wallet received a transfer, at its address or at one of its extended key. The wallet's
+ * id is a placeholder; the others are columns. Addresses that earlier versions derived for invoices with several options do
+ * not name their key: there the wallet of the paid invoice counts.
+ */
+export function isReceiverSql(
+  walletId: string,
+  columns: Readonly<Record<"organization" | "network" | "address" | "invoice", string>>,
+): string {
+  return `EXISTS (
+    SELECT 1 FROM wallets AS receiver
+    LEFT JOIN wallet_claims AS derived ON derived.family = receiver.family
+      AND derived.identity = ${columns.address} AND derived.kind = 'derived' AND receiver.address IS NULL
+    WHERE receiver.id = ${walletId} AND receiver.organization_id = ${columns.organization}
+      AND receiver.network = ${columns.network}
+      AND (receiver.identity = ${columns.address} OR receiver.identity = derived.key_identity
+        OR (derived.identity IS NOT NULL AND derived.key_identity IS NULL AND EXISTS (
+          SELECT 1 FROM invoices WHERE invoices.id = ${columns.invoice} AND invoices.wallet_id = receiver.id
+        )))
+  )`;
+}

@@ -294,15 +294,26 @@ anyStore("kept checkouts", (store) => {
 });
 
 describe("the hosts that a payment's page may reach for wallets", () => {
-  it("are those of all networks that are read, each once", () => {
+  it("are those of the networks that the checkout offers and that are read, each once", () => {
     const networks = testNetworks("tron", "ethereum");
     const [tron] = networks.values();
     if (tron !== undefined) networks.set("tron-test", { ...tron, id: "tron-test" });
-    const origins = (...enabled: readonly string[]) =>
-      walletOriginsOf({ networks, enabled: new Set(enabled) });
-    expect(origins("ethereum")).to.deep.equal([]);
-    expect(origins()).to.deep.equal([]);
-    expect(origins("ethereum", "tron")).to.deep.equal(["https://api.trongrid.io"]);
-    expect(origins("tron", "tron-test")).to.deep.equal(["https://api.trongrid.io"]);
+    const all = ["ethereum", "tron", "tron-test"];
+    const option = (network: string) => ({
+      ...{ network, networkTitle: network, tokenSymbol: "USDT", tokenStandard: "TRC-20" },
+      ...{ isInForce: false, isHeld: false },
+    });
+    const origins = (enabled: readonly string[], network: string, ...others: readonly string[]) =>
+      walletOriginsOf(
+        { networks, enabled: new Set(enabled) },
+        { invoice: { network }, options: others.map(option) },
+      );
+    const trongrid = ["https://api.trongrid.io"];
+    expect(origins(all, "ethereum")).to.deep.equal([]);
+    expect(origins(all, "tron")).to.deep.equal(trongrid);
+    expect(origins([], "tron")).to.deep.equal([]);
+    expect(origins(["ethereum"], "ethereum", "ethereum", "tron")).to.deep.equal([]);
+    expect(origins(all, "ethereum", "ethereum", "tron")).to.deep.equal(trongrid);
+    expect(origins(all, "tron", "tron", "tron-test")).to.deep.equal(trongrid);
   });
 });

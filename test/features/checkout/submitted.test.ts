@@ -506,6 +506,39 @@ eachStore("A submitted transaction", (store) => {
     expect(page).to.contain("The network doesn&#39;t know this transaction yet");
   });
 
+  it("that waits for the merchant is shown to its payer before newer ones that were refused", async () => {
+    const invoice = await issue("52.00");
+    await inReview(invoice, 51_000_000n);
+    const [claim] = await app.app.db.find(paymentClaims, "WHERE invoice_id = $1", [invoice.id]);
+    if (claim === undefined) throw new Error("nothing was submitted");
+    const { ids } = app.app;
+    const refused = Array.from({ length: 12 }, (_, place) => ({
+      ...claim,
+      id: ids.next("claim", app.clock.now()),
+      transactionHash: place.toString(16).repeat(64),
+      state: "refused" as const,
+      reason: "unknown" as const,
+      createdAt: claim.createdAt + 1_000 + place,
+    }));
+    await app.app.db.write(tester, (tx) => tx.insertMany(paymentClaims, refused));
+    await until(
+      "the page to list all",
+      () => resultFor(invoice),
+      (results) => results.length === 10,
+    );
+    const open = (await resultFor(invoice)).filter((result) => result === "in_review");
+    expect(open).to.have.length(1);
+    expect((await resultFor(invoice))[0]).to.equal("in_review");
+    // Once it is decided about, the newest come first again.
+    const payment = await onlyPaymentOf(invoice);
+    await expectStatus(post(`/payments/${String(payment["id"])}/reject`), 200);
+    await until(
+      "the rejected one to make room",
+      () => resultFor(invoice),
+      (results) => results.every((result) => result === "given_up"),
+    );
+  });
+
   it("returns the session and stores the response for its key, per checkout", async () => {
     const [one, two] = [await issue("90.00"), await issue("91.00")];
     const key = { "Idempotency-Key": "once" };

@@ -13,9 +13,10 @@ import type { Reader } from "../../../src/platform/database/index.ts";
 import { examinedMax } from "../../../src/platform/database/query/facets.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { pointersOf } from "../../api/problem.ts";
-import type { Answer } from "../../support/app.ts";
+import { expectStatus, type Answer } from "../../support/app.ts";
+import { xpubOf } from "../../support/merchants.ts";
 import { platformKey } from "../../support/platform.ts";
-import { eachStore, whileBroken } from "../../support/store/stores.ts";
+import { eachStore, testContext, whileBroken } from "../../support/store/stores.ts";
 import { openCounter, type Counter, type Json, type Merchant } from "./ledger/counter.ts";
 
 eachStore("The list of payments", (store) => {
@@ -140,6 +141,59 @@ eachStore("The list of payments", (store) => {
     const { organizationId } = owner;
     const sorted = await askPlatform({ ...token, organizationId, sort: "-amount" });
     expect(found(sorted, "amount")).to.deep.equal(["100.00", "30.00", "7.00"]);
+  });
+
+  it("can be filtered by the wallet that received the transfer, whichever invoice it pays", async () => {
+    const merchant = await counter.merchant();
+    const address = await counter.wallet(merchant);
+    const wallets = async () => (await counter.list(merchant, "/wallets")).map(({ id }) => id);
+    const [atAddress = ""] = (await wallets()) as string[];
+    await counter.issue(merchant, { amount: "25.00" });
+    await counter.pay(address, 25_000_000n);
+    const key = { label: "Key", network: "sandbox", xpub: xpubOf(61) };
+    const made = await expectStatus(counter.post(merchant, "/wallets", key), 201);
+    const atKey = String(made.body["id"]);
+    const ofKey = await counter.issue(merchant, { amount: "26.00", walletId: atKey });
+    await counter.pay(String(ofKey["walletAddress"]).slice(2).toLowerCase(), 26_000_000n);
+    // Money at the address of the first wallet, allocated to an invoice of the other one.
+    await counter.pay(address, 4_000_000n);
+    await counter.mine(3);
+    const [waiting = {}] = await counter.list(merchant, "/transfers?status=unmatched");
+    const later = await counter.issue(merchant, { amount: "8.00", walletId: atKey });
+    const allocations = [{ invoiceId: later["id"], amount: "4.00" }];
+    const path = `/transfers/${String(waiting["id"])}/allocate`;
+    await expectStatus(counter.post(merchant, path, { allocations }), 200);
+
+    const amounts = async (query: Record<string, string>) =>
+      found(await ask(query, merchant), "amount");
+    expect(await amounts({ walletId: atAddress })).to.deep.equal(["4.00", "25.00"]);
+    expect(await amounts({ walletId: atKey })).to.deep.equal(["26.00"]);
+    const sorted = { ...token, sort: "amount", walletId: atAddress };
+    expect(await amounts(sorted)).to.deep.equal(["4.00", "25.00"]);
+    expect(await amounts({ walletId: atKey, invoiceId: String(later["id"]) })).to.deep.equal([]);
+    expect(found(await askPlatform({ walletId: atKey }), "amount")).to.deep.equal(["26.00"]);
+    // Another organization learns nothing of it.
+    expect(found(await ask({ walletId: atKey }))).to.deep.equal([]);
+    expect(pointersOf(await ask({ walletId: "wal_1" }))).to.deep.equal(["?walletId"]);
+  });
+
+  it("finds the payments of older addresses, which do not name their key, by the invoice's wallet", async () => {
+    const merchant = await counter.merchant();
+    const key = { label: "Key", network: "sandbox", xpub: xpubOf(62) };
+    const made = await expectStatus(counter.post(merchant, "/wallets", key), 201);
+    const walletId = String(made.body["id"]);
+    const invoice = await counter.issue(merchant, { walletId });
+    const { db } = counter.app.app;
+    await db.write(testContext, (tx) =>
+      tx.run(
+        `UPDATE wallet_claims SET key_identity = NULL, key_index = NULL
+         WHERE kind = 'derived' AND organization_id = $1`,
+        [merchant.organizationId],
+      ),
+    );
+    await counter.pay(String(invoice["walletAddress"]).slice(2).toLowerCase(), 25_000_000n);
+    await counter.mine(3);
+    expect(found(await ask({ walletId }, merchant), "amount")).to.deep.equal(["25.00"]);
   });
 
   it("shows another organization only its own payments, whatever the query", async () => {

@@ -383,7 +383,13 @@ eachStore("the wallets API", (store) => {
       db.write(testContext, async (tx) => {
         const wallet = await findWallet(tx, shop, walletId);
         if (wallet?.xpub == null) throw new Error("no such key");
-        const taken = await takeAddresses(tx, { ...wallet, xpub: wallet.xpub }, kind, "merchant", count);
+        const taken = await takeAddresses(
+          tx,
+          { ...wallet, xpub: wallet.xpub },
+          kind,
+          "merchant",
+          count,
+        );
         return taken.map(({ index }) => index);
       });
 

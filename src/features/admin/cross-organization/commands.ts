@@ -33,6 +33,7 @@ export const paymentCommands = [
       { flags: "--token-symbol <symbol>", description: "only payments in this token" },
       { flags: "--transaction-hash <hash>", description: "only payments of this transaction" },
       { flags: "--from-address <address>", description: "only payments from this address" },
+      { flags: "--wallet-id <id>", description: "only payments that this wallet received" },
       {
         flags: "--created-from <time>",
         description: "created at or after this time, such as 2031-01-31T00:00:00.000Z",
@@ -74,6 +75,7 @@ export const paymentCommands = [
         tokenSymbol: call.flag("token-symbol"),
         transactionHash: call.flag("transaction-hash"),
         fromAddress: call.flag("from-address"),
+        walletId: call.flag("wallet-id"),
         createdFrom: call.flag("created-from"),
         createdTo: call.flag("created-to"),
         paidFrom: call.flag("paid-from"),
