@@ -16,9 +16,12 @@ const unsettledCode = 13;
  * read: see run.ts.
  */
 export async function main(wholeProgram?: RunCommandLine): Promise<void> {
-  // If the reader of a pipe closes it, as `head` does, exit quietly.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === "EPIPE" ? 0 : 1);
+    // If the reader of a pipe closes it, as `head` does, exit quietly.
+    if (error.code === "EPIPE") process.exit(0);
+    process.stderr.write(`The output was not written completely: ${error.message}.\n`, () => {
+      process.exit(1);
+    });
   });
 
   process.exitCode = unsettledCode;

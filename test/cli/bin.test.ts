@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, readdirSync, writeFileSync } from "node:fs";
+import { closeSync, cpSync, existsSync, openSync, readdirSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,6 +35,16 @@ describe("bin/till", function () {
     const { status, stderr } = spawnSync(process.execPath, [bin, "org", "lst"]);
     expect(status).to.equal(2);
     expect(stderr.toString()).to.equal("Unknown command 'lst'. (Did you mean list?)\n");
+  });
+
+  it("says so and ends with 1 if its output cannot be written", () => {
+    const full = openSync("/dev/full", "w");
+    const { status, stderr } = spawnSync(process.execPath, [bin, "help", "exit-codes"], {
+      stdio: ["ignore", full, "pipe"],
+    });
+    closeSync(full);
+    expect(status).to.equal(1);
+    expect(stderr.toString()).to.match(/^The output was not written completely: ENOSPC/);
   });
 
   it("runs without the code that the build kept, and with code that V8 refuses", async () => {

@@ -1,4 +1,5 @@
 import { Problem, invalidField } from "../../kernel/errors.ts";
+import { cleanPasted } from "../../kernel/pasted.ts";
 import type { Id } from "../../kernel/id.ts";
 import { formatMoney, type Money } from "../../kernel/money/money.ts";
 import type { InvoiceService } from "../invoices/index.ts";
@@ -71,7 +72,7 @@ const enteredLengthMax = 40;
 
 /** Returns an amount as payers type it in the notation of requests: `12,50` is `12.50`. */
 export function normalizeEntered(text: string): string {
-  const bare = text.slice(0, enteredLengthMax).replace(/[\s\u200e\u200f\u2066-\u2069]/g, "");
+  const bare = cleanPasted(text.slice(0, enteredLengthMax)).replace(/\s/g, "");
   return bare.includes(".") ? bare : bare.replace(",", ".");
 }
 

@@ -1,3 +1,4 @@
+import { cleanPasted } from "../../kernel/pasted.ts";
 /** The warning to a person who pasted a key. The key itself is never repeated, stored or logged. */
 export const secretWarning =
   "This looks like a private key or a seed phrase. Till never needs one: enter the public address. " +
@@ -14,7 +15,7 @@ const word = /^[\p{L}\p{M}]+$/u;
  * extended public key is expected, but not for transaction hashes, which look like keys.
  */
 export function looksLikeSecret(text: string): boolean {
-  const pasted = text.trim();
+  const pasted = cleanPasted(text);
   // A link to an explorer contains a transaction hash, not a key.
   if (/^https?:\/\//i.test(pasted)) return false;
   return hexKey.test(pasted) || extendedPrivateKey.test(pasted) || isPhrase(pasted);

@@ -75,6 +75,7 @@ describe("The amounts of a payment link", () => {
       [" 1 250.50 ", "1250.50"],
       ["1,250.50", "1,250.50"],
       ["\u200e12.5\u200f", "12.5"],
+      ["\u200b12\ufeff.5", "12.5"],
       [`${"1".repeat(40)},5`, "1".repeat(40)],
     ]) {
       expect(normalizeEntered(text ?? "")).to.equal(amount);

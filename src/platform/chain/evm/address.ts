@@ -1,5 +1,6 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { cleanPasted } from "../../../kernel/pasted.ts";
 import type { Address } from "../client.ts";
 import type { AddressFault, ParsedAddress } from "../networks.ts";
 
@@ -15,7 +16,7 @@ const expected =
  * it has no checksum.
  */
 export function parseAddress(text: string): ParsedAddress {
-  const pasted = text.trim();
+  const pasted = cleanPasted(text);
   if (!shape.test(pasted)) return refuse("malformed", expected);
   const digits = pasted.slice(2);
   const address = digits.toLowerCase();

@@ -1,3 +1,4 @@
+import { cleanPasted } from "../../../kernel/pasted.ts";
 const exact = /^(?:0x)?([0-9a-f]{64})$/i;
 const inside = /(?<![0-9a-z])(?:0x)?([0-9a-f]{64})(?![0-9a-z])/gi;
 const textLengthMax = 2_048;
@@ -7,7 +8,7 @@ const textLengthMax = 2_048;
  * exactly one. Returns 64 lower-case hexadecimal digits, or null.
  */
 export function parseTransactionHash(text: string): string | null {
-  const pasted = text.trim();
+  const pasted = cleanPasted(text);
   if (pasted.length > textLengthMax) return null;
   const whole = exact.exec(pasted)?.[1];
   if (whole !== undefined) return whole.toLowerCase();

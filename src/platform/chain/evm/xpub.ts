@@ -3,6 +3,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { createBase58check } from "@scure/base";
 import { HARDENED_OFFSET, HDKey } from "@scure/bip32";
+import { cleanPasted } from "../../../kernel/pasted.ts";
 import { Defect } from "../../../kernel/errors.ts";
 import { addressOfPublicKey } from "./address.ts";
 import type { Address } from "../client.ts";
@@ -33,7 +34,7 @@ export function makeExtendedKeys(accountPath: string): ExtendedKeys {
 }
 
 function parseXpub(text: string, accountPath: string): ParsedXpub {
-  const pasted = text.trim();
+  const pasted = cleanPasted(text);
   if (!shape.test(pasted)) {
     return refuse(
       "malformed",

@@ -1,6 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { createBase58check } from "@scure/base";
+import { cleanPasted } from "../../../kernel/pasted.ts";
 import { nonZero, refuse, remembered } from "../evm/address.ts";
 import type { ParsedAddress } from "../networks.ts";
 
@@ -14,7 +15,7 @@ const expected =
 
 /** Parses a Base58Check address (`T…`) to the 20 bytes that EVM addresses have too. */
 export function parseAddress(text: string): ParsedAddress {
-  const pasted = text.trim();
+  const pasted = cleanPasted(text);
   if (!shape.test(pasted)) return refuse("malformed", expected);
   const bytes = decode(pasted);
   if (bytes === null) {

@@ -53,6 +53,23 @@ describe("addresses", () => {
     );
   });
 
+  it("are parsed with invisible characters anywhere, which messengers add", () => {
+    const invisible = ["\u200b", "\u200e", "\u2069", "\ufeff", "\u00ad", "\u2060", "\u180e"];
+    fc.assert(
+      fc.property(
+        addresses,
+        fc.constantFrom(tronKind, evmKind),
+        fc.constantFrom(...invisible),
+        fc.nat(42),
+        (address, kind, letter, place) => {
+          const text = kind.formatAddress(address);
+          const pasted = `${letter}${text.slice(0, place)}${letter}${text.slice(place)} ${letter}`;
+          expect(faultOf(kind, pasted)).to.equal(address);
+        },
+      ),
+    );
+  });
+
   it("of TRON are rejected if any single letter is changed", () => {
     fc.assert(
       fc.property(

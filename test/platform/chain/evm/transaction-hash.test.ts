@@ -15,6 +15,7 @@ describe("transaction hashes", () => {
       `0x${hash}`,
       `0X${hash.toUpperCase()}`,
       ` ${hash}\n`,
+      `\u2066${hash.slice(0, 9)}\u200b${hash.slice(9)}\u2069`,
       `https://tronscan.org/#/transaction/${hash}`,
       `https://etherscan.io/tx/0x${hash}#eventlog`,
       `https://bscscan.com/tx/0x${hash.toUpperCase()}?a=0x${hash}`,

@@ -1,3 +1,4 @@
+import { cleanPasted } from "../../../../kernel/pasted.ts";
 import { parseAnyAddress } from "../../../../platform/chain/kinds.ts";
 import type { Catalogue } from "../catalogue.ts";
 
@@ -12,7 +13,7 @@ const idLength = 64;
 
 /** Returns what is wrong with a text in which no transaction's ID was found. */
 export function findHashProblem(text: string): HashProblem {
-  const pasted = text.trim();
+  const pasted = cleanPasted(text);
   if (pasted.includes("/")) return "hashNotInLink";
   if (parseAnyAddress(pasted) !== null) return "hashIsAddress";
   const digits = pasted.replace(/^0x/i, "");
