@@ -837,7 +837,7 @@ export interface CheckoutSession {
   readonly arrivedAmounts: readonly CheckoutAmount[];
   /** The transactions that count, each once for each token, and those of an expired or canceled invoice that wait for the merchant's decision or can be asked back; in the state `reverted`, those expected back too. */
   readonly transactions: readonly CheckoutTransaction[];
-  /** The latest transactions that were submitted for this checkout, newest first. */
+  /** At most 10 transactions that were submitted for this checkout: first those that are looked for or wait for the merchant, then the latest others; the newest first in both. */
   readonly submittedTransactions: readonly SubmittedTransaction[];
   /** True if a payment has an amount that the invoice does not need, no refund of it is open, and the merchant has not rejected 3 requests for it. */
   readonly canRequestRefund: boolean;
@@ -2520,7 +2520,7 @@ export interface Wallet {
   readonly address: string;
   /** An `archived` wallet receives no new invoices; payments of earlier ones are still detected. */
   readonly status: "active" | "archived";
-  /** For an extended key, the index of the next address that no invoice has had. An invoice may get the lower one of an earlier invoice that was never paid. */
+  /** For an extended key, the index from which on no address has been taken. An invoice may get a lower one: of an earlier invoice that was never paid, or one that payment links leave out. */
   readonly nextIndex: number | null;
   /** For an extended key, the highest index whose address was paid. */
   readonly highestPaidIndex: number | null;
