@@ -1304,6 +1304,45 @@ export interface InvoiceList {
 
 export type InvoiceStatus = "draft" | "open" | "partially_paid" | "confirming" | "paid" | "expired" | "canceled";
 
+export interface LimitedPaymentLink {
+  /** Unique id. It never changes and is never used again. */
+  readonly id: string;
+  /** A `disabled` link starts no further payments. */
+  readonly status: "active" | "disabled";
+  /** The page on which payers start a payment. */
+  readonly url: string;
+  /** A page with the link's QR code, to be printed. */
+  readonly posterUrl: string;
+  /** The amount of each payment: a decimal string in `settlementCurrency`; null if the payer enters it. */
+  readonly amount: string | null;
+  /** The smallest amount that a payer may enter: a decimal string in `settlementCurrency`; null without one. */
+  readonly minAmount: string | null;
+  /** The largest amount that a payer may enter: a decimal string in `settlementCurrency`; null without one. */
+  readonly maxAmount: string | null;
+  /** The currency of the invoice's price: an ISO 4217 code such as `USD`, or a token's symbol. */
+  readonly settlementCurrency: string;
+  /** The token's symbol, such as `USDT`. */
+  readonly tokenSymbol: string | null;
+  /** The network's id, such as `tron`. */
+  readonly network: string | null;
+  /** Null: one option, or those of the organization's payment policy. */
+  readonly paymentOptions: readonly UsualPaymentOption[] | null;
+  /** The id of the receiving wallet. */
+  readonly walletId: string | null;
+  /** The purchase, in words for the payers, who see it; null without one. */
+  readonly description: string | null;
+  /** The shop's page to which payers return; null without one. */
+  readonly redirectUrl: string | null;
+  /** Time of creation: ISO 8601, UTC. */
+  readonly createdAt: string;
+  /** Time of the last change: ISO 8601, UTC. */
+  readonly updatedAt: string;
+  /** Increased by each change of the object, as in its events: of two states, the one with the higher number is newer. Values that follow the chain, such as confirmations, change without it. */
+  readonly objectVersion: number;
+  /** The limit of unpaid invoices that was reached: of the link (`link`) or of all links of the organization (`organization`), so that everybody is refused; or of one range of client addresses at the link (`range_at_link`) or at all links (`range_in_organization`), so that only payers from that range are refused. */
+  readonly limit: "link" | "organization" | "range_at_link" | "range_in_organization";
+}
+
 export interface LoginRequest {
   /** The user's e-mail address; case is ignored. */
   readonly email: string;
@@ -2769,7 +2808,7 @@ export interface WebhookData {
   readonly "refund.reverted": Refund;
   readonly "payment_link.created": PaymentLink;
   readonly "payment_link.disabled": PaymentLink;
-  readonly "payment_link.limited": PaymentLink;
+  readonly "payment_link.limited": LimitedPaymentLink;
   readonly "customer.created": Customer;
   readonly "customer.updated": Customer;
   readonly "wallet.created": Wallet;
