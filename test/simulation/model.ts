@@ -7,7 +7,15 @@ import type { TransferLog } from "../../src/platform/chain/client.ts";
 import { parseAddress } from "../../src/platform/chain/evm/address.ts";
 import { billingFaults } from "./rules/bills.ts";
 import { enteredFaults, waitsFor } from "./rules/entered.ts";
-import { askFaults, mayBeKept, priceFaults, reachOf, stepOf, type Ledger } from "./rules/prices.ts";
+import {
+  askFaults,
+  isUnpaidAt,
+  mayBeKept,
+  priceFaults,
+  reachOf,
+  stepOf,
+  type Ledger,
+} from "./rules/prices.ts";
 import {
   holdEnd,
   isRounded,
@@ -22,7 +30,7 @@ import {
 import { timeFaults } from "./rules/times.ts";
 import { idleAddress, type Stage } from "./stage.ts";
 import type { Invoice } from "./deeds.ts";
-import { heldIn } from "./options.ts";
+import { dustOf, heldIn } from "./options.ts";
 import type { World } from "./world.ts";
 
 // The state of the store that must be reached once everybody has told the truth for long enough, derived from the chain
@@ -189,7 +197,11 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     const asTold = mine.filter((log) => {
       const payment = deeds.payments.get(log.transactionHash);
       const isOwn = payment?.meant === row.id && payment.isAsTold;
-      const mayBeForOther = mayBeOfFormer(row, log) || mayBeOfUpper(row, log) || isOnly(row, log);
+      const mayBeForOther =
+        mayBeOfFormer(row, log) ||
+        mayBeOfUpper(row, log) ||
+        mayBeRoundedUp(row, log) ||
+        isOnly(row, log);
       return isOwn && !mayBeForOther && !mayWait(row, log);
     });
     const credited = new Set(
@@ -283,6 +295,29 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
       const isSingle = reachOf(amount, decimals) < stepOf(decimals);
       const isWithheld = isSingle || wasPaid(row.id) || wasPaid(invoiceId);
       return isSame && isKept && (isWithheld || wasCanceledBefore(invoiceId, row));
+    });
+  }
+
+  /**
+   * True if an invoice that the merchant priced asked for less than 0.01 less when the transfer was recorded, and was not
+   * paid, so that its payer may have rounded up: then the money is credited to nobody and waits for a person.
+   */
+  function mayBeRoundedUp(row: Invoice, log: TransferLog): boolean {
+    const { amount, to, contract, transactionHash: hash } = log;
+    const recorded = known.find((one) => one.transactionHash === hash);
+    if (recorded === undefined || counted.some((one) => one.transactionHash === hash)) return false;
+    return held.some((hold) => {
+      const { invoiceId, address, token, amount: lower, startsAt, endsAt, releasedAt } = hold;
+      const isSame = contracts.get(token)?.contract === contract && address === to;
+      if (!isSame || invoiceId === row.id || deeds.entered.has(invoiceId)) return false;
+      const hundredth = dustOf(decimalsOf(token));
+      const isRound = amount % hundredth === 0n;
+      if (!isRound || lower >= amount || lower <= amount - hundredth) return false;
+      const { createdAt, blockTime } = recorded;
+      const isReleased = releasedAt !== null && releasedAt <= createdAt;
+      if (startsAt > createdAt || endsAt < blockTime || isReleased) return false;
+      // A payment that was recorded at the same time came too late.
+      return isUnpaidAt(ledger, invoiceId, createdAt - 1);
     });
   }
 

@@ -177,6 +177,8 @@ export interface ListPaymentsQuery {
   readonly transactionHash?: string | undefined;
   /** In its network's notation. */
   readonly fromAddress?: string | undefined;
+  /** Only payments whose transfer was received by this wallet: at its address, or at an address of its extended key. */
+  readonly walletId?: string | undefined;
   /** At or after this time. */
   readonly createdFrom?: string | undefined;
   /** Before this time. */
@@ -427,6 +429,8 @@ export interface AdminListPaymentsQuery {
   readonly transactionHash?: string | undefined;
   /** In its network's notation. */
   readonly fromAddress?: string | undefined;
+  /** Only payments whose transfer was received by this wallet: at its address, or at an address of its extended key. */
+  readonly walletId?: string | undefined;
   /** At or after this time. */
   readonly createdFrom?: string | undefined;
   /** Before this time. */

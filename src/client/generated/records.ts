@@ -837,7 +837,7 @@ export interface CheckoutSession {
   readonly arrivedAmounts: readonly CheckoutAmount[];
   /** The transactions that count, each once for each token, and those of an expired or canceled invoice that wait for the merchant's decision or can be asked back; in the state `reverted`, those expected back too. */
   readonly transactions: readonly CheckoutTransaction[];
-  /** The latest transactions that were submitted for this checkout, newest first. */
+  /** At most 10 transactions that were submitted for this checkout: first those that are looked for or wait for the merchant, then the latest others; the newest first in both. */
   readonly submittedTransactions: readonly SubmittedTransaction[];
   /** True if a payment has an amount that the invoice does not need, no refund of it is open, and the merchant has not rejected 3 requests for it. */
   readonly canRequestRefund: boolean;
@@ -1303,6 +1303,45 @@ export interface InvoiceList {
 }
 
 export type InvoiceStatus = "draft" | "open" | "partially_paid" | "confirming" | "paid" | "expired" | "canceled";
+
+export interface LimitedPaymentLink {
+  /** Unique id. It never changes and is never used again. */
+  readonly id: string;
+  /** A `disabled` link starts no further payments. */
+  readonly status: "active" | "disabled";
+  /** The page on which payers start a payment. */
+  readonly url: string;
+  /** A page with the link's QR code, to be printed. */
+  readonly posterUrl: string;
+  /** The amount of each payment: a decimal string in `settlementCurrency`; null if the payer enters it. */
+  readonly amount: string | null;
+  /** The smallest amount that a payer may enter: a decimal string in `settlementCurrency`; null without one. */
+  readonly minAmount: string | null;
+  /** The largest amount that a payer may enter: a decimal string in `settlementCurrency`; null without one. */
+  readonly maxAmount: string | null;
+  /** The currency of the invoice's price: an ISO 4217 code such as `USD`, or a token's symbol. */
+  readonly settlementCurrency: string;
+  /** The token's symbol, such as `USDT`. */
+  readonly tokenSymbol: string | null;
+  /** The network's id, such as `tron`. */
+  readonly network: string | null;
+  /** Null: one option, or those of the organization's payment policy. */
+  readonly paymentOptions: readonly UsualPaymentOption[] | null;
+  /** The id of the receiving wallet. */
+  readonly walletId: string | null;
+  /** The purchase, in words for the payers, who see it; null without one. */
+  readonly description: string | null;
+  /** The shop's page to which payers return; null without one. */
+  readonly redirectUrl: string | null;
+  /** Time of creation: ISO 8601, UTC. */
+  readonly createdAt: string;
+  /** Time of the last change: ISO 8601, UTC. */
+  readonly updatedAt: string;
+  /** Increased by each change of the object, as in its events: of two states, the one with the higher number is newer. Values that follow the chain, such as confirmations, change without it. */
+  readonly objectVersion: number;
+  /** The limit of unpaid invoices that was reached: of the link (`link`) or of all links of the organization (`organization`), so that everybody is refused; or of one range of client addresses at the link (`range_at_link`) or at all links (`range_in_organization`), so that only payers from that range are refused. */
+  readonly limit: "link" | "organization" | "range_at_link" | "range_in_organization";
+}
 
 export interface LoginRequest {
   /** The user's e-mail address; case is ignored. */
@@ -2520,7 +2559,7 @@ export interface Wallet {
   readonly address: string;
   /** An `archived` wallet receives no new invoices; payments of earlier ones are still detected. */
   readonly status: "active" | "archived";
-  /** For an extended key, the index of the next address that no invoice has had. An invoice may get the lower one of an earlier invoice that was never paid. */
+  /** For an extended key, the index from which on no address has been taken. An invoice may get a lower one: of an earlier invoice that was never paid, or one that payment links leave out. */
   readonly nextIndex: number | null;
   /** For an extended key, the highest index whose address was paid. */
   readonly highestPaidIndex: number | null;
@@ -2769,7 +2808,7 @@ export interface WebhookData {
   readonly "refund.reverted": Refund;
   readonly "payment_link.created": PaymentLink;
   readonly "payment_link.disabled": PaymentLink;
-  readonly "payment_link.limited": PaymentLink;
+  readonly "payment_link.limited": LimitedPaymentLink;
   readonly "customer.created": Customer;
   readonly "customer.updated": Customer;
   readonly "wallet.created": Wallet;

@@ -119,12 +119,29 @@ export const OptionLimitReached = defineProblem({
   title: "No further option of the invoice can be chosen",
   remedy: "Choose one of the options that were chosen before, which keep their quotes.",
 });
-export const LinkLimitReached = defineProblem({
+/** The limits of unpaid invoices that payers start at links. A limit of a range refuses one range of client addresses alone. */
+export const linkLimitNames = [
+  "link",
+  "organization",
+  "range_at_link",
+  "range_in_organization",
+] as const;
+export type LinkLimitName = (typeof linkLimitNames)[number];
+
+const AnyLinkLimitReached = defineProblem({
   code: "link_limit_reached",
   status: 409,
   title: "Too many invoices of payment links are unpaid",
   remedy: "Try again later, or ask the merchant.",
 });
+export class LinkLimitReached extends AnyLinkLimitReached {
+  readonly limit: LinkLimitName;
+
+  constructor(detail: string, limit: LinkLimitName) {
+    super(detail);
+    this.limit = limit;
+  }
+}
 export const InvoiceNotOpen = defineProblem({
   code: "invoice_not_open",
   status: 409,

@@ -25,6 +25,8 @@ export {
   InvoiceNotCancelable,
   InvoiceNotOpen,
   LinkLimitReached,
+  linkLimitNames,
+  type LinkLimitName,
   ManagedByBilling,
   NetworkNotReady,
   NoDefaultWallet,

@@ -9,7 +9,7 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { CreateInvoiceRequest } from "../invoices/index.ts";
+import { CreateInvoiceRequest, linkLimitNames } from "../invoices/index.ts";
 import { UsualPaymentOptionRecord } from "../organizations/index.ts";
 
 const { amount, settlementCurrency, tokenSymbol, network, walletId, paymentOptions } =
@@ -50,6 +50,16 @@ describeFields(PaymentLinkRecord, {
     "The largest amount that a payer may enter: a decimal string in `settlementCurrency`; null without one.",
   description: "The purchase, in words for the payers, who see it; null without one.",
   redirectUrl: "The shop's page to which payers return; null without one.",
+});
+
+/** The `data` of `payment_link.limited`. */
+export const LimitedPaymentLinkRecord = responseRecord("LimitedPaymentLink", {
+  ...PaymentLinkRecord.shape,
+  limit: z.enum(linkLimitNames),
+});
+describeFields(LimitedPaymentLinkRecord, {
+  limit:
+    "The limit of unpaid invoices that was reached: of the link (`link`) or of all links of the organization (`organization`), so that everybody is refused; or of one range of client addresses at the link (`range_at_link`) or at all links (`range_in_organization`), so that only payers from that range are refused.",
 });
 
 export const PaymentLinkListRecord = listRecord("PaymentLinkList", PaymentLinkRecord);

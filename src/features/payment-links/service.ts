@@ -1,6 +1,7 @@
+import type { z } from "zod";
 import { addressGroups } from "../../api/client-address.ts";
 import { bind, type Bound } from "../../kernel/bind.ts";
-import { hour, type Clock, type Instant } from "../../kernel/clock.ts";
+import { hour, type Clock } from "../../kernel/clock.ts";
 import { invalidField, notFound } from "../../kernel/errors.ts";
 import { idPattern, type Id, type IdSource } from "../../kernel/id.ts";
 import { mapPage, parsePage, toPage, type Page, type PageQuery } from "../../kernel/page.ts";
@@ -10,7 +11,7 @@ import { networkStates } from "../../platform/chain/state/network-state.ts";
 import type { Database, WriteContext } from "../../platform/database/index.ts";
 import { pageQuery } from "../../platform/database/query/page.ts";
 import type { Journal } from "../../platform/journal/index.ts";
-import { LinkLimitReached, type InvoiceService } from "../invoices/index.ts";
+import { LinkLimitReached, type InvoiceService, type LinkLimitName } from "../invoices/index.ts";
 import {
   distinctOptions,
   findOrganization,
@@ -18,6 +19,7 @@ import {
   type PaymentOption,
 } from "../organizations/index.ts";
 import { presentPaymentLink, type PaymentLinkView } from "./present.ts";
+import type { LimitedPaymentLinkRecord } from "./records.ts";
 import { paymentLinks, type PaymentLinkRow } from "./table.ts";
 import {
   linkMetadata,
@@ -124,6 +126,7 @@ async function create(
       terms,
       version: 1,
       limitedAt: null,
+      rangeLimitedAt: null,
       createdAt: at,
       updatedAt: at,
     };
@@ -252,7 +255,7 @@ async function open(
     if (invoice.checkoutId === null) throw notFound();
     return invoice.checkoutId;
   } catch (error) {
-    if (error instanceof LinkLimitReached) await announceLimit(deps, context, link);
+    if (error instanceof LinkLimitReached) await announceLimit(deps, context, link, error.limit);
     throw error;
   }
 }
@@ -272,32 +275,41 @@ function withChosen(terms: LinkTerms, options: readonly LinkOption[], value: str
   return { ...terms, paymentOptions };
 }
 
-/** The least time between two events that a link is limited, in milliseconds. */
+/** The least time between two events that a link refuses everybody, or ranges of client addresses, in milliseconds. */
 const limitedEveryMs = hour;
 
-/** Tells the merchant that a link refused a payer, at most once in `limitedEveryMs` for each link. */
+/**
+ * Tells the merchant which limit refused a payer at a link: at most once in `limitedEveryMs` for each link that everybody is
+ * refused, and as often that ranges of client addresses are.
+ */
 async function announceLimit(
   deps: Deps,
   context: WriteContext,
-  { id, limitedAt }: PaymentLinkRow,
+  link: PaymentLinkRow,
+  limit: LinkLimitName,
 ): Promise<void> {
   const { db, clock, journal } = deps;
+  const isOfEverybody = limit === "link" || limit === "organization";
+  const lastAt = isOfEverybody ? "limitedAt" : "rangeLimitedAt";
   // A time ahead can only come from a clock that was set back since.
-  const isDue = (last: Instant | null) =>
+  const isDue = ({ [lastAt]: last }: PaymentLinkRow) =>
     last === null || Math.abs(clock.now() - last) >= limitedEveryMs;
-  if (!isDue(limitedAt)) return;
+  if (!isDue(link)) return;
   await db.write(context, async (tx) => {
     const at = clock.now();
-    const current = await tx.lockOne(paymentLinks, "WHERE id = $1", [id]);
-    if (current === null || !isDue(current.limitedAt)) return;
-    const version = current.version + 1;
-    await tx.update(paymentLinks, { limitedAt: at, version }, "WHERE id = $1", [id]);
-    const data = presentPaymentLink(viewOf(deps, { ...current, version }));
+    const current = await tx.lockOne(paymentLinks, "WHERE id = $1", [link.id]);
+    if (current === null || !isDue(current)) return;
+    const set = { [lastAt]: at, version: current.version + 1, updatedAt: at };
+    await tx.update(paymentLinks, set, "WHERE id = $1", [link.id]);
+    const data: z.input<typeof LimitedPaymentLinkRecord> = {
+      ...presentPaymentLink(viewOf(deps, { ...current, ...set })),
+      limit,
+    };
     journal.record(tx, at, {
       organizationId: current.organizationId,
       subjectType: "payment_link",
-      subjectId: id,
-      events: { types: ["payment_link.limited"], version, data },
+      subjectId: link.id,
+      events: { types: ["payment_link.limited"], version: set.version, data },
     });
   });
 }

@@ -16,8 +16,10 @@ export const paymentLinks = table(
     /** All other fields of the invoices, as in a request for one. */
     terms: json<LinkTerms>(),
     version: integer(),
-    /** When `payment_link.limited` was last raised; null: never. */
+    /** When `payment_link.limited` was last raised because everybody was refused; null: never. */
     limitedAt: time().nullable(),
+    /** When it was last raised because a range of client addresses was refused; null: never. */
+    rangeLimitedAt: time().nullable(),
     createdAt: time(),
     updatedAt: time(),
   },

@@ -249,6 +249,11 @@ export const paymentClaims = table(
         where: "state = 'waiting' AND is_known = 0",
       },
       {
+        name: "payment_claims_looked_up",
+        columns: ["network", "organizationId", "nextAt", "id"],
+        where: "state = 'waiting' AND is_known = 0 AND attempts > 0",
+      },
+      {
         name: "payment_claims_stale",
         columns: ["createdAt"],
         where: "state = 'waiting' AND is_known = 0",

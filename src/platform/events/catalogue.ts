@@ -55,7 +55,7 @@ export const eventCatalogue = {
     "payment_link.disabled":
       "A payment link was disabled and starts no further payments. A payment that a link starts is an invoice, with the link's id in its metadata and events of its own.",
     "payment_link.limited":
-      "A payment link refused a payer, because too many invoices of the link or of all links are unpaid, or too many of those from the payer's range of client addresses. Raised at most once an hour for a link. `listInvoices` shows which it is: with few unpaid invoices, only one range is refused, and others can still pay. If strangers have filled the link, disable it, and publish another one where only your customers see it.",
+      "A payment link refused a payer, because too many invoices of the link or of all links are unpaid, or too many of those from the payer's range of client addresses. `limit` says which: with `link` and `organization`, everybody is refused; with `range_at_link` and `range_in_organization`, others can still pay. Raised for a link at most once an hour that everybody is refused, and at most once an hour that ranges are. If strangers have filled the link, disable it, and publish another one where only your customers see it.",
   },
   customers: {
     "customer.created": "A customer was created.",

@@ -29,6 +29,11 @@ const records: Readonly<Record<Noun, string>> = {
   payment_link: "PaymentLink",
 };
 
+/** The records of types that say more than the others of their noun. */
+const ownRecords: Readonly<Partial<Record<EventType, string>>> = {
+  "payment_link.limited": "LimitedPaymentLink",
+};
+
 /** How long deliveries are kept, in milliseconds. */
 export interface DeliveriesKept {
   readonly deliveries: number;
@@ -68,5 +73,5 @@ function days(milliseconds: number): string {
 
 /** Returns the name of the record in the `data` of an event. */
 export function recordOf(type: EventType): string {
-  return records[type.slice(0, type.indexOf(".")) as Noun];
+  return ownRecords[type] ?? records[type.slice(0, type.indexOf(".")) as Noun];
 }

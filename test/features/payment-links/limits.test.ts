@@ -1,7 +1,11 @@
 // The invoices and addresses that strangers may take of a merchant at payment links.
 import { expect } from "chai";
-import { linkLimits } from "../../../src/features/invoices/issuing/link-limits.ts";
+import { LinkLimitReached } from "../../../src/features/invoices/errors.ts";
 import { invoices } from "../../../src/features/invoices/table.ts";
+import {
+  linkLimits,
+  withinLinkLimits,
+} from "../../../src/features/invoices/issuing/link-limits.ts";
 import { events } from "../../../src/platform/events/table.ts";
 import { hour } from "../../../src/kernel/clock.ts";
 import { expectStatus } from "../../support/app.ts";
@@ -81,6 +85,11 @@ eachStore("A payment link that strangers open", (store) => {
     counter.app.app.db.find(events, "WHERE object_id = $1 AND type = 'payment_link.limited'", [
       String(link["id"]),
     ]);
+  /** Returns the limits that the events of a link name, oldest first. */
+  const toldLimits = async (link: Json) =>
+    (await told(link))
+      .toSorted((one, other) => one.objectVersion - other.objectVersion)
+      .map(({ payload }) => payload["limit"]);
   const refused = (link: Json) => `/link/${String(link["id"])}?failed=unavailable`;
 
   it("stores nothing and takes no address until its form is sent", async () => {
@@ -222,7 +231,7 @@ eachStore("A payment link that strangers open", (store) => {
     const link = await newLink();
     await fill(link, linkLimits.link, (place) => `r${String(place)}`);
     expect(await flood(link, 64)).to.equal(0);
-    expect(await told(link)).to.have.length(1);
+    expect(await toldLimits(link)).to.deep.equal(["link"]);
     counter.app.clock.advance(hour - 60_000);
     await flood(link, 2);
     expect(await told(link)).to.have.length(1);
@@ -232,6 +241,73 @@ eachStore("A payment link that strangers open", (store) => {
     expect(raised.map(({ objectVersion }) => objectVersion)).to.have.members([2, 3]);
     const shown = await counter.get(merchant, `/payment-links/${String(link["id"])}`);
     expect(shown).to.include({ objectVersion: 3, status: "active" });
+  });
+
+  it("tells the merchant at once that it refuses everybody, also if it refused a range less than an hour ago", async () => {
+    const link = await newLink();
+    const range = "203.0.113.0/24";
+    await fill(link, linkLimits.rangeAtLink + 1, () => range);
+    const before = await counter.get(merchant, `/payment-links/${String(link["id"])}`);
+    counter.app.clock.advance(60_000);
+    const enterAll = () => Promise.all(Array.from({ length: 8 }, () => enter(link, "203.0.113.7")));
+    expect(new Set(await enterAll())).to.deep.equal(new Set([refused(link)]));
+    expect(await toldLimits(link)).to.deep.equal(["range_at_link"]);
+    // Each version has a time of its own.
+    const after = await counter.get(merchant, `/payment-links/${String(link["id"])}`);
+    expect(after["objectVersion"]).to.equal(2);
+    expect(Date.parse(String(after["updatedAt"]))).to.be.at.least(
+      Date.parse(String(before["updatedAt"])) + 60_000,
+    );
+    expect((await told(link))[0]?.payload).to.include({
+      objectVersion: 2,
+      updatedAt: after["updatedAt"],
+    });
+    await fill(link, linkLimits.link, (place) => `r${String(place)}`);
+    counter.app.clock.advance(60_000);
+    await enterAll();
+    expect(await toldLimits(link)).to.deep.equal(["range_at_link", "link"]);
+    await flood(link, 8);
+    expect(await told(link)).to.have.length(2);
+  });
+
+  it("names the limit that was reached, and that of everybody before that of a range", async () => {
+    const { db } = counter.app.app;
+    const range = "192.0.2.0/24";
+    /** Returns the limit at which an invoice of a link that a range starts is refused. */
+    const refusal = async (link: Json, startedFrom: string) => {
+      const [like] = await db.find(invoices, "WHERE organization_id = $1 LIMIT 1", [
+        merchant.organizationId,
+      ]);
+      if (like === undefined) throw new Error("nothing was started");
+      const draft = { ...like, startedAtLink: String(link["id"]) as never, startedFrom };
+      try {
+        await db.write(testContext, (tx) => withinLinkLimits(tx, draft));
+      } catch (error) {
+        if (error instanceof LinkLimitReached) return [error.limit, error.message];
+        throw error;
+      }
+      return [];
+    };
+    const [one, other] = [await newLink(), await newLink()];
+    const own = "of this payment link";
+    const all = "of all payment links of the organization together";
+    await fill(one, linkLimits.rangeAtLink, () => range);
+    // Only the first one came from another range.
+    await fill(one, 2, () => range);
+    expect((await refusal(one, range))[0]).to.equal("range_at_link");
+    expect((await refusal(one, range))[1]).to.contain(`50 invoices ${own} that were started from`);
+    expect(await refusal(one, "elsewhere")).to.deep.equal([]);
+    await fill(one, linkLimits.link + 2, () => range);
+    expect((await refusal(one, range))[0]).to.equal("link");
+    expect((await refusal(one, range))[1]).to.contain(`200 invoices ${own} are unpaid`);
+    expect((await refusal(other, range))[0]).to.equal("range_in_organization");
+    expect((await refusal(other, range))[1]).to.contain(`250 invoices ${all} that were started`);
+    await fill(other, linkLimits.organization, (place) => `r${String(place)}`);
+    const third = await newLink();
+    expect((await refusal(third, range))[0]).to.equal("organization");
+    expect((await refusal(third, range))[1]).to.contain(`1000 invoices ${all} are unpaid`);
+    expect(await enter(third)).to.equal(refused(third));
+    expect(await toldLimits(third)).to.deep.equal(["organization"]);
   });
 
   it("tells the merchant again after the clock was set back", async () => {

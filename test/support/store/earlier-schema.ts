@@ -1,5 +1,7 @@
 /** Takes the schema after version 40 back, as statements for both databases. */
 export const toVersion40: readonly string[] = [
+  "DROP INDEX payment_claims_looked_up",
+  "ALTER TABLE payment_links DROP COLUMN range_limited_at",
   "DROP INDEX transfers_unmatched",
   "DROP INDEX wallets_read",
   "DROP TABLE wallet_readings",

@@ -1,20 +1,39 @@
 import type { Id } from "../../../kernel/id.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { holdLock } from "../../../platform/database/write/locks.ts";
-import { LinkLimitReached } from "../errors.ts";
+import { LinkLimitReached, type LinkLimitName } from "../errors.ts";
 import type { InvoiceRow } from "../store.ts";
 
-/** The largest numbers of open invoices without any money that payers started at links. */
+/**
+ * The largest numbers of open invoices without any money that payers started at links. If several are reached, the first
+ * one is named: those of everybody come before those of a range.
+ */
 export const linkLimits = {
   /** Of one link. */
   link: 200,
-  /** Of one link, started from one range of client addresses: an IPv6 /48 or an IPv4 /24. */
-  rangeAtLink: 50,
   /** Of all links of an organization. */
   organization: 1_000,
+  /** Of one link, started from one range of client addresses: an IPv6 /48 or an IPv4 /24. */
+  rangeAtLink: 50,
   /** Of all links of an organization, started from one range of client addresses. */
   rangeInOrganization: 250,
 } as const;
+
+type Place = keyof typeof linkLimits;
+
+/** The limits' names, and whose unpaid invoices they count, as a payer reads it. */
+const refusals: Readonly<Record<Place, readonly [name: LinkLimitName, whose: string]>> = {
+  link: ["link", "this payment link"],
+  organization: ["organization", "all payment links of the organization together"],
+  rangeAtLink: [
+    "range_at_link",
+    "this payment link that were started from your range of addresses",
+  ],
+  rangeInOrganization: [
+    "range_in_organization",
+    "all payment links of the organization together that were started from your range of addresses",
+  ],
+};
 
 /**
  * The longest time to pay of an invoice that a payer starts while more than half of a link's or an organization's limit
@@ -60,10 +79,13 @@ export async function withinLinkLimits(tx: Tx, draft: InvoiceRow): Promise<Invoi
     organization: count(() => true),
     rangeInOrganization: count(isFromHere),
   };
-  const places = Object.keys(linkLimits) as (keyof typeof linkLimits)[];
-  if (places.some((place) => uses[place] >= linkLimits[place])) {
+  const places = Object.keys(linkLimits) as Place[];
+  const reached = places.find((place) => uses[place] >= linkLimits[place]);
+  if (reached !== undefined) {
+    const [name, whose] = refusals[reached];
     throw new LinkLimitReached(
-      "Too many invoices of the link or of all links of the organization are unpaid, or too many of those from the payer's range of addresses. They make room when they are paid, canceled or expired.",
+      `${String(linkLimits[reached])} invoices of ${whose} are unpaid, which is the most there may be. They make room when they are paid, canceled or expired.`,
+      name,
     );
   }
   const isHalfUsed =

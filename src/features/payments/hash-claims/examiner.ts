@@ -15,7 +15,7 @@ import { recordClaimedTransfers, settleClaim } from "./ledger.ts";
 import type { BlockTimes } from "../watcher/block-times.ts";
 import { claimedLogs, givenUpAt, retryAt, timeFault, type ClaimOutcome } from "./rules.ts";
 import type { ClaimReason } from "./status.ts";
-import { inTurns, makeStrangersShare, type StrangersShare } from "./strangers-share.ts";
+import { makeStrangersShare, type StrangersShare } from "./strangers-share.ts";
 import {
   closeClaim,
   dueClaims,
@@ -24,6 +24,7 @@ import {
   organizationsWithUnknown,
   postponeClaim,
 } from "./store.ts";
+import { openMax } from "./submit-claim.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
 import type { Guard } from "../watcher/recorder.ts";
 import type { ClaimRow } from "../table.ts";
@@ -65,11 +66,6 @@ export type ClaimExaminer = { readonly network: Network } & Bound<typeof methods
 const batchMax = 20;
 /** The number of such batches of claims with a known transaction after one scan. */
 const batchesMax = 10;
-/**
- * The number of an organization's claims among which its turns are chosen. An invoice has five open ones at most, so they
- * are of twenty invoices or more.
- */
-const choiceMax = 100;
 
 const context = systemContext("claims");
 
@@ -111,15 +107,15 @@ async function examine(deps: Examining, guard: Guard): Promise<boolean> {
 /** Looks up, with one request, claims whose transaction may be made up. */
 async function examineUnknown(deps: Examining, guard: Guard): Promise<void> {
   const { db, clock, network, client, share } = deps;
-  if (share.left() === 0) return;
+  const most = Math.min(batchMax, share.left());
+  if (most === 0) return;
   const at = clock.now();
   const waiting = await organizationsWithUnknown(db, network.id, at);
   if (waiting.length === 0) return;
-  const shops = share.inTurn(waiting).slice(0, batchMax);
-  const due = await dueUnknownClaims(db, network.id, shops, at, choiceMax);
-  const claims = share.take(inTurns(shops, due), batchMax, (claim) =>
-    at < givenUpAt(claim) ? 1 : 2,
-  );
+  const shops = share.inTurn(waiting).slice(0, most);
+  // Of each kind, these are of `most` invoices or more.
+  const due = await dueUnknownClaims(db, network.id, shops, at, most * openMax);
+  const claims = share.take(due, most, (claim) => (at < givenUpAt(claim) ? 1 : 2));
   if (claims.length === 0) return;
   const hashes = claims.map(({ transactionHash }) => transactionHash);
   const reading = receiptsOf(client, hashes);

@@ -140,7 +140,10 @@ export async function organizationsWithUnknown(
   return rows.map(({ id }) => id);
 }
 
-/** Returns some due claims of each organization whose transaction no provider had, those looked up least often first. */
+/**
+ * Returns some due claims of each organization whose transaction no provider had, longest due first: `limitOfEach` that
+ * were looked up before, and as many that were not.
+ */
 export async function dueUnknownClaims(
   reader: Reader,
   network: string,
@@ -149,17 +152,20 @@ export async function dueUnknownClaims(
   limitOfEach: number,
 ): Promise<ClaimRow[]> {
   const { dialect } = reader;
-  const rows = await reader.all(
+  const firstClaims = (ofKind: string) =>
     `SELECT ${columns(paymentClaims, "claim")} FROM ${firstOfEach(dialect, "claim", {
       given: givenTexts(dialect, 3, "shop"),
       table: "payment_claims",
       columns: ["*"],
-      where: `one.network = $1 AND one.state = 'waiting' AND one.is_known = 0
+      where: `one.network = $1 AND one.state = 'waiting' AND one.is_known = 0 AND one.${ofKind}
         AND one.organization_id = shop.value AND one.next_at <= $2`,
-      order: ["attempts", "next_at", "id"],
+      order: ["next_at", "id"],
       direction: "ASC",
       limit: limitOfEach,
-    })} ORDER BY claim.attempts, claim.next_at, claim.id`,
+    })}`;
+  const rows = await reader.all(
+    `SELECT * FROM (${firstClaims("attempts = 0")} UNION ALL ${firstClaims("attempts > 0")}) AS due
+     ORDER BY "nextAt", "id"`,
     [network, at, JSON.stringify(organizationIds)],
   );
   return decodeRows(paymentClaims, rows);

@@ -15,7 +15,7 @@ import {
 import { TooManyClaims } from "../errors.ts";
 
 /** The largest number of hash claims of an invoice that wait for the chain or for the merchant. */
-const openMax = 5;
+export const openMax = 5;
 
 export interface ClaimedInvoice {
   readonly id: Id<"invoice">;

@@ -44,6 +44,7 @@ import { migration as allowances } from "./0042-allowances.ts";
 import { migration as reusedAddresses } from "./0043-reused-addresses.ts";
 import { migration as strangersRows } from "./0044-strangers-rows.ts";
 import { migration as walletReadings } from "./0045-wallet-readings.ts";
+import { migration as strangersTurns } from "./0046-strangers-turns.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   reusedAddresses,
   strangersRows,
   walletReadings,
+  strangersTurns,
 ];
