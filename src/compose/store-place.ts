@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { defineProblem } from "../kernel/errors.ts";
 import type { Config } from "../platform/config/index.ts";
+import { nameOfPostgres } from "../platform/database/postgres/url.ts";
 
 const NoStore = defineProblem({
   code: "no_store",
@@ -26,8 +27,7 @@ export function storeFile(place: StoreLocation): string {
 /** Returns the store's name for messages, without its password. */
 export function storeName(place: StoreLocation): string {
   if (place.databaseUrl === null) return storeFile(place);
-  const { host, pathname } = new URL(place.databaseUrl);
-  return `postgres://${host}${pathname}`;
+  return nameOfPostgres(place.databaseUrl);
 }
 
 /** Whether a store lies where Till looks without any settings, so that its name tells an operator nothing. */

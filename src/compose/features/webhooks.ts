@@ -8,6 +8,7 @@ import {
   type WebhookService,
 } from "../../features/webhooks/index.ts";
 import type { Journal } from "../../platform/journal/index.ts";
+import { urlsOfHosts } from "../../platform/database/postgres/url.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import { createGuard } from "../../platform/outbound/guard.ts";
@@ -33,7 +34,7 @@ export function makeWebhooks(parts: Dependencies, journal: Journal): Webhooks {
     ownServices: () => [
       parts.listening(),
       parts.baseUrl(),
-      ...(config.databaseUrl === null ? [] : [config.databaseUrl]),
+      ...(config.databaseUrl === null ? [] : urlsOfHosts(config.databaseUrl)),
       ...config.networks.flatMap((network) => network.endpoints.map(({ url }) => url)),
     ],
   });

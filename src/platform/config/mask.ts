@@ -1,4 +1,5 @@
 import { parseUrl } from "../../kernel/url.ts";
+import { nameOfPostgres, parsePostgresUrl } from "../database/postgres/url.ts";
 
 const mask = "********";
 
@@ -23,4 +24,19 @@ export function maskUrl(text: string): string {
   const query = [...url.searchParams.keys()].map((name) => `${encodeURIComponent(name)}=${mask}`);
   const search = query.length === 0 ? "" : `?${query.join("&")}`;
   return `${url.protocol}//${user}${url.host}${path === "/" ? "" : path}${search}`;
+}
+
+/** Masks the password and the query values of PostgreSQL's URL; shows the hosts, wherever they were given. */
+export function maskPostgresUrl(text: string): string {
+  const { user, password } = parsePostgresUrl(text);
+  const [, query = ""] = text.split("?");
+  const secret = password === null ? "" : `:${mask}`;
+  const credentials = user === null ? "" : `${encodeURIComponent(user)}${secret}@`;
+  const names = [...new URLSearchParams(query).keys()].map(
+    (name) => `${encodeURIComponent(name)}=${mask}`,
+  );
+  return (
+    nameOfPostgres(text).replace("://", `://${credentials}`) +
+    (names.length === 0 ? "" : `?${names.join("&")}`)
+  );
 }

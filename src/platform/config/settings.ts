@@ -48,7 +48,8 @@ export const settings = declareSettings({
     ignoredInDemo: true,
     description:
       "The PostgreSQL database to use as the store. Without it the store is a SQLite file in the data folder. The " +
-      "demo never uses it.",
+      "demo never uses it. Several hosts are separated by commas, of which the one that takes writes is used; " +
+      "`?host=/run/postgresql` is the folder of a socket. Special characters of a password are percent-encoded.",
     example: "postgres://till:password@db.internal:5432/till",
   }),
   databasePoolMax: required({
@@ -56,7 +57,8 @@ export const settings = declareSettings({
     type: wholeNumber(2, 500, "connections"),
     default: "16",
     description:
-      "The maximum number of PostgreSQL connections of this process. Five of eight are for writes, the others for reads.",
+      "The maximum number of PostgreSQL connections of this process. Five of eight are for writes, the others for reads. One " +
+      "more watches the server.",
     example: "32",
   }),
   secret: optional({

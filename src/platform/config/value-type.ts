@@ -1,8 +1,9 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
-import { maskSecret, maskUrl } from "./mask.ts";
+import { maskPostgresUrl, maskSecret, maskUrl } from "./mask.ts";
 import { parseCron } from "../../kernel/cron.ts";
 import { parseUrl } from "../../kernel/url.ts";
+import { InvalidPostgresUrl, urlsOfHosts } from "../database/postgres/url.ts";
 
 /** Thrown for an invalid value. The message continues the setting's name and contains no secret. */
 export class InvalidValue extends Error {
@@ -201,13 +202,20 @@ export function secretText(takes: string, isValid: (text: string) => boolean): V
   };
 }
 
-/** A PostgreSQL URL; displayed without its password. */
+/** A PostgreSQL URL, also with several hosts; displayed without its password. */
 export const databaseUrl: ValueType<string> = {
-  ...secretText("a URL such as postgres://user:password@host:5432/till", (text) => {
-    return /^postgres(ql)?:$/.test(parseUrl(text)?.protocol ?? "");
-  }),
+  takes: "a URL such as postgres://user:password@host:5432/till",
   placeholder: "url",
-  show: maskUrl,
+  isSecret: true,
+  read(given) {
+    try {
+      urlsOfHosts(typeof given === "string" ? given : "");
+    } catch (error) {
+      throw error instanceof InvalidPostgresUrl ? new InvalidValue(error.message) : error;
+    }
+    return String(given);
+  },
+  show: maskPostgresUrl,
 };
 
 /** A provider's URL. Its path often contains an API key, so only the parts that cannot be a key are displayed. */

@@ -1,7 +1,7 @@
 import { Defect } from "../../kernel/errors.ts";
 import type { Reader } from "./database.ts";
 import { unavailable } from "./errors.ts";
-import type { Migration } from "./schema/migrate.ts";
+import { migrationLock, type Migration } from "./schema/migrate.ts";
 import { makeReader } from "./query/reader.ts";
 import { pendingMigrations } from "./schema.ts";
 
@@ -9,6 +9,8 @@ import { pendingMigrations } from "./schema.ts";
 export interface ReadOnlyDatabase extends Reader {
   /** The migrations that are not applied yet. */
   readonly pending: readonly Migration[];
+  /** Makes all later reads see one snapshot. On PostgreSQL, migrations wait until the store is closed. */
+  holdSnapshot(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -51,14 +53,20 @@ async function openSqliteReadOnly(
   });
   await connection.exec(`PRAGMA busy_timeout = ${String(waitMs)}`);
   await connection.exec("PRAGMA query_only = ON");
+  const reader = makeReader("sqlite", async (sql, values) => {
+    try {
+      return await connection.all(sql, values);
+    } catch (error) {
+      throw translate(error, sql);
+    }
+  });
   return {
-    ...makeReader("sqlite", async (sql, values) => {
-      try {
-        return await connection.all(sql, values);
-      } catch (error) {
-        throw translate(error, sql);
-      }
-    }),
+    ...reader,
+    async holdSnapshot() {
+      await reader.all("BEGIN");
+      // SQLite takes the snapshot with the first read.
+      await reader.all("SELECT COUNT(*) FROM schema_versions");
+    },
     close: () => connection.close(),
   };
 }
@@ -69,7 +77,9 @@ async function openPostgresReadOnly(url: string, waitMs: number): Promise<Opened
     throw error instanceof Defect ? error : unavailable("The database cannot be reached", error);
   });
   return {
-    ...makeReader("postgres", (sql, values) => alone.connection.all(sql, values)),
+    ...makeReader("postgres", (sql, values) => alone.read(sql, values)),
+    holdSnapshot: () =>
+      alone.holdSnapshot(`pg_advisory_xact_lock_shared(${String(migrationLock)})`),
     close: () => alone.close(),
   };
 }

@@ -39,9 +39,10 @@ export function createOwnServices(urls: () => readonly string[], resolve: Resolv
   };
 }
 
-function portOf(url: URL): number {
-  if (url.port !== "") return Number(url.port);
-  return url.protocol === "https:" ? 443 : 80;
+const defaultPorts: Readonly<Record<string, number>> = { "https:": 443, "postgres:": 5_432 };
+
+function portOf({ port, protocol }: URL): number {
+  return port === "" ? (defaultPorts[protocol] ?? 80) : Number(port);
 }
 
 function isLoopback(address: string): boolean {

@@ -74,7 +74,7 @@ describeOnPostgres("a store on PostgreSQL", () => {
   it("opens no more connections than it may, and serves more callers than that at once", async () => {
     const connections = 4;
     const opened = `SELECT COUNT(*) AS "count" FROM pg_stat_activity
-      WHERE application_name LIKE 'till %' AND datname = current_database()`;
+      WHERE application_name IN ('till write', 'till read') AND datname = current_database()`;
     // Connections of the test's own store.
     const [own] = await db.all<{ count: number }>(opened);
     const held = own?.count ?? 0;

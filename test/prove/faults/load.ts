@@ -94,8 +94,12 @@ export function startLoad(ground: Ground, isPaying = () => true): Load {
     const answer = await call(`${ground.shop.path}/invoices`, creationOf(ground, order));
     if (answer?.status !== 201) return delay(pauseMs);
     order.made = (await answer.json()) as { id: string; checkoutId: string };
+    const { id, checkoutId } = order.made;
+    // A server that reads from another database than it writes to does not find it, which counts as wrong.
+    await call(`${ground.shop.path}/invoices/${id}`, {
+      headers: { "X-Service-Key": ground.shop.key },
+    });
     if (place % paidEvery !== 0 || !mayPay || !isPaying()) return;
-    const { checkoutId } = order.made;
     const said = await call(`/pay/${checkoutId}/sandbox`, {
       method: "POST",
       body: new URLSearchParams({ action: "pay" }),

@@ -1,18 +1,26 @@
 // PostgreSQL stops answering, ends and comes back, and cuts connections in the middle of transactions.
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { familyOf } from "../../support/store/postgres.ts";
+import { familyOf, startPostgres, type PostgresServer } from "../../support/store/postgres.ts";
 import { firstSuccess } from "./kills.ts";
 import { isAlive, openGround, type Dialect, type Ground } from "./ground.ts";
 import { startLoad, type Load } from "./load.ts";
 import { report } from "./report.ts";
 import { settle } from "./settle.ts";
-import { canReplicate, startStandby, type Standby } from "./standby.ts";
+import {
+  canReplicate,
+  startMovingAddress,
+  startStandby,
+  type MovingAddress,
+  type Standby,
+} from "../../support/store/standby.ts";
 
 const seconds = Number(process.env["PROVE_SECONDS"] ?? "60");
 /** The promises of docs/faults.md, in milliseconds. */
 const refusedWithinMs = 5_000;
 const recoveredWithinMs = 10_000;
+/** The time from the move of the address until everything is on the new primary, in milliseconds. */
+const followedWithinMs = 5_000;
 const calmMs = 3_000;
 const cutEveryMs = 100;
 const cuttingMs = 10_000;
@@ -25,6 +33,10 @@ interface Outage {
   readonly name: string;
   /** Prepares the fault under load; returns false, and says so, where a program is missing. */
   prepare?(ground: Ground): Promise<boolean>;
+  /** Starts PostgreSQL, if this outage needs one of its own. */
+  readonly startPostgres?: () => Promise<PostgresServer>;
+  /** The time within which the last request after the fault fails, in milliseconds; no limit by default. */
+  readonly failsAtMostMs?: number;
   /** Begins the fault and returns how it ends. */
   begin(ground: Ground): Promise<Finish> | Finish;
   readonly lastsMs: number;
@@ -49,6 +61,48 @@ function failover(): Outage {
       standby?.killServer();
       return async () => {
         await standby?.takeOver();
+      };
+    },
+  };
+}
+
+/**
+ * The standby becomes the primary and the server its standby, as an operator does it for maintenance. The address of
+ * the database leads to the former primary for some time, which answers reads, and then to the new one.
+ */
+function switchover(): Outage {
+  let standby: Standby | null = null;
+  let address: MovingAddress | null = null;
+  return {
+    name: "PostgreSQL switches over behind a moving address",
+    lastsMs: unnoticedMs,
+    failsAtMostMs: followedWithinMs,
+    async startPostgres() {
+      const server = await startPostgres({ fsync: true });
+      const moving = await startMovingAddress(Number(new URL(server.url("postgres")).port));
+      address = moving;
+      const url = (database: string) =>
+        `postgres://postgres@127.0.0.1:${String(moving.port)}/${database}`;
+      const stop = async () => {
+        await standby?.stop();
+        await moving.close();
+        await server.stop();
+      };
+      return { ...server, url, stop };
+    },
+    async prepare({ postgres }) {
+      if (postgres === null) return false;
+      if (!canReplicate(postgres)) {
+        console.log("missing: pg_basebackup and pg_ctl");
+        return false;
+      }
+      standby = await startStandby(postgres);
+      return true;
+    },
+    async begin() {
+      await standby?.exchange();
+      return () => {
+        address?.moveTo(standby?.port ?? 0);
       };
     },
   };
@@ -97,12 +151,18 @@ const outages: readonly Outage[] = [
     },
   },
   failover(),
+  switchover(),
 ];
 
 export async function proveOutages(dialect: Dialect): Promise<void> {
   if (dialect === "sqlite") return;
   for (const outage of outages) {
-    const ground = await openGround(outage.name, dialect);
+    const { startPostgres: start } = outage;
+    const ground = await openGround(
+      outage.name,
+      dialect,
+      start === undefined ? {} : { startPostgres: start },
+    );
     try {
       await prove(ground, outage);
     } finally {
@@ -122,18 +182,28 @@ async function prove(ground: Ground, outage: Outage): Promise<void> {
   await finish();
   const endedAt = performance.now();
   const recoveredMs = await firstSuccess(load.answers, endedAt);
-  await delay(calmMs);
+  await delay(calmMs + (outage.failsAtMostMs ?? 0));
   await load.stop();
+  const lastFailureMs = Math.max(
+    0,
+    ...load.answers
+      .filter(({ startedAt, status }) => startedAt > endedAt && (status === 0 || status >= 400))
+      .map(({ endedAt: failedAt }) => failedAt - endedAt),
+  );
   const slowestMs = slowestRefusal(load, begunAt, endedAt);
   const refused = load.answers.filter(({ status }) => status === 503).length;
   const faults = [
     ...(ground.servers.every(isAlive) ? [] : ["the server has ended"]),
     ...(slowestMs > refusedWithinMs ? ["a request waited too long for its 503"] : []),
+    ...(lastFailureMs > (outage.failsAtMostMs ?? Infinity)
+      ? ["requests failed too long after the fault"]
+      : []),
     ...(recoveredMs > recoveredWithinMs ? ["the server recovered too late"] : []),
   ];
   const notes = [
     `${String(refused)} times 503`,
     `the slowest after ${(slowestMs / 1_000).toFixed(1)} s`,
+    `the last failure ${(lastFailureMs / 1_000).toFixed(1)} s after the fault`,
   ];
   const recovery = [recoveredMs / 1_000];
   report(ground, await settle(ground, load), { recovery, notes, faults });

@@ -34,6 +34,8 @@ export interface PostgresServer {
   pid(): number;
   /** Returns the URL of one of its databases. */
   url(database: string): string;
+  /** As `url`, also if a test has put an address of its own in front of the server. */
+  direct(database: string): string;
   /** Ends the server and keeps its data. */
   halt(): Promise<void>;
   /** Restarts it on the same port and data. */
@@ -174,6 +176,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     programs: dirname(realpathSync(join(folder, "postgres"))),
     pid: () => child?.pid ?? 0,
     url,
+    direct: url,
     halt,
     start,
     async stop() {

@@ -47,7 +47,7 @@ async function makeDatabase(template?: string): Promise<Kept> {
   readAsSqliteDoes(client, pg.types.builtins);
   // An idle connection must not keep the test process alive.
   (client as unknown as { unref(): void }).unref();
-  const lent = makeBorrowedConnection(client, true);
+  const lent = makeBorrowedConnection(client, { mayWrite: true });
   const kept: Kept = {
     url,
     client,

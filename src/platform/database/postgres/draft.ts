@@ -1,17 +1,22 @@
 import type { StoreLogger } from "../database.ts";
-import { StatementFailed, unavailable } from "../errors.ts";
+import { StatementFailed, StoreUnavailable, unavailable } from "../errors.ts";
 import { openDatabase } from "../open.ts";
 import { makeReader } from "../query/reader.ts";
 import { StoreInUse, type Draft } from "../transfer/draft.ts";
 import { tablesAt } from "../transfer/rows.ts";
-import type { BorrowedConnection } from "./client.ts";
-import { connectAlone } from "./standalone.ts";
+import { transactionOf, type BorrowedConnection } from "./client.ts";
+import { connectAlone, holdLock } from "./standalone.ts";
 
 /** The schema that is filled; its name is the same each time, so that the next restore removes what a kill left. */
 const draftSchema = "till_restoring";
 /** The key of the advisory lock during a restore: an arbitrary number. */
 const restoreLock = 7_184_552_002;
 const connectMilliseconds = 4_000;
+/** Begins a transaction whose statements may take any time. */
+const unlimited = transactionOf(
+  ["statement_timeout = 0", "idle_in_transaction_session_timeout = 0"],
+  true,
+);
 /** For writing rows, one at a time, and reading them. */
 const connections = 3;
 
@@ -20,29 +25,44 @@ const connections = 3;
  * the schemas contain.
  */
 export async function openPostgresDraft(url: string, logger: StoreLogger): Promise<Draft> {
-  const alone = await connectAlone(url, connectMilliseconds, true).catch((error: unknown) => {
-    throw unavailable("The database cannot be reached", error);
+  const unlock = await holdLock(
+    url,
+    connectMilliseconds,
+    `SELECT pg_try_advisory_xact_lock(${String(restoreLock)}) AS taken`,
+  ).catch((error: unknown) => {
+    throw error instanceof StoreUnavailable
+      ? error
+      : unavailable("The database cannot be reached", error);
   });
-  const { connection } = alone;
+  if (unlock === null) {
+    throw new StoreInUse("Another restore or copy into this database is running. Wait for it.");
+  }
   try {
-    const [lock] = await connection.all("SELECT pg_try_advisory_lock($1) AS taken", [restoreLock]);
-    if (lock?.["taken"] !== 1) {
-      throw new StoreInUse("Another restore or copy into this database is running. Wait for it.");
+    const alone = await connectAlone(url, connectMilliseconds, true);
+    try {
+      await prepareSchema(alone.connection);
+      const db = await openDatabase({ url, schema: draftSchema, connections, logger });
+      const close = async () => {
+        await alone.close();
+        await unlock();
+      };
+      return draftOf(db, { ...alone, close });
+    } catch (error) {
+      await alone.close();
+      throw error;
     }
-    await connection.exec("SET statement_timeout = 0");
-    await prepareSchema(connection);
-    const db = await openDatabase({ url, schema: draftSchema, connections, logger });
-    return draftOf(db, alone);
   } catch (error) {
-    await alone.close();
+    await unlock();
     throw error;
   }
 }
 
 async function prepareSchema(connection: BorrowedConnection): Promise<void> {
   try {
+    await connection.exec(unlimited);
     await connection.exec(`DROP SCHEMA IF EXISTS ${draftSchema} CASCADE`);
     await connection.exec(`CREATE SCHEMA ${draftSchema}`);
+    await connection.exec("COMMIT");
   } catch (error) {
     if (!(error instanceof StatementFailed) || error.code !== "42501") throw error;
     throw new StoreInUse(
@@ -51,24 +71,30 @@ async function prepareSchema(connection: BorrowedConnection): Promise<void> {
   }
 }
 
+async function dropSchema(connection: BorrowedConnection): Promise<void> {
+  await connection.exec(unlimited);
+  await connection.exec(`DROP SCHEMA IF EXISTS ${draftSchema} CASCADE`);
+  await connection.exec("COMMIT");
+}
+
 function draftOf(db: Draft["db"], alone: Awaited<ReturnType<typeof connectAlone>>): Draft {
   const { connection } = alone;
   let isOpen = true;
   const end = async () => {
     if (!isOpen) return;
     isOpen = false;
-    await connection.exec(`DROP SCHEMA IF EXISTS ${draftSchema} CASCADE`).catch(() => undefined);
+    await dropSchema(connection).catch(() => undefined);
     await alone.close();
   };
   return {
     db,
     async replace(moment, lastStep, beforeSwitch) {
-      const [at] = await connection.all("SELECT current_schema() AS schema", []);
-      const home = String(at?.["schema"]);
       const kept = `till_before_restore_${moment}`;
-      await connection.exec("BEGIN");
+      await connection.exec(unlimited);
       try {
         await connection.exec("SET LOCAL lock_timeout = '15s'");
+        const [at] = await connection.all("SELECT current_schema() AS schema", []);
+        const home = String(at?.["schema"]);
         const former = await tablesIn(connection, home);
         if (former.length > 0) {
           const tables = former.map((name) => `${quoted(home)}.${name}`);

@@ -1,11 +1,13 @@
 import type { Reader } from "../database.ts";
 
 /**
- * Makes a connection wait for the flush of each commit where a role or database has that off: commits would be
- * acknowledged that a crash of the database server loses. Other values, which ask a standby too, stay.
+ * Returns SQL that makes a connection, or the open transaction alone, wait for the flush of each commit where a role or
+ * database has that off: commits would be acknowledged that a crash of the database server loses. Other values, which
+ * ask a standby too, stay.
  */
-export const flushesCommits =
-  "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+export function flushesCommits(isLocal: boolean): string {
+  return `SELECT set_config('synchronous_commit', 'on', ${String(isLocal)}) WHERE current_setting('synchronous_commit') = 'off'`;
+}
 
 /** The settings of PostgreSQL without which a crash or a power cut loses acknowledged commits or damages the store. */
 export type DurabilitySetting = "fsync" | "full_page_writes" | "synchronous_commit";

@@ -25,7 +25,33 @@ export function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && "severity" in error && "code" in error;
 }
 
-/** The server rolled the transaction back because of another, for example a deadlock; the write may be retried. */
+/** True if the driver stopped waiting for an answer: the server may still be at work. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === "Query read timeout";
+}
+
+/**
+ * True if the server ended the connection (SQLSTATE class 08 and 57P…, or no word at all) or does not take writes any
+ * more. A transaction whose COMMIT was not sent is rolled back then.
+ */
+export function isLoss(error: unknown, couldWrite: boolean): boolean {
+  // A Defect comes from the type parsers of this program; the connection is still usable.
+  if (error instanceof Defect || isTimeout(error)) return false;
+  if (!isServerError(error)) return true;
+  return isEnd(error) || (couldWrite && isReadOnly(error));
+}
+
+/** True if the server ended the connection with this error. */
+export function isEnd({ code }: ServerError): boolean {
+  return /^(?:08|57P)/.test(code);
+}
+
+/** True if the server refused a write because the transaction is read-only. */
+export function isReadOnly(error: unknown): boolean {
+  return isServerError(error) && error.code === "25006";
+}
+
+/** The transaction was rolled back, for example because of a deadlock or a lost connection; the write may be retried. */
 export class RolledBackByServer extends Error {
   override readonly name = "RolledBackByServer";
 
@@ -43,7 +69,7 @@ export function translate(error: unknown, sql: string, mayWrite: boolean): unkno
   if (!isServerError(error)) return unavailable("The connection to the database was lost", error);
   if (error.code === "23505") return new UniqueViolation(error.table ?? "", error.constraint ?? "");
   if (retriedCodes.has(error.code)) return new RolledBackByServer(error.message, error);
-  if (error.code === "25006") {
+  if (isReadOnly(error)) {
     return mayWrite
       ? unavailable("The database is read-only", error)
       : writeOutsideTransaction(sql);

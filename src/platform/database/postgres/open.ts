@@ -4,7 +4,13 @@ import { once } from "../../once.ts";
 import { runAfterCommit } from "../write/after-commit.ts";
 import { insertRows } from "../write/bulk-insert.ts";
 import type { Database, StoreLogger, Tx, WriteContext } from "../database.ts";
-import { StatementFailed, UniqueViolation, busy, outcomeUnknown } from "../errors.ts";
+import {
+  StatementFailed,
+  StoreUnavailable,
+  UniqueViolation,
+  busy,
+  outcomeUnknown,
+} from "../errors.ts";
 import type { StoreLimits } from "../limits.ts";
 import type { Nesting } from "../write/nesting.ts";
 import { makeReader } from "../query/reader.ts";
@@ -12,28 +18,30 @@ import { shareReads } from "../query/shared-reads.ts";
 import { makeKeptRows } from "../write/kept-rows.ts";
 import { runWrite, type WriteResult } from "../write/transaction.ts";
 import { makeUsage } from "../write/usage.ts";
-import type { BorrowedConnection } from "./client.ts";
-import { flushesCommits } from "./durability.ts";
+import { selectAlone, transactionOf, type BorrowedConnection } from "./client.ts";
 import { RolledBackByServer } from "./errors.ts";
 import { knock, makePool } from "./pool.ts";
+import { openPrimary } from "./primary.ts";
 import { makePulse } from "./pulse.ts";
 
 /** The part of the connections that writes use. Reads have the others, so that they never wait for writes. */
 const writersPart = 5 / 8;
 /** The maximum number of attempts after a deadlock or a serialization failure. */
 const attemptLimit = 10;
+/** The maximum number of attempts while connections are lost: a statement that kills the server must not do so ten times. */
+const attemptsAfterLoss = 3;
 const retryMilliseconds = 5;
 
 const settings = [
   // Compiling a plan takes some 20 ms, more than a page of a list may cost altogether.
-  "SET jit = off",
-  "SET statement_timeout = '30s'",
-  "SET lock_timeout = '15s'",
+  "jit = off",
+  "statement_timeout = '30s'",
+  "lock_timeout = '15s'",
   // The locks of a server that is paused in a transaction, which has no other reason to be idle for as long.
-  "SET idle_in_transaction_session_timeout = '5s'",
+  "idle_in_transaction_session_timeout = '5s'",
 ];
 
-/** Opens at most `connections` connections, at least one for writes and one for reads. */
+/** Opens at most `connections` connections, at least one for writes and one for reads, and one to watch the server. */
 export async function openPostgres(
   place: { readonly url: string; readonly connections: number; readonly schema: string | null },
   logger: StoreLogger,
@@ -41,31 +49,40 @@ export async function openPostgres(
   nesting: Nesting,
 ): Promise<Database> {
   const { url, connections, schema } = place;
-  const all = [...settings, ...(schema === null ? [] : [`SET search_path = ${schema}`])];
+  const all = [...settings, ...(schema === null ? [] : [`search_path = ${schema}`])];
   const writerConnections = Math.max(1, Math.floor(connections * writersPart));
-  const pulse = makePulse(() => knock(url));
+  const primary = await openPrimary(url, logger);
+  const { isShared } = primary;
+  const pulse = makePulse(() => knock(primary.url()));
+  const pools = { pulse, primary, settings: all };
   const writers = await makePool({
-    url,
-    pulse,
+    ...pools,
     name: "till write",
     connections: writerConnections,
     mayWrite: true,
-    settings: [...all, flushesCommits],
   });
   const readers = await makePool({
-    url,
-    pulse,
+    ...pools,
     name: "till read",
     connections: connections - writerConnections,
     mayWrite: false,
-    settings: all,
   });
+  const beginWrite = isShared ? transactionOf(all, true) : "BEGIN";
+  const beginRead = transactionOf(all, false);
   const reading = makeUsage();
   const read = shareReads((sql, values, begin) =>
-    readers.use((connection) => {
-      begin();
-      return connection.all(sql, values);
-    }),
+    repeated(() =>
+      readers.use(async (connection) => {
+        begin();
+        try {
+          return isShared
+            ? await selectAlone(connection, beginRead, sql, values)
+            : await connection.all(sql, values);
+        } catch (error) {
+          throw repeatable(connection, error);
+        }
+      }),
+    ),
   );
 
   return {
@@ -77,7 +94,9 @@ export async function openPostgres(
       nesting.refuseWrite();
       const bound = nesting.bind(fn);
       const outcome = await repeated(() =>
-        writers.use((connection) => attempt({ connection, writeMilliseconds }, context, bound)),
+        writers.use((connection) =>
+          attempt({ connection, begin: beginWrite, writeMilliseconds }, context, bound),
+        ),
       );
       runAfterCommit(outcome.afterCommit, logger);
       return outcome.result;
@@ -85,6 +104,7 @@ export async function openPostgres(
     close: once(async () => {
       await Promise.all([writers.close(), reading.end().then(() => readers.close())]);
       pulse.stop();
+      await primary.stop();
     }),
   };
 }
@@ -95,6 +115,8 @@ async function repeated<T>(run: () => Promise<T>): Promise<T> {
       return await run();
     } catch (error) {
       if (!(error instanceof RolledBackByServer)) throw error;
+      const isLost = error.cause instanceof StoreUnavailable;
+      if (isLost && count >= attemptsAfterLoss) throw error.cause;
       if (count >= attemptLimit)
         throw busy("Too many concurrent writes changed the same rows", error);
       await delay(retryMilliseconds * count);
@@ -102,13 +124,30 @@ async function repeated<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * Returns the error of statements, or one after which they are run again, if they have no effect because the server
+ * rolled them back or lost the connection.
+ */
+function repeatable(connection: BorrowedConnection, error: unknown): unknown {
+  if (!connection.wasRolledBack() || error instanceof RolledBackByServer) return error;
+  // The function of a write may have replaced the error.
+  return new RolledBackByServer("the server rolled back", connection.lossOf() ?? error);
+}
+
+interface Attempt {
+  readonly connection: BorrowedConnection;
+  /** The statement that begins the transaction. */
+  readonly begin: string;
+  readonly writeMilliseconds: number;
+}
+
 async function attempt<T>(
-  { connection, writeMilliseconds }: { connection: BorrowedConnection; writeMilliseconds: number },
+  { connection, begin, writeMilliseconds }: Attempt,
   context: WriteContext,
   fn: (tx: Tx) => Promise<T>,
 ): Promise<WriteResult<T>> {
   let outcome: WriteResult<T>;
-  await begin(connection);
+  await beginOn(connection, begin);
   try {
     outcome = await runWrite(
       { dialect: "postgres", session: connection, kept: makeKeptRows(), writeMilliseconds },
@@ -117,11 +156,9 @@ async function attempt<T>(
     );
     await insertRows("postgres", connection, outcome.appended);
   } catch (error) {
+    const thrown = repeatable(connection, error);
     if (connection.isUsable()) await connection.exec("ROLLBACK").catch(() => undefined);
-    // `fn` may have replaced the error.
-    throw connection.wasRolledBack()
-      ? new RolledBackByServer("the server rolled back", error)
-      : error;
+    throw thrown;
   }
   await commit(connection);
   return outcome;
@@ -130,9 +167,9 @@ async function attempt<T>(
 /**
  * BEGIN detects a connection that broke while idle in the pool; nothing has happened yet, so the write may be retried.
  */
-async function begin(connection: BorrowedConnection): Promise<void> {
+async function beginOn(connection: BorrowedConnection, begin: string): Promise<void> {
   try {
-    await connection.exec("BEGIN");
+    await connection.exec(begin);
   } catch (error) {
     throw connection.isUsable() ? error : new RolledBackByServer("the connection was lost", error);
   }

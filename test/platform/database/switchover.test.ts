@@ -1,0 +1,246 @@
+// The store follows the server that takes writes: a real server with standbys, behind an address that moves.
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import pg from "pg";
+import { openDatabase, type Database } from "../../../src/platform/database/index.ts";
+import { openForReading } from "../../../src/platform/database/read-only.ts";
+import { describeOnPostgres } from "../../support/store/describe-on-postgres.ts";
+import { startPostgres, type PostgresServer } from "../../support/store/postgres.ts";
+import {
+  canReplicate,
+  startMovingAddress,
+  startStandby,
+  type MovingAddress,
+  type Standby,
+} from "../../support/store/standby.ts";
+import { testContext } from "../../support/store/stores.ts";
+import { until } from "../../support/until.ts";
+import { account, accounts, createAccounts } from "./accounts.ts";
+
+/** The promise, in milliseconds. */
+const followsWithinMs = 5_000;
+
+const portOf = (url: string) => Number(new URL(url).port);
+
+async function on<R extends object>(url: string, sql: string): Promise<R[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<R>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** An outcome of a call, at the times of its begin and end. */
+interface Outcome {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** The server that answered a read, the row that was written, or null if the store was unavailable. */
+  readonly answer: string | null;
+  readonly isWrite: boolean;
+}
+
+/** Reads and writes without a pause, so that no connection is ever idle for long. */
+function startTraffic(db: Database, callers: number) {
+  const outcomes: Outcome[] = [];
+  let isEnding = false;
+  let rows = 0;
+  const wrong: unknown[] = [];
+  async function one(isWrite: boolean): Promise<string | null> {
+    try {
+      if (isWrite) {
+        rows += 1;
+        const id = `row-${String(rows)}`;
+        await db.write(testContext, (tx) => tx.insert(accounts, account(id)));
+        return id;
+      }
+      const [row] = await db.all<{ port: string; nonce: string }>(
+        `SELECT current_setting('port') AS "port", $1 AS "nonce"`,
+        [String(Math.random())],
+      );
+      return row?.port ?? "";
+    } catch (error) {
+      if ((error as { code?: string }).code !== "store_unavailable") wrong.push(error);
+      await delay(10);
+      return null;
+    }
+  }
+  async function call(isWrite: boolean): Promise<void> {
+    while (!isEnding) {
+      const startedAt = performance.now();
+      const answer = await one(isWrite);
+      outcomes.push({ startedAt, endedAt: performance.now(), answer, isWrite });
+    }
+  }
+  const calls = Array.from({ length: callers }, (_, place) => call(place % 2 === 0));
+  return {
+    outcomes,
+    wrong,
+    async end() {
+      isEnding = true;
+      await Promise.all(calls);
+    },
+  };
+}
+
+describeOnPostgres("a store on PostgreSQL whose primary changes", () => {
+  let first: PostgresServer;
+  let second: Standby;
+  let address: MovingAddress;
+  let db: Database;
+
+  beforeEach(async function () {
+    this.timeout(120_000);
+    if (process.env["TEST_DATABASE_URL"] !== undefined) this.skip();
+    first = await startPostgres();
+    if (!canReplicate(first)) this.skip();
+    await on(first.url("postgres"), "CREATE DATABASE till");
+    address = await startMovingAddress(portOf(first.url("till")));
+    db = await openDatabase({ url: `postgres://postgres@127.0.0.1:${String(address.port)}/till` });
+    await createAccounts(db);
+    second = await startStandby(first, { isSynchronous: false });
+  });
+
+  afterEach(async () => {
+    await db.close();
+    await address.close();
+    await second.stop();
+    await first.stop();
+  });
+
+  it("uses only the new one within 5 s if the address moves, though the former one still answers", async () => {
+    const traffic = startTraffic(db, 8);
+    await delay(300);
+    second.promote();
+    const movedAt = performance.now();
+    address.moveTo(second.port);
+    await delay(followsWithinMs + 1_000);
+    await traffic.end();
+    const late = traffic.outcomes.filter(({ startedAt }) => startedAt > movedAt + followsWithinMs);
+    const reads = late.filter(({ isWrite }) => !isWrite);
+    expect(new Set(reads.map(({ answer }) => answer))).to.deep.equal(
+      new Set([String(second.port)]),
+    );
+    const written = new Set((await db.find(accounts, "")).map(({ id }) => id));
+    const writes = late.filter(({ isWrite }) => isWrite);
+    expect(writes).to.have.length.above(0);
+    expect(writes.filter(({ answer }) => answer === null || !written.has(answer))).to.deep.equal(
+      [],
+    );
+    // Once the new one has answered, the former one does not: nothing that was seen disappears again.
+    const newest = Math.min(
+      ...traffic.outcomes
+        .filter(({ answer }) => answer === String(second.port))
+        .map(({ endedAt }) => endedAt),
+    );
+    const stale = traffic.outcomes.filter(
+      ({ startedAt, answer, isWrite }) =>
+        startedAt > newest && !isWrite && answer !== null && answer !== String(second.port),
+    );
+    expect(stale).to.deep.equal([]);
+    expect(traffic.wrong).to.deep.equal([]);
+  });
+
+  it("refuses reads and writes on a server that became a standby, and goes on when the address moves", async () => {
+    const traffic = startTraffic(db, 8);
+    await delay(300);
+    const demotedAt = performance.now();
+    await second.exchange();
+    const restartedAt = performance.now();
+    // The address leads to the former primary, which is a standby now.
+    await delay(1_500);
+    const movedAt = performance.now();
+    address.moveTo(second.port);
+    await delay(followsWithinMs + 500);
+    await traffic.end();
+    const { outcomes } = traffic;
+    const meanwhile = outcomes.filter(
+      ({ startedAt, endedAt }) => startedAt > restartedAt && endedAt < movedAt,
+    );
+    expect(meanwhile).to.have.length.above(10);
+    expect(meanwhile.filter(({ answer }) => answer !== null)).to.deep.equal([]);
+    const success = outcomes.filter(
+      ({ startedAt, answer }) => startedAt > demotedAt && answer !== null,
+    );
+    const lateRefusals = outcomes.filter(
+      ({ startedAt, answer }) => startedAt > movedAt + followsWithinMs && answer === null,
+    );
+    expect(success).to.have.length.above(10);
+    expect(lateRefusals).to.deep.equal([]);
+    expect(traffic.wrong).to.deep.equal([]);
+    // Everything that was acknowledged is on the new one.
+    const written = new Set((await db.find(accounts, "")).map(({ id }) => id));
+    const lost = outcomes.filter(
+      ({ isWrite, answer }) => isWrite && answer !== null && !written.has(answer),
+    );
+    expect(lost).to.deep.equal([]);
+  });
+
+  it("repeats a write whose connection is lost before COMMIT, and a read", async () => {
+    await db.find(accounts, "");
+    let runs = 0;
+    await db.write(testContext, async (tx) => {
+      runs += 1;
+      await tx.insert(accounts, account("once"));
+      if (runs > 1) return;
+      await on(
+        first.url("till"),
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'till' AND pid <> pg_backend_pid()",
+      );
+      await tx.findOne(accounts, "WHERE id = $1", ["once"]);
+    });
+    expect(runs).to.equal(2);
+    expect((await db.find(accounts, "")).map(({ id }) => id)).to.deep.equal(["once"]);
+  });
+
+  it("closes every connection of before, also unused ones, after one was ended by the server", async () => {
+    const pids = async () =>
+      (
+        await on<{ pid: number }>(
+          first.url("till"),
+          "SELECT pid FROM pg_stat_activity WHERE application_name IN ('till read', 'till write') ORDER BY pid",
+        )
+      ).map(({ pid }) => pid);
+    const fill = () =>
+      Promise.all(
+        Array.from({ length: 6 }, (_, place) => db.all("SELECT pg_sleep(0.05), $1 AS n", [place])),
+      );
+    await fill();
+    const before = await pids();
+    expect(before.length).to.be.above(3);
+    await on(first.url("till"), `SELECT pg_terminate_backend(${String(before[0])})`);
+    await until("the end", pids, (now) => !now.includes(before[0] ?? 0));
+    await fill();
+    const after = await pids();
+    expect(after.length).to.be.above(3);
+    const kept = before.filter((pid) => after.includes(pid));
+    // Connections for writes are closed when a write asks for one.
+    expect(kept.length).to.be.at.most(1);
+  });
+
+  it("takes of several hosts the one that is not in recovery, and follows when that changes", async () => {
+    const hosts = `127.0.0.1:${String(second.port)},127.0.0.1:${String(portOf(first.url("till")))}`;
+    const url = `postgres://postgres@${hosts}/till?target_session_attrs=read-write`;
+    const port = "SELECT current_setting('port') AS port";
+    const reader = await openForReading({ url });
+    expect(await reader.all(port)).to.deep.equal([{ port: String(portOf(first.url("till"))) }]);
+    await reader.close();
+    const both = await openDatabase({ url });
+    try {
+      expect(await both.all(port)).to.deep.equal([{ port: String(portOf(first.url("till"))) }]);
+      await both.write(testContext, (tx) => tx.insert(accounts, account("first")));
+      await second.exchange();
+      const moved = await until(
+        "the move",
+        () => both.all(port).catch(String),
+        (rows) => typeof rows !== "string",
+        followsWithinMs,
+      );
+      expect(moved).to.deep.equal([{ port: String(second.port) }]);
+      await both.write(testContext, (tx) => tx.insert(accounts, account("second")));
+    } finally {
+      await both.close();
+    }
+  });
+});
