@@ -192,8 +192,8 @@ describe("till webhook", () => {
     await store.withApp(({ db }) =>
       db.write(context, (tx) =>
         tx.insertMany(webhookAttempts, [
-          { ...silent, bodyExcerpt: null },
-          { ...failed, bodyExcerpt: answer },
+          { ...silent, oddity: null, bodyExcerpt: null },
+          { ...failed, oddity: null, bodyExcerpt: answer },
         ]),
       ),
     );
@@ -206,6 +206,7 @@ describe("till webhook", () => {
           durationMs: 12,
           responseStatus: 500,
           errorKind: null,
+          oddity: null,
           bodyExcerpt: answer,
         },
         {
@@ -214,6 +215,7 @@ describe("till webhook", () => {
           durationMs: 12,
           responseStatus: null,
           errorKind: "timeout",
+          oddity: null,
           bodyExcerpt: null,
         },
       ],

@@ -89,6 +89,7 @@ export const webhookCommands = [
       "startedAt",
       "durationMs",
       { title: "Response", value: (one) => one.responseStatus ?? one.errorKind },
+      { title: "Odd", value: (one) => one.oddity },
       {
         title: "BODY",
         // Shortened to one line; --json prints the stored 4 KiB.

@@ -178,6 +178,10 @@ export const WebhookAttemptRecord = responseRecord("WebhookAttempt", {
   errorKind: z.enum(failureKinds).nullable().meta({
     description: "Why there was no response; null if there was one.",
   }),
+  oddity: z.string().nullable().meta({
+    description:
+      "What is not valid HTTP in a response whose status was received and counts; null if nothing is.",
+  }),
 });
 describeFields(WebhookAttemptRecord, {
   startedAt: "Time when the attempt started: ISO 8601, UTC.",

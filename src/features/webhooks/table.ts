@@ -138,6 +138,8 @@ export const webhookAttempts = table(
     durationMs: integer(),
     responseStatus: integer().nullable(),
     errorKind: text<FailureKind>().nullable(),
+    /** What was odd about the response, which counts all the same; null if nothing was. */
+    oddity: text().nullable(),
     bodyExcerpt: text().nullable(),
   },
   { primaryKey: ["deliveryId", "number"] },

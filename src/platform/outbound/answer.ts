@@ -5,6 +5,8 @@ import type { SenderLimits } from "./limits.ts";
 /** A receiver's response, as far as it was read. */
 export interface Answer {
   readonly status: number;
+  /** What is not valid HTTP in the response; null if nothing is. */
+  readonly oddity: string | null;
   /** The `Retry-After` header. */
   readonly retryAfter: string | undefined;
   /** The beginning of the body. */
@@ -47,9 +49,32 @@ export function readAnswer(
 export function head(response: IncomingMessage): Answer {
   return {
     status: response.statusCode ?? 0,
+    oddity: null,
     retryAfter: response.headers["retry-after"],
     excerpt: new Uint8Array(),
   };
+}
+
+/** One status line, ended by CR and LF or by LF alone. */
+const statusLine = /^HTTP\/\d\.\d (\d{3})(?: [^\r\n]*)?\r?\n/;
+/** An interim (1xx) response, which has no body. */
+const interimAnswer = /^HTTP\/\d\.\d 1\d\d[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n/;
+
+/**
+ * Returns the status of a response whose head the parser refused, from its first bytes; null if its status line was not
+ * received whole.
+ */
+export function statusOf(received: Uint8Array): number | null {
+  let rest = Buffer.from(received).toString("latin1");
+  for (
+    let interim = interimAnswer.exec(rest);
+    interim !== null;
+    interim = interimAnswer.exec(rest)
+  ) {
+    rest = rest.slice(interim[0].length);
+  }
+  const status = Number(statusLine.exec(rest)?.[1] ?? 0);
+  return status >= 200 ? status : null;
 }
 
 const secondsPattern = /^\d{1,9}$/;

@@ -1,8 +1,8 @@
-import { request as httpRequest, type Agent } from "node:http";
+import { request as httpRequest, type Agent, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction, Socket } from "node:net";
-import { head, readAnswer, type Answer } from "./answer.ts";
-import { describeFailure, type Failure, type Phase } from "./failure.ts";
+import { head, readAnswer, statusOf, type Answer } from "./answer.ts";
+import { describeFailure, oddityOf, type Failure, type Phase } from "./failure.ts";
 import type { Guard } from "./guard.ts";
 import type { SenderLimits } from "./limits.ts";
 import type { Target } from "./target.ts";
@@ -45,7 +45,9 @@ export function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
       maxHeaderSize: limits.headerBytesMax,
     });
     let isOver = false;
-    let isAnswered = false;
+    let answered: IncomingMessage | null = null;
+    /** The first bytes of the response, until its head is parsed. */
+    let received: readonly Uint8Array[] = [];
     let interimAnswers = 0;
 
     function end(result: ExchangeResult): void {
@@ -53,6 +55,7 @@ export function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
       isOver = true;
       phases.stop();
       ended.removeEventListener("abort", onEnded);
+      outgoing.socket?.off("data", onData);
       resolve(result);
       // After a complete response the connection returns to the agent.
       if (result.kind !== "answer") outgoing.destroy();
@@ -64,8 +67,23 @@ export function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
       fail(ended.reason as Failure);
     }
     ended.addEventListener("abort", onEnded);
+    function onData(chunk: Uint8Array): void {
+      const length = received.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      if (answered === null && length < limits.headerBytesMax) received = [...received, chunk];
+    }
+    /** Ends with the status of a response that the parser refused, if its status line was received whole. */
+    function endOddly(error: Error): void {
+      const oddity = oddityOf(error);
+      const status = answered?.statusCode ?? statusOf(Buffer.concat(received));
+      if (oddity === null || status === null) return;
+      const empty = { status, retryAfter: undefined, excerpt: new Uint8Array() };
+      end({ kind: "answer", answer: { ...(answered === null ? empty : head(answered)), oddity } });
+      outgoing.destroy();
+    }
 
     outgoing.on("socket", (socket) => {
+      // Before the parser, whose errors have only the bytes that it refused.
+      socket.prependListener("data", onData);
       if (outgoing.reusedSocket) phases.enter("exchange");
       else followConnection(socket, target, phases);
     });
@@ -78,14 +96,16 @@ export function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
       end({ kind: "answer", answer: head(response) });
     });
     outgoing.on("response", (response) => {
-      isAnswered = true;
+      answered = response;
       readAnswer(response, limits, (result) => {
         if ("answer" in result) end({ kind: "answer", answer: result.answer });
         else fail(describeFailure("exchange", result.error));
       });
     });
     outgoing.on("error", (error) => {
-      if (outgoing.reusedSocket && !isAnswered && isClosedByPeer(error)) end({ kind: "stale" });
+      endOddly(error);
+      if (outgoing.reusedSocket && answered === null && isClosedByPeer(error))
+        end({ kind: "stale" });
       else fail(refusal ?? describeFailure(phases.current(), error));
     });
     // Every request closes in the end, so nothing waits forever.

@@ -40,6 +40,24 @@ const tlsMessages: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `${untrusted}: its intermediate certificate may be missing.`,
 };
 
+const oddities: Readonly<Record<string, string>> = {
+  HPE_CR_EXPECTED: "A line of its head does not end with CR and LF.",
+  HPE_LF_EXPECTED: "A line of its head does not end with CR and LF.",
+  HPE_STRICT: "A line of its head does not end with CR and LF.",
+  HPE_UNEXPECTED_CONTENT_LENGTH: "It has two Content-Length headers.",
+  HPE_INVALID_TRANSFER_ENCODING: "It has both Content-Length and Transfer-Encoding.",
+  HPE_INVALID_CONTENT_LENGTH: "Its Content-Length is not valid.",
+  HPE_INVALID_CHUNK_SIZE: "Its body is not in valid chunks.",
+  HPE_HEADER_OVERFLOW: "Its headers are too long.",
+};
+
+/** Returns what the HTTP parser refused about a response; null if the error is not the parser's. */
+export function oddityOf(error: Error): string | null {
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (!code.startsWith("HPE_")) return null;
+  return oddities[code] ?? "It is not valid HTTP.";
+}
+
 /** Classifies an error of the socket or the HTTP parser by the phase in which it occurred. */
 export function describeFailure(phase: Phase, error: Error): Failure {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

@@ -18,6 +18,8 @@ export interface OutboundRequest {
 export interface OutboundResponse {
   readonly outcome: "response";
   readonly status: number;
+  /** What is not valid HTTP in the response, whose status counts all the same; null if nothing is. */
+  readonly oddity: string | null;
   /** The delay that the receiver requested, in milliseconds from now; null if none. */
   readonly retryAfterMs: number | null;
   /** The beginning of the body, which is stored with the attempt. */
@@ -112,6 +114,7 @@ export function createSender({ guard, clock, limits: changed, ca }: SenderParts)
       return {
         outcome: "response",
         status: result.answer.status,
+        oddity: result.answer.oddity,
         retryAfterMs: parseRetryAfter(result.answer.retryAfter, now),
         bodyExcerpt: excerptText(result.answer.excerpt),
         durationMs,

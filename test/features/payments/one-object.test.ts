@@ -42,7 +42,12 @@ eachStore("An object read by its id", (store) => {
 
   it("can be a delivery with its payload and attempts, but without the receiver's responses", async () => {
     const id = await estate.delivery();
-    const attempt = { deliveryId: id as Id<"webhookDelivery">, startedAt: 1, durationMs: 12 };
+    const attempt = {
+      deliveryId: id as Id<"webhookDelivery">,
+      startedAt: 1,
+      durationMs: 12,
+      oddity: null,
+    };
     const late = { responseStatus: null, errorKind: "timeout" as const, bodyExcerpt: null };
     const bad = { responseStatus: 500, errorKind: null, bodyExcerpt: "an inner page" };
     await estate.app.app.db.write(testContext, async (tx) => {

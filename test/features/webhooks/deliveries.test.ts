@@ -135,7 +135,7 @@ eachStore("webhook deliveries", (store) => {
       return its.map(({ status, retryAfterMs = null, ...more }, place): Attempt => {
         const [delivery] = mine.slice(place);
         if (delivery === undefined) throw new Error("the delivery was not claimed");
-        const answer = { status, retryAfterMs, durationMs: 1, bodyExcerpt: "" };
+        const answer = { status, oddity: null, retryAfterMs, durationMs: 1, bodyExcerpt: "" };
         const result = { outcome: "response", ...answer } as const;
         return {
           delivery,

@@ -66,6 +66,7 @@ eachStore("the retention of webhook data", (store) => {
           durationMs: 1,
           responseStatus: 200,
           errorKind: null,
+          oddity: null,
           bodyExcerpt: "",
         })),
       );

@@ -8,9 +8,14 @@ import {
 import { hour, minute, second } from "../../../src/kernel/clock.ts";
 import type { OutboundResult } from "../../../src/platform/outbound/sender.ts";
 
-const answer = (status: number, retryAfterMs: number | null = null): OutboundResult => ({
+const answer = (
+  status: number,
+  retryAfterMs: number | null = null,
+  oddity: string | null = null,
+): OutboundResult => ({
   outcome: "response",
   status,
+  oddity,
   retryAfterMs,
   bodyExcerpt: "secrets of the receiver",
   durationMs: 1,

@@ -191,6 +191,7 @@ function logEntry({ attempt, settled }: Judged): RowOf<typeof webhookAttempts> {
     durationMs: result.durationMs,
     responseStatus: isResponse ? result.status : null,
     errorKind: isResponse ? null : result.kind,
+    oddity: isResponse ? result.oddity : null,
     bodyExcerpt: isResponse ? result.bodyExcerpt : null,
   };
 }

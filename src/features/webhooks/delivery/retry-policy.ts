@@ -130,5 +130,6 @@ function reasonOf(result: OutboundResult): string {
   if (result.status >= 300 && result.status < 400) {
     return `The receiver responded with ${status}. Redirects are not followed; use the final URL.`;
   }
-  return `The receiver responded with ${status}.`;
+  const oddity = result.oddity === null ? "" : ` ${result.oddity}`;
+  return `The receiver responded with ${status}.${oddity}`;
 }
