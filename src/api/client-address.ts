@@ -15,7 +15,7 @@ export function clientAddress(
   if (trustedProxies.length === 0) return address;
   const hops = forwardedFor.split(",").slice(-hopsMax);
   while (isTrusted(address, trustedProxies)) {
-    const before = plainAddress(hops.pop()?.trim() ?? "");
+    const before = plainAddress(hopAddress(hops.pop() ?? ""));
     if (before === null) break;
     address = before;
   }
@@ -24,6 +24,16 @@ export function clientAddress(
 
 /** Maximum number of proxies evaluated in X-Forwarded-For. */
 const hopsMax = 16;
+
+/** An address with what some proxies add: quotes, brackets around IPv6, an interface and a port. */
+const hopForm =
+  /^"?(?:\[([^\]%]+)(?:%[^\]]*)?\](?::\d{1,5})?|([\d.]+):\d{1,5}|([^"%]*)(?:%[^"]*)?)"?$/;
+
+/** Returns the bare address of an entry of X-Forwarded-For: otherwise all clients would share that of the proxy. */
+function hopAddress(entry: string): string {
+  const [, bracketed, withPort, plain = ""] = hopForm.exec(entry.trim()) ?? [];
+  return bracketed ?? withPort ?? plain;
+}
 
 /** Whether the address belongs to this machine. */
 export function isLoopback(address: string): boolean {

@@ -154,16 +154,20 @@ function valueAt(document: unknown, pointer: string): unknown {
 }
 
 const dayForm = /^[0-9]{4}-[0-9]{2}-[0-9]{2}/;
-const unixForm = /^[0-9]{9,11}$/;
+/** Seconds since the Unix epoch, with parts of a second or without. */
+const unixForm = /^[0-9]{9,11}(?:\.[0-9]+)?$/;
+const unixMillisecondsForm = /^[0-9]{12,14}$/;
 
 /** Rejects stale rates: a source that still responds but stopped publishing would otherwise be believed forever. */
 function requireRecent(value: unknown, at: Instant): void {
   const text = typeof value === "string" ? value : "";
   const of = unixForm.test(text)
     ? Number(text) * second
-    : dayForm.test(text)
-      ? Date.parse(text)
-      : Number.NaN;
+    : unixMillisecondsForm.test(text)
+      ? Number(text)
+      : dayForm.test(text)
+        ? Date.parse(text)
+        : Number.NaN;
   const shown = JSON.stringify(value).slice(0, shownLengthMax);
   if (Number.isNaN(of)) throw new SourceFault(`its rate is dated ${shown}, which is not a date`);
   if (at - of > quoteAgeMax || of - at > quoteAheadMax) {
@@ -175,10 +179,24 @@ function readRate(value: unknown): Ratio {
   const shown = JSON.stringify(value).slice(0, shownLengthMax);
   if (typeof value !== "string") throw new SourceFault(`its rate is ${shown}, not a number`);
   try {
-    return readRatio(value);
+    return readRatio(plainDecimal(value));
   } catch {
     throw new SourceFault(`its rate is ${shown}, not a plain decimal number above 0`);
   }
+}
+
+const exponentForm = /^(\d{1,40})(?:\.(\d{1,40}))?[eE]([+-]?\d{1,2})$/;
+
+/** Writes a number with an exponent, which JSON allows, in plain digits. Returns any other text as it is. */
+function plainDecimal(text: string): string {
+  const [, whole = "", part = "", power = ""] = exponentForm.exec(text.trim()) ?? [];
+  if (power === "") return text;
+  const point = whole.length + Number(power);
+  const digits = `${"0".repeat(Math.max(0, 1 - point))}${whole}${part}`.padEnd(point, "0");
+  const at = Math.max(1, point);
+  const fraction = digits.slice(at);
+  const plain = `${digits.slice(0, at)}${fraction === "" ? "" : "."}${fraction}`;
+  return plain.replace(/^0+(?=\d)/, "");
 }
 
 function isLess(one: Ratio, other: Ratio): boolean {

@@ -89,6 +89,17 @@ describe("a source of rates", () => {
       const rate = await ask(answering(`{"base":"EUR","rates":{"USD":${written}}}`));
       expect(rate).to.deep.equal(readRatio(exact));
     }
+    // JSON allows exponents.
+    for (const [written, plain] of [
+      ["1.08e0", "1.08"],
+      ["108E-2", "1.08"],
+      ["0.108e+1", "1.08"],
+      ["1e0", "1"],
+      ["0.000108e4", "1.08"],
+    ] as const) {
+      const rate = await ask(answering(`{"rates":{"USD":${written}}}`));
+      expect(rate, written).to.deep.equal(readRatio(plain));
+    }
     const nested = { ...source, value: "/result/a~1b/c/0" };
     const listed = answering('{"result":{"a/b":{"c":["1.25000","9"]}}}');
     expect(await ask(listed, nested)).to.deep.equal(ratio(5n, 4n));
@@ -104,7 +115,9 @@ describe("a source of rates", () => {
       [answering(""), "not JSON"],
       [rate("0"), '"0", not a plain decimal'],
       [rate("-1.08"), '"-1.08", not a plain decimal'],
-      [rate("1.08e0"), '"1.08e0", not a plain decimal'],
+      [rate('"1.08e"'), "not a plain decimal"],
+      [rate("0e5"), "not a plain decimal"],
+      [rate("1.08e999"), "not a plain decimal"],
       [rate('"1,08"'), "not a plain decimal"],
       [rate('"NaN"'), "not a plain decimal"],
       [rate("null"), "its rate is null, not a number"],
@@ -147,6 +160,8 @@ describe("the day of a source's rate", () => {
     for (const date of [days(0), days(-5), days(-6), days(0.5)]) {
       expect(await of(`"${date.slice(0, 10)}"`), date).to.deep.equal(readRatio("1.1"));
     }
+    expect(await of(String(at))).to.deep.equal(readRatio("1.1"));
+    expect(await of(`"${String(at / 1_000)}.5"`)).to.deep.equal(readRatio("1.1"));
     for (const seconds of [0, -500_000, 80_000]) {
       expect(await of(String(at / 1_000 + seconds))).to.deep.equal(readRatio("1.1"));
     }
