@@ -2,6 +2,7 @@
 // alone has written is whole.
 import { expect } from "chai";
 import { billingChecks } from "../../src/features/billing/index.ts";
+import { transfers } from "../../src/features/payments/table.ts";
 import { storeChecks, verifyStore } from "../../src/compose/checks.ts";
 import { second } from "../../src/kernel/clock.ts";
 import { parseAddress } from "../../src/platform/chain/evm/address.ts";
@@ -413,13 +414,15 @@ eachStore("The store's consistency checks", (store) => {
     }
   });
 
-  it("find two transfers with one position, two refunds with one transaction, hours that do not sum up, and misrouted deliveries", async () => {
+  it("find two rows of one transfer, two refunds with one transaction, hours that do not sum up, and misrouted deliveries", async () => {
     const { db, shop } = house;
     const breakAll = async (tx: Tx): Promise<void> => {
       await tx.run("DROP INDEX refunds_hash");
       await tx.run("UPDATE refunds SET transaction_hash = 'one'");
-      await tx.run("DROP INDEX transfers_position");
-      await tx.run("UPDATE transfers SET transaction_hash = 'one', log_index = 0");
+      await tx.run("DROP INDEX transfers_identity");
+      const row = await tx.findOne(transfers, "ORDER BY id LIMIT 1", []);
+      if (row === null) throw new Error("there is no transfer");
+      await tx.insert(transfers, { ...row, id: "trf_copy" });
       await tx.run(
         `INSERT INTO figures (organization_id, measure, grain, starts_at, currency, subject, items, sign, amount)
          VALUES ('platform', 'volume', 'hour', 3600000, 'USD', '', 1, 1, $1)`,

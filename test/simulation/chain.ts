@@ -1,6 +1,12 @@
 import { minute, type Instant } from "../../src/kernel/clock.ts";
 import type { Address, ChainClient, Head, TransferLog } from "../../src/platform/chain/client.ts";
+import {
+  inChainOrder,
+  readTransfers,
+  transferTopic,
+} from "../../src/platform/chain/evm/transfer-log.ts";
 import { ProviderError } from "../../src/platform/chain/providers/error.ts";
+import { numbered } from "../../src/platform/chain/transfer-identity.ts";
 
 /** A transfer of tokens before a block has it. */
 export interface Sending {
@@ -46,6 +52,31 @@ const truth: Lies = {
   behind: 0,
   callsNewestFinal: false,
 };
+
+/**
+ * Writes the logs of an answer as the node at this place does, and reads them as the client of nodes does. Every second
+ * node counts logs from the end of the list, writes times as JSON numbers, null for no logs, and a pending log.
+ */
+function asWritten(logs: readonly TransferLog[], place: number, to: number): TransferLog[] {
+  const hex = (text: string) => `0x${text}`;
+  const quantity = (number: number) => hex(number.toString(16));
+  const isOdd = place % 2 === 1;
+  const written = logs.map((log, index) => ({
+    address: hex(log.contract),
+    topics: [transferTopic, ...[log.from, log.to].map((one) => hex(one.padStart(64, "0")))],
+    data: hex(log.amount.toString(16).padStart(64, "0")),
+    transactionHash: hex(log.transactionHash),
+    blockHash: hex(log.blockHash),
+    blockNumber: isOdd ? log.blockHeight : quantity(log.blockHeight),
+    blockTimestamp: isOdd ? (log.blockTime ?? 0) / 1_000 : quantity((log.blockTime ?? 0) / 1_000),
+    logIndex: isOdd ? quantity(logs.length - index) : quantity(log.logIndex),
+  }));
+  const [first] = isOdd ? written : [];
+  const pending = first === undefined ? [] : [{ ...first, blockNumber: null, blockHash: null }];
+  const answer = isOdd && logs.length === 0 ? null : [...pending, ...written];
+  const { transfers } = readTransfers(answer, { note: () => undefined, to });
+  return numbered(inChainOrder(transfers));
+}
 
 export interface SimulatedProvider {
   readonly client: ChainClient;
@@ -93,13 +124,15 @@ export function makeChain(options: {
     const height = blocks.length;
     const hash = `b${hashes.toString(16).padStart(63, "0")}`;
     const time = Math.max(at, (blocks.at(-1)?.time ?? 0) + 1_000);
-    const logs = sent.map((one, place): TransferLog => ({
-      ...one,
-      logIndex: place,
-      blockHeight: height,
-      blockHash: hash,
-      blockTime: time,
-    }));
+    const logs: TransferLog[] = numbered(
+      sent.map((one, place) => ({
+        ...one,
+        logIndex: place,
+        blockHeight: height,
+        blockHash: hash,
+        blockTime: time,
+      })),
+    );
     const block = { height, hash, time, logs };
     blocks.push(block);
     past.push(...logs);
@@ -150,11 +183,15 @@ export function makeChain(options: {
         }),
       transfers: ({ from, to, contracts, recipients }) =>
         call(() => ({
-          logs: indexed(from, to)
-            .flatMap(({ logs }) => logs)
-            .filter((log) => contracts.includes(log.contract))
-            .filter((log) => recipients === null || recipients.includes(log.to))
-            .map(toldLog),
+          logs: asWritten(
+            indexed(from, to)
+              .flatMap(({ logs }) => logs)
+              .filter((log) => contracts.includes(log.contract))
+              .filter((log) => recipients === null || recipients.includes(log.to))
+              .map(toldLog),
+            place,
+            to,
+          ),
           latest: told(top()),
         })),
       blockTransfers: (height, contracts) =>

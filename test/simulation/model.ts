@@ -1,10 +1,17 @@
 import { holds, invoices } from "../../src/features/invoices/table.ts";
-import { payments, paymentClaims, transfers } from "../../src/features/payments/table.ts";
+import { identityOf, isSameTransfer } from "../../src/features/payments/ledger/chain-diff.ts";
+import {
+  payments,
+  paymentClaims,
+  transfers,
+  type TransferRow,
+} from "../../src/features/payments/table.ts";
 import { refunds } from "../../src/features/refunds/table.ts";
 import { day, hour } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import type { TransferLog } from "../../src/platform/chain/client.ts";
 import { parseAddress } from "../../src/platform/chain/evm/address.ts";
+import { transferKey, type TransferIdentity } from "../../src/platform/chain/transfer-identity.ts";
 import { billingFaults } from "./rules/bills.ts";
 import { enteredFaults, waitsFor } from "./rules/entered.ts";
 import {
@@ -69,7 +76,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
   // Every transfer to a watched address, or to a wallet a day ago, is on record once, and no other is.
   const places = new Map<string, number>();
   for (const row of known) {
-    const place = `${row.transactionHash} ${String(row.logIndex)} ${row.blockHash}`;
+    const place = placeOf({ ...identityOf(row), blockHash: row.blockHash });
     places.set(place, (places.get(place) ?? 0) + 1);
   }
   for (const log of logs) {
@@ -403,18 +410,12 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
   return faults;
 }
 
-function placeOf(log: TransferLog): string {
-  return `${log.transactionHash} ${String(log.logIndex)} ${log.blockHash}`;
+function placeOf(log: TransferIdentity & Pick<TransferLog, "blockHash">): string {
+  return `${transferKey(log)} ${log.blockHash}`;
 }
 
-function logOf(
-  logs: readonly TransferLog[],
-  row: { readonly transactionHash: string; readonly logIndex: number } | undefined,
-): TransferLog | null {
-  const found = logs.find(
-    (log) => log.transactionHash === row?.transactionHash && log.logIndex === row.logIndex,
-  );
-  return found ?? null;
+function logOf(logs: readonly TransferLog[], row: TransferRow | undefined): TransferLog | null {
+  return logs.find((log) => row !== undefined && isSameTransfer(row, log)) ?? null;
 }
 
 /** The transfer went to an invoice's address while its money was waited for. */

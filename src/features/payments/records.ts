@@ -58,7 +58,7 @@ export const PaymentRecord = responseRecord("Payment", {
 });
 describeFields(PaymentRecord, {
   logIndex:
-    "The index of the transfer's log in its block; with `transactionHash` and `network` it identifies the transfer.",
+    "The index of the transfer's log, as it was first read. Providers count it differently, and a reorganization may change it, so it identifies nothing.",
   fromAddress: "The address that sent the tokens, in the network's notation.",
   toAddress: "The address that received the tokens, in the network's notation.",
   amount: "The part of the transfer that is assigned to this invoice: a decimal string in tokens.",

@@ -30,6 +30,7 @@ export const transfers = table(
     network: text(),
     /** 64 lower-case hex digits. */
     transactionHash: text(),
+    /** The index of its log when it was first read; for display and order. */
     logIndex: integer(),
     blockHeight: integer(),
     blockHash: text(),
@@ -42,6 +43,8 @@ export const transfers = table(
     toAddress: text(),
     /** In the token's smallest unit. */
     amount: amount(),
+    /** Its place, from 0, among the transfers of its transaction with the same contract, parties and amount. */
+    ordinal: integer(),
     /** `orphaned` after a reorganization removed it from the chain; `seen` again if it comes back. */
     status: text<TransferStatus>(),
     /** True once its block is final. */
@@ -61,12 +64,18 @@ export const transfers = table(
     primaryKey: ["id"],
     indexes: [
       {
-        name: "transfers_position",
-        columns: ["network", "transactionHash", "logIndex"],
+        name: "transfers_identity",
+        columns: [
+          "transactionHash",
+          "network",
+          "contract",
+          "fromAddress",
+          "toAddress",
+          "amount",
+          "ordinal",
+        ],
         unique: true,
-        where: "status = 'seen'",
       },
-      { name: "transfers_transaction", columns: ["transactionHash", "network"] },
       {
         name: "transfers_revocable",
         columns: ["network", "blockHeight"],

@@ -37,8 +37,13 @@ export interface KnownChain {
 export interface TransferLog {
   /** In the canonical form of the network's kind, which `parseTransactionHash` returns. */
   readonly transactionHash: string;
-  /** The event's index in its block. A reorganization may change it. */
+  /**
+   * The event's index in its block, for display and order only: some providers count in the transaction, and a
+   * reorganization may change it.
+   */
   readonly logIndex: number;
+  /** Its place, from 0, among the transfers of its transaction with the same contract, parties and amount. */
+  readonly ordinal: number;
   readonly blockHeight: number;
   readonly blockHash: string;
   /** Null if the node omits it from the log; `blocks` returns it then. */
@@ -59,6 +64,44 @@ export interface Receipt {
   readonly blockHash: string;
   /** The transfers of all contracts: the caller selects those that it watches. */
   readonly transfers: readonly TransferLog[];
+  /** The number of its logs that may be transfers and cannot be read; none if it is missing. */
+  readonly unreadableLogs?: number;
+}
+
+/**
+ * The parts of a provider's answers that are dropped alone, so that they spoil nothing else:
+ * - `pending_log`: a log that is in no block yet
+ * - `unreadable_log`: a log that may be a transfer to a watched address
+ * - `other_log`: an unreadable log of another contract or recipient
+ * - `repeated_log`: a log that the same answer has already listed
+ * - `optional_field`: the time or the index of a log
+ * - `receipt`: a receipt of a block that a probe compares
+ * - `response`: a member of a batch that belongs to no call
+ */
+export type DroppedPart =
+  | "pending_log"
+  | "unreadable_log"
+  | "other_log"
+  | "repeated_log"
+  | "optional_field"
+  | "receipt"
+  | "response";
+
+/** A log that may be a transfer to a watched address, but cannot be read; with its fields that can. */
+export interface UnreadableLog {
+  readonly transactionHash: string | null;
+  readonly blockHeight: number | null;
+  /** What cannot be read. */
+  readonly reason: string;
+}
+
+/** The transfers that a provider lists. */
+export interface ListedTransfers {
+  readonly logs: readonly TransferLog[];
+  /** The newest block, read after the logs. */
+  readonly latest: Head;
+  /** Money may be missing from `logs` for each of these. None if it is missing. */
+  readonly unreadable?: readonly UnreadableLog[];
 }
 
 /** The transfers to read: a range of blocks, both ends included, with contracts and recipients. */
@@ -90,7 +133,7 @@ export interface ChainClient {
    * differs from the one that the caller knows, the transfers may come from two forks, and the caller must read them
    * again.
    */
-  transfers(query: TransferQuery): Promise<{ readonly logs: TransferLog[]; readonly latest: Head }>;
+  transfers(query: TransferQuery): Promise<ListedTransfers>;
   /**
    * Reads the transfers of one block from its receipts. A node with a broken log index returns all of them here, but
    * none from `transfers`. Returns null if the provider does not offer it.
@@ -107,4 +150,6 @@ export interface ChainClient {
   receipts?(transactionHashes: readonly string[]): Promise<(Receipt | null | ProviderError)[]>;
   /** Reads the decimals that a token contract states. */
   decimals(contract: Address): Promise<number>;
+  /** Returns how many parts of answers were dropped since the process began. Absent if nothing is parsed. */
+  dropped?(): Readonly<Partial<Record<DroppedPart, number>>>;
 }

@@ -179,6 +179,7 @@ function transferRow(
     network: "sandbox",
     transactionHash: number.toString(16).padStart(64, "0"),
     logIndex: 0,
+    ordinal: 0,
     blockHeight: 1,
     blockHash: hash,
     blockTime: at,

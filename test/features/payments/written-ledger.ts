@@ -29,6 +29,7 @@ import { refunds, type RefundRow } from "../../../src/features/refunds/table.ts"
 import { parseAddress } from "../../../src/platform/chain/evm/address.ts";
 import type { Address, ChainClient, Receipt } from "../../../src/platform/chain/client.ts";
 import { findToken } from "../../../src/platform/chain/networks.ts";
+import { numbered } from "../../../src/platform/chain/transfer-identity.ts";
 import { networkState, stateTable } from "../../../src/platform/chain/state/network-state.ts";
 import type { Database, Tx } from "../../../src/platform/database/index.ts";
 import { events } from "../../../src/platform/events/table.ts";
@@ -133,7 +134,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
       time = shop.now(),
     }: Partial<Sent> = {},
   ): TimedLog[] {
-    return amounts.map((amount, logIndex) => ({
+    const logs = amounts.map((amount, logIndex) => ({
       transactionHash: hash,
       logIndex,
       blockHeight: height,
@@ -145,6 +146,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
       amount: usdt(amount),
       isTimeAgreed: true,
     }));
+    return numbered(logs).map((log) => ({ ...log, blockTime: time, isTimeAgreed: true }));
   }
 
   /** Returns the payments of an invoice, oldest first. */
@@ -289,8 +291,8 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
       const transfer = await transferOf(payment);
       const { transactionHash: hash, fromAddress: from, blockTime: time } = transfer;
       const [log] = logsTo(transfer.toAddress, ["0"], { height, hash, from, time });
-      const { logIndex, amount } = transfer;
-      await enter({ moved: [{ transfer, log: { ...known(log), logIndex, amount } }] });
+      const { logIndex, ordinal, amount } = transfer;
+      await enter({ moved: [{ transfer, log: { ...known(log), logIndex, ordinal, amount } }] });
     },
     /** Requests a refund as the merchant does. Returns it as stored. */
     async refund(payment: PaymentRow, amount: string, address = newAddress()): Promise<RefundRow> {

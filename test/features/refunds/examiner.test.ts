@@ -40,6 +40,7 @@ eachStore("refunds' transactions, with two providers", (store) => {
     const transfer = {
       ...block,
       logIndex: 0,
+      ordinal: 0,
       blockTime: null,
       from: desk.address,
       to: payer,

@@ -2,6 +2,11 @@
 export const toVersion40: readonly string[] = [
   "DROP INDEX payment_claims_looked_up",
   "ALTER TABLE payment_links DROP COLUMN range_limited_at",
+  "ALTER TABLE webhook_attempts DROP COLUMN oddity",
+  "DROP INDEX transfers_identity",
+  "ALTER TABLE transfers DROP COLUMN ordinal",
+  "CREATE UNIQUE INDEX transfers_position ON transfers (network, transaction_hash, log_index) WHERE status = 'seen'",
+  "CREATE INDEX transfers_transaction ON transfers (transaction_hash, network)",
   "DROP INDEX transfers_unmatched",
   "DROP INDEX wallets_read",
   "DROP TABLE wallet_readings",

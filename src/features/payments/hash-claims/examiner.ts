@@ -157,6 +157,9 @@ async function findEvidence(
   if (receipt === null) return findUnknown(deps, claim);
   const state = await networkState(db, network.id);
   const found = claimedLogs(receipt, terms, network, state?.disabledTokens ?? []);
+  // Logs that cannot be read may be the payment: another provider may read them.
+  const isUnreadable = typeof found === "string" && receipt.unreadableLogs !== undefined;
+  if (isUnreadable) return { waitsFor: "block" };
   if (typeof found === "string") return { refused: found };
   const logs = await timed(deps, found);
   if (logs === null) return { waitsFor: "block" };

@@ -4,7 +4,7 @@ import { findTokenByContract, type Network } from "../../../platform/chain/netwo
 import type { ClaimableTerms } from "../../invoices/index.ts";
 import type { ClaimReason, ClaimState } from "./status.ts";
 import type { ClaimRow, PaymentRow, TransferRow } from "../table.ts";
-import { isSameMoney, type TimedLog } from "../ledger/chain-diff.ts";
+import { isSameTransfer, type TimedLog } from "../ledger/chain-diff.ts";
 import { isCounted, takenOf } from "../ledger/payment-rules.ts";
 
 /** How much earlier than the invoice's issue a payment's block time may be. */
@@ -83,7 +83,7 @@ export function compareWithRecord(
   for (const log of logs) {
     const transfer = stored.find((row) => isAt(row, log));
     if (transfer !== undefined) known.push({ transfer, log });
-    else if (log.blockHeight > cursorHeight || stored.some((row) => isSameMoney(row, log))) {
+    else if (log.blockHeight > cursorHeight || stored.some((row) => isSameTransfer(row, log))) {
       isUnsettled = true;
     } else missing.push(log);
   }
@@ -91,12 +91,7 @@ export function compareWithRecord(
 }
 
 function isAt(row: TransferRow, log: TransferLog): boolean {
-  return (
-    row.status === "seen" &&
-    row.logIndex === log.logIndex &&
-    row.blockHash === log.blockHash &&
-    isSameMoney(row, log)
-  );
+  return row.status === "seen" && row.blockHash === log.blockHash && isSameTransfer(row, log);
 }
 
 /** The relation of a transfer to the invoice of a hash claim. */

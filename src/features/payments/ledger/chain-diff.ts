@@ -1,5 +1,6 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { TransferLog } from "../../../platform/chain/client.ts";
+import { transferKey, type TransferIdentity } from "../../../platform/chain/transfer-identity.ts";
 import type { TransferRow } from "../table.ts";
 
 /** A range of blocks, both ends included. */
@@ -37,8 +38,8 @@ type ComparedLog = TransferLog & { readonly isTimeAgreed?: boolean };
  * Compares the stored transfers with every transfer that the chain has in a range. `stored` holds at least the
  * transfers that are seen and not final, and all transfers, in any status, of the found transactions.
  *
- * A log's index counts within its block, so a reorganization may change the index and the block of a transfer. A log
- * with the same transaction, parties, token and amount is the same transfer and keeps its row.
+ * A reorganization may change the block of a transfer, which keeps its row: transfers are compared by their identity,
+ * without the block and the log index.
  */
 export function compareWindow<Log extends ComparedLog>(
   stored: readonly TransferRow[],
@@ -106,7 +107,7 @@ export function isSame(difference: WindowDifference): boolean {
 
 /**
  * Splits a difference into batches of at most `freshMax` new transfers; returns at least one batch. The first one
- * holds all moved and orphaned transfers, because new transfers may take their positions.
+ * holds all moved and orphaned transfers, so that money is taken back before more is credited.
  */
 export function batchesOf<Log extends TransferLog>(
   difference: WindowDifference<Log>,
@@ -128,43 +129,33 @@ interface Pairing<Log extends TransferLog> {
   readonly logs: readonly Log[];
 }
 
-/** Pairs the rows and logs of one transaction: first those with an unchanged log index, then the others in order. */
+/** Pairs the rows and logs of one transaction by their identity. */
 function pair<Log extends TransferLog>(
   rows: readonly TransferRow[],
   logs: readonly Log[],
 ): Pairing<Log> {
-  const free = new Set(
-    rows.toSorted((one, other) => rank(one) - rank(other) || one.logIndex - other.logIndex),
-  );
+  const free = new Map(rows.map((row) => [transferKey(identityOf(row)), row]));
   const pairs: MovedTransfer<Log>[] = [];
-  const take = (log: Log, fits: (row: TransferRow) => boolean): boolean => {
-    for (const transfer of free) {
-      if (!isSameMoney(transfer, log) || !fits(transfer)) continue;
-      free.delete(transfer);
-      pairs.push({ transfer, log });
-      return true;
-    }
-    return false;
-  };
-  const inOrder = logs.toSorted((one, other) => one.logIndex - other.logIndex);
-  const displaced = inOrder.filter((log) => !take(log, (row) => row.logIndex === log.logIndex));
-  const unknown = displaced.filter((log) => !take(log, () => true));
-  return { pairs, rows: [...free], logs: unknown };
+  const unknown: Log[] = [];
+  for (const log of logs.toSorted((one, other) => one.logIndex - other.logIndex)) {
+    const key = transferKey(log);
+    const transfer = free.get(key);
+    if (transfer === undefined) unknown.push(log);
+    else pairs.push({ transfer, log });
+    free.delete(key);
+  }
+  return { pairs, rows: [...free.values()], logs: unknown };
 }
 
-/** Ranks transfers on the chain before orphaned ones. */
-function rank(row: TransferRow): number {
-  return row.status === "seen" ? 0 : 1;
+/** Returns the identity of a stored transfer on its network. */
+export function identityOf(row: TransferRow): TransferIdentity {
+  const { transactionHash, contract, fromAddress: from, toAddress: to, amount, ordinal } = row;
+  return { transactionHash, contract, from, to, amount, ordinal };
 }
 
-/** Returns true if a stored transfer and a log of its transaction have the same parties, token and amount. */
-export function isSameMoney(row: TransferRow, log: TransferLog): boolean {
-  return (
-    row.contract === log.contract &&
-    row.toAddress === log.to &&
-    row.fromAddress === log.from &&
-    row.amount === log.amount
-  );
+/** Returns true if a log is that of a stored transfer of the same network, in whatever block. */
+export function isSameTransfer(row: TransferRow, log: TransferIdentity): boolean {
+  return transferKey(identityOf(row)) === transferKey(log);
 }
 
 function hasMoved({ transfer, log }: MovedTransfer<ComparedLog>): boolean {
@@ -172,8 +163,7 @@ function hasMoved({ transfer, log }: MovedTransfer<ComparedLog>): boolean {
     (log.isTimeAgreed === true && transfer.blockTime !== log.blockTime) ||
     transfer.status === "orphaned" ||
     transfer.blockHash !== log.blockHash ||
-    transfer.blockHeight !== log.blockHeight ||
-    transfer.logIndex !== log.logIndex
+    transfer.blockHeight !== log.blockHeight
   );
 }
 

@@ -188,10 +188,10 @@ export const paymentChecks: readonly Check[] = [
   }),
   queryCheck({
     name: "transfers.once",
-    describe: "No two transfers have the same position on their chain.",
+    describe: "No two rows are the same transfer.",
     advice: "Reject or reverse the payments of the later row.",
-    sql: `SELECT MAX(id) AS "row", 'It has the same position as ' || MIN(id) || '.' AS fault
-      FROM transfers WHERE status = 'seen'
-      GROUP BY network, transaction_hash, log_index HAVING COUNT(*) > 1 ORDER BY MAX(id)`,
+    sql: `SELECT MAX(id) AS "row", 'It is the same transfer as ' || MIN(id) || '.' AS fault
+      FROM transfers
+      GROUP BY network, transaction_hash, contract, from_address, to_address, amount, ordinal HAVING COUNT(*) > 1 ORDER BY MAX(id)`,
   }),
 ];

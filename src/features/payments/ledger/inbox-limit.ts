@@ -1,6 +1,7 @@
 import { day, type Instant } from "../../../kernel/clock.ts";
 import type { Address } from "../../../platform/chain/client.ts";
 import { findTokenByContract, type Network } from "../../../platform/chain/networks.ts";
+import { transferKey } from "../../../platform/chain/transfer-identity.ts";
 import { integer, text, time, type Reader } from "../../../platform/database/index.ts";
 import { givenRows } from "../../../platform/database/query/json-rows.ts";
 import { groupBy, type TimedLog } from "./chain-diff.ts";
@@ -44,7 +45,7 @@ export async function withinInboxLimit(
     asked
       .filter((log) => held.has(log.to) && !isDust(network, log))
       .map((log) => ({
-        key: keyOf(log),
+        key: transferKey(log),
         token: findTokenByContract(network, log.contract)?.symbol ?? "",
         address: log.to,
         amount: log.amount,
@@ -53,7 +54,7 @@ export async function withinInboxLimit(
   );
   const leftOut = new Set(
     full.flatMap(({ own, stored, isDust, address }) => {
-      const others = own.filter((log) => !matches.has(keyOf(log)));
+      const others = own.filter((log) => !matches.has(transferKey(log)));
       const worth = held.has(address) ? unmatchedPerDay.held : unmatchedPerDay.idle;
       return others.slice(Math.max(0, (isDust ? unmatchedPerDay.dust : worth) - stored));
     }),
@@ -130,10 +131,6 @@ function dayOf({ blockTime }: { readonly blockTime: Instant }): number {
 
 function groupKey(address: Address, dayNumber: number, isWithoutWorth: boolean): string {
   return `${address} ${String(dayNumber)} ${String(isWithoutWorth)}`;
-}
-
-function keyOf({ transactionHash, logIndex }: TimedLog): string {
-  return `${transactionHash}:${String(logIndex)}`;
 }
 
 function addressesOf(logs: readonly TimedLog[]): Address[] {

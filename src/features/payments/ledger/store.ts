@@ -39,7 +39,7 @@ export async function transfersById(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Marks transfers as orphaned, which also frees their positions for others. */
+/** Marks transfers as orphaned. */
 export async function takeOffChain(tx: Tx, ids: readonly Id<"transfer">[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.run(`UPDATE transfers SET status = 'orphaned' WHERE id IN ${listed(tx.dialect, 1)}`, [
@@ -47,10 +47,9 @@ export async function takeOffChain(tx: Tx, ids: readonly Id<"transfer">[]): Prom
   ]);
 }
 
-const { id, logIndex, blockHeight, blockHash, blockTime, ...others } = transfers.columns;
+const { id, blockHeight, blockHash, blockTime, ...others } = transfers.columns;
 const movedRows = givenRows("given", {
   id,
-  logIndex,
   blockHeight,
   blockHash,
   blockTime,
@@ -70,7 +69,7 @@ export async function putOnChain(
 ): Promise<void> {
   if (moved.length === 0) return;
   await tx.run(
-    `UPDATE transfers SET status = 'seen', log_index = given.log_index, block_height = given.block_height,
+    `UPDATE transfers SET status = 'seen', block_height = given.block_height,
       verification = CASE
         WHEN transfers.verification = 'verified' AND transfers.block_hash <> given.block_hash THEN 'open'
         WHEN transfers.verification = 'skipped' AND given.invoice_id IS NOT NULL THEN 'open'

@@ -98,6 +98,7 @@ function newTransfer(ids: IdSource, { network, at }: ChainContext, log: TimedLog
     id: ids.next("transfer", at),
     network: network.id,
     transactionHash: log.transactionHash,
+    logIndex: log.logIndex,
     ...positionOf(log),
     contract: log.contract,
     token: token.symbol,
@@ -105,6 +106,7 @@ function newTransfer(ids: IdSource, { network, at }: ChainContext, log: TimedLog
     fromAddress: log.from,
     toAddress: log.to,
     amount: log.amount,
+    ordinal: log.ordinal,
     status: "seen",
     isFinal: false,
     verification: isWorthless(token, log) ? "skipped" : "open",
@@ -124,6 +126,6 @@ function moveTransfer(transfer: TransferRow, log: TimedLog): TransferRow {
   return { ...transfer, status: "seen", verification, ...positionOf(log) };
 }
 
-function positionOf({ logIndex, blockHeight, blockHash, blockTime }: TimedLog) {
-  return { logIndex, blockHeight, blockHash, blockTime };
+function positionOf({ blockHeight, blockHash, blockTime }: TimedLog) {
+  return { blockHeight, blockHash, blockTime };
 }

@@ -71,6 +71,7 @@ export const chainCommands = [
       "toBlockNumber",
       "transfersFound",
       ["transfersNew", "Not on record before"],
+      ["logsUnreadable", "Unreadable logs"],
     ],
     identify: (one) => one.network,
     sections: ({ newTransfers }) => [
@@ -207,10 +208,17 @@ function providerSection(networks: readonly PresentedNetwork[]) {
       ["lagBlocks", "Blocks behind"],
       "latencyMs",
       { title: "Errors", value: (one) => `${String(one.errorPercent)} %` },
+      { title: "Dropped parts of answers", value: droppedText },
       "requestsToday",
       { title: "Last error", value: (one) => one.lastError?.message ?? null },
     ],
   });
+}
+
+/** Returns the counts of dropped parts, such as `3 pending_log`; null if there are none. */
+function droppedText({ dropped }: { readonly dropped: Readonly<Record<string, number>> }) {
+  const counts = Object.entries(dropped).map(([part, count]) => `${String(count)} ${part}`);
+  return counts.length === 0 ? null : counts.join(", ");
 }
 
 function alarmSection(networks: readonly Pick<PresentedNetwork, "network" | "alarms">[]) {

@@ -70,6 +70,13 @@ const providerSeries = [
     "provider",
     "kind",
   ),
+  counter(
+    "till_provider_dropped_total",
+    "Parts of the provider's answers to this process that were dropped alone, by part.",
+    "network",
+    "provider",
+    "part",
+  ),
   gauge("till_chain_alarms", "Open alarms about a network.", "network", "kind"),
 ];
 
@@ -110,6 +117,12 @@ export function providerMetrics({
         till_provider_errors_total: counted.flatMap(({ labels, counts }) =>
           Object.entries(counts.failures).map(([kind, value]) => ({
             labels: { ...labels, kind },
+            value,
+          })),
+        ),
+        till_provider_dropped_total: counted.flatMap(({ labels, counts }) =>
+          Object.entries(counts.dropped).map(([part, value]) => ({
+            labels: { ...labels, part },
             value,
           })),
         ),

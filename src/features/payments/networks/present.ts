@@ -55,6 +55,7 @@ export function presentProvider(one: ProviderHealth) {
     tipBlockNumber: one.tipHeight,
     lagBlocks: one.lagBlocks,
     errorPercent: one.errorPercent,
+    dropped: one.dropped ?? {},
     requestsToday: one.requestsToday,
     requestsPerDay: one.requestsPerDay,
     answeredAt: toIsoOrNull(one.answeredAt),
@@ -88,6 +89,7 @@ export function presentScan({
   to,
   found,
   fresh,
+  unreadable,
 }: ScanReport & { network: Network }) {
   return {
     network: network.id,
@@ -95,6 +97,7 @@ export function presentScan({
     toBlockNumber: to,
     transfersFound: found,
     transfersNew: fresh.length,
+    logsUnreadable: unreadable.length,
     newTransfers: fresh.map((log) => presentLog(network, log)),
   };
 }

@@ -3,9 +3,12 @@ import type {
   ChainClient,
   Head,
   Heads,
+  ListedTransfers,
   TransferLog,
+  UnreadableLog,
 } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
+import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import { ancestorAgeMs } from "../../../platform/chain/state/head-times.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { KnownBlock, NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
@@ -23,6 +26,8 @@ export interface ChainRead {
   readonly latest: Head;
   readonly finalized: Head;
   readonly logs: readonly TransferLog[];
+  /** The logs that may be transfers to the watched addresses and cannot be read. */
+  readonly unreadable: readonly UnreadableLog[];
 }
 
 export interface ChainReadRequest {
@@ -45,8 +50,11 @@ export interface Recipients {
   among(addresses: readonly Address[]): Promise<ReadonlySet<Address>>;
 }
 
-/** A fault of the provider: it reported an impossible block time, or denied a final block that another provider has. */
-export type AnswerFault = "wrong_time" | "denies_final";
+/**
+ * A fault of the provider: it reported an impossible block time, denied a final block that another provider has, or
+ * listed a log that cannot be read.
+ */
+export type AnswerFault = "wrong_time" | "denies_final" | "unreadable_log";
 
 /** The answers are inconsistent, because the chain or the provider changed meanwhile: the scan must be repeated. */
 export class AnswerDropped extends Error {
@@ -88,11 +96,11 @@ export async function readChain(request: ChainReadRequest): Promise<ChainRead> {
   // The end of the range is read before its logs and checked after them.
   const to = toHeight === latest.height ? latest : await blockAt(client, toHeight);
   if (to.time > latest.time || to.time < (heads.known?.time ?? 0)) throw wrongTime(to);
-  const logs =
+  const listed =
     request.recipients.addresses?.length !== 0
       ? await readLogs(request, base.height + 1, to, latest)
-      : [];
-  return { base, isRewound, to, latest, finalized, logs };
+      : { logs: [], unreadable: [] };
+  return { base, isRewound, to, latest, finalized, ...listed };
 }
 
 /**
@@ -161,16 +169,17 @@ export type LogRequest = Pick<
   "client" | "contracts" | "recipients" | "rangeSize"
 >;
 
-/** Returns the transfers in a range of blocks, in as many requests as the provider needs. */
+/** Returns the transfers in a range of blocks, and its unreadable logs, in as many requests as the provider needs. */
 export async function readLogs(
   request: LogRequest,
   from: number,
   to: Head,
   latest: Head,
-): Promise<TransferLog[]> {
+): Promise<Pick<ChainRead, "logs" | "unreadable">> {
   const { client, contracts, rangeSize } = request;
   const recipients = request.recipients.addresses;
   const logs: TransferLog[] = [];
+  const unreadable: UnreadableLog[] = [];
   let hasGrown = false;
   let next = from;
   while (next <= to.height) {
@@ -186,13 +195,38 @@ export async function readLogs(
     if (answer.latest.height < to.height) throw new AnswerDropped("the provider's tip went back");
     hasGrown ||= answer.latest.hash !== latest.hash;
     logs.push(...(await wanted(answer.logs, request)));
+    unreadable.push(...(answer.unreadable ?? []));
     next = last + 1;
   }
   // The tip has changed: the answers belong to one chain only if it still has the end of the range.
   if (hasGrown && (await blockAt(client, to.height)).hash !== to.hash) {
     throw new AnswerDropped("the chain was reorganized while it was read");
   }
-  return logs;
+  return { logs, unreadable };
+}
+
+/** The largest number of unreadable logs of one answer that are reported individually. */
+const unreadableMax = 20;
+
+/**
+ * Raises an alarm for each transaction of which money may be missing, because a provider's logs cannot be read and no
+ * other provider is asked instead. The range counts as read, so that the other money arrives.
+ */
+export function reportUnreadable(
+  { alarms, network }: { readonly alarms: ChainAlarms; readonly network: Pick<Network, "id"> },
+  provider: string,
+  unreadable: readonly UnreadableLog[],
+): void {
+  for (const { transactionHash, blockHeight, reason } of unreadable.slice(0, unreadableMax)) {
+    const place = blockHeight === null ? "a block" : `block ${String(blockHeight)}`;
+    alarms.raise(
+      "log_unreadable",
+      transactionHash ?? place,
+      `${provider} lists a log in ${place} that may be a payment and cannot be read: ${reason}. Look at the transaction ` +
+        "in a block explorer. With another provider, till chain scan enters the payment",
+      { network: network.id, transactionHash, blockHeight, provider },
+    );
+  }
 }
 
 /** Reads the logs of a range; returns null if the provider refused its size, so that a smaller range is read next. */
@@ -200,7 +234,7 @@ async function readRange(
   client: ChainClient,
   rangeSize: RangeSize,
   query: Parameters<ChainClient["transfers"]>[0],
-): Promise<{ readonly logs: readonly TransferLog[]; readonly latest: Head } | null> {
+): Promise<ListedTransfers | null> {
   const span = query.to - query.from + 1;
   try {
     const answer = await client.transfers(query);

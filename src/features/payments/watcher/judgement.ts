@@ -2,6 +2,11 @@ import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient, TransferLog } from "../../../platform/chain/client.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
+import {
+  mayHide,
+  transferKey,
+  type TransferIdentity,
+} from "../../../platform/chain/transfer-identity.ts";
 import { makeRangeSize } from "./chain-reader.ts";
 import type { RangeReading, Scanner } from "./readings/rescanner.ts";
 import type { BlockRange, TimedLog, WindowDifference } from "../ledger/chain-diff.ts";
@@ -55,7 +60,9 @@ async function judge(
   const range = { from: Math.min(...heights), to: Math.max(...heights) };
   const again = await scanner.read(other, makeRangeSize(scanner.network.maxLogRange), range);
   const listed = new Set(unknownOf(again.difference).map(placeOf));
-  const missing = unknown.filter((log) => !listed.has(placeOf(log)));
+  const missing = unknown.filter(
+    (log) => !listed.has(placeOf(log)) && !mayHide(again.unreadable, log),
+  );
   const conceded = new Set<string>();
   for (const log of missing.slice(0, judgedMax)) {
     if (await isConceded(deps, reading, other, log)) conceded.add(placeOf(log));
@@ -141,19 +148,13 @@ export function rangeOf(subject: string): BlockRange | null {
   return from === undefined || to === undefined ? null : { from: Number(from), to: Number(to) };
 }
 
-export function placeOf({ transactionHash, logIndex, blockHash }: TransferLog): string {
-  return `${transactionHash}:${String(logIndex)}:${blockHash}`;
+export function placeOf(log: TransferIdentity & Pick<TransferLog, "blockHash">): string {
+  return `${transferKey(log)}:${log.blockHash}`;
 }
 
 function hasLog(receipt: Awaited<ReturnType<ChainClient["receipt"]>>, log: TransferLog): boolean {
   return (
     receipt?.blockHash === log.blockHash &&
-    receipt.transfers.some(
-      ({ logIndex, contract, to, amount }) =>
-        logIndex === log.logIndex &&
-        contract === log.contract &&
-        to === log.to &&
-        amount === log.amount,
-    )
+    receipt.transfers.some((one) => transferKey(one) === transferKey(log))
   );
 }

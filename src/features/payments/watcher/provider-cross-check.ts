@@ -12,7 +12,7 @@ import { dropReadings, readingsOf } from "../../../platform/chain/state/readings
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
 import type { Database, Tx } from "../../../platform/database/index.ts";
 import { makeJudge, placeOf, rangeOf, type Judge, type Judgement } from "./judgement.ts";
-import { AnswerDropped, makeRangeSize, type RangeSize } from "./chain-reader.ts";
+import { AnswerDropped, makeRangeSize, reportUnreadable, type RangeSize } from "./chain-reader.ts";
 import type { WatchTimes } from "../ledger/invoices-port.ts";
 import {
   chooseReader,
@@ -191,6 +191,10 @@ async function readRange(
   try {
     const reading = await scanner.read(reader.client, sizeOf(self, reader.provider), range);
     const other = otherThan(reader, able);
+    if (reading.unreadable.length > 0 && other !== null) {
+      throw new AnswerDropped(`${reader.provider} lists logs that cannot be read`);
+    }
+    reportUnreadable(self, reader.provider, reading.unreadable);
     if (due !== null) await assertOneChain(due, reading, other);
     const judgement = await judge.judge(reading, other);
     await enter(self, guard, reading, judgement, due !== null);

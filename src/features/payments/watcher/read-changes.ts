@@ -2,6 +2,7 @@ import type { Instant } from "../../../kernel/clock.ts";
 import { assert } from "../../../kernel/errors.ts";
 import type { Address, ChainClient, Heads, TransferLog } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
+import { mayHide } from "../../../platform/chain/transfer-identity.ts";
 import {
   knownBlocks,
   type KnownBlock,
@@ -25,8 +26,10 @@ import type { Invoices } from "../ledger/invoices-port.ts";
 import { revocableTransfers, transfersOfTransactions } from "../ledger/store.ts";
 import type { TransferRow } from "../table.ts";
 import { isStillThere } from "./receipt-verifier.ts";
+import { placeOf } from "./judgement.ts";
 import {
   compareWindow,
+  identityOf,
   isSame,
   type TimedLog,
   type WindowDifference,
@@ -85,8 +88,10 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
     check: (asked) => request.ancestors.assertNoneBeforeTip(request, asked),
   });
   const compared = compareWindow(stored, logs, range);
+  // A transfer is not gone if its log may be one that cannot be read.
+  const orphaned = compared.orphaned.filter((row) => !mayHide(read.unreadable, row));
   const { kept: fresh } = await withinInboxLimit(db, request.invoices, network, compared.fresh);
-  const difference = { ...compared, fresh };
+  const difference = { ...compared, orphaned, fresh };
   await assertGone(client, difference.orphaned);
   return {
     read,
@@ -153,19 +158,11 @@ async function withTheirTransactions(
   revocable: readonly TransferRow[],
   logs: readonly TransferLog[],
 ): Promise<readonly TransferRow[]> {
-  const positions = new Set(revocable.map(positionKey));
-  const displaced = logs.filter((log) => !positions.has(positionKey(log)));
+  const positions = new Set(revocable.map((row) => placeOf({ ...row, ...identityOf(row) })));
+  const displaced = logs.filter((log) => !positions.has(placeOf(log)));
   const hashes = new Set(displaced.map(({ transactionHash }) => transactionHash));
   const others = await transfersOfTransactions(db, network.id, [...hashes]);
   return [...new Map([...revocable, ...others].map((row) => [row.id, row])).values()];
-}
-
-function positionKey(at: {
-  readonly transactionHash: string;
-  readonly logIndex: number;
-  readonly blockHash: string;
-}): string {
-  return `${at.transactionHash}:${String(at.logIndex)}:${at.blockHash}`;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { ChainClient, Head, Receipt } from "../../../platform/chain/client.
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
+import { isSameTransfer } from "../ledger/chain-diff.ts";
 import type { PaymentRow, TransferRow } from "../table.ts";
 
 /** A payment or a transfer whose receipts are compared with the scan. */
@@ -90,7 +91,7 @@ async function verify(
   const { clock, notes } = deps;
   const now = clock.now();
   const due = candidates.filter(({ id }) => isDue(deps, notes.get(id), now));
-  const round = makeRound(now);
+  const round = makeRound(now, deps.providers.length === 1);
   const agreed: string[] = [];
   for (let start = 0; start < due.length; start += parallel) {
     const group = due.slice(start, start + parallel);
@@ -223,7 +224,7 @@ interface Round {
 }
 
 /** One round of requests: a failed provider is not asked again, and no receipt or tip is read twice. */
-function makeRound(now: Instant): Round {
+function makeRound(now: Instant, isSole: boolean): Round {
   const away = new Set<ChainClient>();
   const receipts = new Map<ChainClient, Map<string, Promise<Receipt | null>>>();
   const tips = new Map<ChainClient, Promise<Head>>();
@@ -247,11 +248,14 @@ function makeRound(now: Instant): Round {
     once(tips, provider, async () => (await provider.heads()).latest);
 
   async function ask(provider: ChainClient, candidate: Verifiable): Promise<Opinion> {
-    const { transactionHash, blockHeight } = candidate.transfer;
+    const { transactionHash, blockHeight, blockHash } = candidate.transfer;
     const receipt = await once(receiptsOf(provider), transactionHash, () =>
       provider.receipt(transactionHash),
     );
     const opinion = receipt === null ? null : compare(receipt, candidate.transfer);
+    // A provider whose logs cannot be read is waited for like one that does not answer; the only one raises an alarm.
+    const isHidden = receipt?.unreadableLogs !== undefined && receipt.blockHash === blockHash;
+    if (isHidden && opinion !== "agrees" && !isSole) return "is_away";
     if (opinion !== null && opinion !== "agrees") return opinion;
     const tip = await tipOf(provider);
     if (opinion === null) {
@@ -289,14 +293,7 @@ function compare(receipt: Receipt, transfer: TransferRow): Opinion {
 
 /** Returns true if the receipt contains the transfer as scanned. */
 function holds(receipt: Receipt, transfer: TransferRow): boolean {
-  return receipt.transfers.some(
-    (log) =>
-      log.logIndex === transfer.logIndex &&
-      log.contract === transfer.contract &&
-      log.from === transfer.fromAddress &&
-      log.to === transfer.toAddress &&
-      log.amount === transfer.amount,
-  );
+  return receipt.transfers.some((log) => isSameTransfer(transfer, log));
 }
 
 /** Returns true if a provider still has a transfer at its stored position. */

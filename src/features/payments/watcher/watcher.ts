@@ -1,6 +1,6 @@
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { createAlarms, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
-import type { ChainClient } from "../../../platform/chain/client.ts";
+import type { ChainClient, UnreadableLog } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
@@ -17,7 +17,7 @@ import { isSame, type WindowDifference } from "../ledger/chain-diff.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
 import { makeAncestorTimes } from "./ancestor-times.ts";
 import type { BlockTimes } from "./block-times.ts";
-import { AnswerDropped, makeRangeSize, TransferOmitted } from "./chain-reader.ts";
+import { AnswerDropped, makeRangeSize, reportUnreadable, TransferOmitted } from "./chain-reader.ts";
 import { makeConfirmations } from "./confirmations.ts";
 import { ancestorTime, isBehind, isWorthWriting, nextState } from "./cursor.ts";
 import { makeFinalityCheck, type FinalityCheck } from "./finality.ts";
@@ -225,10 +225,21 @@ function makeChangeReader(
     }
     tip.assertNotBehind(state, heads.latest.height);
     const changes = await findChanges({ ...deps, state, heads, rangeSize, ancestors });
+    judgeUnreadable(deps, changes.read.unreadable);
     report(deps, changes.difference);
     reportUnfiltered(deps, changes.isUnfiltered);
     return changes;
   };
+}
+
+/** Lets another provider be read instead of one whose logs cannot be read, or reports them if there is none. */
+function judgeUnreadable(deps: ScanDeps, unreadable: readonly UnreadableLog[]): void {
+  const { client, providers, pool } = deps;
+  if (unreadable.length === 0) return;
+  if (providers.length > 1 && pool?.isAnotherReady() === true) {
+    throw new AnswerDropped("it lists logs that cannot be read", "unreadable_log");
+  }
+  reportUnreadable(deps, client.provider, unreadable);
 }
 
 /** Reports transfers that a reorganization removed, and transactions that a provider has in two final blocks. */
@@ -290,8 +301,9 @@ function makeProblemReport(deps: ScanDeps): ProblemReport {
     droppedInRow += 1;
     logger.debug({ reason: error.message, ...error.details }, "a scan was dropped");
     if (error instanceof TransferOmitted) pool?.distrust(error.message, error.omitted);
-    else if (error.fault === "denies_final") pool?.passOver(error.message);
-    else if (error.fault === "wrong_time") {
+    else if (error.fault === "denies_final" || error.fault === "unreadable_log") {
+      pool?.passOver(error.message);
+    } else if (error.fault === "wrong_time") {
       pool?.doubtTime(client.provider, error.message, error.details);
     } else if (droppedInRow % droppedOfOneMax === 0) pool?.passOver(error.message);
     if (droppedInRow >= droppedMax) setProblem(error.message, error.details);

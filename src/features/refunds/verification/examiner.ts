@@ -124,6 +124,10 @@ async function verdictOn(
       continue;
     }
     const finding = { receipt: found, refusal: await judge(deps, refund, found) };
+    if (finding.refusal !== null && found.unreadableLogs !== undefined) {
+      missing.push({ provider, isAway: true });
+      continue;
+    }
     if (found.blockHeight > cursorHeight) return { waiting: finding };
     if (first !== null && !agrees(first, finding)) {
       return { held: first, provider, isContradicted: true };

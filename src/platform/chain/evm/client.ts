@@ -1,4 +1,13 @@
-import type { Address, ChainClient, Head, Receipt, TransferLog, TransferQuery } from "../client.ts";
+import type {
+  Address,
+  ChainClient,
+  DroppedPart,
+  Head,
+  ListedTransfers,
+  Receipt,
+  TransferLog,
+  TransferQuery,
+} from "../client.ts";
 import type { Fetch } from "./fetch.ts";
 import {
   makeTransport,
@@ -7,10 +16,25 @@ import {
   type RpcResult,
   type Transport,
 } from "./transport.ts";
-import { MalformedAnswer, readArray, readHash, readObject, readQuantity } from "./values.ts";
+import {
+  MalformedAnswer,
+  readable,
+  readArray,
+  readHash,
+  readObject,
+  readQuantity,
+} from "./values.ts";
 import type { Network } from "../networks.ts";
 import { ProviderError } from "../providers/error.ts";
-import { inChainOrder, readReceipt, readTransfers, transferTopic } from "./transfer-log.ts";
+import { numbered } from "../transfer-identity.ts";
+import {
+  inChainOrder,
+  readReceipt,
+  readTransfers,
+  transferTopic,
+  type LogList,
+  type NoteDropped,
+} from "./transfer-log.ts";
 
 export interface JsonRpcOptions {
   readonly network: Pick<Network, "id" | "finality">;
@@ -51,7 +75,11 @@ const decimalsSelector = "0x313ce567";
 
 /** Creates the client of a node of an EVM network, or of TRON, which offers the same JSON-RPC methods. */
 export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
-  const transport = makeTransport(endpointOf(options));
+  const dropped: Partial<Record<DroppedPart, number>> = {};
+  const note: NoteDropped = (part) => {
+    dropped[part] = (dropped[part] ?? 0) + 1;
+  };
+  const transport = makeTransport(endpointOf(options), note);
   return {
     network: options.network.id,
     provider: transport.provider,
@@ -62,15 +90,17 @@ export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
         params: [],
         read: (result) => readQuantity(result, "the chain id"),
       }),
-    transfers: (query) => findTransfers(transport, query),
-    blockTransfers: (height, contracts) => readBlockTransfers(transport, height, contracts),
+    transfers: (query) => findTransfers(transport, note, query),
+    blockTransfers: (height, contracts) => readBlockTransfers(transport, note, height, contracts),
     async blocks(heights) {
       const outcomes = await transport.batch(heights.map((height) => blockCall(height)));
       return outcomes.map(valueOf);
     },
-    receipt: (transactionHash) => transport.call(receiptCall(transactionHash)),
+    receipt: (transactionHash) => transport.call(receiptCall(note, transactionHash)),
     async receipts(transactionHashes) {
-      const outcomes = await transport.batch(transactionHashes.map(receiptCall));
+      const outcomes = await transport.batch(
+        transactionHashes.map((hash) => receiptCall(note, hash)),
+      );
       return outcomes.map((outcome) => (outcome.ok ? outcome.value : outcome.error));
     },
     decimals: (contract) =>
@@ -83,6 +113,7 @@ export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
           return decimals;
         },
       }),
+    dropped: () => ({ ...dropped }),
   };
 }
 
@@ -131,12 +162,12 @@ function blockCall(block: number | "latest" | "finalized"): Call<Head | null> {
 }
 
 /** Reads the receipt of a transaction; null if the node knows no block with it. */
-function receiptCall(transactionHash: string): Call<Receipt | null> {
+function receiptCall(note: NoteDropped, transactionHash: string): Call<Receipt | null> {
   return {
     method: "eth_getTransactionReceipt",
     params: [`0x${transactionHash}`],
     read(result) {
-      const receipt = readReceipt(result);
+      const receipt = readReceipt(result, note);
       if (receipt !== null && receipt.transactionHash !== transactionHash) {
         throw new MalformedAnswer("the receipt belongs to another transaction");
       }
@@ -210,17 +241,24 @@ function missing(transport: Transport, what: string): ProviderError {
 
 async function findTransfers(
   transport: Transport,
+  note: NoteDropped,
   query: TransferQuery,
-): Promise<{ logs: TransferLog[]; latest: Head }> {
+): Promise<ListedTransfers> {
   // A node would treat an empty list of contracts as any contract.
   const topics = query.contracts.length === 0 ? [] : recipientTopics(query.recipients);
-  const logCalls = topics.map((recipients) => logsCall(query, recipients));
+  const logCalls = topics.map((recipients) => logsCall(query, recipients, note));
   // The tip is read last, so that a reorganization during the batch becomes visible.
-  const calls: Call<TransferLog[] | Head>[] = [...logCalls, latestCall];
+  const calls: Call<LogList | Head>[] = [...logCalls, latestCall];
   const answers = (await transport.batch(calls)).map(valueOf);
   const latest = answers.pop();
-  if (latest === undefined || Array.isArray(latest)) throw missing(transport, "its tip");
-  return { logs: inChainOrder(answers.filter(Array.isArray).flat()), latest };
+  if (latest === undefined || "transfers" in latest) throw missing(transport, "its tip");
+  const lists = answers.filter((answer) => "transfers" in answer);
+  const unreadable = lists.flatMap((list) => list.unreadable);
+  return {
+    logs: numbered(inChainOrder(lists.flatMap(({ transfers }) => transfers))),
+    latest,
+    ...(unreadable.length === 0 ? {} : { unreadable }),
+  };
 }
 
 /** Encodes the recipients as topics and splits them by the limit of a call; null for a call without that filter. */
@@ -234,9 +272,16 @@ function recipientTopics(recipients: readonly Address[] | null): (readonly strin
   return parts;
 }
 
-function logsCall(query: TransferQuery, recipients: readonly string[] | null): Call<TransferLog[]> {
+function logsCall(
+  query: TransferQuery,
+  recipients: readonly string[] | null,
+  note: NoteDropped,
+): Call<LogList> {
   const contracts = new Set(query.contracts);
   const wanted = recipients === null ? null : new Set(recipients.map((topic) => topic.slice(26)));
+  const matters = (contract: Address | null, to: Address | null): boolean =>
+    (contract === null || contracts.has(contract)) &&
+    (to === null || wanted === null || wanted.has(to));
   return {
     method: "eth_getLogs",
     params: [
@@ -248,16 +293,17 @@ function logsCall(query: TransferQuery, recipients: readonly string[] | null): C
       },
     ],
     read(result) {
-      const transfers = readTransfers(result);
+      const { transfers, unreadable } = readTransfers(result, { note, to: query.to, matters });
       if (Array.isArray(result) && result.length >= logsMax && query.from < query.to) {
         throw new MalformedAnswer("the list of logs reached the limit of nodes", "range_too_large");
       }
       if (transfers.some(({ blockHeight: at }) => at < query.from || at > query.to)) {
         throw new MalformedAnswer("a log belongs to a block that was not requested");
       }
-      return transfers.filter(
-        ({ contract, to }) => contracts.has(contract) && (wanted === null || wanted.has(to)),
-      );
+      return {
+        transfers: transfers.filter(({ contract, to }) => matters(contract, to)),
+        unreadable,
+      };
     },
   };
 }
@@ -268,6 +314,7 @@ function logsCall(query: TransferQuery, recipients: readonly string[] | null): C
  */
 async function readBlockTransfers(
   transport: Transport,
+  note: NoteDropped,
   height: number,
   contracts: readonly Address[],
 ): Promise<TransferLog[] | null> {
@@ -277,8 +324,11 @@ async function readBlockTransfers(
       method: "eth_getBlockReceipts",
       params: [hex(height)],
       read(result) {
-        const receipts = readArray(result, "the receipts of a block").map(readReceipt);
-        const logs = receipts.flatMap((receipt) => receipt?.transfers ?? []);
+        const logs = readArray(result, "the receipts of a block").flatMap((value) => {
+          const receipt = readable(() => readReceipt(value, note));
+          if (receipt === null && value !== null) note("receipt");
+          return receipt?.transfers ?? [];
+        });
         if (logs.some(({ blockHeight }) => blockHeight !== height)) {
           throw new MalformedAnswer("a receipt belongs to a block that was not requested");
         }

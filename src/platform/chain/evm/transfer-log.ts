@@ -1,6 +1,8 @@
-import type { Address, Receipt, TransferLog } from "../client.ts";
+import type { Address, DroppedPart, Receipt, UnreadableLog } from "../client.ts";
+import { numbered, type UnnumberedTransfer } from "../transfer-identity.ts";
 import {
   MalformedAnswer,
+  readable,
   readArray,
   readHash,
   readHex,
@@ -11,36 +13,149 @@ import {
 /** keccak256("Transfer(address,address,uint256)") */
 export const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
+/** Counts a part of an answer that is dropped. */
+export type NoteDropped = (part: DroppedPart) => void;
+
+/** The circumstances of a list of logs. */
+export interface LogContext {
+  readonly note: NoteDropped;
+  /** The last requested block; a log above it without a block's hash is pending. */
+  readonly to?: number;
+  /** The receipt of the logs, which repeat its fields. */
+  readonly receipt?: Pick<Receipt, "transactionHash" | "blockHeight" | "blockHash">;
+  /** Returns whether a log of this contract to this recipient matters; null: unreadable. Without it, every log does. */
+  readonly matters?: (contract: Address | null, to: Address | null) => boolean;
+}
+
+/** The transfers of a list of logs, each once, and the logs that may be transfers but cannot be read. */
+export interface LogList {
+  readonly transfers: readonly UnnumberedTransfer[];
+  readonly unreadable: readonly UnreadableLog[];
+}
+
+/**
+ * Returns the transfers among a list of logs; null, with which some nodes answer, is an empty list. A log that cannot be
+ * read spoils no other one.
+ */
+export function readTransfers(value: unknown, context: LogContext): LogList {
+  const transfers = new Map<string, UnnumberedTransfer>();
+  const unreadable: UnreadableLog[] = [];
+  for (const [place, log] of (value === null ? [] : readArray(value, "the logs")).entries()) {
+    const read = readTransfer(log, place, context);
+    if (read === null) continue;
+    if ("reason" in read) unreadable.push(read);
+    else if (transfers.has(read.key)) context.note("repeated_log");
+    else transfers.set(read.key, read.transfer);
+  }
+  return { transfers: [...transfers.values()], unreadable };
+}
+
 /**
  * Parses one log. Returns null if it is not a transfer of a token amount: another event, an ERC-721 transfer (four
- * topics), an amount of 0, or a log that a reorganization removed. Throws if the log may be a transfer but cannot be
- * parsed, because dropping it would lose money.
+ * topics), an amount of 0, a log that a reorganization removed, a pending one, or one that does not matter.
  */
-export function readTransfer(value: unknown): TransferLog | null {
-  const log = readObject(value, "a log");
-  const topics = readArray(log["topics"], "a log's topics");
-  const [event, from, to] = topics;
-  if (topics.length !== 3 || typeof event !== "string") return null;
-  if (event.toLowerCase() !== transferTopic || log["removed"] === true) return null;
-  const { data } = log;
-  if (typeof data !== "string") throw new MalformedAnswer("a log's data is not hex");
-  if (data.length !== 66) return null;
-  const amount = BigInt(`0x${readHex(data, 64, "a log's data")}`);
-  if (amount === 0n) return null;
-  const { blockTimestamp } = log;
+function readTransfer(
+  value: unknown,
+  place: number,
+  context: LogContext,
+): { readonly key: string; readonly transfer: UnnumberedTransfer } | UnreadableLog | null {
+  const log = readable(() => readObject(value, "a log")) ?? {};
+  try {
+    const { data } = log;
+    const topics = readArray(log["topics"], "a log's topics");
+    const [event, from, to] = topics;
+    if (topics.length !== 3 || typeof event !== "string") return null;
+    if (event.toLowerCase() !== transferTopic || log["removed"] === true) return null;
+    if (typeof data !== "string") throw new MalformedAnswer("a log's data is not hex");
+    if (data.length !== 66) return null;
+    const amount = BigInt(`0x${readHex(data, 64, "a log's data")}`);
+    if (amount === 0n) return null;
+    if (isPending(log, context)) {
+      context.note("pending_log");
+      return null;
+    }
+    const logIndex = optional(log["logIndex"], "a log's logIndex", context.note);
+    const blockTime = optional(log["blockTimestamp"], "a log's blockTimestamp", context.note);
+    const transfer = {
+      ...readPosition(log, context),
+      logIndex: logIndex ?? place,
+      blockTime: blockTime === null ? null : blockTime * 1_000,
+      contract: readHex(log["address"], 40, "a log's address"),
+      from: readTopicAddress(from),
+      to: readTopicAddress(to),
+      amount,
+    };
+    // A log without an index is told from an equal one by its place in the list.
+    const index = logIndex === null ? `place ${String(place)}` : String(logIndex);
+    const { transactionHash, contract, from: sender, to: recipient } = transfer;
+    const key = [transactionHash, index, contract, sender, recipient, amount].join(":");
+    return { key, transfer };
+  } catch (error) {
+    if (!(error instanceof MalformedAnswer) || error instanceof ForeignLog) throw error;
+    return dropUnreadable(log, error.message, context);
+  }
+}
+
+/** A receipt contains a log of another transaction or block, so that nothing in it is believed. */
+class ForeignLog extends MalformedAnswer {}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** True for a log that is in no block: the logs of a node's own next block have its height, and no hash of a block. */
+function isPending({ blockNumber, blockHash }: Fields, { to, receipt }: LogContext): boolean {
+  if (receipt !== undefined) return false;
+  if (blockNumber === null) return true;
+  const isBlank = blockHash === null || blockHash === `0x${"0".repeat(64)}`;
+  const height = readable(() => readQuantity(blockNumber, "a log's blockNumber"));
+  return isBlank && to !== undefined && height !== null && height > to;
+}
+
+/** Reads the transaction and the block of a log. In a receipt, which has them too, unreadable ones are absent. */
+function readPosition(log: Fields, { receipt }: LogContext) {
+  const transactionHash = () => readHash(log["transactionHash"], "a log's transactionHash");
+  const blockHash = () => readHash(log["blockHash"], "a log's blockHash");
+  if (receipt === undefined) {
+    const blockHeight = readQuantity(log["blockNumber"], "a log's blockNumber");
+    return { transactionHash: transactionHash(), blockHeight, blockHash: blockHash() };
+  }
+  const { transactionHash: ownTransaction, blockHash: ownBlock } = receipt;
+  if (
+    (readable(transactionHash) ?? ownTransaction) !== ownTransaction ||
+    (readable(blockHash) ?? ownBlock) !== ownBlock
+  ) {
+    throw new ForeignLog("a receipt contains a log of another transaction");
+  }
+  return receipt;
+}
+
+/** Reads a field that may be absent; null if it is, or if it cannot be read. */
+function optional(value: unknown, what: string, note: NoteDropped): number | null {
+  if (value === undefined || value === null) return null;
+  const number = readable(() => readQuantity(value, what));
+  if (number === null) note("optional_field");
+  return number;
+}
+
+/** Counts an unreadable log. Returns null unless it may be a transfer that matters. */
+function dropUnreadable(
+  log: Fields,
+  reason: string,
+  { note, matters, receipt }: LogContext,
+): UnreadableLog | null {
+  const { topics } = log;
+  const contract = readable(() => readHex(log["address"], 40, "a log's address"));
+  const to = readable(() => readTopicAddress(readArray(topics, "a log's topics")[2]));
+  if (matters?.(contract, to) === false) {
+    note("other_log");
+    return null;
+  }
+  note("unreadable_log");
   return {
-    transactionHash: readHash(log["transactionHash"], "a log's transactionHash"),
-    logIndex: readQuantity(log["logIndex"], "a log's logIndex"),
-    blockHeight: readQuantity(log["blockNumber"], "a log's blockNumber"),
-    blockHash: readHash(log["blockHash"], "a log's blockHash"),
-    blockTime:
-      blockTimestamp === undefined || blockTimestamp === null
-        ? null
-        : readQuantity(blockTimestamp, "a log's blockTimestamp") * 1_000,
-    contract: readHex(log["address"], 40, "a log's address"),
-    from: readTopicAddress(from),
-    to: readTopicAddress(to),
-    amount,
+    transactionHash:
+      receipt?.transactionHash ?? readable(() => readHash(log["transactionHash"], "a hash")),
+    blockHeight:
+      receipt?.blockHeight ?? readable(() => readQuantity(log["blockNumber"], "a height")),
+    reason,
   };
 }
 
@@ -49,40 +164,28 @@ function readTopicAddress(topic: unknown): Address {
   return readHex(topic, 64, "a log's topic").slice(24);
 }
 
-/** Parses a receipt; null if the node has none. */
-export function readReceipt(value: unknown): Receipt | null {
+/** Parses a receipt; null if the node has none, or has one of a transaction that is in no block yet. */
+export function readReceipt(value: unknown, note: NoteDropped): Receipt | null {
   if (value === null) return null;
   const fields = readObject(value, "a receipt");
+  if (fields["blockNumber"] === null || fields["blockHash"] === null) return null;
   const blockHeight = readQuantity(fields["blockNumber"], "a receipt's blockNumber");
   const blockHash = readHash(fields["blockHash"], "a receipt's blockHash");
   const transactionHash = readHash(fields["transactionHash"], "a receipt's transactionHash");
   const succeeded = readQuantity(fields["status"], "a receipt's status") === 1;
-  const transfers = readTransfers(fields["logs"]);
-  for (const transfer of transfers) {
-    if (transfer.transactionHash !== transactionHash || transfer.blockHash !== blockHash) {
-      throw new MalformedAnswer("a receipt contains a log of another transaction");
-    }
-  }
+  const receipt = { transactionHash, blockHeight, blockHash };
+  const { transfers, unreadable } = readTransfers(fields["logs"], { note, receipt });
   return {
-    transactionHash,
+    ...receipt,
     succeeded,
-    blockHeight,
-    blockHash,
-    transfers: succeeded ? transfers : [],
+    transfers: succeeded ? numbered(transfers) : [],
+    ...(succeeded && unreadable.length > 0 ? { unreadableLogs: unreadable.length } : {}),
   };
 }
 
-/** Returns the transfers among a list of logs. */
-export function readTransfers(value: unknown): TransferLog[] {
-  return readArray(value, "the logs")
-    .map(readTransfer)
-    .filter((transfer) => transfer !== null);
-}
-
-/** Sorts logs in chain order without duplicates: a recipient that was listed twice yields its logs twice. */
-export function inChainOrder(logs: readonly TransferLog[]): TransferLog[] {
-  const seen = new Map(logs.map((log) => [`${log.transactionHash}:${String(log.logIndex)}`, log]));
-  return [...seen.values()].sort(
+/** Sorts logs in chain order. */
+export function inChainOrder<Log extends UnnumberedTransfer>(logs: readonly Log[]): Log[] {
+  return logs.toSorted(
     (one, other) => one.blockHeight - other.blockHeight || one.logIndex - other.logIndex,
   );
 }

@@ -46,7 +46,8 @@ export interface Transport {
 
 const errorTextLengthMax = 200;
 
-export function makeTransport(endpoint: Endpoint): Transport {
+/** Makes the transport. `note` counts the members of batches that belong to no call. */
+export function makeTransport(endpoint: Endpoint, note: (part: "response") => void): Transport {
   const target = readTarget(endpoint);
   const { provider } = target;
   let lastId = 0;
@@ -59,11 +60,11 @@ export function makeTransport(endpoint: Endpoint): Transport {
         lastId += 1;
         return { jsonrpc: "2.0", id: lastId, method, params } as const;
       });
-      const answers = await send(endpoint, target, requests);
+      const answers = await send(endpoint, target, requests, note);
       for (const [place, call] of part.entries()) {
         const answer = answers.get(requests[place]?.id ?? 0);
-        if (answer === undefined) throw malformed(target, "a call has no response");
-        outcomes.push(outcome(target, call, answer));
+        if (answer !== undefined) outcomes.push(outcome(target, call, answer));
+        else outcomes.push({ ok: false, error: malformed(target, "a call has no response") });
       }
     }
     return outcomes;
@@ -80,11 +81,12 @@ export function makeTransport(endpoint: Endpoint): Transport {
   };
 }
 
-/** Returns the answers by id. Throws if the response as a whole is an error, or does not match these calls. */
+/** Returns the answers by id. Throws if the response as a whole is an error, or matches none of these calls. */
 async function send(
   endpoint: Endpoint,
   target: Target,
   requests: readonly Request[],
+  note: (part: "response") => void,
 ): Promise<Map<number, Answer>> {
   const [only] = requests;
   const isAboutLogs = requests.some(({ method }) => method === "eth_getLogs");
@@ -99,7 +101,7 @@ async function send(
   }
   if (parsed === undefined) throw malformed(target, "the response is not JSON");
   try {
-    return readAnswers(parsed, requests);
+    return readAnswers(parsed, requests, note);
   } catch (cause) {
     throw ofProvider(target, cause);
   }
@@ -201,24 +203,43 @@ async function exchange(
   }
 }
 
-/** Requires exactly one answer to every request, in any order, and nothing else. */
-function readAnswers(parsed: unknown, requests: readonly Request[]): Map<number, Answer> {
+/**
+ * Returns the answers to the requests, in any order. An answer that belongs to no request, or cannot be read, is counted
+ * and spoils no other one; throws if none remains.
+ */
+function readAnswers(
+  parsed: unknown,
+  requests: readonly Request[],
+  note: (part: "response") => void,
+): Map<number, Answer> {
   const entries: readonly unknown[] = requests.length > 1 ? asList(parsed) : [parsed];
   const ids = new Set(requests.map(({ id }) => id));
   const answers = new Map<number, Answer>();
+  let fault = new MalformedAnswer("a call has no response");
   for (const entry of entries) {
-    const fields = readObject(entry, "a response");
-    const { id, error, result } = fields;
-    if (fields["jsonrpc"] !== "2.0") throw new MalformedAnswer("the response is not JSON-RPC 2.0");
-    if (typeof id !== "number" || !ids.delete(id)) {
-      throw new MalformedAnswer("the response has an id that was not requested");
+    try {
+      const [id, answer] = readEntry(entry, ids);
+      answers.set(id, answer);
+    } catch (error) {
+      if (!(error instanceof MalformedAnswer)) throw error;
+      note("response");
+      fault = error;
     }
-    if (error !== undefined && error !== null) answers.set(id, { error: readError(error) });
-    else if (result !== undefined) answers.set(id, { result });
-    else throw new MalformedAnswer("the response has neither a result nor an error");
   }
-  if (ids.size > 0) throw new MalformedAnswer("a call has no response");
+  if (answers.size === 0) throw fault;
   return answers;
+}
+
+function readEntry(entry: unknown, ids: Set<number>): readonly [number, Answer] {
+  const fields = readObject(entry, "a response");
+  const { id, error, result } = fields;
+  if (fields["jsonrpc"] !== "2.0") throw new MalformedAnswer("the response is not JSON-RPC 2.0");
+  if (typeof id !== "number" || !ids.delete(id)) {
+    throw new MalformedAnswer("the response has an id that was not requested");
+  }
+  if (error !== undefined && error !== null) return [id, { error: readError(error) }];
+  if (result !== undefined) return [id, { result }];
+  throw new MalformedAnswer("the response has neither a result nor an error");
 }
 
 function asList(parsed: unknown): readonly unknown[] {

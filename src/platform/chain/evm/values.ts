@@ -23,12 +23,27 @@ export function readArray(value: unknown, what: string): readonly unknown[] {
   return value;
 }
 
-/** Parses a hexadecimal quantity that is a safe integer. */
+/**
+ * Parses a quantity that is a safe integer: hexadecimal, with leading zeros or without, or a JSON number, as geth once
+ * wrote the times of logs. A text of decimal digits is refused, because it may be hexadecimal without its 0x.
+ */
 export function readQuantity(value: unknown, what: string): number {
-  const number =
-    typeof value === "string" && /^0x[0-9a-fA-F]{1,16}$/.test(value) ? Number(value) : NaN;
-  if (!Number.isSafeInteger(number)) throw new MalformedAnswer(`${what} is not a quantity`);
+  const isHex = typeof value === "string" && /^0x[0-9a-fA-F]{1,64}$/.test(value);
+  const number = isHex || typeof value === "number" ? Number(value) : NaN;
+  if (!Number.isSafeInteger(number) || number < 0) {
+    throw new MalformedAnswer(`${what} is not a quantity`);
+  }
   return number;
+}
+
+/** Returns what a reader returns, or null for a value that it cannot read. */
+export function readable<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof MalformedAnswer) return null;
+    throw error;
+  }
 }
 
 /** Parses 32 bytes; returns 64 lower-case hexadecimal digits. */

@@ -119,7 +119,11 @@ export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: nu
     lastFailure: () => calls.lastFailure(),
     unusableSince: () => state.unusableSince,
     readmittedAt: () => state.readmittedAt,
-    counts: () => ({ provider: pooled.client.provider, ...calls.counts() }),
+    counts: () => ({
+      provider: pooled.client.provider,
+      ...calls.counts(),
+      dropped: pooled.client.dropped?.() ?? {},
+    }),
   };
 }
 
@@ -324,6 +328,7 @@ function health(state: State, best: number, isInUse: boolean): ProviderHealth {
     omitted,
     againAt: quarantine.againAt(),
     healedAt: state.healedAtSeen,
+    dropped: client.dropped?.() ?? {},
   };
 }
 

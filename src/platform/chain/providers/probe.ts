@@ -1,5 +1,6 @@
-import type { Address, ChainClient } from "../client.ts";
+import type { Address, ChainClient, TransferLog } from "../client.ts";
 import type { OmittedTransfer } from "../state/provider-health.ts";
+import { mayHide, transferKey } from "../transfer-identity.ts";
 
 /** Number of blocks whose receipts are searched for a transfer to compare. */
 const blocksMax = 3;
@@ -30,9 +31,12 @@ export async function probeLogs(
     const recipients = [...new Set(reported.map(({ to }) => to))].slice(0, recipientsMax);
     if (recipients.length === 0) continue;
     const answer = await client.transfers({ from: height, to: height, contracts, recipients });
-    const listed = new Set(answer.logs.map(placeOf));
+    const listed = new Set(answer.logs.map(transferKey));
     const asked = new Set(recipients);
-    const leftOut = reported.filter((log) => asked.has(log.to) && !listed.has(placeOf(log)));
+    const isHidden = (log: TransferLog) => mayHide(answer.unreadable ?? [], log);
+    const leftOut = reported.filter(
+      (log) => asked.has(log.to) && !listed.has(transferKey(log)) && !isHidden(log),
+    );
     const [omitted] = leftOut;
     if (omitted === undefined) return "works";
     const count = `${String(leftOut.length)} of ${String(reported.length)}`;
@@ -56,9 +60,6 @@ export async function stillOmits(
   if (receipt === null) return false;
   const { blockHeight: height } = receipt;
   const answer = await client.transfers({ from: height, to: height, contracts, recipients: [to] });
-  return !answer.logs.some((log) => log.transactionHash === transactionHash);
-}
-
-function placeOf(log: { readonly transactionHash: string; readonly logIndex: number }): string {
-  return `${log.transactionHash}:${String(log.logIndex)}`;
+  const isListed = answer.logs.some((log) => log.transactionHash === transactionHash);
+  return !isListed && !mayHide(answer.unreadable ?? [], receipt);
 }

@@ -6,6 +6,7 @@ import { ProviderError } from "../providers/error.ts";
 import * as store from "./store.ts";
 import type { ForkRow, SandboxChainRow, SandboxTransferRow, SegmentRow } from "./table.ts";
 import { blockAt, tipAt } from "./timeline.ts";
+import { numbered, type UnnumberedTransfer } from "../transfer-identity.ts";
 
 export interface SandboxClientOptions {
   readonly reader: Reader;
@@ -131,7 +132,7 @@ async function receiptAt(
     succeeded: !isFailed,
     blockHeight: block.height,
     blockHash: block.hash,
-    transfers: moved.map((row) => logOf(row, block)),
+    transfers: numbered(moved.map((row) => logOf(row, block))),
   };
 }
 
@@ -191,17 +192,17 @@ async function logsBetween(source: Source, from: number, to: number): Promise<Tr
   const rows = await store.transfersBetween(source.reader, from, to);
   const { segments, forks } = await view(source, from);
   const blocks = new Map<number, Head>();
-  const logs: TransferLog[] = [];
+  const logs: UnnumberedTransfer[] = [];
   for (const row of rows) {
     if (!isShown(source, row) || row.isFailed || row.amount === 0n) continue;
     const block = blocks.get(row.blockHeight) ?? blockAt(segments, forks, row.blockHeight);
     blocks.set(row.blockHeight, block);
     logs.push(logOf(row, block));
   }
-  return logs;
+  return numbered(logs);
 }
 
-function logOf(row: SandboxTransferRow, block: Head): TransferLog {
+function logOf(row: SandboxTransferRow, block: Head): UnnumberedTransfer {
   return {
     transactionHash: row.transactionHash,
     logIndex: row.logIndex,

@@ -18,6 +18,7 @@ export const alarmKinds = [
   "block_time_unconfirmed",
   "providers_disagree",
   "transfer_left_out",
+  "log_unreadable",
   "tip_went_back",
   "addresses_unfiltered",
   "wallets_read_late",
@@ -76,6 +77,7 @@ export const acknowledgedKinds = [
   "final_transaction_moved",
   "providers_disagree",
   "transfer_left_out",
+  "log_unreadable",
   "transfers_not_recorded",
 ] as const;
 

@@ -1,5 +1,5 @@
 import type { Instant } from "../../../kernel/clock.ts";
-import type { Address } from "../client.ts";
+import type { Address, DroppedPart } from "../client.ts";
 import type { ProviderFault } from "../providers/error.ts";
 
 /**
@@ -78,13 +78,21 @@ export interface ProviderHealth {
   readonly againAt?: Instant | null;
   /** When the failures of a simulated provider were last ended; 0: never. Missing in rows that earlier versions stored. */
   readonly healedAt?: Instant;
+  /**
+   * The parts of its answers that were dropped, counted since the process began that reads the network. Missing in rows
+   * that earlier versions stored.
+   */
+  readonly dropped?: DroppedCounts;
 }
+
+export type DroppedCounts = Readonly<Partial<Record<DroppedPart, number>>>;
 
 /** Counts since the process began, for metrics. */
 export interface ProviderCounts {
   readonly provider: string;
   readonly calls: number;
   readonly failures: Readonly<Partial<Record<ProviderFault, number>>>;
+  readonly dropped: DroppedCounts;
 }
 
 const recentMax = 100;

@@ -30,6 +30,7 @@ describe("A submitted transaction", () => {
   const log = (changes: Partial<TimedLog> = {}): TimedLog => ({
     transactionHash: "1".repeat(64),
     logIndex: 4,
+    ordinal: 0,
     blockHeight: 100,
     blockHash: "2".repeat(64),
     blockTime: terms.issuedAt,

@@ -25,6 +25,7 @@ export function transferView({
       network: "sandbox",
       transactionHash: "aa",
       logIndex: 0,
+      ordinal: 0,
       blockHeight: 90,
       blockHash: "b90",
       blockTime: 0,

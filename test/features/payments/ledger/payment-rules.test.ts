@@ -61,6 +61,7 @@ const transfer: TransferRow = {
   network: "ethereum",
   transactionHash: "aa".repeat(32),
   logIndex: 0,
+  ordinal: 0,
   blockHeight: 10,
   blockHash: "b1",
   blockTime: 5_000,

@@ -88,6 +88,7 @@ anyStore("The metrics of networks", (store) => {
       till_provider_latency_seconds: [{ labels, value: 0.25 }],
       till_provider_requests_total: [],
       till_provider_errors_total: [],
+      till_provider_dropped_total: [],
       till_chain_alarms: [
         { labels: { network: "base", kind: "payment_held" }, value: 2 },
         { labels: { network: "base", kind: "token_disabled" }, value: 1 },

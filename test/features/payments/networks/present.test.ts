@@ -149,8 +149,9 @@ describe("the report of a scan", () => {
       to: 9,
       found: 3,
       fresh: [log("usdt"), log("other")],
+      unreadable: [{ transactionHash: null, blockHeight: 7, reason: "odd" }],
     } as never);
-    expect(shown).to.include({ transfersFound: 3, transfersNew: 2 });
+    expect(shown).to.include({ transfersFound: 3, transfersNew: 2, logsUnreadable: 1 });
     expect(shown.newTransfers.map((one) => [one.tokenSymbol, one.amount])).to.deep.equal([
       ["USDT", "2.50"],
       ["", "2500000"],

@@ -79,6 +79,7 @@ export async function openChecked(shop: Shop, checked: Checked) {
   const logs = paidAt.map((blockHeight): TransferLog => ({
     transactionHash: wordOf(`paid at ${String(blockHeight)}`),
     logIndex: 2,
+    ordinal: 0,
     blockHeight,
     blockHash: hashAt(blockHeight),
     blockTime: timeOf(blockHeight),

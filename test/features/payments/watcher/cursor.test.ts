@@ -41,6 +41,7 @@ const read = (changes: Partial<ChainRead> = {}): ChainRead => ({
   latest: head(130),
   finalized: head(104),
   logs: [],
+  unreadable: [],
   ...changes,
 });
 

@@ -10,7 +10,7 @@ import { putOnChain, updatePayments } from "../../../../src/features/payments/le
 import { makeJudge, placeOf } from "../../../../src/features/payments/watcher/judgement.ts";
 import type { RangeReading } from "../../../../src/features/payments/watcher/readings/rescanner.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
-import type { ChainClient, Receipt } from "../../../../src/platform/chain/client.ts";
+import type { ChainClient, Receipt, UnreadableLog } from "../../../../src/platform/chain/client.ts";
 import { createAlarms } from "../../../../src/platform/chain/state/alarms.ts";
 import type { ProviderHealth } from "../../../../src/platform/chain/state/provider-health.ts";
 import { silentLogger } from "../../../../src/platform/logger/index.ts";
@@ -344,6 +344,7 @@ describe("The judge of a reading", () => {
   const log = (place: number): TimedLog => ({
     transactionHash: `tx${String(place)}`,
     logIndex: 3,
+    ordinal: 0,
     blockHeight: 100 + place,
     blockHash: `b${String(place)}`,
     blockTime: 1,
@@ -358,7 +359,13 @@ describe("The judge of a reading", () => {
   const moved = [{ transfer: {} as never, log: three }];
   const both: WindowDifference<TimedLog> = { ...nothing, fresh: [one, two], moved };
   const receiptOf = ({ blockHash, ...rest }: TimedLog) =>
-    ({ blockHash, transfers: [{ ...rest, blockHash, logIndex: 2 }, rest] }) as unknown as Receipt;
+    ({
+      blockHash,
+      transfers: [
+        { ...rest, amount: 1_000n },
+        { ...rest, logIndex: 2 },
+      ],
+    }) as unknown as Receipt;
 
   /** Judges a reading of one provider, of which the other one lists some transfers, and has some receipts. */
   async function judge(
@@ -366,6 +373,7 @@ describe("The judge of a reading", () => {
     listed: Partial<WindowDifference<TimedLog>> | null,
     receipts: Readonly<Record<string, Receipt>> = {},
     inUse = "http://other",
+    unreadable: readonly UnreadableLog[] = [],
   ) {
     const alarms = createAlarms({ clock: { now: () => 1 }, logger: silentLogger });
     for (const { transactionHash } of [one, two, three]) {
@@ -386,7 +394,8 @@ describe("The judge of a reading", () => {
         network: { id: "ethereum", maxLogRange: 1_000 } as never,
         read(_client, _size, range) {
           asked.push(range);
-          return Promise.resolve({ difference: { ...nothing, ...listed } } as RangeReading);
+          const again = { difference: { ...nothing, ...listed }, unreadable };
+          return Promise.resolve(again as unknown as RangeReading);
         },
       },
     });
@@ -415,8 +424,25 @@ describe("The judge of a reading", () => {
     expect(judged.open).to.deep.equal([["tx1", true], ...before.slice(1)]);
     const others = await judge(both, { fresh: [one, { ...two, blockHash: "b9" }] });
     expect(others).to.deep.include({ fresh: [one], moved: [], denied: ["tx2", "tx3"] });
-    const another = await judge(both, { fresh: [{ ...one, logIndex: 4 }, two, three] });
+    const another = await judge(both, { fresh: [{ ...one, ordinal: 1 }, two, three] });
     expect(another).to.deep.include({ fresh: [two], moved, denied: ["tx1"] });
+    const counted = await judge(both, { fresh: [{ ...one, logIndex: 4 }, two, three] });
+    expect(counted).to.deep.include({ ...both, denied: [] });
+  });
+
+  it("keeps those that the other one may list in logs that cannot be read", async () => {
+    const of = (transactionHash: string | null, blockHeight: number | null) => [
+      { transactionHash, blockHeight, reason: "odd" },
+    ];
+    for (const [unreadable, denied] of [
+      [of("tx1", 101), ["tx2", "tx3"]],
+      [of(null, 102), ["tx1", "tx3"]],
+      [of(null, null), []],
+      [of("tx9", 101), ["tx1", "tx2", "tx3"]],
+    ] as const) {
+      const judged = await judge(both, {}, {}, "http://other", unreadable);
+      expect(judged.denied).to.deep.equal(denied);
+    }
   });
 
   it("keeps those of which the other one has the receipt, and distrusts that one if it is in use", async () => {
@@ -429,7 +455,7 @@ describe("The judge of a reading", () => {
       { transactionHash: "tx3", to: "shop" },
     ]);
     expect((await judge(both, {}, receipts, "http://one")).distrusted).to.deep.equal([]);
-    const wrong = [{ blockHash: "b9" }, { logIndex: 9 }, { contract: "x" }, { to: "x" }];
+    const wrong = [{ blockHash: "b9" }, { ordinal: 9 }, { contract: "x" }, { to: "x" }];
     for (const change of [...wrong, { amount: 1n }]) {
       const wrongly = { tx1: receiptOf({ ...one, ...change }) };
       const { denied } = await judge(both, { fresh: [two], moved }, wrongly);

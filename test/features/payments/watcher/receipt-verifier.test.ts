@@ -21,12 +21,21 @@ const transfer = {
   blockHeight,
   blockHash: "b10",
   logIndex: 3,
+  ordinal: 0,
   contract: "usdt",
   fromAddress: "payer",
   toAddress: "shop",
   amount: 25n,
 } as TransferRow;
-const log = { logIndex: 3, contract: "usdt", from: "payer", to: "shop", amount: 25n };
+const log = {
+  transactionHash: "aa",
+  logIndex: 3,
+  ordinal: 0,
+  contract: "usdt",
+  from: "payer",
+  to: "shop",
+  amount: 25n,
+};
 const receiptWith = (changes: Partial<Receipt> = {}, logChanges: object = {}) =>
   ({
     succeeded: true,
@@ -113,7 +122,12 @@ describe("A payment's receipt", () => {
   it("must be at the one configured provider, as scanned, and with all confirmations", async () => {
     expect(await open({}).verify()).to.deep.equal(verified);
     expect(await open({ tipHeight: confirmsAtHeight + 1 }).verify()).to.deep.equal(verified);
-    const others = receiptWith({ transfers: [{ ...log, logIndex: 2 }, log] as never });
+    const others = receiptWith({
+      transfers: [
+        { ...log, ordinal: 1 },
+        { ...log, logIndex: 2 },
+      ] as never,
+    });
     expect(await open({ receipt: others }).verify()).to.deep.equal(verified);
     const waiting: readonly Partial<View>[] = [
       { tipHeight: confirmsAtHeight - 1 },
@@ -138,7 +152,7 @@ describe("A payment's receipt", () => {
       ["the transaction failed", { receipt: receiptWith({ succeeded: false }) }],
       ["the transaction is in another block", { receipt: receiptWith({ blockHash: "b11" }) }],
       ...Object.entries({
-        logIndex: 4,
+        ordinal: 1,
         contract: "fake",
         from: "other",
         to: "other",

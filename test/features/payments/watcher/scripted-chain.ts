@@ -9,6 +9,7 @@ import {
   ProviderError,
   type ProviderFault,
 } from "../../../../src/platform/chain/providers/error.ts";
+import { numbered } from "../../../../src/platform/chain/transfer-identity.ts";
 
 /** A transfer as a test describes it. */
 export interface ScriptedTransfer {
@@ -89,7 +90,7 @@ export function scriptChain(options: {
     hashes += 1;
     const hash = wordOf(`block ${String(hashes)}`);
     const time = options.startAt + height * options.blockMs;
-    const logs = transfers.map((transfer, place): TransferLog => ({
+    const sent = transfers.map((transfer, place) => ({
       transactionHash: wordOf(transfer.transaction),
       logIndex: place,
       blockHeight: height,
@@ -100,6 +101,7 @@ export function scriptChain(options: {
       to: transfer.to,
       amount: transfer.amount,
     }));
+    const logs: TransferLog[] = numbered(sent);
     blocks.push({ height, hash, time, logs });
   }
 

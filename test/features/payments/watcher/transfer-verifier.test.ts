@@ -40,6 +40,7 @@ anyStore("The verification of transfers that count for no invoice", (store) => {
       network: network.id,
       transactionHash: wordOf(`transfer ${String(place)}`),
       logIndex: 0,
+      ordinal: 0,
       blockHeight,
       blockHash: wordOf(`block ${String(blockHeight)}`),
       blockTime: start,

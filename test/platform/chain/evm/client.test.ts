@@ -1,7 +1,8 @@
 import { expect } from "chai";
+import { inspect } from "node:util";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ChainClient } from "../../../../src/platform/chain/client.ts";
+import type { ChainClient, DroppedPart } from "../../../../src/platform/chain/client.ts";
 import {
   createJsonRpcClient,
   type JsonRpcOptions,
@@ -214,6 +215,7 @@ describe("the JSON-RPC client", () => {
         {
           transactionHash: hash(0xaa),
           logIndex: 3,
+          ordinal: 0,
           blockHeight: 5,
           blockHash: hash(5),
           blockTime: 0x6553f105 * 1_000,
@@ -270,22 +272,138 @@ describe("the JSON-RPC client", () => {
       ]);
     });
 
-    it("rejects the response if a transfer cannot be parsed, instead of losing it", async () => {
-      for (const broken of [
+    // A line for each odd form, beside a sound log of another transaction, which must be read whatever the form is.
+    const other = { transactionHash: `0x${hash(0xbb)}`, logIndex: "0x9" };
+    const hex = (digits: string) => `0x${digits}`;
+    const oddLogs: readonly {
+      readonly odd: object | string | number | null;
+      /** The fields that are read of the odd log; null: it is dropped. */
+      readonly read: object | null;
+      readonly dropped?: DroppedPart;
+      /** Whether an operator is told that money may be missing. */
+      readonly isReported?: boolean;
+    }[] = [
+      // Forms of numbers that are in use.
+      { odd: { blockTimestamp: 1_700_000_005 }, read: { blockTime: 1_700_000_005_000 } },
+      { odd: { blockTimestamp: "0x000006553f105" }, read: { blockTime: 1_700_000_005_000 } },
+      { odd: { blockNumber: 5 }, read: { blockHeight: 5 } },
+      { odd: { blockNumber: "0x0000000005" }, read: { blockHeight: 5 } },
+      { odd: { logIndex: 3 }, read: { logIndex: 3 } },
+      { odd: { logIndex: "0x03" }, read: { logIndex: 3 } },
+      // Optional fields.
+      ...[undefined, null].flatMap((absent) => [
+        { odd: { blockTimestamp: absent }, read: { blockTime: null } },
+        { odd: { logIndex: absent }, read: { logIndex: 0 } },
+      ]),
+      ...["soon", "1700000005", -1, 1.5, 1e20, {}, [], true, "0x"].flatMap((odd) => [
+        {
+          odd: { blockTimestamp: odd },
+          read: { blockTime: null },
+          dropped: "optional_field" as const,
+        },
+        { odd: { logIndex: odd }, read: { logIndex: 0 }, dropped: "optional_field" as const },
+      ]),
+      { odd: { removed: null, extra: {}, transactionIndex: "x" }, read: {} },
+      // Logs that are in no block.
+      { odd: { blockNumber: null, blockHash: null }, read: null, dropped: "pending_log" },
+      { odd: { blockNumber: null, logIndex: null }, read: null, dropped: "pending_log" },
+      { odd: { blockNumber: hex("65"), blockHash: null }, read: null, dropped: "pending_log" },
+      {
+        odd: { blockNumber: hex("65"), blockHash: hex("0".repeat(64)) },
+        read: null,
+        dropped: "pending_log",
+      },
+      // Required fields.
+      ...[
         { transactionHash: "0x12" },
-        { blockNumber: null },
-        { blockNumber: "0x65" },
+        { blockNumber: "5" },
+        { blockNumber: undefined },
         { blockHash: undefined },
-        { logIndex: 3 },
-        { data: `0x${"zz".repeat(32)}` },
+        { blockHash: null },
+        { data: hex("zz".repeat(32)) },
         { data: 5 },
         { topics: "none" },
         { topics: [transferTopic, "0x1", pad(wallet)] },
-        { blockTimestamp: "soon" },
+        { topics: [transferTopic, pad(payer), 7] },
+        { address: null },
+        "log",
+        7,
+        null,
+      ].map((odd) => ({ odd, read: null, dropped: "unreadable_log" as const, isReported: true })),
+      // Unreadable logs that belong to nobody here.
+      { odd: { data: 5, address: hex(payer) }, read: null, dropped: "other_log" },
+      {
+        odd: { data: 5, topics: [transferTopic, pad(wallet), pad(payer)] },
+        read: null,
+        dropped: "other_log",
+      },
+      // The same log twice.
+      { odd: other, read: null, dropped: "repeated_log" },
+    ];
+    for (const { odd, read, dropped, isReported = false } of oddLogs) {
+      it(`reads the other logs, and ${read === null ? "drops" : "reads"} the log with ${inspect(odd)}`, async () => {
+        const log = typeof odd === "object" && odd !== null ? logOf(odd) : odd;
+        answer(chainOf([log as object, logOf(other)]));
+        const asked = client();
+        const query = { ...everything, recipients: [wallet] };
+        const { logs, unreadable = [] } = await asked.transfers(query);
+        expect(logs.some(({ transactionHash }) => transactionHash === hash(0xbb))).to.equal(true);
+        const found = logs.filter(({ transactionHash }) => transactionHash === hash(0xaa));
+        if (read === null) expect(logs).to.have.length(1);
+        else expect(found).to.have.length(1).with.nested.property("[0]").that.includes(read);
+        expect(asked.dropped?.()).to.deep.equal(dropped === undefined ? {} : { [dropped]: 1 });
+        expect(unreadable).to.have.length(isReported ? 1 : 0);
+      });
+    }
+
+    it("says of an unreadable log which transaction and block it is of, as far as that can be read", async () => {
+      answer(chainOf([logOf({ data: 5 }), logOf({ transactionHash: "0x1", blockNumber: "5" })]));
+      expect((await client().transfers(everything)).unreadable).to.deep.equal([
+        { transactionHash: hash(0xaa), blockHeight: 5, reason: "a log's data is not hex" },
+        {
+          transactionHash: null,
+          blockHeight: null,
+          reason: "a log's blockNumber is not a quantity",
+        },
+      ]);
+    });
+
+    it("reads null instead of a list as no logs", async () => {
+      answer((call) => (call.method === "eth_getLogs" ? null : chainOf()(call)));
+      const { logs, unreadable } = await client().transfers(everything);
+      expect([logs, unreadable]).to.deep.equal([[], undefined]);
+    });
+
+    it("rejects logs of blocks that were not requested, whose answer may lack others", async () => {
+      answer(chainOf([logOf({ blockNumber: "0x65" }), logOf(other)]));
+      expect((await faultOf(client().transfers(everything))).kind).to.equal("malformed");
+    });
+
+    it("numbers equal transfers of a transaction, whatever their indexes are, and no others", async () => {
+      for (const indexes of [
+        ["0x3", "0x4", "0x5"],
+        ["0x0", "0x1", "0x2"],
+        [null, null, null],
       ]) {
-        answer(chainOf([logOf(broken)]));
-        const { kind } = await faultOf(client().transfers(everything));
-        expect(kind, JSON.stringify(broken)).to.equal("malformed");
+        const [first, second, third] = indexes;
+        answer(
+          chainOf([
+            logOf({ logIndex: first }),
+            logOf({ logIndex: second, data: word(1n) }),
+            logOf({ logIndex: third }),
+            logOf({ ...other, logIndex: first }),
+          ]),
+        );
+        const { logs } = await client().transfers(everything);
+        const numbers = logs.map(({ amount, transactionHash, ordinal }) => [
+          ...[transactionHash === hash(0xaa), amount, ordinal],
+        ]);
+        expect(numbers, String(indexes)).to.have.deep.members([
+          [true, 25_000_000n, 0],
+          [true, 1n, 0],
+          [true, 25_000_000n, 1],
+          [false, 25_000_000n, 0],
+        ]);
       }
     });
 
@@ -309,7 +427,10 @@ describe("the JSON-RPC client", () => {
       });
       expect(requests).to.have.length(1);
       expect(calls()).to.have.length(4);
+      // Three transfers of one transaction have the same index, as if a node counted it for each recipient.
       expect(logs.map(({ blockHeight, logIndex }) => [blockHeight, logIndex])).to.deep.equal([
+        [1, 3],
+        [1, 3],
         [1, 3],
         [5, 0],
         [5, 1_000],
@@ -363,6 +484,8 @@ describe("the JSON-RPC client", () => {
     it("returns null for a transaction without a block, and rejects the receipt of another transaction", async () => {
       answer(() => null);
       expect(await client().receipt(hash(0xaa))).to.equal(null);
+      answer(() => receipt({ blockNumber: null, blockHash: null }));
+      expect(await client().receipt(hash(0xaa))).to.equal(null);
       for (const wrong of [
         receipt({ transactionHash: `0x${hash(1)}`, logs: [] }),
         receipt({ logs: [logOf({ transactionHash: `0x${hash(1)}` })] }),
@@ -373,6 +496,33 @@ describe("the JSON-RPC client", () => {
         answer(() => wrong);
         expect((await faultOf(client().receipt(hash(0xaa)))).kind).to.equal("malformed");
       }
+    });
+
+    for (const [odd, transfers, unreadable] of [
+      // A receipt repeats its fields in its logs: those are optional there.
+      [{ blockHash: undefined, blockNumber: null, transactionHash: "0x1" }, 2, undefined],
+      [{ logIndex: null, blockTimestamp: 7 }, 2, undefined],
+      [{ data: 5 }, 1, 1],
+      [{ topics: null }, 1, 1],
+      ["log", 1, 1],
+    ] as const) {
+      it(`reads the other transfers of a transaction with the log ${inspect(odd)}`, async () => {
+        const log = typeof odd === "string" ? odd : logOf(odd);
+        answer(() => receipt({ logs: [logOf({ data: word(7n) }), log] }));
+        const read = await client().receipt(hash(0xaa));
+        expect(read?.transfers).to.have.length(transfers);
+        expect(read?.unreadableLogs).to.equal(unreadable);
+        for (const one of read?.transfers ?? []) {
+          expect(one).to.include({ blockHash: hash(5), blockHeight: 5 });
+        }
+      });
+    }
+
+    it("reads the receipts of a block beside one that cannot be read", async () => {
+      answer(() => [receipt({ status: "ok" }), null, 5, receipt()]);
+      const asked = client();
+      expect(await asked.blockTransfers(5, [usdt])).to.have.length(1);
+      expect(asked.dropped?.()).to.deep.equal({ receipt: 2 });
     });
 
     it("reads a block's transfers from its receipts, or returns null if the provider does not serve them", async () => {
@@ -399,6 +549,38 @@ describe("the JSON-RPC client", () => {
     }
   });
 
+  describe("reads the other responses of a batch beside", () => {
+    const answered = { jsonrpc: "2.0", id: 2, result: blockOf(8) };
+    for (const [name, change] of Object.entries<(entries: object[]) => unknown[]>({
+      "one that is missing": ([first, , third]) => [first, third],
+      "one without a result": ([first, , third]) => [first, { jsonrpc: "2.0", id: 2 }, third],
+      "one with an id of text": ([first, , third]) => [first, { ...answered, id: "2" }, third],
+      "one of another protocol": ([first, , third]) => [first, { ...answered, jsonrpc: 2 }, third],
+      "one that is repeated for another": ([first, , third]) => [first, first, third],
+      "one that is null": ([first, , third]) => [first, null, third],
+      "one whose result is odd": ([first, , third]) => [first, { ...answered, result: 7 }, third],
+    })) {
+      it(name, async () => {
+        serve = (body) => ({
+          body: JSON.stringify(change(answerAll(body, (call) => receiptIn(call)) as object[])),
+        });
+        const hashes = [hash(1), hash(2), hash(3)];
+        const [first, second, third] = (await client().receipts?.(hashes)) ?? [];
+        expect([first, third]).to.have.deep.nested.property("[0].transactionHash", hash(1));
+        expect([first, third]).to.have.deep.nested.property("[1].transactionHash", hash(3));
+        expect(second).to.be.instanceOf(ProviderError).with.property("kind", "malformed");
+      });
+    }
+    const receiptIn = ({ params: [transactionHash] }: Asked) => ({
+      transactionHash,
+      blockNumber: "0x5",
+      blockHash: hex64(5),
+      status: "0x1",
+      logs: null,
+    });
+    const hex64 = (seed: number) => `0x${hash(seed)}`;
+  });
+
   describe("rejects an invalid response", () => {
     const whole = (text: string): void => {
       serve = () => ({ body: text });
@@ -423,12 +605,11 @@ describe("the JSON-RPC client", () => {
       });
     }
 
-    it("a batch with a response that is missing, repeated, or for the whole batch", async () => {
+    it("a batch without the response that it needs, or with one for the whole batch", async () => {
       for (const change of [
         (list: object[]) => list.slice(1),
-        (list: object[]) => [list[0], list[0]],
-        (list: object[]) => [...list, list[0]],
         (list: object[]) => list[0],
+        () => [],
       ]) {
         serve = (body) => ({
           body: JSON.stringify(change(answerAll(body, chainOf()) as object[])),

@@ -77,7 +77,7 @@ eachStore("the sandbox chain", (store) => {
   async function find(
     asked = client,
     recipients: string[] | null = [wallet],
-  ): Promise<TransferLog[]> {
+  ): Promise<readonly TransferLog[]> {
     const { latest } = await asked.heads();
     const range = { from: 0, to: latest.height + 10, contracts: [usdt] };
     return (await asked.transfers({ ...range, recipients })).logs;
@@ -223,6 +223,7 @@ eachStore("the sandbox chain", (store) => {
     expect(log).to.deep.equal({
       transactionHash: paid.transactionHash,
       logIndex: 0,
+      ordinal: 0,
       blockHeight: 3,
       blockHash: latest.hash,
       blockTime: start + 3_000,

@@ -1,7 +1,13 @@
 import { bind, type Bound } from "../../../../kernel/bind.ts";
 import { minute, type Clock, type Instant } from "../../../../kernel/clock.ts";
 import { unwatched, type Progress } from "../../../../platform/progress.ts";
-import type { Address, ChainClient, Head, TransferLog } from "../../../../platform/chain/client.ts";
+import type {
+  Address,
+  ChainClient,
+  Head,
+  TransferLog,
+  UnreadableLog,
+} from "../../../../platform/chain/client.ts";
 import type { Network } from "../../../../platform/chain/networks.ts";
 import type { ProviderPool } from "../../../../platform/chain/providers/pool.ts";
 import { addReading } from "../../../../platform/chain/state/readings.ts";
@@ -44,6 +50,8 @@ export interface ScanReport extends BlockRange {
   readonly found: number;
   /** The found transfers that were not on record. */
   readonly fresh: readonly TimedLog[];
+  /** The logs that may be transfers to watched addresses and cannot be read. */
+  readonly unreadable: readonly UnreadableLog[];
 }
 
 /** The transfers of a range as one provider listed them, compared with the stored ones. */
@@ -51,6 +59,8 @@ export interface RangeReading extends BlockRange {
   readonly provider: string;
   /** Transfers to watched addresses in the range. */
   readonly found: number;
+  /** The logs that may be transfers to these addresses and cannot be read. */
+  readonly unreadable: readonly UnreadableLog[];
   readonly difference: WindowDifference<TimedLog>;
   /** The block before the range; null if the range begins with the first block of the chain. */
   readonly parent: Head | null;
@@ -117,14 +127,16 @@ async function scan(
 ): Promise<ScanReport> {
   let found = 0;
   const fresh: TimedLog[] = [];
+  const unreadable: UnreadableLog[] = [];
   for (let next = from; next <= to; next += sliceBlocks) {
     const slice = { from: next, to: Math.min(to, next + sliceBlocks - 1) };
     progress("Reading blocks", next - from, to - from + 1);
     const report = await scanThrough(deps, context, slice);
     found += report.found;
     fresh.push(...report.fresh);
+    unreadable.push(...report.unreadable);
   }
-  return { from, to, found, fresh };
+  return { from, to, found, fresh, unreadable };
 }
 
 /**
@@ -157,7 +169,9 @@ async function read(
       : givenRecipients(addresses);
   const isAsked = recipients.addresses?.length !== 0;
   const request = { client, rangeSize, contracts, recipients };
-  const logs = isAsked ? await readLogs(request, from, end, latest) : [];
+  const { logs, unreadable } = isAsked
+    ? await readLogs(request, from, end, latest)
+    : { logs: [], unreadable: [] };
   const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
   const stored = await transfersOfTransactions(db, network.id, [...hashes]);
   // Stored transfers keep their times, so that only unknown times are requested.
@@ -193,6 +207,7 @@ async function read(
     to,
     provider,
     found: logs.length,
+    unreadable,
     difference,
     parent,
     end,
@@ -279,7 +294,8 @@ async function scanThrough(
     try {
       const reading = await read(deps, pool.client, scanSize, range, "all");
       await record(deps, context, reading, { guard: () => Promise.resolve() });
-      return { ...range, found: reading.found, fresh: reading.difference.fresh };
+      const { found, unreadable, difference } = reading;
+      return { ...range, found, fresh: difference.fresh, unreadable };
     } catch (error) {
       if (!(error instanceof AnswerDropped)) throw error;
       if (attempt >= attemptsMax) {

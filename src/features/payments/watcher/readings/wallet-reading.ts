@@ -13,7 +13,7 @@ import { addressesToRead, type ReadAddress } from "../../../wallets/index.ts";
 import { groupBy, type BlockRange } from "../../ledger/chain-diff.ts";
 import { unmatchedPerDay } from "../../ledger/inbox-limit.ts";
 import type { WalletInboxRecord } from "../../inbox/records.ts";
-import { AnswerDropped, makeRangeSize, type RangeSize } from "../chain-reader.ts";
+import { AnswerDropped, makeRangeSize, reportUnreadable, type RangeSize } from "../chain-reader.ts";
 import { isBehind } from "../cursor.ts";
 import type { Guard } from "../recorder.ts";
 import { makePace, type Pace } from "./reading-plan.ts";
@@ -146,6 +146,7 @@ async function readOn(self: State, guard: Guard, progress: Progress): Promise<bo
   pace.count();
   const since = new Map(wallets.map((wallet) => [wallet.address, wallet.since]));
   const reading = await scanner.read(client, rangeSize, range, since);
+  reportUnreadable(self, reading.provider, reading.unreadable);
   await record(self, guard, progress, { range, reading, wallets, last });
   return pace.isWithin();
 }

@@ -45,6 +45,7 @@ import { migration as reusedAddresses } from "./0043-reused-addresses.ts";
 import { migration as strangersRows } from "./0044-strangers-rows.ts";
 import { migration as walletReadings } from "./0045-wallet-readings.ts";
 import { migration as strangersTurns } from "./0046-strangers-turns.ts";
+import { migration as foreignFormats } from "./0047-foreign-formats.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   strangersRows,
   walletReadings,
   strangersTurns,
+  foreignFormats,
 ];
