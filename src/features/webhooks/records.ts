@@ -180,7 +180,7 @@ export const WebhookAttemptRecord = responseRecord("WebhookAttempt", {
   }),
   oddity: z.string().nullable().meta({
     description:
-      "What is not valid HTTP in a response whose status was received and counts; null if nothing is.",
+      "The fault in the HTTP of a response whose status was received and counts; null without a fault.",
   }),
 });
 describeFields(WebhookAttemptRecord, {

@@ -138,7 +138,7 @@ export const webhookAttempts = table(
     durationMs: integer(),
     responseStatus: integer().nullable(),
     errorKind: text<FailureKind>().nullable(),
-    /** What was odd about the response, which counts all the same; null if nothing was. */
+    /** The fault in the HTTP of the response, which counts all the same; null without a fault. */
     oddity: text().nullable(),
     bodyExcerpt: text().nullable(),
   },

@@ -91,7 +91,7 @@ export type DroppedPart =
 export interface UnreadableLog {
   readonly transactionHash: string | null;
   readonly blockHeight: number | null;
-  /** What cannot be read. */
+  /** The field that cannot be read. */
   readonly reason: string;
 }
 

@@ -5,7 +5,7 @@ import type { SenderLimits } from "./limits.ts";
 /** A receiver's response, as far as it was read. */
 export interface Answer {
   readonly status: number;
-  /** What is not valid HTTP in the response; null if nothing is. */
+  /** The fault in the HTTP of the response; null without a fault. */
   readonly oddity: string | null;
   /** The `Retry-After` header. */
   readonly retryAfter: string | undefined;

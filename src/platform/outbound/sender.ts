@@ -18,7 +18,7 @@ export interface OutboundRequest {
 export interface OutboundResponse {
   readonly outcome: "response";
   readonly status: number;
-  /** What is not valid HTTP in the response, whose status counts all the same; null if nothing is. */
+  /** The fault in the HTTP of the response, whose status counts all the same; null without a fault. */
   readonly oddity: string | null;
   /** The delay that the receiver requested, in milliseconds from now; null if none. */
   readonly retryAfterMs: number | null;

@@ -43,7 +43,7 @@ const answers: readonly (readonly [string, string, number | null, string | null]
         "Its Content-Length is not valid.",
       ],
       [
-        of("a line that is no header"),
+        of("a line that is not a header"),
         `${line}\r\nnonsense\r\n\r\n`,
         status,
         "It is not valid HTTP.",

@@ -153,6 +153,11 @@ export function identityOf(row: TransferRow): TransferIdentity {
   return { transactionHash, contract, from, to, amount, ordinal };
 }
 
+/** Returns a text for a transfer in its block. */
+export function placeOf(log: TransferIdentity & Pick<TransferLog, "blockHash">): string {
+  return `${transferKey(log)}:${log.blockHash}`;
+}
+
 /** Returns true if a log is that of a stored transfer of the same network, in whatever block. */
 export function isSameTransfer(row: TransferRow, log: TransferIdentity): boolean {
   return transferKey(identityOf(row)) === transferKey(log);

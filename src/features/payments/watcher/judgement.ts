@@ -2,14 +2,15 @@ import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient, TransferLog } from "../../../platform/chain/client.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
-import {
-  mayHide,
-  transferKey,
-  type TransferIdentity,
-} from "../../../platform/chain/transfer-identity.ts";
+import { mayHide, transferKey } from "../../../platform/chain/transfer-identity.ts";
 import { makeRangeSize } from "./chain-reader.ts";
 import type { RangeReading, Scanner } from "./readings/rescanner.ts";
-import type { BlockRange, TimedLog, WindowDifference } from "../ledger/chain-diff.ts";
+import {
+  placeOf,
+  type BlockRange,
+  type TimedLog,
+  type WindowDifference,
+} from "../ledger/chain-diff.ts";
 
 /** The transfers of a reading that may be entered. */
 export interface Judgement {
@@ -146,10 +147,6 @@ function subjectOf({ from, to }: BlockRange): string {
 export function rangeOf(subject: string): BlockRange | null {
   const [, from, to] = /^blocks (\d+) to (\d+)$/.exec(subject) ?? [];
   return from === undefined || to === undefined ? null : { from: Number(from), to: Number(to) };
-}
-
-export function placeOf(log: TransferIdentity & Pick<TransferLog, "blockHash">): string {
-  return `${transferKey(log)}:${log.blockHash}`;
 }
 
 function hasLog(receipt: Awaited<ReturnType<ChainClient["receipt"]>>, log: TransferLog): boolean {

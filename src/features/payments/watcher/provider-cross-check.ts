@@ -11,7 +11,7 @@ import { isContradicted } from "../../../platform/chain/state/reading-ranges.ts"
 import { dropReadings, readingsOf } from "../../../platform/chain/state/readings.ts";
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
 import type { Database, Tx } from "../../../platform/database/index.ts";
-import { makeJudge, placeOf, rangeOf, type Judge, type Judgement } from "./judgement.ts";
+import { makeJudge, rangeOf, type Judge, type Judgement } from "./judgement.ts";
 import { AnswerDropped, makeRangeSize, reportUnreadable, type RangeSize } from "./chain-reader.ts";
 import type { WatchTimes } from "../ledger/invoices-port.ts";
 import {
@@ -29,7 +29,7 @@ import {
 import { watcherContext, type Guard } from "./recorder.ts";
 import { withdrawWalletReading } from "./readings/wallet-rounds.ts";
 import type { RangeReading, Scanner } from "./readings/rescanner.ts";
-import type { BlockRange, TimedLog } from "../ledger/chain-diff.ts";
+import { placeOf, type BlockRange, type TimedLog } from "../ledger/chain-diff.ts";
 
 /**
  * Reads final blocks again, two minutes and one hour after the previous reading, from another provider if there is one:

@@ -26,11 +26,11 @@ import type { Invoices } from "../ledger/invoices-port.ts";
 import { revocableTransfers, transfersOfTransactions } from "../ledger/store.ts";
 import type { TransferRow } from "../table.ts";
 import { isStillThere } from "./receipt-verifier.ts";
-import { placeOf } from "./judgement.ts";
 import {
   compareWindow,
   identityOf,
   isSame,
+  placeOf,
   type TimedLog,
   type WindowDifference,
 } from "../ledger/chain-diff.ts";

@@ -232,7 +232,7 @@ function makeChangeReader(
   };
 }
 
-/** Lets another provider be read instead of one whose logs cannot be read, or reports them if there is none. */
+/** Lets another provider be read instead of one whose logs cannot be read, or reports them without another provider. */
 function judgeUnreadable(deps: ScanDeps, unreadable: readonly UnreadableLog[]): void {
   const { client, providers, pool } = deps;
   if (unreadable.length === 0) return;

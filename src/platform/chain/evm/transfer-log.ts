@@ -85,7 +85,7 @@ function readTransfer(
       to: readTopicAddress(to),
       amount,
     };
-    // A log without an index is told from an equal one by its place in the list.
+    // A log without an index differs from an equal one by its place in the list.
     const index = logIndex === null ? `place ${String(place)}` : String(logIndex);
     const { transactionHash, contract, from: sender, to: recipient } = transfer;
     const key = [transactionHash, index, contract, sender, recipient, amount].join(":");

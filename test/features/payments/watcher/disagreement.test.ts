@@ -7,7 +7,8 @@ import type {
 } from "../../../../src/features/payments/ledger/chain-diff.ts";
 import { rejectPayment } from "../../../../src/features/payments/ledger/payment-rules.ts";
 import { putOnChain, updatePayments } from "../../../../src/features/payments/ledger/store.ts";
-import { makeJudge, placeOf } from "../../../../src/features/payments/watcher/judgement.ts";
+import { makeJudge } from "../../../../src/features/payments/watcher/judgement.ts";
+import { placeOf } from "../../../../src/features/payments/ledger/chain-diff.ts";
 import type { RangeReading } from "../../../../src/features/payments/watcher/readings/rescanner.ts";
 import { minute, second } from "../../../../src/kernel/clock.ts";
 import type { ChainClient, Receipt, UnreadableLog } from "../../../../src/platform/chain/client.ts";

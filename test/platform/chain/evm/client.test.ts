@@ -280,7 +280,7 @@ describe("the JSON-RPC client", () => {
       /** The fields that are read of the odd log; null: it is dropped. */
       readonly read: object | null;
       readonly dropped?: DroppedPart;
-      /** Whether an operator is told that money may be missing. */
+      /** Whether operators learn that money may be missing. */
       readonly isReported?: boolean;
     }[] = [
       // Forms of numbers that are in use.
@@ -552,12 +552,12 @@ describe("the JSON-RPC client", () => {
   describe("reads the other responses of a batch beside", () => {
     const answered = { jsonrpc: "2.0", id: 2, result: blockOf(8) };
     for (const [name, change] of Object.entries<(entries: object[]) => unknown[]>({
-      "one that is missing": ([first, , third]) => [first, third],
+      "a missing response": ([first, , third]) => [first, third],
       "one without a result": ([first, , third]) => [first, { jsonrpc: "2.0", id: 2 }, third],
       "one with an id of text": ([first, , third]) => [first, { ...answered, id: "2" }, third],
       "one of another protocol": ([first, , third]) => [first, { ...answered, jsonrpc: 2 }, third],
-      "one that is repeated for another": ([first, , third]) => [first, first, third],
-      "one that is null": ([first, , third]) => [first, null, third],
+      "a repeated response instead of another": ([first, , third]) => [first, first, third],
+      "a response of null": ([first, , third]) => [first, null, third],
       "one whose result is odd": ([first, , third]) => [first, { ...answered, result: 7 }, third],
     })) {
       it(name, async () => {
