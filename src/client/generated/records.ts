@@ -272,7 +272,7 @@ export interface AdminPayment {
   readonly tokenSymbol: string;
   /** The transaction's hash, in the notation of the network's explorers. */
   readonly transactionHash: string;
-  /** The index of the transfer's log in its block; with `transactionHash` and `network` it identifies the transfer. */
+  /** The index of the transfer's log, as it was first read. Providers count it differently, and a reorganization may change it, so it identifies nothing. */
   readonly logIndex: number;
   /** The address that sent the tokens, in the network's notation. */
   readonly fromAddress: string;
@@ -1635,7 +1635,7 @@ export interface Payment {
   readonly tokenSymbol: string;
   /** The transaction's hash, in the notation of the network's explorers. */
   readonly transactionHash: string;
-  /** The index of the transfer's log in its block; with `transactionHash` and `network` it identifies the transfer. */
+  /** The index of the transfer's log, as it was first read. Providers count it differently, and a reorganization may change it, so it identifies nothing. */
   readonly logIndex: number;
   /** The address that sent the tokens, in the network's notation. */
   readonly fromAddress: string;
@@ -2287,7 +2287,7 @@ export interface Transfer {
   readonly tokenSymbol: string;
   /** The transaction's hash, in the notation of the network's explorers. */
   readonly transactionHash: string;
-  /** The index of the transfer's log in its block; with `transactionHash` and `network` it identifies the transfer. */
+  /** The index of the transfer's log, as it was first read. Providers count it differently, and a reorganization may change it, so it identifies nothing. */
   readonly logIndex: number;
   /** The address that sent the tokens, in the network's notation. */
   readonly fromAddress: string;
@@ -2649,6 +2649,8 @@ export interface WebhookAttempt {
   readonly responseStatus: number | null;
   /** Why there was no response; null if there was one. */
   readonly errorKind: "dns" | "connect" | "tls" | "timeout" | "blocked" | "invalid_url" | "reset" | "protocol" | null;
+  /** The fault in the HTTP of a response whose status was received and counts; null without a fault. */
+  readonly oddity: string | null;
 }
 
 export interface WebhookDelivery {
