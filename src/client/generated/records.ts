@@ -2559,7 +2559,7 @@ export interface Wallet {
   readonly address: string;
   /** An `archived` wallet receives no new invoices; payments of earlier ones are still detected. */
   readonly status: "active" | "archived";
-  /** For an extended key, the index from which on no address has been taken. An invoice may get a lower one: of an earlier invoice that was never paid, or one that payment links leave out. */
+  /** For an extended key, the index from which on no address has been taken or left out by payment links. An invoice may get a lower one: of an earlier invoice that was never paid, or one that payment links leave out. */
   readonly nextIndex: number | null;
   /** For an extended key, the highest index whose address was paid. */
   readonly highestPaidIndex: number | null;
@@ -2576,11 +2576,11 @@ export interface Wallet {
 }
 
 export interface WalletAddressCapacity {
-  /** The index of the next address that no invoice has had. */
+  /** The index from which on no address has been taken or left out by payment links. */
   readonly nextIndex: number;
   /** The highest index whose address was paid; null if none was. */
   readonly highestPaidIndex: number | null;
-  /** Number of addresses after the last paid one. */
+  /** Number of addresses after the last paid one, up to `nextIndex`. Those that payment links leave to the merchant's own invoices count. */
   readonly unpaidInARow: number;
   /** Number of consecutive unpaid addresses that ordinary wallets scan. */
   readonly gapLimit: number;

@@ -182,7 +182,7 @@ async function narrowPayments(
     narrowing.check(
       (bind) => `EXISTS (
         SELECT 1 FROM transfers AS its WHERE its.id = one.transfer_id
-          AND ${isReceiverSql(bind(walletId), { organization: "one.organization_id", network: "its.network", address: "its.to_address", invoice: "one.invoice_id" })}
+          AND ${isReceiverSql(bind(walletId), { organization: "one.organization_id", network: "its.network", address: "its.to_address", invoice: "one.invoice_id", optionWallet: "one.wallet_id" })}
       )`,
     );
   }

@@ -259,7 +259,7 @@ export const paymentClaims = table(
       },
       {
         name: "payment_claims_looked_up",
-        columns: ["network", "organizationId", "nextAt", "id"],
+        columns: ["network", "organizationId", "createdAt", "id"],
         where: "state = 'waiting' AND is_known = 0 AND attempts > 0",
       },
       {

@@ -25,7 +25,7 @@ export const WalletRecord = responseRecord("Wallet", {
   status: z.enum(walletStatuses),
   nextIndex: z.int().nullable().meta({
     description:
-      "For an extended key, the index from which on no address has been taken. An invoice may get a lower one: of an earlier invoice that was never paid, or one that payment links leave out.",
+      "For an extended key, the index from which on no address has been taken or left out by payment links. An invoice may get a lower one: of an earlier invoice that was never paid, or one that payment links leave out.",
   }),
   highestPaidIndex: z.int().nullable().meta({
     description: "For an extended key, the highest index whose address was paid.",

@@ -32,7 +32,7 @@ export function mayTakeSql(taker: AddressTaker, column: string): string {
   return `${column} % ${String(stride)} = ${String(stride - 1)}`;
 }
 
-/** Whether a typical wallet may miss payments to the next assigned address. */
+/** Whether a typical wallet may miss payments to the newest addresses. */
 export function hasWideGap(wallet: {
   readonly nextIndex: number;
   readonly highestPaidIndex: number | null;

@@ -328,8 +328,8 @@ export function lockClaim(tx: Tx, family: string, identity: string): Promise<Cla
 
 /**
  * Reserves the next indexes of an extended key, up to a multiple of `stride`, unique to the caller, and returns them:
- * `count` times `stride`, of which the first ones may have been reserved before; fewer if they reach `end`, and none if
- * there is no such active key, or if more than `unpaidMax` addresses in a row would be unpaid.
+ * at least `count` that the taker may have; fewer if they reach `end`, and none if there is no such active key, or if
+ * more than `unpaidMax` addresses in a row would be unpaid.
  */
 export async function advanceIndex(
   tx: Tx,
@@ -337,19 +337,18 @@ export async function advanceIndex(
   identity: string,
   { count, stride, end, unpaidMax }: Record<"count" | "stride" | "end" | "unpaidMax", number>,
 ): Promise<readonly number[]> {
-  const length = count * stride;
-  const next = "next_index + CAST($3 AS integer) - next_index % CAST($6 AS integer)";
-  const [counted] = await tx.all<{ nextIndex: number }>(
-    `UPDATE wallet_claims SET next_index = ${next}
-     WHERE family = $1 AND identity = $2 AND kind = 'xpub' AND next_index < $4
-       AND ${next} - COALESCE(highest_paid_index + 1, 0) <= $5
-     RETURNING next_index AS "nextIndex"`,
-    [family, identity, length, end, unpaidMax, stride],
-  );
-  if (counted === undefined) return [];
-  const first = counted.nextIndex - length;
-  const indexes = Array.from({ length }, (_, place) => first + place);
-  return indexes.filter((index) => index < end);
+  const claim = await lockClaim(tx, family, identity);
+  if (claim?.kind !== "xpub" || claim.nextIndex >= end) return [];
+  // Indexes below the next one may be known to payers of invoices that a restore has lost.
+  const first = claim.nextIndex;
+  const next = first - (first % stride) + count * stride;
+  if (next - ((claim.highestPaidIndex ?? -1) + 1) > unpaidMax) return [];
+  await tx.run("UPDATE wallet_claims SET next_index = $3 WHERE family = $1 AND identity = $2", [
+    family,
+    identity,
+    next,
+  ]);
+  return Array.from({ length: Math.min(next, end) - first }, (_, place) => first + place);
 }
 
 /** A stored address that was derived from an extended key. */
@@ -360,26 +359,29 @@ export interface DerivedRow {
 
 /**
  * Takes free addresses of an extended key that the taker may have, the lowest indexes first, and returns them in this
- * order. Only those that the organization derived itself: a key may have had another owner. Concurrent transactions take
- * different ones.
+ * order: only addresses that the organization derived itself, because a key may have had another owner, and none that
+ * comes `unpaidMax` addresses or more after the last paid one. Concurrent transactions take different ones.
  */
 export async function takeFree(
   tx: Tx,
   { family, identity, organizationId }: Pick<WalletRow, "family" | "identity" | "organizationId">,
   taker: AddressTaker,
   count: number,
+  unpaidMax: number = Number.MAX_SAFE_INTEGER,
 ): Promise<readonly DerivedRow[]> {
   const taken = await tx.all<DerivedRow>(
     `WITH lowest AS MATERIALIZED (
        SELECT identity FROM wallet_claims
        WHERE family = $1 AND key_identity = $2 AND organization_id = $3 AND derived_state = 'free'
-         AND ${mayTakeSql(taker, "key_index")}
+         AND ${mayTakeSql(taker, "key_index")} AND key_index - $5 <= (
+           SELECT COALESCE(highest_paid_index, -1) FROM wallet_claims WHERE family = $1 AND identity = $2
+         )
        ORDER BY key_index LIMIT $4${skipLocked[tx.dialect]}
      )
      UPDATE wallet_claims SET derived_state = 'held'
      WHERE family = $1 AND derived_state = 'free' AND identity IN (SELECT identity FROM lowest)
      RETURNING key_index AS "index", identity AS "address"`,
-    [family, identity, organizationId, count],
+    [family, identity, organizationId, count, unpaidMax],
   );
   return taken.toSorted((one, other) => one.index - other.index);
 }
@@ -490,13 +492,16 @@ export async function walletsAt(
 }
 
 /**
- * Returns the SQL condition that a wallet received a transfer, at its address or at one of its extended key. The wallet's
- * id is a placeholder; the others are columns. Addresses that earlier versions derived for invoices with several options do
- * not name their key: there the wallet of the paid invoice counts.
+ * Returns the SQL condition that a wallet received the transfer of a payment, at its address or at one of its extended
+ * key, and no matter how often the address or key was registered. The wallet's id is a placeholder; the others are columns
+ * of the payment and its transfer. Addresses that were paid before version 43 of the schema, or that come from a backup, do
+ * not name their key: there the wallet of the payment's option counts.
  */
 export function isReceiverSql(
   walletId: string,
-  columns: Readonly<Record<"organization" | "network" | "address" | "invoice", string>>,
+  columns: Readonly<
+    Record<"organization" | "network" | "address" | "invoice" | "optionWallet", string>
+  >,
 ): string {
   return `EXISTS (
     SELECT 1 FROM wallets AS receiver
@@ -505,8 +510,10 @@ export function isReceiverSql(
     WHERE receiver.id = ${walletId} AND receiver.organization_id = ${columns.organization}
       AND receiver.network = ${columns.network}
       AND (receiver.identity = ${columns.address} OR receiver.identity = derived.key_identity
-        OR (derived.identity IS NOT NULL AND derived.key_identity IS NULL AND EXISTS (
-          SELECT 1 FROM invoices WHERE invoices.id = ${columns.invoice} AND invoices.wallet_id = receiver.id
+        OR (derived.identity IS NOT NULL AND derived.key_identity IS NULL AND receiver.identity = (
+          SELECT paid.identity FROM wallets AS paid WHERE paid.id = COALESCE(
+            ${columns.optionWallet}, (SELECT wallet_id FROM invoices WHERE invoices.id = ${columns.invoice})
+          )
         )))
   )`;
 }

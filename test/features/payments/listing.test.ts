@@ -247,7 +247,7 @@ eachStore("The list of payments", (store) => {
           id,
           organizationId,
           fromAddress: place === 0 || place >= rows.length ? "aa" : "bb",
-          logIndex: 1_000 + place,
+          ordinal: 1_000 + place,
         }),
       );
       const placeOf = new Map(rows.map(({ id }, place) => [id, place]));

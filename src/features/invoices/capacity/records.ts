@@ -24,14 +24,19 @@ describeFields(WalletTokenCapacity, {
 const WalletAddressCapacity = responseRecord("WalletAddressCapacity", {
   nextIndex: z.int(),
   highestPaidIndex: z.int().nullable(),
-  unpaidInARow: z.int().meta({ description: "Number of addresses after the last paid one." }),
+  unpaidInARow: z
+    .int()
+    .meta({
+      description:
+        "Number of addresses after the last paid one, up to `nextIndex`. Those that payment links leave to the merchant's own invoices count.",
+    }),
   gapLimit: z
     .int()
     .meta({ description: "Number of consecutive unpaid addresses that ordinary wallets scan." }),
   gapWarning: z.boolean(),
 });
 describeFields(WalletAddressCapacity, {
-  nextIndex: "The index of the next address that no invoice has had.",
+  nextIndex: "The index from which on no address has been taken or left out by payment links.",
   highestPaidIndex: "The highest index whose address was paid; null if none was.",
   gapWarning:
     "True if `unpaidInARow` reaches `gapLimit`: wallets with a lower limit may not show incoming payments.",

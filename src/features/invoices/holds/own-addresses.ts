@@ -1,8 +1,8 @@
-import { hour } from "../../../kernel/clock.ts";
+import { hour, type Instant } from "../../../kernel/clock.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { Address } from "../../../platform/chain/client.ts";
-import { encodeAmount, type Tx } from "../../../platform/database/index.ts";
-import { listed } from "../../../platform/database/query/json-rows.ts";
+import { encodeAmount, type Dialect, type Tx } from "../../../platform/database/index.ts";
+import { listed, listedValues } from "../../../platform/database/query/json-rows.ts";
 import { skipLocked } from "../../../platform/database/write/locks.ts";
 import {
   heldAddresses,
@@ -21,11 +21,6 @@ export interface AddressRequest extends HoldTerms {
   readonly token: string;
   /** In the token's smallest unit. */
   readonly price: bigint;
-  /** The price in the settlement currency, in its smallest unit. */
-  readonly amount: bigint;
-  readonly settlementCurrency: string;
-  /** Whether its payer may choose other options, in which it asks for other amounts at the same address. */
-  readonly hasOptions: boolean;
 }
 
 /**
@@ -35,16 +30,17 @@ export interface AddressRequest extends HoldTerms {
 const deadForMs = hour;
 
 /**
- * The number of unpaid addresses in a row, of which links take half, from which on a link's invoices get addresses of dead
- * invoices that asked for the same amount, so that payments of this amount wait for the merchant. Otherwise each invoice of a link with one price
- * would have to be watched at an address of its own until its late window ends.
+ * The number of unpaid addresses in a row, of which links take every second one, from which on a link's invoices get
+ * addresses of dead invoices that asked for the same amount, so that payments of this amount wait for the merchant.
+ * Otherwise each invoice of a link with one price would have to be watched at an address of its own until its late window
+ * ends.
  */
 export const linkAddressesMax = 400;
 
 /**
- * Holds an address of an extended key for each invoice, exclusively (docs/decisions/0059): first the lowest that is free,
- * then the key's next index. Once more addresses in a row would be unpaid than ordinary wallets scan, addresses are
- * recycled from dead invoices that payers started at links, preferably from those that asked for another amount. The
+ * Holds an address of an extended key for each invoice, exclusively (docs/decisions/0059): the lowest that is free, then
+ * the key's next index, as long as ordinary wallets scan it. Then addresses are recycled from dead invoices that payers
+ * started at links, preferably from those that asked for another amount; and then free and next ones are taken again. The
  * result is in the order of the requests; it is shorter if the key was archived or has no address left.
  */
 export async function holdAddresses(
@@ -55,28 +51,28 @@ export async function holdAddresses(
   requests: readonly AddressRequest[],
   taker: AddressTaker,
 ): Promise<readonly DerivedAddress[]> {
-  const taken: DerivedAddress[] = [...(await takeFree(tx, wallet, taker, requests.length))];
-  const takeNext = async (unpaidMax?: number) => {
-    const wanted = requests.length - taken.length;
-    if (wanted > 0)
-      taken.push(...(await takeAddresses(tx, wallet, kind, taker, wanted, unpaidMax)));
-  };
-  const recycle = async (request: AddressRequest, isSameAsked: boolean) => {
-    const recycled = await recycleAddress(tx, wallet, network, request, isSameAsked);
-    if (recycled !== null) taken.push(recycled);
-    return recycled !== null;
-  };
-  await takeNext(ordinaryGapLimit);
-  for (const request of requests.slice(taken.length)) {
-    if (!(await recycle(request, false))) break;
-  }
-  if (taker === "link") {
-    await takeNext(linkAddressesMax);
-    for (const request of requests.slice(taken.length)) {
-      if (!(await recycle(request, true))) break;
+  const taken: DerivedAddress[] = [];
+  const wanted = () => requests.length - taken.length;
+  const take = async (unpaidMax?: number) => {
+    if (wanted() > 0) taken.push(...(await takeFree(tx, wallet, taker, wanted(), unpaidMax)));
+    if (wanted() > 0) {
+      taken.push(...(await takeAddresses(tx, wallet, kind, taker, wanted(), unpaidMax)));
     }
+  };
+  const recycle = async (isSameAsked: boolean) => {
+    for (const request of requests.slice(taken.length)) {
+      const recycled = await recycleAddress(tx, wallet, network, request, isSameAsked);
+      if (recycled === null) return;
+      taken.push(recycled);
+    }
+  };
+  await take(ordinaryGapLimit);
+  await recycle(false);
+  if (taker === "link") {
+    await take(linkAddressesMax);
+    await recycle(true);
   }
-  await takeNext();
+  await take();
   const { organizationId, identity } = wallet;
   for (const [index, { address }] of taken.entries()) {
     const request = requests[index];
@@ -97,7 +93,7 @@ async function recycleAddress(
   tx: Tx,
   wallet: KeyWallet,
   network: string,
-  { token, price, amount, settlementCurrency, hasOptions, startsAt, endsAt }: AddressRequest,
+  { token, price, startsAt, endsAt }: AddressRequest,
   isSameAsked: boolean,
 ): Promise<DerivedAddress | null> {
   const released = await tx.all<{ address: Address }>(
@@ -106,7 +102,7 @@ async function recycleAddress(
        WHERE held.network = $1 AND held.recyclable_key = $2 AND held.released_at IS NULL
          AND held.organization_id = $3 AND held.ends_at <= $6 AND invoices.status IN ('canceled', 'expired')
          AND COALESCE(invoices.canceled_at, invoices.expires_at) <= $7
-         AND invoices.seen_amount = $4${isSameAsked ? "" : ` AND NOT (${mayAskSame("invoices", hasOptions)}) AND ${noneAskedSame(hasOptions)}`}
+         AND invoices.seen_amount = $4${isSameAsked ? "" : ` AND NOT (${askedSame(tx.dialect, "invoices")}) AND ${noneAskedSame(tx.dialect)}`}
        ORDER BY held.starts_at, held.id LIMIT 1${skipLocked[tx.dialect]}
      )
      UPDATE holds SET released_at = $5, recycled_at = $5
@@ -121,9 +117,7 @@ async function recycleAddress(
         endsAt,
         startsAt - deadForMs,
       ],
-      ...(isSameAsked
-        ? []
-        : [token, encodeAmount(price), encodeAmount(amount), settlementCurrency]),
+      ...(isSameAsked ? [] : [token, encodeAmount(price), String(price)]),
     ],
   );
   const [recycled = null] = await heldAddresses(
@@ -134,22 +128,36 @@ async function recycleAddress(
   return recycled;
 }
 
-/**
- * SQL condition: an invoice asks for the same amount as the new one; or for the same price, and the payer of either of them
- * may choose among options, of which the columns describe one.
- */
-const mayAskSame = (invoice: string, hasOptions: boolean) =>
-  `(${invoice}.token_symbol = $8 AND ${invoice}.payable_amount = $9) OR (
-           ${invoice}.amount = $10 AND ${invoice}.settlement_currency = $11${hasOptions ? "" : ` AND ${invoice}.payment_options IS NOT NULL`}
+/** SQL condition: an invoice asked for the amount of the new one, in the option in force or in another one that was chosen. */
+const askedSame = (dialect: Dialect, invoice: string) =>
+  `(${invoice}.token_symbol = $8 AND ${invoice}.payable_amount = $9) OR EXISTS (
+           SELECT 1 FROM ${listedValues(dialect, `${invoice}.payment_options`, "chosen")}
+           WHERE (chosen.value ->> 'network') = $1 AND (chosen.value ->> 'tokenSymbol') = $8
+             AND (chosen.value -> 'quote' ->> 'payableAmount') = $10
          )`;
 
 /** SQL condition: no earlier invoice that may still be paid late asked for the same amount at the address of `held`. */
-const noneAskedSame = (hasOptions: boolean) => `NOT EXISTS (
-           SELECT 1 FROM holds AS former JOIN invoices AS its ON its.id = former.invoice_id
+const noneAskedSame = (dialect: Dialect) => `NOT EXISTS (
+           SELECT 1 FROM invoices AS its JOIN holds AS former ON former.invoice_id = its.id
            WHERE former.network = held.network AND former.address = held.address
              AND former.token = '${anyToken}' AND former.amount = $4 AND former.recycled_at IS NOT NULL
-             AND former.ends_at >= $5 AND (${mayAskSame("its", hasOptions)})
+             AND former.ends_at >= $5 AND (${askedSame(dialect, "its")})
          )`;
+
+/** Whether an earlier invoice whose address was recycled may still be paid late at an address. */
+export async function hasFormer(
+  tx: Tx,
+  network: string,
+  address: Address,
+  at: Instant,
+): Promise<boolean> {
+  const found = await tx.all(
+    `SELECT 1 AS found FROM holds WHERE network = $1 AND address = $2 AND token = '${anyToken}' AND amount = $3
+       AND recycled_at IS NOT NULL AND ends_at >= $4 LIMIT 1`,
+    [network, address, encodeAmount(0n), at],
+  );
+  return found.length > 0;
+}
 
 /** Excludes addresses that received a transfer from recycling. */
 export async function endRecycling(

@@ -7,7 +7,7 @@ import { keepOrganization, mayReturnTo } from "../../organizations/index.ts";
 import { keepActive, keepReceivingWallets, type WalletRow } from "../../wallets/index.ts";
 import { NoWallet, WalletCapacityExhausted } from "../errors.ts";
 import { holdAmounts } from "../holds/holds.ts";
-import { holdAddresses } from "../holds/own-addresses.ts";
+import { hasFormer, holdAddresses } from "../holds/own-addresses.ts";
 import { quotesOf } from "../options/quotes.ts";
 import { dueAmount } from "../rules.ts";
 import type { InvoiceRow } from "../store.ts";
@@ -190,7 +190,10 @@ async function takePlaces(
     if (xpub !== null) byKey.set(id, [...(byKey.get(id) ?? []), attempt]);
   }
   for (const its of byKey.values()) {
-    for (const attempt of its) shareOwnAddress(attempt, places);
+    for (const attempt of its) {
+      const shared = await shareOwnAddress(tx, attempt, at);
+      if (shared !== null) places.set(attempt, shared);
+    }
     const others = its.filter((attempt) => !places.has(attempt));
     await takeOwnAddresses(tx, deps, others, at, places);
   }
@@ -200,17 +203,24 @@ async function takePlaces(
 
 /**
  * Places a further option of an invoice at the address that it has on the option's network at the same wallet: its hold
- * there accepts any token until the end of the late window.
+ * there accepts any token until the end of the late window. Not at a recycled address, whose earlier invoice may have asked
+ * for the amount of the option.
  */
-function shareOwnAddress(attempt: Attempt, places: Map<Attempt, Place>): void {
-  const { draft, plan, wallet } = attempt;
+async function shareOwnAddress(
+  tx: Tx,
+  { draft, plan, wallet }: Attempt,
+  at: Instant,
+): Promise<Place | null> {
+  const { kind } = plan.terms.network;
   const own = quotesOf(draft).find(
     ({ network, walletId, addressIndex }) =>
       network === wallet.network && walletId === wallet.id && addressIndex !== null,
   );
-  if (own === undefined) return;
+  const address = own === undefined ? null : kind.parseAddress(own.walletAddress);
+  if (own === undefined || address?.ok !== true) return null;
+  if (await hasFormer(tx, wallet.network, address.address, at)) return null;
   const { walletAddress, addressIndex } = own;
-  places.set(attempt, { payableAmount: plan.price, walletAddress, addressIndex });
+  return { payableAmount: plan.price, walletAddress, addressIndex };
 }
 
 /** Takes an address of its own for each invoice at one wallet with an extended key. */
@@ -232,10 +242,7 @@ async function takeOwnAddresses(
     network,
     attempts.map((attempt) => {
       const { terms, price } = attempt.plan;
-      const { amount, settlementCurrency, paymentOptions } = attempt.draft;
-      const hasOptions = paymentOptions !== null;
-      const asked = { token: terms.token.symbol, price, amount, settlementCurrency, hasOptions };
-      return { ...holdTerms(attempt, at), ...asked };
+      return { ...holdTerms(attempt, at), token: terms.token.symbol, price };
     }),
     first.draft.startedAtLink === null ? "merchant" : "link",
   );

@@ -141,8 +141,9 @@ export async function organizationsWithUnknown(
 }
 
 /**
- * Returns some due claims of each organization whose transaction no provider had, longest due first: `limitOfEach` that
- * were looked up before, and as many that were not.
+ * Returns some due claims of each organization whose transaction no provider had, the oldest first: `limitOfEach` that
+ * were looked up before, and as many that were not. A made-up hash is due again within seconds, so the time at which a
+ * claim is due says nothing about how long its payer has waited.
  */
 export async function dueUnknownClaims(
   reader: Reader,
@@ -152,20 +153,21 @@ export async function dueUnknownClaims(
   limitOfEach: number,
 ): Promise<ClaimRow[]> {
   const { dialect } = reader;
-  const firstClaims = (ofKind: string) =>
+  const firstClaims = (ofKind: string, since: string) =>
     `SELECT ${columns(paymentClaims, "claim")} FROM ${firstOfEach(dialect, "claim", {
       given: givenTexts(dialect, 3, "shop"),
       table: "payment_claims",
       columns: ["*"],
       where: `one.network = $1 AND one.state = 'waiting' AND one.is_known = 0 AND one.${ofKind}
         AND one.organization_id = shop.value AND one.next_at <= $2`,
-      order: ["next_at", "id"],
+      order: [since, "id"],
       direction: "ASC",
       limit: limitOfEach,
     })}`;
   const rows = await reader.all(
-    `SELECT * FROM (${firstClaims("attempts = 0")} UNION ALL ${firstClaims("attempts > 0")}) AS due
-     ORDER BY "nextAt", "id"`,
+    `SELECT * FROM (
+       ${firstClaims("attempts = 0", "next_at")} UNION ALL ${firstClaims("attempts > 0", "created_at")}
+     ) AS due ORDER BY "createdAt", "id"`,
     [network, at, JSON.stringify(organizationIds)],
   );
   return decodeRows(paymentClaims, rows);

@@ -25,8 +25,8 @@ export interface StrangersShare {
   inTurn(waiting: readonly Id<"organization">[]): Id<"organization">[];
   /**
    * Takes lookups for the first claims in turn, at most `most`. Organizations take turns; in each one its invoices, and
-   * claims that were looked up before with those that were not. The claims of an organization are given in the order in
-   * which they are due. An organization with a recent lookup leaves the reserve to others. If too
+   * claims that were looked up before with those that were not. The claims of an organization are given
+   * oldest first. An organization with a recent lookup leaves the reserve to others. If too
    * few lookups are left for a claim, it and those behind it wait. `costOf` returns the lookups that a claim needs of a
    * provider, at most `savedMax - reserved`.
    */

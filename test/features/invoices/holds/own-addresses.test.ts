@@ -171,15 +171,34 @@ eachStore("An address of an extended key", (store) => {
   const twoTokens = ["USDT", "USDC"].map((tokenSymbol) => ({ network: "ethereum", tokenSymbol }));
   const optional = { network: undefined, tokenSymbol: undefined, paymentOptions: twoTokens };
 
-  it("is not recycled for the same price if either of the two payers may choose among options", async () => {
-    await startMany(1, { amount: "40.00" });
-    await startMany(ofLinks - 1, optional);
+  it("is not recycled for an amount that its payer chose among options, in force or not", async () => {
+    for (let place = 0; place < ofLinks; place += 1) {
+      const { checkoutId } = await start(optional);
+      await shop.choose(checkoutId, "ethereum", "USDC");
+      if (place > 0) await shop.choose(checkoutId, "ethereum", "USDT");
+      shop.advance(1);
+    }
     await dieAll();
     await issueMany(gap - ofLinks);
-    expect(await indexOf(await issue({ ...optional, amount: "40.00" }))).to.equal(atLink(1));
-    expect(await indexOf(await issue({ tokenSymbol: "USDC" }))).to.equal(atLink(0));
-    expect(await indexOf(await issue({ tokenSymbol: "USDC" }))).to.equal(gap);
-    expect(await indexOf(await issue({ amount: "31.00" }))).to.equal(atLink(2));
+    for (const tokenSymbol of ["USDC", "USDT"]) {
+      expect(await indexOf(await issue({ tokenSymbol }))).to.be.least(gap);
+      expect(await indexOf(await issue({ tokenSymbol, amount: "30.00" }))).to.be.below(gap);
+    }
+  });
+
+  it("is not shared by a further option if it was recycled, because its earlier invoice may have asked for that amount", async () => {
+    await startMany(ofLinks, { settlementCurrency: "USDT" });
+    await dieAll();
+    await issueMany(gap - ofLinks);
+    const [usdt, usdc] = twoTokens;
+    const paymentOptions = [usdc, usdt].flatMap((option) => option ?? []);
+    const made = await issue({ ...optional, paymentOptions });
+    expect(await indexOf(made)).to.equal(atLink(0));
+    await shop.choose(made.checkoutId, "ethereum", "USDT");
+    const shown = await shop.invoices.get(shop.organizationId, made.id);
+    expect(shown).to.include({ tokenSymbol: "USDT", payableAmount: 25_000_000n });
+    expect(shown.walletAddress).not.to.equal(made.walletAddress);
+    expect(await indexOf(made)).to.equal(gap);
   });
 
   it("serves every token of its network that the payer of its invoice chooses", async () => {
@@ -208,6 +227,26 @@ eachStore("An address of an extended key", (store) => {
     expect(await Promise.all((await issueMany(3)).map(indexOf))).to.deep.equal([0, 2, 3]);
   });
 
+  it("is recycled for the merchant before free ones that ordinary wallets do not scan", async () => {
+    await startMany(30);
+    await dieAll();
+    const indexes = await Promise.all((await issueMany(24)).map(indexOf));
+    expect(indexes.slice(0, 10)).to.deep.equal([0, 2, 4, 6, 8, 10, 12, 14, 16, 18]);
+    expect(indexes.slice(10, 20)).to.deep.equal([1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
+    expect(await db.find(holds, "WHERE recycled_at IS NOT NULL")).to.have.length(14);
+  });
+
+  it("is not taken below the next index, where a restore may have lost invoices", async () => {
+    await db.write(testContext, (tx) =>
+      tx.run("UPDATE wallet_claims SET next_index = 7 WHERE kind = 'xpub'", []),
+    );
+    expect(await indexOf(await start())).to.equal(7);
+    expect(await indexOf(await issue())).to.equal(8);
+    expect(await indexOf(await start())).to.equal(9);
+    expect(await indexOf(await start())).to.equal(11);
+    expect(await indexOf(await issue())).to.equal(10);
+  });
+
   it("is left to the merchant too while 64 strangers and the merchant come at once", async () => {
     const made = await Promise.all(
       Array.from({ length: 64 }, (_, place) => (place % 4 === 0 ? issue() : start())),
@@ -225,8 +264,8 @@ eachStore("An address of an extended key", (store) => {
     expect(await indexOf(await start())).to.equal(atLink(0));
     expect(await indexOf(await start())).to.equal(atLink(1));
     // A payment of the merchant's own invoices never waits because of that.
-    await issueMany(linkAddressesMax / 2);
-    expect(await indexOf(await issue())).to.equal(linkAddressesMax);
+    await issueMany(gap - ofLinks);
+    expect(await indexOf(await issue())).to.equal(gap);
   });
 
   it("is given again on another network of its family once it is free, and recycled on its own only", async () => {

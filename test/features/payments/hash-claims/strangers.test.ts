@@ -225,7 +225,7 @@ eachStore("Claims of one shop", (store) => {
     const pollMs = counter.app.app.sandbox?.network.pollMs ?? 0;
     const invoices = await invoicesOf(52);
     const [own, ownFresh, ...strange] = invoices;
-    const ahead = 20;
+    const ahead = 3;
     let place = 0;
     const flood = async (count: number, attempts: number) => {
       for (let left = count; left > 0; left -= 1) {
@@ -238,8 +238,10 @@ eachStore("Claims of one shop", (store) => {
     const [looked, fresh] = [await storeClaim(own, 3), await storeClaim(ownFresh, 0)];
     counter.app.clock.advance(1);
     await flood(200, 0);
-    // Each has as many of its kind before it as were due when it came, and every second turn is one of its kind.
-    const lookups = 2 * (ahead + 1);
+    // Every second turn is for claims that were looked up before, of which the older ones come again when they are due:
+    // at most ten times until they are given up. None of those that came later comes before it.
+    const lookupsOfOlder = 10;
+    const lookups = 2 * (2 * ahead * lookupsOfOlder + 1);
     const looks = Math.ceil((lookups * 100) / (2 * strangersPercent));
     let since = 0;
     while (since < looks) {
