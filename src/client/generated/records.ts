@@ -2580,7 +2580,7 @@ export interface WalletAddressCapacity {
   readonly nextIndex: number;
   /** The highest index whose address was paid; null if none was. */
   readonly highestPaidIndex: number | null;
-  /** Number of addresses after the last paid one, up to `nextIndex`. Those that payment links leave to the merchant's own invoices count. */
+  /** Number of addresses after the last paid one, up to `nextIndex`, with the addresses that payment links leave to the merchant's own invoices. */
   readonly unpaidInARow: number;
   /** Number of consecutive unpaid addresses that ordinary wallets scan. */
   readonly gapLimit: number;

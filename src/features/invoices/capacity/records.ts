@@ -28,7 +28,7 @@ const WalletAddressCapacity = responseRecord("WalletAddressCapacity", {
     .int()
     .meta({
       description:
-        "Number of addresses after the last paid one, up to `nextIndex`. Those that payment links leave to the merchant's own invoices count.",
+        "Number of addresses after the last paid one, up to `nextIndex`, with the addresses that payment links leave to the merchant's own invoices.",
     }),
   gapLimit: z
     .int()
