@@ -65,8 +65,22 @@ eachStore("An object read by its id", (store) => {
       ...listed,
       payload: { type: "invoice.paid", data: { id: "inv_1" } },
       attemptHistory: [
-        { number: 1, startedAt, durationMs: 12, responseStatus: 500, errorKind: null },
-        { number: 2, startedAt, durationMs: 12, responseStatus: null, errorKind: "timeout" },
+        {
+          number: 1,
+          startedAt,
+          durationMs: 12,
+          responseStatus: 500,
+          errorKind: null,
+          oddity: null,
+        },
+        {
+          number: 2,
+          startedAt,
+          durationMs: 12,
+          responseStatus: null,
+          errorKind: "timeout",
+          oddity: null,
+        },
       ],
     });
   });

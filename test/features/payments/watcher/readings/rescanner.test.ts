@@ -123,7 +123,7 @@ anyStore("Blocks that are read again", (store) => {
       const { scan, readings, asked } = await open();
       const steps: unknown[] = [];
       const report = await scan(11, 45_000, (...step) => steps.push(step));
-      expect(report).to.deep.equal({ from: 11, to: 45_000, found: 0, fresh: [] });
+      expect(report).to.deep.equal({ from: 11, to: 45_000, found: 0, fresh: [], unreadable: [] });
       expect(await readings()).to.deep.equal([
         [11, 20_010],
         [20_011, 40_010],
