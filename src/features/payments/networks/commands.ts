@@ -41,7 +41,7 @@ export const chainCommands = [
       "disabledTokens",
     ],
     identify: (one) => one.network,
-    sections: ({ data }) => [providerSection(data), alarmSection(data)],
+    sections: ({ data }) => [providerSection(data), limitSection(data), alarmSection(data)],
   }),
   command({
     name: "chain scan",
@@ -219,6 +219,26 @@ function providerSection(networks: readonly PresentedNetwork[]) {
 function droppedText({ dropped }: { readonly dropped: Readonly<Record<string, number>> }) {
   const counts = Object.entries(dropped).map(([part, count]) => `${String(count)} ${part}`);
   return counts.length === 0 ? null : counts.join(", ");
+}
+
+function limitSection(networks: readonly PresentedNetwork[]) {
+  return section({
+    title: "Limits that providers' refusals showed",
+    items: networks.flatMap(({ network, providers }) =>
+      providers.flatMap(({ provider, limits }) =>
+        limits.map((limit) => ({ network, provider, ...limit })),
+      ),
+    ),
+    columns: [
+      "network",
+      "provider",
+      ["part", "Limited"],
+      ["most", "Asked for at most"],
+      ["refusedSize", "Refused"],
+      ["triedAt", "Last tried"],
+      ["words", "In its words"],
+    ],
+  });
 }
 
 function alarmSection(networks: readonly Pick<PresentedNetwork, "network" | "alarms">[]) {

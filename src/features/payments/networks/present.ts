@@ -60,6 +60,13 @@ export function presentProvider(one: ProviderHealth) {
     requestsPerDay: one.requestsPerDay,
     answeredAt: toIsoOrNull(one.answeredAt),
     logsProvenAt: toIsoOrNull(one.provenAt ?? null),
+    limits: (one.limits ?? []).map(({ part, most, refusedSize, triedAt, words }) => ({
+      part,
+      most,
+      refusedSize,
+      triedAt: toIso(triedAt),
+      words,
+    })),
     retryAt: toIsoOrNull(one.retryAt),
     checkedAgainAt: toIsoOrNull(one.againAt ?? null),
     lastError:

@@ -95,6 +95,7 @@ function isOfProvider(kind: AlarmKind): boolean {
     kind === "provider_silent_logs" ||
     kind === "provider_too_far_ahead" ||
     kind === "provider_wrong_time" ||
+    kind === "provider_slow" ||
     kind === "block_time_disputed"
   );
 }

@@ -25,7 +25,10 @@ import {
   readQuantity,
 } from "./values.ts";
 import type { Network } from "../networks.ts";
+import { systemClock } from "../../../kernel/clock.ts";
+import { defaultRequestsPerSecond } from "../providers/budget.ts";
 import { ProviderError } from "../providers/error.ts";
+import { makeProviderLimits, type ProviderLimits } from "../providers/limits.ts";
 import { numbered } from "../transfer-identity.ts";
 import {
   inChainOrder,
@@ -37,7 +40,7 @@ import {
 } from "./transfer-log.ts";
 
 export interface JsonRpcOptions {
-  readonly network: Pick<Network, "id" | "finality">;
+  readonly network: Pick<Network, "id" | "finality" | "maxLogRange" | "tokens">;
   readonly url: string;
   /**
    * The number of this provider among several of the same origin, from 1; for example, two accounts with one company.
@@ -48,15 +51,14 @@ export interface JsonRpcOptions {
   readonly fetch?: Fetch;
   readonly timeoutMs?: number;
   readonly responseBytesMax?: number;
-  readonly batchMax?: number;
+  /** What the provider allows, as far as it is known; it is filled in from its refusals. */
+  readonly limits?: ProviderLimits;
   /** Aborts all calls in progress when the program stops. */
   readonly signal?: AbortSignal;
   /** Awaited before every request; throws ProviderError if none may be sent. */
   readonly beforeRequest?: () => Promise<void>;
 }
 
-/** The limit of java-tron; other nodes accept at least as many. */
-const recipientsMax = 1_000;
 /**
  * The most logs that nodes return. A node that truncates its list here, instead of returning an error, would hide the
  * rest.
@@ -79,7 +81,8 @@ export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
   const note: NoteDropped = (part) => {
     dropped[part] = (dropped[part] ?? 0) + 1;
   };
-  const transport = makeTransport(endpointOf(options), note);
+  const endpoint = endpointOf(options);
+  const transport = makeTransport(endpoint, note);
   return {
     network: options.network.id,
     provider: transport.provider,
@@ -90,7 +93,7 @@ export function createJsonRpcClient(options: JsonRpcOptions): ChainClient {
         params: [],
         read: (result) => readQuantity(result, "the chain id"),
       }),
-    transfers: (query) => findTransfers(transport, note, query),
+    transfers: (query) => findTransfers(transport, endpoint.limits, note, query),
     blockTransfers: (height, contracts) => readBlockTransfers(transport, note, height, contracts),
     async blocks(heights) {
       const outcomes = await transport.batch(heights.map((height) => blockCall(height)));
@@ -125,10 +128,15 @@ function endpointOf(options: JsonRpcOptions): Endpoint {
     fetch: options.fetch ?? fetch,
     timeoutMs: options.timeoutMs ?? timeoutMs,
     responseBytesMax: options.responseBytesMax ?? responseBytesMax,
-    batchMax: options.batchMax ?? batchMax,
+    limits: options.limits ?? limitsOf(options.network),
     signal: options.signal ?? null,
     beforeRequest: options.beforeRequest ?? null,
   };
+}
+
+function limitsOf(network: JsonRpcOptions["network"]): ProviderLimits {
+  const requestsPerSecond = defaultRequestsPerSecond;
+  return makeProviderLimits({ clock: systemClock, network, batchMax, requestsPerSecond });
 }
 
 function valueOf<T>(outcome: RpcResult<T>): T {
@@ -239,46 +247,148 @@ function missing(transport: Transport, what: string): ProviderError {
   });
 }
 
+/** Reads the transfers, in as many calls as the provider's limits on filters demand. */
 async function findTransfers(
   transport: Transport,
+  limits: ProviderLimits,
   note: NoteDropped,
   query: TransferQuery,
 ): Promise<ListedTransfers> {
-  // A node would treat an empty list of contracts as any contract.
-  const topics = query.contracts.length === 0 ? [] : recipientTopics(query.recipients);
-  const logCalls = topics.map((recipients) => logsCall(query, recipients, note));
-  // The tip is read last, so that a reorganization during the batch becomes visible.
-  const calls: Call<LogList | Head>[] = [...logCalls, latestCall];
-  const answers = (await transport.batch(calls)).map(valueOf);
-  const latest = answers.pop();
-  if (latest === undefined || "transfers" in latest) throw missing(transport, "its tip");
-  const lists = answers.filter((answer) => "transfers" in answer);
-  const unreadable = lists.flatMap((list) => list.unreadable);
-  return {
-    logs: numbered(inChainOrder(lists.flatMap(({ transfers }) => transfers))),
-    latest,
-    ...(unreadable.length === 0 ? {} : { unreadable }),
-  };
-}
-
-/** Encodes the recipients as topics and splits them by the limit of a call; null for a call without that filter. */
-function recipientTopics(recipients: readonly Address[] | null): (readonly string[] | null)[] {
-  if (recipients === null) return [null];
-  const topics = [...new Set(recipients)].map((address) => `0x${address.padStart(64, "0")}`);
-  const parts: string[][] = [];
-  for (let start = 0; start < topics.length; start += recipientsMax) {
-    parts.push(topics.slice(start, start + recipientsMax));
+  const span = query.to - query.from + 1;
+  const blocksMax = limits.blocks.current();
+  if (span > blocksMax) {
+    const message = `it is asked for the logs of at most ${String(blocksMax)} blocks at once`;
+    throw new ProviderError(message, { kind: "range_too_large", provider: transport.provider });
   }
-  return parts;
+  for (;;) {
+    const parts = partsOf(query, limits);
+    // The tip is read last, so that a reorganization during the batch becomes visible.
+    const calls: Call<LogList | Head>[] = [
+      ...parts.map((part) => logsCall(part, note)),
+      latestCall,
+    ];
+    try {
+      const answers = (await transport.batch(calls)).map(valueOf);
+      const latest = answers.pop();
+      if (latest === undefined || "transfers" in latest) throw missing(transport, "its tip");
+      if (parts[0] !== undefined) for (const part of limitedParts) accept(limits, parts[0], part);
+      const lists = answers.filter((answer) => "transfers" in answer);
+      const unreadable = lists.flatMap((list) => list.unreadable);
+      return {
+        logs: numbered(inChainOrder(lists.flatMap(({ transfers }) => transfers))),
+        latest,
+        ...(unreadable.length === 0 ? {} : { unreadable }),
+      };
+    } catch (error) {
+      const isFilter = await isFilterRefused(transport, limits, parts[0] ?? query, error);
+      if (!isFilter) throw error;
+    }
+  }
 }
 
-function logsCall(
+/** The parts of a query whose size a provider may limit, the one that it most likely limits first. */
+const limitedParts = ["blocks", "recipients", "contracts"] as const;
+type LimitedPart = (typeof limitedParts)[number];
+
+function sizeOf({ from, to, recipients, contracts }: TransferQuery, part: LimitedPart): number {
+  if (part === "blocks") return to - from + 1;
+  return part === "recipients" ? (recipients?.length ?? 1) : contracts.length;
+}
+
+function accept(limits: ProviderLimits, query: TransferQuery, part: LimitedPart): void {
+  limits[part].accepted(sizeOf(query, part));
+}
+
+/** Splits a query by the provider's limits on contracts and recipients; the first part is the largest. */
+function partsOf(query: TransferQuery, limits: ProviderLimits): TransferQuery[] {
+  // A node would treat an empty list of contracts as any contract.
+  const contracts = chunksOf(query.contracts, limits.contracts.current());
+  const { recipients: asked } = query;
+  const recipients =
+    asked === null ? [null] : chunksOf([...new Set(asked)], limits.recipients.current());
+  return contracts.flatMap((some) =>
+    recipients.map((among) => ({ ...query, contracts: some, recipients: among })),
+  );
+}
+
+function chunksOf<T>(items: readonly T[], size: number): T[][] {
+  const chunks: T[][] = [];
+  for (let start = 0; start < items.length; start += size) {
+    chunks.push(items.slice(start, start + size));
+  }
+  return chunks;
+}
+
+/**
+ * Learns from the failure of a query which of its parts is too large. Returns true if it is its filter, so that it can
+ * be repeated with shorter ones. Throws ProviderError (`range_too_large`) if it must be repeated for fewer blocks.
+ */
+async function isFilterRefused(
+  transport: Transport,
+  limits: ProviderLimits,
   query: TransferQuery,
-  recipients: readonly string[] | null,
-  note: NoteDropped,
-): Call<LogList> {
+  error: unknown,
+): Promise<boolean> {
+  if (!(error instanceof ProviderError)) return false;
+  const { hint, message } = error;
+  const large = limitedParts.filter((part) => sizeOf(query, part) > 1);
+  const [first] = large;
+  if (first === undefined || hint === "none") return false;
+  if (hint === "wait") {
+    limits[first].doubted(sizeOf(query, first), message);
+    return false;
+  }
+  const suspects = hint === "filter" ? large.filter((part) => part !== "blocks") : large;
+  const refused =
+    hint === "blocks" ? [first] : await partsRefused(transport, query, { large, suspects });
+  for (const part of refused) limits[part].refused(sizeOf(query, part), message);
+  if (!refused.includes("blocks")) return refused.length > 0;
+  if (error.kind === "range_too_large") throw error;
+  const { provider } = transport;
+  throw new ProviderError(`it refuses the logs of ${String(sizeOf(query, "blocks"))} blocks`, {
+    kind: "range_too_large",
+    provider,
+  });
+}
+
+/**
+ * Finds out which part of a refused query is too large: that without which the query works, or all if it works only
+ * without all of them. None if the smallest query fails too, or the whole one works now: its size is not the reason.
+ */
+async function partsRefused(
+  transport: Transport,
+  query: TransferQuery,
+  {
+    large,
+    suspects,
+  }: { readonly large: readonly LimitedPart[]; readonly suspects: readonly LimitedPart[] },
+): Promise<readonly LimitedPart[]> {
+  async function works(parts: readonly LimitedPart[] = []): Promise<boolean> {
+    try {
+      await transport.call(logsCall(parts.reduce(leastOf, query), () => undefined));
+      return true;
+    } catch (error) {
+      if (error instanceof ProviderError) return false;
+      throw error;
+    }
+  }
+  if (suspects.length === 0 || !(await works(large)) || (await works())) return [];
+  if (large.length === 1) return large;
+  for (const part of suspects) if (await works([part])) return [part];
+  return large;
+}
+
+/** Returns the query with the smallest size of a part. */
+function leastOf(query: TransferQuery, part: LimitedPart): TransferQuery {
+  if (part === "blocks") return { ...query, to: query.from };
+  if (part === "contracts") return { ...query, contracts: query.contracts.slice(0, 1) };
+  return { ...query, recipients: query.recipients?.slice(0, 1) ?? null };
+}
+
+function logsCall(query: TransferQuery, note: NoteDropped): Call<LogList> {
   const contracts = new Set(query.contracts);
-  const wanted = recipients === null ? null : new Set(recipients.map((topic) => topic.slice(26)));
+  const wanted = query.recipients === null ? null : new Set(query.recipients);
+  const topics = query.recipients?.map((address) => `0x${address.padStart(64, "0")}`) ?? null;
   const matters = (contract: Address | null, to: Address | null): boolean =>
     (contract === null || contracts.has(contract)) &&
     (to === null || wanted === null || wanted.has(to));
@@ -289,7 +399,7 @@ function logsCall(
         fromBlock: hex(query.from),
         toBlock: hex(query.to),
         address: query.contracts.map((contract) => `0x${contract}`),
-        topics: recipients === null ? [transferTopic] : [transferTopic, null, recipients],
+        topics: topics === null ? [transferTopic] : [transferTopic, null, topics],
       },
     ],
     read(result) {

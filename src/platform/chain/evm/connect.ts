@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Network, NetworkAccess } from "../networks.ts";
 import { makeBudget } from "../providers/budget.ts";
+import { makeProviderLimits } from "../providers/limits.ts";
 import type { PooledProvider } from "../providers/provider.ts";
 import { createJsonRpcClient } from "./client.ts";
 
@@ -10,11 +11,14 @@ export function connectJsonRpc(
   { endpoints, clock, stopping }: NetworkAccess,
 ): PooledProvider[] {
   const origins = endpoints.map(({ url }) => new URL(url).origin);
-  return endpoints.map(({ url, headers, batchMax, ...limits }, place) => {
+  return endpoints.map(({ url, headers, batchMax, ...rates }, place) => {
     const provider = new URL(url).origin;
     const member = origins.slice(0, place + 1).filter((each) => each === provider).length;
+    const { requestsPerSecond } = rates;
+    const limits = makeProviderLimits({ clock, network, batchMax, requestsPerSecond });
     const budget = makeBudget({
-      limits,
+      limits: rates,
+      tolerated: () => limits.requestsPerSecond.current(),
       clock,
       provider,
       delay: (milliseconds) =>
@@ -26,10 +30,10 @@ export function connectJsonRpc(
       url,
       member,
       headers,
-      batchMax,
+      limits,
       signal: stopping,
       beforeRequest: () => budget.take(),
     });
-    return { client, budget };
+    return { client, budget, limits };
   });
 }

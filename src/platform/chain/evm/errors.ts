@@ -1,5 +1,5 @@
 import type { FetchAnswer } from "./fetch.ts";
-import type { ProviderFault } from "../providers/error.ts";
+import type { LimitHint, ProviderFault } from "../providers/error.ts";
 import { readObject } from "./values.ts";
 
 /** The error of a call, or of a whole response, as the provider states it. */
@@ -14,6 +14,8 @@ export interface ErrorAnswer extends StatedError {
   readonly status: number;
   /** True if the request was for logs: only then does a smaller range help. */
   readonly isAboutLogs: boolean;
+  /** True if the provider said when to come back. */
+  readonly isAskingToWait: boolean;
 }
 
 const limitExceeded = -32_005;
@@ -33,9 +35,10 @@ export function readError(error: unknown): StatedError {
 
 /**
  * Returns the error if the whole response is one: a single JSON-RPC error with any id, or `{"Error": "…"}`, which a
- * TRON node sends with HTTP 200 when it gets too many requests.
+ * TRON node sends with HTTP 200 when it gets too many requests. geth refuses a batch with a list of one error.
  */
-export function wholeError(parsed: unknown): StatedError | null {
+export function wholeError(parsed: unknown, calls: number): StatedError | null {
+  if (Array.isArray(parsed) && parsed.length === 1 && calls > 1) return wholeError(parsed[0], 1);
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return null;
   const fields = readObject(parsed, "a response");
   const overloaded = fields["Error"];
@@ -50,18 +53,57 @@ const overloadedText =
 const outOfReachText = /beyond current head|invalid block range|unknown block|header not found/i;
 const rangeText =
   /range|too (?:large|many|wide|big)|more than \d+ (?:results|logs)|response size|time(?:d )?-?out|limit exceeded|max(?:imum)? results/i;
+const namesCalls = /\bbatch/i;
+const namesBlocks = /range|\bblocks?\b|too wide|results|\blogs\b/i;
+const namesFilter = /address|topic|filter|criteria/i;
 
-/** Returns the kind of an error by its status and code, or else by the words that providers use. */
-export function faultOf({ status, code, message, isAboutLogs }: ErrorAnswer): ProviderFault {
-  if (status === 429 || overloadedText.test(message)) return "rate_limited";
+/** What an error is, and what it says about limits. */
+interface Meaning {
+  readonly kind: ProviderFault;
+  readonly hint: LimitHint;
+}
+
+/** The meanings of errors by their status and code, or else by the words that providers use; the first one counts. */
+const meanings: readonly (Meaning & { readonly fits: (error: ErrorAnswer) => boolean })[] = [
+  { kind: "refused", hint: "calls", fits: ({ message }) => namesCalls.test(message) },
+  {
+    kind: "rate_limited",
+    hint: "wait",
+    fits: ({ status, message }) => status === 429 || overloadedText.test(message),
+  },
   // The node that responded is behind the one that reported the block.
-  if (outOfReachText.test(message)) return "unreachable";
-  if (isAboutLogs && (status === 413 || code === answerTooLong || rangeText.test(message))) {
-    return "range_too_large";
-  }
-  if (code === limitExceeded) return "rate_limited";
-  if (status >= 500 || status === 408) return "unreachable";
-  return "refused";
+  { kind: "unreachable", hint: "none", fits: ({ message }) => outOfReachText.test(message) },
+  {
+    kind: "range_too_large",
+    hint: "blocks",
+    fits: (error) => isTooLarge(error) && namesBlocks.test(error.message),
+  },
+  {
+    kind: "refused",
+    hint: "filter",
+    fits: ({ isAboutLogs, message }) => isAboutLogs && namesFilter.test(message),
+  },
+  { kind: "range_too_large", hint: "unsaid", fits: isTooLarge },
+  { kind: "rate_limited", hint: "wait", fits: ({ code }) => code === limitExceeded },
+  { kind: "unreachable", hint: "wait", fits: (error) => isAway(error) && error.isAskingToWait },
+  { kind: "unreachable", hint: "unsaid", fits: isAway },
+  { kind: "refused", hint: "wait", fits: ({ isAskingToWait }) => isAskingToWait },
+];
+
+/** Returns the meaning of an error. */
+export function meaningOf(error: ErrorAnswer): Meaning {
+  const { kind, hint } = meanings.find(({ fits }) => fits(error)) ?? unexplained;
+  return { kind, hint };
+}
+
+const unexplained: Meaning = { kind: "refused", hint: "unsaid" };
+
+function isTooLarge({ isAboutLogs, status, code, message }: ErrorAnswer): boolean {
+  return isAboutLogs && (status === 413 || code === answerTooLong || rangeText.test(message));
+}
+
+function isAway({ status }: ErrorAnswer): boolean {
+  return status >= 500 || status === 408;
 }
 
 /** TronGrid blocks a client for half a minute with HTTP 403, without a Retry-After header. */

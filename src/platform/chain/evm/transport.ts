@@ -1,7 +1,8 @@
 import type { Fetch, FetchAnswer } from "./fetch.ts";
-import { faultOf, readError, retryAfter, wholeError, type StatedError } from "./errors.ts";
+import { meaningOf, readError, retryAfter, wholeError, type StatedError } from "./errors.ts";
 import { MalformedAnswer, readObject } from "./values.ts";
-import { ProviderError, type ProviderFault } from "../providers/error.ts";
+import { ProviderError, type LimitHint, type ProviderFault } from "../providers/error.ts";
+import type { ProviderLimits } from "../providers/limits.ts";
 
 export interface Endpoint {
   readonly url: string;
@@ -13,8 +14,8 @@ export interface Endpoint {
   /** Timeout of a whole exchange, up to the last byte of the response, in milliseconds. */
   readonly timeoutMs: number;
   readonly responseBytesMax: number;
-  /** The largest number of calls in one request. */
-  readonly batchMax: number;
+  /** What the provider allows; filled in from its refusals. */
+  readonly limits: ProviderLimits;
   /** Aborts every exchange in progress. */
   readonly signal: AbortSignal | null;
   /** Awaited before every request; throws ProviderError if none may be sent. */
@@ -38,8 +39,8 @@ export interface Transport {
   /** Makes one call; throws ProviderError. */
   call<T>(call: Call<T>): Promise<T>;
   /**
-   * Makes several calls, in requests of at most `batchMax`. Each call has its own outcome; if a whole request fails,
-   * `batch` throws.
+   * Makes several calls, in requests of as many as the provider allows. Each call has its own outcome; if a whole
+   * request fails although it may have been smaller, `batch` throws.
    */
   batch<T>(calls: readonly Call<T>[]): Promise<RpcResult<T>[]>;
 }
@@ -54,20 +55,82 @@ export function makeTransport(endpoint: Endpoint, note: (part: "response") => vo
 
   async function batch<T>(calls: readonly Call<T>[]): Promise<RpcResult<T>[]> {
     const outcomes: RpcResult<T>[] = [];
-    for (let start = 0; start < calls.length; start += endpoint.batchMax) {
-      const part = calls.slice(start, start + endpoint.batchMax);
-      const requests = part.map(({ method, params }) => {
-        lastId += 1;
-        return { jsonrpc: "2.0", id: lastId, method, params } as const;
-      });
-      const answers = await send(endpoint, target, requests, note);
-      for (const [place, call] of part.entries()) {
-        const answer = answers.get(requests[place]?.id ?? 0);
-        if (answer !== undefined) outcomes.push(outcome(target, call, answer));
-        else outcomes.push({ ok: false, error: malformed(target, "a call has no response") });
-      }
+    while (outcomes.length < calls.length) {
+      const end = outcomes.length + endpoint.limits.calls.current();
+      outcomes.push(...(await sendSome(calls.slice(outcomes.length, end))));
     }
     return outcomes;
+  }
+
+  /** Makes the calls in one request, or as many of the first ones as the provider answers; at least one. */
+  async function sendSome<T>(calls: readonly Call<T>[]): Promise<RpcResult<T>[]> {
+    const { calls: limit } = endpoint.limits;
+    try {
+      const outcomes = await sendAll(calls);
+      const refused = refusedFrom(outcomes);
+      if (refused === null) {
+        const isOverloaded = outcomes.some((one) => !one.ok && one.error.kind === "rate_limited");
+        if (isOverloaded) limit.doubted(calls.length, "it receives too many requests");
+        else limit.accepted(calls.length);
+        return outcomes;
+      }
+      if (refused.place === 0) return (await sendFirst(calls, refused.error)) ?? outcomes;
+      limit.refused(calls.length, refused.error.message);
+      return outcomes.slice(0, refused.place);
+    } catch (error) {
+      if (!(error instanceof ProviderError) || calls.length === 1) throw error;
+      if (error.hint === "wait") limit.doubted(calls.length, error.message);
+      const isUnknown = error.hint === "calls" || error.hint === "unsaid";
+      const first = isUnknown ? await sendFirst(calls, error) : null;
+      if (first === null) throw error;
+      return first;
+    }
+  }
+
+  /**
+   * Makes the first of several refused calls alone. Returns its outcome if the provider allows it, so that their number
+   * was the reason; null if it fails in the same way, or if all of them work when they are repeated.
+   */
+  async function sendFirst<T>(
+    calls: readonly Call<T>[],
+    refused: ProviderError,
+  ): Promise<RpcResult<T>[] | null> {
+    try {
+      const outcomes = await sendAll(calls.slice(0, 1));
+      const [first] = outcomes;
+      if (first?.ok !== true && first?.error.message === refused.message) return null;
+      const isProven = refused.hint === "calls" || endpoint.limits.calls.learned() !== null;
+      if (!isProven && (await isAnswered(calls))) return null;
+      endpoint.limits.calls.refused(calls.length, refused.message);
+      return outcomes;
+    } catch (error) {
+      if (error instanceof ProviderError && error.kind !== "rate_limited") return null;
+      throw error;
+    }
+  }
+
+  /** True if the calls, sent once more, are answered: their failure was not due to their number. */
+  async function isAnswered<T>(calls: readonly Call<T>[]): Promise<boolean> {
+    try {
+      return refusedFrom(await sendAll(calls)) === null;
+    } catch (error) {
+      if (error instanceof ProviderError) return false;
+      throw error;
+    }
+  }
+
+  async function sendAll<T>(calls: readonly Call<T>[]): Promise<RpcResult<T>[]> {
+    const requests = calls.map(({ method, params }) => {
+      lastId += 1;
+      return { jsonrpc: "2.0", id: lastId, method, params } as const;
+    });
+    const answers = await send(endpoint, target, requests, note);
+    return calls.map((call, place) => {
+      const answer = answers.get(requests[place]?.id ?? 0);
+      if (answer !== undefined) return outcome(endpoint, target, call, answer);
+      const missing = { kind: "malformed", provider, hint: "calls" } as const;
+      return { ok: false, error: new ProviderError("a call has no response", missing) };
+    });
   }
 
   return {
@@ -79,6 +142,23 @@ export function makeTransport(endpoint: Endpoint, note: (part: "response") => vo
       throw first?.error ?? malformed(target, "a call has no response");
     },
   };
+}
+
+/**
+ * Returns the place of the first of several calls that was refused because of their number, with its error: it says so,
+ * or all of them have the same error. Null if there is none.
+ */
+function refusedFrom<T>(
+  outcomes: readonly RpcResult<T>[],
+): { readonly place: number; readonly error: ProviderError } | null {
+  if (outcomes.length === 1) return null;
+  const errors = outcomes.map((one) => (one.ok ? null : one.error));
+  const [first = null] = errors;
+  const isSame =
+    first?.hint === "unsaid" && errors.every((error) => error?.message === first.message);
+  if (isSame) return { place: 0, error: first };
+  for (const [place, error] of errors.entries()) if (error?.hint === "calls") return { place, error };
+  return null;
 }
 
 /** Returns the answers by id. Throws if the response as a whole is an error, or matches none of these calls. */
@@ -94,23 +174,37 @@ async function send(
   const { answer, text } = await exchange(endpoint, target, { body, isAboutLogs });
   const { status } = answer;
   const parsed = parseJson(text);
-  const error = wholeError(parsed);
+  const error = wholeError(parsed, requests.length);
   if (status !== 200 || (error !== null && !isAnswerTo(parsed, requests))) {
-    const stated = error ?? { code: null, message: "" };
-    throw refusal(target, stated, { status, isAboutLogs }, retryAfter(answer));
+    const stated = error ?? { code: null, message: redirectOf(target, answer) };
+    throw refusal({ endpoint, target }, stated, { status, isAboutLogs }, retryAfter(answer));
   }
   if (parsed === undefined) throw malformed(target, "the response is not JSON");
   try {
     return readAnswers(parsed, requests, note);
   } catch (cause) {
-    throw ofProvider(target, cause);
+    if (cause instanceof MalformedAnswer) throw malformed(target, cause.message);
+    throw cause;
   }
 }
 
-function outcome<T>(target: Target, call: Call<T>, answer: Answer): RpcResult<T> {
+/** Names the origin to which a response redirects, because the rest of the URL may be a key; empty without one. */
+function redirectOf(target: Target, { status, headers }: FetchAnswer): string {
+  const location = headers.get("location");
+  if (status < 300 || status > 399 || location === null) return "";
+  const to = URL.canParse(location, target.url) ? new URL(location, target.url).origin : null;
+  return `it redirects to ${to ?? "an invalid URL"}, which is not followed: configure the URL that it means`;
+}
+
+function outcome<T>(
+  endpoint: Endpoint,
+  target: Target,
+  call: Call<T>,
+  answer: Answer,
+): RpcResult<T> {
   if ("error" in answer) {
     const request = { status: 200, isAboutLogs: call.method === "eth_getLogs" };
-    return { ok: false, error: refusal(target, answer.error, request, null) };
+    return { ok: false, error: refusal({ endpoint, target }, answer.error, request, null) };
   }
   try {
     return { ok: true, value: call.read(answer.result) };
@@ -123,27 +217,33 @@ function outcome<T>(target: Target, call: Call<T>, answer: Answer): RpcResult<T>
 
 /** Returns the error that the provider stated. */
 function refusal(
-  target: Target,
+  { endpoint, target }: { readonly endpoint: Endpoint; readonly target: Target },
   error: StatedError,
   request: { status: number; isAboutLogs: boolean },
   retryAfterMs: number | null,
 ): ProviderError {
-  const kind = faultOf({ ...error, ...request });
+  const isAskingToWait = retryAfterMs !== null;
+  const { kind, hint } = meaningOf({ ...error, ...request, isAskingToWait });
   const code =
     error.code === null ? `HTTP ${String(request.status)}` : `code ${String(error.code)}`;
   const said = target.masked(error.message).slice(0, errorTextLengthMax);
   const message = said === "" ? code : `${said} (${code})`;
-  return new ProviderError(message, { kind, provider: target.provider, retryAfterMs });
+  const refused = { kind, provider: target.provider, retryAfterMs, hint };
+  if (kind === "rate_limited") endpoint.limits.rateRefused(message);
+  return new ProviderError(message, refused);
 }
 
+/** Returns the error for a response that is not one to this request. */
 function malformed({ provider }: Target, message: string): ProviderError {
-  return new ProviderError(message, { kind: "malformed", provider });
+  return new ProviderError(message, { kind: "malformed", provider, hint: "unsaid" });
 }
 
 /** Names the provider of a malformed answer; returns other errors as they are. */
 function ofProvider({ provider }: Target, error: unknown): unknown {
   if (!(error instanceof MalformedAnswer)) return error;
-  return new ProviderError(error.message, { kind: error.kind, provider });
+  const { kind, message } = error;
+  const hint = kind === "range_too_large" ? "blocks" : "none";
+  return new ProviderError(message, { kind, provider, hint });
 }
 
 interface Request {
@@ -167,14 +267,15 @@ async function exchange(
   request: { readonly body: string; readonly isAboutLogs: boolean },
 ): Promise<Exchange> {
   const { provider } = target;
-  const fail = (kind: ProviderFault, message: string) =>
-    new ProviderError(message, { kind, provider });
+  const fail = (kind: ProviderFault, message: string, hint: LimitHint = "none") =>
+    new ProviderError(message, { kind, provider, hint });
   await endpoint.beforeRequest?.();
   const abort = new AbortController();
   const stop = () => {
     abort.abort();
   };
   const timer = setTimeout(stop, endpoint.timeoutMs);
+  const ended = endpoint.limits.began();
   endpoint.signal?.addEventListener("abort", stop, { once: true });
   try {
     if (endpoint.signal?.aborted === true) stop();
@@ -185,18 +286,20 @@ async function exchange(
       redirect: "manual",
       signal: abort.signal,
     });
-    return { answer, text: await readText(answer, endpoint.responseBytesMax) };
+    const text = await readText(answer, endpoint.responseBytesMax);
+    ended();
+    return { answer, text };
   } catch (error) {
     if (error instanceof TooLarge) {
       const limit = String(endpoint.responseBytesMax);
       const kind = request.isAboutLogs ? "range_too_large" : "malformed";
-      throw fail(kind, `the response is longer than ${limit} bytes`);
+      throw fail(kind, `the response is longer than ${limit} bytes`, "unsaid");
     }
     if (endpoint.signal?.aborted === true) throw fail("unreachable", "Till is stopping");
     if (abort.signal.aborted) {
-      throw fail("unreachable", `no response within ${String(endpoint.timeoutMs)} ms`);
+      throw fail("unreachable", `no response within ${String(endpoint.timeoutMs)} ms`, "wait");
     }
-    throw fail("unreachable", `no response (${networkCode(error)})`);
+    throw fail("unreachable", `no response (${networkCode(error)})`, "unsaid");
   } finally {
     clearTimeout(timer);
     endpoint.signal?.removeEventListener("abort", stop);

@@ -33,10 +33,12 @@ export function makeBudget(deps: {
   /** The provider's origin. */
   readonly provider: string;
   readonly delay: (milliseconds: number) => Promise<void>;
+  /** Returns the rate that the provider was found to tolerate; by default that of the limits. */
+  readonly tolerated?: () => number;
 }): ProviderBudget {
   const { clock, delay, provider } = deps;
   const { requestsPerSecond, requestsPerDay } = deps.limits;
-  const spacing = second / requestsPerSecond;
+  const tolerated = deps.tolerated ?? (() => requestsPerSecond);
   /** The time at which the bucket, which holds one second's requests, is full again. */
   let fullAt = 0;
   let askedAt = 0;
@@ -62,7 +64,7 @@ export function makeBudget(deps: {
       const now = clock.now();
       // If the clock was set back, move the bucket back too: otherwise requests would wait for a time that was an hour
       // away.
-      fullAt = Math.max(fullAt - Math.max(0, askedAt - now), now) + spacing;
+      fullAt = Math.max(fullAt - Math.max(0, askedAt - now), now) + second / tolerated();
       askedAt = now;
       const waitMs = fullAt - now - second;
       if (waitMs > 0) await delay(Math.ceil(waitMs));

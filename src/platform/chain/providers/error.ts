@@ -13,12 +13,25 @@ export type ProviderFault =
   | "malformed"
   | "range_too_large";
 
+/**
+ * What a failure says about a limit of the provider:
+ * - `calls`: the request has too many calls
+ * - `blocks`: eth_getLogs is for too many blocks, or finds too much in them
+ * - `filter`: eth_getLogs names too many recipients or contracts
+ * - `unsaid`: nothing; a smaller request may work
+ * - `wait`: the provider needs time; nothing smaller is tried before it had that
+ * - `none`: a smaller request would fail too
+ */
+export type LimitHint = "calls" | "blocks" | "filter" | "unsaid" | "wait" | "none";
+
 export interface ProviderErrorDetails {
   readonly kind: ProviderFault;
   /** The provider's origin. */
   readonly provider: string;
   /** The waiting time that the provider asked for, in milliseconds; null if it did not say. */
   readonly retryAfterMs?: number | null;
+  /** By default `none`. */
+  readonly hint?: LimitHint;
 }
 
 /**
@@ -30,11 +43,13 @@ export class ProviderError extends Error {
   readonly kind: ProviderFault;
   readonly provider: string;
   readonly retryAfterMs: number | null;
+  readonly hint: LimitHint;
 
   constructor(message: string, details: ProviderErrorDetails) {
     super(`${details.provider}: ${message}`);
     this.kind = details.kind;
     this.provider = details.provider;
     this.retryAfterMs = details.retryAfterMs ?? null;
+    this.hint = details.hint ?? "none";
   }
 }

@@ -1,10 +1,11 @@
 import { bind } from "../../../kernel/bind.ts";
-import { day, minute, type Clock, type Instant } from "../../../kernel/clock.ts";
+import { day, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { ChainAlarms } from "../state/alarms.ts";
 import type { ChainClient, Heads, KnownChain } from "../client.ts";
 import { headTimeFault } from "../state/head-times.ts";
 import type { Network } from "../networks.ts";
 import { ProviderError } from "./error.ts";
+import { slowMs } from "./limits.ts";
 import type { PooledProvider } from "./provider.ts";
 import type { OmittedTransfer, ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
 import { makeCallRecord, type CallRecord, type RpcMethod } from "./call-record.ts";
@@ -18,6 +19,8 @@ export interface PoolMember {
   isLeftAlone(): boolean;
   /** The rank among the providers that may be called; lower is better. */
   rank(): number;
+  /** True if its responses take long: faster ones of the same rank are preferred. */
+  isSlow(): boolean;
   /** The height of its newest block; 0 if it has reported none, or is distrusted. */
   tipHeight(): number;
   /** The newest and the final block that it last reported; null if it has reported none, or is distrusted. */
@@ -114,6 +117,7 @@ export function makePoolMember(deps: PoolDeps, pooled: PooledProvider, place: nu
     ask: (question, work, isAnswer) => ask(state, question, work, isAnswer),
     isLeftAlone: () => quarantine.has("waiting"),
     rank: () => quarantine.rank(),
+    isSlow: () => pooled.limits?.isSlow() === true,
     heard,
     tipHeight: () => heard()?.latest.height ?? 0,
     lastFailure: () => calls.lastFailure(),
@@ -155,7 +159,24 @@ async function call<T>(
     if (isAnswer(error)) answered(state, question, begun);
     else failed(state, question, error);
     throw error;
+  } finally {
+    reportSpeed(state);
   }
+}
+
+/** Raises or ends the alarm of a provider whose responses take long. */
+function reportSpeed({ limits, alarms, client, network }: State): void {
+  const { provider } = client;
+  if (limits?.isSlow() !== true) {
+    alarms.clear("provider_slow", provider);
+    return;
+  }
+  alarms.raise(
+    "provider_slow",
+    provider,
+    `${provider} takes more than ${String(slowMs / second)} s to answer; a faster provider is preferred if one is configured`,
+    { network: network.id },
+  );
 }
 
 function answered(state: State, question: RpcMethod, begun: Instant): void {
@@ -170,7 +191,8 @@ function failed(state: State, question: RpcMethod, error: ProviderError): void {
 function leaveAlone(state: State, error: ProviderError, milliseconds: number): void {
   state.calls.note(error);
   state.quarantine.wait(milliseconds);
-  state.unusableSince ??= state.clock.now();
+  // A provider that limits requests works: it only has to be waited for.
+  if (error.kind !== "rate_limited") state.unusableSince ??= state.clock.now();
   // After the failure, another node may respond at this URL.
   state.chainCheckedAt = null;
   state.onLeft(state.client);
@@ -329,11 +351,13 @@ function health(state: State, best: number, isInUse: boolean): ProviderHealth {
     againAt: quarantine.againAt(),
     healedAt: state.healedAtSeen,
     dropped: client.dropped?.() ?? {},
+    limits: state.limits?.learned() ?? [],
   };
 }
 
 function resume(state: State, before: ProviderHealth): void {
   state.budget?.spentBefore({ day: before.budgetDay, requests: before.requestsToday });
+  state.limits?.resume(before.limits ?? []);
   state.calls.resume(before.answeredAt);
   state.provenAt = before.provenAt ?? null;
   state.omitted = before.omitted ?? null;

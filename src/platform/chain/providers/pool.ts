@@ -145,11 +145,14 @@ export function makeProviderPool(deps: PoolDependencies): ProviderPool {
   };
 }
 
-/** The providers that may be called, the most preferred first, and those that are behind or distrusted last. */
+/** The providers that may be called, the most preferred first, slow ones after them, and those that are behind or distrusted last. */
 function inOrder(members: readonly PoolMember[]): PoolMember[] {
   return members
     .filter((member) => !member.isLeftAlone())
-    .sort((one, other) => one.rank() - other.rank());
+    .sort(
+      (one, other) =>
+        one.rank() - other.rank() || Number(one.isSlow()) - Number(other.isSlow()),
+    );
 }
 
 function bestTip(members: readonly PoolMember[]): number {

@@ -1,6 +1,7 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { ChainClient } from "../client.ts";
 import type { ProviderBudget } from "./budget.ts";
+import type { ProviderLimits } from "./limits.ts";
 
 /** A node of a network, as the settings or the network table name it. */
 export interface ProviderEndpoint {
@@ -17,6 +18,8 @@ export interface ProviderEndpoint {
 export interface PooledProvider {
   readonly client: ChainClient;
   readonly budget: ProviderBudget | null;
+  /** What the provider allows, and how fast it answers; absent for simulated providers. */
+  readonly limits?: ProviderLimits;
   /**
    * Returns when somebody last ended the provider's failures; 0: never. Only simulated providers have it: real ones
    * serve their whole backoff and quarantine.

@@ -14,6 +14,7 @@ export const alarmKinds = [
   "provider_silent_logs",
   "provider_too_far_ahead",
   "provider_wrong_time",
+  "provider_slow",
   "block_time_disputed",
   "block_time_unconfirmed",
   "providers_disagree",

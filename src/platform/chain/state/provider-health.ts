@@ -1,6 +1,7 @@
 import type { Instant } from "../../../kernel/clock.ts";
 import type { Address, DroppedPart } from "../client.ts";
 import type { ProviderFault } from "../providers/error.ts";
+import type { LearnedLimit } from "../providers/limits.ts";
 
 /**
  * The condition of a provider:
@@ -44,7 +45,7 @@ export interface ProviderHealth {
   readonly tipHeight: number | null;
   /** Blocks by which its tip is below the best tip of all providers; null if it has reported no tip. */
   readonly lagBlocks: number | null;
-  /** Percentage of failures among its last hundred calls. */
+  /** Percentage of failures among its last hundred calls. A request to wait, because of a rate limit, is none. */
   readonly errorPercent: number;
   readonly requestsToday: number;
   /** The day of `requestsToday`: its midnight in UTC. */
@@ -83,6 +84,8 @@ export interface ProviderHealth {
    * that earlier versions stored.
    */
   readonly dropped?: DroppedCounts;
+  /** The limits that its refusals showed. Missing in rows that earlier versions stored. */
+  readonly limits?: readonly LearnedLimit[];
 }
 
 export type DroppedCounts = Readonly<Partial<Record<DroppedPart, number>>>;
@@ -118,7 +121,7 @@ export function makeTally() {
       latencyMs = latencyMs === null ? tookMs : latencyMs + (tookMs - latencyMs) * smoothing;
     },
     failed(kind: ProviderFault) {
-      note(true);
+      note(kind !== "rate_limited");
       failures[kind] = (failures[kind] ?? 0) + 1;
     },
     latencyMs: () => (latencyMs === null ? null : Math.round(latencyMs)),

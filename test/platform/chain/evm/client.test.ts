@@ -2,11 +2,13 @@ import { expect } from "chai";
 import { inspect } from "node:util";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { systemClock } from "../../../../src/kernel/clock.ts";
 import type { ChainClient, DroppedPart } from "../../../../src/platform/chain/client.ts";
 import {
   createJsonRpcClient,
   type JsonRpcOptions,
 } from "../../../../src/platform/chain/evm/client.ts";
+import { makeProviderLimits } from "../../../../src/platform/chain/providers/limits.ts";
 import { ProviderError } from "../../../../src/platform/chain/providers/error.ts";
 import { transferTopic } from "../../../../src/platform/chain/evm/transfer-log.ts";
 
@@ -21,6 +23,9 @@ interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
 }
+
+/** The network's part that bounds what its providers are asked for. */
+const table = { maxLogRange: 1_000, tokens: [] };
 
 /** The node's result for one call. An Error becomes a JSON-RPC error. */
 type Node = (call: Asked) => unknown;
@@ -141,7 +146,7 @@ describe("the JSON-RPC client", () => {
   }
 
   function client(options: Partial<JsonRpcOptions> = {}): ChainClient {
-    const network = { id: "tron", finality: { tag: "finalized", lagBlocks: 19 } } as const;
+    const network = { ...table, id: "tron", finality: { tag: "finalized", lagBlocks: 19 } } as const;
     return createJsonRpcClient({ network, url: origin, ...options });
   }
 
@@ -169,7 +174,7 @@ describe("the JSON-RPC client", () => {
     expect((await asking.heads()).finalized).to.deep.include({ height: 81, hash: hash(81) });
     expect((await asking.heads()).finalized.height).to.equal(81);
     expect(calls().filter(({ params }) => params[0] === "finalized")).to.have.length(1);
-    const network = { id: "bsc", finality: { tag: null, lagBlocks: 200 } } as const;
+    const network = { ...table, id: "bsc", finality: { tag: null, lagBlocks: 200 } } as const;
     expect((await client({ network }).heads()).finalized.height).to.equal(0);
   });
 
@@ -200,7 +205,14 @@ describe("the JSON-RPC client", () => {
   });
 
   it("sends at most as many calls in one request as the provider allows", async () => {
-    const blocks = await client({ batchMax: 2 }).blocks([1, 2, 3, 4, 5]);
+    const blocks = await client({
+      limits: makeProviderLimits({
+        clock: systemClock,
+        batchMax: 2,
+        requestsPerSecond: 25,
+        network: table,
+      }),
+    }).blocks([1, 2, 3, 4, 5]);
     expect(blocks.map((block) => block?.height)).to.deep.equal([1, 2, 3, 4, 5]);
     expect(requests.map(({ body }) => (Array.isArray(body) ? body.length : 0))).to.deep.equal([
       2, 2, 0,
@@ -611,9 +623,10 @@ describe("the JSON-RPC client", () => {
         (list: object[]) => list[0],
         () => [],
       ]) {
-        serve = (body) => ({
-          body: JSON.stringify(change(answerAll(body, chainOf()) as object[])),
-        });
+        serve = (body) => {
+          const answered = answerAll(body, chainOf());
+          return { body: JSON.stringify(Array.isArray(answered) ? change(answered) : {}) };
+        };
         expect((await faultOf(client().heads())).kind).to.equal("malformed");
       }
     });

@@ -1,0 +1,165 @@
+import { minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { Network } from "../networks.ts";
+
+/**
+ * A part of a request whose size providers limit:
+ * - `calls`: the calls in one request
+ * - `blocks`: the blocks of one eth_getLogs
+ * - `recipients`: the recipients by which one eth_getLogs filters
+ * - `contracts`: the contracts by which one eth_getLogs filters
+ * - `requestsPerSecond`: the rate of requests
+ */
+export type LimitedPart = "calls" | "blocks" | "recipients" | "contracts" | "requestsPerSecond";
+
+/** A limit that a provider's refusals showed. It is stored with the provider's health. */
+export interface LearnedLimit {
+  readonly part: LimitedPart;
+  /** The largest size that the provider is asked for now. */
+  readonly most: number;
+  /** The size that it last refused; null: a larger size is tried again. */
+  readonly refusedSize: number | null;
+  /** When the limit was learned, or a larger size was last tried. */
+  readonly triedAt: Instant;
+  /** What the provider said, without secrets. */
+  readonly words: string;
+}
+
+/** The size of one part of the requests to one provider, learned from what it accepts and refuses. */
+export interface SizeLimit {
+  /** Returns the largest size to ask for. Every `retryMs` it is doubled, because providers change their limits. */
+  current(): number;
+  accepted(size: number): void;
+  /** Halves a refused size; returns false if it cannot shrink. */
+  refused(size: number, words: string): boolean;
+  /**
+   * Notes a failure that need not be due to the size. The second one of a size that was not accepted in between counts
+   * as a refusal.
+   */
+  doubted(size: number, words: string): void;
+  /** Returns the limit; null if the provider refused nothing. */
+  learned(): LearnedLimit | null;
+  resume(stored: LearnedLimit): void;
+}
+
+/** How long a learned limit is kept before a larger size is tried, in milliseconds. */
+const retryMs = 10 * minute;
+/** The factor by which an accepted size grows, up to the refused one. */
+const growth = 1.5;
+
+export function makeSizeLimit(options: {
+  readonly part: LimitedPart;
+  readonly most: number;
+  readonly clock: Clock;
+}): SizeLimit {
+  const { part, most, clock } = options;
+  let learned: LearnedLimit | null = null;
+  let doubtedSize: number | null = null;
+
+  function grow(limit: LearnedLimit): void {
+    learned = limit.most >= most ? null : limit;
+  }
+
+  function refused(size: number, words: string): boolean {
+    doubtedSize = null;
+    if (size <= 1) return false;
+    const smaller = Math.min(Math.floor(size / 2), learned?.most ?? most);
+    learned = { part, most: smaller, refusedSize: size, triedAt: clock.now(), words };
+    return true;
+  }
+
+  return {
+    current() {
+      const now = clock.now();
+      // The absolute difference also ends the wait if the clock was set back.
+      if (learned !== null && Math.abs(now - learned.triedAt) >= retryMs) {
+        grow({ ...learned, most: learned.most * 2, refusedSize: null, triedAt: now });
+      }
+      return learned?.most ?? most;
+    },
+    accepted(size) {
+      if (doubtedSize !== null && size >= doubtedSize) doubtedSize = null;
+      if (learned === null || size < learned.most) return;
+      const below = learned.refusedSize === null ? Infinity : learned.refusedSize - 1;
+      const larger = Math.min(Math.ceil(learned.most * growth), below);
+      if (larger > learned.most) grow({ ...learned, most: larger });
+    },
+    refused,
+    doubted(size, words) {
+      if (doubtedSize !== null && size >= doubtedSize) refused(size, words);
+      else if (size > 1) doubtedSize = size;
+    },
+    learned: () => learned,
+    resume(stored) {
+      if (stored.part === part && stored.most < most) learned = stored;
+    },
+  };
+}
+
+/** What is known about one provider: its limits, and how fast it answers. */
+export interface ProviderLimits {
+  readonly calls: SizeLimit;
+  readonly blocks: SizeLimit;
+  readonly recipients: SizeLimit;
+  readonly contracts: SizeLimit;
+  readonly requestsPerSecond: SizeLimit;
+  /** Notes the beginning of a request; the returned function notes that the whole response was read. */
+  began(): () => void;
+  /** Notes that the provider received too many requests: the rate is halved, if it was more than one in a second. */
+  rateRefused(words: string): void;
+  /**
+   * True if its responses take long: from a smoothed time of `slowMs` on, until it is below half of that. Waiting times
+   * that Till imposes on itself do not count.
+   */
+  isSlow(): boolean;
+  learned(): readonly LearnedLimit[];
+  resume(stored: readonly LearnedLimit[]): void;
+}
+
+/** The smoothed time of a response from which a provider is slow, in milliseconds. */
+export const slowMs = 5 * second;
+/** The weight of the newest response in the smoothed time. */
+const smoothing = 0.2;
+/** The limit of java-tron; other nodes accept at least as many, or refuse. */
+const recipientsMax = 1_000;
+
+export function makeProviderLimits(deps: {
+  readonly clock: Clock;
+  /** The largest number of calls in one request. */
+  readonly batchMax: number;
+  readonly requestsPerSecond: number;
+  readonly network: Pick<Network, "maxLogRange" | "tokens">;
+}): ProviderLimits {
+  const { clock, network } = deps;
+  const part = (name: LimitedPart, most: number) => makeSizeLimit({ part: name, most, clock });
+  const sizes = {
+    calls: part("calls", deps.batchMax),
+    blocks: part("blocks", network.maxLogRange),
+    recipients: part("recipients", recipientsMax),
+    contracts: part("contracts", Math.max(1, network.tokens.length)),
+    requestsPerSecond: part("requestsPerSecond", deps.requestsPerSecond),
+  };
+  let begunAt: Instant[] = [];
+  let tookMs: number | null = null;
+  let isSlow = false;
+  return {
+    ...sizes,
+    began() {
+      const begun = clock.now();
+      begunAt = [...begunAt.filter((at) => Math.abs(begun - at) < second), begun];
+      return () => {
+        const newest = Math.max(0, clock.now() - begun);
+        tookMs = tookMs === null ? newest : tookMs + (newest - tookMs) * smoothing;
+        isSlow = isSlow ? tookMs >= slowMs / 2 : tookMs >= slowMs;
+      };
+    },
+    rateRefused(words) {
+      const { length } = begunAt.filter((at) => Math.abs(clock.now() - at) < second);
+      sizes.requestsPerSecond.refused(Math.min(length, sizes.requestsPerSecond.current()), words);
+    },
+    isSlow: () => isSlow,
+    learned: () => Object.values(sizes).flatMap((size) => size.learned() ?? []),
+    resume(stored) {
+      for (const limit of stored) sizes[limit.part].resume(limit);
+    },
+  };
+}
