@@ -352,8 +352,8 @@ async function isFilterRefused(
 }
 
 /**
- * Finds out which part of a refused query is too large: that without which the query works, or all if it works only
- * without all of them. None if the smallest query fails too, or the whole one works now: its size is not the reason.
+ * Finds out which of the suspected parts of a refused query are too large: those without which the query works, however
+ * large the others are. None if the smallest query fails too, or the whole one works now: its size is not the reason.
  */
 async function partsRefused(
   transport: Transport,
@@ -373,9 +373,11 @@ async function partsRefused(
     }
   }
   if (suspects.length === 0 || !(await works(large)) || (await works())) return [];
-  if (large.length === 1) return large;
-  for (const part of suspects) if (await works([part])) return [part];
-  return large;
+  const refused: LimitedPart[] = [];
+  for (const part of suspects) {
+    if (!(await works(large.filter((other) => other !== part)))) refused.push(part);
+  }
+  return refused.length > 0 ? refused : suspects.slice(0, 1);
 }
 
 /** Returns the query with the smallest size of a part. */

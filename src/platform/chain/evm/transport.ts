@@ -157,7 +157,8 @@ function refusedFrom<T>(
   const isSame =
     first?.hint === "unsaid" && errors.every((error) => error?.message === first.message);
   if (isSame) return { place: 0, error: first };
-  for (const [place, error] of errors.entries()) if (error?.hint === "calls") return { place, error };
+  for (const [place, error] of errors.entries())
+    if (error?.hint === "calls") return { place, error };
   return null;
 }
 
@@ -352,8 +353,9 @@ function asList(parsed: unknown): readonly unknown[] {
 
 /** True for the answer, by id, to the one call that was sent. */
 function isAnswerTo(parsed: unknown, requests: readonly Request[]): boolean {
+  if (requests.length > 1) return false;
   const { id, jsonrpc } = readObject(parsed, "a response");
-  return requests.length === 1 && jsonrpc === "2.0" && id === requests[0]?.id;
+  return jsonrpc === "2.0" && id === requests[0]?.id;
 }
 
 class TooLarge extends Error {}

@@ -29,7 +29,7 @@ export interface SizeLimit {
   /** Returns the largest size to ask for. Every `retryMs` it is doubled, because providers change their limits. */
   current(): number;
   accepted(size: number): void;
-  /** Halves a refused size; returns false if it cannot shrink. */
+  /** Goes back to an accepted size, or halves the refused one; returns false if that cannot shrink. */
   refused(size: number, words: string): boolean;
   /**
    * Notes a failure that need not be due to the size. The second one of a size that was not accepted in between counts
@@ -54,6 +54,8 @@ export function makeSizeLimit(options: {
   const { part, most, clock } = options;
   let learned: LearnedLimit | null = null;
   let doubtedSize: number | null = null;
+  /** The largest size that was accepted since one as small was refused; 0: none. */
+  let acceptedSize = 0;
 
   function grow(limit: LearnedLimit): void {
     learned = limit.most >= most ? null : limit;
@@ -62,8 +64,15 @@ export function makeSizeLimit(options: {
   function refused(size: number, words: string): boolean {
     doubtedSize = null;
     if (size <= 1) return false;
-    const smaller = Math.min(Math.floor(size / 2), learned?.most ?? most);
-    learned = { part, most: smaller, refusedSize: size, triedAt: clock.now(), words };
+    if (acceptedSize >= size) acceptedSize = 0;
+    const smaller = acceptedSize > 0 ? acceptedSize : Math.floor(size / 2);
+    learned = {
+      part,
+      most: Math.min(smaller, learned?.most ?? most),
+      refusedSize: size,
+      triedAt: clock.now(),
+      words,
+    };
     return true;
   }
 
@@ -78,6 +87,7 @@ export function makeSizeLimit(options: {
     },
     accepted(size) {
       if (doubtedSize !== null && size >= doubtedSize) doubtedSize = null;
+      acceptedSize = Math.max(acceptedSize, size);
       if (learned === null || size < learned.most) return;
       const below = learned.refusedSize === null ? Infinity : learned.refusedSize - 1;
       const larger = Math.min(Math.ceil(learned.most * growth), below);

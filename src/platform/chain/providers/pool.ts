@@ -150,8 +150,7 @@ function inOrder(members: readonly PoolMember[]): PoolMember[] {
   return members
     .filter((member) => !member.isLeftAlone())
     .sort(
-      (one, other) =>
-        one.rank() - other.rank() || Number(one.isSlow()) - Number(other.isSlow()),
+      (one, other) => one.rank() - other.rank() || Number(one.isSlow()) - Number(other.isSlow()),
     );
 }
 

@@ -146,7 +146,11 @@ describe("the JSON-RPC client", () => {
   }
 
   function client(options: Partial<JsonRpcOptions> = {}): ChainClient {
-    const network = { ...table, id: "tron", finality: { tag: "finalized", lagBlocks: 19 } } as const;
+    const network = {
+      ...table,
+      id: "tron",
+      finality: { tag: "finalized", lagBlocks: 19 },
+    } as const;
     return createJsonRpcClient({ network, url: origin, ...options });
   }
 
