@@ -10,7 +10,7 @@ import {
 } from "../../platform/config/index.ts";
 import { checkBackupFolder, checkDisk, checkModes } from "../doctor/folder-checks.ts";
 import { ok, problem, reasonOf, warning, type Finding } from "../doctor/finding.ts";
-import { checkProviders, noProviders } from "../doctor/provider-checks.ts";
+import { checkProviders } from "../doctor/provider-checks.ts";
 import { makeReport } from "../doctor/report.ts";
 import { checkServer, judgeClock, noServer } from "../doctor/server-checks.ts";
 import { checkProxy, describeProxy, checkStore, type StoreChecks } from "../doctor/store-checks.ts";
@@ -77,7 +77,7 @@ async function examineWith(
       ])),
     ]),
     isRunning ? checkServer(baseUrl, systemClock.now()) : null,
-    checkProviders(config.networks),
+    checkProviders(config),
   ]);
   const proxy = isRunning ? await checkProxy(config) : [describeProxy(config)];
   const { newest } = providers;
@@ -95,7 +95,7 @@ async function examineWith(
     ...(asked === null ? [noServer()] : asked.findings),
     ...proxy,
     ...clock,
-    ...(providers.findings.length === 0 ? [noProviders()] : providers.findings),
+    ...providers.findings,
   ];
 }
 

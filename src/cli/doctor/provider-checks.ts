@@ -1,5 +1,11 @@
 import { second, systemClock, type Instant } from "../../kernel/clock.ts";
-import type { ConfiguredNetwork } from "../../platform/config/index.ts";
+import type { FetchInit } from "../../platform/chain/evm/fetch.ts";
+import type { Config, ConfiguredNetwork } from "../../platform/config/index.ts";
+import {
+  describeWayOut,
+  makeOutwardFetch,
+  type ProxySettings,
+} from "../../platform/outbound/proxy.ts";
 import { makeReader } from "../../platform/database/query/reader.ts";
 import { ok, problem, reasonOf, skipped, warning, type Finding } from "./finding.ts";
 
@@ -16,21 +22,26 @@ export interface ProviderChecks {
 }
 
 /** Asks every provider of the enabled networks for its chain's id and its newest block. */
-export async function checkProviders(
-  networks: readonly ConfiguredNetwork[],
-): Promise<ProviderChecks> {
+export async function checkProviders({
+  networks,
+  proxy,
+}: Pick<Config, "networks" | "proxy">): Promise<ProviderChecks> {
   const real = networks.filter(({ kind }) => !kind.isSimulated);
-  const asked = await Promise.all(real.map(checkNetwork));
+  const asked = await Promise.all(real.map((network) => checkNetwork(network, proxy)));
   const times = asked.flatMap(({ blocks }) => blocks).sort((one, other) => other - one);
   const [block] = times;
   return {
-    findings: asked.flatMap(({ findings }) => findings),
+    findings: [
+      ...(real.length === 0 ? [noProviders()] : asked.flatMap(({ findings }) => findings)),
+      ok("way out", describeWayOut(proxy)),
+    ],
     newest: block === undefined ? null : { block, asked: systemClock.now() },
   };
 }
 
 async function checkNetwork(
   network: ConfiguredNetwork,
+  proxy: ProxySettings,
 ): Promise<{ readonly findings: readonly Finding[]; readonly blocks: readonly Instant[] }> {
   const blocks: Instant[] = [];
   const providers = network.kind.connect(network, {
@@ -38,6 +49,7 @@ async function checkNetwork(
     // Only a simulated chain reads the store.
     reader: makeReader("sqlite", () => Promise.reject(new Error("no store"))),
     clock: systemClock,
+    fetch: makeOutwardFetch<FetchInit>(proxy),
     stopping: AbortSignal.timeout(answerMs),
   });
   if (providers.length === 0) {
@@ -77,6 +89,6 @@ async function checkNetwork(
 }
 
 /** The finding if no network has providers to ask. */
-export function noProviders(): Finding {
+function noProviders(): Finding {
   return skipped("providers", "Only the sandbox is enabled, which needs none.");
 }

@@ -1,6 +1,8 @@
 import { createAlarms, type ChainAlarms } from "../../platform/chain/state/alarms.ts";
 import type { Network } from "../../platform/chain/networks.ts";
 import { makeProviderPool, type ProviderPool } from "../../platform/chain/providers/pool.ts";
+import type { FetchInit } from "../../platform/chain/evm/fetch.ts";
+import { makeOutwardFetch } from "../../platform/outbound/proxy.ts";
 import { makeSandbox, type Sandbox } from "../../platform/chain/sandbox/chain.ts";
 import type { ConfiguredNetwork } from "../../platform/config/index.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -15,9 +17,10 @@ export interface WatchedProviders {
 export function accessTo(network: ConfiguredNetwork, parts: Dependencies): WatchedProviders | null {
   const { db: reader, clock, logger, randomBytes, stopping } = parts;
   const { endpoints } = network;
+  const fetch = makeOutwardFetch<FetchInit>(parts.config.proxy);
   const members =
     parts.providersOf?.(network) ??
-    network.kind.connect(network, { endpoints, reader, clock, stopping });
+    network.kind.connect(network, { endpoints, reader, clock, fetch, stopping });
   if (members.length === 0) return null;
   const alarms = createAlarms({ clock, logger: logger.child({ network: network.id }) });
   const random = () => (randomBytes(1)[0] ?? 0) / 256;

@@ -1,3 +1,4 @@
+import { makeOutwardFetch } from "../../platform/outbound/proxy.ts";
 import { makeAnalyticsService, type AnalyticsService } from "../../features/analytics/index.ts";
 import type { CheckoutService } from "../../features/checkout/index.ts";
 import {
@@ -103,7 +104,15 @@ export function makePaymentServices(
       count: analytics.countUsage,
       planOf: (organizationId) => billing.planOf(organizationId),
     }),
-    rates: makeRatesService({ db, clock, logger, journal, fetch, stopping, plan: config.rates }),
+    rates: makeRatesService({
+      db,
+      clock,
+      logger,
+      journal,
+      stopping,
+      fetch: makeOutwardFetch(config.proxy),
+      plan: config.rates,
+    }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Reader } from "../database/index.ts";
 import type { Address } from "./client.ts";
+import type { Fetch } from "./evm/fetch.ts";
 import type { PooledProvider, ProviderEndpoint } from "./providers/provider.ts";
 
 /** A token by its contract on one network. */
@@ -140,6 +141,7 @@ export interface NetworkAccess {
   readonly endpoints: readonly ProviderEndpoint[];
   readonly reader: Reader;
   readonly clock: Clock;
+  readonly fetch: Fetch;
   /** Aborted when the program stops. */
   readonly stopping: AbortSignal;
 }

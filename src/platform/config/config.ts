@@ -1,5 +1,6 @@
 import type { Network } from "../chain/networks.ts";
 import type { ProviderEndpoint } from "../chain/providers/provider.ts";
+import type { ProxySettings } from "../outbound/proxy.ts";
 import type { RatesPlan } from "../rates/plan.ts";
 import type { Mode } from "./setting.ts";
 import type { PlanCatalog } from "./plans.ts";
@@ -18,6 +19,8 @@ export interface Config extends Omit<
   "configFile" | "networks" | "networksFile" | "plansFile" | "rates" | "ratesFile"
 > {
   readonly mode: Mode;
+  /** From HTTPS_PROXY, HTTP_PROXY and NO_PROXY, which other programs use too. */
+  readonly proxy: ProxySettings;
   /** The settings file that was read; null: none was found. */
   readonly configFile: string | null;
   /** The enabled networks, in the order in which the setting names them. */

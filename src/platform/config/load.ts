@@ -1,3 +1,4 @@
+import { readProxySettings } from "../outbound/proxy.ts";
 import { join } from "node:path";
 import type { Network } from "../chain/networks.ts";
 import { once } from "../once.ts";
@@ -52,6 +53,9 @@ export async function loadConfig(
   reading.problems.push(...findUnknown(declared, sources, table));
   const secret = await loadSecret(values, sources, reading);
   const plans = await loadPlans(files, values, sources, reading);
+  const proxy = readProxySettings(sources.env, (name, message) => {
+    reading.problems.push({ name, message });
+  });
   if (mode !== "cli" && values.databaseUrl === null) {
     const fault = await findFolderFault(values.dataDir, options.isWritable);
     if (fault !== null) {
@@ -69,6 +73,7 @@ export async function loadConfig(
     ...values,
     mode,
     configFile,
+    proxy,
     secret,
     ...networks,
     ...files,

@@ -30,7 +30,7 @@ export function createOwnServices(urls: () => readonly string[], resolve: Resolv
   return {
     async include(address, port) {
       for (const service of urls()
-        .map(parseUrl)
+        .map((text) => parseUrl(text))
         .filter((url) => url !== null)) {
         if (portOf(service) === port && (await isService(service, address))) return true;
       }

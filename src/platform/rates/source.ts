@@ -1,5 +1,6 @@
 import { day, second, type Instant } from "../../kernel/clock.ts";
 import { compareRatios, ratio, readRatio, type Ratio } from "../../kernel/money/ratio.ts";
+import { parseUrl } from "../../kernel/url.ts";
 import { parseRetryAfter } from "../outbound/answer.ts";
 import { parseExactJson } from "./exact-json.ts";
 import type { RatePair, RateSource } from "./plan.ts";
@@ -108,7 +109,8 @@ async function load(
     // An unread body would keep the connection busy.
     await body?.[Symbol.asyncIterator]().return?.();
     if (status >= 300 && status < 400) {
-      throw new SourceFault("it answered with a redirect, which is not followed");
+      const to = parseUrl(headers.get("location") ?? "", url)?.origin ?? "an invalid URL";
+      throw new SourceFault(`it answered with a redirect to ${to}, which is not followed`);
     }
     const retryAfterMs = parseRetryAfter(headers.get("retry-after") ?? undefined, at);
     throw new SourceFault(`it answered HTTP ${String(status)}`, retryAfterMs);

@@ -8,7 +8,7 @@ import { createJsonRpcClient } from "./client.ts";
 /** Creates a JSON-RPC client with its budget of requests for each endpoint, in the same order. */
 export function connectJsonRpc(
   network: Network,
-  { endpoints, clock, stopping }: NetworkAccess,
+  { endpoints, clock, fetch, stopping }: NetworkAccess,
 ): PooledProvider[] {
   const origins = endpoints.map(({ url }) => new URL(url).origin);
   return endpoints.map(({ url, headers, batchMax, ...rates }, place) => {
@@ -31,6 +31,7 @@ export function connectJsonRpc(
       member,
       headers,
       limits,
+      fetch,
       signal: stopping,
       beforeRequest: () => budget.take(),
     });

@@ -1,3 +1,4 @@
+import { parseUrl } from "../../../kernel/url.ts";
 import type { Fetch, FetchAnswer } from "./fetch.ts";
 import { meaningOf, readError, retryAfter, wholeError, type StatedError } from "./errors.ts";
 import { MalformedAnswer, readObject } from "./values.ts";
@@ -193,8 +194,8 @@ async function send(
 function redirectOf(target: Target, { status, headers }: FetchAnswer): string {
   const location = headers.get("location");
   if (status < 300 || status > 399 || location === null) return "";
-  const to = URL.canParse(location, target.url) ? new URL(location, target.url).origin : null;
-  return `it redirects to ${to ?? "an invalid URL"}, which is not followed: configure the URL that it means`;
+  const to = parseUrl(location, target.url)?.origin ?? "an invalid URL";
+  return `it redirects to ${to}, which is not followed: configure the URL that it means`;
 }
 
 function outcome<T>(
