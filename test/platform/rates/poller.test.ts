@@ -141,7 +141,7 @@ describe("the shipped sources of rates", () => {
     sources.set("er-api", { body: '{"time_last_update_unix":1700000000,"rates":{"EUR":0.9}}' });
     await own.poll("all");
     expect(faults()).to.deep.equal([
-      "it answered with a redirect to an invalid URL, which is not followed",
+      "it answered with a redirect to http://127.0.0.1:9, which is not followed",
       "its answer has nothing at /rates/EUR",
       'its rate is dated "1700000000", too far from today',
     ]);
