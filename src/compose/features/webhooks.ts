@@ -35,6 +35,7 @@ export function makeWebhooks(parts: Dependencies, journal: Journal): Webhooks {
       parts.listening(),
       parts.baseUrl(),
       ...(config.databaseUrl === null ? [] : urlsOfHosts(config.databaseUrl)),
+      ...[config.proxy.http, config.proxy.https].flatMap((proxy) => proxy ?? []),
       ...config.networks.flatMap((network) => network.endpoints.map(({ url }) => url)),
     ],
   });

@@ -1,4 +1,5 @@
 import { parseUrl } from "../../kernel/url.ts";
+import { judgeAddress, parseRange, type AddressRange } from "./address.ts";
 
 /**
  * The proxy for requests to providers and rate sources, from the usual variables. Webhooks never use it: their guard
@@ -8,7 +9,7 @@ export interface ProxySettings {
   /** The URLs may contain credentials, which are never shown. */
   readonly http: string | null;
   readonly https: string | null;
-  /** The hosts that are reached directly, separated by commas; `*`: all. */
+  /** The hosts and ranges of addresses that are reached directly, separated by commas; `*`: all. */
   readonly except: string;
 }
 
@@ -62,6 +63,8 @@ export function makeOutwardFetch<Init extends RequestInit>({
   except,
 }: ProxySettings): Fetching<Init> {
   if (http === null && https === null) return fetch;
+  // The proxy agent compares names alone.
+  const ranges = rangesOf(except);
   let loaded: Promise<Fetching<RequestInit>> | null = null;
 
   /** Node's own fetch cannot be given a proxy. */
@@ -77,6 +80,8 @@ export function makeOutwardFetch<Init extends RequestInit>({
   }
 
   return async (url, init) => {
+    const host = parseUrl(url)?.hostname.replace(/^\[(.*)\]$/, "$1") ?? "";
+    if (judgeAddress(host, ranges).verdict === "listed") return fetch(url, init);
     loaded ??= load();
     const through = await loaded;
     return through(url, init).catch((error: unknown) => {
@@ -87,6 +92,17 @@ export function makeOutwardFetch<Init extends RequestInit>({
       });
     });
   };
+}
+
+/** Returns the ranges among the hosts of NO_PROXY, such as `10.0.0.0/8`. */
+function rangesOf(except: string): AddressRange[] {
+  return except.split(/[\s,]+/).flatMap((entry) => {
+    try {
+      return entry.includes("/") ? [parseRange(entry)] : [];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Returns the status with which a proxy refused to connect; null for another error. */

@@ -89,6 +89,17 @@ describe("The proxy for providers and rate sources", () => {
     expect(connects).to.deep.equal([]);
   });
 
+  it("is not used for addresses in a range of NO_PROXY", async () => {
+    const env = {
+      HTTP_PROXY: `127.0.0.1:${String(proxyPort)}`,
+      NO_PROXY: "127.0.0.0/8,nonsense/7",
+    };
+    await get(env, `http://127.0.0.2:${String(nodePort)}/`).catch(() => null);
+    expect(connects).to.deep.equal([]);
+    expect(await get(env, "http://192.0.2.1/")).to.equal("reached");
+    expect(connects.map(({ target }) => target)).to.deep.equal(["192.0.2.1:80"]);
+  });
+
   it("is Node's own fetch without a proxy", () => {
     expect(makeOutwardFetch(read({}).settings)).to.equal(fetch);
     expect(makeOutwardFetch(read({ HTTPS_PROXY: " " }).settings)).to.equal(fetch);

@@ -53,7 +53,8 @@ const overloadedText =
 const outOfReachText = /beyond current head|invalid block range|unknown block|header not found/i;
 const rangeText =
   /range|too (?:large|many|wide|big)|more than \d+ (?:results|logs)|response size|time(?:d )?-?out|limit exceeded|max(?:imum)? results/i;
-const namesCalls = /\bbatch/i;
+// "Consider batching" is advice about too many requests.
+const namesCalls = /\bbatch(?!ing)/i;
 const namesBlocks = /range|\bblocks?\b|too wide|results|\blogs\b/i;
 const namesFilter = /address|topic|filter|criteria/i;
 

@@ -169,7 +169,9 @@ export function makeProviderLimits(deps: {
     isSlow: () => isSlow,
     learned: () => Object.values(sizes).flatMap((size) => size.learned() ?? []),
     resume(stored) {
-      for (const limit of stored) sizes[limit.part].resume(limit);
+      // Another version of the program may know other parts.
+      const known = new Map<string, SizeLimit>(Object.entries(sizes));
+      for (const limit of stored) known.get(limit.part)?.resume(limit);
     },
   };
 }

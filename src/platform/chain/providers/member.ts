@@ -191,8 +191,7 @@ function failed(state: State, question: RpcMethod, error: ProviderError): void {
 function leaveAlone(state: State, error: ProviderError, milliseconds: number): void {
   state.calls.note(error);
   state.quarantine.wait(milliseconds);
-  // A provider that limits requests works: it only has to be waited for.
-  if (error.kind !== "rate_limited") state.unusableSince ??= state.clock.now();
+  state.unusableSince ??= state.clock.now();
   // After the failure, another node may respond at this URL.
   state.chainCheckedAt = null;
   state.onLeft(state.client);
