@@ -337,18 +337,21 @@ export async function advanceIndex(
   identity: string,
   { count, stride, end, unpaidMax }: Record<"count" | "stride" | "end" | "unpaidMax", number>,
 ): Promise<readonly number[]> {
-  const claim = await lockClaim(tx, family, identity);
-  if (claim?.kind !== "xpub" || claim.nextIndex >= end) return [];
-  // Indexes below the next one may be known to payers of invoices that a restore has lost.
-  const first = claim.nextIndex;
-  const next = first - (first % stride) + count * stride;
-  if (next - ((claim.highestPaidIndex ?? -1) + 1) > unpaidMax) return [];
-  await tx.run("UPDATE wallet_claims SET next_index = $3 WHERE family = $1 AND identity = $2", [
-    family,
-    identity,
-    next,
-  ]);
-  return Array.from({ length: Math.min(next, end) - first }, (_, place) => first + place);
+  // A multiple may begin below the next index, where payers of invoices that a restore has lost may have addresses.
+  const least = stride === 1 ? 0 : ((await lockClaim(tx, family, identity))?.nextIndex ?? 0);
+  const length = count * stride;
+  const next = "next_index + CAST($3 AS integer) - next_index % CAST($6 AS integer)";
+  const [counted] = await tx.all<{ nextIndex: number }>(
+    `UPDATE wallet_claims SET next_index = ${next}
+     WHERE family = $1 AND identity = $2 AND kind = 'xpub' AND next_index < $4
+       AND ${next} - COALESCE(highest_paid_index + 1, 0) <= $5
+     RETURNING next_index AS "nextIndex"`,
+    [family, identity, length, end, unpaidMax, stride],
+  );
+  if (counted === undefined) return [];
+  const first = counted.nextIndex - length;
+  const indexes = Array.from({ length }, (_, place) => first + place);
+  return indexes.filter((index) => index >= least && index < end);
 }
 
 /** A stored address that was derived from an extended key. */

@@ -24,12 +24,10 @@ describeFields(WalletTokenCapacity, {
 const WalletAddressCapacity = responseRecord("WalletAddressCapacity", {
   nextIndex: z.int(),
   highestPaidIndex: z.int().nullable(),
-  unpaidInARow: z
-    .int()
-    .meta({
-      description:
-        "Number of addresses after the last paid one, up to `nextIndex`, with the addresses that payment links leave to the merchant's own invoices.",
-    }),
+  unpaidInARow: z.int().meta({
+    description:
+      "Number of addresses after the last paid one, up to `nextIndex`, with the addresses that payment links leave to the merchant's own invoices.",
+  }),
   gapLimit: z
     .int()
     .meta({ description: "Number of consecutive unpaid addresses that ordinary wallets scan." }),

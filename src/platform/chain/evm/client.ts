@@ -51,7 +51,7 @@ export interface JsonRpcOptions {
   readonly fetch?: Fetch;
   readonly timeoutMs?: number;
   readonly responseBytesMax?: number;
-  /** What the provider allows, as far as it is known; it is filled in from its refusals. */
+  /** The limits of the provider, as far as they are known; filled in from its refusals. */
   readonly limits?: ProviderLimits;
   /** Aborts all calls in progress when the program stops. */
   readonly signal?: AbortSignal;

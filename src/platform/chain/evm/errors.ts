@@ -58,7 +58,7 @@ const namesCalls = /\bbatch(?!ing)/i;
 const namesBlocks = /range|\bblocks?\b|too wide|results|\blogs\b/i;
 const namesFilter = /address|topic|filter|criteria/i;
 
-/** What an error is, and what it says about limits. */
+/** The kind of an error, and the limit to which it points. */
 interface Meaning {
   readonly kind: ProviderFault;
   readonly hint: LimitHint;

@@ -15,7 +15,7 @@ export interface Endpoint {
   /** Timeout of a whole exchange, up to the last byte of the response, in milliseconds. */
   readonly timeoutMs: number;
   readonly responseBytesMax: number;
-  /** What the provider allows; filled in from its refusals. */
+  /** The limits of the provider, filled in from its refusals. */
   readonly limits: ProviderLimits;
   /** Aborts every exchange in progress. */
   readonly signal: AbortSignal | null;
@@ -129,7 +129,10 @@ export function makeTransport(endpoint: Endpoint, note: (part: "response") => vo
     return calls.map((call, place) => {
       const answer = answers.get(requests[place]?.id ?? 0);
       if (answer !== undefined) return outcome(endpoint, target, call, answer);
-      const missing = { kind: "malformed", provider, hint: "calls" } as const;
+      // A provider that answers only the first calls allows no more; one that leaves out another is at fault.
+      const isCutOff = requests.slice(place).every(({ id }) => !answers.has(id));
+      const hint = isCutOff ? "calls" : "none";
+      const missing = { kind: "malformed", provider, hint } as const;
       return { ok: false, error: new ProviderError("a call has no response", missing) };
     });
   }
@@ -147,7 +150,7 @@ export function makeTransport(endpoint: Endpoint, note: (part: "response") => vo
 
 /**
  * Returns the place of the first of several calls that was refused because of their number, with its error: it says so,
- * or all of them have the same error. Null if there is none.
+ * or all of them have the same error. Null without such a call.
  */
 function refusedFrom<T>(
   outcomes: readonly RpcResult<T>[],

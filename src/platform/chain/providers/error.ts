@@ -14,7 +14,7 @@ export type ProviderFault =
   | "range_too_large";
 
 /**
- * What a failure says about a limit of the provider:
+ * The limit of the provider to which a failure points:
  * - `calls`: the request has too many calls
  * - `blocks`: eth_getLogs is for too many blocks, or finds too much in them
  * - `filter`: eth_getLogs names too many recipients or contracts

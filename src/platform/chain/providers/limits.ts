@@ -1,5 +1,4 @@
 import { minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
-import type { Network } from "../networks.ts";
 
 /**
  * A part of a request whose size providers limit:
@@ -20,7 +19,7 @@ export interface LearnedLimit {
   readonly refusedSize: number | null;
   /** When the limit was learned, or a larger size was last tried. */
   readonly triedAt: Instant;
-  /** What the provider said, without secrets. */
+  /** The provider's words, without secrets. */
   readonly words: string;
 }
 
@@ -105,7 +104,7 @@ export function makeSizeLimit(options: {
   };
 }
 
-/** What is known about one provider: its limits, and how fast it answers. */
+/** The limits of one provider, and its speed. */
 export interface ProviderLimits {
   readonly calls: SizeLimit;
   readonly blocks: SizeLimit;
@@ -137,7 +136,7 @@ export function makeProviderLimits(deps: {
   /** The largest number of calls in one request. */
   readonly batchMax: number;
   readonly requestsPerSecond: number;
-  readonly network: Pick<Network, "maxLogRange" | "tokens">;
+  readonly network: { readonly maxLogRange: number; readonly tokens: readonly unknown[] };
 }): ProviderLimits {
   const { clock, network } = deps;
   const part = (name: LimitedPart, most: number) => makeSizeLimit({ part: name, most, clock });

@@ -18,7 +18,7 @@ export interface ProviderEndpoint {
 export interface PooledProvider {
   readonly client: ChainClient;
   readonly budget: ProviderBudget | null;
-  /** What the provider allows, and how fast it answers; absent for simulated providers. */
+  /** The limits that the provider showed, and its speed; absent for simulated providers. */
   readonly limits?: ProviderLimits;
   /**
    * Returns when somebody last ended the provider's failures; 0: never. Only simulated providers have it: real ones

@@ -629,7 +629,9 @@ describe("the JSON-RPC client", () => {
       ]) {
         serve = (body) => {
           const answered = answerAll(body, chainOf());
-          return { body: JSON.stringify(Array.isArray(answered) ? change(answered) : {}) };
+          return {
+            body: JSON.stringify(Array.isArray(answered) ? change(answered as object[]) : {}),
+          };
         };
         expect((await faultOf(client().heads())).kind).to.equal("malformed");
       }

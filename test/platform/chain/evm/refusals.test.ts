@@ -196,7 +196,7 @@ describe("The limits of a provider", () => {
     );
     const said = isWhole ? refusal.body : Array.isArray(answer) ? errors : errors[0];
     const { status = 200, headers = {} } = isWhole
-      ? (refusal as { status?: number; headers?: {} })
+      ? (refusal as { status?: number; headers?: Record<string, string> })
       : {};
     response.writeHead(status, headers);
     response.end(typeof said === "string" ? said : JSON.stringify(said));
