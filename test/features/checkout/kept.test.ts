@@ -300,8 +300,12 @@ describe("the hosts that a payment's page may reach for wallets", () => {
     if (tron !== undefined) networks.set("tron-test", { ...tron, id: "tron-test" });
     const all = ["ethereum", "tron", "tron-test"];
     const option = (network: string) => ({
-      ...{ network, networkTitle: network, tokenSymbol: "USDT", tokenStandard: "TRC-20" },
-      ...{ isInForce: false, isHeld: false },
+      network,
+      networkTitle: network,
+      tokenSymbol: "USDT",
+      tokenStandard: "TRC-20",
+      isInForce: false,
+      isHeld: false,
     });
     const origins = (enabled: readonly string[], network: string, ...others: readonly string[]) =>
       walletOriginsOf(
