@@ -141,12 +141,20 @@ export function sectionsOf({
   return sections.map(({ words, ...section }) => ({ ...section, words: [...words].join(" ") }));
 }
 
-/** Returns the words of a line that a reader sees, without the targets of its links. */
+/** Names of tests with their titles, as the tables of promises, burdens and attacks have them: readers search for the rule. */
+const tests = /`test\/[^`]+`(?:: [^|]*)?/g;
+
+/** Ids, hashes, dates and large figures of examples, for which nobody searches. */
+const example = /^(?:[a-z]+_[0-9a-z]{20,}|0x[0-9a-f]{16,}|[0-9a-f]{32,}|000|\d{4,}(?:-\d\d.*)?)$/u;
+
+/** Returns the words of a line that a reader sees and may search for, without the targets of its links. */
 function wordsOf(line: string): readonly string[] {
-  const shown = line.replaceAll(/\]\([^)]*\)|<[^>]+>/g, " ").toLowerCase();
-  return (
-    shown.match(/[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*/gu)?.filter((word) => word.length > 2) ?? []
-  );
+  const shown = line
+    .replaceAll(tests, " ")
+    .replaceAll(/\]\([^)]*\)|<[^>]+>/g, " ")
+    .toLowerCase();
+  const words = shown.match(/[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*/gu) ?? [];
+  return words.filter((word) => word.length > 2 && !example.test(word));
 }
 
 const diagramStart = /^```mermaid$/gm;
