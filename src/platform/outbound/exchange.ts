@@ -47,7 +47,8 @@ export function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
     let isOver = false;
     let answered: IncomingMessage | null = null;
     /** The first bytes of the response, until its head is parsed. */
-    let received: readonly Uint8Array[] = [];
+    const received: Uint8Array[] = [];
+    let receivedBytes = 0;
     let interimAnswers = 0;
 
     function end(result: ExchangeResult): void {
@@ -68,8 +69,9 @@ export function exchange(parts: ExchangeParts): Promise<ExchangeResult> {
     }
     ended.addEventListener("abort", onEnded);
     function onData(chunk: Uint8Array): void {
-      const length = received.reduce((sum, { byteLength }) => sum + byteLength, 0);
-      if (answered === null && length < limits.headerBytesMax) received = [...received, chunk];
+      if (answered !== null || receivedBytes >= limits.headerBytesMax) return;
+      received.push(chunk);
+      receivedBytes += chunk.byteLength;
     }
     /** Ends with the status of a response that the parser refused, if its status line was received whole. */
     function endOddly(error: Error): void {

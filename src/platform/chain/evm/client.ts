@@ -258,7 +258,8 @@ async function findTransfers(
   const blocksMax = limits.blocks.current();
   if (span > blocksMax) {
     const message = `it is asked for the logs of at most ${String(blocksMax)} blocks at once`;
-    throw new ProviderError(message, { kind: "range_too_large", provider: transport.provider });
+    const { provider } = transport;
+    throw new ProviderError(message, { kind: "range_too_large", provider, isUnasked: true });
   }
   for (;;) {
     const parts = partsOf(query, limits);

@@ -32,6 +32,8 @@ export interface ProviderErrorDetails {
   readonly retryAfterMs?: number | null;
   /** By default `none`. */
   readonly hint?: LimitHint;
+  /** Whether the provider was not asked, because it would refuse; false by default. */
+  readonly isUnasked?: boolean;
 }
 
 /**
@@ -44,6 +46,7 @@ export class ProviderError extends Error {
   readonly provider: string;
   readonly retryAfterMs: number | null;
   readonly hint: LimitHint;
+  readonly isUnasked: boolean;
 
   constructor(message: string, details: ProviderErrorDetails) {
     super(`${details.provider}: ${message}`);
@@ -51,5 +54,6 @@ export class ProviderError extends Error {
     this.provider = details.provider;
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.hint = details.hint ?? "none";
+    this.isUnasked = details.isUnasked ?? false;
   }
 }

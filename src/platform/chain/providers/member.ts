@@ -155,7 +155,8 @@ async function call<T>(
     answered(state, question, begun);
     return answer;
   } catch (error) {
-    if (!(error instanceof ProviderError)) throw error;
+    // A provider that was not asked has neither answered nor failed.
+    if (!(error instanceof ProviderError) || error.isUnasked) throw error;
     if (isAnswer(error)) answered(state, question, begun);
     else failed(state, question, error);
     throw error;
