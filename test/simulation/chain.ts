@@ -57,7 +57,11 @@ const truth: Lies = {
  * Writes the logs of an answer as the node at this place does, and reads them as the client of nodes does. Every second
  * node counts logs from the end of the list, writes times as JSON numbers, null for no logs, and a pending log.
  */
-function asWritten(logs: readonly TransferLog[], place: number, to: number): TransferLog[] {
+function asWritten(
+  logs: readonly TransferLog[],
+  place: number,
+  range: { readonly from: number; readonly to: number },
+): TransferLog[] {
   const hex = (text: string) => `0x${text}`;
   const quantity = (number: number) => hex(number.toString(16));
   const isOdd = place % 2 === 1;
@@ -74,7 +78,7 @@ function asWritten(logs: readonly TransferLog[], place: number, to: number): Tra
   const [first] = isOdd ? written : [];
   const pending = first === undefined ? [] : [{ ...first, blockNumber: null, blockHash: null }];
   const answer = isOdd && logs.length === 0 ? null : [...pending, ...written];
-  const { transfers } = readTransfers(answer, { note: () => undefined, to });
+  const { transfers } = readTransfers(answer, { note: () => undefined, range });
   return numbered(inChainOrder(transfers));
 }
 
@@ -190,7 +194,7 @@ export function makeChain(options: {
               .filter((log) => recipients === null || recipients.includes(log.to))
               .map(toldLog),
             place,
-            to,
+            { from, to },
           ),
           latest: told(top()),
         })),

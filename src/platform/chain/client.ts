@@ -70,9 +70,9 @@ export interface Receipt {
 
 /**
  * The parts of a provider's answers that are dropped alone, so that they spoil nothing else:
- * - `pending_log`: a log that is in no block yet
+ * - `pending_log`: a log that is in no block yet, or no longer
  * - `unreadable_log`: a log that may be a transfer to a watched address
- * - `other_log`: an unreadable log of another contract or recipient
+ * - `other_log`: a log of another event, or an unreadable one of another contract or recipient
  * - `repeated_log`: a log that the same answer has already listed
  * - `optional_field`: the time or the index of a log
  * - `receipt`: a receipt of a block that a probe compares

@@ -202,7 +202,28 @@ export async function readLogs(
   if (hasGrown && (await blockAt(client, to.height)).hash !== to.hash) {
     throw new AnswerDropped("the chain was reorganized while it was read");
   }
-  return { logs, unreadable };
+  const { kept, displaced } = ofOneBlock(logs);
+  return { logs: kept, unreadable: [...unreadable, ...displaced] };
+}
+
+/**
+ * Returns the logs that are in the first block of their transaction, which is in no second one, and the others as
+ * unreadable: they are the same transfers once more, or a provider's lie.
+ */
+function ofOneBlock(logs: readonly TransferLog[]): {
+  readonly kept: readonly TransferLog[];
+  readonly displaced: readonly UnreadableLog[];
+} {
+  const blocks = new Map<string, string>();
+  const displaced: UnreadableLog[] = [];
+  const kept = logs.filter(({ transactionHash, blockHeight, blockHash }) => {
+    const first = blocks.get(transactionHash) ?? blockHash;
+    blocks.set(transactionHash, first);
+    if (first === blockHash) return true;
+    displaced.push({ transactionHash, blockHeight, reason: "its transaction is in two blocks" });
+    return false;
+  });
+  return { kept, displaced };
 }
 
 /** The largest number of unreadable logs of one answer that are reported individually. */

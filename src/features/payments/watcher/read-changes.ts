@@ -47,6 +47,8 @@ export interface ChainChanges {
   readonly hasRevocable: boolean;
   /** True if so many addresses are watched that every transfer of the network was fetched. */
   readonly isUnfiltered: boolean;
+  /** Why the times of the logs are not believed, and those of their blocks are; null if they are. */
+  readonly wrongTime: AnswerDropped | null;
 }
 
 export interface ChangesRequest {
@@ -59,6 +61,8 @@ export interface ChangesRequest {
   readonly times: BlockTimes;
   readonly ancestors: AncestorTimes;
   readonly rangeSize: RangeSize;
+  /** Returns true if another provider can be read instead of one whose answers are impossible. */
+  readonly hasAlternative: () => boolean;
 }
 
 /**
@@ -82,10 +86,15 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
   const { provider } = client;
   const stored = await withTheirTransactions(request, revocable, read.logs);
   const range = { from: read.base.height + 1, to: read.to.height };
+  let wrongTime: AnswerDropped | null = null;
   const logs = await withTimes(request, stored, read.logs, {
     after: request.heads.known?.time ?? 0,
     before: read.to.time,
     check: (asked) => request.ancestors.assertNoneBeforeTip(request, asked),
+    onWrongTime(error) {
+      if (request.hasAlternative()) throw error;
+      wrongTime = error;
+    },
   });
   const compared = compareWindow(stored, logs, range);
   // A transfer is not gone if its log may be one that cannot be read.
@@ -100,6 +109,7 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
     difference,
     hasRevocable: revocable.length > 0 || !isSame(difference),
     isUnfiltered: recipients.addresses === null,
+    wrongTime,
   };
 }
 
@@ -165,24 +175,48 @@ async function withTheirTransactions(
   return [...new Map([...revocable, ...others].map((row) => [row.id, row])).values()];
 }
 
+interface TimeReading {
+  readonly client: ChainClient;
+  readonly times: BlockTimes;
+}
+
+interface TimeLimits {
+  /** A time before `after`, or later than `before`, is impossible. */
+  readonly after: Instant;
+  readonly before: Instant;
+  /** Throws AnswerDropped (`wrong_time`) for other times that are impossible. */
+  readonly check?: (asked: readonly AskedBlock[]) => Promise<void>;
+  /** Called if the logs have impossible times; may throw. */
+  readonly onWrongTime?: (error: AnswerDropped) => void;
+}
+
 /**
  * Returns the logs with the times of their blocks. Missing times are read in one batch, and so are the times that
- * another provider must confirm. A time before `after` or later than `before` is impossible: throws AnswerDropped.
- * `check` may throw for other times that are impossible.
+ * another provider must confirm. The time of a log is optional: if one is impossible, those of the blocks are read, and
+ * AnswerDropped is thrown if they are impossible too.
  */
 export async function withTimes(
-  { client, times }: { readonly client: ChainClient; readonly times: BlockTimes },
+  reading: TimeReading,
   stored: readonly TransferRow[],
   logs: readonly TransferLog[],
-  {
-    after,
-    before,
-    check,
-  }: {
-    readonly after: Instant;
-    readonly before: Instant;
-    readonly check?: (asked: readonly AskedBlock[]) => Promise<void>;
-  },
+  limits: TimeLimits,
+): Promise<TimedLog[]> {
+  try {
+    return await withReportedTimes(reading, stored, logs, limits);
+  } catch (error) {
+    const isDated = logs.some(({ blockTime }) => blockTime !== null);
+    if (!isDated || !(error instanceof AnswerDropped) || error.fault !== "wrong_time") throw error;
+    limits.onWrongTime?.(error);
+  }
+  const undated = logs.map((log) => ({ ...log, blockTime: null }));
+  return withReportedTimes(reading, stored, undated, limits);
+}
+
+async function withReportedTimes(
+  { client, times }: TimeReading,
+  stored: readonly TransferRow[],
+  logs: readonly TransferLog[],
+  { after, before, check }: TimeLimits,
 ): Promise<TimedLog[]> {
   const onRecord = new Map(stored.map((row) => [row.blockHash, row.blockTime]));
   const reported = new Map<string, Instant>();

@@ -224,8 +224,20 @@ function makeChangeReader(
       return null;
     }
     tip.assertNotBehind(state, heads.latest.height);
-    const changes = await findChanges({ ...deps, state, heads, rangeSize, ancestors });
+    const hasAlternative = () => isAnotherReady(deps);
+    const changes = await findChanges({
+      ...deps,
+      state,
+      heads,
+      rangeSize,
+      ancestors,
+      hasAlternative,
+    });
     judgeUnreadable(deps, changes.read.unreadable);
+    const { wrongTime } = changes;
+    if (wrongTime !== null) {
+      deps.pool?.doubtTime(client.provider, wrongTime.message, wrongTime.details);
+    }
     report(deps, changes.difference);
     reportUnfiltered(deps, changes.isUnfiltered);
     return changes;
@@ -234,12 +246,15 @@ function makeChangeReader(
 
 /** Lets another provider be read instead of one whose logs cannot be read, or reports them without another provider. */
 function judgeUnreadable(deps: ScanDeps, unreadable: readonly UnreadableLog[]): void {
-  const { client, providers, pool } = deps;
   if (unreadable.length === 0) return;
-  if (providers.length > 1 && pool?.isAnotherReady() === true) {
+  if (isAnotherReady(deps)) {
     throw new AnswerDropped("it lists logs that cannot be read", "unreadable_log");
   }
-  reportUnreadable(deps, client.provider, unreadable);
+  reportUnreadable(deps, deps.client.provider, unreadable);
+}
+
+function isAnotherReady({ providers, pool }: ScanDeps): boolean {
+  return providers.length > 1 && pool?.isAnotherReady() === true;
 }
 
 /** Reports transfers that a reorganization removed, and transactions that a provider has in two final blocks. */

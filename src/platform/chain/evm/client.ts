@@ -406,12 +406,9 @@ function logsCall(query: TransferQuery, note: NoteDropped): Call<LogList> {
       },
     ],
     read(result) {
-      const { transfers, unreadable } = readTransfers(result, { note, to: query.to, matters });
+      const { transfers, unreadable } = readTransfers(result, { note, range: query, matters });
       if (Array.isArray(result) && result.length >= logsMax && query.from < query.to) {
         throw new MalformedAnswer("the list of logs reached the limit of nodes", "range_too_large");
-      }
-      if (transfers.some(({ blockHeight: at }) => at < query.from || at > query.to)) {
-        throw new MalformedAnswer("a log belongs to a block that was not requested");
       }
       return {
         transfers: transfers.filter(({ contract, to }) => matters(contract, to)),

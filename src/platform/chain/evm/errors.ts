@@ -1,6 +1,6 @@
 import type { FetchAnswer } from "./fetch.ts";
 import type { LimitHint, ProviderFault } from "../providers/error.ts";
-import { readObject } from "./values.ts";
+import { readable, readObject } from "./values.ts";
 
 /** The error of a call, or of a whole response, as the provider states it. */
 export interface StatedError {
@@ -22,9 +22,10 @@ const limitExceeded = -32_005;
 /** java-tron's code for a response that exceeds its size limit. */
 const answerTooLong = -32_003;
 
+/** Reads an error in whatever form: one that cannot be read is an error without a reason. */
 export function readError(error: unknown): StatedError {
   if (typeof error === "string") return { code: null, message: error };
-  const { code, message, data } = readObject(error, "an error");
+  const { code, message, data } = readable(() => readObject(error, "an error")) ?? {};
   // Some providers put the reason into `data`, and only "invalid params" here.
   const reason = typeof data === "object" && data !== null ? JSON.stringify(data) : data;
   const parts = [message, reason].filter(

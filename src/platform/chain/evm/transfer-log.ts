@@ -19,8 +19,8 @@ export type NoteDropped = (part: DroppedPart) => void;
 /** The circumstances of a list of logs. */
 export interface LogContext {
   readonly note: NoteDropped;
-  /** The last requested block; a log above it without a block's hash is pending. */
-  readonly to?: number;
+  /** The requested blocks, both ends included; a log above them without a block's hash is pending. */
+  readonly range?: { readonly from: number; readonly to: number };
   /** The receipt of the logs, which repeat its fields. */
   readonly receipt?: Pick<Receipt, "transactionHash" | "blockHeight" | "blockHash">;
   /** Returns whether a log of this contract to this recipient matters; null: unreadable. Without it, every log does. */
@@ -61,16 +61,18 @@ function readTransfer(
 ): { readonly key: string; readonly transfer: UnnumberedTransfer } | UnreadableLog | null {
   const log = readable(() => readObject(value, "a log")) ?? {};
   try {
-    const { data } = log;
     const topics = readArray(log["topics"], "a log's topics");
     const [event, from, to] = topics;
-    if (topics.length !== 3 || typeof event !== "string") return null;
-    if (event.toLowerCase() !== transferTopic || log["removed"] === true) return null;
-    if (typeof data !== "string") throw new MalformedAnswer("a log's data is not hex");
-    if (data.length !== 66) return null;
-    const amount = BigInt(`0x${readHex(data, 64, "a log's data")}`);
+    const isTransfer =
+      topics.length === 3 && `0x${readHex(event, 64, "a log's topic")}` === transferTopic;
+    if (!isTransfer || isOfOtherForm(log, context)) {
+      // A receipt has the logs of all events; a list of logs has those that were asked for.
+      if (context.receipt === undefined) context.note("other_log");
+      return null;
+    }
+    const amount = BigInt(`0x${readHex(log["data"], 64, "a log's data")}`);
     if (amount === 0n) return null;
-    if (isPending(log, context)) {
+    if (log["removed"] === true || isPending(log, context)) {
       context.note("pending_log");
       return null;
     }
@@ -87,13 +89,19 @@ function readTransfer(
     };
     // A log without an index differs from an equal one by its place in the list.
     const index = logIndex === null ? `place ${String(place)}` : String(logIndex);
-    const { transactionHash, contract, from: sender, to: recipient } = transfer;
-    const key = [transactionHash, index, contract, sender, recipient, amount].join(":");
+    const { transactionHash, blockHash, contract, from: sender, to: recipient } = transfer;
+    const key = [transactionHash, blockHash, index, contract, sender, recipient, amount].join(":");
     return { key, transfer };
   } catch (error) {
     if (!(error instanceof MalformedAnswer) || error instanceof ForeignLog) throw error;
     return dropUnreadable(log, error.message, context);
   }
+}
+
+/** True if a log in a receipt, which may be of any contract, has something else than an amount as its data. */
+function isOfOtherForm({ data }: Fields, { receipt }: LogContext): boolean {
+  if (receipt === undefined || typeof data !== "string" || data.length === 66) return false;
+  return data.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(data);
 }
 
 /** A receipt contains a log of another transaction or block, so that nothing in it is believed. */
@@ -102,20 +110,23 @@ class ForeignLog extends MalformedAnswer {}
 type Fields = Readonly<Record<string, unknown>>;
 
 /** True for a log that is in no block: the logs of a node's own next block have its height, and no hash of a block. */
-function isPending({ blockNumber, blockHash }: Fields, { to, receipt }: LogContext): boolean {
+function isPending({ blockNumber, blockHash }: Fields, { range, receipt }: LogContext): boolean {
   if (receipt !== undefined) return false;
   if (blockNumber === null) return true;
   const isBlank = blockHash === null || blockHash === `0x${"0".repeat(64)}`;
   const height = readable(() => readQuantity(blockNumber, "a log's blockNumber"));
-  return isBlank && to !== undefined && height !== null && height > to;
+  return isBlank && range !== undefined && height !== null && height > range.to;
 }
 
 /** Reads the transaction and the block of a log. In a receipt, which has them too, unreadable ones are absent. */
-function readPosition(log: Fields, { receipt }: LogContext) {
+function readPosition(log: Fields, { receipt, range }: LogContext) {
   const transactionHash = () => readHash(log["transactionHash"], "a log's transactionHash");
   const blockHash = () => readHash(log["blockHash"], "a log's blockHash");
   if (receipt === undefined) {
     const blockHeight = readQuantity(log["blockNumber"], "a log's blockNumber");
+    if (range !== undefined && (blockHeight < range.from || blockHeight > range.to)) {
+      throw new MalformedAnswer("a log belongs to a block that was not requested");
+    }
     return { transactionHash: transactionHash(), blockHeight, blockHash: blockHash() };
   }
   const { transactionHash: ownTransaction, blockHash: ownBlock } = receipt;

@@ -166,7 +166,8 @@ eachStore("Block times", (store) => {
     viewOf(0).logTimeShift = 8 * minute;
     await till.look();
     expect(await till.storedAlarms()).to.include("provider_wrong_time");
-    expect(await till.transfers()).to.deep.equal([]);
+    // The times of the blocks are believed instead.
+    expect(await till.transfers()).to.have.length(1);
     viewOf(0).logTimeShift = 0;
     await till.mine(4);
     expect((await till.payments())[0]).to.include({ status: "confirmed" });
@@ -195,7 +196,7 @@ eachStore("Block times", (store) => {
     till.advance(6 * poolBlockMs);
     viewOf(0).logTimeShift = -80 * second;
     await till.look();
-    expect(await till.transfers()).to.deep.equal([]);
+    expect((await till.transfers()).map(({ blockTime }) => blockTime)).to.deep.equal([time]);
     expect(await till.storedAlarms()).to.include("provider_wrong_time");
     viewOf(0).logTimeShift = 0;
     await till.mine(4);

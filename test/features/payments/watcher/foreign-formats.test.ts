@@ -77,6 +77,13 @@ const readableForms: Readonly<Record<string, Lie>> = {
 /** A line for each way of writing a transfer that cannot be read. */
 const unreadableForms: Readonly<Record<string, Lie>> = {
   "an amount": writingOdd({ data: 25 }),
+  "an amount without its leading zeros": writingOdd({ data: "0x017d7840" }),
+  "an amount with an odd number of digits": writingOdd({ data: "0x17d7840" }),
+  "an event": writing((log) => {
+    const [, from, to] = log["topics"] as readonly unknown[];
+    return log["transactionHash"] === `0x${odd}` ? { ...log, topics: [7, from, to] } : log;
+  }),
+  "a block that was not asked for": writingOdd({ blockNumber: "0x1" }),
   "an amount without digits": writingOdd({ data: `0x${"zz".repeat(32)}` }),
   "a block's number": writingOdd({ blockNumber: "7" }),
   "a block's hash": writingOdd({ blockHash: "none" }),
@@ -186,6 +193,63 @@ anyStore("A node that writes things differently", (store) => {
       expect(payment?.status).to.be.oneOf(["confirming", "confirmed"]);
       expect(await till.storedAlarms()).to.include("log_unreadable");
     });
+  }
+
+  for (const [form, time] of [
+    ["zero", () => "0x0"],
+    ["in milliseconds", (log: Log) => `${String(log["blockTimestamp"])}000`],
+  ] as const) {
+    for (const count of [1, 2]) {
+      it(`reads every payment from ${String(count)} that write times of logs that are ${form}, with the times of their blocks`, async () => {
+        const nodes = await open(() => undefined, { nodes: count });
+        const lie = writing((log) => ({ ...log, blockTimestamp: time(log) }));
+        for (const node of nodes) node.lie(lie);
+        await pay();
+        expect(await paid()).to.have.members([odd, sound]);
+        for (const { blockHeight, blockTime } of await till.transfers()) {
+          expect(blockTime).to.equal(till.chain.block(blockHeight).time);
+        }
+        expect(till.watcher.health().problem).to.equal(null);
+        expect(till.loggedAlarms).to.include("provider_wrong_time");
+      });
+    }
+  }
+
+  for (const [where, rangeMax] of [
+    ["one answer", Infinity],
+    ["several answers", 1],
+  ] as const) {
+    for (const logIndex of ["0x0", "0x9"]) {
+      it(`enters a transfer once that its node lists in two blocks of ${where}, with the index ${logIndex} in the second`, async () => {
+        const [node] = await open(() => undefined, { nodes: 1 });
+        if (node === undefined) throw new Error("no node");
+        node.view.rangeMax = rangeMax;
+        let known: Log | undefined;
+        node.lie(({ method, params }, result) => {
+          if (method !== "eth_getLogs") return result;
+          const logs = result as readonly Log[];
+          known = logs.find((log) => log["transactionHash"] === `0x${odd}`) ?? known;
+          const { toBlock } = (params as readonly Log[])[0] ?? {};
+          const next = Number(known?.["blockNumber"]) + 1;
+          if (known === undefined || Number(toBlock) < next) return result;
+          const [blockNumber, blockHash] = [
+            `0x${next.toString(16)}`,
+            `0x${till.chain.block(next).hash}`,
+          ];
+          return [...logs, { ...known, blockNumber, blockHash, logIndex }];
+        });
+        till.chain.mine(1, [
+          { to: shop, amount: token(25), transactionHash: odd },
+          { to: other, amount: token(25), transactionHash: sound },
+        ]);
+        await till.mine(1);
+        await till.mine(20);
+        expect(await paid()).to.have.members([odd, sound]);
+        expect(await till.transfers()).to.have.length(2);
+        expect(await till.storedAlarms()).to.deep.equal(["log_unreadable"]);
+        expect(till.watcher.health().problem).to.equal(null);
+      });
+    }
   }
 
   it("counts equal transfers of one transaction once each, however its nodes count logs", async () => {

@@ -375,7 +375,11 @@ describe("the JSON-RPC client", () => {
     it("says of an unreadable log which transaction and block it is of, as far as that can be read", async () => {
       answer(chainOf([logOf({ data: 5 }), logOf({ transactionHash: "0x1", blockNumber: "5" })]));
       expect((await client().transfers(everything)).unreadable).to.deep.equal([
-        { transactionHash: hash(0xaa), blockHeight: 5, reason: "a log's data is not hex" },
+        {
+          transactionHash: hash(0xaa),
+          blockHeight: 5,
+          reason: "a log's data is not 32 bytes of hex",
+        },
         {
           transactionHash: null,
           blockHeight: null,
@@ -390,9 +394,17 @@ describe("the JSON-RPC client", () => {
       expect([logs, unreadable]).to.deep.equal([[], undefined]);
     });
 
-    it("rejects logs of blocks that were not requested, whose answer may lack others", async () => {
+    it("says that logs of blocks that were not requested cannot be read, because others may be missing", async () => {
       answer(chainOf([logOf({ blockNumber: "0x65" }), logOf(other)]));
-      expect((await faultOf(client().transfers(everything))).kind).to.equal("malformed");
+      const { logs, unreadable } = await client().transfers(everything);
+      expect(logs).to.have.length(1);
+      expect(unreadable).to.deep.equal([
+        {
+          transactionHash: hash(0xaa),
+          blockHeight: 101,
+          reason: "a log belongs to a block that was not requested",
+        },
+      ]);
     });
 
     it("numbers equal transfers of a transaction, whatever their indexes are, and no others", async () => {
@@ -811,5 +823,86 @@ describe("the JSON-RPC client", () => {
       await faultOf(client({ headers: { "TRON-PRO-API-KEY": key } }).chainId());
       expect(requests).to.have.length(1);
     });
+  });
+
+  it("reports an error in whatever form as one of the provider", async () => {
+    const errors = [[], [1], [null], {}, 0, 7, true, "", "no", { code: "x" }, { message: [1] }];
+    for (const error of errors) {
+      for (const heights of [[5], [5, 6, 7]]) {
+        for (const status of [200, 500]) {
+          serve = (body) => {
+            const asked = Array.isArray(body) ? (body as Asked[]) : [body as Asked];
+            const each = asked.map(({ id }) => ({ jsonrpc: "2.0", id, error }));
+            return { status, body: JSON.stringify(Array.isArray(body) ? each : each[0]) };
+          };
+          await faultOf(client().blocks(heights));
+          for (const whole of [{ error }, [{ error }]]) {
+            serve = () => ({ status, body: JSON.stringify(whole) });
+            await faultOf(client().blocks(heights));
+          }
+        }
+      }
+    }
+  });
+
+  describe("with any field in any odd form", () => {
+    const whole = (bytes: string) => `0x${bytes}`;
+    /** A line for each way in which a value may be odd. */
+    const forms: Readonly<Record<string, (value: unknown) => unknown>> = {
+      missing: () => undefined,
+      null: () => null,
+      "a number": () => 7,
+      "a huge number": () => 1e300,
+      "a fraction": () => 1.5,
+      "a negative number": () => -1,
+      "decimal digits": () => "12",
+      "a negative quantity": () => "-0x1",
+      "a huge quantity": () => whole("f".repeat(64)),
+      "a quantity beyond 256 bits": () => whole("f".repeat(65)),
+      "another quantity": () => "0xffff",
+      "in upper case": (value) => String(value).toUpperCase(),
+      "with leading zeros": (value) => String(value).replace("0x", "0x00"),
+      "without leading zeros": (value) => String(value).replace(/^0x0+/, "0x"),
+      empty: () => "",
+      "without digits": () => "0x",
+      "a list": () => [],
+      "a list of itself": (value) => [value],
+      "an object": () => ({}),
+      "a boolean": () => true,
+    };
+    const odd = `0x${hash(0xbb)}`;
+    /** As the topic of another recipient, it is another log; so it is as another transaction. */
+    const others = ["topics.2, a huge quantity", "transactionHash, a huge quantity"];
+    const paths = [...Object.keys(logOf()), "topics.0", "topics.1", "topics.2"];
+
+    function written(path: string, form: (value: unknown) => unknown): object {
+      const log = logOf({ transactionHash: odd, logIndex: "0x9" }) as Record<string, unknown>;
+      const [field = "", place] = path.split(".");
+      if (place === undefined) return { ...log, [field]: form(log[field]) };
+      const topics = log["topics"] as readonly unknown[];
+      return {
+        ...log,
+        topics: topics.map((topic, at) => (at === Number(place) ? form(topic) : topic)),
+      };
+    }
+
+    for (const path of paths) {
+      it(`reads the other logs, and reports or counts the one whose ${path} is odd`, async () => {
+        for (const [name, form] of Object.entries(forms)) {
+          const of = `${path}, ${name}`;
+          answer(chainOf([written(path, form), logOf()]));
+          const node = client();
+          const { logs, unreadable = [] } = await node.transfers({
+            ...everything,
+            recipients: [wallet],
+          });
+          const hashes = logs.map(({ transactionHash }) => `0x${transactionHash}`);
+          expect(hashes, of).to.include(`0x${hash(0xaa)}`);
+          const counted = Object.values(node.dropped?.() ?? {}).reduce((sum, one) => sum + one, 0);
+          const isAccountedFor = hashes.includes(odd) || unreadable.length > 0 || counted > 0;
+          expect(isAccountedFor || others.includes(of), of).to.equal(true);
+        }
+      });
+    }
   });
 });
