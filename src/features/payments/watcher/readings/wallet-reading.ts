@@ -4,6 +4,7 @@ import { day, hour, second, type Clock, type Instant } from "../../../../kernel/
 import type { Address, ChainClient } from "../../../../platform/chain/client.ts";
 import type { Network } from "../../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../../platform/chain/providers/error.ts";
+import type { ProviderPool } from "../../../../platform/chain/providers/pool.ts";
 import type { ChainAlarms } from "../../../../platform/chain/state/alarms.ts";
 import { networkState } from "../../../../platform/chain/state/network-state.ts";
 import type { Database, Tx } from "../../../../platform/database/index.ts";
@@ -50,7 +51,9 @@ interface Deps {
   readonly clock: Clock;
   readonly network: Network;
   readonly journal: Journal;
+  /** The client of the pool. */
   readonly client: ChainClient;
+  readonly pool: Pick<ProviderPool, "providers" | "isAnotherReady" | "passOver">;
   readonly alarms: ChainAlarms;
   readonly scanner: Scanner;
 }
@@ -123,7 +126,7 @@ function firstOf({ blockTimeMs }: Network, { throughHeight }: Progress): number 
 }
 
 async function readOn(self: State, guard: Guard, progress: Progress): Promise<boolean> {
-  const { db, network, pace, rangeSize, client, scanner } = self;
+  const { db, network, pace, rangeSize, client, pool, scanner } = self;
   const { afterAddress: after, untilAddress: until, toHeight, nextHeight } = progress;
   const limit = until === null ? addressesPerChunk : Number.MAX_SAFE_INTEGER;
   const wallets = await addressesToRead(db, network.id, progress.throughAt, {
@@ -146,6 +149,11 @@ async function readOn(self: State, guard: Guard, progress: Progress): Promise<bo
   pace.count();
   const since = new Map(wallets.map((wallet) => [wallet.address, wallet.since]));
   const reading = await scanner.read(client, rangeSize, range, since);
+  if (reading.unreadable.length > 0 && pool.providers.length > 1 && pool.isAnotherReady()) {
+    const reason = "it lists logs that cannot be read";
+    pool.passOver(reason);
+    throw new AnswerDropped(reason);
+  }
   reportUnreadable(self, reading.provider, reading.unreadable);
   await record(self, guard, progress, { range, reading, wallets, last });
   return pace.isWithin();

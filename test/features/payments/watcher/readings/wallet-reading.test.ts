@@ -141,6 +141,23 @@ eachStore("The daily reading of wallets", (store) => {
     expect(unmatched.map(({ organizationId: owner }) => owner)).to.include(organizationId);
   });
 
+  it("reads another provider if the first one lists a log that cannot be read, and says so only without one", async () => {
+    for (const nodes of [1, 2]) {
+      await open({ nodes });
+      till.nodes[0]?.lie(({ method }, result) =>
+        method === "eth_getLogs"
+          ? (result as readonly object[]).map((log) => ({ ...log, data: 7 }))
+          : result,
+      );
+      await register(`idle ${String(nodes)}`);
+      pay(`idle ${String(nodes)}`);
+      await till.mine(14);
+      await nextRound();
+      expect(await till.transfers()).to.have.length(nodes - 1);
+      expect(await till.storedAlarms()).to.deep.equal(nodes === 1 ? ["log_unreadable"] : []);
+    }
+  });
+
   it("counts from the registration of a wallet, and up to the day after it was archived", async () => {
     await open();
     pay("new", "gone", "moved", "stranger");
