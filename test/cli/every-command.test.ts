@@ -42,6 +42,8 @@ const refused: Readonly<Record<string, number>> = {
   "db copy": 2,
   "billing cancel": 5,
   "chain acknowledge": 6,
+  "chain accept-gap": 6,
+  "payments confirm-held": 6,
   "payments accept": 6,
   "payments reject": 6,
 };
@@ -235,6 +237,9 @@ async function fill(store: DeskStore): Promise<Samples> {
       "sandbox reorg --blocks": "1",
       "chain scan --from": "1",
       "chain scan --to": "2",
+      "chain accept-gap --from": "1",
+      "chain accept-gap --to": "2",
+      held: payments[0]?.payment.id ?? "",
     };
   });
 }

@@ -39,6 +39,9 @@ export interface Lies {
   behind: number;
   /** It calls its newest block final. */
   callsNewestFinal: boolean;
+  /** It refuses the logs from `prunedFrom` to `prunedTo`; -1: it has all of them. */
+  prunedFrom: number;
+  prunedTo: number;
 }
 
 const truth: Lies = {
@@ -51,6 +54,8 @@ const truth: Lies = {
   indexLag: 0,
   behind: 0,
   callsNewestFinal: false,
+  prunedFrom: 0,
+  prunedTo: -1,
 };
 
 /**
@@ -165,6 +170,10 @@ export function makeChain(options: {
       if (!lies.isDead) return answer();
       throw new ProviderError("it does not answer", { kind: "unreachable", provider: name });
     }
+    const assertKept = (from: number, to: number) => {
+      if (from > lies.prunedTo || to < lies.prunedFrom) return;
+      throw new ProviderError("history was pruned", { kind: "refused", provider: name });
+    };
     const indexed = (from: number, to: number) =>
       lies.isEmpty ? [] : blocks.slice(from, Math.min(to, top().height - lies.indexLag) + 1);
 
@@ -186,18 +195,19 @@ export function makeChain(options: {
           };
         }),
       transfers: ({ from, to, contracts, recipients }) =>
-        call(() => ({
-          logs: asWritten(
+        call(() => {
+          assertKept(from, to);
+          const logs = asWritten(
             indexed(from, to)
-              .flatMap(({ logs }) => logs)
+              .flatMap((block) => block.logs)
               .filter((log) => contracts.includes(log.contract))
               .filter((log) => recipients === null || recipients.includes(log.to))
               .map(toldLog),
             place,
             { from, to },
-          ),
-          latest: told(top()),
-        })),
+          );
+          return { logs, latest: told(top()) };
+        }),
       blockTransfers: (height, contracts) =>
         call(() =>
           hasBlockReceipts

@@ -37,6 +37,8 @@ export interface Deeds {
   readonly mistimed: ReadonlySet<string>;
   /** Transactions that the index of the only provider hid when their blocks were scanned. */
   readonly hidden: ReadonlySet<string>;
+  /** The blocks that an operator gave up, by hash. */
+  readonly givenUp: ReadonlySet<string>;
   /** True if the only provider has shifted times. */
   readonly isOnlyTimeFalse: boolean;
   /** Answers that must not have been. */
@@ -56,6 +58,7 @@ export function newDeeds() {
     decided: new Set<string>(),
     mistimed: new Set<string>(),
     hidden: new Set<string>(),
+    givenUp: new Set<string>(),
     isOnlyTimeFalse: false,
     faults: [] as string[],
     /** Issued invoices in their order. */

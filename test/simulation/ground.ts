@@ -224,6 +224,7 @@ export async function openGround(stage: Stage, store: Database, seed: number): P
       lies.indexLag === 0 &&
       lies.behind === 0 &&
       lies.shiftMs === 0 &&
+      lies.prunedTo < 0 &&
       !lies.isDead;
     hiddenMs = chain.providers.some(isHonest) ? 0 : hiddenMs + ms;
     if (hiddenMs < hiddenMaxMs) return;

@@ -200,6 +200,18 @@ export type Step =
       readonly leaves: (typeof rests)[number];
     }
   | { readonly kind: "reorganize"; readonly depth: number; readonly returning: number }
+  /** An invoice is paid while Till is down, and providers have pruned the logs of that time when it is back. */
+  | {
+      readonly kind: "prune";
+      readonly invoice: number;
+      readonly blocks: number;
+      readonly who: "all" | "one";
+      /** Whether one of the providers has the logs again before an operator gives them up. */
+      readonly comesBack: boolean;
+      readonly isGivenUp: boolean;
+      /** Whether all of them have the logs again afterwards, and not only at the end. */
+      readonly isSeenAgain: boolean;
+    }
   | { readonly kind: "crash"; readonly after: number; readonly where: (typeof crashes)[number] }
   | {
       readonly kind: "submit";
@@ -389,6 +401,18 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
       kind: "reorganize",
       depth: chance.pick([8, 15, 28]),
       returning: chance.below(4),
+    }),
+  ],
+  [
+    0.7,
+    (chance) => ({
+      kind: "prune",
+      invoice: chance.below(3),
+      blocks: chance.pick([2, 7, 40]),
+      who: chance.pick(["all", "all", "one"] as const),
+      comesBack: chance.below(3) === 0,
+      isGivenUp: chance.below(2) === 0,
+      isSeenAgain: chance.below(2) === 0,
     }),
   ],
   [1.5, (chance) => ({ kind: "crash", after: chance.below(4), where: chance.pick(crashes) })],

@@ -7,6 +7,7 @@ import type { Deeds } from "./deeds.ts";
 import { openGround } from "./ground.ts";
 import { makeEncounters } from "./people/encounters.ts";
 import { makeMerchants } from "./people/merchants.ts";
+import { makeOperators } from "./people/operators.ts";
 import { makePayers } from "./people/payers.ts";
 import { makeRefunders } from "./people/refunders.ts";
 import { askFaults } from "./rules/prices.ts";
@@ -36,6 +37,7 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
   const refunders = makeRefunders(ground);
   const adversity = makeAdversity(ground);
   const strangers = makeStrangers(ground);
+  const operators = makeOperators(ground, payers);
   const encounters = makeEncounters(ground, { merchants, payers, strangers, adversity });
 
   let steps = 0;
@@ -93,6 +95,8 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
       case "reorganize":
         adversity.reorganize(step);
         return;
+      case "prune":
+        return operators.prune(step);
       case "crash":
         ground.planCrash(step);
         return;

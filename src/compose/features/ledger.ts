@@ -18,6 +18,7 @@ import {
   makePaymentDecisions,
   makePaymentService,
   makeProviderCrossCheck,
+  makeRecorder,
   makeRefundLedger,
   makeScanner,
   makeTransferAllocation,
@@ -127,6 +128,7 @@ function makeWatched(
       ...access,
       network: network.id,
       scanner,
+      recorder: makeRecorder(reading),
       watcher: makeWatcher(reading),
       examiners: [
         makeClaimExaminer({ ...reading, ...claiming, unread: place === 0 ? unread : [] }),

@@ -93,3 +93,13 @@ export const AlarmNotAcknowledged = defineProblem({
   status: 409,
   title: "There is no alarm to acknowledge",
 });
+export const GapNotAccepted = defineProblem({
+  code: "gap_not_accepted",
+  status: 409,
+  title: "The range cannot be accepted as unread",
+});
+export const HeldNotConfirmed = defineProblem({
+  code: "held_not_confirmed",
+  status: 409,
+  title: "The payment or transfer cannot be confirmed by an operator",
+});

@@ -32,6 +32,7 @@ export { matchRules, paymentStatuses, type MatchRule } from "./payment-status.ts
 export { makePaymentService, type PaymentService } from "./service.ts";
 export { paymentSorts, type PaymentFilters } from "./filters.ts";
 export { countingPayments, invoicesOfTransaction } from "./listing.ts";
+export { makeRecorder } from "./watcher/recorder.ts";
 export { makeScanner } from "./watcher/readings/rescanner.ts";
 export { makeWalletReader } from "./watcher/readings/wallet-reading.ts";
 export { makeTransferService } from "./inbox/service.ts";

@@ -75,6 +75,7 @@ export interface Receipt {
  * - `other_log`: a log of another event, or an unreadable one of another contract or recipient
  * - `repeated_log`: a log that the same answer has already listed
  * - `optional_field`: the time or the index of a log
+ * - `block`: one of several blocks
  * - `receipt`: a receipt of a block that a probe compares
  * - `response`: a member of a batch that belongs to no call
  */
@@ -84,6 +85,7 @@ export type DroppedPart =
   | "other_log"
   | "repeated_log"
   | "optional_field"
+  | "block"
   | "receipt"
   | "response";
 
@@ -139,7 +141,10 @@ export interface ChainClient {
    * none from `transfers`. Returns null if the provider does not offer it.
    */
   blockTransfers(height: number, contracts: readonly Address[]): Promise<TransferLog[] | null>;
-  /** Reads the blocks at these heights, in the same order; null for each block that the provider does not have. */
+  /**
+   * Reads the blocks at these heights, in the same order; null for each block that the provider does not have, or that
+   * cannot be read although another one can.
+   */
   blocks(heights: readonly number[]): Promise<(Head | null)[]>;
   /** Returns null if the provider knows no block with this transaction. */
   receipt(transactionHash: string): Promise<Receipt | null>;
@@ -148,6 +153,20 @@ export interface ChainClient {
    * answers each alone.
    */
   receipts?(transactionHashes: readonly string[]): Promise<(Receipt | null | ProviderError)[]>;
+  /**
+   * Reads the transfers in the block with this hash, which need not be on the provider's chain. A transaction that failed
+   * has none. Absent if the provider does not offer it.
+   */
+  transfersIn?(
+    blockHash: string,
+    contracts: readonly Address[],
+  ): Promise<Omit<ListedTransfers, "latest">>;
+  /**
+   * Returns why the provider cannot read a range of final blocks, in its words, although it reads its newest block; null
+   * if it reads the range. Unlike a failed `transfers`, a refusal does not exclude the provider. Throws ProviderError
+   * (`range_too_large`) if fewer blocks must be asked for. Absent if `refusalOf` finds it out.
+   */
+  refusal?(query: TransferQuery): Promise<string | null>;
   /** Reads the decimals that a token contract states. */
   decimals(contract: Address): Promise<number>;
   /** Returns how many parts of answers were dropped since the process began. Absent if nothing is parsed. */

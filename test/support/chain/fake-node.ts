@@ -57,6 +57,12 @@ export interface NodeView {
   withoutBlockReceipts: boolean;
   /** Transfers that exist only in its answers, by height. */
   lies: Map<number, FakeTransfer>;
+  /** The ranges of which it has no logs any more: a request that touches one is refused in these words. */
+  pruned: readonly { readonly from: number; readonly to: number; readonly words: string }[];
+  /** True if it lacks the blocks of the pruned ranges too. */
+  prunesBlocks: boolean;
+  /** Transaction hashes of which it has no receipts, although it has their logs. */
+  withoutReceipts: ReadonlySet<string>;
 }
 
 export interface FakeNode extends RpcFront {
@@ -138,6 +144,9 @@ export async function startFakeNode(
     repeats: 1,
     withoutBlockReceipts: false,
     lies: new Map(),
+    pruned: [],
+    prunesBlocks: false,
+    withoutReceipts: new Set(),
     ...given,
   };
   const tip = () => Math.max(0, chain.height() - view.lag + view.ahead);
@@ -155,6 +164,7 @@ export async function startFakeNode(
 
   function blockOf(height: number): object | null {
     if (height > tip()) return null;
+    if (view.prunesBlocks && prunedIn(height, height) !== undefined) return null;
     const { hash } = chain.block(height);
     const shift = view.timeShift + (height === tip() ? view.tipTimeShift : 0);
     const time = chain.block(Math.min(height, chain.height())).time + shift;
@@ -179,9 +189,20 @@ export async function startFakeNode(
     }));
   }
 
+  function prunedIn(from: number, to: number) {
+    return view.pruned.find((range) => range.from <= to && range.to >= from);
+  }
+
   function getLogs(filter: Record<string, unknown>): object[] {
-    const from = number(filter["fromBlock"]);
-    const to = number(filter["toBlock"]);
+    const { blockHash } = filter;
+    const named = [...chain.heights(), ...view.lies.keys()].find(
+      (height) => `0x${chain.block(height).hash}` === blockHash,
+    );
+    if (blockHash !== undefined && named === undefined) return [];
+    const from = named ?? number(filter["fromBlock"]);
+    const to = named ?? number(filter["toBlock"]);
+    const gone = prunedIn(from, to);
+    if (gone !== undefined) throw new JsonRpcRefusal(4_444, gone.words);
     if (to - from + 1 > view.rangeMax) {
       throw new JsonRpcRefusal(-32_602, `exceed max block range: ${String(view.rangeMax)}`);
     }
@@ -211,6 +232,7 @@ export async function startFakeNode(
   }
 
   function receiptOf(transactionHash: string): object | null {
+    if (view.withoutReceipts.has(transactionHash.slice(2))) return null;
     const height = [...new Set([...chain.heights(), ...view.lies.keys()])].find(
       (at) =>
         at <= tip() &&

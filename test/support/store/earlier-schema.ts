@@ -1,5 +1,6 @@
 /** Takes the schema after version 40 back, as statements for both databases. */
 export const toVersion40: readonly string[] = [
+  "DROP TABLE network_gaps",
   "DROP INDEX payment_claims_looked_up",
   "ALTER TABLE payment_links DROP COLUMN range_limited_at",
   "ALTER TABLE webhook_attempts DROP COLUMN oddity",

@@ -14,6 +14,13 @@ const networkFlag: CommandFlag = {
   description: "such as tron",
   ask: "The network",
 };
+const reasonFlag: CommandFlag = {
+  flags: "--reason <text>",
+  description: "why, for the audit log",
+  ask: "The reason, for the audit log",
+};
+/** The longest reason, in characters. */
+const reasonMax = 500;
 const block = (flag: string, description: string): CommandFlag => ({
   flags: `--${flag} <height>`,
   description,
@@ -57,10 +64,7 @@ export const chainCommands = [
     ],
     effect: "write-without-trial",
     async handle(service, call) {
-      const from = await heightOf(call, "from");
-      const to = await heightOf(call, "to");
-      const range = { from: from ?? 0, to: to ?? 0 };
-      return service.scan(call.context, call.flag("network") ?? "", range, call.progress);
+      return service.scan(call.context, networkOf(call), await rangeOf(call), call.progress);
     },
     async present(report) {
       return (await import("./present.ts")).presentScan(report);
@@ -117,7 +121,7 @@ export const chainCommands = [
       ["blocksReadOnce", "Final blocks read only once"],
     ],
     identify: (one) => one.network,
-    sections: ({ gaps, seams, readings }) => [
+    sections: ({ gaps, seams, readings, refused }) => [
       section({
         title: "Readings of final blocks",
         items: readings,
@@ -134,6 +138,18 @@ export const chainCommands = [
         title: "Unread",
         items: gaps,
         columns: ["fromBlockNumber", "toBlockNumber"],
+      }),
+      section({
+        title: "Refused by providers",
+        items: refused,
+        columns: [
+          "fromBlockNumber",
+          "toBlockNumber",
+          { title: "Refused by", value: (one) => one.refusals.map(({ provider }) => provider) },
+          { title: "Last refused", value: (one) => one.refusals.at(-1)?.lastAt ?? null },
+          ["acceptedAt", "Accepted as unread"],
+          ["acceptedReason", "Because"],
+        ],
       }),
       section({
         title: "Read on two chains that part above this block",
@@ -190,6 +206,92 @@ export const chainCommands = [
       alarmSection([{ network: id, alarms: acknowledged }]),
     ],
     next: () => "till chain status",
+  }),
+  command({
+    name: "chain accept-gap",
+    summary: "Give up blocks that no provider reads any more: payments in them are not seen",
+    flags: [
+      networkFlag,
+      { ...block("from", "the first block"), ask: "The first block" },
+      { ...block("to", "the last block"), ask: "The last block" },
+      reasonFlag,
+    ],
+    examples: [
+      'till chain accept-gap --network tron --from 67000000 --to 67001000 --reason "Pruned by both providers"',
+      'till chain accept-gap --network tron --from 67000000 --to 67001000 --reason "Pruned" --yes --json',
+    ],
+    effect: "write",
+    async handle(service, call) {
+      const range = await rangeOf(call);
+      return service.acceptGap(call.context, networkOf(call), range, await reasonOf(call));
+    },
+    async present(asked) {
+      return (await import("./present.ts")).presentAcceptedGap(asked);
+    },
+    async look(service, call) {
+      const { from, to, parts } = await service.gapIn(networkOf(call), await rangeOf(call));
+      const refusals = parts.flatMap((part) => part.refusals);
+      const words = refusals.map(({ provider, reason }) => `${provider}: ${reason}`);
+      return {
+        subject: `${networkOf(call)}, ${String(to - from + 1)} blocks`,
+        facts: [["Refusals", [...new Set(words)].join("; ")]],
+        changes: () => [["Blocks", "unread", "given up"]],
+      };
+    },
+    confirm: (_call, subject) =>
+      `Give up ${subject}? Payments in them are not seen, and invoices that waited for them end. Transactions that payers ` +
+      "submit are still examined.",
+    columns: ["network", "fromBlockNumber", "toBlockNumber", "blocks"],
+    identify: (one) => one.network,
+    sections: ({ refused }) => [
+      section({
+        title: "Refusals",
+        items: refused.flatMap(({ refusals }) => refusals),
+        columns: ["provider", "reason", "since", ["lastAt", "Last refused"]],
+      }),
+    ],
+    next: ({ network: id }) => `till chain audit --network ${id}`,
+  }),
+  command({
+    name: "payments confirm-held",
+    summary: "Confirm a payment or transfer that is held because a provider does not know it",
+    arguments: [
+      {
+        name: "held",
+        description: "the payment or transfer of the alarm, such as pay_01h… or trf_01h…",
+      },
+    ],
+    flags: [reasonFlag],
+    examples: [
+      'till payments confirm-held pay_01kq3v5m8w2f6n9r4t7x0z1c3e --reason "Bridge deposit, seen in two explorers"',
+      'till payments confirm-held trf_01kq3v5m8w2f6n9r4t7x0z1c3e --reason "Seen in two explorers" --yes --json',
+    ],
+    effect: "write",
+    async handle(service, call) {
+      return service.confirmHeld(call.context, call.argument("held"), await reasonOf(call));
+    },
+    async present(held) {
+      return (await import("./present.ts")).presentHeld(held);
+    },
+    async look(service, call) {
+      const { presentHeld } = await import("./present.ts");
+      const before = presentHeld(await service.findHeld(call.argument("held")));
+      return {
+        subject: `${before.id}, held since ${before.heldSince}`,
+        facts: [
+          ["Network", before.network],
+          ["Transaction", before.transactionHash],
+          ...before.opinions.map(({ provider, opinion }) => [provider, opinion] as const),
+        ],
+        before,
+      };
+    },
+    confirm: (_call, subject) =>
+      `Confirm ${subject}? Check a block explorer first: a payment counts for its invoice, which ships once it is paid.`,
+    columns: ["id", "network", "status", "transactionHash", "blockNumber", "heldSince"],
+    sections: ({ opinions }) => [
+      section({ title: "Providers", items: opinions, columns: ["provider", "opinion"] }),
+    ],
   }),
 ];
 
@@ -249,6 +351,21 @@ function alarmSection(networks: readonly Pick<PresentedNetwork, "network" | "ala
     ),
     columns: ["network", "raisedAt", "kind", "subject", "message"],
   });
+}
+
+function networkOf(call: CommandCall): string {
+  return call.flag("network") ?? "";
+}
+
+async function rangeOf(call: CommandCall): Promise<{ readonly from: number; readonly to: number }> {
+  return { from: (await heightOf(call, "from")) ?? 0, to: (await heightOf(call, "to")) ?? 0 };
+}
+
+async function reasonOf(call: CommandCall): Promise<string> {
+  const reason = (call.flag("reason") ?? "").trim();
+  if (reason !== "" && reason.length <= reasonMax) return reason;
+  const { InvalidRequest } = await import("../../../kernel/errors.ts");
+  throw new InvalidRequest(`--reason must have 1 to ${String(reasonMax)} characters.`);
 }
 
 /** Returns the block height in a flag; null if the flag is absent. */

@@ -6,7 +6,8 @@ import { unknownProvider } from "../../../platform/chain/state/readings.ts";
 import { formatMoney } from "../../../kernel/money/money.ts";
 import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { findTokenByContract } from "../../../platform/chain/networks.ts";
-import type { AuditReport, NetworkStatus } from "./service.ts";
+import type { GapRow } from "../../../platform/chain/state/gaps.ts";
+import type { AskedGap, AuditReport, HeldSubject, NetworkStatus } from "./service.ts";
 import type { ScanReport } from "../watcher/readings/rescanner.ts";
 import type { BlockRange, TimedLog } from "../ledger/chain-diff.ts";
 
@@ -128,6 +129,47 @@ function blocksIn(ranges: readonly BlockRange[]): number {
   return ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
 }
 
+/** A range that providers refuse to read. */
+function presentGap(gap: GapRow) {
+  return {
+    fromBlockNumber: gap.fromHeight,
+    toBlockNumber: gap.toHeight,
+    refusals: gap.refusals.map(({ provider, reason, since, at }) => ({
+      provider,
+      reason,
+      since: toIso(since),
+      lastAt: toIso(at),
+    })),
+    acceptedAt: toIsoOrNull(gap.acceptedAt),
+    acceptedReason: gap.acceptedReason,
+  };
+}
+
+export function presentAcceptedGap({ network, from, to, parts }: AskedGap) {
+  return {
+    network: network.id,
+    fromBlockNumber: from,
+    toBlockNumber: to,
+    blocks: to - from + 1,
+    refused: parts.map(presentGap),
+  };
+}
+
+export function presentHeld({ id, network, transfer, payment, heldSince, opinions }: HeldSubject) {
+  return {
+    id,
+    network: network.id,
+    status: payment?.status ?? transfer.verification,
+    transactionHash: network.kind.formatTransactionHash(transfer.transactionHash),
+    blockNumber: transfer.blockHeight,
+    heldSince: toIso(heldSince),
+    opinions: opinions.map(({ provider, opinion }) => ({
+      provider,
+      opinion: typeof opinion === "object" ? opinion.disagrees : opinion,
+    })),
+  };
+}
+
 export function presentAudit(report: AuditReport) {
   const { network, from, to, gaps, seams, ranges, readings } = report;
   const hash = (text: string) => network.kind.formatBlockHash(text);
@@ -151,6 +193,7 @@ export function presentAudit(report: AuditReport) {
       readAt: toIso(one.readAt),
     })),
     gaps: gaps.map((gap) => ({ fromBlockNumber: gap.from, toBlockNumber: gap.to })),
+    refused: report.refused.map(presentGap),
     seams: seams.map(({ height }) => ({ blockNumber: height })),
     ranges: ranges.map((row) => ({
       fromBlockNumber: row.fromHeight,

@@ -1,13 +1,22 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
-import type { Clock, Instant } from "../../../kernel/clock.ts";
-import { NotFound } from "../../../kernel/errors.ts";
+import { hour, toIso, type Clock, type Instant } from "../../../kernel/clock.ts";
+import { assert, NotFound } from "../../../kernel/errors.ts";
 import type { Progress } from "../../../platform/progress.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import {
   acknowledgedKinds,
   type Alarm,
+  type AlarmKind,
   type ChainAlarms,
 } from "../../../platform/chain/state/alarms.ts";
+import type { ChainClient } from "../../../platform/chain/client.ts";
+import {
+  acceptGaps,
+  gapsOf,
+  lockGaps,
+  rangeOfGap,
+  type GapRow,
+} from "../../../platform/chain/state/gaps.ts";
 import {
   endAlarms,
   openAlarms,
@@ -20,6 +29,8 @@ import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import {
   contiguousRanges,
   coverageOf,
+  isUnread,
+  without,
   type Coverage,
   type ReadRange,
 } from "../../../platform/chain/state/reading-ranges.ts";
@@ -27,16 +38,30 @@ import { readingsOf } from "../../../platform/chain/state/readings.ts";
 import {
   networkState,
   networkStates,
+  stateTable,
   type NetworkState,
+  type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
-import type { Database, Reader, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, Reader, Tx, WriteContext } from "../../../platform/database/index.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
 import {
   AlarmNotAcknowledged,
+  GapNotAccepted,
+  HeldNotConfirmed,
   NetworkNotReached,
   NotScanned,
   ProviderUnusable,
 } from "../errors.ts";
+import { markVerified, unverifiedAmong } from "../ledger/store.ts";
+import { payments, transfers, type PaymentRow, type TransferRow } from "../table.ts";
+import {
+  acceptedAfterMs,
+  acceptedBlocksMax,
+  acceptedWithinMs,
+  refusalsOf,
+} from "../watcher/gaps.ts";
+import { evidenceOf } from "../watcher/receipt-verifier.ts";
+import type { Recorder } from "../watcher/recorder.ts";
 import { watchWorkerName } from "../worker.ts";
 import { summarize, type ReadingSummary } from "../watcher/readings/reading-plan.ts";
 import type { Scanner, ScanReport } from "../watcher/readings/rescanner.ts";
@@ -68,7 +93,37 @@ export interface AuditReport extends Coverage, BlockRange {
   readonly readings: readonly ReadingSummary[];
   /** The last final block that two providers read; null if two providers have read no block. */
   readonly witnessedTo: number | null;
+  /** The ranges that providers refuse to read, and those that an operator accepted as unread. */
+  readonly refused: readonly GapRow[];
 }
+
+/** A range that an operator gives up, with the refusals of its parts. */
+export interface AskedGap extends BlockRange {
+  readonly network: Network;
+  readonly parts: readonly GapRow[];
+}
+
+/** A payment or transfer that a provider's contradiction holds, with the opinions of all providers. */
+export interface HeldSubject {
+  readonly id: string;
+  readonly network: Network;
+  readonly transfer: TransferRow;
+  /** Null if a transfer is held. */
+  readonly payment: PaymentRow | null;
+  readonly heldSince: Instant;
+  readonly opinions: readonly {
+    readonly provider: string;
+    readonly opinion:
+      | "agrees"
+      | "does_not_know"
+      | "is_behind"
+      | "is_away"
+      | { readonly disagrees: string };
+  }[];
+}
+
+/** How long a payment must be held before an operator may confirm it, in milliseconds. */
+const heldForMs = hour;
 
 export type ChainService = Bound<typeof methods>;
 
@@ -78,6 +133,7 @@ interface Access {
   readonly pool: ProviderPool;
   readonly alarms: ChainAlarms;
   readonly scanner: Scanner;
+  readonly recorder: Pick<Recorder, "confirmWithin">;
 }
 
 interface Deps {
@@ -91,7 +147,7 @@ interface Deps {
   readonly journal: Journal;
 }
 
-const methods = { status, scan, audit, acknowledge };
+const methods = { status, scan, audit, acknowledge, gapIn, acceptGap, findHeld, confirmHeld };
 
 export function makeChainService(deps: Deps): ChainService {
   return bind(deps, methods);
@@ -143,13 +199,9 @@ async function scan(
   { from, to }: BlockRange,
   progress?: Progress,
 ): Promise<ScanReport & { readonly network: Network }> {
-  const { access } = deps;
   const network = find(deps, id);
   const state = await reached(deps, network);
-  const own = access.find((each) => each.network === id);
-  if (own === undefined) {
-    throw new ProviderUnusable(`${network.title} has no provider. Configure one and try again.`);
-  }
+  const own = accessOf(deps, network);
   if (from > to)
     throw new NotScanned("The range ends before it begins. Swap its first and last block.");
   if (to > state.tipHeight) {
@@ -177,11 +229,15 @@ async function audit(deps: Deps, id: string, range: Partial<BlockRange>): Promis
   const network = find(deps, id);
   const state = await reached(deps, network);
   const rows = await readingsOf(db, id);
-  const ranges = contiguousRanges(rows);
+  const ranges = contiguousRanges(rows.filter((row) => !isUnread(row)));
   const { cursorHeight } = state;
   const from = range.from ?? rows[0]?.fromHeight ?? cursorHeight + 1;
   const to = range.to ?? state.tipHeight;
-  const coverage: Coverage = from > to ? { gaps: [], seams: [] } : coverageOf(rows, from, to);
+  const refused = await gapsOf(db, id);
+  const accepted = refused.filter(({ acceptedAt }) => acceptedAt !== null).map(rangeOfGap);
+  const read = rows.filter((row) => !isUnread(row));
+  const { gaps, seams }: Coverage =
+    from > to ? { gaps: [], seams: [] } : coverageOf(read, from, to);
   const readings = summarize(rows, { from, to: Math.min(to, cursorHeight) });
   const witnessed = readings.filter(({ providers }) => providers.length > 1);
   return {
@@ -191,7 +247,9 @@ async function audit(deps: Deps, id: string, range: Partial<BlockRange>): Promis
     ranges,
     readings,
     cursorHeight,
-    ...coverage,
+    gaps: gaps.flatMap((gap) => without(gap, accepted)),
+    seams,
+    refused: refused.filter(({ fromHeight, toHeight }) => fromHeight <= to && toHeight >= from),
     witnessedTo: witnessed.at(-1)?.to ?? null,
   };
 }
@@ -226,6 +284,276 @@ function acknowledge(
   });
 }
 
+/** Returns the refused parts of a range. Throws NotFound, NetworkNotReached or GapNotAccepted. */
+async function gapIn(
+  deps: Deps,
+  id: string,
+  range: BlockRange,
+  reader: Reader = deps.db,
+): Promise<AskedGap> {
+  const network = find(deps, id);
+  const { cursorHeight } = await reached({ db: reader }, network);
+  const { from, to } = range;
+  if (from > to) {
+    throw new GapNotAccepted("The range ends before it begins. Swap its first and last block.");
+  }
+  if (to - from >= acceptedBlocksMax) {
+    const most = String(acceptedBlocksMax);
+    throw new GapNotAccepted(
+      `A command accepts at most ${most} blocks. Accept the range in parts.`,
+    );
+  }
+  if (to > cursorHeight) {
+    throw new GapNotAccepted(
+      `Block ${String(cursorHeight)} is the newest final block that was read. Blocks above it are never given up.`,
+    );
+  }
+  const gaps = await gapsOf(reader, id);
+  const parts = gaps.filter(
+    ({ fromHeight, toHeight, acceptedAt }) =>
+      acceptedAt === null && fromHeight <= to && toHeight >= from,
+  );
+  const [other] = without(range, parts.map(rangeOfGap));
+  if (other === undefined) return { network, from, to, parts };
+  throw new GapNotAccepted(
+    `Blocks ${String(other.from)} to ${String(other.to)} are not on record as refused, or are accepted already. ` +
+      `Check till chain audit --network ${id}, and read blocks with till chain scan.`,
+  );
+}
+
+/**
+ * Accepts that a range stays unread, because every configured provider refuses it: its payments are not seen, it keeps no
+ * hold any longer, and nobody is asked for it again. Transactions that payers submit are still examined. Throws NotFound,
+ * NetworkNotReached, ProviderUnusable or GapNotAccepted.
+ */
+async function acceptGap(
+  deps: Deps,
+  context: WriteContext,
+  id: string,
+  range: BlockRange,
+  reason: string,
+): Promise<AskedGap> {
+  const { db, clock, journal } = deps;
+  const network = find(deps, id);
+  const { pool } = accessOf(deps, network);
+  await gapIn(deps, id, range);
+  for (const client of pool.providers) await assertStillRefused(network, client, range);
+  return db.write(context, async (tx) => {
+    const at = clock.now();
+    // Readers of the network write alarms before gaps too.
+    for (const gap of (await gapIn(deps, id, range, tx)).parts) {
+      const subject = `blocks ${String(gap.fromHeight)} to ${String(gap.toHeight)}`;
+      await endAlarms(tx, { network: id, kinds: ["blocks_refused"], subject }, at);
+    }
+    await lockGaps(tx, id, range);
+    const asked = await gapIn(deps, id, range, tx);
+    const { parts } = asked;
+    for (const { provider } of pool.providers) {
+      if (parts.every((gap) => hasRefusedLong(gap, provider, at))) continue;
+      throw new GapNotAccepted(
+        `${provider} has not refused the whole range for 10 minutes and within the last day. While till serve runs, ` +
+          "providers are asked again from time to time. Wait, or remove a provider that never answers.",
+      );
+    }
+    await acceptGaps(tx, id, range, { at, reason });
+    const { from, to } = range;
+    journal.record(tx, at, {
+      action: "chain.gap_accepted",
+      organizationId: null,
+      subjectType: "network",
+      subjectId: id,
+      changes: { from, to, reason, refusals: parts.flatMap(({ refusals }) => refusals) },
+    });
+    return asked;
+  });
+}
+
+/** Asks a provider for the ends and the middle of a range now. Throws GapNotAccepted unless it refuses each of them. */
+async function assertStillRefused(
+  network: Network,
+  client: ChainClient,
+  { from, to }: BlockRange,
+): Promise<void> {
+  for (const height of new Set([to, Math.floor((from + to) / 2), from])) {
+    const answer = await refusalsOf({ network, providers: [client] }, { from: height, to: height });
+    const { provider } = client;
+    if (typeof answer === "string") {
+      throw new GapNotAccepted(
+        `${provider} does not answer now, so it may have the blocks. Check till chain status --probe. Wait, or remove ` +
+          "a provider that never answers.",
+      );
+    }
+    if (answer.length > 0) continue;
+    throw new GapNotAccepted(
+      `${provider} reads block ${String(height)} now. While till serve runs, it reads what it has of the range within ` +
+        `6 hours; till chain scan --network ${network.id} --from ${String(height)} --to ${String(height)} does so at once.`,
+    );
+  }
+}
+
+/** Returns true if a provider refused a gap for long enough, and recently enough, that an operator may give it up. */
+function hasRefusedLong({ refusals }: GapRow, provider: string, now: Instant): boolean {
+  return refusals.some(
+    ({ provider: refusing, since, at }) =>
+      refusing === provider && at - since >= acceptedAfterMs && now - at <= acceptedWithinMs,
+  );
+}
+
+/**
+ * Returns a held payment or transfer, and asks every provider about it now. Throws NotFound, ProviderUnusable or
+ * HeldNotConfirmed if it is not held.
+ */
+async function findHeld(deps: Deps, id: string): Promise<HeldSubject> {
+  const { db } = deps;
+  const payment = await db.findOne(payments, "WHERE id = $1", [id]);
+  const transfer = await db.findOne(transfers, "WHERE id = $1", [payment?.transferId ?? id]);
+  if (transfer === null) throw new NotFound(`There is no payment or transfer ${id}.`);
+  const network = find(deps, transfer.network);
+  const { pool } = accessOf(deps, network);
+  const alarm = await heldAlarm(db, network.id, id);
+  const opinions = await Promise.all(
+    pool.providers.map(async (client) => {
+      const { provider } = client;
+      return { provider, opinion: await opinionOf(client, transfer) };
+    }),
+  );
+  return { id, network, transfer, payment, heldSince: alarm.raisedAt, opinions };
+}
+
+async function heldAlarm(reader: Reader, network: string, id: string): Promise<Alarm> {
+  const open = await openAlarms(reader, network);
+  const alarm = open.find(({ kind, subject }) => isHeldKind(kind) && subject === id);
+  if (alarm !== undefined) return alarm;
+  throw new HeldNotConfirmed(`${id} is not held. Check till chain status.`);
+}
+
+const heldKinds = ["payment_held", "transfer_held"] as const;
+
+function isHeldKind(kind: AlarmKind): boolean {
+  return heldKinds.some((held) => held === kind);
+}
+
+async function opinionOf(
+  client: ChainClient,
+  transfer: TransferRow,
+): Promise<HeldSubject["opinions"][number]["opinion"]> {
+  try {
+    const evidence = await evidenceOf(client, transfer);
+    if (evidence !== null) return evidence;
+    const [block] = await client.blocks([transfer.blockHeight]);
+    const { finalized } = await client.heads();
+    // A provider that is behind may still contradict it.
+    if (finalized.height < transfer.blockHeight) return "is_behind";
+    if (block == null || block.hash === transfer.blockHash) return "does_not_know";
+    return { disagrees: "it has another block at the height" };
+  } catch (error) {
+    ignoreFailure(error);
+    return "is_away";
+  }
+}
+
+/**
+ * Confirms a held payment, or marks a held transfer as verified, for the providers that do not know its transaction. Its
+ * block must be final, one provider must confirm it now, and none may contradict it. Throws NotFound, ProviderUnusable or
+ * HeldNotConfirmed.
+ */
+async function confirmHeld(
+  deps: Deps,
+  context: WriteContext,
+  id: string,
+  reason: string,
+): Promise<HeldSubject> {
+  const held = await findHeld(deps, id);
+  assertConfirmable(held, deps.clock.now());
+  return writeConfirmed(deps, context, held, reason);
+}
+
+function assertConfirmable({ opinions, heldSince }: HeldSubject, now: Instant): void {
+  for (const { provider, opinion } of opinions) {
+    if (opinion === "agrees" || opinion === "does_not_know") continue;
+    if (typeof opinion === "string") {
+      const condition =
+        opinion === "is_away" ? "does not answer now" : "does not have its block yet";
+      throw new HeldNotConfirmed(
+        `${provider} ${condition}, so it may contradict it. Check till chain status --probe. Wait, or remove a provider ` +
+          "that never answers.",
+      );
+    }
+    throw new HeldNotConfirmed(
+      `${provider} contradicts it: ${opinion.disagrees}. Find out which provider is right, and replace the wrong one.`,
+    );
+  }
+  if (!opinions.some(({ opinion }) => opinion === "agrees")) {
+    throw new HeldNotConfirmed("No provider confirms it now. Check till chain status --probe.");
+  }
+  if (now - heldSince < heldForMs) {
+    throw new HeldNotConfirmed(
+      `It is held since ${toIso(heldSince)}. Wait for an hour: the provider may only be behind.`,
+    );
+  }
+}
+
+function writeConfirmed(
+  deps: Deps,
+  context: WriteContext,
+  held: HeldSubject,
+  reason: string,
+): Promise<HeldSubject> {
+  const { db, clock, journal } = deps;
+  const { id, network, transfer, payment } = held;
+  const { recorder } = accessOf(deps, network);
+  return db.write(context, async (tx) => {
+    const state = await tx.lockOne(stateTable, "WHERE network = $1", [network.id]);
+    await heldAlarm(tx, network.id, id);
+    const at = clock.now();
+    if (state === null || transfer.blockHeight > state.cursorHeight) {
+      throw new HeldNotConfirmed("Its block is not final yet. Wait until it is.");
+    }
+    const confirmed = payment === null ? null : await confirmPayment(tx, recorder, state, held);
+    if (payment === null) await verifyTransfer(tx, transfer);
+    const { transactionHash, blockHash, organizationId } = transfer;
+    await endAlarms(tx, { network: network.id, kinds: heldKinds, subject: id }, at);
+    journal.record(tx, at, {
+      action: payment === null ? "transfer.held_verified" : "payment.held_confirmed",
+      organizationId: payment?.organizationId ?? organizationId,
+      subjectType: payment === null ? "transfer" : "payment",
+      subjectId: id,
+      changes: { network: network.id, transactionHash, blockHash, reason, opinions: held.opinions },
+    });
+    return { ...held, payment: confirmed };
+  });
+}
+
+async function confirmPayment(
+  tx: Tx,
+  recorder: Access["recorder"],
+  state: NetworkStateRow,
+  { id, transfer, payment }: HeldSubject,
+): Promise<PaymentRow> {
+  assert(payment !== null, "a transfer is not confirmed");
+  const { confirmsAtHeight } = payment;
+  await recorder.confirmWithin(tx, state, [{ id, confirmsAtHeight, transfer, payment }]);
+  const after = await tx.findOne(payments, "WHERE id = $1", [id]);
+  if (after?.status === "confirmed") return after;
+  throw new HeldNotConfirmed(
+    "It does not wait for its confirmation any more, has moved to another block, or lacks confirmations.",
+  );
+}
+
+async function verifyTransfer(tx: Tx, transfer: TransferRow): Promise<void> {
+  const isOpen = (await unverifiedAmong(tx, [transfer.id])).has(transfer.id);
+  if (isOpen) await markVerified(tx, [transfer]);
+  const after = await tx.findOne(transfers, "WHERE id = $1", [transfer.id]);
+  if (isOpen && after?.verification === "verified") return;
+  throw new HeldNotConfirmed("It does not wait any more, or has moved to another block.");
+}
+
+function accessOf({ access }: Deps, network: Network): Access {
+  const own = access.find((each) => each.network === network.id);
+  if (own !== undefined) return own;
+  throw new ProviderUnusable(`${network.title} has no provider. Configure one and try again.`);
+}
+
 function find({ enabled, enabledIds }: Deps, id: string): Network {
   const network = enabled.get(id);
   if (network !== undefined) return network;
@@ -234,7 +562,7 @@ function find({ enabled, enabledIds }: Deps, id: string): Network {
   );
 }
 
-async function reached({ db }: Deps, network: Network): Promise<NetworkState> {
+async function reached({ db }: { readonly db: Reader }, network: Network): Promise<NetworkState> {
   const state = await networkState(db, network.id);
   if (state !== null) return state;
   throw new NetworkNotReached(

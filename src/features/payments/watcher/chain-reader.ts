@@ -40,6 +40,8 @@ export interface ChainReadRequest {
   readonly contracts: readonly Address[];
   readonly recipients: Recipients;
   readonly rangeSize: RangeSize;
+  /** The last block to read, if no provider reads those above it; by default the newest one. */
+  readonly notAbove?: number;
 }
 
 /** The watched addresses. Read after the heads: transfers to addresses added later are for the next scan. */
@@ -85,14 +87,17 @@ export class TransferOmitted extends AnswerDropped {
   }
 }
 
+/** The provider does not have a block that was read, or is to be read. */
+export class BlockMissing extends AnswerDropped {}
+
 /** Reads new blocks, and those again that may have been replaced. */
 export async function readChain(request: ChainReadRequest): Promise<ChainRead> {
-  const { client, network, heads, rangeSize } = request;
+  const { client, network, heads, rangeSize, notAbove = Infinity } = request;
   const { latest, finalized } = heads;
   await assertNotBeforeTip(request);
   const { base, isRewound } = await findBase(request);
   const most = Math.max(rangeSize.current(), 2 * network.windowBlocks);
-  const toHeight = Math.min(latest.height, base.height + most);
+  const toHeight = Math.min(latest.height, base.height + most, notAbove);
   // The end of the range is read before its logs and checked after them.
   const to = toHeight === latest.height ? latest : await blockAt(client, toHeight);
   if (to.time > latest.time || to.time < (heads.known?.time ?? 0)) throw wrongTime(to);
@@ -156,7 +161,7 @@ async function findBase(request: ChainReadRequest): Promise<Pick<ChainRead, "bas
 export async function blockAt(client: ChainClient, height: number): Promise<Head> {
   const [block] = await client.blocks([height]);
   if (block === undefined || block === null) {
-    throw new AnswerDropped("the provider does not have a block that is to be read", null, {
+    throw new BlockMissing("the provider does not have a block that is to be read", null, {
       blockHeight: height,
     });
   }

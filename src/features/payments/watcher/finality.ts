@@ -10,7 +10,7 @@ import {
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
 import type { Reader } from "../../../platform/database/index.ts";
-import { AnswerDropped } from "./chain-reader.ts";
+import { AnswerDropped, BlockMissing } from "./chain-reader.ts";
 import { NetworkStopped } from "./network-checks.ts";
 
 /** Checks, at every scan, that the provider still has the final blocks that were scanned. */
@@ -117,7 +117,7 @@ async function compared(
   }
   if (latest.height >= state.cursorHeight) {
     const height = String(state.cursorHeight);
-    throw new AnswerDropped(`${client.provider} does not have block ${height}, which was final`);
+    throw new BlockMissing(`${client.provider} does not have block ${height}, which was final`);
   }
   // The provider is behind, or the chain was rolled back below the cursor.
   const ours = (await keptFinal(self, state)).find(({ height }) => height <= latest.height);

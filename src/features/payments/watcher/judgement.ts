@@ -2,6 +2,7 @@ import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient, TransferLog } from "../../../platform/chain/client.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
+import { receiptOrLogs } from "../../../platform/chain/providers/probe.ts";
 import { mayHide, transferKey } from "../../../platform/chain/transfer-identity.ts";
 import { makeRangeSize } from "./chain-reader.ts";
 import type { RangeReading, Scanner } from "./readings/rescanner.ts";
@@ -82,7 +83,7 @@ async function judge(
   };
 }
 
-/** Returns true if the other provider has the receipt of a transfer that it does not list. */
+/** Returns true if the other provider has the receipt of a transfer that it does not list, or lists it by its block's hash. */
 async function isConceded(
   { pool, alarms, scanner }: Deps,
   reading: RangeReading,
@@ -90,7 +91,7 @@ async function isConceded(
   log: TransferLog,
 ) {
   const { transactionHash, blockHeight, to } = log;
-  if (hasLog(await other.receipt(transactionHash), log)) {
+  if (hasLog(await receiptOrLogs(other, log, [log.contract]), log)) {
     const inUse = pool.health().find(({ isInUse }) => isInUse);
     if (inUse?.provider === other.provider) {
       pool.distrust(`it omitted a transfer in block ${String(blockHeight)}`, {
@@ -105,7 +106,8 @@ async function isConceded(
     "providers_disagree",
     transactionHash,
     `${reading.provider} has a transfer to us in block ${String(blockHeight)} that ` +
-      `${other.provider} denies. Check a block explorer; till chain scan reads the block again.`,
+      `${other.provider} denies. Check a block explorer; till chain scan --network ${scanner.network.id} ` +
+      `--from ${String(blockHeight)} --to ${String(blockHeight)} reads the block again.`,
     { network: scanner.network.id, transactionHash, blockHeight },
   );
   return false;

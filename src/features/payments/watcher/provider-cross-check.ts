@@ -7,15 +7,25 @@ import { writeAlarms } from "../../../platform/chain/state/provider-store.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
-import { isContradicted } from "../../../platform/chain/state/reading-ranges.ts";
+import {
+  fillGaps,
+  gapsOf,
+  noteRefusals,
+  rangeOfGap,
+  withdrawRefusal,
+  type GapRow,
+} from "../../../platform/chain/state/gaps.ts";
+import { isContradicted, rowsOutside } from "../../../platform/chain/state/reading-ranges.ts";
 import { dropReadings, readingsOf } from "../../../platform/chain/state/readings.ts";
 import { networkState, type NetworkState } from "../../../platform/chain/state/network-state.ts";
 import type { Database, Tx } from "../../../platform/database/index.ts";
 import { makeJudge, rangeOf, type Judge, type Judgement } from "./judgement.ts";
 import { AnswerDropped, makeRangeSize, reportUnreadable, type RangeSize } from "./chain-reader.ts";
 import type { WatchTimes } from "../ledger/invoices-port.ts";
+import { hasRefused, isRefusedBy, refusalsOf, reportGaps, type ProviderRefusal } from "./gaps.ts";
 import {
   chooseReader,
+  isAble,
   isOfEarlierVersion,
   makePace,
   makeReadingCandidates,
@@ -28,7 +38,7 @@ import {
 } from "./readings/reading-plan.ts";
 import { watcherContext, type Guard } from "./recorder.ts";
 import { withdrawWalletReading } from "./readings/wallet-rounds.ts";
-import type { RangeReading, Scanner } from "./readings/rescanner.ts";
+import type { RangeReading, RecordOptions, Scanner } from "./readings/rescanner.ts";
 import { placeOf, type BlockRange, type TimedLog } from "../ledger/chain-diff.ts";
 
 /**
@@ -43,6 +53,8 @@ const checkEveryMs = 15 * second;
 /** How often, in milliseconds, and how many open disagreements are re-checked. */
 const againMs = 10 * minute;
 const againMax = 20;
+/** The factor by which the searched depth of a gap grows with each request. */
+const gapGrowth = 8;
 
 interface Deps {
   readonly db: Database;
@@ -67,6 +79,8 @@ type State = Deps & {
   /** The subject of the last re-checked disagreement. */
   lastAgain: string;
   oldest: { readonly at: Instant; readonly height: number } | null;
+  /** The last block of the range that each provider failed to read last, by provider. */
+  readonly failedAt: Map<string, number>;
 };
 
 const methods = { compare };
@@ -85,6 +99,7 @@ export function makeProviderCrossCheck(deps: Deps): ProviderCrossCheck {
     askedAgainAt: 0,
     lastAgain: "",
     oldest: null,
+    failedAt: new Map(),
   };
   return bind(self, methods);
 }
@@ -97,6 +112,7 @@ async function compare(self: State, guard: Guard): Promise<boolean> {
   const { clock, pace } = self;
   if (Math.abs(clock.now() - self.checkedAt) < checkEveryMs || !pace.isWithin()) return false;
   try {
+    await reportOpenGaps(self);
     await takeBack(self, guard);
     await compareAgainLater(self, guard);
     const isMore = pace.isWithin() && (await readNext(self, guard));
@@ -129,14 +145,67 @@ async function oldestHeight(self: State, { tipHeight, tipTime }: NetworkState): 
   return self.oldest.height;
 }
 
-async function nextRange(self: State): Promise<DueRange | null> {
-  const { db, clock, network } = self;
+async function reportOpenGaps(self: State): Promise<void> {
+  const { db, network, pool } = self;
+  const able = pool
+    .health()
+    .filter(isAble)
+    .map(({ provider }) => provider);
+  reportGaps(self, await gapsOf(db, network.id), able);
+}
+
+/** A due range with the providers that may read it. */
+interface NextRange {
+  /** Without rows for a gap whose blocks have all of their readings, because a reading of wallets found it. */
+  readonly due: DueRange;
+  readonly able: readonly Candidate[];
+  /** The gap that contains the range; null if the range is outside of gaps. */
+  readonly gap: GapRow | null;
+  /** The first block of the rows that hold the range, and outside of gaps. */
+  readonly lowest: number;
+}
+
+/** Returns the next due range, which is within one gap or outside of all. Leaves out gaps that nobody is to be asked for. */
+async function nextRange(self: State): Promise<NextRange | null> {
+  const { db, clock, network, candidates } = self;
   const state = await networkState(db, network.id);
   if (state === null) return null;
-  const rows = await readingsOf(db, network.id);
+  const now = clock.now();
+  const gaps = await gapsOf(db, network.id);
+  const all = candidates.list();
+  const mayRead = (gap: GapRow) => all.filter(({ provider }) => !isRefusedBy(gap, provider, now));
+  const isLeftOut = (gap: GapRow) => gap.acceptedAt !== null || mayRead(gap).length === 0;
+  const leftOut = gaps.filter(isLeftOut).map(rangeOfGap);
+  const rows = rowsOutside(await readingsOf(db, network.id), leftOut);
   const oldestHold = rows.some(isOfEarlierVersion) ? await oldestHeight(self, state) : 0;
   const { cursorHeight } = state;
-  return nextDueRange(rows, { cursorHeight, now: clock.now(), oldestHold }, network.maxLogRange);
+  const open = gaps.filter((gap) => !isLeftOut(gap));
+  const due =
+    nextDueRange(rows, { cursorHeight, now, oldestHold }, network.maxLogRange) ??
+    endOfNewest(open, cursorHeight, network.maxLogRange);
+  if (due === null) return null;
+  const below = gaps.findLast(({ fromHeight }) => fromHeight <= due.to) ?? null;
+  const gap = below !== null && below.toHeight >= due.to ? below : null;
+  const floor = gap === null ? (below?.toHeight ?? -1) + 1 : gap.fromHeight;
+  const from = Math.max(due.from, floor);
+  return {
+    due: { from, to: due.to, rows: due.rows.filter(({ toHeight }) => toHeight >= from) },
+    able: gap === null ? all : mayRead(gap),
+    gap,
+    lowest: Math.max(floor, due.rows[0]?.fromHeight ?? from),
+  };
+}
+
+/** Returns the upper end of the newest gap, which no row of readings makes due; null without a gap. */
+function endOfNewest(
+  gaps: readonly GapRow[],
+  cursorHeight: number,
+  blocksMax: number,
+): DueRange | null {
+  const newest = gaps.findLast(({ fromHeight }) => fromHeight <= cursorHeight);
+  if (newest === undefined) return null;
+  const to = Math.min(newest.toHeight, cursorHeight);
+  return { from: Math.max(newest.fromHeight, to - blocksMax + 1), to, rows: [] };
 }
 
 /**
@@ -185,11 +254,14 @@ async function assertOneChain(
 async function readRange(
   self: State,
   guard: Guard,
-  { range, reader, able, due }: ReadRequest,
+  { range, reader, able, due, isGap = false }: ReadRequest,
 ): Promise<Judgement> {
-  const { scanner, judge, candidates } = self;
+  const { scanner, judge, candidates, network } = self;
   try {
-    const reading = await scanner.read(reader.client, sizeOf(self, reader.provider), range);
+    // The daily reading of wallets has passed over a gap, and has not waited for it.
+    const addresses = isGap ? "all" : "watched";
+    const size = sizeOf(self, reader.provider);
+    const reading = await scanner.read(reader.client, size, range, addresses);
     const other = otherThan(reader, able);
     if (reading.unreadable.length > 0 && other !== null) {
       throw new AnswerDropped(`${reader.provider} lists logs that cannot be read`);
@@ -197,7 +269,12 @@ async function readRange(
     reportUnreadable(self, reader.provider, reading.unreadable);
     if (due !== null) await assertOneChain(due, reading, other);
     const judgement = await judge.judge(reading, other);
-    await enter(self, guard, reading, judgement, due !== null);
+    // Blocks that have all of their readings get none from the reading of a gap, which is about wallets then.
+    const close =
+      due === null || due.rows.length === 0
+        ? (tx: Tx) => (isGap ? fillGaps(tx, network.id, range) : Promise.resolve())
+        : undefined;
+    await enter(self, guard, reading, judgement, close);
     return judgement;
   } catch (error) {
     if (isTriedAgain(error)) candidates.setAside(reader.provider);
@@ -211,7 +288,7 @@ async function enter(
   guard: Guard,
   reading: RangeReading,
   { difference, provenLeftOut }: Judgement,
-  isReading: boolean,
+  close: RecordOptions["close"],
 ): Promise<void> {
   const { db, clock, network, invoices, alarms, scanner } = self;
   const { fresh } = difference;
@@ -229,7 +306,7 @@ async function enter(
     { ...reading, difference },
     {
       guard,
-      ...(isReading ? {} : { close: () => Promise.resolve() }),
+      ...(close === undefined ? {} : { close }),
       async within(tx, entered) {
         await writeAlarms(tx, network.id, changes, clock.now());
         for (const log of entered.filter(isLeftOut)) auditLeftOut(self, tx, log, reading.provider);
@@ -296,18 +373,108 @@ async function compareAgainLater(self: State, guard: Guard): Promise<void> {
 }
 
 async function readNext(self: State, guard: Guard): Promise<boolean> {
-  const { pace, candidates } = self;
-  const due = await nextRange(self);
-  if (due === null) return false;
-  const able = candidates.list();
-  const reader = chooseReader(able, due);
+  const { pace, candidates, failedAt } = self;
+  const next = await nextRange(self);
+  if (next === null) return false;
+  const { due, gap } = next;
+  const reader = chooseReader(next.able, due);
   if (reader === null) return false;
-  const from = Math.max(due.from, due.to - sizeOf(self, reader.provider).current() + 1);
+  const { provider } = reader;
   const before = pace.counted();
-  await readRange(self, guard, { range: { from, to: due.to }, reader, able, due });
+  // A failed request excludes a provider for a while, so a range that it probably refuses is first asked for carefully.
+  const hasFailed = failedAt.get(provider) === due.to;
+  const isDoubtful = hasFailed || gap !== null;
+  if (!isDoubtful || !(await isRefused(self, guard, next, reader))) {
+    const size = sizeOf(self, provider);
+    // The provider may read only the upper end of the range.
+    if (hasFailed) size.refused(size.current());
+    const from = Math.max(due.from, due.to - size.current() + 1);
+    failedAt.set(provider, due.to);
+    await readRange(self, guard, {
+      range: { from, to: due.to },
+      reader,
+      // A provider that refuses the range cannot be asked about its transfers.
+      able: candidates.list().filter((one) => gap === null || !hasRefused(gap, one.provider)),
+      due,
+      isGap: gap !== null,
+    });
+    failedAt.delete(provider);
+  }
   // Without watched addresses no logs are requested, only block hashes: that counts as one request.
   if (pace.counted() === before) pace.count();
   return (await nextRange(self)) !== null;
+}
+
+/**
+ * Asks a provider for the last block of a due range, and stores a refusal. A gap that it refused before stays refused,
+ * except below a block that it reads again. Otherwise ever lower blocks are asked for, and the next reading
+ * continues below them.
+ */
+async function isRefused(
+  self: State,
+  guard: Guard,
+  { due, gap, lowest }: NextRange,
+  reader: Candidate,
+): Promise<boolean> {
+  const { db, clock, network, pace } = self;
+  const { client, provider } = reader;
+  const ask = async (height: number) => {
+    pace.count();
+    const answer = await refusalsOf({ network, providers: [client] }, { from: height, to: height });
+    return typeof answer === "string" ? null : answer;
+  };
+  const refusals = await ask(due.to);
+  if (refusals === null || refusals.length === 0) return false;
+  const known = gap !== null && hasRefused(gap, provider) ? rangeOfGap(gap) : null;
+  const refused =
+    known === null
+      ? { from: await lowestRefused({ from: lowest, to: due.to }, ask), to: due.to }
+      : { from: await stillRefused(known, ask), to: known.to };
+  await db.write(watcherContext, async (tx) => {
+    await guard(tx);
+    await noteRefusals(tx, network.id, refused, refusals, clock.now());
+    if (known === null || refused.from === known.from) return;
+    await withdrawRefusal(tx, network.id, { from: known.from, to: refused.from - 1 }, provider);
+  });
+  return true;
+}
+
+/** Asks one provider for a block: no refusal if it reads it, null if it does not answer. */
+type AskForBlock = (height: number) => Promise<readonly ProviderRefusal[] | null>;
+
+/** Returns the lowest block of a range that is refused like its last one, as far as ever lower blocks are asked for. */
+async function lowestRefused({ from, to }: BlockRange, ask: AskForBlock): Promise<number> {
+  let lowest = to;
+  for (let depth = 1; lowest > from; depth *= gapGrowth) {
+    const lower = Math.max(from, to - depth);
+    const answer = await ask(lower);
+    if (answer?.length === 0) return firstRefused({ from: lower, to: lowest }, ask);
+    if (answer === null) break;
+    lowest = lower;
+  }
+  return lowest;
+}
+
+/** Returns the lowest block that is refused, between one that is read and one that is refused. */
+async function firstRefused({ from, to }: BlockRange, ask: AskForBlock): Promise<number> {
+  let [read, refused] = [from, to];
+  while (refused - read > 1) {
+    const middle = Math.floor((read + refused) / 2);
+    const answer = await ask(middle);
+    if (answer === null) break;
+    if (answer.length === 0) read = middle;
+    else refused = middle;
+  }
+  return refused;
+}
+
+/** Returns the first block of a refused range that is still refused, if its first or its middle block is read again. */
+async function stillRefused({ from, to }: BlockRange, ask: AskForBlock): Promise<number> {
+  for (const height of [Math.floor((from + to) / 2), from]) {
+    if (height === to || (await ask(height))?.length !== 0) continue;
+    return firstRefused({ from: height, to }, ask);
+  }
+  return from;
 }
 
 interface ReadRequest {
@@ -316,6 +483,8 @@ interface ReadRequest {
   readonly able: readonly Candidate[];
   /** Null if it does not count as a reading. */
   readonly due: DueRange | null;
+  /** True if a provider refused the range before. */
+  readonly isGap?: boolean;
 }
 
 /** Returns the block in which a provider has a transaction; null if it does not have the transaction. */

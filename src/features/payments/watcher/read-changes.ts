@@ -63,6 +63,8 @@ export interface ChangesRequest {
   readonly rangeSize: RangeSize;
   /** Returns true if another provider can be read instead of one whose answers are impossible. */
   readonly hasAlternative: () => boolean;
+  /** The last block to read; by default the newest one. */
+  readonly notAbove?: number;
 }
 
 /**

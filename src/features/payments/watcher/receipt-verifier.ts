@@ -4,6 +4,7 @@ import { minute, second } from "../../../kernel/clock.ts";
 import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient, Head, Receipt } from "../../../platform/chain/client.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
+import { receiptOrLogs } from "../../../platform/chain/providers/probe.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
 import { isSameTransfer } from "../ledger/chain-diff.ts";
@@ -145,7 +146,9 @@ function hold(deps: Parts, candidate: Verifiable, provider: ChainClient, reason:
   alarms.raise(
     alarmOf(deps),
     id,
-    `a ${subject} is held: a provider contradicts what was scanned (${name}: ${reason})`,
+    `a ${subject} is held: a provider contradicts what was scanned (${name}: ${reason}). ` +
+      `Check a block explorer; till payments confirm-held ${id} --reason "…" confirms a ${subject} that the provider ` +
+      "does not know",
     {
       [subject]: id,
       network: transfer.network,
@@ -223,10 +226,10 @@ interface Round {
   opinionOf(provider: ChainClient, candidate: Verifiable): Promise<Opinion>;
 }
 
-/** One round of requests: a failed provider is not asked again, and no receipt or tip is read twice. */
+/** One round of requests: a failed provider is not asked again, and no receipt, block or tip is read twice. */
 function makeRound(now: Instant, isSole: boolean): Round {
   const away = new Set<ChainClient>();
-  const receipts = new Map<ChainClient, Map<string, Promise<Receipt | null>>>();
+  const caches = new Map<ChainClient, ChainClient>();
   const tips = new Map<ChainClient, Promise<Head>>();
 
   function once<K, V>(known: Map<K, Promise<V>>, key: K, read: () => Promise<V>): Promise<V> {
@@ -238,30 +241,45 @@ function makeRound(now: Instant, isSole: boolean): Round {
     return answer;
   }
 
-  function receiptsOf(provider: ChainClient): Map<string, Promise<Receipt | null>> {
-    const known = receipts.get(provider) ?? new Map<string, Promise<Receipt | null>>();
-    receipts.set(provider, known);
-    return known;
+  /** Returns a client that repeats the answers of this round. */
+  function cached(provider: ChainClient): ChainClient {
+    const before = caches.get(provider);
+    if (before !== undefined) return before;
+    const receipts = new Map<string, Promise<Receipt | null>>();
+    const blocks = new Map<string, Promise<(Head | null)[]>>();
+    const logs = new Map<string, ReturnType<NonNullable<ChainClient["transfersIn"]>>>();
+    const client: ChainClient = {
+      ...provider,
+      receipt: (hash) => once(receipts, hash, () => provider.receipt(hash)),
+      blocks: (heights) => once(blocks, heights.join(), () => provider.blocks(heights)),
+      ...(provider.transfersIn !== undefined && {
+        transfersIn: (hash, of) =>
+          once(
+            logs,
+            `${hash} ${of.join()}`,
+            async () => (await provider.transfersIn?.(hash, of)) ?? { logs: [] },
+          ),
+      }),
+    };
+    caches.set(provider, client);
+    return client;
   }
 
   const tipOf = (provider: ChainClient) =>
     once(tips, provider, async () => (await provider.heads()).latest);
 
   async function ask(provider: ChainClient, candidate: Verifiable): Promise<Opinion> {
-    const { transactionHash, blockHeight, blockHash } = candidate.transfer;
-    const receipt = await once(receiptsOf(provider), transactionHash, () =>
-      provider.receipt(transactionHash),
-    );
-    const opinion = receipt === null ? null : compare(receipt, candidate.transfer);
+    const { transfer } = candidate;
+    const { blockHeight, blockHash } = transfer;
+    const receipt = await receiptOrLogs(cached(provider), transfer, [transfer.contract]);
+    const opinion = receipt === null ? null : compare(receipt, transfer);
     // A provider whose logs cannot be read is waited for like one that does not answer; the only one raises an alarm.
     const isHidden = receipt?.unreadableLogs !== undefined && receipt.blockHash === blockHash;
     if (isHidden && opinion !== "agrees" && !isSole) return "is_away";
     if (opinion !== null && opinion !== "agrees") return opinion;
     const tip = await tipOf(provider);
     if (opinion === null) {
-      return tip.height < blockHeight
-        ? "is_behind"
-        : { disagrees: "it does not know the transaction" };
+      return tip.height < blockHeight ? "is_behind" : { disagrees: unknownTransaction };
     }
     if (tip.height >= candidate.confirmsAtHeight) return "agrees";
     return tip.time >= now - staleMs ? "is_early" : "is_behind";
@@ -281,13 +299,24 @@ function makeRound(now: Instant, isSole: boolean): Round {
   };
 }
 
-function compare(receipt: Receipt, transfer: TransferRow): Opinion {
+const unknownTransaction = "it does not know the transaction";
+
+/** Whether the receipt or the logs of a provider contain a transfer as scanned; null if it has neither. */
+export async function evidenceOf(
+  client: ChainClient,
+  transfer: TransferRow,
+): Promise<"agrees" | { readonly disagrees: string } | null> {
+  const receipt = await receiptOrLogs(client, transfer, [transfer.contract]);
+  return receipt === null ? null : compare(receipt, transfer);
+}
+
+function compare(receipt: Receipt, transfer: TransferRow) {
   if (!receipt.succeeded) return { disagrees: "the transaction failed" };
   if (receipt.blockHash !== transfer.blockHash) {
     return { disagrees: "the transaction is in another block" };
   }
   return holds(receipt, transfer)
-    ? "agrees"
+    ? ("agrees" as const)
     : { disagrees: "the transaction does not contain the transfer" };
 }
 
@@ -298,6 +327,5 @@ function holds(receipt: Receipt, transfer: TransferRow): boolean {
 
 /** Returns true if a provider still has a transfer at its stored position. */
 export async function isStillThere(client: ChainClient, transfer: TransferRow): Promise<boolean> {
-  const receipt = await client.receipt(transfer.transactionHash);
-  return receipt !== null && compare(receipt, transfer) === "agrees";
+  return (await evidenceOf(client, transfer)) === "agrees";
 }

@@ -2,7 +2,8 @@ import { bind, type Bound } from "../../../kernel/bind.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import { extendReadings } from "../../../platform/chain/state/readings.ts";
+import { fillGaps, noteRefusals } from "../../../platform/chain/state/gaps.ts";
+import { extendReadings, markUnread } from "../../../platform/chain/state/readings.ts";
 import {
   keepBlocks,
   knownBlocks,
@@ -15,6 +16,7 @@ import type { LedgerDeps } from "../ledger/types.ts";
 import { applyChainDiff } from "../ledger/apply-chain-diff.ts";
 import { AnswerDropped } from "./chain-reader.ts";
 import type { ChainChanges } from "./read-changes.ts";
+import type { FoundGap } from "./gaps.ts";
 import { keptBlocks, nextState, stateAt } from "./cursor.ts";
 import { finalizeTransfers, reviveTransfers } from "../ledger/store.ts";
 import type { Candidate } from "./receipt-verifier.ts";
@@ -57,7 +59,7 @@ export type Recorder = Bound<typeof methods>;
 
 const nothingNew = { fresh: [], moved: [], orphaned: [], contradicting: [] };
 
-const methods = { record, goBack, confirm };
+const methods = { record, goBack, skip, confirm, confirmWithin };
 
 export function makeRecorder(deps: RecorderDeps): Recorder {
   return bind(deps, methods);
@@ -118,6 +120,40 @@ async function goBack(
     await keepBlocks(tx, network.id, known, kept);
     await reviveTransfers(tx, network.id, base.height);
     await lowerWalletReading(tx, network.id, base.height);
+    // Gaps above it are of blocks that were replaced.
+    await fillGaps(tx, network.id, { from: base.height + 1, to: before.cursorHeight });
+  });
+}
+
+/**
+ * Sets the cursor to the block above a gap, so that newer blocks are read. The gap stays on record as unread, with the
+ * block above it, until a later reading fills it. It keeps the holds of the network.
+ */
+async function skip(
+  { db, clock, network }: RecorderDeps,
+  guard: Guard,
+  before: NetworkStateRow,
+  { from, to, refusals, endHash, above }: FoundGap,
+  headHeight: number,
+): Promise<void> {
+  const at = clock.now();
+  const after = stateAt(before, above, headHeight, at);
+  const isAboveTip = from > before.tipHeight;
+  const parent = {
+    height: from - 1,
+    hash: isAboveTip ? before.tipHash : before.cursorHash,
+  };
+  await db.write(watcherContext, async (tx) => {
+    await guard(tx);
+    await advance(tx, before, after);
+    const known = await knownBlocks(tx, network.id);
+    const kept = known.filter(({ height }) => height < before.cursorHeight);
+    const cursor = { height: before.cursorHeight, hash: before.cursorHash };
+    await keepBlocks(tx, network.id, known, [...kept, cursor]);
+    const end = { height: to, hash: endHash ?? "" };
+    await markUnread(tx, network.id, { parent, to: end }, at);
+    await markUnread(tx, network.id, { parent: { height: to, hash: endHash }, to: above }, at);
+    await noteRefusals(tx, network.id, { from, to }, refusals, at);
   });
 }
 
@@ -128,14 +164,24 @@ async function confirm(
   before: NetworkStateRow,
   verified: readonly Candidate[],
 ): Promise<NetworkStateRow> {
-  const { db, clock, network } = deps;
-  const after = { ...before, version: before.version + 1 };
-  const input = { network, state: after, difference: nothingNew, verified, at: clock.now() };
-  await db.write(watcherContext, async (tx) => {
+  return deps.db.write(watcherContext, async (tx) => {
     await guard(tx);
-    await advance(tx, before, after);
-    await applyChainDiff(tx, deps, input);
+    return confirmWithin(deps, tx, before, verified);
   });
+}
+
+/** Confirms payments at the stored tip in a transaction. Throws AnswerDropped if the state has changed. */
+async function confirmWithin(
+  deps: RecorderDeps,
+  tx: Tx,
+  before: NetworkStateRow,
+  verified: readonly Candidate[],
+): Promise<NetworkStateRow> {
+  const { clock, network } = deps;
+  const after = { ...before, version: before.version + 1 };
+  await advance(tx, before, after);
+  const input = { network, state: after, difference: nothingNew, verified, at: clock.now() };
+  await applyChainDiff(tx, deps, input);
   return after;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { createAlarms, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
-import type { ChainClient, UnreadableLog } from "../../../platform/chain/client.ts";
+import type { ChainClient, Heads, UnreadableLog } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
@@ -10,6 +10,8 @@ import {
   networkState,
   type NetworkStateRow,
 } from "../../../platform/chain/state/network-state.ts";
+import { acceptedRanges } from "../../../platform/chain/state/gaps.ts";
+import { knownBlockUpTo } from "../../../platform/chain/state/reading-ranges.ts";
 import { readingsOf } from "../../../platform/chain/state/readings.ts";
 import type { Database } from "../../../platform/database/index.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
@@ -17,10 +19,18 @@ import { isSame, type WindowDifference } from "../ledger/chain-diff.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
 import { makeAncestorTimes } from "./ancestor-times.ts";
 import type { BlockTimes } from "./block-times.ts";
-import { AnswerDropped, makeRangeSize, reportUnreadable, TransferOmitted } from "./chain-reader.ts";
+import {
+  AnswerDropped,
+  BlockMissing,
+  makeRangeSize,
+  reportUnreadable,
+  TransferOmitted,
+  type RangeSize,
+} from "./chain-reader.ts";
 import { makeConfirmations } from "./confirmations.ts";
 import { ancestorTime, isBehind, isWorthWriting, nextState } from "./cursor.ts";
 import { makeFinalityCheck, type FinalityCheck } from "./finality.ts";
+import { makeGapSearch, type GapSearch } from "./gaps.ts";
 import {
   checkSameChain,
   makeTipCheck,
@@ -104,7 +114,9 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   const recorder = makeRecorder(deps);
   const finality = makeFinalityCheck(own);
   const tip = makeTipCheck(own);
-  const readChanges = makeChangeReader(own, { recorder, finality, tip });
+  const rangeSize = makeRangeSize(network.maxLogRange);
+  const gaps = makeGapSearch({ ...own, rangeSize });
+  const readChanges = makeChangeReader(own, { recorder, finality, tip, gaps, rangeSize });
   const confirmations = makeConfirmations({ ...deps, verifier, recorder });
   const disabledTokens = makeTokenCheck(own);
   const problems = makeProblemReport(own);
@@ -134,11 +146,14 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
   async function finalTime(): Promise<Instant | null> {
     const state = await networkState(db, network.id);
     if (state === null) return null;
-    const open = lowestUnsettled(await readingsOf(db, network.id));
+    const rows = await readingsOf(db, network.id);
+    const open = lowestUnsettled(rows, await acceptedRanges(db, network.id));
     const isOpen = open !== null && open.fromHeight <= state.cursorHeight;
-    const height = isOpen ? open.fromHeight - 1 : state.cursorHeight;
-    const hash = isOpen ? open.parentHash : state.cursorHash;
-    if (hash === null) return null;
+    const settled = isOpen
+      ? knownBlockUpTo(rows, open.fromHeight - 1)
+      : { height: state.cursorHeight, hash: state.cursorHash };
+    if (settled === null) return null;
+    const { height, hash } = settled;
     times.forgetBelow(height);
     const found = await times.of([{ height, hash, reported: null }]);
     return found.get(hash)?.time ?? null;
@@ -150,6 +165,7 @@ export function makeWatcher(deps: WatcherDeps): Watcher {
     resume() {
       finality.resume();
       tip.resume();
+      gaps.resume();
     },
     async look(guard) {
       try {
@@ -196,8 +212,9 @@ async function begin(
 }
 
 /**
- * Returns the function that scans the chain above the stored state. It returns null if the chain replaced final blocks;
- * the cursor was then set back to an unchanged one.
+ * Returns the function that scans the chain above the stored state. It returns null if the chain replaced final blocks,
+ * and the cursor was set back to an unchanged one; or while it searches for the end of a range that no provider reads any
+ * more, and once it has set the cursor above that range.
  */
 function makeChangeReader(
   deps: ScanDeps,
@@ -205,19 +222,25 @@ function makeChangeReader(
     recorder,
     finality,
     tip,
+    gaps,
+    rangeSize,
   }: {
     readonly recorder: Recorder;
     readonly finality: FinalityCheck;
     readonly tip: TipCheck;
+    readonly gaps: GapSearch;
+    readonly rangeSize: RangeSize;
   },
 ): (state: NetworkStateRow, guard: Guard) => Promise<ChainChanges | null> {
   const { network, client } = deps;
-  const rangeSize = makeRangeSize(network.maxLogRange);
   const ancestors = makeAncestorTimes(deps);
 
-  return async (state, guard) => {
-    checkSameChain(state, network);
-    const heads = await client.heads(knownOf(state));
+  async function read(
+    state: NetworkStateRow,
+    heads: Heads,
+    notAbove: number,
+    guard: Guard,
+  ): Promise<ChainChanges | null> {
     const base = await finality.changedSince(state, heads);
     if (base !== null) {
       await recorder.goBack(guard, state, base, heads.latest.height);
@@ -232,6 +255,7 @@ function makeChangeReader(
       rangeSize,
       ancestors,
       hasAlternative,
+      notAbove,
     });
     judgeUnreadable(deps, changes.read.unreadable);
     const { wrongTime } = changes;
@@ -241,6 +265,23 @@ function makeChangeReader(
     report(deps, changes.difference);
     reportUnfiltered(deps, changes.isUnfiltered);
     return changes;
+  }
+
+  return async (state, guard) => {
+    checkSameChain(state, network);
+    const heads = await client.heads(knownOf(state));
+    const gap = await gaps.step(state, heads);
+    if (gap === "searching") return null;
+    if (gap !== null && "found" in gap) {
+      await recorder.skip(guard, state, gap.found, heads.latest.height);
+      return null;
+    }
+    try {
+      return await read(state, heads, gap?.notAbove ?? Infinity, guard);
+    } catch (error) {
+      if (error instanceof ProviderError || error instanceof BlockMissing) gaps.suspect();
+      throw error;
+    }
   };
 }
 

@@ -3,6 +3,7 @@ import type { Clock, Instant } from "../../../kernel/clock.ts";
 import type { ChainClient, Receipt } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
+import { receiptOrLogs } from "../../../platform/chain/providers/probe.ts";
 import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { Database, Tx } from "../../../platform/database/index.ts";
@@ -114,32 +115,38 @@ async function verdictOn(
 ): Promise<Verdict> {
   const { providers } = deps;
   const needed = Math.min(2, providers.length);
-  const missing: { readonly provider: string; readonly isAway: boolean }[] = [];
+  const missing = new Map<ChainClient, { readonly provider: string; readonly isAway: boolean }>();
   let first: Finding | null = null;
-  for (const client of providers) {
+  const left = [...providers];
+  for (const client of left) {
     const { provider } = client;
-    const found = await receiptOf(client, refund.transactionHash ?? "");
+    const found = await receiptOf(deps, client, refund, first?.receipt ?? null);
     if (found === null || found === "away") {
-      missing.push({ provider, isAway: found === "away" });
+      missing.set(client, { provider, isAway: found === "away" });
       continue;
     }
     const finding = { receipt: found, refusal: await judge(deps, refund, found) };
     if (finding.refusal !== null && found.unreadableLogs !== undefined) {
-      missing.push({ provider, isAway: true });
+      missing.set(client, { provider, isAway: true });
       continue;
     }
+    missing.delete(client);
     if (found.blockHeight > cursorHeight) return { waiting: finding };
     if (first !== null && !agrees(first, finding)) {
       return { held: first, provider, isContradicted: true };
     }
-    if (first === null && needed === 2) first = finding;
-    else if (finding.refusal === null) return { confirmed: found };
+    if (first === null && needed === 2) {
+      first = finding;
+      // The block is known now, so providers without the receipt are asked for its logs.
+      left.push(...[...missing].filter(([, { isAway }]) => !isAway).map(([silent]) => silent));
+    } else if (finding.refusal === null) return { confirmed: found };
     else return { refused: finding.refusal };
   }
-  const [absent] = missing;
+  const absences = [...missing.values()];
+  const [absent] = absences;
   if (first === null || absent === undefined) {
-    const isUnread = missing.every(({ isAway }) => isAway);
-    return isUnread ? "unread" : { unknown: { isAway: missing.some(({ isAway }) => isAway) } };
+    const isUnread = absences.every(({ isAway }) => isAway);
+    return isUnread ? "unread" : { unknown: { isAway: absences.some(({ isAway }) => isAway) } };
   }
   // A refund that one provider contradicted is never confirmed by another one alone, not even after a restart.
   const isOutOfPatience =
@@ -154,9 +161,17 @@ function agrees(one: Finding, other: Finding): boolean {
   return one.receipt.blockHash === other.receipt.blockHash && one.refusal === other.refusal;
 }
 
-async function receiptOf(provider: ChainClient, hash: string): Promise<Receipt | null | "away"> {
+/** Reads the receipt of a refund's transaction, or the logs of the block in which another provider has it. */
+async function receiptOf(
+  { network }: RefundExaminerDeps,
+  provider: ChainClient,
+  refund: RefundRow,
+  placed: Receipt | null,
+): Promise<Receipt | null | "away"> {
+  const contracts = network.tokens.map(({ contract }) => contract);
   try {
-    return await provider.receipt(hash);
+    if (placed !== null) return await receiptOrLogs(provider, placed, contracts);
+    return await provider.receipt(refund.transactionHash ?? "");
   } catch (error) {
     if (error instanceof ProviderError) return "away";
     throw error;

@@ -1,10 +1,11 @@
 import { minute, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { ChainAlarms } from "../state/alarms.ts";
-import type { ChainClient, Heads, KnownChain } from "../client.ts";
+import type { ChainClient, Heads, KnownChain, ListedTransfers } from "../client.ts";
 import type { Network } from "../networks.ts";
 import { ProviderError } from "./error.ts";
 import type { OmittedTransfer, ProviderCounts, ProviderHealth } from "../state/provider-health.ts";
 import type { RpcMethod } from "./call-record.ts";
+import { isAnswer, refusalOf } from "./probe.ts";
 import { isTooFarAhead, staleBlocksOf } from "./heads-check.ts";
 import { makePoolMember, type PoolMember } from "./member.ts";
 import type { PooledProvider } from "./provider.ts";
@@ -279,6 +280,14 @@ function questions(put: Put): Omit<ChainClient, "network" | "provider" | "heads"
     blocks: (heights) => put("blocks", (client) => client.blocks(heights)),
     receipt: (hash) => put("receipt", (client) => client.receipt(hash)),
     receipts: (hashes) => put("receipt", (client) => receiptsOf(client, hashes)),
+    transfersIn: (hash, of) =>
+      put("transfersIn", (client) => client.transfersIn?.(hash, of) ?? notOffered(), isAnswer),
+    refusal: (query) =>
+      put(
+        "refusal",
+        (client) => refusalOf(client, query),
+        ({ kind }) => kind === "range_too_large",
+      ),
     decimals: (contract) => put("decimals", (client) => client.decimals(contract), isAboutContract),
   };
 }
@@ -297,6 +306,11 @@ export function receiptsOf(
       }),
     ),
   );
+}
+
+/** The transfers of a block by its hash, from a provider that does not offer them. */
+function notOffered(): Promise<Omit<ListedTransfers, "latest">> {
+  return Promise.resolve({ logs: [] });
 }
 
 /** A response about a contract says nothing about the provider. */

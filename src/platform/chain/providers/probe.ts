@@ -1,6 +1,14 @@
-import type { Address, ChainClient, TransferLog } from "../client.ts";
+import type {
+  Address,
+  ChainClient,
+  ListedTransfers,
+  Receipt,
+  TransferLog,
+  TransferQuery,
+} from "../client.ts";
 import type { OmittedTransfer } from "../state/provider-health.ts";
 import { mayHide, transferKey } from "../transfer-identity.ts";
+import { ProviderError } from "./error.ts";
 
 /** Number of blocks whose receipts are searched for a transfer to compare. */
 const blocksMax = 3;
@@ -62,4 +70,94 @@ export async function stillOmits(
   const answer = await client.transfers({ from: height, to: height, contracts, recipients: [to] });
   const isListed = answer.logs.some((log) => log.transactionHash === transactionHash);
   return !isListed && !mayHide(answer.unreadable ?? [], receipt);
+}
+
+/**
+ * Returns why a provider cannot read a range, in its words; null if it reads the range. Nodes say that logs were pruned
+ * in many ways, or only that a block is missing, so the words decide nothing: a provider that reads its newest block
+ * before and after it is asked for the range, and not the range, does not have it. Throws ProviderError if it reads
+ * neither, is behind the range, limits requests, or may only allow fewer blocks at once (`range_too_large`).
+ */
+export async function refusalOf(client: ChainClient, query: TransferQuery): Promise<string | null> {
+  if (client.refusal !== undefined) return client.refusal(query);
+  const { latest, finalized } = await client.heads();
+  if (finalized.height < query.to) {
+    const { provider } = client;
+    throw new ProviderError("it is behind the range", { kind: "unreachable", provider });
+  }
+  const newest = { ...query, from: latest.height, to: latest.height };
+  await client.transfers(newest);
+  const reason = await failureOf(client, query);
+  // A provider that fails for newer blocks too, such as under load, has not refused the range.
+  if (reason !== null) await client.transfers(newest);
+  return reason;
+}
+
+/** Returns the reason why a provider does not read a range; null if it does. Throws errors that say nothing about its blocks. */
+async function failureOf(client: ChainClient, query: TransferQuery): Promise<string | null> {
+  const ends = [query.from, query.to];
+  try {
+    const missing = (await client.blocks(ends)).indexOf(null);
+    if (missing >= 0) return `it does not have block ${String(ends[missing])}`;
+    await client.transfers(query);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    const { kind, isUnasked, retryAfterMs, message } = error;
+    const isPaused = kind === "rate_limited" || (kind === "unreachable" && retryAfterMs !== null);
+    // The number of blocks may be refused, and not the blocks.
+    const isTooMany = kind === "range_too_large" && query.from < query.to;
+    if (isUnasked || isPaused || isTooMany) throw error;
+    return message;
+  }
+}
+
+/** A transaction with the block in which another answer has it. */
+export interface PlacedTransaction {
+  readonly transactionHash: string;
+  readonly blockHeight: number;
+  readonly blockHash: string;
+}
+
+/**
+ * Returns the receipt of a transaction, or the same from the logs of its block: some nodes have no receipts of
+ * transactions that a bridge created. A failed transaction has no logs, so logs on the provider's chain prove as much as
+ * a receipt. Null if the provider has neither, or another block at the height.
+ */
+export async function receiptOrLogs(
+  client: ChainClient,
+  placed: PlacedTransaction,
+  contracts: readonly Address[],
+): Promise<Receipt | null> {
+  const { transactionHash, blockHeight, blockHash } = placed;
+  const receipt = await client.receipt(transactionHash);
+  if (receipt !== null || client.transfersIn === undefined) return receipt;
+  const [block] = await client.blocks([blockHeight]);
+  // A node also has the logs of blocks that a reorganization replaced.
+  if (block?.hash !== blockHash) return null;
+  const { logs, unreadable = [] } = await logsIn(client, blockHash, contracts);
+  const transfers = logs.filter((log) => log.transactionHash === transactionHash);
+  const unreadableLogs = unreadable.filter((log) => mayHide([log], placed)).length;
+  if (transfers.length + unreadableLogs === 0) return null;
+  const found = { transactionHash, succeeded: true, blockHeight, blockHash, transfers };
+  return unreadableLogs === 0 ? found : { ...found, unreadableLogs };
+}
+
+/** Returns the logs of a block; none if the provider refuses, as those do that read logs by height alone. */
+async function logsIn(
+  client: ChainClient,
+  blockHash: string,
+  contracts: readonly Address[],
+): Promise<Omit<ListedTransfers, "latest">> {
+  try {
+    return (await client.transfersIn?.(blockHash, contracts)) ?? { logs: [] };
+  } catch (error) {
+    if (error instanceof ProviderError && isAnswer(error)) return { logs: [] };
+    throw error;
+  }
+}
+
+/** Returns true if an error concerns a request and not the provider. */
+export function isAnswer({ kind }: ProviderError): boolean {
+  return kind === "refused" || kind === "malformed" || kind === "range_too_large";
 }

@@ -4,6 +4,7 @@ import type { Logger } from "../../logger/index.ts";
 /** The kinds of alarms about a network. */
 export const alarmKinds = [
   "network_not_read",
+  "blocks_refused",
   "token_disabled",
   "payment_held",
   "transfer_held",

@@ -93,7 +93,7 @@ export function isContradicted(
   const isOtherStart =
     row.fromHeight === parent.height + 1 && row.parentHash !== null && parent.hash !== null;
   return (
-    (row.toHeight === to.height && row.toHash !== to.hash) ||
+    (row.toHeight === to.height && row.toHash !== "" && row.toHash !== to.hash) ||
     (isOtherStart && row.parentHash !== parent.hash)
   );
 }
@@ -193,6 +193,55 @@ export interface Gap {
 /** A height at which adjacent ranges belong to different chains. */
 export interface Seam {
   readonly height: number;
+}
+
+/** Returns the parts of a range that are in none of the others, the lowest first. */
+export function without({ from, to }: Gap, others: readonly Gap[]): Gap[] {
+  const parts: Gap[] = [];
+  let next = from;
+  for (const other of [...others].sort((one, another) => one.from - another.from)) {
+    if (other.to < next || other.from > to) continue;
+    if (other.from > next) parts.push({ from: next, to: other.from - 1 });
+    next = other.to + 1;
+  }
+  if (next <= to) parts.push({ from: next, to });
+  return parts;
+}
+
+/** Returns the parts of rows outside of some ranges. The hashes at new ends are unknown. */
+export function rowsOutside<Row extends ReadingRow>(
+  rows: readonly Row[],
+  ranges: readonly Gap[],
+): Row[] {
+  if (ranges.length === 0) return [...rows];
+  return rows.flatMap((row) =>
+    without({ from: row.fromHeight, to: row.toHeight }, ranges).map(({ from, to }) => ({
+      ...row,
+      fromHeight: from,
+      parentHash: from === row.fromHeight ? row.parentHash : null,
+      toHeight: to,
+      toHash: to === row.toHeight ? row.toHash : "",
+    })),
+  );
+}
+
+/** Returns the newest block up to a height whose hash the rows hold; null without one. */
+export function knownBlockUpTo(rows: readonly ReadingRow[], height: number): KnownBlock | null {
+  const known = rows.flatMap(({ fromHeight, parentHash, toHeight, toHash }) => [
+    { height: fromHeight - 1, hash: parentHash ?? "" },
+    { height: toHeight, hash: toHash },
+  ]);
+  return known
+    .filter((block) => block.hash !== "" && block.height <= height)
+    .reduce<KnownBlock | null>(
+      (newest, block) => (newest !== null && newest.height >= block.height ? newest : block),
+      null,
+    );
+}
+
+/** Returns true if no provider has read a range, or every one that did has failed a probe since. */
+export function isUnread({ readings }: Pick<ReadingRow, "readings">): boolean {
+  return readings.length === 0;
 }
 
 export interface Coverage {

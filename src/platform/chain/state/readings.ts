@@ -9,6 +9,7 @@ import {
   type RowOf,
   type Tx,
 } from "../../database/index.ts";
+import { fillGaps } from "./gaps.ts";
 import {
   joinRows,
   withReading,
@@ -61,11 +62,7 @@ export async function extendReadings(
   reading: Reading,
 ): Promise<void> {
   if (to.height <= parent.height) return;
-  const touching = await tx.lock(
-    readingTable,
-    "WHERE network = $1 AND to_height >= $2 ORDER BY from_height",
-    [network, parent.height],
-  );
+  const touching = await lockFrom(tx, network, parent.height);
   const replaced = touching.filter(({ toHeight }) => toHeight > parent.height);
   const open = replaced.length === 0 ? touching.at(-1) : replaced[0];
   if (open !== undefined && replaced.length < 2 && isExtended(open, parent, reading)) {
@@ -77,13 +74,44 @@ export async function extendReadings(
     );
     return;
   }
+  await replaceAbove(tx, network, replaced, { parent, to }, [reading], reading.at);
+}
+
+/** Stores that the blocks above a known one are unread. Discards earlier readings of them. */
+export async function markUnread(
+  tx: Tx,
+  network: string,
+  range: ScannedRange,
+  at: Instant,
+): Promise<void> {
+  const touching = await lockFrom(tx, network, range.parent.height);
+  const replaced = touching.filter(({ toHeight }) => toHeight > range.parent.height);
+  await replaceAbove(tx, network, replaced, range, [], at);
+}
+
+function lockFrom(tx: Tx, network: string, height: number): Promise<StoredReading[]> {
+  return tx.lock(readingTable, "WHERE network = $1 AND to_height >= $2 ORDER BY from_height", [
+    network,
+    height,
+  ]);
+}
+
+/** Replaces rows above a block by one row. The part of a row up to the block stays. */
+async function replaceAbove(
+  tx: Tx,
+  network: string,
+  replaced: readonly StoredReading[],
+  { parent, to }: ScannedRange,
+  readings: readonly Reading[],
+  openedAt: Instant,
+): Promise<void> {
   const kept = replaced
     .filter(({ fromHeight }) => fromHeight <= parent.height)
     .map((row) => ({ ...row, toHeight: parent.height, toHash: parent.hash ?? row.toHash }));
   const added = {
     network,
-    openedAt: reading.at,
-    readings: [reading],
+    openedAt,
+    readings,
     fromHeight: parent.height + 1,
     parentHash: parent.hash,
     toHeight: to.height,
@@ -126,6 +154,7 @@ export async function addReading(
     before,
     after.map((row) => ({ ...row, network })),
   );
+  await fillGaps(tx, network, { from: range.parent.height + 1, to: range.to.height });
 }
 
 /**
@@ -137,11 +166,7 @@ export async function dropReadings(
   network: string,
   { provider, after, fromHeight }: DroppedReadings,
 ): Promise<number> {
-  const rows = await tx.lock(
-    readingTable,
-    "WHERE network = $1 AND to_height >= $2 ORDER BY from_height",
-    [network, fromHeight],
-  );
+  const rows = await lockFrom(tx, network, fromHeight);
   const isDropped = (each: Reading) => each.provider === provider && each.at > after;
   const touched = rows.filter(({ readings }) => readings.some(isDropped));
   await replaceRows(

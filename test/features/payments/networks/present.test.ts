@@ -21,6 +21,7 @@ const reportOf = (changes: Partial<AuditReport> = {}) =>
     cursorHeight: 28,
     witnessedTo: null,
     gaps: [],
+    refused: [],
     seams: [],
     ranges: [],
     readings: [],

@@ -3,6 +3,7 @@ import {
   makeChainService,
   makeClaimExaminer,
   makeMonitor,
+  makeRecorder,
   makeScanner,
   makeWalletReader,
   makeWatcher,
@@ -69,6 +70,7 @@ export interface PooledNetwork {
   readonly watcher: Watcher;
   readonly service: ChainService;
   readonly scanner: Scanner;
+  readonly recorder: ReturnType<typeof makeRecorder>;
   readonly budgets: readonly ProviderBudget[];
   advance(milliseconds: number): void;
   /** Runs the network's worker until no work is due, one poll interval later each time. */
@@ -192,7 +194,8 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     ],
     monitors: new Map([[network.id, monitor]]),
   });
-  const access = [{ network: network.id, pool, alarms, scanner }];
+  const recorder = makeRecorder(reading);
+  const access = [{ network: network.id, pool, alarms, scanner, recorder }];
   const service = makeChainService({
     ...reading,
     enabled: new Map([[network.id, network]]),
@@ -220,6 +223,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     watcher,
     service,
     scanner,
+    recorder,
     budgets,
     look,
     advance(milliseconds) {

@@ -388,6 +388,21 @@ describe("the JSON-RPC client", () => {
       ]);
     });
 
+    it("reads the other blocks if the header of one cannot be read, and counts it", async () => {
+      const node = chainOf();
+      answer((call) => {
+        const block = node(call);
+        const isOdd = call.params[0] === "0x6" && typeof block === "object";
+        return isOdd ? { ...block, timestamp: "soon" } : block;
+      });
+      const asked = client();
+      const [five, six, seven] = await asked.blocks([5, 6, 7]);
+      expect([five?.height, six, seven?.height]).to.deep.equal([5, null, 7]);
+      expect(asked.dropped?.()).to.deep.equal({ block: 1 });
+      expect((await faultOf(asked.blocks([6]))).kind).to.equal("malformed");
+      expect((await faultOf(asked.blocks([6, 6]))).kind).to.equal("malformed");
+    });
+
     it("reads null instead of a list as no logs", async () => {
       answer((call) => (call.method === "eth_getLogs" ? null : chainOf()(call)));
       const { logs, unreadable } = await client().transfers(everything);

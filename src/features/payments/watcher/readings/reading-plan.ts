@@ -2,7 +2,11 @@ import { hour, minute, type Clock, type Instant } from "../../../../kernel/clock
 import type { ChainClient } from "../../../../platform/chain/client.ts";
 import type { ProviderPool } from "../../../../platform/chain/providers/pool.ts";
 import type { ProviderHealth } from "../../../../platform/chain/state/provider-health.ts";
-import { lastReadAt, type ReadingRow } from "../../../../platform/chain/state/reading-ranges.ts";
+import {
+  lastReadAt,
+  rowsOutside,
+  type ReadingRow,
+} from "../../../../platform/chain/state/reading-ranges.ts";
 import { unknownProvider } from "../../../../platform/chain/state/readings.ts";
 import type { BlockRange } from "../../ledger/chain-diff.ts";
 
@@ -49,12 +53,16 @@ function isTime({ done, last }: CountedReadings, at: Instant): boolean {
 
 /**
  * Returns the lowest range that does not have all of its readings yet; null if all have. Ranges that an earlier
- * version read are not read again below the oldest hold, so they do not count.
+ * version read are not read again below the oldest hold, so they do not count, and neither do those that an operator
+ * accepted as unread.
  */
-export function lowestUnsettled(rows: readonly ReadingRow[]): ReadingRow | null {
+export function lowestUnsettled(
+  rows: readonly ReadingRow[],
+  accepted: readonly BlockRange[] = [],
+): ReadingRow | null {
   const isSettled = (row: ReadingRow) =>
     isOfEarlierVersion(row) || countedReadings(row.readings)?.done === nextReadingMs.length;
-  return rows.find((row) => !isSettled(row)) ?? null;
+  return rowsOutside(rows, accepted).find((row) => !isSettled(row)) ?? null;
 }
 
 /**

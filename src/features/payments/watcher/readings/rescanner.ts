@@ -160,7 +160,8 @@ async function read(
   }
   const revocable = await revocableTransfers(db, network.id);
   const end = await blockAt(client, to);
-  const parent = from === 0 ? null : await blockAt(client, from - 1);
+  // A provider may have pruned the block below the first one that it still has.
+  const [parent = null] = from === 0 ? [] : await client.blocks([from - 1]);
   const recipients =
     typeof addresses === "string"
       ? await recipientsOf({ db, network, invoices }, revocable, {

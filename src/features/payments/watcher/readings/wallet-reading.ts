@@ -7,6 +7,8 @@ import { ProviderError } from "../../../../platform/chain/providers/error.ts";
 import type { ProviderPool } from "../../../../platform/chain/providers/pool.ts";
 import type { ChainAlarms } from "../../../../platform/chain/state/alarms.ts";
 import { networkState } from "../../../../platform/chain/state/network-state.ts";
+import { gapsOf, noteRefusals, rangeOfGap } from "../../../../platform/chain/state/gaps.ts";
+import { without } from "../../../../platform/chain/state/reading-ranges.ts";
 import type { Database, Tx } from "../../../../platform/database/index.ts";
 import { systemContext } from "../../../../platform/database/system-context.ts";
 import type { Journal } from "../../../../platform/journal/index.ts";
@@ -16,6 +18,7 @@ import { unmatchedPerDay } from "../../ledger/inbox-limit.ts";
 import type { WalletInboxRecord } from "../../inbox/records.ts";
 import { AnswerDropped, makeRangeSize, reportUnreadable, type RangeSize } from "../chain-reader.ts";
 import { isBehind } from "../cursor.ts";
+import { refusalsOf, type ProviderRefusal } from "../gaps.ts";
 import type { Guard } from "../recorder.ts";
 import { makePace, type Pace } from "./reading-plan.ts";
 import type { RangeReading, Scanner } from "./rescanner.ts";
@@ -41,6 +44,8 @@ const readAgainMs = hour;
 const addressesPerChunk = 1_000;
 /** The average limit of requests for wallets, per minute: 7,200 in a round. */
 export const walletRequestsPerMinute = 6;
+/** The factor by which the searched length of a gap grows with each request. */
+const gapGrowth = 8;
 /** The wait after a failed request, in milliseconds. */
 const retryMs = 15 * second;
 
@@ -53,7 +58,9 @@ interface Deps {
   readonly journal: Journal;
   /** The client of the pool. */
   readonly client: ChainClient;
-  readonly pool: Pick<ProviderPool, "providers" | "isAnotherReady" | "passOver">;
+  readonly pool: Pick<ProviderPool, "isAnotherReady" | "passOver">;
+  /** The individual providers. */
+  readonly providers: readonly ChainClient[];
   readonly alarms: ChainAlarms;
   readonly scanner: Scanner;
 }
@@ -62,6 +69,8 @@ type State = Deps & {
   readonly pace: Pace;
   readonly rangeSize: RangeSize;
   failedAt: Instant;
+  /** The first block of the range that failed last; null after a success. */
+  failed: number | null;
 };
 
 const methods = { readSome };
@@ -72,6 +81,7 @@ export function makeWalletReader(deps: Deps): WalletReader {
     pace: makePace(deps.clock, walletRequestsPerMinute),
     rangeSize: makeRangeSize(deps.network.maxLogRange),
     failedAt: 0,
+    failed: null,
   };
   return bind(self, methods);
 }
@@ -126,7 +136,7 @@ function firstOf({ blockTimeMs }: Network, { throughHeight }: Progress): number 
 }
 
 async function readOn(self: State, guard: Guard, progress: Progress): Promise<boolean> {
-  const { db, network, pace, rangeSize, client, pool, scanner } = self;
+  const { db, network, pace, rangeSize, client, pool, providers, scanner } = self;
   const { afterAddress: after, untilAddress: until, toHeight, nextHeight } = progress;
   const limit = until === null ? addressesPerChunk : Number.MAX_SAFE_INTEGER;
   const wallets = await addressesToRead(db, network.id, progress.throughAt, {
@@ -142,25 +152,65 @@ async function readOn(self: State, guard: Guard, progress: Progress): Promise<bo
     });
     return false;
   }
-  const range = {
-    from: nextHeight,
-    to: Math.min(toHeight, nextHeight + rangeSize.current() - 1),
-  };
+  const [range, more] = without(
+    { from: nextHeight, to: toHeight },
+    (await gapsOf(db, network.id)).map(rangeOfGap),
+  );
   pace.count();
+  // The rest of the round is within gaps, which are read for wallets too once a provider has them.
+  if (range === undefined) {
+    await advance(self, guard, progress, endOfChunk(network, progress, last));
+    return pace.isWithin();
+  }
+  const { from } = range;
+  if (self.failed === from && (await isRefused(self, guard, { from, to: range.to }))) return true;
+  // The provider may read only the lower end of the range.
+  if (self.failed === from) rangeSize.refused(rangeSize.current());
+  const to = Math.min(range.to, from + rangeSize.current() - 1);
   const since = new Map(wallets.map((wallet) => [wallet.address, wallet.since]));
-  const reading = await scanner.read(client, rangeSize, range, since);
-  if (reading.unreadable.length > 0 && pool.providers.length > 1 && pool.isAnotherReady()) {
+  self.failed = from;
+  const reading = await scanner.read(client, rangeSize, { from, to }, since);
+  self.failed = null;
+  if (reading.unreadable.length > 0 && providers.length > 1 && pool.isAnotherReady()) {
     const reason = "it lists logs that cannot be read";
     pool.passOver(reason);
     throw new AnswerDropped(reason);
   }
   reportUnreadable(self, reading.provider, reading.unreadable);
-  await record(self, guard, progress, { range, reading, wallets, last });
+  const isWhole = more === undefined && to === range.to;
+  await record(self, guard, progress, { range: { from, to }, isWhole, reading, wallets, last });
   return pace.isWithin();
+}
+
+/**
+ * Asks the providers for the first block of a range after its reading failed. Stores a gap if every configured one
+ * refuses it: a provider that does not answer may have it.
+ */
+async function isRefused(self: State, guard: Guard, { from, to }: BlockRange): Promise<boolean> {
+  const { db, clock, network, pace, providers } = self;
+  let end = from;
+  let refusals: readonly ProviderRefusal[] = [];
+  for (let depth = 0; ; depth = depth * gapGrowth + 1) {
+    const height = Math.min(to, from + depth);
+    pace.count();
+    const answer = await refusalsOf(self, { from: height, to: height });
+    if (typeof answer === "string" || answer.length < providers.length) break;
+    refusals = answer;
+    end = height;
+    if (height === to) break;
+  }
+  if (refusals.length === 0) return false;
+  await db.write(walletContext, async (tx) => {
+    await guard(tx);
+    await noteRefusals(tx, network.id, { from, to: end }, refusals, clock.now());
+  });
+  return true;
 }
 
 interface ChunkReading {
   readonly range: BlockRange;
+  /** True if the range is the last one of its chunk that providers read. */
+  readonly isWhole: boolean;
   readonly reading: RangeReading;
   readonly wallets: readonly ReadAddress[];
   /** The last address of the chunk. */
@@ -172,11 +222,10 @@ async function record(
   self: State,
   guard: Guard,
   progress: Progress,
-  { range, reading, wallets, last }: ChunkReading,
+  { range, isWhole, reading, wallets, last }: ChunkReading,
 ): Promise<void> {
   const { network, scanner } = self;
   const leftOut = countLeftOut(progress, reading);
-  const isWhole = range.to === progress.toHeight;
   const full = isWhole ? wallets.filter(({ address }) => (leftOut[address] ?? 0) > 0) : [];
   for (const wallet of full) raiseFull(self, wallet, leftOut[wallet.address] ?? 0);
   await scanner.record(walletContext, reading, {
@@ -186,18 +235,23 @@ async function record(
         tx,
         progress,
         isWhole
-          ? {
-              nextHeight: firstOf(network, progress),
-              afterAddress: last,
-              untilAddress: null,
-              leftOut: {},
-            }
+          ? endOfChunk(network, progress, last)
           : { nextHeight: range.to + 1, untilAddress: last, leftOut },
       );
       for (const wallet of full)
         announceFull(self, tx, wallet, progress, leftOut[wallet.address] ?? 0);
     },
   });
+}
+
+/** Returns the progress after the last range of a chunk of addresses. */
+function endOfChunk(network: Network, progress: Progress, last: Address): Partial<Progress> {
+  return {
+    nextHeight: firstOf(network, progress),
+    afterAddress: last,
+    untilAddress: null,
+    leftOut: {},
+  };
 }
 
 /** Adds the transfers of a reading that were not recorded. Blocks that the last round read too are counted there. */

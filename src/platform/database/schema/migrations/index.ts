@@ -46,6 +46,7 @@ import { migration as strangersRows } from "./0044-strangers-rows.ts";
 import { migration as walletReadings } from "./0045-wallet-readings.ts";
 import { migration as strangersTurns } from "./0046-strangers-turns.ts";
 import { migration as foreignFormats } from "./0047-foreign-formats.ts";
+import { migration as networkGaps } from "./0048-network-gaps.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   walletReadings,
   strangersTurns,
   foreignFormats,
+  networkGaps,
 ];

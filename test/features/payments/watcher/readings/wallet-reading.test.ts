@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { createJournal } from "../../../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../../../src/platform/logger/index.ts";
 import { createAlarms } from "../../../../../src/platform/chain/state/alarms.ts";
+import { gapsOf } from "../../../../../src/platform/chain/state/gaps.ts";
 import { eventBody } from "../../../../../src/platform/events/index.ts";
 import { events } from "../../../../../src/platform/events/table.ts";
 import { normalize, shapeOf } from "../../../events/golden-bodies.ts";
@@ -211,6 +212,8 @@ eachStore("The daily reading of wallets", (store) => {
       clock,
       network: till.network,
       client: till.pool.client,
+      pool: till.pool,
+      providers: till.pool.providers,
       scanner: till.scanner,
       alarms: createAlarms({ clock, logger: silentLogger }),
       journal: createJournal({ ids, wake: () => undefined }),
@@ -224,6 +227,45 @@ eachStore("The daily reading of wallets", (store) => {
     expect(requests).to.be.within(10, 60);
     expect(await progress()).to.include({ throughHeight: toHeight, afterAddress: "" });
     expect(await received()).to.have.length(1);
+  });
+
+  it("passes over blocks that every provider refuses, which are read for wallets once one has them again", async () => {
+    await open({ nodes: 2 });
+    await register("idle");
+    await till.mine(1);
+    await nextRound();
+    pay("idle");
+    const paidAt = till.chain.height();
+    await till.mine(30);
+    await till.mine(30);
+    till.advance(3 * hour);
+    await till.mine(2);
+    till.advance(3 * hour);
+    await till.mine(2);
+    const range = { from: paidAt - 5, to: paidAt + 5, words: "pruned" };
+    const [first, second] = till.nodes;
+    for (const { view } of till.nodes) view.pruned = [range];
+    // A provider that does not answer may have the blocks: nothing is passed over.
+    second?.fail("unavailable", Infinity);
+    await nextRound();
+    expect(await gapsOf(till.db, till.network.id)).to.deep.equal([]);
+    second?.heal();
+    await nextRound();
+    const gaps = await gapsOf(till.db, till.network.id);
+    expect(gaps.map(({ fromHeight, toHeight }) => [fromHeight, toHeight])).to.deep.equal([
+      [range.from, range.to],
+    ]);
+    expect(gaps[0]?.refusals).to.have.length(2);
+    expect(await received()).to.deep.equal([]);
+    expect(await till.storedAlarms()).to.include("blocks_refused");
+    if (first !== undefined) first.view.pruned = [];
+    till.advance(6 * hour);
+    await nextRound();
+    expect(await received()).to.have.length(1);
+    expect(await gapsOf(till.db, till.network.id)).to.deep.equal([]);
+    expect(await till.storedAlarms()).to.not.include("blocks_refused");
+    // The blocks had all of their readings, and need no others.
+    expect((await till.service.audit("ethereum", {})).gaps).to.deep.equal([]);
   });
 
   it("waits until the blocks of a downtime were scanned, so that it reads all of them", async () => {

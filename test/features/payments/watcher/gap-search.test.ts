@@ -1,0 +1,109 @@
+// The search for the ends of a range that no provider reads: no block counts as refused that a provider reads, and no
+// provider as refusing that was away.
+import { expect } from "chai";
+import type { ChainClient, Head, TransferQuery } from "../../../../src/platform/chain/client.ts";
+import { ProviderError } from "../../../../src/platform/chain/providers/error.ts";
+import type { NetworkStateRow } from "../../../../src/platform/chain/state/network-state.ts";
+import { makeRangeSize } from "../../../../src/features/payments/watcher/chain-reader.ts";
+import { makeGapSearch } from "../../../../src/features/payments/watcher/gaps.ts";
+import { minute, second } from "../../../../src/kernel/clock.ts";
+import { testNetworks } from "../../../support/merchants.ts";
+
+const network = testNetworks("ethereum").get("ethereum");
+const blockOf = (height: number): Head => ({ height, hash: `b${String(height)}`, time: height });
+const latest = blockOf(1_100);
+const heads = { latest, finalized: blockOf(1_000), known: null };
+const state = {
+  cursorHeight: 50,
+  cursorHash: "b50",
+  tipHeight: 50,
+  tipHash: "b50",
+} as NetworkStateRow;
+
+type Refuses = (query: TransferQuery) => "reads" | "refuses" | "is away" | "allows fewer";
+
+function providerOf(name: string, refuses: Refuses): ChainClient {
+  const error = (kind: "unreachable" | "range_too_large") =>
+    Promise.reject(new ProviderError("no", { kind, provider: name }));
+  return {
+    provider: name,
+    blocks: (heights: readonly number[]) => Promise.resolve(heights.map(blockOf)),
+    refusal(query: TransferQuery) {
+      const answer = refuses(query);
+      if (answer === "is away") return error("unreachable");
+      if (answer === "allows fewer") return error("range_too_large");
+      return Promise.resolve(answer === "reads" ? null : "pruned");
+    },
+  } as Partial<ChainClient> as ChainClient;
+}
+
+/** Searches until a gap is found, with a step each two seconds; null if the search ends without one. */
+async function search(providers: readonly ChainClient[], steps = 200) {
+  if (network === undefined) throw new Error("no such network");
+  let now = 0;
+  const clock = { now: () => now };
+  const rangeSize = makeRangeSize(1_000);
+  const gaps = makeGapSearch({ clock, network, providers, rangeSize });
+  gaps.suspect();
+  for (let step = 0; step < steps; step += 1) {
+    now += 2 * second;
+    try {
+      const found = await gaps.step(state, heads);
+      if (found !== null && typeof found === "object" && "found" in found) return found.found;
+      if (found === null && now > 5 * minute) return null;
+    } catch {
+      // The range is refused, but not for long enough yet.
+    }
+  }
+  return null;
+}
+
+const within = ({ from, to }: TransferQuery, first: number, last: number) =>
+  from <= last && to >= first;
+
+describe("The search for a range that no provider reads", () => {
+  const pruned: Refuses = (query) => (within(query, 0, 700) ? "refuses" : "reads");
+
+  it("finds its first and its last block, and who refuses it", async () => {
+    const found = await search([providerOf("a", pruned), providerOf("b", pruned)]);
+    expect(found).to.deep.include({ from: 51, to: 700, endHash: "b700" });
+    expect(found?.refusals.map(({ provider }) => provider)).to.deep.equal(["a", "b"]);
+  });
+
+  it("does not count a provider as refusing that did not answer for one of the blocks", async () => {
+    const away: Refuses = (query) => (query.from > 300 ? "is away" : pruned(query));
+    const found = await search([providerOf("a", pruned), providerOf("b", away)]);
+    expect(found).to.include({ from: 51, to: 700 });
+    expect(found?.refusals.map(({ provider }) => provider)).to.deep.equal(["a"]);
+  });
+
+  it("finds nothing if the first block is read when it is asked for once more", async () => {
+    let isAskedAbove = false;
+    const hiccup: Refuses = (query) => {
+      isAskedAbove ||= query.from === query.to && query.from > 200;
+      return isAskedAbove && query.to === 51 ? "reads" : pruned(query);
+    };
+    expect(await search([providerOf("a", hiccup)])).to.equal(null);
+    expect(isAskedAbove).to.equal(true);
+  });
+
+  it("finds nothing if the last block is read when it is asked for once more", async () => {
+    const asked = new Map<number, number>();
+    const hiccup: Refuses = (query) => {
+      const times = (asked.get(query.from) ?? 0) + 1;
+      asked.set(query.from, times);
+      if (query.from > 700 && query.from < 800 && times === 1) return "refuses";
+      return pruned(query);
+    };
+    const found = await search([providerOf("a", hiccup)]);
+    expect(found === null || found.to === 700).to.equal(true);
+  });
+
+  it("takes a refusal of many blocks for no refusal of each of them", async () => {
+    const small: Refuses = ({ from, to }) => (to - from + 1 > 5 ? "allows fewer" : "reads");
+    expect(await search([providerOf("a", small)])).to.equal(null);
+    const both: Refuses = (query) =>
+      query.to - query.from + 1 > 5 ? "allows fewer" : pruned(query);
+    expect(await search([providerOf("a", both)])).to.include({ from: 51, to: 700 });
+  });
+});
