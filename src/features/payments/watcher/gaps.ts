@@ -16,7 +16,7 @@ import { AnswerDropped, type RangeSize } from "./chain-reader.ts";
  */
 export type GapSearch = Bound<typeof methods>;
 
-/** How long providers must refuse a range before the watcher continues above it, in milliseconds. */
+/** How long scans must fail before refused blocks are searched for, in milliseconds. */
 const refusedForMs = minute;
 /**
  * How long after a refusal the provider is asked again, in milliseconds: as long as it has refused so far, within these
@@ -44,7 +44,7 @@ interface Search {
   next: number;
   /** The number of blocks that are asked for together, until a single one is refused. */
   size: number;
-  /** When a single block was first refused; null until then. */
+  /** Since when scans fail, once a single block was refused; null until then. */
   since: Instant | null;
   /** The first refusals of those providers that refused every block that was asked for since. */
   refusals: readonly ProviderRefusal[];
@@ -53,7 +53,11 @@ interface Search {
   readFrom: number | null;
 }
 
-type State = Deps & { search: Search | null };
+type State = Deps & {
+  search: Search | null;
+  /** When a scan first failed since the last one that did not; null: the last one did not. */
+  failingSince: Instant | null;
+};
 
 export type ProviderRefusal = Pick<Refusal, "provider" | "reason">;
 
@@ -75,14 +79,20 @@ export type GapStep =
   | "searching"
   | null;
 
-const methods = { suspect, step, resume };
+const methods = { suspect, succeeded, step, resume };
 
 export function makeGapSearch(deps: Deps): GapSearch {
-  return bind({ ...deps, search: null }, methods);
+  return bind({ ...deps, search: null, failingSince: null }, methods);
 }
 
-/** Begins a search at the next step, after a scan failed. */
+/**
+ * Begins a search at the next step, once scans have failed for so long that every provider had its turn: one of them may
+ * read what another has pruned.
+ */
 function suspect(self: State): void {
+  const now = self.clock.now();
+  self.failingSince ??= now;
+  if (Math.abs(now - self.failingSince) < refusedForMs) return;
   self.search ??= {
     next: 0,
     size: self.rangeSize.current(),
@@ -93,9 +103,14 @@ function suspect(self: State): void {
   };
 }
 
+/** Notes that a scan did not fail. */
+function succeeded(self: State): void {
+  self.failingSince = null;
+}
+
 /** Ends the search: another process may have read the network meanwhile. */
 function resume(self: State): void {
-  self.search = null;
+  end(self);
 }
 
 /**
@@ -164,7 +179,7 @@ async function firstRefused(
   if (answer.length === 0) search.next = to + 1;
   else if (answer === "too_many" || span > 1) search.size = Math.max(1, Math.floor(span / 2));
   else {
-    search.since = clock.now();
+    search.since = self.failingSince ?? clock.now();
     search.refusals = answer;
     search.refusedTo = search.next;
   }
@@ -203,12 +218,13 @@ async function found(self: State, search: Search, { latest }: Heads): Promise<Ga
   if (above === undefined || above.time > latest.time) return null;
   if (aboves.some(({ hash }) => hash !== above.hash)) return null;
   const [last] = answers.flatMap((answer) => answer?.[0] ?? []);
-  self.search = null;
+  end(self);
   return { found: { from, to, refusals, endHash: last?.hash ?? null, above } };
 }
 
 function end(self: State): null {
   self.search = null;
+  self.failingSince = null;
   return null;
 }
 

@@ -277,7 +277,9 @@ function makeChangeReader(
       return null;
     }
     try {
-      return await read(state, heads, gap?.notAbove ?? Infinity, guard);
+      const changes = await read(state, heads, gap?.notAbove ?? Infinity, guard);
+      gaps.succeeded();
+      return changes;
     } catch (error) {
       if (error instanceof ProviderError || error instanceof BlockMissing) gaps.suspect();
       throw error;

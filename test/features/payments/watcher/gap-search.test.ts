@@ -45,6 +45,8 @@ async function search(providers: readonly ChainClient[], steps = 200) {
   const rangeSize = makeRangeSize(1_000);
   const gaps = makeGapSearch({ clock, network, providers, rangeSize });
   gaps.suspect();
+  now += minute;
+  gaps.suspect();
   for (let step = 0; step < steps; step += 1) {
     now += 2 * second;
     try {
@@ -68,6 +70,26 @@ describe("The search for a range that no provider reads", () => {
     const found = await search([providerOf("a", pruned), providerOf("b", pruned)]);
     expect(found).to.deep.include({ from: 51, to: 700, endHash: "b700" });
     expect(found?.refusals.map(({ provider }) => provider)).to.deep.equal(["a", "b"]);
+  });
+
+  it("begins only once scans have failed for a minute without a success", async () => {
+    if (network === undefined) throw new Error("no such network");
+    let now = 0;
+    const clock = { now: () => now };
+    const providers = [providerOf("a", pruned)];
+    const gaps = makeGapSearch({ clock, network, providers, rangeSize: makeRangeSize(1_000) });
+    const step = () => gaps.step(state, heads);
+    gaps.suspect();
+    now += minute - second;
+    gaps.suspect();
+    expect(await step()).to.equal(null);
+    gaps.succeeded();
+    now += minute;
+    gaps.suspect();
+    expect(await step()).to.equal(null);
+    now += minute;
+    gaps.suspect();
+    expect(await step()).to.equal("searching");
   });
 
   it("does not count a provider as refusing that did not answer for one of the blocks", async () => {
