@@ -18,6 +18,8 @@ export interface Sending {
 }
 
 export interface Block extends Head {
+  /** When it was mined, by the clock. Its time is earlier on a chain whose sequencer is behind. */
+  readonly minedAt: Instant;
   readonly logs: readonly TransferLog[];
 }
 
@@ -100,7 +102,11 @@ export interface SimulatedChain {
   /** Every log that was ever on the chain, those of replaced blocks too. */
   readonly past: readonly TransferLog[];
   readonly providers: readonly SimulatedProvider[];
-  /** A block on top, of this time or one that is later than its parent's. */
+  /** How far the times of its blocks are behind the clock. */
+  readonly lagMs: number;
+  /** When a transaction was first mined, by the clock; 0 if it never was. */
+  minedAt(transactionHash: string): Instant;
+  /** A block on top that is mined now. */
   mine(at: Instant, sent: readonly Sending[]): void;
   /** Removes the newest blocks and returns their logs. The blocks mined next have other hashes. */
   rollback(count: number): readonly Sending[];
@@ -113,6 +119,7 @@ export function makeChain(options: {
   /** How far the final block lies below the tip. */
   readonly finalityLag: number;
   readonly startAt: Instant;
+  readonly lagMs: number;
   /** Of each provider: whether it offers the receipts of a block, by which an empty index of logs is found out. */
   readonly providers: readonly { readonly hasBlockReceipts: boolean }[];
   readonly decimals: ReadonlyMap<Address, number>;
@@ -120,6 +127,7 @@ export function makeChain(options: {
   const blocks: Block[] = [];
   const past: TransferLog[] = [];
   const blockOf = new Map<string, Block>();
+  const firstMined = new Map<string, Instant>();
   let hashes = 0;
 
   const tip = (): Block => {
@@ -132,7 +140,7 @@ export function makeChain(options: {
     hashes += 1;
     const height = blocks.length;
     const hash = `b${hashes.toString(16).padStart(63, "0")}`;
-    const time = Math.max(at, (blocks.at(-1)?.time ?? 0) + 1_000);
+    const time = Math.max(at - options.lagMs, (blocks.at(-1)?.time ?? 0) + 1_000);
     const logs: TransferLog[] = numbered(
       sent.map((one, place) => ({
         ...one,
@@ -142,10 +150,13 @@ export function makeChain(options: {
         blockTime: time,
       })),
     );
-    const block = { height, hash, time, logs };
+    const block = { height, hash, time, minedAt: at, logs };
     blocks.push(block);
     past.push(...logs);
-    for (const { transactionHash } of sent) blockOf.set(transactionHash, block);
+    for (const { transactionHash } of sent) {
+      blockOf.set(transactionHash, block);
+      if (!firstMined.has(transactionHash)) firstMined.set(transactionHash, at);
+    }
   }
 
   function provider(place: number, hasBlockReceipts: boolean): SimulatedProvider {
@@ -255,6 +266,8 @@ export function makeChain(options: {
     providers: options.providers.map(({ hasBlockReceipts }, place) =>
       provider(place, hasBlockReceipts),
     ),
+    lagMs: options.lagMs,
+    minedAt: (transactionHash) => firstMined.get(transactionHash) ?? 0,
     mine,
     rollback(count) {
       const gone = blocks.splice(blocks.length - count, count).flatMap(({ logs }) => logs);

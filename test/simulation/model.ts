@@ -4,10 +4,11 @@ import {
   payments,
   paymentClaims,
   transfers,
+  type PaymentRow,
   type TransferRow,
 } from "../../src/features/payments/table.ts";
 import { refunds } from "../../src/features/refunds/table.ts";
-import { day, hour } from "../../src/kernel/clock.ts";
+import { day, hour, minute, second } from "../../src/kernel/clock.ts";
 import type { Id } from "../../src/kernel/id.ts";
 import type { TransferLog } from "../../src/platform/chain/client.ts";
 import { parseAddress } from "../../src/platform/chain/evm/address.ts";
@@ -46,6 +47,11 @@ import type { World } from "./world.ts";
 
 /** Nothing is said of what happens so near to a moment that the product and the model could see otherwise. */
 const slackMs = 4 * hour;
+/** How long before an invoice a payment of the same amount may have been made that nobody had read by then. */
+const unreadMs = 5 * minute;
+/** How long before an invoice the chain was read, and a new block was there, if the order is known in any case. */
+const readMs = 30 * second;
+const newMs = 100 * second;
 
 /** Everything that is not as it must be; empty where all is. */
 export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promise<string[]> {
@@ -84,7 +90,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     const times = places.get(place) ?? 0;
     places.delete(place);
     const isGift = log.to === idleAddress;
-    const isOurs = isGift || (isMoney(log) && rows.some((row) => isFor(row, log, slackMs)));
+    const isOurs = isGift || (isMoney(log) && rows.some((row) => isMeantInTime(row, log)));
     // Only what is in blocks that an operator gave up may be missing.
     if (isOurs && !deeds.givenUp.has(log.blockHash)) {
       expect(times === 1, () => `the transfer ${place} is on record ${String(times)} times`);
@@ -113,7 +119,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
         isOver ||
         mayPayRounded(hash, invoiceId) ||
         isSubmittedForOnly(hash, invoiceId) ||
-        mayBeNear(hash, invoiceId, payment.blockTime),
+        mayBeNear(payment),
       () => `${invoiceId} was credited ${hash}, which was not for it`,
     );
   }
@@ -163,6 +169,18 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
       for (const fault of missing(row, own, share)) faults.push(fault);
     }
     for (const fault of holdFaults(row)) faults.push(fault);
+    for (const { id, network, address, isNewAddress } of held.filter(
+      ({ invoiceId }) => invoiceId === row.id,
+    )) {
+      const isHeldBefore = held.some(
+        (other) =>
+          other.invoiceId !== row.id &&
+          other.network === network &&
+          other.address === address &&
+          other.id < id,
+      );
+      expect(!isNewAddress || !isHeldBefore, () => `${row.id} has an address that was not new`);
+    }
     const asked = deeds.parts.get(row.id);
     const isAsAsked = own.every(({ transactionHash: hash }) => asked?.has(hash) === true);
     expect(row.exception !== "overpaid" || !isAsAsked, () => {
@@ -180,7 +198,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     const mine = logs.filter(
       (log) =>
         isMoney(log) &&
-        isFor(row, log, slackMs) &&
+        isMeantInTime(row, log) &&
         !deeds.givenUp.has(log.blockHash) &&
         !deeds.mistimed.has(log.transactionHash) &&
         !deeds.ownMoney.has(log.transactionHash),
@@ -197,6 +215,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
               log.contract === contract &&
               to.ok &&
               log.to === to.address &&
+              !mayBeUnordered(row, log) &&
               (isToldBy(row, log) || !isReused(row, log)),
           );
           const must = total(sent);
@@ -211,6 +230,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
         mayBeOfFormer(row, log) ||
         mayBeOfUpper(row, log) ||
         mayBeRoundedUp(row, log) ||
+        mayBeUnordered(row, log) ||
         isOnly(row, log);
       return isOwn && !mayBeForOther && !mayWait(row, log);
     });
@@ -368,13 +388,51 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
   }
 
   /**
-   * True if a payer sent another amount than the page showed, and an invoice for about as much was issued just after it:
-   * because clocks differ, a hold also matches blocks that are a little older than itself.
+   * True if a payer sent another amount than the page showed, and an invoice for about as much was issued just after it,
+   * before anything was read of it.
    */
-  function mayBeNear(hash: string, invoiceId: string, blockTime: number): boolean {
+  function mayBeNear({ transactionHash, invoiceId, transferId }: PaymentRow): boolean {
     const row = rows.find(({ id }) => id === invoiceId);
-    const isAsTold = deeds.payments.get(hash)?.isAsTold;
-    return isAsTold === false && row?.issuedAt != null && row.issuedAt > blockTime;
+    const minedAt = chain.minedAt(transactionHash);
+    if (row?.issuedAt == null || deeds.payments.get(transactionHash)?.isAsTold !== false)
+      return false;
+    const { issuedAt } = row;
+    return minedAt < issuedAt && issuedAt - minedAt < unreadMs && !wasReadBefore(row, transferId);
+  }
+
+  /** True if a transfer was on record before an invoice, or is in a block that was read before it and never replaced. */
+  function wasReadBefore({ id, issuedAt }: Invoice, transferId: Id<"transfer">): boolean {
+    const transfer = rowOf.get(transferId);
+    if (transfer === undefined) return false;
+    const mark = held.find(({ invoiceId }) => invoiceId === id);
+    const { markHeight, markHash } = mark ?? { markHeight: null, markHash: null };
+    const isBelow =
+      markHeight !== null &&
+      transfer.blockHeight <= markHeight &&
+      chain.blocks[markHeight]?.hash === markHash;
+    return isBelow || transfer.createdAt < (issuedAt ?? 0);
+  }
+
+  /**
+   * True if nothing proves whether a transfer or its invoice came first, so that a person decides: the block has a time
+   * before the invoice, and nothing new was read just before that, or the chain has replaced it. At an address that no
+   * invoice had before, it is the invoice's.
+   */
+  function mayBeUnordered({ id }: Invoice, { blockTime }: TransferLog): boolean {
+    const first = held.find(({ invoiceId }) => invoiceId === id);
+    if (first === undefined || first.isNewAddress) return false;
+    const { startsAt, markHeight, markHash, markReadAt } = first;
+    if ((blockTime ?? 0) >= startsAt - minute) return false;
+    const block = chain.blocks[markHeight ?? -1];
+    const isRead = markReadAt !== null && startsAt - markReadAt <= readMs;
+    return !isRead || block?.hash !== markHash || startsAt - block.minedAt > newMs;
+  }
+
+  /** The transfer went to an invoice's address after the invoice was issued, while its money was waited for. */
+  function isMeantInTime(row: Invoice, log: TransferLog): boolean {
+    const isAfter = chain.minedAt(log.transactionHash) >= (row.issuedAt ?? 0);
+    const isWaitedFor = (log.blockTime ?? 0) + slackMs <= holdEnd(row);
+    return isAfter && isWaitedFor && isAtAddressOf(row, log);
   }
 
   function isMoney({ contract, amount, from, to }: TransferLog): boolean {
@@ -421,12 +479,10 @@ function logOf(logs: readonly TransferLog[], row: TransferRow | undefined): Tran
   return logs.find((log) => row !== undefined && isSameTransfer(row, log)) ?? null;
 }
 
-/** The transfer went to an invoice's address while its money was waited for. */
-function isFor(row: Invoice, log: TransferLog, slack: number): boolean {
-  const time = log.blockTime ?? 0;
-  const isAt = heldIn(row).some(({ address }) => {
+/** The transfer went to one of an invoice's addresses. */
+function isAtAddressOf(row: Invoice, log: TransferLog): boolean {
+  return heldIn(row).some(({ address }) => {
     const parsed = parseAddress(address);
     return parsed.ok && parsed.address === log.to;
   });
-  return isAt && time >= (row.issuedAt ?? 0) && time + slack <= holdEnd(row);
 }

@@ -74,7 +74,8 @@ export interface Cast {
 export interface Stage {
   readonly cast: Cast;
   readonly network: ConfiguredNetwork;
-  newChain(chance: Chance): SimulatedChain;
+  /** A chain whose times are so far behind the clock. */
+  newChain(chance: Chance, lagMs: number): SimulatedChain;
   /** The store as it is when a history begins, whatever the one before it left. */
   freshStore(): Promise<Database>;
   compose(deps: ComposeDeps): Promise<Process>;
@@ -128,12 +129,16 @@ export async function openStage(): Promise<Stage> {
   const config: Config = { ...loaded.config, networks };
   const decimals = new Map(network.tokens.map((token) => [token.contract, token.decimals]));
 
-  function newChain(providers: readonly { readonly hasBlockReceipts: boolean }[]): SimulatedChain {
+  function newChain(
+    providers: readonly { readonly hasBlockReceipts: boolean }[],
+    lagMs = 0,
+  ): SimulatedChain {
     const chain = makeChain({
       network: networkId,
       chainId: network?.chainId ?? 1,
       finalityLag,
       startAt,
+      lagMs,
       decimals,
       providers,
     });
@@ -160,11 +165,12 @@ export async function openStage(): Promise<Stage> {
     cast,
     network,
     compose,
-    newChain: (given) =>
+    newChain: (given, lagMs) =>
       newChain(
         Array.from({ length: given.pick([1, 1, 2, 2, 3]) }, () => ({
           hasBlockReceipts: given.below(2) === 0,
         })),
+        lagMs,
       ),
     async freshStore() {
       await db.write(testContext, reset);

@@ -92,6 +92,9 @@ const rests = ["under_dust", "dust", "over_dust", "odd", "fine"] as const;
 const tokens = ["USDT", "USDT", "WIDE", "CENT"] as const;
 type Token = (typeof tokens)[number];
 
+/** Before the invoice, the payment is read, read and moved later, or not read, because nobody reads or providers stand still. */
+const earlier = ["read", "read", "moved", "unread", "unshown"] as const;
+
 const crashes = ["before", "inside", "after"] as const;
 const prices = ["10.00", "10.00", "10.05", "3.00", "25.00", "0.50"] as const;
 
@@ -198,6 +201,14 @@ export type Step =
       readonly price: string;
       readonly token: Token;
       readonly leaves: (typeof rests)[number];
+    }
+  /** Somebody pays just what an invoice asks for that is issued only afterwards. */
+  | {
+      readonly kind: "earlier";
+      readonly price: string;
+      readonly how: (typeof earlier)[number];
+      /** Whether the address was watched by then. */
+      readonly isWatched: boolean;
     }
   | { readonly kind: "reorganize"; readonly depth: number; readonly returning: number }
   /** An invoice is paid while Till is down, and providers have pruned the logs of that time when it is back. */
@@ -392,6 +403,15 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
       price: chance.pick(["25.00", "77.77", "5.50", "0.99", "0.50", "0.02"]),
       token: chance.pick(tokens),
       leaves: chance.pick(rests),
+    }),
+  ],
+  [
+    1,
+    (chance) => ({
+      kind: "earlier",
+      price: `${String(100 + chance.below(800))}.00`,
+      how: chance.pick(earlier),
+      isWatched: chance.below(2) === 0,
     }),
   ],
   [2, (chance) => ({ kind: "reorganize", depth: 1 + chance.below(5), returning: chance.below(4) })],

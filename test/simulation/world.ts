@@ -92,6 +92,8 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
         return encounters.household(step);
       case "parts":
         return encounters.parts(step, name);
+      case "earlier":
+        return encounters.earlier(step, name);
       case "reorganize":
         adversity.reorganize(step);
         return;

@@ -96,8 +96,10 @@ export async function openShop(db: Database, ...enabled: readonly string[]) {
       tipHeight,
       tipHash: "00".repeat(32),
       tipTime,
+      tipSeenAt: now,
       headHeight: tipHeight,
       scannedAt: now,
+      usualLagMs: 0,
       disabledTokens: [],
       version: 1,
     };

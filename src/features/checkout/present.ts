@@ -312,7 +312,7 @@ function optionsOf({ options }: CheckoutView): CheckoutSession["options"] {
 /** Null in all states but one, because otherwise each block would change the session. */
 function lastCheckedAt(state: CheckoutState, { networkState }: CheckoutView): string | null {
   if (state !== "cannot_check" || networkState === null) return null;
-  return toIso(networkState.tipTime);
+  return toIso(networkState.tipSeenAt);
 }
 
 function amountText(amount: Money): string {

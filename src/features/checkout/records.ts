@@ -235,7 +235,7 @@ export const CheckoutSessionRecord = responseRecord("CheckoutSession", {
   }),
   lastCheckedAt: datetime().nullable().meta({
     description:
-      "The time of the newest block that was read; null unless the state is `cannot_check`, and if no block was ever read.",
+      "When a new block was last read; null unless the state is `cannot_check`, and if no block was ever read.",
   }),
   arrivedAmounts: z.array(CheckoutAmountRecord).meta({
     description:

@@ -51,21 +51,22 @@ export type CheckoutNotice = (typeof checkoutNotices)[number];
 export const unsettledResults: ReadonlySet<ClaimResult> = new Set(["looking", "unknown"]);
 
 /** The network data that determines the state. */
-type Progress = Pick<NetworkState, "tipTime" | "scannedAt" | "cursorHeight">;
+type Progress = Pick<NetworkState, "tipTime" | "tipSeenAt" | "scannedAt" | "cursorHeight">;
 type Pace = Pick<Network, "id" | "isTest" | "blockTimeMs" | "pollMs">;
 
 /** Factor by which blocks and polls may be late before the payer is informed. */
 const lagFactor = 10;
 
 /**
- * Whether the network data is too old to conclude that no payment has arrived. The test network also mines on demand,
- * so there only the time of the watcher's last poll counts.
+ * Whether the network data is too old to conclude that no payment has arrived. A chain whose blocks have old times is read
+ * all the same, so that the time counts at which a new block was last read. The test network also mines on demand, so there only the
+ * time of the watcher's last poll counts.
  */
 function isLagging(network: Pace, progress: Progress | null, now: Instant): boolean {
   if (progress === null) return true;
   const lagMaxMs = Math.max(minute, lagFactor * (network.blockTimeMs + network.pollMs));
   if (now - progress.scannedAt > lagMaxMs) return true;
-  return !network.isTest && now - progress.tipTime > lagMaxMs;
+  return !network.isTest && now - progress.tipSeenAt > lagMaxMs;
 }
 
 /**

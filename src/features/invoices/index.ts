@@ -11,7 +11,8 @@ export {
 } from "./settlement/candidates.ts";
 export { issuedLedgers, type LedgerOfInvoice } from "./checks.ts";
 export { claimableNetworks, claimableTerms, type ClaimableTerms } from "./holds/claimable.ts";
-export { matchHolds, type HoldMatch } from "./holds/matching.ts";
+export { marksAbove } from "./holds/marks.ts";
+export { matchHolds, type ChainEvidence, type HoldMatch } from "./holds/matching.ts";
 export { doubtRecyclable, endRecycling } from "./holds/own-addresses.ts";
 export { receivedBy } from "./managed/received.ts";
 export {

@@ -246,6 +246,17 @@ export const holds = table(
      * extended key, which may give the address to another invoice once this one is dead. Otherwise null.
      */
     recyclableKey: text().nullable(),
+    /**
+     * The newest believed block when the invoice's first hold on the network was made, and when it was read: a transfer
+     * in it or below was made before the invoice. Null for holds of earlier versions.
+     */
+    markHeight: integer().nullable(),
+    markHash: text().nullable(),
+    markReadAt: time().nullable(),
+    /** Whether the block was the newest of the chain and read just before: then a transfer above it came afterwards. */
+    isMarkRecent: flag(),
+    /** For an exclusive address: whether no invoice had it before, so that no payer knew it. */
+    isNewAddress: flag(),
   },
   {
     primaryKey: ["id"],
@@ -282,6 +293,11 @@ export const holds = table(
         where: "released_at IS NULL AND entered_at_link IS NOT NULL",
       },
       { name: "holds_invoice", columns: ["invoiceId"] },
+      {
+        name: "holds_marked",
+        columns: ["network", "address", "markHeight"],
+        where: "released_at IS NULL AND mark_height IS NOT NULL",
+      },
       {
         name: "holds_ending",
         columns: ["network", "endsAt"],

@@ -18,8 +18,10 @@ const state = {
   tipHeight: 1_000,
   tipHash: "00",
   tipTime: now - 3 * second,
+  tipSeenAt: now - 2 * second,
   headHeight: 1_000,
   scannedAt: now - 2 * second,
+  usualLagMs: 0,
   cursorTime: 0,
   disabledTokens: [],
 };

@@ -24,6 +24,7 @@ import { holds } from "../../../src/features/invoices/table.ts";
 import { encodeAmount } from "../../../src/platform/database/index.ts";
 import { meta } from "../../../src/platform/database/schema/meta.ts";
 import { cronRuns } from "../../../src/platform/jobs/table.ts";
+import { unmarked } from "../../support/hold-marks.ts";
 
 interface Check {
   readonly status: string;
@@ -180,6 +181,8 @@ eachStore("the operations status", (store) => {
           releasedAt: null,
           recycledAt: null,
           recyclableKey: null,
+          isNewAddress: false,
+          ...unmarked,
         }),
       );
     const told = async () => {

@@ -180,8 +180,10 @@ export function aState(network: LabNetwork, at: Instant): NetworkState {
     tipHeight: 1_000,
     tipHash: "0".repeat(64),
     tipTime: at,
+    tipSeenAt: at,
     headHeight: 1_000,
     scannedAt: at,
+    usualLagMs: 0,
     disabledTokens: [],
   };
 }

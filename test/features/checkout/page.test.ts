@@ -1036,14 +1036,15 @@ describe("the page of a checkout", () => {
     expect(textOf(await html())).not.to.contain(said);
   });
 
-  it("cannot check if a network's newest block is old or the watcher has stopped", async () => {
+  it("cannot check if a network has no new block or the watcher has stopped, and can if blocks have old times", async () => {
     lab = await openLab("tron");
     const state = lab.world.networkState;
     const at = startOfTime + 30 * minute;
     const cases = [
-      { tipTime: at - 59_000, scannedAt: at, isLagging: false },
-      { tipTime: at - 2 * minute, scannedAt: at, isLagging: true },
-      { tipTime: at, scannedAt: at - 2 * minute, isLagging: true },
+      { tipSeenAt: at - 59_000, scannedAt: at, isLagging: false },
+      { tipSeenAt: at - 2 * minute, scannedAt: at, isLagging: true },
+      { tipSeenAt: at, scannedAt: at - 2 * minute, isLagging: true },
+      { tipTime: at - 30 * minute, tipSeenAt: at, scannedAt: at, isLagging: false },
     ];
     for (const [place, { isLagging, ...seen }] of cases.entries()) {
       lab.world.at = at + place;

@@ -782,13 +782,13 @@ describe("the state of a checkout", () => {
       [slow, 130_000],
       [fast, minute],
     ] as const) {
-      for (const read of ["scannedAt", "tipTime"] as const) {
+      for (const read of ["scannedAt", "tipSeenAt"] as const) {
         expect(stateAfter(pace, { [read]: now - lagMs }), read).to.equal("awaiting");
         expect(stateAfter(pace, { [read]: now - lagMs - 1 }), read).to.equal("cannot_check");
       }
       // Blocks of the test network come on command.
       const test = { ...pace, isTest: true };
-      expect(stateAfter(test, { tipTime: 0 })).to.equal("awaiting");
+      expect(stateAfter(test, { tipSeenAt: 0 })).to.equal("awaiting");
       expect(stateAfter(test, { scannedAt: now - lagMs - 1 })).to.equal("cannot_check");
     }
   });

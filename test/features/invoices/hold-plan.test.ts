@@ -7,6 +7,7 @@ import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { peggedToken, stated } from "../../support/pegged-token.ts";
 import { openShop } from "../../support/invoice-services-fixture.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
+import { unmarked } from "../../support/hold-marks.ts";
 
 eachStore("Taking a hold", (store) => {
   // SQLite takes the order of joins from the statement, and leaves an explained statement open.
@@ -24,6 +25,7 @@ eachStore("Taking a hold", (store) => {
       leastOf: (amount: bigint) => amount,
       startsAt: shop.now(),
       endsAt: shop.now() + 1,
+      mark: unmarked,
     };
     // As in a new store that got many invoices at once: PostgreSQL has no statistics yet.
     await db.write(testContext, (tx) => tx.run("TRUNCATE holds"));
@@ -36,6 +38,8 @@ eachStore("Taking a hold", (store) => {
       releasedAt: null,
       recycledAt: null,
       recyclableKey: null,
+      isNewAddress: false,
+      ...unmarked,
       price: 0n,
       leastAmount: 0n,
       amount: BigInt(index),
@@ -91,6 +95,7 @@ eachStore("Taking a hold", (store) => {
       leastOf: (amount: bigint) => amount,
       startsAt: shop.now(),
       endsAt: shop.now() + 1,
+      mark: unmarked,
     });
     await db.write(testContext, async (tx) => {
       const taken = [price, price + 100n];

@@ -117,7 +117,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
     await db.write(testContext, async (tx) => {
       const state = await networkState(tx, network.id);
       if (state === null) throw new Error("the network was not read");
-      const input = { network, state, verified, at: clock.now() };
+      const input = { network, state, verified, marks: [], at: clock.now() };
       await applyChainDiff(tx, ledger, { ...input, difference: { ...nothing, ...difference } });
       await finalizeTransfers(tx, network.id, state.cursorHeight);
     });
@@ -259,7 +259,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
       await enter({ fresh: logs });
       const claim = claimOf({ id: invoiceId }, known(logs[0]).transactionHash);
       await db.write(testContext, (tx) =>
-        settleClaim(tx, ledger, network, claim, logs, clock.now()),
+        settleClaim(tx, ledger, network, claim, { logs, marks: [] }, clock.now()),
       );
       return known((await paymentsOf({ id: invoiceId })).at(-1));
     },

@@ -19,6 +19,7 @@ import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { startPostgres } from "../../support/store/postgres.ts";
 import { openShop, type Shop } from "../../support/invoice-services-fixture.ts";
 import { testContext } from "../../support/store/stores.ts";
+import { unmarked } from "../../support/hold-marks.ts";
 
 const live = Number(process.env["PROVE_LIVE"] ?? "100000");
 const stores = (process.env["PROVE_STORES"] ?? "sqlite,postgres").split(",");
@@ -67,6 +68,7 @@ async function hold(
       leastOf: (amount) => amount,
       startsAt: shop.now(),
       endsAt: shop.now() + hour,
+      mark: unmarked,
     },
   ]);
   if (held === null) throw new Error("the wallet is full");

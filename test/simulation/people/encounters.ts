@@ -22,12 +22,17 @@ export interface Encounters {
   readonly aim: (step: Of<"aim">, name: string) => Promise<void>;
   readonly household: (step: Of<"household">) => Promise<void>;
   readonly parts: (step: Of<"parts">, name: string) => Promise<void>;
+  readonly earlier: (step: Of<"earlier">, name: string) => Promise<void>;
 }
 
 /** How long before a moment the watcher begins to run regularly. Final blocks are read for more than an hour. */
 const eveMs = 80 * minute;
 /** From one of its runs to the next. */
 const eveLookMs = 25 * minute;
+/** Longer than a provider is left out after false times. */
+const quarantineMs = 12 * minute;
+/** For how long nothing is read before an invoice whose amount was paid before. */
+const unreadMs = 10 * minute;
 /** From a deadline, or a cancellation, to the end of the hold. */
 const lateMs = 7 * day;
 
@@ -191,6 +196,29 @@ export function makeEncounters(
     await look();
   }
 
+  /** Money that came before an invoice is not for it, although it is just what the invoice asks for. */
+  async function earlier({ price, how, isWatched }: Of<"earlier">, name: string): Promise<void> {
+    const order = { token: "USDT", lifeMs: day } as const;
+    // A time that no two providers agree on proves nothing.
+    for (const provider of chain.providers) provider.beHonest();
+    await wait(quarantineMs);
+    const other = isWatched ? { ...order, price: `1${price}` } : null;
+    if (other !== null) await merchants.issue(other, `${name}-other`);
+    mine(1);
+    await look();
+    const before = chain.tip().height;
+    payers.payForElse("1".repeat(40), BigInt(price.replace(".", "")) * 10_000n);
+    if (how === "unread" || how === "unshown") beSilent(unreadMs);
+    if (how === "unshown") {
+      for (const { lies } of chain.providers) lies.behind = chain.tip().height - before;
+    }
+    if (how !== "unread") await look();
+    await merchants.issue({ ...order, price }, name);
+    if (how === "unshown") for (const { lies } of chain.providers) lies.behind = 0;
+    if (how === "moved") adversity.reorganize({ kind: "reorganize", depth: 1, returning: 1 });
+    await look();
+  }
+
   /** A payer leaves out what tells an amount from others: the merchant must find whose money it is. */
   async function roundTo(
     invoice: Invoice,
@@ -244,7 +272,7 @@ export function makeEncounters(
     }
   }
 
-  return { deceive, regulars, aim, household, parts };
+  return { deceive, regulars, aim, household, parts, earlier };
 }
 
 /** Returns what an exchange delivers of a price of two decimals, as a payer would enter it; null if nothing is left. */

@@ -19,6 +19,8 @@ export interface Payers {
    * sent.
    */
   readonly payBut: (invoice: Invoice, remaining: bigint) => Promise<string | null>;
+  /** Sends USDT to an address for something that Till does not know, in the token's smallest unit. */
+  readonly payForElse: (to: Address, amount: bigint) => void;
   /** Chooses one of the options of an invoice. */
   readonly choose: (step: Extract<Step, { kind: "choose" }>) => Promise<void>;
   readonly submit: (step: Extract<Step, { kind: "submit" }>) => Promise<void>;
@@ -169,6 +171,14 @@ export function makePayers(ground: Ground): Payers {
     return paid.size > before && isMined ? hash : null;
   }
 
+  function payForElse(to: Address, amount: bigint): void {
+    transactions += 1;
+    const transactionHash = `7${transactions.toString(16).padStart(63, "0")}`;
+    const contract = network.tokens.find(({ symbol }) => symbol === "USDT")?.contract ?? "";
+    paid.set(transactionHash, { transactionHash, meant: null, isAsTold: false });
+    mine(1, [{ transactionHash, contract, from: "a".repeat(40), to, amount }]);
+  }
+
   /** Returns an address of the invoice's merchant that is not the one that receives; null if none is known. */
   async function otherWalletOf(
     { organizationId, managedBy }: Invoice,
@@ -302,7 +312,7 @@ export function makePayers(ground: Ground): Payers {
     );
   }
 
-  return { pay, payBut, choose, submit };
+  return { pay, payBut, payForElse, choose, submit };
 }
 
 /** Returns the smallest amount that a wallet of so many decimals can send. */

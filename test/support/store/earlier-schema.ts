@@ -1,5 +1,13 @@
 /** Takes the schema after version 40 back, as statements for both databases. */
 export const toVersion40: readonly string[] = [
+  "ALTER TABLE network_states DROP COLUMN tip_seen_at",
+  "ALTER TABLE network_states DROP COLUMN usual_lag_ms",
+  "DROP INDEX holds_marked",
+  "ALTER TABLE holds DROP COLUMN mark_height",
+  "ALTER TABLE holds DROP COLUMN mark_hash",
+  "ALTER TABLE holds DROP COLUMN mark_read_at",
+  "ALTER TABLE holds DROP COLUMN is_mark_recent",
+  "ALTER TABLE holds DROP COLUMN is_new_address",
   "DROP TABLE network_gaps",
   "DROP INDEX payment_claims_looked_up",
   "ALTER TABLE payment_links DROP COLUMN range_limited_at",

@@ -99,7 +99,7 @@ async function readyNetworks({ db, clock, networks }: RehearsalDependencies): Pr
   await db.write(context, async (tx) => {
     for (const { id, chainId } of networks) {
       if (known.has(id)) continue;
-      const times = { cursorTime: at, tipTime: at, scannedAt: at };
+      const times = { cursorTime: at, tipTime: at, tipSeenAt: at, scannedAt: at, usualLagMs: 0 };
       await createState(tx, {
         network: id,
         chainId,

@@ -6,6 +6,7 @@ import { quotesOf } from "../options/quotes.ts";
 import { issuedInvoice } from "../sandbox.ts";
 import { holds } from "../table.ts";
 import { anyToken } from "./holds.ts";
+import type { HoldMark } from "./marks.ts";
 
 /** The terms that a payer's transaction must match before any provider is asked about it. */
 export interface ClaimableTerms {
@@ -17,7 +18,9 @@ export interface ClaimableTerms {
     /** The token's dust at the time of the issue; null for invoices of earlier versions. */
     readonly dust: bigint | null;
   }[];
-  readonly issuedAt: Instant;
+  /** The start of the invoice's first hold on the network. */
+  readonly startsAt: Instant;
+  readonly mark: HoldMark;
   /** The latest block time that can pay the invoice. */
   readonly endsAt: Instant;
 }
@@ -49,7 +52,9 @@ export async function claimableTerms(
       [invoiceId, network],
     ),
   ]);
-  if (invoice === null || invoice.issuedAt === null || held.length === 0) return null;
+  const [first] = held;
+  if (invoice === null || invoice.issuedAt === null || first === undefined) return null;
+  const { markHeight, markHash, markReadAt, isMarkRecent } = first;
   const quotes = quotesOf(invoice).filter((quote) => quote.network === network);
   return {
     targets: held.flatMap(({ address, token: of }) =>
@@ -57,7 +62,8 @@ export async function claimableTerms(
         .filter(({ tokenSymbol }) => of === anyToken || of === tokenSymbol)
         .map(({ tokenSymbol: token, dustAmount: dust }) => ({ address, token, dust })),
     ),
-    issuedAt: invoice.issuedAt,
+    startsAt: first.startsAt,
+    mark: { markHeight, markHash, markReadAt, isMarkRecent },
     endsAt: Math.max(...held.map(({ endsAt }) => endsAt)),
   };
 }

@@ -17,6 +17,7 @@ import {
   type HeldAmounts,
   type HoldPlace,
 } from "./amount-search.ts";
+import type { HoldMark } from "./marks.ts";
 import { unstoredHolds, type UnstoredHolds } from "./unstored-holds.ts";
 
 /** Number of draws of candidates before the search for a gap. */
@@ -29,6 +30,7 @@ export interface HoldTerms {
   readonly invoiceId: Id<"invoice">;
   readonly startsAt: Instant;
   readonly endsAt: Instant;
+  readonly mark: HoldMark;
 }
 
 export interface AmountRequest extends HoldTerms {
@@ -47,17 +49,21 @@ export interface HoldDependencies {
 
 type HoldRow = RowOf<typeof holds>;
 
-/** Holds an address exclusively for one invoice. No other transaction may know the address, or take it again. */
+/**
+ * Holds an address exclusively for one invoice. No other transaction may know the address, or take it again. `isNewAddress`:
+ * no invoice had it before.
+ */
 export function holdAddress(
   tx: Tx,
   { ids }: HoldDependencies,
   place: Omit<HoldPlace, "token">,
   terms: HoldTerms,
-  recyclableKey: string | null,
+  { recyclableKey, isNewAddress }: Pick<HoldRow, "recyclableKey" | "isNewAddress">,
 ): void {
   tx.append(holds, {
     ...rowOf(ids, { ...place, token: anyToken }, terms),
     recyclableKey,
+    isNewAddress,
     amount: 0n,
     price: null,
     leastAmount: 0n,
@@ -213,7 +219,7 @@ async function store(
 function rowOf(
   ids: IdSource,
   { organizationId, network, address, token }: HoldPlace,
-  { invoiceId, startsAt, endsAt }: HoldTerms,
+  { invoiceId, startsAt, endsAt, mark }: HoldTerms,
 ) {
   const id = ids.next("hold", startsAt);
   return {
@@ -228,6 +234,8 @@ function rowOf(
     releasedAt: null,
     recycledAt: null,
     recyclableKey: null,
+    isNewAddress: false,
+    ...mark,
   };
 }
 

@@ -7,12 +7,14 @@ import {
   amount,
   decodeAmount,
   encodeAmount,
+  integer,
   text,
   time,
+  type Dialect,
   type Reader,
   type Tx,
 } from "../../../platform/database/index.ts";
-import { givenRows } from "../../../platform/database/query/json-rows.ts";
+import { givenRows, listed } from "../../../platform/database/query/json-rows.ts";
 import { lateWindowOf } from "../../organizations/index.ts";
 import { findToken, type Network } from "../../../platform/chain/networks.ts";
 import { freeAddresses } from "../../wallets/index.ts";
@@ -23,8 +25,8 @@ import { quoteFor, quotesOf, type Quote } from "../options/quotes.ts";
 import { invoicesById, type InvoiceRow } from "../store.ts";
 
 /**
- * The most by which a payment's block time may be before the start of its hold, because the clocks of chains and
- * servers differ.
+ * The most by which a payment's block time may be before the start of its hold without the order being unknown, because the
+ * clocks of chains and servers differ.
  */
 const clockSlackMs = 60 * second;
 
@@ -36,8 +38,20 @@ export interface MatchCandidate {
   readonly token: string;
   readonly address: Address;
   readonly amount: bigint;
-  /** Null while it is uncertain: then a hold matches if it is live now, whatever its start and end. */
+  /** Null while it is uncertain: then a hold matches if it is live now, whatever the times of its start and end. */
   readonly blockTime: Instant | null;
+  /** The height at which the transfer was first seen, or a later one. */
+  readonly blockHeight: number;
+  /** When the transfer was recorded; null if it was not before. */
+  readonly recordedAt: Instant | null;
+}
+
+/** Knowledge of the chain that has the transfers. */
+export interface ChainEvidence {
+  /** The height of its newest believed block. */
+  readonly tipHeight: number;
+  /** The hashes of blocks at or above the transfers that the chain certainly has. */
+  readonly hashes: readonly string[];
 }
 
 export interface HoldMatch {
@@ -54,36 +68,47 @@ export interface HoldMatch {
  * what the present one asks for, or the earlier one asked for it too; or a restore may have lost such an invoice. `entered_amount`: a payer without a credential entered the price, and many could be hit on purpose.
  * `fee_kept`: an unpaid invoice asks for a little more, from which the payer's exchange may have kept a fee.
  * `rounded_up`: an unpaid invoice asks for less than 0.01 less, and its payer's wallet may take two decimals only.
+ * `order_unknown`: the block has a time before the invoice, and the order of the chain does not say which came first.
  */
 export type MatchDoubt =
   | "ambiguous_amount"
   | "reused_address"
   | "entered_amount"
   | "fee_kept"
-  | "rounded_up";
+  | "rounded_up"
+  | "order_unknown";
 
 /**
  * Matches transfers with live holds: by exclusive address, with any amount; otherwise by exact amount; otherwise by an
  * amount within the tolerance of exactly one invoice, unless a live hold of another invoice that is not paid is as near
  * (docs/decisions/0024). Transfers without a match are left out; being the only open invoice is never a reason for a
  * match. A match is a proposal: `acceptedMatches` of the payments drops it if the invoice does not ask for the amount, or if
- * it is doubtful. The number of statements is bounded for any batch.
+ * it is doubtful. A transfer that was made before an invoice never matches its holds: the order of the chain proves that, or
+ * the record (docs/decisions/0066). The number of statements is bounded for any batch.
  */
 export async function matchHolds(
   reader: Reader,
   network: Network,
-  candidates: readonly MatchCandidate[],
+  given: readonly MatchCandidate[],
+  { tipHeight, hashes }: ChainEvidence,
 ): Promise<Map<string, HoldMatch>> {
-  if (candidates.length === 0) return new Map();
+  if (given.length === 0) return new Map();
+  const candidates = given.map((candidate) => ({
+    ...candidate,
+    height: candidate.blockHeight,
+    tipHeight,
+    hashes: JSON.stringify(hashes),
+  }));
   const found = await exactHolds(reader, network, candidates);
   const asked = await askedAtReused(reader, network.id, candidates, found);
   const matches = exactMatches(found, asked);
   const rest = candidates.filter(({ key }) => !matches.has(key));
   const tolerant = await tolerantHolds(reader, network.id, rest);
   const rivaled = await rivaledKeys(reader, network.id, rest, tolerant);
-  for (const { key, invoiceId, organizationId } of tolerant) {
+  for (const { key, invoiceId, organizationId, certain } of tolerant) {
     if (rivaled.has(key)) continue;
-    matches.set(key, { invoiceId, organizationId, rule: "within_tolerance" });
+    const match = { invoiceId, organizationId, rule: "within_tolerance" } as const;
+    matches.set(key, certain > 0 ? match : { ...match, doubt: "order_unknown" });
   }
   return matches;
 }
@@ -109,15 +134,18 @@ export function exactMatches(
 }
 
 function addressDoubtOf(
-  { key, former, needsDecision }: ExactRow,
+  { key, former, needsDecision, uncertain, newAddress }: ExactRow,
   asked: ReadonlySet<string>,
 ): MatchDoubt | null {
+  // Nobody knew an address that no invoice had before.
+  if (uncertain === 1 && newAddress === 0) return "order_unknown";
   const isClear = needsDecision === 0 && (former === null || asked.has(key));
   return isClear ? null : "reused_address";
 }
 
-function doubtOf({ former, needsDecision, above, below }: ExactRow): MatchDoubt | null {
+function doubtOf({ former, needsDecision, above, below, uncertain }: ExactRow): MatchDoubt | null {
   if (former !== null) return "ambiguous_amount";
+  if (uncertain === 1) return "order_unknown";
   if (needsDecision === 1) return "entered_amount";
   if (above !== null) return "fee_kept";
   return below === null ? null : "rounded_up";
@@ -134,13 +162,42 @@ const sought = {
   address: text(),
   token: text(),
   blockTime: time().nullable(),
+  height: integer(),
+  recordedAt: time().nullable(),
+  tipHeight: integer(),
+  hashes: text(),
 };
 
-/** SQL condition: the hold is live, and its period includes the block time of the probe, unless that is null. */
-const liveAtProbe = (hold: string) =>
-  `${hold}.released_at IS NULL AND (probe.block_time IS NULL
-    OR (${hold}.starts_at - ${String(clockSlackMs)} <= probe.block_time AND ${hold}.ends_at >= probe.block_time))`;
-const isLiveAtProbe = liveAtProbe("holds");
+/** A candidate with what is known of the chain, as the columns of a probe. */
+type Probe = MatchCandidate & {
+  readonly height: number;
+  readonly tipHeight: number;
+  /** A JSON list. */
+  readonly hashes: string;
+};
+
+/**
+ * SQL condition: the hold is live, had not ended when the block of the probe was mined, and the transfer was not made before
+ * the invoice: neither was it recorded before the hold, nor is its block at or below the hold's mark on the same branch.
+ */
+const mayBePaid = (hold: string, dialect: Dialect) =>
+  `${hold}.released_at IS NULL AND (probe.block_time IS NULL OR ${hold}.ends_at >= probe.block_time)
+    AND NOT (probe.recorded_at IS NOT NULL AND probe.recorded_at < ${hold}.starts_at)
+    AND NOT (${hold}.mark_height IS NOT NULL AND ${hold}.mark_height >= probe.height
+      AND ${hold}.mark_hash IN ${listed(dialect, "probe.hashes")})`;
+
+/**
+ * SQL condition: the transfer's block has a time before the hold, and is not certainly above the newest block of then. A
+ * time that is not agreed on proves nothing.
+ */
+const isOrderUnknown = (hold: string) =>
+  `(probe.block_time IS NOT NULL AND probe.block_time < ${hold}.starts_at - ${String(clockSlackMs)}
+    AND NOT (${hold}.is_mark_recent = 1 AND ${hold}.mark_height < probe.height
+      AND ${hold}.mark_height <= probe.tip_height))`;
+
+/** SQL condition: the hold may be paid by the transfer of the probe, and this certainly came after it. */
+const liveAtProbe = (hold: string, dialect: Dialect) =>
+  `${mayBePaid(hold, dialect)} AND NOT ${isOrderUnknown(hold)}`;
 
 interface ExactRow extends HeldRow {
   readonly kind: "exclusive" | "amount";
@@ -148,6 +205,10 @@ interface ExactRow extends HeldRow {
   readonly former: string | null;
   /** 1 if the amount alone proves nothing: a payer entered the price; or the address: a restore may have lost another invoice with it. */
   readonly needsDecision: number;
+  /** 1 if it is not known whether the transfer or the invoice came first. */
+  readonly uncertain: number;
+  /** 1 for an exclusive address that no invoice had before. */
+  readonly newAddress: number;
   /** The bare price of an invoice a little above this one that is not paid, or was canceled, if this one is bare too. */
   readonly above: string | null;
   /**
@@ -177,8 +238,9 @@ const exactProbes = givenRows("probe", {
 async function exactHolds(
   reader: Reader,
   network: Network,
-  candidates: readonly MatchCandidate[],
+  candidates: readonly Probe[],
 ): Promise<ExactRow[]> {
+  const { dialect } = reader;
   const asked = candidates.flatMap((candidate) => {
     const token = findToken(network, candidate.token);
     const most = token === null ? candidate.amount : withFee(candidate.amount, token);
@@ -197,11 +259,12 @@ async function exactHolds(
            AND former.token = holds.token AND former.amount = holds.amount
            AND former.recycled_at IS NOT NULL AND former.ends_at >= COALESCE(probe.block_time, holds.starts_at)
          LIMIT 1
-       ) AS former, holds.needs_decision AS "needsDecision", CASE WHEN holds.amount = holds.price THEN (
+       ) AS former, holds.needs_decision AS "needsDecision", holds.is_new_address AS "newAddress",
+       CASE WHEN ${isOrderUnknown("holds")} THEN 1 ELSE 0 END AS uncertain, CASE WHEN holds.amount = holds.price THEN (
          SELECT above.amount FROM holds AS above JOIN invoices ON invoices.id = above.invoice_id
          WHERE above.network = holds.network AND above.address = holds.address AND above.token = holds.token
            AND above.amount = above.price AND above.amount > probe.amount AND above.amount <= probe.with_fee
-           AND ${liveAtProbe("above")} AND above.invoice_id <> holds.invoice_id
+           AND ${liveAtProbe("above", dialect)} AND above.invoice_id <> holds.invoice_id
            AND invoices.status NOT IN ('confirming', 'paid')
          LIMIT 1
        ) END AS above, CASE WHEN probe.rounded_from < probe.amount THEN (
@@ -209,13 +272,13 @@ async function exactHolds(
          WHERE below.network = holds.network AND below.address = holds.address AND below.token = holds.token
            AND below.amount >= probe.rounded_from AND below.amount < probe.amount
            AND below.entered_at_link IS NULL
-           AND ${liveAtProbe("below")} AND below.invoice_id <> holds.invoice_id AND invoices.${isUnpaid}
+           AND ${liveAtProbe("below", dialect)} AND below.invoice_id <> holds.invoice_id AND invoices.${isUnpaid}
            AND (invoices.started_at_link IS NULL OR (invoices.status = 'open' AND ${fewAtLink}))
          LIMIT 1
        ) END AS below
-     FROM ${exactProbes.from(reader.dialect, 2)} CROSS JOIN holds
+     FROM ${exactProbes.from(dialect, 2)} CROSS JOIN holds
      WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
-       AND holds.amount = probe.amount AND ${isLiveAtProbe}`,
+       AND holds.amount = probe.amount AND ${mayBePaid("holds", dialect)}`,
     [network.id, exactProbes.values(asked)],
   );
 }
@@ -232,7 +295,7 @@ const reusedProbes = givenRows("probe", { ...sought, invoiceId: text<Id<"invoice
 async function askedAtReused(
   reader: Reader,
   network: string,
-  candidates: readonly MatchCandidate[],
+  candidates: readonly Probe[],
   found: readonly ExactRow[],
 ): Promise<ReadonlySet<string>> {
   const reused = found.filter(({ kind, former }) => kind === "exclusive" && former !== null);
@@ -290,27 +353,37 @@ const tolerantProbes = givenRows("probe", { ...sought, amount: amount(), most: a
 interface TolerantRow extends HeldRow {
   /** The lowest amount among the invoice's holds above the transfer's amount, in the store's encoding. */
   readonly amount: string;
+  /** The number of these holds before which the transfer certainly was not made. */
+  readonly certain: number;
 }
 
+/** Returns the single tolerant invoice of each transfer: the one that came before it for certain, or may have. */
 async function tolerantHolds(
   reader: Reader,
   network: string,
-  candidates: readonly MatchCandidate[],
+  candidates: readonly Probe[],
 ): Promise<TolerantRow[]> {
+  const { dialect } = reader;
   if (candidates.length === 0) return [];
   const asked = candidates.map((candidate) => ({
     ...candidate,
     // No hold above this amount has enough tolerance.
     most: divideRounded(candidate.amount * 100n, BigInt(100 - maxTolerancePercent), "up"),
   }));
+  const certain = (column: string) =>
+    `CASE WHEN NOT ${isOrderUnknown("holds")} THEN holds.${column} END`;
+  const first = (column: string) => `COALESCE(min(${certain(column)}), min(holds.${column}))`;
   return reader.all(
-    `SELECT probe.key AS "key", min(holds.invoice_id) AS "invoiceId",
-       min(holds.organization_id) AS "organizationId", min(holds.amount) AS amount
-     FROM ${tolerantProbes.from(reader.dialect, 2)} CROSS JOIN holds
+    `SELECT probe.key AS "key", ${first("invoice_id")} AS "invoiceId",
+       ${first("organization_id")} AS "organizationId", ${first("amount")} AS amount,
+       count(${certain("id")}) AS certain
+     FROM ${tolerantProbes.from(dialect, 2)} CROSS JOIN holds
      WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
        AND holds.amount > probe.amount AND holds.amount <= probe.most
-       AND holds.least_amount < holds.amount AND holds.least_amount <= probe.amount AND ${isLiveAtProbe}
-     GROUP BY probe.key HAVING count(DISTINCT holds.invoice_id) = 1`,
+       AND holds.least_amount < holds.amount AND holds.least_amount <= probe.amount
+       AND ${mayBePaid("holds", dialect)}
+     GROUP BY probe.key HAVING count(DISTINCT ${certain("invoice_id")}) = 1
+       OR (count(${certain("id")}) = 0 AND count(DISTINCT holds.invoice_id) = 1)`,
     [network, tolerantProbes.values(asked)],
   );
 }
@@ -326,7 +399,7 @@ const rivalProbes = givenRows("probe", {
 async function rivaledKeys(
   reader: Reader,
   network: string,
-  candidates: readonly MatchCandidate[],
+  candidates: readonly Probe[],
   tolerant: readonly TolerantRow[],
 ): Promise<ReadonlySet<string>> {
   if (tolerant.length === 0) return new Set();
@@ -342,7 +415,8 @@ async function rivaledKeys(
        SELECT 1 FROM holds JOIN invoices ON invoices.id = holds.invoice_id
        WHERE holds.network = $1 AND holds.address = probe.address AND holds.token = probe.token
          AND holds.amount >= probe.least AND holds.amount <= probe.most
-         AND holds.invoice_id <> probe.invoice_id AND holds.entered_at_link IS NULL AND ${isLiveAtProbe}
+         AND holds.invoice_id <> probe.invoice_id AND holds.entered_at_link IS NULL
+         AND ${liveAtProbe("holds", reader.dialect)}
          AND invoices.status NOT IN ('confirming', 'paid')
      )`,
     [network, rivalProbes.values(asked)],

@@ -52,11 +52,14 @@ export async function holdAddresses(
   taker: AddressTaker,
 ): Promise<readonly DerivedAddress[]> {
   const taken: DerivedAddress[] = [];
+  const neverHeld = new Set<DerivedAddress>();
   const wanted = () => requests.length - taken.length;
   const take = async (unpaidMax?: number) => {
     if (wanted() > 0) taken.push(...(await takeFree(tx, wallet, taker, wanted(), unpaidMax)));
-    if (wanted() > 0) {
-      taken.push(...(await takeAddresses(tx, wallet, kind, taker, wanted(), unpaidMax)));
+    if (wanted() <= 0) return;
+    for (const next of await takeAddresses(tx, wallet, kind, taker, wanted(), unpaidMax)) {
+      taken.push(next);
+      neverHeld.add(next);
     }
   };
   const recycle = async (isSameAsked: boolean) => {
@@ -74,11 +77,13 @@ export async function holdAddresses(
   }
   await take();
   const { organizationId, identity } = wallet;
-  for (const [index, { address }] of taken.entries()) {
+  const recyclableKey = taker === "link" ? identity : null;
+  for (const [index, derived] of taken.entries()) {
     const request = requests[index];
     if (request === undefined) continue;
-    const place = { organizationId, network, address };
-    holdAddress(tx, deps, place, request, taker === "link" ? identity : null);
+    const place = { organizationId, network, address: derived.address };
+    const isNewAddress = neverHeld.has(derived);
+    holdAddress(tx, deps, place, request, { recyclableKey, isNewAddress });
   }
   return taken;
 }

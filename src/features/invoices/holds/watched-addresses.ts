@@ -45,22 +45,30 @@ export async function watchedAmong(
   return rows.map(({ address }) => address);
 }
 
-/** Returns the time since which each of these addresses has been watched; unwatched ones are left out. */
+/** Since when an address has been watched. */
+export interface WatchedSince {
+  /** The start of its first live hold. */
+  readonly startsAt: Instant;
+  /** The height of the lowest mark of its live holds: blocks above it were read afterwards. Null without any mark. */
+  readonly markHeight: number | null;
+}
+
+/** Returns since when each of these addresses has been watched; unwatched ones are left out. */
 export async function watchedSince(
   reader: Reader,
   network: string,
   addresses: readonly Address[],
-): Promise<ReadonlyMap<Address, Instant>> {
+): Promise<ReadonlyMap<Address, WatchedSince>> {
   const asked = [...new Set(addresses)];
   if (asked.length === 0) return new Map();
-  const rows = await reader.all<{ address: Address; since: Instant | null }>(
-    `SELECT probe.value AS "address", (
-       SELECT min(starts_at) FROM holds
-       WHERE network = $1 AND address = probe.value AND released_at IS NULL
-     ) AS "since" FROM ${givenTexts(reader.dialect, 2, "probe")}`,
+  const rows = await reader.all<WatchedSince & { address: Address }>(
+    `SELECT probe.value AS "address", min(holds.starts_at) AS "startsAt", min(holds.mark_height) AS "markHeight"
+     FROM ${givenTexts(reader.dialect, 2, "probe")} CROSS JOIN holds
+     WHERE holds.network = $1 AND holds.address = probe.value AND holds.released_at IS NULL
+     GROUP BY probe.value`,
     [network, JSON.stringify(asked)],
   );
-  return new Map(rows.flatMap(({ address, since }) => (since === null ? [] : [[address, since]])));
+  return new Map(rows.map(({ address, ...since }) => [address, since]));
 }
 
 /** Returns the start of a network's oldest live hold; null if no hold is live. */

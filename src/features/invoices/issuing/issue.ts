@@ -2,11 +2,13 @@ import { second, type Instant } from "../../../kernel/clock.ts";
 import { Defect, invalidField, Problem } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { formatRate } from "../../../kernel/money/rate.ts";
+import type { Network } from "../../../platform/chain/networks.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { keepOrganization, mayReturnTo } from "../../organizations/index.ts";
 import { keepActive, keepReceivingWallets, type WalletRow } from "../../wallets/index.ts";
 import { NoWallet, WalletCapacityExhausted } from "../errors.ts";
-import { holdAmounts } from "../holds/holds.ts";
+import { holdAmounts, type HoldTerms } from "../holds/holds.ts";
+import { marksOf, type HoldMark } from "../holds/marks.ts";
 import { hasFormer, holdAddresses } from "../holds/own-addresses.ts";
 import { quotesOf } from "../options/quotes.ts";
 import { dueAmount } from "../rules.ts";
@@ -184,6 +186,8 @@ async function takePlaces(
   at: Instant,
 ): Promise<ReadonlyMap<Attempt, Place>> {
   const places = new Map<Attempt, Place>();
+  const marks = await marksOfAttempts(tx, attempts, at);
+  const termsOf = (attempt: Attempt) => holdTerms(attempt, marks, at);
   const byKey = new Map<Id<"wallet">, Attempt[]>();
   for (const attempt of attempts) {
     const { id, xpub } = attempt.wallet;
@@ -195,10 +199,41 @@ async function takePlaces(
       if (shared !== null) places.set(attempt, shared);
     }
     const others = its.filter((attempt) => !places.has(attempt));
-    await takeOwnAddresses(tx, deps, others, at, places);
+    await takeOwnAddresses(tx, deps, others, termsOf, places);
   }
-  await takeAmounts(tx, deps, attempts, at, places);
+  await takeAmounts(tx, deps, attempts, termsOf, places);
   return places;
+}
+
+/** Returns the marks of the holds that attempts take. */
+async function marksOfAttempts(
+  tx: Tx,
+  attempts: readonly Attempt[],
+  at: Instant,
+): Promise<ReadonlyMap<Attempt, HoldMark>> {
+  const marks = new Map<Attempt, HoldMark>();
+  for (const [network, its] of groupByNetwork(attempts)) {
+    const heldBefore = its.filter(({ draft }) =>
+      quotesOf(draft).some((quote) => quote.network === network.id),
+    );
+    const idsOf = (some: readonly Attempt[]) => some.map(({ draft }) => draft.id);
+    const asked = { invoiceIds: idsOf(its), heldBefore: idsOf(heldBefore) };
+    const found = await marksOf(tx, network, asked, at);
+    for (const attempt of its) {
+      const mark = found.get(attempt.draft.id);
+      if (mark !== undefined) marks.set(attempt, mark);
+    }
+  }
+  return marks;
+}
+
+function groupByNetwork(attempts: readonly Attempt[]): ReadonlyMap<Network, readonly Attempt[]> {
+  const groups = new Map<Network, Attempt[]>();
+  for (const attempt of attempts) {
+    const { network } = attempt.plan.terms;
+    groups.set(network, [...(groups.get(network) ?? []), attempt]);
+  }
+  return groups;
 }
 
 /**
@@ -228,7 +263,7 @@ async function takeOwnAddresses(
   tx: Tx,
   deps: IssueDependencies,
   attempts: readonly Attempt[],
-  at: Instant,
+  termsOf: (attempt: Attempt) => HoldTerms,
   places: Map<Attempt, Place>,
 ): Promise<void> {
   const [first] = attempts;
@@ -242,7 +277,7 @@ async function takeOwnAddresses(
     network,
     attempts.map((attempt) => {
       const { terms, price } = attempt.plan;
-      return { ...holdTerms(attempt, at), token: terms.token.symbol, price };
+      return { ...termsOf(attempt), token: terms.token.symbol, price };
     }),
     first.draft.startedAtLink === null ? "merchant" : "link",
   );
@@ -262,7 +297,7 @@ async function takeAmounts(
   tx: Tx,
   deps: IssueDependencies,
   attempts: readonly Attempt[],
-  at: Instant,
+  termsOf: (attempt: Attempt) => HoldTerms,
   places: Map<Attempt, Place>,
 ): Promise<void> {
   const asking = attempts.flatMap((attempt) => {
@@ -276,7 +311,7 @@ async function takeAmounts(
     tx,
     deps,
     asking.map(({ attempt, search }) => ({
-      ...holdTerms(attempt, at),
+      ...termsOf(attempt),
       search,
       leastOf: (amount) => dueAmount(amount, attempt.plan.terms.tolerance),
     })),
@@ -289,8 +324,15 @@ async function takeAmounts(
   }
 }
 
-function holdTerms({ draft, lateUntil }: Attempt, at: Instant) {
-  return { invoiceId: draft.id, startsAt: at, endsAt: lateUntil };
+function holdTerms(
+  attempt: Attempt,
+  marks: ReadonlyMap<Attempt, HoldMark>,
+  at: Instant,
+): HoldTerms {
+  const { draft, lateUntil } = attempt;
+  const mark = marks.get(attempt);
+  if (mark === undefined) throw new Defect("a hold has no mark");
+  return { invoiceId: draft.id, startsAt: at, endsAt: lateUntil, mark };
 }
 
 /** Returns a function that calls `ask` once for each key. */

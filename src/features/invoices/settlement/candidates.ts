@@ -36,6 +36,16 @@ export interface InvoiceCandidate {
   readonly invoice: InvoiceRow;
   /** The amounts of its live holds near a sought amount, in the token's smallest unit. */
   readonly heldAmounts: readonly bigint[];
+  /** Its marks on the networks of its live holds (docs/decisions/0066). */
+  readonly marks: readonly NetworkMark[];
+}
+
+/** The newest block of a network when an invoice's first hold there was made. */
+export interface NetworkMark {
+  readonly network: string;
+  readonly height: number;
+  /** Whether a transfer above it certainly came afterwards. */
+  readonly isRecent: boolean;
 }
 
 /**
@@ -69,12 +79,43 @@ export async function invoiceCandidates(
     [organizationId, JSON.stringify([...new Set([...held.keys(), ...newest.flat()])])],
   );
   const amounts = new Set(sought.map(({ amount }) => amount));
+  const marks = await marksOfInvoices(
+    reader,
+    rows.map(({ id }) => id),
+  );
   return rows
-    .map((invoice) => ({ invoice, heldAmounts: held.get(invoice.id) ?? [] }))
+    .map((invoice) => ({
+      invoice,
+      heldAmounts: held.get(invoice.id) ?? [],
+      marks: marks.get(invoice.id) ?? [],
+    }))
     .filter(
       ({ invoice, heldAmounts }) =>
         isAsking(invoice) || heldAmounts.some((amount) => amounts.has(amount)),
     );
+}
+
+async function marksOfInvoices(
+  reader: Reader,
+  invoiceIds: readonly Id<"invoice">[],
+): Promise<ReadonlyMap<Id<"invoice">, readonly NetworkMark[]>> {
+  const rows = await reader.all<{
+    invoiceId: Id<"invoice">;
+    network: string;
+    height: number;
+    isRecent: number;
+  }>(
+    `SELECT invoice_id AS "invoiceId", network, min(mark_height) AS height, max(is_mark_recent) AS "isRecent"
+     FROM holds WHERE invoice_id IN ${listed(reader.dialect, 1)} AND mark_height IS NOT NULL
+     GROUP BY invoice_id, network`,
+    [JSON.stringify(invoiceIds)],
+  );
+  const marks = new Map<Id<"invoice">, NetworkMark[]>();
+  for (const { invoiceId, network, height, isRecent } of rows) {
+    const mark = { network, height, isRecent: isRecent === 1 };
+    marks.set(invoiceId, [...(marks.get(invoiceId) ?? []), mark]);
+  }
+  return marks;
 }
 
 /** True if nothing is missing, even if not all payments are confirmed. */

@@ -1,4 +1,5 @@
 import type { Instant } from "../../../kernel/clock.ts";
+import { assert } from "../../../kernel/errors.ts";
 import { findToken } from "../../../platform/chain/networks.ts";
 import type { Tx } from "../../../platform/database/index.ts";
 import { searchAmount } from "../holds/amount-search.ts";
@@ -6,6 +7,7 @@ import { payablePrice } from "../holds/amounts.ts";
 import { askableRest } from "../options/quotes.ts";
 import { dueAmount } from "../rules.ts";
 import { holdAmounts, type HoldDependencies } from "../holds/holds.ts";
+import { marksOf } from "../holds/marks.ts";
 import { payableTerms } from "./terms-to-pay.ts";
 import type { InvoiceRow } from "../store.ts";
 import type { Networks } from "../issuing/terms.ts";
@@ -79,9 +81,14 @@ async function holdRest(
     address: address.address,
     token: invoice.tokenSymbol,
   };
+  const invoiceIds = [invoiceId];
+  const marks = await marksOf(tx, network, { invoiceIds, heldBefore: invoiceIds }, at);
+  const mark = marks.get(invoiceId);
+  assert(mark !== undefined, "a hold has no mark");
   const [held = null] = await holdAmounts(tx, deps, [
     {
       invoiceId,
+      mark,
       search: searchAmount(
         place,
         rest,

@@ -11,9 +11,9 @@ import { systemContext } from "../../../platform/database/system-context.ts";
 import { LeaseLost } from "../../../platform/jobs/leases.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
 import type { claimableNetworks, claimableTerms } from "../../invoices/index.ts";
-import { recordClaimedTransfers, settleClaim } from "./ledger.ts";
+import { recordClaimedTransfers, settleClaim, type ClaimedTransfers } from "./ledger.ts";
 import type { BlockTimes } from "../watcher/block-times.ts";
-import { claimedLogs, givenUpAt, retryAt, timeFault, type ClaimOutcome } from "./rules.ts";
+import { claimedLogs, givenUpAt, orderFault, retryAt, type ClaimOutcome } from "./rules.ts";
 import type { ClaimReason } from "./status.ts";
 import { makeStrangersShare, type StrangersShare } from "./strangers-share.ts";
 import {
@@ -27,6 +27,8 @@ import {
 import { openMax } from "./submit-claim.ts";
 import type { LedgerDeps } from "../ledger/types.ts";
 import type { Guard } from "../watcher/recorder.ts";
+import { marksOnChain } from "../watcher/read-changes.ts";
+import { transfersOfTransactions } from "../ledger/store.ts";
 import type { ClaimRow } from "../table.ts";
 import type { TimedLog } from "../ledger/chain-diff.ts";
 
@@ -71,7 +73,7 @@ const context = systemContext("claims");
 
 /** The evidence for a claim: transfers that may pay the invoice, the reason for its refusal, or what to wait for. */
 type Evidence =
-  | { readonly logs: readonly TimedLog[] }
+  | ClaimedTransfers
   | { readonly refused: ClaimReason }
   | { readonly waitsFor: "transaction" | "block" };
 
@@ -150,7 +152,7 @@ async function findEvidence(
   claim: ClaimRow,
   readReceipt: ReadReceipt,
 ): Promise<Evidence> {
-  const { db, network } = deps;
+  const { db, network, client } = deps;
   const terms = await deps.claimableTerms(db, claim.invoiceId, claim.network);
   if (terms === null) return { refused: "hold_ended" };
   const receipt = await readReceipt();
@@ -164,9 +166,14 @@ async function findEvidence(
   const logs = await timed(deps, found);
   if (logs === null) return { waitsFor: "block" };
   const [first] = logs;
-  const fault = first === undefined ? null : timeFault(first.blockTime, terms);
-  if (fault === null) return { logs };
-  // A time that only one of several providers reports refuses no claim: wait for a second one.
+  const { markHeight: height, markHash: hash } = terms.mark;
+  const own = height === null || hash === null ? [] : [{ height, hash }];
+  const marks = state === null ? [] : await marksOnChain({ db, client, network, state }, logs, own);
+  const stored = await transfersOfTransactions(db, network.id, [claim.transactionHash]);
+  const recordedAt = stored.map(({ createdAt }) => createdAt).sort((a, b) => a - b)[0] ?? null;
+  const fault = first === undefined ? null : orderFault(first, recordedAt, terms, marks);
+  if (fault === null) return { logs, marks };
+  // A block that only one of several providers reports refuses no claim: wait for a second one.
   return first?.isTimeAgreed === true ? { refused: fault } : { waitsFor: "block" };
 }
 
@@ -291,7 +298,7 @@ async function settle(
     // The ordinary rules come first, in a separate transaction: each transaction locks in the ledger's order.
     await db.write(context, async (tx) => {
       await guard(tx);
-      await recordClaimedTransfers(tx, deps, network, claim, evidence.logs, clock.now());
+      await recordClaimedTransfers(tx, deps, network, claim, evidence, clock.now());
     });
   }
   await db.write(context, async (tx) => {
@@ -300,7 +307,7 @@ async function settle(
     const outcome: ClaimOutcome | null =
       "refused" in evidence
         ? { state: "refused", reason: evidence.refused }
-        : await settleClaim(tx, deps, network, claim, evidence.logs, at);
+        : await settleClaim(tx, deps, network, claim, evidence, at);
     if (outcome === null) {
       const { network: on, attempts } = claim;
       const nextAt = retryAt(attempts, at);

@@ -4,7 +4,7 @@ import type { Id } from "../../../kernel/id.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
 import type { Tx } from "../../../platform/database/index.ts";
-import { quoteFor, paidShare } from "../../invoices/index.ts";
+import { quoteFor, paidShare, type ChainEvidence } from "../../invoices/index.ts";
 import { writePayments } from "../ledger/write-payments.ts";
 import { asksFor } from "../ledger/accept-matches.ts";
 import {
@@ -22,6 +22,13 @@ import { finalizeTransfers, lockPayments } from "../ledger/store.ts";
 import type { ClaimRow, TransferRow } from "../table.ts";
 import type { TimedLog } from "../ledger/chain-diff.ts";
 
+/** The transfers of a receipt that may pay an invoice. */
+export interface ClaimedTransfers {
+  readonly logs: readonly TimedLog[];
+  /** The hashes of holds' marks, at or above the transfers, that the chain has. */
+  readonly marks: readonly string[];
+}
+
 /**
  * Enters the transfers of a hash claim that are not on record, or on record without an invoice, so that the ordinary
  * matching rules apply. Leaves transfers to the watcher that it has not reached yet.
@@ -31,7 +38,7 @@ export async function recordClaimedTransfers(
   deps: LedgerDeps,
   network: Network,
   claim: ClaimRow,
-  logs: readonly TimedLog[],
+  { logs, marks }: ClaimedTransfers,
   at: Instant,
 ): Promise<void> {
   const state = await networkState(tx, network.id);
@@ -48,7 +55,7 @@ export async function recordClaimedTransfers(
   const fresh = recorded.missing;
   if (moved.length === 0 && fresh.length === 0) return;
   const difference = { fresh, moved, orphaned: [], contradicting: [] };
-  await applyChainDiff(tx, deps, { network, state, difference, verified: [], at });
+  await applyChainDiff(tx, deps, { network, state, difference, verified: [], marks, at });
   await finalizeTransfers(tx, network.id, state.cursorHeight);
 }
 
@@ -61,7 +68,7 @@ export async function settleClaim(
   deps: LedgerDeps,
   network: Network,
   claim: ClaimRow,
-  logs: readonly TimedLog[],
+  { logs, marks }: ClaimedTransfers,
   at: Instant,
 ): Promise<ClaimOutcome | null> {
   const state = await networkState(tx, network.id);
@@ -73,7 +80,8 @@ export async function settleClaim(
 
   const relations: TransferRelation[] = [];
   const toReview: TransferRow[] = [];
-  const elsewhere = await exactlyHeldByOthers(tx, deps, network, claim, transfers);
+  const chain = { tipHeight: state.tipHeight, hashes: marks };
+  const elsewhere = await exactlyHeldByOthers(tx, deps, network, claim, transfers, chain);
   for (const transfer of transfers) {
     const relation = elsewhere.has(transfer.id)
       ? "taken"
@@ -97,17 +105,21 @@ async function exactlyHeldByOthers(
   network: Network,
   claim: ClaimRow,
   transfers: readonly TransferRow[],
+  chain: ChainEvidence,
 ): Promise<ReadonlySet<Id<"transfer">>> {
   const matches = await invoices.matchHolds(
     tx,
     network,
-    transfers.map(({ id, token, toAddress, amount, blockTime }) => ({
+    transfers.map(({ id, token, toAddress, amount, blockTime, blockHeight, createdAt }) => ({
       key: id,
       token,
       address: toAddress,
       amount,
       blockTime,
+      blockHeight,
+      recordedAt: createdAt,
     })),
+    chain,
   );
   const others = transfers.flatMap((transfer) => {
     const match = matches.get(transfer.id);

@@ -7,8 +7,6 @@ import type { ClaimRow, PaymentRow, TransferRow } from "../table.ts";
 import { isSameTransfer, type TimedLog } from "../ledger/chain-diff.ts";
 import { isCounted, takenOf } from "../ledger/payment-rules.ts";
 
-/** How much earlier than the invoice's issue a payment's block time may be. */
-const clockSlackMs = 60 * second;
 const retryFirstMs = 3 * second;
 const retryMostMs = 30 * minute;
 
@@ -57,10 +55,21 @@ export function claimedLogs(
   return worth.length === 0 ? "dust" : worth.map(({ log }) => log);
 }
 
-/** Returns why a block with this time cannot pay the invoice; null if it can. */
-export function timeFault(blockTime: Instant, terms: ClaimableTerms): ClaimReason | null {
-  if (blockTime < terms.issuedAt - clockSlackMs) return "before_invoice";
-  return blockTime > terms.endsAt ? "after_hold" : null;
+/**
+ * Returns why a transfer cannot pay the invoice; null if it can. It was made before the invoice if it was recorded before the
+ * invoice's first hold, or if its block is at or below the mark of this hold, and the chain has the mark: it is among
+ * `marks`. A time before the invoice proves nothing (docs/decisions/0066).
+ */
+export function orderFault(
+  { blockTime, blockHeight }: Pick<TimedLog, "blockTime" | "blockHeight">,
+  recordedAt: Instant | null,
+  { startsAt, mark: { markHeight, markHash }, endsAt }: ClaimableTerms,
+  marks: readonly string[],
+): ClaimReason | null {
+  const isBelow = markHeight !== null && markHash !== null && blockHeight <= markHeight;
+  if (isBelow && marks.includes(markHash)) return "before_invoice";
+  if (recordedAt !== null && recordedAt < startsAt) return "before_invoice";
+  return blockTime > endsAt ? "after_hold" : null;
 }
 
 /** The transfers of a claim compared with the stored transfers. */

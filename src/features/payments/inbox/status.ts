@@ -20,6 +20,8 @@ export const waitingReasonWords = {
     "an invoice asks for this amount and another for a little more, from which an exchange may have kept a fee",
   rounded_up:
     "an invoice asks for this amount and another for less than 0.01 less, whose payer may have rounded up",
+  order_unknown:
+    "its block has a time before the invoice that asks for this amount, and it is not known which of them came first",
   not_asked:
     "an invoice asked for this amount and no longer does, because it is paid in part or in full",
 } as const;

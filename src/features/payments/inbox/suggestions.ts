@@ -28,11 +28,11 @@ export const suggestionReasons = [
   "same_customer",
   /** Less than the remaining amount, sent to the invoice's address between its issue and its deadline. */
   "possible_part",
-  /** The block's time is between the invoice's issue and its deadline. */
+  /** The transfer was made after the invoice's issue, and its block's time is before the deadline. */
   "in_time",
   /** The invoice asked for exactly this amount and is paid: its payer may have paid twice. */
   "already_paid",
-  /** Not a reason for it, but against: the invoice was issued after the block, so its payer cannot have sent this. */
+  /** Not a reason for it, but against: the invoice was issued after the transfer was made, so its payer cannot have sent this. */
   "issued_afterwards",
 ] as const;
 export type SuggestionReason = (typeof suggestionReasons)[number];
@@ -98,6 +98,9 @@ export function suggest(given: SuggestionCase): Suggestion[] {
     if (invoice === null || settled.has(invoice.id) || !isPossible(given, invoice)) return [];
     return [{ ...candidate, invoice }];
   });
+  const issuedAfterwards = new Set(
+    fitting.filter((each) => isIssuedAfterwards(transfer, each)).map(({ invoice }) => invoice.id),
+  );
   const twice = fitting
     .filter(
       ({ invoice, heldAmounts }) =>
@@ -114,7 +117,11 @@ export function suggest(given: SuggestionCase): Suggestion[] {
       invoice,
       distance: asked > left ? asked - left : left - asked,
       amount: left > asked && !isClose(left, asked) ? asked : left,
-      reasons: reasonsFor(given, invoice, left, asked),
+      reasons: reasonsFor(given, invoice, {
+        left,
+        asked,
+        isIssuedBefore: !issuedAfterwards.has(invoice.id),
+      }),
     }))
     .filter(({ reasons }) => reasons.some((reason) => reason !== "in_time"))
     .sort(
@@ -124,7 +131,7 @@ export function suggest(given: SuggestionCase): Suggestion[] {
         compare(other.invoice.id, one.invoice.id),
     )
     .map(({ invoice, amount, reasons }): Suggestion => ({ invoice, amount, reasons }));
-  const isAfterwards = ({ invoice }: Suggestion) => isIssuedAfterwards(transfer, invoice);
+  const isAfterwards = ({ invoice }: Suggestion) => issuedAfterwards.has(invoice.id);
   const before = asking.filter((one) => !isAfterwards(one));
   const paid = twice.filter((one) => !isAfterwards(one));
   const afterwards = [...asking, ...twice]
@@ -136,9 +143,19 @@ export function suggest(given: SuggestionCase): Suggestion[] {
   );
 }
 
-/** Returns true if the block is older than the invoice, by more than clocks differ. */
-function isIssuedAfterwards({ blockTime }: TransferRow, { issuedAt }: InvoiceRow): boolean {
-  return issuedAt !== null && blockTime < issuedAt - clockSlackMs;
+/**
+ * Whether an invoice was issued after a transfer: by the record, and by the order of the chain if that is known. Otherwise
+ * if the block is older than the invoice, by more than clocks differ.
+ */
+function isIssuedAfterwards(
+  { network, blockTime, blockHeight, createdAt }: TransferRow,
+  { invoice: { issuedAt }, marks }: Pick<InvoiceCandidate, "invoice" | "marks">,
+): boolean {
+  if (issuedAt === null) return false;
+  if (createdAt < issuedAt) return true;
+  const mark = marks.find((each) => each.network === network);
+  if (mark !== undefined && blockHeight <= mark.height) return true;
+  return mark?.isRecent !== true && blockTime < issuedAt - clockSlackMs;
 }
 
 /**
@@ -181,17 +198,23 @@ function askedBy({ status, payableAmount, seenAmount, remainingAmount }: Invoice
 function reasonsFor(
   given: SuggestionCase,
   invoice: InvoiceRow,
-  left: bigint,
-  asked: bigint,
+  {
+    left,
+    asked,
+    isIssuedBefore,
+  }: {
+    /** The unallocated amount. */
+    readonly left: bigint;
+    readonly asked: bigint;
+    /** Whether the invoice was issued before the transfer was made. */
+    readonly isIssuedBefore: boolean;
+  },
 ): AskingReason[] {
   const { transfer, payments, customers } = given;
   const { issuedAt, expiresAt, customerId } = invoice;
   const { blockTime } = transfer;
   const isInTime =
-    issuedAt !== null &&
-    expiresAt !== null &&
-    !isIssuedAfterwards(transfer, invoice) &&
-    blockTime <= expiresAt;
+    issuedAt !== null && expiresAt !== null && isIssuedBefore && blockTime <= expiresAt;
   const isSame = left === asked || left === invoice.payableAmount;
   const isRounded = !isSame && isRoundedTo(left, asked, transfer.tokenDecimals);
   const holds: Readonly<Record<AskingReason, boolean>> = {

@@ -4,6 +4,7 @@ import { findTokenByContract, type Network } from "../../../platform/chain/netwo
 import { transferKey } from "../../../platform/chain/transfer-identity.ts";
 import { integer, text, time, type Reader } from "../../../platform/database/index.ts";
 import { givenRows } from "../../../platform/database/query/json-rows.ts";
+import type { ChainEvidence } from "../../invoices/index.ts";
 import { groupBy, type TimedLog } from "./chain-diff.ts";
 import type { Invoices } from "./invoices-port.ts";
 import { isWorthless } from "./transfer-rules.ts";
@@ -30,6 +31,7 @@ export async function withinInboxLimit(
   invoices: Pick<Invoices, "matchHolds" | "watchedAmong">,
   network: Network,
   logs: readonly TimedLog[],
+  chain: ChainEvidence,
 ): Promise<LimitedLogs> {
   if (logs.length === 0) return { kept: logs, leftOut: [] };
   const groups = await groupsOf(reader, network, logs);
@@ -50,7 +52,10 @@ export async function withinInboxLimit(
         address: log.to,
         amount: log.amount,
         blockTime: log.isTimeAgreed ? log.blockTime : null,
+        blockHeight: log.blockHeight,
+        recordedAt: null,
       })),
+    chain,
   );
   const leftOut = new Set(
     full.flatMap(({ own, stored, isDust, address }) => {

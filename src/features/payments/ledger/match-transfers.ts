@@ -73,22 +73,30 @@ export async function matchTransfers(
 async function findMatches(
   tx: Tx,
   { invoices }: LedgerDeps,
-  { network }: ChainContext,
-  { doubtful, creditable, dust }: ChangedTransfers,
+  { network, state, marks, difference }: ChainDiffInput,
+  { doubtful, creditable, dust, fresh }: ChangedTransfers,
   free: readonly TransferRow[],
 ): Promise<MatchesOf> {
   const able = free.filter(({ id }) => creditable.has(id) || dust.has(id));
   if (able.length === 0) return new Map();
+  const isFresh = new Set(fresh.map(({ id }) => id));
+  // A transfer that was first seen above an invoice's mark came after it, wherever a reorganization puts it.
+  const seenAt = new Map(
+    difference.moved.map(({ transfer }) => [transfer.id, transfer.blockHeight] as const),
+  );
   const matches = await invoices.matchHolds(
     tx,
     network,
-    able.map(({ id, token, toAddress, amount, blockTime }) => ({
+    able.map(({ id, token, toAddress, amount, blockTime, blockHeight, createdAt }) => ({
       key: id,
       token,
       address: toAddress,
       amount,
       blockTime: doubtful.has(id) ? null : blockTime,
+      blockHeight: Math.max(blockHeight, seenAt.get(id) ?? 0),
+      recordedAt: isFresh.has(id) ? null : createdAt,
     })),
+    { tipHeight: state.tipHeight, hashes: marks },
   );
   return new Map(
     able.flatMap(({ id }) => {

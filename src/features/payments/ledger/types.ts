@@ -36,6 +36,8 @@ export interface ChainDiffInput extends ChainContext {
   readonly difference: WindowDifference<TimedLog>;
   /** Payments whose receipts were verified. */
   readonly verified: readonly Candidate[];
+  /** The hashes of holds' marks, at or above transfers of the difference, that the chain has. */
+  readonly marks: readonly string[];
 }
 
 export type TermsOf = ReadonlyMap<Id<"invoice">, LockedTerms>;

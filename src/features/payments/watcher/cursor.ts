@@ -1,14 +1,21 @@
-import { second, type Instant } from "../../../kernel/clock.ts";
+import { day, minute, second, type Instant } from "../../../kernel/clock.ts";
 import type { Head } from "../../../platform/chain/client.ts";
 import { ancestorAgeMs } from "../../../platform/chain/state/head-times.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { KnownBlock, NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
+import {
+  lagOfNew,
+  type KnownBlock,
+  type NetworkStateRow,
+} from "../../../platform/chain/state/network-state.ts";
 import type { ChainRead } from "./chain-reader.ts";
 
 /** The shortest interval between two writes for a new tip alone, in milliseconds. */
 const tipEveryMs = second;
 /** The longest interval between two writes of the scan time, in milliseconds. */
 const heartbeatMs = 10 * second;
+/** How long it takes until a lag is usual, in milliseconds, and the longest interval between scans that show it. */
+const lagLearnedMs = day;
+const lagGapMs = minute;
 /** The number of kept blocks per window, which sets their minimum spacing. */
 const keptPerWindow = 8;
 
@@ -34,11 +41,31 @@ export function nextState(
     tipHeight: to.height,
     tipHash: to.hash,
     tipTime: to.time,
+    tipSeenAt: to.hash === state.tipHash ? state.tipSeenAt : seenAt(to, latest, at),
     headHeight: latest.height,
     scannedAt: at,
+    usualLagMs: learnedLag(state, found, at),
     disabledTokens,
     version: state.version + 1,
   };
+}
+
+/** Returns when a block was first found to be the newest of the chain; its own time if there are newer ones. */
+export function seenAt(block: Head, latest: Head, at: Instant): Instant {
+  return block.hash === latest.hash ? at : Math.min(block.time, at);
+}
+
+/**
+ * Returns how far the times of new blocks usually are behind the clock: a mean over `lagLearnedMs`, so that a chain whose
+ * sequencer is always behind is not unusual for long. Learns only from blocks that were mined while the chain was scanned.
+ */
+function learnedLag(state: NetworkStateRow, { to, latest }: ChainRead, at: Instant): number {
+  const { usualLagMs, scannedAt } = state;
+  const lagMs = to.hash === latest.hash ? lagOfNew(state, to) : null;
+  const passedMs = at - scannedAt;
+  if (lagMs === null || passedMs < 0 || passedMs > lagGapMs) return usualLagMs;
+  const change = (Math.max(0, lagMs) - usualLagMs) * (passedMs / lagLearnedMs);
+  return Math.round(usualLagMs + change);
 }
 
 /** Returns the state that restarts above a final block after the chain replaced the blocks above it. */
@@ -56,6 +83,7 @@ export function stateAt(
     tipHeight: base.height,
     tipHash: base.hash,
     tipTime: base.time,
+    tipSeenAt: base.time,
     headHeight,
     scannedAt: at,
     version: state.version + 1,

@@ -1,9 +1,14 @@
-import { day, minute, type Clock, type Instant } from "../../../kernel/clock.ts";
+import { day, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
-import type { ChainClient } from "../../../platform/chain/client.ts";
+import type { ChainClient, Head } from "../../../platform/chain/client.ts";
 import type { Network, NetworkToken } from "../../../platform/chain/networks.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
-import type { NetworkState, NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
+import {
+  lagAllowedMs,
+  lagOfNew,
+  type NetworkState,
+  type NetworkStateRow,
+} from "../../../platform/chain/state/network-state.ts";
 import { AnswerDropped } from "./chain-reader.ts";
 
 /** How often disabled tokens are re-checked, in milliseconds: the provider may have been at fault. */
@@ -111,6 +116,34 @@ export function makeTokenCheck(deps: CheckDependencies): () => Promise<readonly 
     tokens = { at, disabled: await findDisabledTokens(client, network, alarms) };
     return tokens.disabled;
   };
+}
+
+/**
+ * Raises an alarm if the newest block of the chain was mined with a time that is further behind the clock than usual: a
+ * sequencer is behind, or this server's clock is ahead. `before` is the state before the scan.
+ */
+export function noteLag(
+  { network, alarms }: Pick<CheckDependencies, "network" | "alarms">,
+  before: Pick<NetworkState, "tipHeight" | "scannedAt" | "usualLagMs">,
+  newest: Head,
+): void {
+  const lagMs = lagOfNew(before, newest);
+  if (lagMs === null) return;
+  const allowedMs = lagAllowedMs(network, before);
+  if (lagMs <= allowedMs) {
+    alarms.clear("chain_time_lags", network.id);
+    return;
+  }
+  const inMinutes = (ms: number) => String(Math.floor(ms / minute));
+  alarms.raise(
+    "chain_time_lags",
+    network.id,
+    `new blocks have times ${inMinutes(lagMs)} minutes behind this server's clock, usually at most ` +
+      `${inMinutes(allowedMs)}: the chain produces blocks late, the provider shows them late, or this clock is ahead. ` +
+      "Payments are matched by the order of the blocks, and deadlines end by their times, so that invoices expire later. " +
+      "Compare the clock with till doctor, and the newest block with a block explorer",
+    { network: network.id, blockHeight: newest.height, lagSeconds: Math.round(lagMs / second) },
+  );
 }
 
 export interface TipCheck {

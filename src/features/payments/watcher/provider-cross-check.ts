@@ -132,12 +132,12 @@ function sizeOf({ network, sizes }: State, provider: string): RangeSize {
 }
 
 /** Estimates the lowest block that can hold a payment for an open hold from the block time; cached for an hour. */
-async function oldestHeight(self: State, { tipHeight, tipTime }: NetworkState): Promise<number> {
+async function oldestHeight(self: State, { tipHeight, tipSeenAt }: NetworkState): Promise<number> {
   const { db, clock, network, invoices } = self;
   const now = clock.now();
   if (self.oldest !== null && Math.abs(now - self.oldest.at) < hour) return self.oldest.height;
   const since = await invoices.oldestHold(db, network.id);
-  const blocks = since === null ? 0 : Math.ceil((tipTime - since) / network.blockTimeMs);
+  const blocks = since === null ? 0 : Math.ceil((tipSeenAt - since) / network.blockTimeMs);
   self.oldest = {
     at: now,
     height: since === null ? tipHeight + 1 : Math.max(0, tipHeight - blocks),
@@ -297,8 +297,11 @@ async function enter(
     network.id,
     fresh.map(({ to }) => to),
   );
-  const isLeftOut = (log: TimedLog) =>
-    provenLeftOut.has(placeOf(log)) || log.blockTime >= (since.get(log.to) ?? Infinity);
+  const isLeftOut = (log: TimedLog) => {
+    const { startsAt, markHeight } = since.get(log.to) ?? { startsAt: Infinity, markHeight: null };
+    const isAfter = markHeight === null ? log.blockTime >= startsAt : log.blockHeight > markHeight;
+    return isAfter || provenLeftOut.has(placeOf(log));
+  };
   for (const log of fresh.filter(isLeftOut)) raiseLeftOut(self, log);
   const changes = alarms.changes();
   await scanner.record(

@@ -20,6 +20,7 @@ import {
   TransferOmitted,
   type Recipients,
 } from "./chain-reader.ts";
+import { marksAbove } from "../../invoices/index.ts";
 import { activeAddresses, activeAmong } from "../../wallets/index.ts";
 import { withinInboxLimit } from "../ledger/inbox-limit.ts";
 import type { Invoices } from "../ledger/invoices-port.ts";
@@ -43,6 +44,8 @@ export interface ChainChanges {
   /** The kept blocks before this scan. */
   readonly known: readonly KnownBlock[];
   readonly difference: WindowDifference<TimedLog>;
+  /** The hashes of holds' marks, at or above changed transfers, that the chain has. */
+  readonly marks: readonly string[];
   /** True if some transfers are not final, or were not before this scan. */
   readonly hasRevocable: boolean;
   /** True if so many addresses are watched that every transfer of the network was fetched. */
@@ -101,7 +104,12 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
   const compared = compareWindow(stored, logs, range);
   // A transfer is not gone if its log may be one that cannot be read.
   const orphaned = compared.orphaned.filter((row) => !mayHide(read.unreadable, row));
-  const { kept: fresh } = await withinInboxLimit(db, request.invoices, network, compared.fresh);
+  const changed = [...compared.fresh, ...compared.moved.map(({ log }) => log)];
+  const marks = await marksOnChain(request, changed);
+  const { kept: fresh } = await withinInboxLimit(db, request.invoices, network, compared.fresh, {
+    tipHeight: read.to.height,
+    hashes: marks,
+  });
   const difference = { ...compared, orphaned, fresh };
   await assertGone(client, difference.orphaned);
   return {
@@ -109,10 +117,40 @@ export async function findChanges(request: ChangesRequest): Promise<ChainChanges
     provider,
     known,
     difference,
+    marks,
     hasRevocable: revocable.length > 0 || !isSame(difference),
     isUnfiltered: recipients.addresses === null,
     wrongTime,
   };
+}
+
+/**
+ * Returns the hashes of the marks that the chain has, among those of holds at the addresses of transfers that are at the
+ * height of the transfer or above: it was made before their invoices. Only transfers in blocks that were read before can be,
+ * so that others cost no request. The newest block that was read counts for holds that are made meanwhile; `more` are other
+ * marks that are compared.
+ */
+export async function marksOnChain(
+  {
+    db,
+    client,
+    network,
+    state: { tipHeight, tipHash },
+  }: Pick<ChangesRequest, "db" | "client" | "network" | "state">,
+  logs: readonly Pick<TransferLog, "to" | "blockHeight">[],
+  more: readonly KnownBlock[] = [],
+): Promise<readonly string[]> {
+  const low = logs.filter(({ blockHeight }) => blockHeight <= tipHeight);
+  if (low.length === 0) return [];
+  const places = low.map(({ to: address, blockHeight: height }) => ({ address, height }));
+  const marks = [
+    { height: tipHeight, hash: tipHash },
+    ...more,
+    ...(await marksAbove(db, network.id, places)),
+  ];
+  const blocks = await client.blocks([...new Set(marks.map(({ height }) => height))]);
+  const there = new Set(blocks.map((block) => block?.hash));
+  return [...new Set(marks.map(({ hash }) => hash))].filter((hash) => there.has(hash));
 }
 
 /**

@@ -86,7 +86,15 @@ async function record(
     const after = isLast
       ? nextState(before, changes.read, disabledTokens, at)
       : { ...before, version: before.version + 1 };
-    const input = { network, state: after, difference, verified: isLast ? verified : [], at };
+    const { marks } = changes;
+    const input = {
+      network,
+      state: after,
+      difference,
+      marks,
+      at,
+      verified: isLast ? verified : [],
+    };
     const foundMature = await db.write(watcherContext, async (tx) => {
       await guard(tx);
       await advance(tx, before, after);
@@ -180,7 +188,14 @@ async function confirmWithin(
   const { clock, network } = deps;
   const after = { ...before, version: before.version + 1 };
   await advance(tx, before, after);
-  const input = { network, state: after, difference: nothingNew, verified, at: clock.now() };
+  const input = {
+    network,
+    state: after,
+    difference: nothingNew,
+    verified,
+    marks: [],
+    at: clock.now(),
+  };
   await applyChainDiff(tx, deps, input);
   return after;
 }

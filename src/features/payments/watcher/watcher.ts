@@ -28,7 +28,7 @@ import {
   type RangeSize,
 } from "./chain-reader.ts";
 import { makeConfirmations } from "./confirmations.ts";
-import { ancestorTime, isBehind, isWorthWriting, nextState } from "./cursor.ts";
+import { ancestorTime, isBehind, isWorthWriting, nextState, seenAt } from "./cursor.ts";
 import { makeFinalityCheck, type FinalityCheck } from "./finality.ts";
 import { makeGapSearch, type GapSearch } from "./gaps.ts";
 import {
@@ -36,6 +36,7 @@ import {
   makeTipCheck,
   makeTokenCheck,
   NetworkStopped,
+  noteLag,
   type TipCheck,
 } from "./network-checks.ts";
 import { findChanges, recipientsMax, type ChainChanges } from "./read-changes.ts";
@@ -202,8 +203,10 @@ async function begin(
       tipHeight: finalized.height,
       tipHash: finalized.hash,
       tipTime: finalized.time,
+      tipSeenAt: seenAt(finalized, latest, clock.now()),
       headHeight: latest.height,
       scannedAt: clock.now(),
+      usualLagMs: 0,
       disabledTokens: disabled,
       version: 1,
     });
@@ -257,6 +260,7 @@ function makeChangeReader(
       hasAlternative,
       notAbove,
     });
+    if (changes.read.to.hash === heads.latest.hash) noteLag(deps, state, heads.latest);
     judgeUnreadable(deps, changes.read.unreadable);
     const { wrongTime } = changes;
     if (wrongTime !== null) {

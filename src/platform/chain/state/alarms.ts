@@ -22,6 +22,7 @@ export const alarmKinds = [
   "transfer_left_out",
   "log_unreadable",
   "tip_went_back",
+  "chain_time_lags",
   "addresses_unfiltered",
   "wallets_read_late",
   "transfers_not_recorded",

@@ -1,4 +1,4 @@
-import type { Clock, Instant } from "../../../kernel/clock.ts";
+import { minute, type Clock, type Instant } from "../../../kernel/clock.ts";
 import {
   integer,
   json,
@@ -9,7 +9,8 @@ import {
   type RowOf,
   type Tx,
 } from "../../database/index.ts";
-import type { KnownChain } from "../client.ts";
+import type { Head, KnownChain } from "../client.ts";
+import type { Network } from "../networks.ts";
 
 /** The progress of the watcher on a network. Everything that depends on it is computed from this one row. */
 export interface NetworkState {
@@ -23,10 +24,14 @@ export interface NetworkState {
   readonly tipHeight: number;
   readonly tipHash: string;
   readonly tipTime: Instant;
+  /** When a scan first found this block to be the newest of the chain; until the chain is read to its end, the block's time. */
+  readonly tipSeenAt: Instant;
   /** The newest block that the provider has reported. It is ahead of the tip while the watcher catches up. */
   readonly headHeight: number;
   /** The time of the last scan. */
   readonly scannedAt: Instant;
+  /** How far the times of new blocks usually are behind the clock, in milliseconds, as learned over a day. */
+  readonly usualLagMs: number;
   /** Symbols of the tokens whose contract has other decimals than configured: transfers of them are not credited. */
   readonly disabledTokens: readonly string[];
 }
@@ -42,8 +47,10 @@ export const stateTable = table(
     tipHeight: integer(),
     tipHash: text(),
     tipTime: time(),
+    tipSeenAt: time(),
     headHeight: integer(),
     scannedAt: time(),
+    usualLagMs: integer(),
     disabledTokens: json<readonly string[]>(),
     /** Incremented by every write, so that a watcher that was paused notices the progress of another one. */
     version: integer(),
@@ -75,6 +82,33 @@ export interface KnownBlock {
  */
 export function deadlineTime({ tipTime }: Pick<NetworkState, "tipTime">, now: Instant): Instant {
   return Math.min(tipTime, now);
+}
+
+/** How long a chain may have no new block, and how far the times of new ones may be behind: this long, or this many blocks. */
+const delayUsual = { ms: 2 * minute, blocks: 10 };
+
+/** Returns how long after the last new block of a chain the next one is overdue, in milliseconds. */
+export function overdueMs({ blockTimeMs }: Pick<Network, "blockTimeMs">): number {
+  return Math.max(delayUsual.ms, delayUsual.blocks * blockTimeMs);
+}
+
+/** Returns how far the times of a chain's new blocks may be behind the clock before that is unusual, in milliseconds. */
+export function lagAllowedMs(
+  network: Pick<Network, "blockTimeMs">,
+  { usualLagMs }: Pick<NetworkState, "usualLagMs">,
+): number {
+  return Math.max(overdueMs(network), 2 * usualLagMs);
+}
+
+/**
+ * Returns how far the time of a chain's newest block is at least behind the clock, in milliseconds; null if a scan had the
+ * block before. A block that was mined while nothing was scanned proves no lag: the result is then negative.
+ */
+export function lagOfNew(
+  before: Pick<NetworkState, "tipHeight" | "scannedAt">,
+  newest: Pick<Head, "height" | "time">,
+): number | null {
+  return newest.height <= before.tipHeight ? null : before.scannedAt - newest.time;
 }
 
 /** Returns the scanned chain, with which a provider's heads are compared. */

@@ -15,6 +15,7 @@ import {
   type Estate,
   type Merchant,
 } from "../billing-fleet.ts";
+import { unmarked } from "../../../support/hold-marks.ts";
 
 const address = `0x${"5".repeat(40)}`;
 /** A price so low that few amounts are near it: at most one percent more, in millionths. */
@@ -69,6 +70,8 @@ eachStore("a platform with a receive wallet without free amounts", (store) => {
         releasedAt: null,
         recycledAt: null,
         recyclableKey: null,
+        isNewAddress: false,
+        ...unmarked,
       }));
     await estate.db.write(testContext, (tx) => tx.insertMany(holds, rows));
   }

@@ -55,7 +55,13 @@ anyStore("The terms of a transaction that a payer claims", (store) => {
         { address: own, token: "USDT", dust: 10_000n },
         { address: own, token: "USDC", dust: 10_000n },
       ],
-      issuedAt: invoice.issuedAt,
+      startsAt: invoice.issuedAt,
+      mark: {
+        markHeight: 1_000,
+        markHash: "00".repeat(32),
+        markReadAt: shop.now(),
+        isMarkRecent: true,
+      },
       endsAt: (invoice.expiresAt ?? 0) + 7 * day,
     });
     expect(await claimableNetworks(shop.db, invoice.id)).to.deep.equal(["ethereum", "tron"]);

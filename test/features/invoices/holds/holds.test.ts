@@ -13,6 +13,7 @@ import { systemRandom } from "../../../../src/platform/secrets/random.ts";
 import { peggedToken, stated } from "../../../support/pegged-token.ts";
 import { openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
+import { unmarked } from "../../../support/hold-marks.ts";
 
 /** A price of 0.03 of a token with 18 decimals: 300 surcharges of a millionth each. */
 const price = 3n * 10n ** 16n;
@@ -73,6 +74,8 @@ eachStore("The amounts of holds", (store) => {
       releasedAt: null,
       recycledAt: null,
       recyclableKey: null,
+      isNewAddress: false,
+      ...unmarked,
     });
     await shop.db.write(testContext, (tx) =>
       tx.insertMany(holds, [
@@ -86,6 +89,7 @@ eachStore("The amounts of holds", (store) => {
     invoiceId,
     search: searchAmount(place, of, peggedToken(18), stated, systemRandom),
     leastOf: (amount) => amount,
+    mark: unmarked,
     startsAt: shop.now(),
     endsAt: shop.now() + 1_000,
   });

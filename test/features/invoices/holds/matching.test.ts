@@ -13,6 +13,7 @@ import { day, minute } from "../../../../src/kernel/clock.ts";
 import type { Tx } from "../../../../src/platform/database/index.ts";
 import { networkOf, openShop, type Shop } from "../../../support/invoice-services-fixture.ts";
 import { anyStore, testContext, whileBroken } from "../../../support/store/stores.ts";
+import { longChain, unseen } from "../../../support/hold-marks.ts";
 
 describe("The matches among the holds of an exact amount or a whole address", () => {
   const held = (key: string, kind: "amount" | "exclusive", invoiceId: "inv_1" | "inv_2") =>
@@ -23,6 +24,8 @@ describe("The matches among the holds of an exact amount or a whole address", ()
       organizationId: "org_1",
       former: null,
       needsDecision: 0,
+      uncertain: 0,
+      newAddress: 0,
       above: null,
       below: null,
     }) as const;
@@ -80,6 +83,7 @@ anyStore("Transfers to a shared address", (store) => {
     address: "7".repeat(40),
     amount: BigInt(Math.round(amount * 1_000_000)),
     blockTime: shop.now(),
+    ...unseen,
   });
 
   describe("that are matched together", () => {
@@ -113,7 +117,7 @@ anyStore("Transfers to a shared address", (store) => {
         shop.db,
         async (tx) => {
           await tx.update(invoices, { status: "paid" }, "WHERE id = $1", [paid.id]);
-          found = await matchHolds(counted(tx), networkOf(shop, "ethereum"), transfers);
+          found = await matchHolds(counted(tx), networkOf(shop, "ethereum"), transfers, longChain);
         },
         () => Promise.resolve(),
       );

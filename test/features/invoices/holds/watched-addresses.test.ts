@@ -38,7 +38,9 @@ eachStore("The watched addresses", (store) => {
     await shop.create({ network: "ethereum", walletId: wallet.id });
     const asked = [first, second, unknown, first];
     for (const _status of ["active", "archived"]) {
-      expect(await since(...asked)).to.deep.equal([[first, start + hour]]);
+      expect(await since(...asked)).to.deep.equal([
+        [first, { startsAt: start + hour, markHeight: 1_000 }],
+      ]);
       expect(await watchedAmong(shop.db, "ethereum", asked)).to.deep.equal([first]);
       expect(await watchedAddresses(shop.db, "ethereum")).to.deep.equal([first]);
       await shop.wallets.archive(testContext, shop.organizationId, wallet.id);

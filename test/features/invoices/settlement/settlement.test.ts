@@ -5,12 +5,13 @@ import {
   presentInvoice,
   watchedAddresses,
   watchedAmong,
+  type ChainEvidence,
   type InvoiceView,
   type PaymentTotals,
 } from "../../../../src/features/invoices/index.ts";
 import { holds } from "../../../../src/features/invoices/table.ts";
 import { findWallet } from "../../../../src/features/wallets/index.ts";
-import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
+import { day, hour, second } from "../../../../src/kernel/clock.ts";
 import { parseAddress } from "../../../../src/platform/chain/tron/address.ts";
 import { auditLogs } from "../../../../src/platform/audit/table.ts";
 import { events } from "../../../../src/platform/events/table.ts";
@@ -23,6 +24,7 @@ import {
 } from "../../../support/invoice-services-fixture.ts";
 import { expectDigits } from "../../../support/pegged-token.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
+import { longChain, unseen } from "../../../support/hold-marks.ts";
 
 const address = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 const secondAddress = "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL";
@@ -70,18 +72,25 @@ eachStore("an invoice's payments", (store) => {
   const match = async (
     amount: bigint,
     at = address,
-    more: { token?: string; time?: number | null } = {},
+    more: { token?: string; time?: number | null; chain?: ChainEvidence; height?: number } = {},
   ) => {
     const found = await shop.db.write(testContext, (tx) =>
-      matchHolds(tx, networkOf(shop, "tron"), [
-        {
-          key: "it",
-          token: more.token ?? "USDT",
-          address: canonical(at),
-          amount,
-          blockTime: more.time === undefined ? shop.now() : more.time,
-        },
-      ]),
+      matchHolds(
+        tx,
+        networkOf(shop, "tron"),
+        [
+          {
+            key: "it",
+            token: more.token ?? "USDT",
+            address: canonical(at),
+            amount,
+            blockTime: more.time === undefined ? shop.now() : more.time,
+            ...unseen,
+            blockHeight: more.height ?? unseen.blockHeight,
+          },
+        ],
+        more.chain ?? longChain,
+      ),
     );
     return found.get("it") ?? null;
   };
@@ -271,8 +280,14 @@ eachStore("an invoice's payments", (store) => {
     expect(await match(tokens(25), address, { token: "USDC" })).to.equal(null);
     const issuedAt = invoice.issuedAt ?? 0;
     const end = (invoice.expiresAt ?? 0) + 7 * day;
-    expect(await match(tokens(25), address, { time: issuedAt - minute })).not.to.equal(null);
-    expect(await match(tokens(25), address, { time: issuedAt - minute - 1 })).to.equal(null);
+    const [held] = await shop.db.find(holds, "");
+    const height = held?.markHeight ?? 0;
+    const chain = { tipHeight: height + 1, hashes: [held?.markHash ?? ""] };
+    const time = issuedAt - day;
+    expect(await match(tokens(25), address, { time, chain, height })).to.equal(null);
+    expect(await match(tokens(25), address, { time, chain, height: height + 1 })).to.include({
+      invoiceId: invoice.id,
+    });
     expect(await match(tokens(25), address, { time: end })).not.to.equal(null);
     expect(await match(tokens(25), address, { time: end + 1 })).to.equal(null);
     // While the time is uncertain, it is not a reason to reject a match.

@@ -32,14 +32,21 @@ anyStore("A submitted transaction", (store) => {
   const record = (invoice: InvoiceView, logs: readonly TimedLog[]) =>
     book.write((tx) => {
       const claim = book.claimOf(invoice, hashOf(logs));
-      return recordClaimedTransfers(tx, book.ledger, book.network, claim, logs, book.now());
+      return recordClaimedTransfers(
+        tx,
+        book.ledger,
+        book.network,
+        claim,
+        { logs, marks: [] },
+        book.now(),
+      );
     });
 
   /** Decides on a transaction. Returns the state of the claim or why it is refused; null if it waits. */
   async function settled(invoice: InvoiceView, logs: readonly TimedLog[]) {
     const outcome = await book.write((tx) => {
       const claim = book.claimOf(invoice, hashOf(logs));
-      return settleClaim(tx, book.ledger, book.network, claim, logs, book.now());
+      return settleClaim(tx, book.ledger, book.network, claim, { logs, marks: [] }, book.now());
     });
     return outcome === null ? null : (outcome.reason ?? outcome.state);
   }

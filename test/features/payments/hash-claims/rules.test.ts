@@ -3,22 +3,30 @@ import {
   claimedLogs,
   compareWithRecord,
   givenUpAt,
+  orderFault,
   outcomeOf,
   relationOf,
   retryAt,
-  timeFault,
 } from "../../../../src/features/payments/hash-claims/rules.ts";
 import type { PaymentRow, TransferRow } from "../../../../src/features/payments/table.ts";
 import type { TimedLog } from "../../../../src/features/payments/ledger/chain-diff.ts";
 import { day, minute, second } from "../../../../src/kernel/clock.ts";
 import type { Receipt } from "../../../../src/platform/chain/client.ts";
 import type { ClaimableTerms } from "../../../../src/features/invoices/index.ts";
+import { unmarked } from "../../../support/hold-marks.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 
 const address = "a1".repeat(20);
+const mark = {
+  markHeight: 90,
+  markHash: "9".repeat(64),
+  markReadAt: 1_000 * day,
+  isMarkRecent: true,
+};
 const terms = {
   targets: [{ address, token: "USDT", dust: null }],
-  issuedAt: 1_000 * day,
+  startsAt: 1_000 * day,
+  mark,
   endsAt: 1_008 * day,
 };
 
@@ -33,7 +41,7 @@ describe("A submitted transaction", () => {
     ordinal: 0,
     blockHeight: 100,
     blockHash: "2".repeat(64),
-    blockTime: terms.issuedAt,
+    blockTime: terms.startsAt,
     isTimeAgreed: true,
     contract: contractOf("USDT"),
     from: "b2".repeat(20),
@@ -88,11 +96,22 @@ describe("A submitted transaction", () => {
     expect(judge([log({ amount: dust - 3n })], {}, [], issued)).to.equal("dust");
   });
 
-  it("must be in a block from a minute before the issue to the end of the hold", () => {
-    expect(timeFault(terms.issuedAt - minute, terms)).to.equal(null);
-    expect(timeFault(terms.issuedAt - minute - 1, terms)).to.equal("before_invoice");
-    expect(timeFault(terms.endsAt, terms)).to.equal(null);
-    expect(timeFault(terms.endsAt + 1, terms)).to.equal("after_hold");
+  it("was made before the invoice if it was recorded earlier, or is in the newest block of then or below", () => {
+    const marks = [mark.markHash];
+    const fault = (changes: Partial<TimedLog>, recordedAt: number | null = null, has = marks) =>
+      orderFault(log(changes), recordedAt, terms, has);
+    // A sequencer may be behind the clock by any time.
+    expect(fault({ blockHeight: 91, blockTime: terms.startsAt - day })).to.equal(null);
+    expect(fault({ blockHeight: 90, blockTime: terms.startsAt + day })).to.equal("before_invoice");
+    expect(fault({ blockHeight: 91 }, terms.startsAt - 1)).to.equal("before_invoice");
+    expect(fault({ blockHeight: 91 }, terms.startsAt)).to.equal(null);
+    // On another branch it may have come later.
+    expect(fault({ blockHeight: 90 }, null, [])).to.equal(null);
+    const old = { ...terms, mark: { ...unmarked } };
+    const early = log({ blockHeight: 1, blockTime: terms.startsAt - day });
+    expect(orderFault(early, null, old, marks)).to.equal(null);
+    expect(fault({ blockTime: terms.endsAt })).to.equal(null);
+    expect(fault({ blockTime: terms.endsAt + 1 })).to.equal("after_hold");
   });
 
   it("is searched for soon at first, then at growing intervals", () => {

@@ -40,7 +40,7 @@ const transfer: TransferRow = {
   disposition: "unmatched",
   waitingReason: null,
   verification: "open",
-  createdAt: 0,
+  createdAt: expiresAt,
 };
 
 type Changes = Partial<InvoiceCandidate["invoice"]>;
@@ -63,7 +63,7 @@ function candidate(id: string, changes: Changes = {}, ...heldAmounts: bigint[]):
     expiresAt,
     ...changes,
   };
-  return { invoice: invoice as InvoiceCandidate["invoice"], heldAmounts };
+  return { invoice: invoice as InvoiceCandidate["invoice"], heldAmounts, marks: [] };
 }
 
 const asking = (id: string, payableAmount: bigint, changes: Changes = {}) =>
@@ -332,6 +332,21 @@ describe("The rules of suggestions", () => {
       "1 1000 same_amount same_customer issued_afterwards",
       "4 1000 already_paid issued_afterwards",
     ]);
+  });
+
+  it("tell by the order of the chain and the record what was issued after the transfer, and by times only otherwise", () => {
+    const old = { blockTime: issuedAt - 30 * minute, blockHeight: 10 };
+    const isAfterwards = (height: number, isRecent: boolean, of: Partial<TransferRow> = {}) => {
+      const marks = [{ network: "ethereum", height, isRecent }];
+      const [found] = suggested([{ ...asking("1", 1_000n), marks }], { of: { ...old, ...of } });
+      return found?.includes("issued_afterwards") === true;
+    };
+    expect(isAfterwards(9, true)).to.equal(false);
+    expect(isAfterwards(10, true)).to.equal(true);
+    expect(isAfterwards(9, false)).to.equal(true);
+    expect(isAfterwards(9, true, { createdAt: issuedAt - 1 })).to.equal(true);
+    expect(isAfterwards(9, false, { blockTime: issuedAt })).to.equal(false);
+    expect(isAfterwards(10, true, { blockTime: issuedAt })).to.equal(true);
   });
 
   it("are not crowded out by invoices that were issued after the transfer", () => {

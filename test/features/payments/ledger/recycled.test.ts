@@ -9,6 +9,7 @@ import { testNetworks, xpubs } from "../../../support/merchants.ts";
 import { eachStore, testContext } from "../../../support/store/stores.ts";
 import type { Json } from "./counter.ts";
 import { atSharedAddress, suggestedFor } from "../shared-address.ts";
+import { longChain, unseen } from "../../../support/hold-marks.ts";
 
 /** 1 % of 0.01 is 0.0001: the bare price and a hundred surcharges of six decimals. */
 const places = 101;
@@ -139,10 +140,12 @@ eachStore("A price whose amounts are all held", (store) => {
     const [held] = await db.find(holds, "WHERE invoice_id = $1", [next["id"] as string]);
     if (held === undefined) throw new Error("nothing is held");
     const { token, address, amount } = held;
-    const transfer = { key: "trf_uncertain", token, address, amount, blockTime: null };
+    const transfer = { key: "trf_uncertain", token, address, amount, blockTime: null, ...unseen };
     const sandbox = testNetworks("sandbox").get("sandbox");
     if (sandbox === undefined) throw new Error("sandbox is not enabled");
-    const found = await db.write(testContext, (tx) => matchHolds(tx, sandbox, [transfer]));
+    const found = await db.write(testContext, (tx) =>
+      matchHolds(tx, sandbox, [transfer], longChain),
+    );
     expect(found.get("trf_uncertain")).to.include({
       invoiceId: next["id"],
       doubt: "ambiguous_amount",

@@ -103,6 +103,7 @@ eachStore("A payment of the round price", (store) => {
     await issue();
     await pay(25);
     const second = await issue();
+    const third = await issue();
     const transactionHash = await pay(25);
     const submit = async ({ checkoutId }: Json) => {
       const path = `/v1/checkout/${String(checkoutId)}/transactions`;
@@ -122,7 +123,6 @@ eachStore("A payment of the round price", (store) => {
       invoiceId: second["id"],
       reasons: ["in_review", "rounded_amount", "in_time"],
     });
-    const third = await issue();
     await submit(third);
     expect(await paymentOf(third)).to.include({ status: "review" });
     const accept = `/payments/${String(payment?.["id"])}/accept`;

@@ -29,6 +29,8 @@ anyStore("The metrics of networks", (store) => {
       tipHash: "h",
       tipTime: 6 * second,
       scannedAt: 8 * second,
+      tipSeenAt: 8 * second,
+      usualLagMs: 0,
       disabledTokens: [],
       version: 1,
     };

@@ -239,6 +239,8 @@ anyStore("The state of networks, as operators see it", (store) => {
     tipHash: "h100",
     headHeight: 103,
     scannedAt: now,
+    tipSeenAt: now,
+    usualLagMs: 0,
     disabledTokens: [],
     version: 1,
   };

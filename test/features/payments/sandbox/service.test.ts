@@ -48,11 +48,12 @@ eachStore("a command of the sandbox", (store) => {
   const reach = async () => {
     const at = systemClock.now();
     const first = { cursorHeight: 90, cursorHash: "bb".repeat(32), cursorTime: at };
-    const newest = { tipHeight: tip.height, tipHash: tip.hash, tipTime: at };
+    const newest = { tipHeight: tip.height, tipHash: tip.hash, tipTime: at, tipSeenAt: at };
     const rest = {
       chainId: 1,
       headHeight: tip.height,
       scannedAt: at,
+      usualLagMs: 0,
       disabledTokens: [],
       version: 1,
     };

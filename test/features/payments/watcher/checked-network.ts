@@ -39,6 +39,8 @@ export interface Checked {
   readonly watchedMs?: number;
   /** True if the address is held for an invoice for as long. */
   readonly isHeld?: boolean;
+  /** The newest block that was read when the address was first held; by default the newest of all. */
+  readonly markHeight?: number;
   /** The heights of the blocks in which the providers list a transfer to the address. */
   readonly paidAt?: readonly number[];
   readonly maxLogRange?: number;
@@ -58,15 +60,21 @@ export async function openChecked(shop: Shop, checked: Checked) {
   const address = addressOf(id);
   const cursorHeight = Math.max(25, ...rows.map(({ toHeight }) => toHeight));
   const tipHeight = Math.max(30, cursorHeight);
-  await shop.scan(id, tipHeight);
+  await shop.scan(id, checked.markHeight ?? tipHeight);
   if (watchedMs !== undefined) {
     const { id: walletId } = await shop.addWallet(id, { address: `0x${address}` });
     if (isHeld) await shop.create({ network: id, walletId });
     shop.advance(watchedMs);
   }
+  await shop.scan(id, tipHeight);
   const begun = shop.now();
   await shop.db.write(testContext, async (tx) => {
-    const final = { cursorHeight, cursorHash: hashAt(cursorHeight), tipTime: begun };
+    const final = {
+      cursorHeight,
+      cursorHash: hashAt(cursorHeight),
+      tipTime: begun,
+      tipSeenAt: begun,
+    };
     await tx.update(stateTable, final, "WHERE network = $1", [id]);
     const stored = rows.map((row) => ({ network: id, ...row }));
     await tx.insertMany(readingTable, stored);

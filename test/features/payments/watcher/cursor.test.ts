@@ -7,7 +7,7 @@ import {
   stateAt,
 } from "../../../../src/features/payments/watcher/cursor.ts";
 import type { ChainRead } from "../../../../src/features/payments/watcher/chain-reader.ts";
-import { hour, minute, second } from "../../../../src/kernel/clock.ts";
+import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import type {
   KnownBlock,
   NetworkStateRow,
@@ -27,8 +27,10 @@ const state = (changes: Partial<NetworkStateRow> = {}): NetworkStateRow => ({
   tipHeight: 110,
   tipHash: "h110",
   tipTime: timeOf(110),
+  tipSeenAt: timeOf(110),
   headHeight: 110,
   scannedAt,
+  usualLagMs: 0,
   disabledTokens: [],
   version: 3,
   ...changes,
@@ -58,11 +60,47 @@ describe("The state of a network", () => {
       tipHeight: 120,
       tipHash: "h120",
       tipTime: timeOf(120),
+      tipSeenAt: timeOf(120),
       headHeight: 130,
       disabledTokens: ["USDC"],
       version: 4,
     });
     expect(next({ finalized: head(125) })).to.include({ cursorHeight: 120, cursorHash: "h120" });
+  });
+
+  it("has the time at which its newest block was first read, which is the block's own until it is read to the end", () => {
+    const at = scannedAt + second;
+    const newest = { to: head(120), latest: head(120) };
+    expect(next(newest, at).tipSeenAt).to.equal(at);
+    expect(next({}, at).tipSeenAt).to.equal(timeOf(120));
+    const same = { to: head(110), latest: head(110) };
+    expect(next(same, at).tipSeenAt).to.equal(state().tipSeenAt);
+  });
+
+  it("learns within days how far new blocks are behind, only while it is scanned", () => {
+    const old = (height: number, at: number, lagMs: number) => ({
+      to: { ...head(height), time: at - lagMs },
+      latest: { ...head(height), time: at - lagMs },
+    });
+    const learn = (days: number, everyMs: number, from = state()) => {
+      let learned = from;
+      const until = scannedAt + days * day;
+      for (let at = scannedAt + everyMs; at <= until; at += everyMs) {
+        const { tipHeight } = learned;
+        learned = nextState(learned, read(old(tipHeight + 1, at, 30 * minute)), [], at);
+      }
+      return learned.usualLagMs / minute;
+    };
+    expect(learn(1, 30 * second)).to.be.within(18, 20);
+    expect(learn(5, 30 * second)).to.be.within(28, 30);
+    // A block that was mined while nothing was scanned proves no lag, and that the chain has none neither.
+    expect(learn(1, 2 * minute)).to.equal(0);
+    const restarted = scannedAt + 3 * 60 * minute;
+    const usual = state({ usualLagMs: 30 * minute });
+    expect(nextState(usual, read(old(400, restarted, 0)), [], restarted).usualLagMs).to.equal(
+      30 * minute,
+    );
+    expect(learn(0, minute, usual)).to.equal(30);
   });
 
   it("keeps its cursor unless there is a newer final block", () => {
@@ -89,6 +127,7 @@ describe("The state of a network", () => {
       tipHeight: 40,
       tipHash: "h40",
       tipTime: at,
+      tipSeenAt: at,
       headHeight: 90,
       scannedAt: at,
       version: 4,

@@ -296,7 +296,8 @@ eachStore("Providers that disagree", (store) => {
       till.advance(20 * second);
       for (let times = 0; times < 2; times += 1) await later();
       expect(await till.storedAlarms()).to.deep.equal([]);
-      expect(till.alarms.open()).to.deep.equal([]);
+      const others = till.alarms.open().filter(({ kind }) => kind !== "chain_time_lags");
+      expect(others).to.deep.equal([]);
       expect((await refusal(acknowledge(null))).code).to.equal("alarm_not_acknowledged");
       const logged = await till.db.all(
         "SELECT target_id AS id FROM audit_logs WHERE action = 'chain.alarm_acknowledged'",

@@ -72,7 +72,10 @@ export interface PooledNetwork {
   readonly scanner: Scanner;
   readonly recorder: ReturnType<typeof makeRecorder>;
   readonly budgets: readonly ProviderBudget[];
+  /** Moves the clock alone: the times of the blocks that are mined next are as far behind it. */
   advance(milliseconds: number): void;
+  /** Mines until the newest block's time is the clock's. */
+  keepPace(): void;
   /** Runs the network's worker until no work is due, one poll interval later each time. */
   look(): Promise<void>;
   /** Mines and lets the time of the blocks pass without a scan. */
@@ -82,8 +85,10 @@ export interface PooledNetwork {
   state(): Promise<NetworkStateRow>;
   payments(): Promise<PaymentRow[]>;
   transfers(): Promise<TransferRow[]>;
-  /** Returns the kinds of the open alarms in the store. */
+  /** Returns the kinds of the open alarms in the store, without the one that `advance` causes. */
   storedAlarms(): Promise<string[]>;
+  /** Returns whether `chain_time_lags` is open in the store: so it is after `advance`, until the blocks keep pace. */
+  isLagAlarmed(): Promise<boolean>;
   /** Simulates that the process reads the network again after another one did. */
   takeOver(): Promise<void>;
   stop(): Promise<void>;
@@ -211,6 +216,10 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     throw new Error("the worker never comes to an end");
   }
 
+  const alarmKinds = async () => {
+    const [status] = await service.status({ isLive: false });
+    return (status?.alarms ?? []).map(({ kind }) => kind);
+  };
   const harness: PooledNetwork = {
     db,
     chain,
@@ -229,6 +238,10 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     advance(milliseconds) {
       now += milliseconds;
     },
+    keepPace() {
+      const behindMs = now - chain.block(chain.height()).time;
+      if (behindMs >= poolBlockMs) chain.mine(Math.floor(behindMs / poolBlockMs));
+    },
     pass(count) {
       chain.mine(count);
       now += count * poolBlockMs;
@@ -245,8 +258,10 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
     payments: () => db.find(payments, "ORDER BY id"),
     transfers: () => db.find(transfers, "ORDER BY id"),
     async storedAlarms() {
-      const [status] = await service.status({ isLive: false });
-      return (status?.alarms ?? []).map(({ kind }) => kind);
+      return (await alarmKinds()).filter((kind) => kind !== "chain_time_lags");
+    },
+    async isLagAlarmed() {
+      return (await alarmKinds()).includes("chain_time_lags");
     },
     takeOver: () => monitor.resume(),
     async stop() {

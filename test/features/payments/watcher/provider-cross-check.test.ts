@@ -125,9 +125,10 @@ anyStore("The check of providers against each other", (store) => {
   });
 
   it("reports a transfer that was left out, once, if its address was watched when its block came", async () => {
-    // Block 15 is three minutes older than the newest one.
-    const from = async (watchedMs: number) => {
-      const check = await open({ ends: { one: ours }, paidAt: [15], watchedMs, isHeld: true });
+    // Block 15 is three minutes older than the newest one, and what was read before the hold decides.
+    const from = async (markHeight: number, watchedMs: number) => {
+      const held = { markHeight, watchedMs, isHeld: true };
+      const check = await open({ ends: { one: ours }, paidAt: [15], ...held });
       await check.later(minute);
       const { id } = check.network;
       const alarms = await openAlarms(shop.db, id);
@@ -147,11 +148,11 @@ anyStore("The check of providers against each other", (store) => {
     };
     const transactionHash = wordOf("paid at 15");
     const entry = { transactionHash, logIndex: 2, blockHeight: 15, enteredFrom: "one" };
-    expect(await from(3 * minute)).to.deep.equal([
+    expect(await from(14, minute)).to.deep.equal([
       [["transfer_left_out", transactionHash]],
       [entry],
     ]);
-    expect(await from(3 * minute - 1)).to.deep.equal([[], []]);
+    expect(await from(15, 4 * minute)).to.deep.equal([[], []]);
   });
 
   it("is due at once while more ranges are, and within the limit of requests without watched addresses", async () => {

@@ -180,6 +180,11 @@ anyStore("A network with several providers", (store) => {
     first.view.chainId = 1;
     await expectCredited();
     expect(await till.storedAlarms()).to.deep.equal([]);
+    // The blocks are a day behind the clock, which ends with the first one that is not.
+    expect(await till.isLagAlarmed()).to.equal(true);
+    till.keepPace();
+    await till.mine(1);
+    expect(await till.isLagAlarmed()).to.equal(false);
   });
 
   it("never reads one of another chain, even if it is the only one", async () => {
@@ -475,6 +480,7 @@ anyStore("A network with several providers", (store) => {
     await till.mine(20);
     await till.mine(1);
     expect(await till.storedAlarms()).to.deep.equal([]);
+    expect(await till.isLagAlarmed()).to.equal(true);
     const times = (await till.transfers()).map(({ blockTime }) => blockTime);
     expect(times).to.deep.equal([61, 63, 64].map((height) => till.chain.block(height).time));
     await expectCredited(3);

@@ -133,7 +133,7 @@ export function askingInvoices(ids: IdSource): AskingInvoices {
         new Map(
           watched()
             .filter(({ address }) => addresses.includes(address))
-            .map(({ address, terms }) => [address, terms.issuedAt]),
+            .map(({ address, terms }) => [address, { startsAt: terms.issuedAt, markHeight: null }]),
         ),
       ),
     oldestHold: () =>

@@ -21,8 +21,10 @@ function stateOf(network: string): NetworkStateRow {
     tipHeight: 100,
     tipHash: "b".repeat(64),
     tipTime: 1_000,
+    tipSeenAt: 1_500,
     headHeight: 101,
     scannedAt: 2_000,
+    usualLagMs: 500,
     disabledTokens: ["USDC"],
     version: 1,
   };

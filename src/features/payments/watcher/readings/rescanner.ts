@@ -1,5 +1,5 @@
 import { bind, type Bound } from "../../../../kernel/bind.ts";
-import { minute, type Clock, type Instant } from "../../../../kernel/clock.ts";
+import { hour, minute, type Clock, type Instant } from "../../../../kernel/clock.ts";
 import { unwatched, type Progress } from "../../../../platform/progress.ts";
 import type {
   Address,
@@ -31,7 +31,7 @@ import {
   type RangeSize,
   type Recipients,
 } from "../chain-reader.ts";
-import { recipientsOf, withTimes } from "../read-changes.ts";
+import { marksOnChain, recipientsOf, withTimes } from "../read-changes.ts";
 import { ScanInterrupted } from "../../errors.ts";
 import type { Guard } from "../recorder.ts";
 import { revocableTransfers, transfersOfTransactions } from "../../ledger/store.ts";
@@ -62,6 +62,8 @@ export interface RangeReading extends BlockRange {
   /** The logs that may be transfers to these addresses and cannot be read. */
   readonly unreadable: readonly UnreadableLog[];
   readonly difference: WindowDifference<TimedLog>;
+  /** The hashes of holds' marks, at or above the transfers, that the chain has. */
+  readonly marks: readonly string[];
   /** The block before the range; null if the range begins with the first block of the chain. */
   readonly parent: Head | null;
   readonly end: Head;
@@ -100,8 +102,12 @@ export interface ScannerDeps extends LedgerDeps {
 const sliceBlocks = 20_000;
 const freshMax = 1_000;
 const attemptsMax = 5;
-/** How much earlier than its registration a wallet may get a transfer, because the clocks of chains and servers differ. */
+/**
+ * How much earlier than its registration a wallet may at least get a transfer, because the clocks of chains and servers
+ * differ; more on a chain whose blocks have old times, usually or now, of which the lag of now counts up to an hour.
+ */
 const clockSlackMs = minute;
+const lagMostMs = hour;
 
 type Parts = ScannerDeps & {
   readonly scanSize: RangeSize;
@@ -187,13 +193,22 @@ async function read(
     before: end.time,
   });
   const since = typeof addresses === "string" ? null : addresses;
+  const slackMs = Math.max(
+    clockSlackMs,
+    state.usualLagMs,
+    Math.min(lagMostMs, state.tipSeenAt - state.tipTime),
+  );
   const own = timed
     .slice(0, fresh.length)
-    .filter(({ to, blockTime }) => blockTime >= (since?.get(to) ?? 0) - clockSlackMs);
+    .filter(({ to, blockTime }) => blockTime >= (since?.get(to) ?? 0) - slackMs);
   const isWhole = addresses === "all" && from === to;
+  const marks = await marksOnChain({ db, client, network, state }, timed);
   const { kept, leftOut } = isWhole
     ? { kept: own, leftOut: [] }
-    : await withinInboxLimit(db, invoices, network, own);
+    : await withinInboxLimit(db, invoices, network, own, {
+        tipHeight: state.tipHeight,
+        hashes: marks,
+      });
   const difference = {
     ...rest,
     fresh: kept,
@@ -210,6 +225,7 @@ async function read(
     found: logs.length,
     unreadable,
     difference,
+    marks,
     parent,
     end,
     state,
@@ -237,7 +253,7 @@ async function record(
   { guard, close, within }: RecordOptions,
 ): Promise<void> {
   const { db, clock, network } = deps;
-  const { difference, end: to, provider } = reading;
+  const { difference, marks, end: to, provider } = reading;
   const parent = { height: reading.from - 1, hash: reading.parent?.hash ?? null };
   let { state } = reading;
   // A reading of final blocks without new transfers cannot conflict with the watcher.
@@ -258,6 +274,7 @@ async function record(
           state: after,
           difference: part,
           verified: [],
+          marks,
           at,
         });
       } else await assertStillFinal(deps, tx, reading);

@@ -47,6 +47,7 @@ import { migration as walletReadings } from "./0045-wallet-readings.ts";
 import { migration as strangersTurns } from "./0046-strangers-turns.ts";
 import { migration as foreignFormats } from "./0047-foreign-formats.ts";
 import { migration as networkGaps } from "./0048-network-gaps.ts";
+import { migration as holdMarks } from "./0049-hold-marks.ts";
 
 /** Every migration, in order. */
 export const migrations: readonly Migration[] = [
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   strangersTurns,
   foreignFormats,
   networkGaps,
+  holdMarks,
 ];

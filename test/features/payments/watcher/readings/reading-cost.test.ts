@@ -94,8 +94,10 @@ anyStore("Reading final blocks again", (store) => {
         tipHeight: tip.height,
         tipHash: tip.hash,
         tipTime: tip.time,
+        tipSeenAt: now,
         headHeight: tip.height,
         scannedAt: now,
+        usualLagMs: 0,
         disabledTokens: [],
       };
       await db.write(testContext, async (tx) => {

@@ -41,8 +41,10 @@ anyStore("Blocks that are read again", (store) => {
       tipHeight,
       tipHash: hashAt(tipHeight),
       tipTime: 5,
+      tipSeenAt: 5,
       headHeight: tipHeight,
       scannedAt: shop.now(),
+      usualLagMs: 0,
       disabledTokens: [],
       version: 3,
     };

@@ -102,6 +102,7 @@ eachStore("The daily reading of wallets", (store) => {
   /** Lets the round of the next day pass, with some blocks after it. */
   async function nextRound(): Promise<void> {
     till.advance(20 * hour);
+    till.keepPace();
     await till.mine(14);
     for (let minutes = 0; minutes < 10; minutes += 1) {
       till.advance(minute);
@@ -368,7 +369,7 @@ eachStore("The daily reading of wallets", (store) => {
     // Neither the scans, the later readings nor the daily one record more.
     await nextRound();
     expect(await till.transfers()).to.have.length(unmatchedPerDay.held + 1);
-    expect(till.alarms.open().map(({ kind }) => kind)).to.deep.equal(["transfers_not_recorded"]);
+    expect(await till.storedAlarms()).to.deep.equal(["transfers_not_recorded"]);
     expect((await told()).map((one) => one["transfersNotRecorded"])).to.deep.equal([20]);
     // An operator who names the block gets all of it.
     const block = all[0]?.blockHeight ?? 0;
