@@ -20,7 +20,32 @@ const noLiteralSpread = {
   }),
 };
 
+/** Refuses what lets a test depend on the speed of the machine: a limit of its own, and the time that has passed. */
+const noMeasuredTest = {
+  create: (context) => ({
+    CallExpression(node) {
+      const { object, property } = node.callee;
+      if (property?.name !== "timeout" || object.name === "AbortSignal") return;
+      const message = "No test has a limit of its own: .mocharc.cjs has the limit of all tests.";
+      context.report({ node, message });
+    },
+    BinaryExpression(node) {
+      const { object, property } = node.left.callee ?? {};
+      const isClock = object?.name === "performance" || object?.name === "Date";
+      if (node.operator !== "-" || !isClock || property.name !== "now") return;
+      if (node.right.type !== "Identifier") return;
+      const message =
+        "The time that passes depends on the machine: wait for a state, count what happened, or take processor time (test/support/cpu-time.ts). Proofs (test/prove) measure time.";
+      context.report({ node, message });
+    },
+  }),
+};
+
 export default {
   meta: { name: "till" },
-  rules: { "no-current-date": noCurrentDate, "no-literal-spread": noLiteralSpread },
+  rules: {
+    "no-current-date": noCurrentDate,
+    "no-literal-spread": noLiteralSpread,
+    "no-measured-test": noMeasuredTest,
+  },
 };

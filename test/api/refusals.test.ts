@@ -44,8 +44,7 @@ eachStore("a refusal", (store) => {
   let counter: Counter;
   let merchant: Merchant;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store, severalNetworks);
     merchant = await counter.merchant();
     await counter.wallet(merchant);
@@ -122,8 +121,7 @@ eachStore("a refusal", (store) => {
     );
   });
 
-  it("prevents more invoices than a wallet can distinguish", async function () {
-    this.timeout(120_000);
+  it("prevents more invoices than a wallet can distinguish", async () => {
     const busy = await counter.merchant();
     await counter.wallet(busy);
     for (let count = 0; count < amountsOfACent; count += 1) {
@@ -201,8 +199,7 @@ eachStore("a refusal", (store) => {
     await refused(accepted, 409, "already_member");
   });
 
-  it("of a password says that too many are being hashed", async function () {
-    this.timeout(120_000);
+  it("of a password says that too many are being hashed", async () => {
     const { app } = counter;
     const post = (path: string, body: unknown) => app.request("POST", `/v1/auth/${path}`, { body });
     const person = await register(app);
@@ -256,8 +253,7 @@ eachStore("a refusal in billing", (store) => {
   let counter: Counter;
   let merchant: Merchant;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store, {
       ...severalNetworks,
       TILL_BILLING: "on",

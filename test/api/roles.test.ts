@@ -191,8 +191,7 @@ anyServed("every operation", (served) => {
   const keys = new Map<string, string>();
   const platformKeys = new Map<string, string>();
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     admin = await platformAdmin(served.app);
     owner = await approvedMerchant(served.app);
     for (const role of roles) people.set(role, await colleague(served.app, owner, role));

@@ -39,8 +39,7 @@ anyStore("a stranger", (store) => {
   let platform: readonly Stranger[];
   let nobodies: readonly Stranger[];
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     estate = await openEstate(store);
     const { app, admin, owner, platformKey, counter, member } = estate;
     const other = await counter.merchant();

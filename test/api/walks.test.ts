@@ -30,7 +30,6 @@ import { callExample, exampleOf } from "./examples.ts";
 
 const rowsBefore = testsAll ? 250 : 60;
 const perPage = 7;
-const patienceMs = 120_000;
 const spanMs = 3_600_000;
 
 /** Lists that are whole on one page. */
@@ -211,8 +210,7 @@ eachStore("pagination", function (store) {
   let estate: Estate;
   store.leavesUnsound({ checks: "all", because: "rows are copied past the program" });
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     estate = await openEstate(store);
     for (const id of ["adminApplyCredit", "adminApplyDiscount", "adminCreateManualAdjustment"]) {
       await call(id);
@@ -229,8 +227,7 @@ eachStore("pagination", function (store) {
   }
 
   for (const operation of walked) {
-    it(`of ${operation.id} skips and repeats no row while others are added`, async function () {
-      this.timeout(patienceMs);
+    it(`of ${operation.id} skips and repeats no row while others are added`, async () => {
       const adding = addings[operation.id];
       if (adding === undefined) throw new Error(`say how a row of ${operation.id} is added`);
       const { db } = estate.app.app;

@@ -54,8 +54,7 @@ const secrets = [/whsec_[\w+/=]{10}/, /till_(live|test)_\w{12}/, /\$argon2/, /"s
 /** Values of arguments and flags by name, for the store of this suite. */
 type Samples = Readonly<Record<string, string>>;
 
-describe("every command", function () {
-  this.timeout(240_000);
+describe("every command", () => {
   const desk = makeDesk({
     TILL_RATES: "off",
     TILL_NETWORKS: "sandbox",

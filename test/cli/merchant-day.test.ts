@@ -42,8 +42,7 @@ function copyDelivery(store: DeskStore, ofId: string): Promise<string> {
   });
 }
 
-describe("a merchant's day at the terminal", function () {
-  this.timeout(120_000);
+describe("a merchant's day at the terminal", () => {
   const desk = makeDesk(settings);
   const processes = useProcesses();
 

@@ -96,8 +96,7 @@ describe("prompts at a terminal", () => {
     expect(done.stdout).to.match(/Revoked +20/);
   });
 
-  it("exit with 130 on Ctrl-C at any question, and create nothing", async function () {
-    this.timeout(60_000);
+  it("exit with 130 on Ctrl-C at any question, and create nothing", async () => {
     const folder = await folders.make();
     const questions: [string, string][] = [
       ["Networks", enter],

@@ -103,8 +103,7 @@ anyServed(
   "the packed client",
   (served) => {
     let folder = "";
-    before(async function () {
-      this.timeout(120_000);
+    before(async () => {
       folder = await mkdtemp(join(tmpdir(), "till-packed-"));
       const installed = join(folder, "node_modules/till-client");
       await mkdir(installed, { recursive: true });
@@ -142,16 +141,14 @@ anyServed(
       expect(status, `${command}: ${stdout}${stderr}`).to.equal(0);
     }
 
-    it("has types for the strictest compilers, on Node and in browsers", function () {
-      this.timeout(120_000);
+    it("has types for the strictest compilers, on Node and in browsers", () => {
       for (const name of Object.keys(projects)) {
         const program = join(root, "node_modules", compilers[name] ?? "", "bin/tsc");
         run(process.execPath, program, "-p", `${name}.json`);
       }
     });
 
-    it("runs the shop of its guide until the order is paid", async function () {
-      this.timeout(60_000);
+    it("runs the shop of its guide until the order is paid", async () => {
       const { app } = served;
       const merchant = await approvedMerchant(app);
       const { organizationId, key } = merchant;
@@ -182,8 +179,7 @@ anyServed(
       expect(data.map(({ status }) => status)).to.deep.equal(["paid"]);
     });
 
-    it("runs the programs of the other guides, which print what their text says", async function () {
-      this.timeout(60_000);
+    it("runs the programs of the other guides, which print what their text says", async () => {
       const merchant = await approvedMerchant(served.app);
       const { organizationId, key } = merchant;
       const till = openTill({ url: served.app.url, apiKey: key });
@@ -206,8 +202,7 @@ anyServed(
       }
     });
 
-    it("runs the receiver of its guide", async function () {
-      this.timeout(60_000);
+    it("runs the receiver of its guide", async () => {
       const secret = newWebhookSecret(systemRandom);
       const port = await freePort();
       const child = spawn(process.execPath, [join(folder, "out/receiver.mjs")], {

@@ -382,8 +382,7 @@ async function broken(db: Reader): Promise<Map<string, readonly string[]>> {
 
 eachStore("The store's consistency checks", (store) => {
   let house: House;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     house = await openHouse(store);
   });
 

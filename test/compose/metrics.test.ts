@@ -18,8 +18,7 @@ eachStore("the metrics", (store) => {
   let app: TestApp;
   let receiver: Receiver;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     receiver = await startReceiver();
     app = await startApp({
       place: await store.place("migrated"),

@@ -134,8 +134,7 @@ eachStore("upgrading a store", (store) => {
     await db.close();
   });
 
-  it("is completed by the next run if it was killed", async function () {
-    this.timeout(120_000);
+  it("is completed by the next run if it was killed", async () => {
     const place = await earlier();
     const rows = await rowsOf(place, level);
     const folder = await places.folder();
@@ -161,8 +160,7 @@ eachStore("upgrading a store", (store) => {
     expect(asBackedUp(await rowsOf(copy, level))).to.deep.equal(rows);
   });
 
-  it("keeps the migrations before the one in which it is killed, and nothing of that one", async function () {
-    this.timeout(240_000);
+  it("keeps the migrations before the one in which it is killed, and nothing of that one", async () => {
     const place = await earlier();
     const db = await openDatabase(place);
     await addEvents(db);

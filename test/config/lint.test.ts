@@ -1,4 +1,4 @@
-// The configuration of npm run lint: which rules hold where, among them the two that the project wrote itself.
+// The configuration of npm run lint: which rules hold where, among them those that the project wrote itself.
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -61,6 +61,11 @@ const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "var twice = 1; var twice = 2;": "eslint(no-redeclare)",
   },
   "test/a.ts": { "export const one = { ...{ two: 2 } };": "till(no-literal-spread)" },
+  "test/a.test.ts": {
+    'describe("a", function () { this.timeout(60_000); });': "till(no-measured-test)",
+    "const from = 1; export const tookMs = performance.now() - from;": "till(no-measured-test)",
+    "const begun = 1; export const since = Date.now() - begun;": "till(no-measured-test)",
+  },
   ".config/a.mjs": { "debugger;": "eslint(no-debugger)", "undeclared();": "eslint(no-undef)" },
 };
 
@@ -72,6 +77,8 @@ const allowed: Readonly<Record<string, string>> = {
   ".config/b.mjs": "console.log(process.argv);",
   "src/platform/config/b.ts": 'export const setting = process.env["PORT"];',
   "src/features/checkout/pages/b.js": "document.title = location.href;",
+  "test/b.test.ts": "export const ago = [Date.now() - 60_000, AbortSignal.timeout(60_000)];",
+  "test/prove/b.test.ts": "const from = 1; export const tookMs = performance.now() - from;",
   "test/b.ts": "console.log(Date.now(), new Date(), Math.random());",
 };
 

@@ -44,8 +44,7 @@ case "$1" in
 esac
 `;
 
-describe("a release", function () {
-  this.timeout(300_000);
+describe("a release", () => {
   let folder = "";
   /** The folder in which it was made, and the files. */
   let source = "";

@@ -48,8 +48,7 @@ esac
 `,
 };
 
-describe("npm run nightly", function () {
-  this.timeout(120_000);
+describe("npm run nightly", () => {
   let folder = "";
 
   before(() => {

@@ -89,8 +89,7 @@ describe("the guide of odd payments", () => {
 
 describe("the guides of the sandbox", () => {
   let shop: SandboxShop;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     shop = await openSandboxShop();
   });
   after(() => shop.remove());
@@ -110,7 +109,6 @@ describe("the guides of the sandbox", () => {
       `${title}: ${status}, ${exception}`,
       read,
       (invoice) => invoice.status === status && invoice.exception === exception,
-      10_000,
     );
   }
 
@@ -122,8 +120,7 @@ describe("the guides of the sandbox", () => {
     return types.slice(1);
   }
 
-  it("lead each odd payment to its status, its exception and its events", async function () {
-    this.timeout(180_000);
+  it("lead each odd payment to its status, its exception and its events", async () => {
     const rows = rowsOf(await read("sandbox")).filter(({ rest }) => rest.length > 1);
     expect(rows.length).to.be.above(15);
     for (const row of rows) {
@@ -142,8 +139,7 @@ describe("the guides of the sandbox", () => {
     }
   });
 
-  it("find what is owed on the invoice, also for a payment that was rejected, until it is refunded", async function () {
-    this.timeout(120_000);
+  it("find what is owed on the invoice, also for a payment that was rejected, until it is refunded", async () => {
     const { till: client, organizationId } = shop;
     const { id } = await issueInvoice(shop, "sandbox");
     const owedNow = async () => (await client.invoices.get(organizationId, id)).owedAmount;
@@ -180,8 +176,7 @@ describe("the guides of the sandbox", () => {
     expect(await owedNow()).to.equal("15.00");
   });
 
-  it("name every command of the sandbox, each with arguments that it takes", async function () {
-    this.timeout(120_000);
+  it("name every command of the sandbox, each with arguments that it takes", async () => {
     const guide = await read("sandbox");
     const reference = await readFile(new URL("../operating/cli.md", guides), "utf8");
     for (const [, name = ""] of reference.matchAll(/^### (till sandbox [a-z]+)$/gm)) {

@@ -213,8 +213,7 @@ describe("the guide of a whole shop", () => {
   let folder = "";
   let shops: readonly Shop[] = [];
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     sandbox = await openSandboxShop({ TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" });
     way = await openWay(sandbox.url);
     folder = await mkdtemp(join(tmpdir(), "till-whole-shop-"));
@@ -333,7 +332,6 @@ describe("the guide of a whole shop", () => {
     );
 
   it("sells, and decides by the newest state, whatever payers and the chain do", async function () {
-    this.timeout(180_000);
     for (const shop of shops) shop.start();
     for (const order of orders) await askAll("PUT", order);
     await expectAll("paid", { statuses: ["open"], says: /^Please pay 25\.00 USDT at http/ });
@@ -495,8 +493,7 @@ describe("the guide of a whole shop", () => {
     );
   });
 
-  it("miss nothing while they or Till are down, and believe nobody but Till", async function () {
-    this.timeout(120_000);
+  it("miss nothing while they or Till are down, and believe nobody but Till", async () => {
     // Another store, whose worker has read the events before the backup, and none after it.
     await each((shop) => shop.kill());
     for (const shop of shops) shop.start({ STORE: join(folder, shop.named("other")) });
@@ -601,8 +598,7 @@ describe("the guide of a whole shop", () => {
     expect(await shop.deliver(body.toString("utf8"), headers)).to.equal(204);
   }
 
-  it("change nothing when all events come again in the opposite order", async function () {
-    this.timeout(120_000);
+  it("change nothing when all events come again in the opposite order", async () => {
     const before = await each(seen);
     const events: Event[] = [];
     for await (const event of sandbox.till.webhooks.listEvents(sandbox.organizationId)) {

@@ -116,8 +116,7 @@ anyServed(
         (result) => result.action === action,
       );
 
-    it("compiles under strict settings against the framework's interface", function () {
-      this.timeout(120_000);
+    it("compiles under strict settings against the framework's interface", () => {
       const options = {
         target: "es2023",
         module: "esnext",

@@ -21,6 +21,7 @@ import {
 } from "../../src/kernel/money/money.ts";
 import type { Rounding } from "../../src/kernel/money/ratio.ts";
 import { divideRounded } from "../../src/kernel/money/ratio.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 
 const usdt = tokenAsset("USDT", 6);
 const wei = tokenAsset("USDT", 18);
@@ -170,14 +171,14 @@ describe("money as text", () => {
     );
   });
 
-  it("of a million characters is refused within 100 ms", () => {
+  it("of a million characters is refused with 100 ms of processor time", () => {
     const times = Array.from({ length: 5 }, () => {
-      const startedAt = performance.now();
+      const before = cpuMs();
       refusal(() => parseMoney("1".repeat(1_000_000), usdt));
       refusal(() => parseMoney(`1.${"0".repeat(1_000_000)}x`, usdt));
-      return performance.now() - startedAt;
+      return cpuMs() - before;
     });
-    // The minimum counts, because a shared machine may pause.
+    // The minimum counts, because the first ones are compiled meanwhile.
     expect(Math.min(...times)).to.be.below(100);
   });
 });

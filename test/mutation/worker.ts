@@ -32,7 +32,7 @@ export type Answer =
   | { readonly kind: "tried"; readonly outcome: "survived" | "killed" | "spoiled" };
 
 /** For a busy machine, in milliseconds. The parent ends a process whose tests a mutant keeps waiting. */
-const testTimeoutMs = 60_000;
+const testTimeoutMs = 900_000;
 
 /**
  * Tests that a mutant makes fail may leave servers and stores open. A process with a larger heap than this, in bytes,

@@ -7,12 +7,11 @@ import { openShop, type Shop } from "./shop.ts";
 const floodWidth = 200;
 const users = 20;
 /** How long the flood lasts at most, in milliseconds: the users log in one after another meanwhile. */
-const longest = 120_000;
+const longest = 600_000;
 
 describe("Logins", () => {
   let shop: Shop;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     shop = await openShop({
       TILL_REGISTRATION: "open",
       TILL_RATE_LIMIT_REGISTRATION_PER_HOUR: "1000",
@@ -27,8 +26,7 @@ describe("Logins", () => {
       body: JSON.stringify(body),
     });
 
-  it("of real users succeed during a flood of made-up accounts from one /48, at least 17 of 20", async function () {
-    this.timeout(longest * 2);
+  it("of real users succeed during a flood of made-up accounts from one /48, at least 17 of 20", async () => {
     const emails = Array.from({ length: users }, (_, place) => `user${String(place)}@shop.example`);
     for (const [place, email] of emails.entries()) {
       const body = { email, password, name: "User", organizationName: "Shop" };

@@ -3,6 +3,7 @@ import type { TillOptions } from "../../src/client/index.ts";
 import { allOperations } from "../../src/features/index.ts";
 import { expectDeclared } from "../support/declared.ts";
 import { noteProblem } from "../support/problems-seen.ts";
+import { patienceMs } from "../support/until.ts";
 
 /**
  * Opens Till's client, as a merchant's developer does. Responses that the OpenAPI document does not declare fail the
@@ -10,6 +11,7 @@ import { noteProblem } from "../support/problems-seen.ts";
  */
 export function openClient(options: TillOptions): Till {
   return openTill({
+    timeoutMs: patienceMs,
     ...options,
     async fetch(target, init) {
       const response = await fetch(target, init);

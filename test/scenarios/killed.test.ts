@@ -43,8 +43,7 @@ eachStore("a server that is killed", function (store) {
     return JSON.parse(stdout) as Record<string, unknown>;
   }
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     receiver = await startReceiver();
     place = await store.place("empty");
     till = await makeInstallation(settings, place);
@@ -116,8 +115,7 @@ eachStore("a server that is killed", function (store) {
     return (await shop().payments.list(organizationId, { invoiceId: id })).data;
   }
 
-  it("between a payment and its detection leads to one payment after the restart", async function () {
-    this.timeout(120_000);
+  it("between a payment and its detection leads to one payment after the restart", async () => {
     const invoice = await issue();
     await command("sandbox", "pay", invoice.id);
     await server.kill();
@@ -134,8 +132,7 @@ eachStore("a server that is killed", function (store) {
     expect(events.map(({ data }) => data.id)).to.include(invoice.id);
   });
 
-  it("between detection and webhook leads to the webhook after the restart", async function () {
-    this.timeout(120_000);
+  it("between detection and webhook leads to the webhook after the restart", async () => {
     const invoice = await issue();
     receiver.answer(500);
     await command("sandbox", "pay", invoice.id);
@@ -158,8 +155,7 @@ eachStore("a server that is killed", function (store) {
     expect(await paymentsOf(invoice)).to.have.length(1);
   });
 
-  it("during batches creates each batch completely or not at all, and then answers as before", async function () {
-    this.timeout(120_000);
+  it("during batches creates each batch completely or not at all, and then answers as before", async () => {
     await issue();
     const batch = (name: string, till: Till): Promise<InvoiceBatch> =>
       till.invoices.createBatch(
@@ -196,8 +192,7 @@ eachStore("a server that is killed", function (store) {
     expect(counted?.count).to.equal(30 * names.length);
   });
 
-  it("stops on SIGTERM with exit code 0", async function () {
-    this.timeout(120_000);
+  it("stops on SIGTERM with exit code 0", async () => {
     expect(await server.stop()).to.equal(0);
   });
 });

@@ -25,8 +25,7 @@ const required = { tron: 19, ethereum: 12 } as const;
 
 eachStore("an invoice paid on a real chain", (store) => {
   for (const network of shareOf(store, ["tron", "ethereum"] as const)) {
-    describeOnAnvil(network, function () {
-      this.timeout(120_000);
+    describeOnAnvil(network, () => {
       let lab: ChainLab;
       let receiver: Receiver;
       let app: TestApp;

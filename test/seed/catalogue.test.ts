@@ -71,8 +71,7 @@ eachStore("every operation", (store) => {
   const times = new Set<string>();
   const recorded = new Map<string, { readonly request?: unknown }>();
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     estate = await openEstate(store);
   });
   after(() => estate.stop());

@@ -26,8 +26,7 @@ export function operationsStatusTests(world: () => World): void {
     const backlog = async () =>
       type.object((await expectStatus(admin.ask("GET", statusPath), 200)).body["webhooks"]);
 
-    before(async function () {
-      this.timeout(120_000);
+    before(async () => {
       const { app } = world().estate;
       admin = await world().admin();
       shop = await world().merchant();

@@ -87,8 +87,7 @@ export function eachWorld(title: string, body: (world: () => World) => void): vo
     for (const scheme of tried) {
       describe(`with ${scheme}`, () => {
         let world: World | undefined;
-        before(async function () {
-          this.timeout(60_000);
+        before(async () => {
           world = await openWorld(store, scheme);
         });
         after(() => world?.estate.stop());

@@ -9,21 +9,18 @@ const percentOf = ({ some, all }: { readonly some: number; readonly all: number 
 
 describe("Measured payments at a shared address", () => {
   let stage: Stage;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     stage = await openStage();
   });
   after(() => stage.dispose());
 
-  it("wait for the merchant in at most 2 % of cases if they are honest and exact, with 20 open orders of a price list", async function () {
-    this.timeout(60_000);
+  it("wait for the merchant in at most 2 % of cases if they are honest and exact, with 20 open orders of a price list", async () => {
     const share = await waitingShare(stage, { seed: 1, orders: 250, open: 20 });
     expect(share.all).to.be.at.least(150);
     expect(percentOf(share)).to.be.at.most(2);
   });
 
-  it("are credited to a stranger who enters their amount as often as a link admits in under 1 % of 1,000 cases", async function () {
-    this.timeout(60_000);
+  it("are credited to a stranger who enters their amount as often as a link admits in under 1 % of 1,000 cases", async () => {
     const share = await aimedShare(stage, {
       seed: 1,
       rounds: 4,

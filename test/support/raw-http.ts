@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { patienceMs } from "./until.ts";
 
 /** A raw response, with repeated headers joined by commas. */
 export interface RawAnswer {
@@ -15,8 +16,6 @@ export interface RawRequest {
   /** Sent unchanged; the caller also sets its length or encoding. */
   readonly body?: string | Uint8Array;
 }
-
-const patienceMs = 60_000;
 
 /** Sends a request that ordinary clients cannot send, and reads until the server closes the connection. */
 export async function rawExchange(url: string, request: RawRequest): Promise<RawAnswer> {

@@ -7,8 +7,6 @@ export interface Served {
   readonly store: TestStore;
 }
 
-const patienceMs = 60_000;
-
 type Body = (served: Served) => void;
 
 /** Runs a suite against the whole program, on SQLite and on PostgreSQL, each with a store of its own. */
@@ -28,12 +26,10 @@ export function anyServed(title: string, body: Body, options: AppOptions = {}): 
 function serve(store: TestStore, body: Body, options: AppOptions): void {
   describe("served", () => {
     let running: TestApp | undefined;
-    before(async function () {
-      this.timeout(patienceMs);
+    before(async () => {
       running = await startApp({ place: await store.place("migrated"), ...options });
     });
-    after(async function () {
-      this.timeout(patienceMs);
+    after(async () => {
       await running?.stop();
     });
     body({

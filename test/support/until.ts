@@ -3,16 +3,22 @@ import { inspect } from "node:util";
 const pauseMs = 25;
 
 /**
- * Polls until the answer is good and returns it; after `patienceMs` it throws with the last answer. For other processes
+ * The longest that a test waits for a state, in milliseconds: far more than any machine needs, because it ends only tests
+ * that would never end. A proof waits for more work. The limit of mocha (.mocharc.cjs) is that of several waits.
+ */
+export const patienceMs = process.env["TILL_PROVE"] === "1" ? 1_200_000 : 180_000;
+
+/**
+ * Polls until the answer is good and returns it; after `limitMs` it throws with the last answer. For other processes
  * and real chains, which take their own time.
  */
 export async function until<T>(
   what: string,
   ask: () => Promise<T> | T,
   isGood: (answer: T) => boolean,
-  patienceMs = 40_000,
+  limitMs = patienceMs,
 ): Promise<T> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + limitMs;
   for (;;) {
     const answer = await ask();
     if (isGood(answer)) return answer;

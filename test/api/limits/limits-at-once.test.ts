@@ -8,15 +8,13 @@ import { callers, races } from "./races.ts";
 eachStore("a limit that 64 callers meet at once", (store) => {
   let estate: Estate;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     estate = await openEstate(store);
   });
   after(() => estate.stop());
 
   for (const [limit, prepare] of Object.entries(races)) {
-    it(`is never passed: ${limit}`, async function () {
-      this.timeout(60_000);
+    it(`is never passed: ${limit}`, async () => {
       const { call, admitted, refusals, verify } = await prepare(estate);
       const answers = await Promise.all(
         Array.from({ length: callers }, (_, caller) => call(caller)),

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import { Agent, request } from "node:http";
-import { performance } from "node:perf_hooks";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from "node:zlib";
@@ -8,6 +7,8 @@ import { register, type Person, type RequestOptions } from "../../support/app.ts
 import { rawExchange } from "../../support/raw-http.ts";
 import { anyServed } from "../../support/served.ts";
 import { expectProblem, pointersOf } from "../problem.ts";
+import { cpuMs } from "../../support/cpu-time.ts";
+import { patienceMs } from "../../support/until.ts";
 
 const json = { "Content-Type": "application/json" };
 const kibibyte = 1_024;
@@ -247,8 +248,7 @@ anyServed("the body of a request", (served) => {
     });
 
     it("is refused without waiting for the rest of an oversized body", async () => {
-      // Waiting for the rest would take half a minute, the request timeout.
-      const started = performance.now();
+      // The rest never comes: a server that waits for it answers 408 in the end.
       const answer = await rawExchange(served.app.url, {
         method: "PATCH",
         target: path,
@@ -260,7 +260,6 @@ anyServed("the body of a request", (served) => {
         body: "{",
       });
       expect(answer.status).to.equal(413);
-      expect(performance.now() - started).to.be.lessThan(15_000);
     });
   });
 
@@ -282,12 +281,12 @@ anyServed("the body of a request", (served) => {
       for (const raw of [nested(100_000), objects(40_000), "[".repeat(bodyMax)]) {
         const times: number[] = [];
         for (let count = 0; count < 3; count += 1) {
-          const started = performance.now();
+          const before = cpuMs();
           expectProblem(await patch({ raw }), 400, "invalid_request");
-          times.push(performance.now() - started);
+          times.push(cpuMs() - before);
         }
         expect((await served.app.request("GET", "/healthz")).status).to.equal(200);
-        // The best of them: a machine that others use stands still now and then.
+        // The best of them, because the first ones are compiled meanwhile.
         expect(Math.min(...times)).to.be.lessThan(200);
       }
     });
@@ -313,7 +312,7 @@ async function onOneConnection(
         const sent = request(url + path, {
           method: "PATCH",
           agent,
-          timeout: 30_000,
+          timeout: patienceMs,
           headers: {
             Authorization: `Bearer ${token}`,
             "Content-Type": "application/json",

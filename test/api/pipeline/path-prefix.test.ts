@@ -10,8 +10,7 @@ describe("an instance below a path prefix", () => {
   let proxy: Server;
   let origin: string;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     proxy = createServer((incoming, outgoing) => {
       const { pathname, search } = new URL(incoming.url ?? "/", origin);
       if (!pathname.startsWith(`${prefix}/`)) {

@@ -11,8 +11,7 @@ eachStore("a retry with the same key", (store) => {
   const it = takeTurns(store);
   let estate: Estate;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     estate = await openEstate(store);
   });
   after(() => estate.stop());
@@ -55,8 +54,7 @@ eachStore("a retry with the same key", (store) => {
   for (const operation of publicOperations) {
     it.onBoth(
       `keeps no response of ${operation.id} if 64 requests without a credential change nothing`,
-      async function () {
-        this.timeout(60_000);
+      async () => {
         const example = await exampleOf(operation, estate);
         const send = (key: string) =>
           callExample(operation, estate, example, { headers: { "Idempotency-Key": key } });

@@ -77,8 +77,7 @@ async function hear(
 
 anyStore("a request that could be read as two", (store) => {
   let app: TestApp;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     app = await startApp({ place: await store.place("migrated"), background: false });
   });
   after(() => app.stop());
@@ -149,8 +148,7 @@ const hasNginx =
     let folder: string;
     let received: string[] = [];
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       app = await startApp({
         place: await store.place("migrated"),
         background: false,

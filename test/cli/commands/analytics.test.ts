@@ -12,14 +12,14 @@ import {
   presentTopOrganizations,
   presentTopWallets,
 } from "../../../src/features/analytics/present.ts";
+import { patienceMs } from "../../support/until.ts";
 import { makeDesk } from "../billing-operator.ts";
 import { openMarket } from "../market.ts";
 
 describe("till analytics", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox" });
 
-  it("prints the API's statistics, of one organization and of all", async function () {
-    this.timeout(240_000);
+  it("prints the API's statistics, of one organization and of all", async () => {
     await untilDayLasts();
     const store = await desk.store();
     const { organizationId } = await openMarket(store);
@@ -113,12 +113,10 @@ describe("till analytics", () => {
   });
 });
 
-const lastsMs = 90_000;
-
 /** Waits where the day ends so soon that the figures would be those of two. */
 async function untilDayLasts(): Promise<void> {
   const left = day - (Date.now() % day);
-  if (left < lastsMs) await delay(left);
+  if (left < patienceMs) await delay(left);
 }
 
 /** The start of a month in UTC, counted from the current one. */

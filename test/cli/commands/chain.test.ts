@@ -3,8 +3,7 @@ import { writeAlarms } from "../../../src/platform/chain/state/provider-store.ts
 import { context, makeDesk } from "../billing-operator.ts";
 import { openMarket } from "../market.ts";
 
-describe("till chain", function () {
-  this.timeout(120_000);
+describe("till chain", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0" });
 
   it("shows how the network is read, rescans it and verifies it", async () => {

@@ -4,10 +4,7 @@ import { expect } from "chai";
 import { till, useFolders, useProcesses } from "../../support/programs/till.ts";
 import { until } from "../../support/until.ts";
 
-const patienceMs = 180_000;
-
-describe("till demo", function () {
-  this.timeout(patienceMs);
+describe("till demo", () => {
   const folders = useFolders();
   const processes = useProcesses();
 

@@ -59,7 +59,6 @@ describe("till payments inbox", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0" });
 
   it("lists unmatched transfers, allocates them in parts, reverts and ignores them", async function () {
-    this.timeout(120_000);
     const store = await desk.store();
     const { organizationId, invoiceIds, shown, issueMore } = await openInbox(store);
     const [one, two] = invoiceIds;
@@ -145,8 +144,7 @@ describe("till payments inbox", () => {
     expect(await shown(other)).to.include({ paidTokenAmount: "4.00" });
   });
 
-  it("accepts and rejects payments that wait for a decision", async function () {
-    this.timeout(120_000);
+  it("accepts and rejects payments that wait for a decision", async () => {
     const store = await desk.store();
     const { organizationId, invoiceIds, shown } = await openInbox(store);
     const own = ["--organization", organizationId];
@@ -278,8 +276,7 @@ describe("till payments inbox", () => {
     expect(both.stderr).to.include("not both");
   });
 
-  it("shows why transactions that payers submitted led to no payment", async function () {
-    this.timeout(120_000);
+  it("shows why transactions that payers submitted led to no payment", async () => {
     const store = await desk.store();
     const of = ["--organization", await store.platformId()];
     expect(await store.json(["payments", "claims", ...of])).to.deep.equal({

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { init, till, useFolders, useProcesses } from "../../support/programs/till.ts";
 import { until } from "../../support/until.ts";
 
-const patienceMs = 120_000;
 const sandbox = { TILL_NETWORKS: "sandbox", TILL_RATES: "off" };
 
 interface Status {
@@ -17,8 +16,7 @@ interface Status {
   readonly queues: readonly { readonly queue: string }[];
 }
 
-describe("till ops status", function () {
-  this.timeout(patienceMs);
+describe("till ops status", () => {
   const folders = useFolders();
   const processes = useProcesses();
 

@@ -52,8 +52,7 @@ async function openRefund(store: DeskStore) {
 describe("till refund", () => {
   const desk = makeDesk({ TILL_NETWORKS: "sandbox", TILL_SANDBOX_BLOCK_MS: "0" });
 
-  it("lists and shows refunds, and sends or rejects them after a dry run", async function () {
-    this.timeout(120_000);
+  it("lists and shows refunds, and sends or rejects them after a dry run", async () => {
     const store = await desk.store();
     const { organizationId, refundId, transactionHash } = await openRefund(store);
     const list = ["refund", "list", "--organization", organizationId];
@@ -72,8 +71,7 @@ describe("till refund", () => {
     expect(await show()).to.include({ status: "sent" });
   });
 
-  it("creates a refund after it showed the payment, and asks about none that cannot be", async function () {
-    this.timeout(120_000);
+  it("creates a refund after it showed the payment, and asks about none that cannot be", async () => {
     const store = await desk.store();
     const { refundId } = await openRefund(store);
     const { paymentId } = RefundRecord.parse(await store.json(["refund", "show", refundId]));

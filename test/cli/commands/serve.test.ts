@@ -19,12 +19,9 @@ import {
 } from "../../support/programs/till.ts";
 import { until } from "../../support/until.ts";
 
-/** Each of these starts programs, on machines that have other things to do. */
-const patienceMs = 120_000;
 const sandbox = { TILL_NETWORKS: "sandbox" };
 
-describe("till serve", function () {
-  this.timeout(patienceMs);
+describe("till serve", () => {
   const folders = useFolders();
   const processes = useProcesses();
 

@@ -37,8 +37,7 @@ import {
 eachStore("a backup", (store) => {
   const places = usePlaces();
   let source: StoreOptions;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     source = await store.place("migrated");
     await fill(source);
   });

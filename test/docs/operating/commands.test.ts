@@ -4,8 +4,7 @@ import { commandTree, parseError } from "./command-tree.ts";
 import { commandsOf, pagesWithCommands } from "./commands-of-pages.ts";
 
 describe("the commands in the pages of operators and developers", () => {
-  it("parse on the real command line, each with its noun, verb and flags", async function () {
-    this.timeout(20_000);
+  it("parse on the real command line, each with its noun, verb and flags", async () => {
     const program = await commandTree();
     const commands = pagesWithCommands().flatMap(commandsOf);
     expect(commands.length).to.be.above(20);

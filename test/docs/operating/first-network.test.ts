@@ -33,8 +33,7 @@ describe("the page about the first real network", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("leads from an empty folder to an invoice with a link, by its commands alone", async function () {
-    this.timeout(60_000);
+  it("leads from an empty folder to an invoice with a link, by its commands alone", async () => {
     const page = pagesWithCommands().find(({ path }) => path.endsWith("first-network.md"));
     const text = page?.text.split("## From nothing to the first invoice")[1]?.split("\n## ")[0];
     const [, exported = ""] = /^export (TILL_DATA_DIR.*)$/m.exec(text ?? "") ?? [];

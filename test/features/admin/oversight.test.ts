@@ -36,8 +36,7 @@ eachStore("the platform's view", (store) => {
   let ada: Merchant;
   let eve: Merchant;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     receiver = await startReceiver();
     receiver.answer(500);
     app = await startApp({

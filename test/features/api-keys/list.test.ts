@@ -10,8 +10,7 @@ eachStore("the list of API keys", (store) => {
   let ada: Person;
   let path: string;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     app = await startApp({ place: await store.place("migrated"), background: false });
   });
   beforeEach(async () => {
@@ -48,8 +47,7 @@ eachStore("the list of API keys", (store) => {
     await expectStatus(app.request("GET", path), 401);
   });
 
-  it("is paginated without loss or repetition while keys are created", async function () {
-    this.timeout(120_000);
+  it("is paginated without loss or repetition while keys are created", async () => {
     for (let count = 0; count < 24; count += 1) await keyOf(app, ada, "read");
     const before = (await walk(app, path, ada.token, 100)).map(({ id }) => id);
     const walked = await walk(app, path, ada.token, 5, async () => {

@@ -25,8 +25,7 @@ eachStore("a password", (store) => {
   let app: TestApp;
   let ada: Person;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     app = await startApp({ place: await store.place("migrated"), background: false });
   });
   beforeEach(async () => {
@@ -95,8 +94,7 @@ eachStore("a password", (store) => {
     await expectStatus(login(password), 200);
   });
 
-  it("is protected by the login lock against guesses from an open session", async function () {
-    this.timeout(120_000);
+  it("is protected by the login lock against guesses from an open session", async () => {
     for (let guess = 0; guess < 10; guess += 1) {
       await expectStatus(change(ada.token, `guess ${String(guess)}`), 422);
     }
@@ -126,9 +124,10 @@ eachStore("a password", (store) => {
   });
 
   it("is reset once by the operator's token, which ends every session", async () => {
+    const askedAt = app.clock.now();
     const { token, expiresAt } = await createReset();
     expect(token).to.match(/^till_reset_/);
-    expect(expiresAt - app.clock.now()).to.be.within(day - 5_000, day);
+    expect(expiresAt).to.be.within(askedAt + day, app.clock.now() + day);
     await expectStatus(reset(token, "short"), 422);
     await expectStatus(reset(token), 204);
     await expectStatus(looks(ada.token), 401);
@@ -186,8 +185,7 @@ eachStore("a password", (store) => {
     await expectStatus(login(password), 200);
   });
 
-  it("unlocks the login when it is reset", async function () {
-    this.timeout(120_000);
+  it("unlocks the login when it is reset", async () => {
     for (let guess = 0; guess < 10; guess += 1) await login("wrong");
     await expectStatus(login(password), 429);
     const { token } = await createReset();

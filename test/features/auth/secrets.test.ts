@@ -131,8 +131,7 @@ eachStore("secrets", (store) => {
     };
   }
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     const destination = { write: (line: string) => lines.push(line) };
     place = await store.place("migrated");
     app = await startApp({

@@ -61,8 +61,7 @@ const breakages: readonly (readonly [check: string, breakIt: (tx: Tx) => Promise
 eachStore("the checks of billing", (store) => {
   let estate: Estate;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     estate = await openEstate({ place: await store.place("migrated") });
     const shop = await estate.merchant();
     const path = `/v1/admin/organizations/${shop.organizationId}`;

@@ -34,8 +34,7 @@ eachStore("the bodies of billing's events", (store) => {
   let estate: Estate;
   let sent: ReadonlyMap<string, Json>;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     const settings = { TILL_PLANS_FILE: file };
     estate = await openEstate({ place: await store.place("migrated"), settings });
     await owes(await join(1));

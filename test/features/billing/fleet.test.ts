@@ -13,6 +13,7 @@ import type { Instant } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import type { StoreOptions } from "../../../src/platform/database/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
+import { cpuMs } from "../../support/cpu-time.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eachStore, testContext, testsAll } from "../../support/store/stores.ts";
 import { lastOfJanuary, openEstate, type Estate } from "./billing-fleet.ts";
@@ -114,8 +115,7 @@ eachStore("several processes that bill the same subscriptions", (store) => {
     return row?.total ?? 0;
   }
 
-  it(`issues ${String(members)} invoices per round, each once, in ${String(rounds + roundsApart)} rounds`, async function () {
-    this.timeout(isWhole ? 3_600_000 : 240_000);
+  it(`issues ${String(members)} invoices per round, each once, in ${String(rounds + roundsApart)} rounds`, async () => {
     const place = await store.place("migrated");
     estate = await openEstate({ place });
     const processes = store.dialect === "postgres" ? 3 : 1;
@@ -141,22 +141,23 @@ eachStore("several processes that bill the same subscriptions", (store) => {
     }
   });
 
-  it(`bills ${String(manyMembers)} subscriptions with an exclusive address each`, async function () {
-    this.timeout(isWhole ? 3_600_000 : 240_000);
+  it(`bills ${String(manyMembers)} subscriptions with an exclusive address each`, async () => {
     estate = await openEstate({ place: await store.place("migrated") });
     await settle(manyMembers, 0n);
     const { end } = periodAt(lastOfJanuary, "month", 0);
     estate.clock.advance(end + 120_000 - estate.clock.now());
     await estate.keepAwake();
-    const began = performance.now();
+    const before = cpuMs();
     const { parked } = await estate.run();
-    const seconds = (performance.now() - began) / 1_000;
+    const seconds = (cpuMs() - before) / 1_000;
     expect(parked).to.equal(0);
     expect(await count()).to.equal(manyMembers);
     const [addresses] = await estate.db.all<{ total: number }>(
       `SELECT COUNT(DISTINCT wallet_address) AS "total" FROM invoices WHERE managed_by = 'billing'`,
     );
     expect(addresses?.total).to.equal(manyMembers);
-    console.log(`        ${(manyMembers / seconds).toFixed(0)} subscriptions a second`);
+    console.log(
+      `        ${(manyMembers / seconds).toFixed(0)} subscriptions per second of processor time`,
+    );
   });
 });

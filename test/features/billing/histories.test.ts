@@ -113,8 +113,7 @@ eachStore("any history of subscriptions", (store) => {
     }
   }
 
-  it("keeps lines, totals, credits, discounts, adjustments, numbers and periods consistent", async function () {
-    this.timeout(isWhole ? 3_600_000 : 120_000);
+  it("keeps lines, totals, credits, discounts, adjustments, numbers and periods consistent", async () => {
     const history = fc.array(step, { minLength: 1, maxLength: stepsMax, size: "max" });
     await fc.assert(fc.asyncProperty(fc.array(trialStep, { maxLength: 3 }), history, play), {
       numRuns: runs,

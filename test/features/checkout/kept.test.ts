@@ -268,7 +268,7 @@ anyStore("kept checkouts", (store) => {
         copies.map((copy) => ({ id: copy.id })),
       ),
     );
-  }).timeout(60_000);
+  });
 
   it("are forgotten once they do not exist any more, and read states again if one of them has changed", async () => {
     const made = [await shop.create(), await shop.create({ network: "ethereum" })];

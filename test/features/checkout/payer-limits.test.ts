@@ -23,8 +23,7 @@ const ids = createIds(systemRandom);
 eachStore("the acts of payers", (store) => {
   let servers: readonly TestApp[];
   const at = Date.UTC(2031, 0, 1);
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     const place = await store.place("migrated");
     const count = "url" in place ? 2 : 1;
     servers = [];
@@ -80,8 +79,7 @@ eachStore("the acts of payers", (store) => {
     const of = kind as keyof typeof payerLimits;
 
     describe(kind, () =>
-      it("of one checkout are exactly as many as its limit of a day, for 64 callers at once on all servers", async function () {
-        this.timeout(60_000);
+      it("of one checkout are exactly as many as its limit of a day, for 64 callers at once on all servers", async () => {
         const invoice = newInvoice();
         const many = Array.from({ length: perCheckout + callers }, () => invoice);
         expect(await act(of, many)).to.equal(perCheckout);
@@ -92,8 +90,7 @@ eachStore("the acts of payers", (store) => {
     );
 
     describe(kind, () =>
-      it("of all checkouts of a link are exactly as many as its limit of an hour, beyond the first ones of each", async function () {
-        this.timeout(60_000);
+      it("of all checkouts of a link are exactly as many as its limit of an hour, beyond the first ones of each", async () => {
         const shop = { organizationId: ids.next("organization", at), startedAtLink: newLink() };
         const checkouts = Array.from({ length: 40 }, () => newInvoice(shop));
         const rounds = Math.ceil(perLink / checkouts.length) + ofItsOwn + 1;
@@ -150,8 +147,7 @@ eachStore("the acts of payers", (store) => {
 eachStore("a payer at a checkout", (store) => {
   let counter: Counter;
   let merchant: Merchant;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store);
     merchant = await counter.merchant();
     await counter.wallet(merchant);
@@ -172,8 +168,7 @@ eachStore("a payer at a checkout", (store) => {
       tokenSymbol: turn % 2 === 0 ? "USDC" : "USDT",
     });
 
-  it("changes the option 20 times without a refusal, and gets 429 with Retry-After after 60 times in a day", async function () {
-    this.timeout(60_000);
+  it("changes the option 20 times without a refusal, and gets 429 with Retry-After after 60 times in a day", async () => {
     const { perCheckout } = payerLimits.option;
     const invoice = await issue();
     for (let turn = 0; turn < perCheckout; turn += 1) {
@@ -197,8 +192,7 @@ eachStore("a payer at a checkout", (store) => {
     expect((await choose(other, 0)).status).to.equal(200);
   });
 
-  it("submits 30 transactions in a day, and a repeated one is neither counted nor stored", async function () {
-    this.timeout(60_000);
+  it("submits 30 transactions in a day, and a repeated one is neither counted nor stored", async () => {
     const { perCheckout } = payerLimits.hash;
     const invoice = await counter.issue(merchant, { expiresInSeconds: 86_400 });
     const submit = (place: number) =>

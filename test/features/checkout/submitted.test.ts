@@ -35,8 +35,7 @@ eachStore("A submitted transaction", (store) => {
   /** Canonical; each test has a wallet of its own. */
   let address = "";
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     app = await startApp({
       place: await store.place("migrated"),
       settings: { TILL_SANDBOX_BLOCK_MS: "0" },

@@ -9,8 +9,7 @@ eachStore("A checkout that two servers show", (store) => {
   let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
   let path: string;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     const place = await store.place("migrated");
     const settings = {
       TILL_SANDBOX_BLOCK_MS: "0",

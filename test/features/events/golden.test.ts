@@ -40,8 +40,7 @@ eachStore("the golden event bodies", (store) => {
   let address = "";
   let sent: ReadonlyMap<EventType, Json>;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store, { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.0/8" });
     const key = await platformKey(counter.app);
     await counter.app.app.auditLogs.announceHead(testContext);

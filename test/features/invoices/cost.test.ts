@@ -45,8 +45,7 @@ eachServed("an invoice", (served) => {
   let path: string;
   let made = 0;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     const merchant = await approvedMerchant(served.app);
     key = merchant.key;
     path = `/v1/organizations/${merchant.organizationId}`;
@@ -114,8 +113,7 @@ eachServed("an invoice", (served) => {
     }
   }
 
-  it(`costs a limited number of statements and rows when ${String(callers)} callers create invoices`, async function () {
-    this.timeout(60_000);
+  it(`costs a limited number of statements and rows when ${String(callers)} callers create invoices`, async () => {
     const counts = await costOf(async () => {
       for (let round = 0; round < rounds; round += 1) {
         await Promise.all(
@@ -126,8 +124,7 @@ eachServed("an invoice", (served) => {
     expectCheap(counts, "single");
   });
 
-  it("costs fewer statements in a batch", async function () {
-    this.timeout(60_000);
+  it("costs fewer statements in a batch", async () => {
     const counts = await costOf(async () => {
       for (const size of [batch, invoices - batch]) {
         const body = { invoices: Array.from({ length: size }, invoice) };

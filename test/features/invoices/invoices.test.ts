@@ -314,8 +314,7 @@ eachStore("invoices", (store) => {
       }
     });
 
-    it.onBoth("gets one of the last free amounts even if many compete for them", async function () {
-      this.timeout(120_000);
+    it.onBoth("gets one of the last free amounts even if many compete for them", async () => {
       await shop.addWallet("tron", { address });
       const made = await Promise.all(
         Array.from({ length: 101 }, () => shop.create({ amount: "0.01" })),
@@ -338,8 +337,7 @@ eachStore("invoices", (store) => {
       expectDigits(invoice.payableAmount, 25_000_000n);
     });
 
-    it("uses every amount of the default, then those of its reserve, no other wallet, and is then rejected before any payer sees it", async function () {
-      this.timeout(120_000);
+    it("uses every amount of the default, then those of its reserve, no other wallet, and is then rejected before any payer sees it", async () => {
       const reserve = await shop.addWallet("tron", { address });
       shop.advance(1);
       const chosen = await shop.addWallet("tron", { address: secondAddress });

@@ -17,8 +17,7 @@ describeOnPostgres("invoices that two servers issue at the same time", () => {
   let key: string;
   let path: string;
 
-  beforeEach(async function () {
-    this.timeout(120_000);
+  beforeEach(async () => {
     url = await freshDatabase();
     const place = { url };
     const settings = { TILL_SANDBOX_BLOCK_MS: "1000" };
@@ -50,8 +49,7 @@ describeOnPostgres("invoices that two servers issue at the same time", () => {
       body: { amount, settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" },
     });
 
-  it("have different amounts, the bare price once, and each answer is repeated exactly", async function () {
-    this.timeout(120_000);
+  it("have different amounts, the bare price once, and each answer is repeated exactly", async () => {
     const requests = servers.flatMap((_, place) =>
       Array.from({ length: each }, (__, index) => [
         { place, amount: "25.00", idempotencyKey: randomUUID() },
@@ -70,8 +68,7 @@ describeOnPostgres("invoices that two servers issue at the same time", () => {
     expect(again.map(({ text }) => text)).to.deep.equal(answers.map(({ text }) => text));
   });
 
-  it("have different amounts if batches and single requests of both servers want the same ones", async function () {
-    this.timeout(120_000);
+  it("have different amounts if batches and single requests of both servers want the same ones", async () => {
     const priced = { settlementCurrency: "USD", tokenSymbol: "USDT", network: "sandbox" };
     // Batches that go through the prices in opposite directions.
     const prices = Array.from({ length: 20 }, (_, place) => `${String(25 * (place + 1))}.00`);

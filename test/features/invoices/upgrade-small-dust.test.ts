@@ -25,8 +25,7 @@ const toVersion38 = [
 eachStore("The upgrade of invoices in a token of a small dust", (store) => {
   let counter: OptionsCounter;
   let merchant: Merchant;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openOptionsCounter(store);
     merchant = await counter.merchant();
   });

@@ -26,8 +26,7 @@ eachStore("an invitation", (store) => {
   let ada: Person;
   let path: string;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     app = await startApp({ place: await store.place("migrated"), background: false });
   });
   beforeEach(async () => {
@@ -182,8 +181,7 @@ eachStore("an invitation", (store) => {
     expect(joined.filter(({ status }) => status === 201)).to.have.length(1);
   });
 
-  it.onBoth("is accepted or replaced, never both, if both happen at once", async function () {
-    this.timeout(120_000);
+  it.onBoth("is accepted or replaced, never both, if both happen at once", async () => {
     const key = { key: await keyOf(app, ada, "write") };
     for (let round = 0; round < 8; round += 1) {
       const bob = await register(app, "Bob");
@@ -340,8 +338,7 @@ describe("the status of an invitation", () => {
 
 eachStore("registration by invitation", (store) => {
   for (const mode of ["invite", "closed"] as const) {
-    it(`${mode === "invite" ? "works" : "is refused"} if registration is ${mode}`, async function () {
-      this.timeout(120_000);
+    it(`${mode === "invite" ? "works" : "is refused"} if registration is ${mode}`, async () => {
       const place = await store.place("migrated");
       const open = await startApp({ place, background: false });
       const ada = await register(open);

@@ -26,8 +26,7 @@ eachStore("the members API", (store) => {
   let ada: Person;
   let path: string;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     app = await startApp({ place: await store.place("migrated"), background: false });
   });
   beforeEach(async () => {
@@ -70,8 +69,7 @@ eachStore("the members API", (store) => {
     await expectStatus(app.request("GET", path), 401);
   });
 
-  it("paginates without loss or repetition while members join", async function () {
-    this.timeout(120_000);
+  it("paginates without loss or repetition while members join", async () => {
     const joined: string[] = [];
     for (let count = 0; count < 9; count += 1) {
       joined.push((await colleague(app, ada, "viewer")).userId);
@@ -100,8 +98,7 @@ eachStore("the members API", (store) => {
     return results;
   }
 
-  it("lets owners manage everyone", async function () {
-    this.timeout(120_000);
+  it("lets owners manage everyone", async () => {
     const owner = await colleague(app, ada, "owner");
     for (const target of roles) {
       const results = await reach(owner, target);
@@ -114,8 +111,7 @@ eachStore("the members API", (store) => {
   });
 
   for (const kind of ["an admin", "a key with write"] as const) {
-    it(`lets ${kind} manage only roles below admin`, async function () {
-      this.timeout(120_000);
+    it(`lets ${kind} manage only roles below admin`, async () => {
       const who =
         kind === "an admin"
           ? await colleague(app, ada, "admin")
@@ -170,8 +166,7 @@ eachStore("the members API", (store) => {
     await expectStatus(remove(second, String(last?.["id"])), 409);
   });
 
-  it.onBoth("keeps one owner if two demote or remove each other at once", async function () {
-    this.timeout(120_000);
+  it.onBoth("keeps one owner if two demote or remove each other at once", async () => {
     for (let round = 0; round < 6; round += 1) {
       const bea = await colleague(app, ada, "owner");
       const [first, second] = [await memberOf(ada), await memberOf(bea)];

@@ -9,8 +9,7 @@ eachStore("the list of organizations", (store) => {
   let app: TestApp;
   let ada: Person;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     app = await startApp({
       place: await store.place("migrated"),
       background: false,
@@ -82,8 +81,7 @@ eachStore("the list of organizations", (store) => {
     expect(rest).to.have.length(1);
   });
 
-  it("is paginated while organizations are created, and a cursor is tied to its user", async function () {
-    this.timeout(120_000);
+  it("is paginated while organizations are created, and a cursor is tied to its user", async () => {
     for (let count = 0; count < 15; count += 1) await found(`Shop ${String(count)}`);
     const before = (await walk(app, path, ada.token, 100)).map(({ id }) => id);
     const walked = await walk(app, path, ada.token, 4, async (page) => {

@@ -290,8 +290,7 @@ eachServed("verification", (served) => {
 });
 
 eachStore("simultaneous decisions", (store) => {
-  it("have one winner, in whichever process", async function () {
-    this.timeout(120_000);
+  it("have one winner, in whichever process", async () => {
     const place = await store.place("migrated");
     const clock = movingClock();
     const [left, right] = [await startApp({ place, clock }), await startApp({ place, clock })];
@@ -323,8 +322,7 @@ eachStore("simultaneous decisions", (store) => {
     }
   });
 
-  it("and a change of a reviewed field never approve what no one has read", async function () {
-    this.timeout(120_000);
+  it("and a change of a reviewed field never approve what no one has read", async () => {
     const app = await startApp({ place: await store.place("migrated") });
     try {
       const admin = await platformAdmin(app);

@@ -26,8 +26,7 @@ eachStore("A payment link that strangers open", (store) => {
   let merchant: Merchant;
   let wallets = 200;
   let visitors = 0;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store, { TILL_TRUST_PROXY: "127.0.0.1" });
   });
   after(() => counter.stop());
@@ -169,8 +168,7 @@ eachStore("A payment link that strangers open", (store) => {
     expect((await counter.list(merchant, "/invoices"))[0]).to.include({ tokenSymbol: "USDC" });
   });
 
-  it("has exactly 200 unpaid invoices, also when 64 payers come at once from anywhere", async function () {
-    this.timeout(120_000);
+  it("has exactly 200 unpaid invoices, also when 64 payers come at once from anywhere", async () => {
     const link = await newLink();
     expect(await flood(link, 264)).to.equal(linkLimits.link);
     expect(await enter(link)).to.equal(refused(link));

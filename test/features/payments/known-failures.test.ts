@@ -103,8 +103,7 @@ eachStore("Known failures of other systems:", (store) => {
     expect(await market.read(late)).to.include({ status: "paid", exception: "late" });
   });
 
-  it("payments for 150 open invoices on one address in one block reach their invoices", async function () {
-    this.timeout(120_000);
+  it("payments for 150 open invoices on one address in one block reach their invoices", async () => {
     await shop.addWallet("ethereum", { address });
     const invoices: InvoiceView[] = [];
     for (let count = 0; count < 150; count += 1) invoices.push(await issue());

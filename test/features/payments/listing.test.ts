@@ -52,8 +52,7 @@ eachStore("The list of payments", (store) => {
     await counter.mine();
   }
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     counter = await openCounter(store);
     platform = await platformKey(counter.app);
     [owner, other] = [await counter.merchant(), await counter.merchant()];

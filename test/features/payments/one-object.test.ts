@@ -13,8 +13,7 @@ eachStore("An object read by its id", (store) => {
   let estate: Estate;
   let stranger: Merchant;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     estate = await openEstate(store);
     stranger = await estate.counter.merchant();
   });

@@ -26,8 +26,7 @@ export function atSharedAddress(
   let counter: Counter;
   let merchant: Merchant;
   let address = "";
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store, settings);
   });
   after(() => counter.stop());

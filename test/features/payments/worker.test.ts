@@ -38,8 +38,7 @@ anyStore("The worker of the sandbox", (store) => {
   let merchant: Merchant;
   let workers: readonly Worker[];
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     // Nobody answers for Ethereum, so that it is never reached.
     counter = await openCounter(store, {
       TILL_NETWORKS: "sandbox,ethereum",

@@ -30,9 +30,7 @@ const labs: readonly {
   { network: "ethereum", start: startEthereumLab },
 ];
 
-describeOnAnvil("Refunds on real nodes", function () {
-  this.timeout(120_000);
-
+describeOnAnvil("Refunds on real nodes", () => {
   eachStore("with the store", (store) => {
     for (const { network: id, start } of shareOf(store, labs)) {
       describe(id, () => {

@@ -15,8 +15,7 @@ eachStore("usage", (store) => {
   let books: Books;
   let ada: Person;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     app = await startApp({ place: await store.place("migrated"), background: false });
     books = openBooks(app.app.db);
     app.clock.advance(on(20) - app.clock.now());

@@ -417,8 +417,7 @@ eachServed("the default wallet over HTTP", (served) => {
     return String(body["id"]);
   }
 
-  beforeEach(async function () {
-    this.timeout(60_000);
+  beforeEach(async () => {
     shop = await approvedMerchant(served.app);
     own = await register201({ token: shop.token });
     await until(

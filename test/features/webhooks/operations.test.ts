@@ -22,8 +22,7 @@ eachStore("the webhooks API", (store) => {
   let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
   let path: string;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     app = await startApp({
       place: await store.place("migrated"),
       settings: { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32" },

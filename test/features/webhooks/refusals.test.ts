@@ -5,7 +5,6 @@ import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { anyStore } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
-const patienceMs = 60_000;
 const endpointsMax = 10;
 
 anyStore("the webhooks API refuses", (store) => {
@@ -14,22 +13,19 @@ anyStore("the webhooks API refuses", (store) => {
   let merchant: Awaited<ReturnType<typeof approvedMerchant>>;
   let path: string;
 
-  before(async function () {
-    this.timeout(patienceMs);
+  before(async () => {
     app = await startApp({
       place: await store.place("migrated"),
       settings: { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32" },
     });
     receiver = await startReceiver();
   });
-  beforeEach(async function () {
-    this.timeout(patienceMs);
+  beforeEach(async () => {
     receiver.answer(200);
     merchant = await approvedMerchant(app);
     path = `/v1/organizations/${merchant.organizationId}`;
   });
-  after(async function () {
-    this.timeout(patienceMs);
+  after(async () => {
     await receiver.stop();
     await app.stop();
   });

@@ -27,6 +27,7 @@ import type { Resolve } from "../../../src/platform/outbound/resolve.ts";
 import { createSender } from "../../../src/platform/outbound/sender.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import type { Received } from "../../platform/outbound/receiver.ts";
+import { farLimits } from "../../platform/outbound/sending.ts";
 import { addOrganization } from "../../support/merchants.ts";
 import { testContext } from "../../support/store/stores.ts";
 
@@ -137,7 +138,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
       clock,
       ids,
       randomBytes: (length) => new Uint8Array(length).fill(Math.floor((parts.chance ?? 0.5) * 256)),
-      sender: createSender({ guard, clock, limits: parts.limits ?? {} }),
+      sender: createSender({ guard, clock, limits: { ...farLimits, ...parts.limits } }),
       endpointWriter,
       secretKey,
       context,

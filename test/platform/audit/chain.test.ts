@@ -81,8 +81,7 @@ eachStore("the audit chain", (store) => {
     });
   });
 
-  it("is intact for an empty log, and for more than a batch", async function () {
-    this.timeout(120_000);
+  it("is intact for an empty log, and for more than a batch", async () => {
     expect(await verify()).to.deep.equal({ entries: 0, head: genesis, fault: null });
     await record(db, ...Array.from({ length: 1_203 }, (_, n) => String(n)));
     const { entries, head, fault } = await verify();
@@ -167,8 +166,7 @@ eachStore("the audit chain", (store) => {
     expect((await verify()).fault).to.include({ position: 9, id: forged.id, kind: "foreign" });
   });
 
-  it("stays intact and without gaps while several processes write, seal and verify at once", async function () {
-    this.timeout(120_000);
+  it("stays intact and without gaps while several processes write, seal and verify at once", async () => {
     const place = await store.place("migrated");
     const processes = [await store.open(place), await store.open(place), await store.open(place)];
     const [first] = processes;

@@ -138,8 +138,7 @@ max_client_conn = 200
     expect(new Set(found.map(({ rows }) => rows[0]?.ro))).to.deep.equal(new Set(["off0"]));
   });
 
-  it("in transaction mode is migrated, read, copied as one snapshot, and restored, one restore at a time", async function () {
-    this.timeout(120_000);
+  it("in transaction mode is migrated, read, copied as one snapshot, and restored, one restore at a time", async () => {
     await startPooler("transaction");
     const { db } = await openCounting(8);
     await migrate(db, systemClock);

@@ -39,8 +39,7 @@ eachStore("processes on one store", function (store) {
     await db.write(testContext, (tx) => tx.insert(accounts, account("a")));
   });
 
-  it(`lose none of ${String(2 * changes)} changes of one row, and refuse none`, async function () {
-    this.timeout(120_000);
+  it(`lose none of ${String(2 * changes)} changes of one row, and refuse none`, async () => {
     const names = ["left", "right"];
     const exits = names.map(async (name) => {
       const [code] = (await once(start({ place, name, deposits: changes }), "exit")) as [number];
@@ -55,8 +54,7 @@ eachStore("processes on one store", function (store) {
     expect(await countEntries(db)).to.equal(2 * changes);
   });
 
-  it("lose no confirmed change when they are killed", async function () {
-    this.timeout(120_000);
+  it("lose no confirmed change when they are killed", async () => {
     for (const name of ["first", "second", "third"]) {
       const child = start({ place, name, deposits: null });
       const answered: string[] = [];

@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { openDatabase, type Database } from "../../../src/platform/database/index.ts";
 import { compiledProgram } from "../../support/programs/built.ts";
 import { testContext } from "../../support/store/stores.ts";
+import { patienceMs } from "../../support/until.ts";
 import {
   account,
   accounts,
@@ -128,14 +129,13 @@ describe("a store on SQLite", () => {
 
   it("confirms no write that the disk did not store", async function () {
     if (process.platform === "win32") this.skip();
-    this.timeout(120_000);
     await db.write(testContext, (tx) => tx.insert(accounts, account("a")));
     const worker = compiledProgram(new URL("limited-disk.ts", import.meta.url));
     // The process's files are limited to 512 KiB: writing beyond that is an I/O error.
     const ran = spawnSync(
       "/bin/bash",
       ["-c", 'ulimit -f 512; exec "$0" "$1" "$2"', process.execPath, worker, sqliteFile],
-      { encoding: "utf8", timeout: 50_000 },
+      { encoding: "utf8", timeout: patienceMs },
     );
     expect(ran.status, ran.stderr).to.equal(0);
     const { acknowledged, refused, couldRead } = JSON.parse(ran.stdout) as Record<string, number>;
@@ -157,8 +157,7 @@ describe("a store on SQLite", () => {
     expect(nowhere?.message).to.contain("missing");
   });
 
-  it("opens a new file that others open at the same moment", async function () {
-    this.timeout(60_000);
+  it("opens a new file that others open at the same moment", async () => {
     for (let round = 0; round < 40; round += 1) {
       const fresh = join(folder, `new-${String(round)}.db`);
       const opened = await Promise.allSettled(

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createSocket } from "node:dgram";
 import { createGuard } from "../../../src/platform/outbound/guard.ts";
 import { createResolve } from "../../../src/platform/outbound/resolve.ts";
-import { until } from "../../support/until.ts";
+import { patienceMs, until } from "../../support/until.ts";
 
 /** The records of the name server: addresses, `null` for a name that does not exist; a missing entry gets no answer. */
 type Zone = Readonly<Record<string, { v4?: string; v6?: string } | null>>;
@@ -13,9 +13,6 @@ const zone: Zone = {
   "absent.example.com": null,
   localhost: null,
 };
-
-/** The timeout for expected answers, long enough for a machine that pauses. */
-const patienceMs = 20_000;
 
 describe("resolving names", () => {
   let server: ReturnType<typeof createSocket>;

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { once } from "node:events";
 import { gzipSync } from "node:zlib";
+import { minute } from "../../../src/kernel/clock.ts";
 import { createGuard } from "../../../src/platform/outbound/guard.ts";
 import type { Resolve } from "../../../src/platform/outbound/resolve.ts";
 import { receiverCertificate } from "./certificate.ts";
@@ -14,7 +15,7 @@ describe("the sender against hostile receivers", () => {
     for (const hostile of hostileUrls) {
       it(`sends nothing to ${JSON.stringify(hostile)}`, async () => {
         const canary = await receiver();
-        const sender = senderOf({ allowCidrs: [], limits: { totalMs: 20_000 } });
+        const sender = senderOf({ allowCidrs: [] });
         const result = await sender.send(post(hostile.replaceAll("PORT", String(canary.port))));
         expect(result).to.have.property("kind").that.is.oneOf(["blocked", "invalid_url"]);
         expect(canary.connections()).to.equal(0);
@@ -114,25 +115,17 @@ describe("the sender against hostile receivers", () => {
   });
 
   describe("ends in time", () => {
-    /** Shorter than any default limit. */
-    const soonMs = 4_000;
-
-    /**
-     * Expects the end within a time. If the peer's behavior ends the exchange, the time limits are far away, so that a
-     * pause of the machine does not matter.
-     */
+    /** Expects the end by the limit of the whole exchange, or by the peer's behavior. */
     async function expectEnded(
       port: number,
       kind: "timeout" | "protocol",
       scheme = "http",
     ): Promise<void> {
-      const limits = { totalMs: kind === "timeout" ? 200 : 60_000 };
-      const startedAt = performance.now();
+      const limits = kind === "timeout" ? { totalMs: 200 } : {};
       const result = await senderOf({ limits }).send(
         post(`${scheme}://receiver.test:${String(port)}/`),
       );
       expectError(result, kind);
-      expect(performance.now() - startedAt).to.be.below(soonMs);
     }
 
     it("with a receiver that never answers", async () => {
@@ -167,13 +160,10 @@ describe("the sender against hostile receivers", () => {
         socket.write("HTTP/1.1 200 OK\r\n");
         pump(socket, Buffer.from(`X-Filler: ${"a".repeat(1_000)}\r\n`));
       });
-      const startedAt = performance.now();
-      const sender = senderOf({ limits: { totalMs: 60_000 } });
-      const result = await sender.send(post(`http://receiver.test:${String(port)}/`));
+      const result = await senderOf().send(post(`http://receiver.test:${String(port)}/`));
       // The receiver has taken the event, as its status line says.
       const oddity = "Its headers are too long.";
       expect(result).to.include({ outcome: "response", status: 200, oddity });
-      expect(performance.now() - startedAt).to.be.below(soonMs);
     });
 
     it("with one that sends endless interim responses", async () => {
@@ -197,12 +187,14 @@ describe("the sender against hostile receivers", () => {
       const sender = senderOf({
         allowCidrs: ["192.0.2.0/24"],
         resolve: () => Promise.resolve(["192.0.2.1"]),
-        limits: { connectMs: 50, totalMs: 15_000 },
+        // Less than the time after which an operating system gives up.
+        limits: { connectMs: 50, totalMs: minute },
       });
-      const startedAt = performance.now();
       const result = await sender.send(post("https://hole.test/"));
       expect(result).to.have.property("kind").that.is.oneOf(["timeout", "connect"]);
-      expect(performance.now() - startedAt).to.be.below(soonMs);
+      if ("kind" in result && result.kind === "timeout") {
+        expect(result.message).to.contain("accept a connection within 50 ms");
+      }
     });
   });
 

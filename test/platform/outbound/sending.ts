@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { systemClock } from "../../../src/kernel/clock.ts";
+import { hour, systemClock } from "../../../src/kernel/clock.ts";
 import { createGuard } from "../../../src/platform/outbound/guard.ts";
 import type { SenderLimits } from "../../../src/platform/outbound/limits.ts";
 import type { Resolve } from "../../../src/platform/outbound/resolve.ts";
@@ -14,6 +14,9 @@ import { startPeer, startReceiver, type Receiver, type Respond } from "./receive
 export const body = Buffer.from('{"type":"invoice.paid","data":{"memo":"✓ \\u0000"}}');
 
 export const toLoopback: Resolve = () => Promise.resolve(["127.0.0.1"]);
+
+/** No request ends by a time limit that its test has not set. */
+export const farLimits = { connectMs: hour, tlsMs: hour, totalMs: hour };
 
 export interface SendingParts {
   /** By default all of loopback. */
@@ -51,7 +54,7 @@ export function useSending(): Sending {
         createSender({
           guard: createGuard({ allowCidrs, resolve, ...(dnsMs === undefined ? {} : { dnsMs }) }),
           clock: systemClock,
-          ...(limits === undefined ? {} : { limits }),
+          limits: { ...farLimits, ...limits },
           ...(ca === undefined ? {} : { ca }),
         }),
       ),

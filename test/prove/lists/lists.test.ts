@@ -176,14 +176,12 @@ eachStore("Among 20,000 invoices", (store) => {
   store.leavesUnsound({ checks: "all", because: "rows are seeded to be listed, not to add up" });
 
   let library: Library;
-  before(async function () {
-    this.timeout(180_000);
+  before(async () => {
     library = await openLibrary(await store.place("migrated"), rows);
   });
   after(() => library.app.stop());
 
-  it("every list and figure uses an index, with each filter and on late pages", async function () {
-    this.timeout(120_000);
+  it("every list and figure uses an index, with each filter and on late pages", async () => {
     const { app } = library;
     // Statements that many requests share, such as those of the session.
     const sound = new Set<string>();
@@ -241,8 +239,7 @@ eachStore("Among 20,000 invoices", (store) => {
     },
   );
 
-  it("no list and no figure is slow", async function () {
-    this.timeout(180_000);
+  it("no list and no figure is slow", async () => {
     for (const question of library.questions) {
       const most = (question.targetMs ?? 1_000) * patience;
       const medians: number[] = [];

@@ -5,14 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { whenThisProcessIsGone } from "../programs/guard.ts";
+import { patienceMs } from "../until.ts";
 
 export interface AnvilProcess {
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
-
-const patienceMs = 60_000;
 
 const platforms: Readonly<Record<string, string>> = {
   "linux-x64": "linux-amd64",

@@ -12,8 +12,7 @@ interface Block {
   readonly transactions: readonly string[];
 }
 
-describeOnAnvil("anvil", function () {
-  this.timeout(120_000);
+describeOnAnvil("anvil", () => {
   const genesisTime = Date.UTC(2026, 0, 1);
   let anvil: Anvil;
 

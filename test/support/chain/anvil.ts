@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Instant } from "../../../src/kernel/clock.ts";
+import { patienceMs } from "../until.ts";
 import { spawnAnvil } from "./anvil-process.ts";
 import { asRecord, asText, callJsonRpc, hexNumber } from "./json-rpc.ts";
 
@@ -56,8 +57,6 @@ export interface Anvil {
   stop(): Promise<void>;
 }
 
-/** The timeout of operations that normally take milliseconds. */
-const patienceMs = 60_000;
 /** Anvil is slow if many blocks are requested at once. */
 const blocksPerCall = 1_000;
 const plentyOfGas = 1_000_000;

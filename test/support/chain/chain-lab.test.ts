@@ -68,8 +68,7 @@ const kinds: readonly {
 ];
 
 for (const { title, start, chainId, usdt, decimals, finality } of kinds) {
-  describeOnAnvil(title, function () {
-    this.timeout(120_000);
+  describeOnAnvil(title, () => {
     let lab: ChainLab;
 
     beforeEach(async () => {

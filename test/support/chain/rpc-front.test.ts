@@ -17,8 +17,7 @@ interface Log {
 const transferTopic = eventTopic("Transfer(address,address,uint256)");
 const wallet = "b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0";
 
-describeOnAnvil("a provider", function () {
-  this.timeout(120_000);
+describeOnAnvil("a provider", () => {
   let lab: ChainLab<TronFront>;
 
   before(async () => {

@@ -14,8 +14,7 @@ interface Block {
 const transferTopic = eventTopic("Transfer(address,address,uint256)");
 const wallet = "b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0";
 
-describeOnAnvil("the TRON endpoint", function () {
-  this.timeout(120_000);
+describeOnAnvil("the TRON endpoint", () => {
   let lab: ChainLab<TronFront>;
 
   before(async () => {

@@ -10,10 +10,8 @@ import { until } from "../until.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const suite = "test/support/programs/lingering.ts";
-const patienceMs = 100_000;
 
-describe("a server that a suite has started", function () {
-  this.timeout(patienceMs);
+describe("a server that a suite has started", () => {
   let folder: string;
   let child: ChildProcess | null = null;
 
@@ -34,7 +32,7 @@ describe("a server that a suite has started", function () {
       stdio: "ignore",
     });
     const text = () => (existsSync(notes) ? readFileSync(notes, "utf8") : "");
-    const written = await until("the server", text, (pids) => pids.endsWith("\n"), patienceMs);
+    const written = await until("the server", text, (pids) => pids.endsWith("\n"));
     const pids = written.trim().split(" ").map(Number);
     expect(pids.filter(isRunning)).to.have.length(2);
     return pids;

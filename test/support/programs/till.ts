@@ -109,8 +109,6 @@ export interface TillProcess {
   exit(): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
-const patienceMs = 90_000;
-
 /** Starts `till` with no environment except PATH; all of these processes are ended after the suite. */
 export function useProcesses(): {
   start(words: readonly string[], env?: Readonly<Record<string, string>>): TillProcess;
@@ -153,12 +151,7 @@ function watch(child: ChildProcess): TillProcess {
           .split("\n")
           .find((line) => pattern.test(line)) ?? null;
       const isOver = () => child.exitCode !== null || child.signalCode !== null;
-      const found = await until(
-        String(pattern),
-        find,
-        (line) => line !== null || isOver(),
-        patienceMs,
-      );
+      const found = await until(String(pattern), find, (line) => line !== null || isOver());
       if (found === null) throw new Error(`till ended before ${String(pattern)}: ${stderr()}`);
       return found;
     },

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { compiledProgram } from "../programs/built.ts";
+import { until } from "../until.ts";
 import { describeOnPostgres } from "./describe-on-postgres.ts";
 
 function isRunning(pid: number): boolean {
@@ -14,17 +14,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error("it did not come true in time");
-    await delay(20);
-  }
-}
-
-describeOnPostgres("a throwaway PostgreSQL", function () {
-  this.timeout(120_000);
-
+describeOnPostgres("a throwaway PostgreSQL", () => {
   before(function () {
     if (process.env["TEST_DATABASE_URL"] !== undefined) this.skip();
   });
@@ -52,7 +42,7 @@ describeOnPostgres("a throwaway PostgreSQL", function () {
           expect(isRunning(pid)).to.equal(true);
           child.kill("SIGKILL");
         }
-        await until(() => !isRunning(pid) && !existsSync(folder));
+        await until("the end", () => !isRunning(pid) && !existsSync(folder), Boolean);
       }
     });
   }

@@ -18,6 +18,7 @@ import { delimiter, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { whenThisProcessIsGone } from "../programs/guard.ts";
+import { patienceMs } from "../until.ts";
 
 export interface PostgresOptions {
   /** True to flush to disk like a real server; off by default, because a temporary server has nothing to lose. */
@@ -44,7 +45,6 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-const patienceMs = 60_000;
 const portTries = 3;
 /** `nobody`: PostgreSQL refuses to run as root. */
 const nobody = 65_534;

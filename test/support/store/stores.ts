@@ -39,9 +39,6 @@ export interface TestStore {
 /** True to run everything on both databases, and with the sizes that find most: `npm run test:all`. */
 export const testsAll = process.env["TILL_TEST_ALL"] === "1";
 
-/** The time to verify and empty a store, in milliseconds; a proof leaves a large one. */
-const patienceMs = process.env["TILL_PROVE"] === "1" ? 600_000 : 60_000;
-
 /**
  * Runs a suite on SQLite and on PostgreSQL. If one is missing, its suite is skipped with the reason in its title. Every
  * store that a test or the suite leaves behind is verified as by `till db verify`, which fails with the rows that are
@@ -128,7 +125,6 @@ function suite(dialect: Dialect, body: (store: TestStore) => void): void {
 
   before(async function () {
     // The first suite of a process starts the server.
-    this.timeout(patienceMs);
     await migratedPlace(dialect);
   });
   beforeEach(() => {
@@ -151,13 +147,11 @@ function suite(dialect: Dialect, body: (store: TestStore) => void): void {
   });
 
   // Hooks run in the order of declaration, so the suite has closed its connections by then.
-  afterEach(async function () {
-    this.timeout(patienceMs);
+  afterEach(async () => {
     isTest = false;
     await giveBack(ofTest.splice(0), unsound);
   });
-  after(async function () {
-    this.timeout(patienceMs);
+  after(async () => {
     await Promise.all(elsewhere.map((db) => db.close()));
     await giveBack(ofSuite, unsound);
   });

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { makeInstallation, type Installation } from "../../../support/programs/program.ts";
 
-describe("billing on the command line", function () {
-  this.timeout(120_000);
+describe("billing on the command line", () => {
   let till: Installation;
   let organization: string;
 

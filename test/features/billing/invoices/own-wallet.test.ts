@@ -8,8 +8,7 @@ import { openEstate, type Estate, type Merchant } from "../billing-fleet.ts";
 eachStore("A platform invoice that is paid from a registered wallet", (store) => {
   let estate: Estate;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     estate = await openEstate({ place: await store.place("migrated") });
   });
   after(() => estate.stop());

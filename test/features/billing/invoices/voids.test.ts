@@ -35,8 +35,7 @@ eachStore("a payment of a voided platform invoice", (store) => {
   let estate: Estate;
   let shop: Merchant;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     estate = await openEstate({
       place: await store.place("migrated"),
       settings: { TILL_PLANS_FILE: file },
@@ -314,8 +313,7 @@ eachStore("a payment of a voided platform invoice", (store) => {
     }
   }
 
-  it.onBoth("counts for an invoice or a credit after every step of any history", async function () {
-    this.timeout(isWhole ? 3_600_000 : 120_000);
+  it.onBoth("counts for an invoice or a credit after every step of any history", async () => {
     const history = fc.array(step, { minLength: 2, maxLength: 14, size: "max" });
     await fc.assert(
       fc.asyncProperty(history, async (steps) => {

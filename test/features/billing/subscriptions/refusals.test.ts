@@ -205,8 +205,7 @@ eachStore("billing refuses", (store) => {
   }
 
   // The organizations select their plans at different times within seven weeks; one of them pays.
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     estate = await openEstate({ place: await store.place("migrated") });
     const join = async (of: Who) => {
       const merchant = await estate.merchant();

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import { hour } from "../../../../src/kernel/clock.ts";
 import { testWords } from "../../../../src/features/checkout/page/english-only.ts";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { expectOneWithin } from "../../../support/expect-one-within.ts";
 import { describeInBrowser } from "../../../support/suites/describe-in-browser.ts";
 import { aPayment, openLab, type Lab, type LabNetwork } from "../lab.ts";
 import { type Scene, scenes } from "../scenes.ts";
@@ -56,6 +55,17 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     lab.change({});
   }
 
+  /** Stops the page's timers for good, also future ones: it learns of a change from its stream, or not at all. */
+  async function stopTimers(page: Page): Promise<void> {
+    await run(
+      page,
+      `(() => {
+        for (let id = setTimeout(() => undefined); id > 0; id -= 1) clearTimeout(id);
+        window.setTimeout = window.setInterval = () => 0;
+      })()`,
+    );
+  }
+
   /** Changes the checkout, and waits until the page shows it. */
   async function changeTo(page: Page, name: string, network: LabNetwork): Promise<void> {
     setScene(name, network);
@@ -106,14 +116,11 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
   });
 
   for (const name of ["in review", "late and not accepted yet", "cannot check now"]) {
-    it(`shows within two seconds: ${name}`, async () => {
-      await expectOneWithin(2_000, async () => {
-        const page = await open("tron");
-        await page.waitForSelector("#time-left:not([hidden])");
-        const changedAt = performance.now();
-        await changeTo(page, name, "tron");
-        return performance.now() - changedAt;
-      });
+    it(`shows, when its server reports it, and without a timer of its own: ${name}`, async () => {
+      const page = await open("tron");
+      await page.waitForSelector("#time-left:not([hidden])");
+      await stopTimers(page);
+      await changeTo(page, name, "tron");
     });
   }
 
@@ -152,14 +159,11 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     expect(polls, "one look after the change").to.equal(1);
   });
 
-  it("shows a change within a second", async () => {
-    await expectOneWithin(1_000, async () => {
-      const page = await open("sandbox");
-      await page.waitForSelector("#time-left:not([hidden])");
-      const changedAt = performance.now();
-      await changeTo(page, "partly paid", "sandbox");
-      return performance.now() - changedAt;
-    });
+  it("shows a change when its server reports it, and without a timer of its own", async () => {
+    const page = await open("sandbox");
+    await page.waitForSelector("#time-left:not([hidden])");
+    await stopTimers(page);
+    await changeTo(page, "partly paid", "sandbox");
   });
 
   it("polls while the stream is refused", async () => {
@@ -216,18 +220,16 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
 
   it("is up to date as soon as a phone wakes up, however long it slept", async () => {
     // A hidden page polls every 30 seconds; after waking it must not wait for that.
-    await expectOneWithin(2_000, async () => {
-      const page = await open("tron");
-      await page.waitForSelector("#time-left:not([hidden])");
-      await run(page, "Object.defineProperty(document, 'hidden', { value: true, writable: true })");
-      await run(page, "document.dispatchEvent(new Event('visibilitychange'))");
-      setScene("paid", "tron");
-      const wokeAt = performance.now();
-      await run(page, "document.hidden = false");
-      await run(page, "document.dispatchEvent(new Event('visibilitychange'))");
-      await page.waitForSelector("text=Receipt");
-      return performance.now() - wokeAt;
-    });
+    const page = await open("tron");
+    await page.waitForSelector("#time-left:not([hidden])");
+    await run(page, "Object.defineProperty(document, 'hidden', { value: true, writable: true })");
+    await run(page, "document.dispatchEvent(new Event('visibilitychange'))");
+    await stopTimers(page);
+    setScene("paid", "tron");
+    expect(await page.isVisible("text=Receipt")).to.equal(false);
+    await run(page, "document.hidden = false");
+    await run(page, "document.dispatchEvent(new Event('visibilitychange'))");
+    await page.waitForSelector("text=Receipt");
   });
 
   it("says when its server is unreachable, and recovers automatically", async () => {
@@ -292,6 +294,19 @@ describeInBrowser("the page of a checkout in a browser", (browser) => {
     );
     expect(await page.textContent(".payment time")).to.equal("19:30 today");
     expect(await page.getAttribute(".payment time", "title")).to.equal("21 Nov 2026, 10:30 UTC");
+  });
+
+  it("works in a browser that names a language as the system does, and not as the web does", async () => {
+    const page = await open("tron");
+    await page.addInitScript(
+      "Object.defineProperty(navigator, 'languages', { value: ['en-US@posix', 'en'] })",
+    );
+    await page.reload();
+    await page.waitForSelector("#time-left:not([hidden])");
+    expect(await page.textContent("#time-left")).to.match(
+      /^(59 mins? \d+ secs?|1 hr 0 mins?) left$/,
+    );
+    await changeTo(page, "partly paid", "tron");
   });
 
   it("counts down, copies and announces in the page's language, with the digits of the amounts", async () => {

@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { describeInBrowser } from "../../../support/suites/describe-in-browser.ts";
+import { until } from "../../../support/until.ts";
 import { StoreUnavailable } from "../../../../src/platform/database/index.ts";
 import { aHash, openLab, type Lab } from "../lab.ts";
 import { scenes } from "../scenes.ts";
@@ -48,11 +49,7 @@ describeInBrowser("a checkout in a merchant's page", (browser) => {
 
   async function hears(entry: unknown): Promise<void> {
     const text = JSON.stringify(entry);
-    for (let tries = 0; tries < 100; tries += 1) {
-      if (JSON.stringify(await heard()).includes(text)) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error(`${text} is not in ${JSON.stringify(await heard())}`);
+    await until(text, heard, (entries) => JSON.stringify(entries).includes(text));
   }
 
   it("is shown from an allowed origin, reports its states to it alone, and closes", async () => {

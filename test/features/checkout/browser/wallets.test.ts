@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { BrowserContextOptions, Page } from "playwright-core";
+import { until } from "../../../support/until.ts";
 import { describeInBrowser } from "../../../support/suites/describe-in-browser.ts";
 import { aHash, inUsdt, openLab, type Lab, type LabNetwork } from "../lab.ts";
 import {
@@ -38,6 +39,8 @@ describeInBrowser("paying from a wallet in the browser", (browser) => {
   let complaints: string[];
 
   afterEach(async () => {
+    // A request that is being answered needs no answer any more.
+    await opened?.unrouteAll({ behavior: "ignoreErrors" });
     await opened?.context().close();
     opened = undefined;
     await lab.close();
@@ -352,7 +355,8 @@ describeInBrowser("paying from a wallet in the browser", (browser) => {
     // Its times are long, so that it is closed before it stops waiting for the wallet.
     const page = await open("tron", [tronWallet()]);
     await tap(page, { hangs: "sendRawTransaction" });
-    await page.waitForFunction("sessionStorage.length > 0");
+    // The page's policy allows no repeated evaluation inside of it.
+    await until("a note", () => page.evaluate<number>("sessionStorage.length"), Boolean);
     await page.reload();
     await page.waitForSelector("text=Your wallet has sent the payment");
     await page.waitForSelector(`#wallets[data-data=""]`, { state: "attached" });

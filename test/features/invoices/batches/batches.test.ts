@@ -42,8 +42,7 @@ eachServed("batches of invoices", (served) => {
   let path: string;
   let ownWallet: string;
 
-  beforeEach(async function () {
-    this.timeout(60_000);
+  beforeEach(async () => {
     shop = await approvedMerchant(served.app);
     path = `/v1/organizations/${shop.organizationId}`;
     made += 1;
@@ -253,8 +252,7 @@ eachServed("batches of invoices", (served) => {
 
   it.onBoth(
     `create each invoice once for ${String(callers)} callers, as many at a time as may wait`,
-    async function () {
-      this.timeout(120_000);
+    async () => {
       // Each batch shares half of its invoices with the next one, in the opposite order.
       const waiting = [...Array(callers).keys()];
       const answers: Result[][] = [];
@@ -305,8 +303,7 @@ eachServed("batches of invoices", (served) => {
 
   it.onBoth(
     "give a batch and single requests that run at the same time distinct amounts",
-    async function () {
-      this.timeout(60_000);
+    async () => {
       const singles = Array.from({ length: 20 }, (_, place) =>
         expectStatus(create(order(`single-${String(place)}`)), 201),
       );

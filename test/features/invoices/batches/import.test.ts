@@ -33,8 +33,7 @@ describe("till invoice import", () => {
   let store: DeskStore;
   let organizationId: Id<"organization">;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     store = await desk.store();
     ({ organizationId } = await openMarket(store));
   });

@@ -63,8 +63,7 @@ eachStore("The amounts of one price at an address", (store) => {
 
   it.onBoth(
     "cause one warning when half of them are held, and another only after fewer were held",
-    async function () {
-      this.timeout(60_000);
+    async () => {
       const policy = `/v1/organizations/${shop.merchant.organizationId}/payment-policy`;
       const set = { key: shop.merchant.key, body: { lateWindowDays: 1 } };
       await expectStatus(shop.counter.app.request("PATCH", policy, set), 200);
@@ -105,8 +104,7 @@ eachStore("The amounts of one price at an address", (store) => {
     },
   );
 
-  it("cause one warning if each invoice has its own price because rates move", async function () {
-    this.timeout(60_000);
+  it("cause one warning if each invoice has its own price because rates move", async () => {
     for (let place = 0; place < 75; place += 1) {
       const amount = `0.0100${String(place % 20).padStart(2, "0")}`;
       await issue(1, { amount, settlementCurrency: "USDT" });
@@ -116,8 +114,7 @@ eachStore("The amounts of one price at an address", (store) => {
     expect(await events()).to.have.length(1);
   });
 
-  it("are recycled once nine tenths are held, those of the oldest dead invoices first", async function () {
-    this.timeout(60_000);
+  it("are recycled once nine tenths are held, those of the oldest dead invoices first", async () => {
     const made = await issue(90);
     // The first one has the bare price, which is not available again while others are live.
     for (const one of made.slice(3, 6)) await cancel(one);

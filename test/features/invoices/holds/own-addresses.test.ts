@@ -257,8 +257,7 @@ eachStore("An address of an extended key", (store) => {
     expect(theirs.every((index) => index % 2 === 1)).to.equal(true);
   });
 
-  it("is recycled for the same amount too at a link that has taken very many", async function () {
-    this.timeout(120_000);
+  it("is recycled for the same amount too at a link that has taken very many", async () => {
     await startMany(linkAddressesMax / 2);
     await dieAll();
     expect(await indexOf(await start())).to.equal(atLink(0));

@@ -21,8 +21,7 @@ eachStore("Choices that a payer makes one after the other", (store) => {
   let counter: Counter;
   let merchant: Merchant;
   let address: string;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store, { TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32" });
     merchant = await counter.merchant();
     address = await counter.wallet(merchant);
@@ -72,8 +71,7 @@ eachStore("Choices that a payer makes one after the other", (store) => {
     expect((await verifyAudit(db, auditKey, testContext)).fault).to.equal(null);
   };
 
-  it("are one event with the last of them while the relay has not reached the first, also for 64 at once", async function () {
-    this.timeout(60_000);
+  it("are one event with the last of them while the relay has not reached the first, also for 64 at once", async () => {
     const invoice = await issue();
     await choose(invoice, "USDC");
     await choose(invoice, "USDT");

@@ -10,8 +10,7 @@ eachStore("The dust of an option that a payer chooses", (store) => {
   let counter: OptionsCounter;
   let merchant: Merchant;
   let walletId: unknown;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openOptionsCounter(store);
     merchant = await counter.merchant();
     const own = { label: "Own", network: "sandbox", xpub: xpubOf(8) };

@@ -17,8 +17,7 @@ eachStore("An invoice with several payment options", (store) => {
   let counter: OptionsCounter;
   let merchant: Merchant;
   let address: string;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openOptionsCounter(store);
   });
   after(() => counter.stop());

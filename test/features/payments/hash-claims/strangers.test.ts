@@ -25,8 +25,7 @@ eachStore("Made-up transactions of one shop", (store) => {
   let shopA: Merchant;
   let shopB: Merchant;
   let made = 0;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store);
     [shopA, shopB] = [await counter.merchant(), await counter.merchant()];
     await counter.wallet(shopA);
@@ -63,8 +62,7 @@ eachStore("Made-up transactions of one shop", (store) => {
     return rows.reduce((sum, { attempts }) => sum + attempts, 0);
   };
 
-  it("are looked up for a tenth of the ordinary requests, and do not delay an honest one of another shop", async function () {
-    this.timeout(60_000);
+  it("are looked up for a tenth of the ordinary requests, and do not delay an honest one of another shop", async () => {
     const network = counter.app.app.sandbox?.network;
     const pollMs = network?.pollMs ?? 0;
     await storeFlood([await counter.issue(shopA), await counter.issue(shopA)]);
@@ -128,8 +126,7 @@ eachStore("Made-up transactions of one shop", (store) => {
 });
 
 eachStore("The due claims of shops", (store) => {
-  it("are found by index, however many claims of one shop wait", async function () {
-    this.timeout(120_000);
+  it("are found by index, however many claims of one shop wait", async () => {
     const db = await store.open();
     const at = Date.parse("2031-01-31T00:00:00Z");
     const shops = ["org_1", "org_2"] as Id<"organization">[];
@@ -180,8 +177,7 @@ eachStore("Claims of one shop", (store) => {
   let counter: Counter;
   let shop: Merchant;
   let made = 0;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store);
   });
   after(() => counter.stop());
@@ -220,8 +216,7 @@ eachStore("Claims of one shop", (store) => {
   const find = (id: Id<"claim">) =>
     counter.app.app.db.findOne(paymentClaims, "WHERE id = $1", [id]);
 
-  it("take turns, those looked up before and fresh ones, however many made-up hashes come at how many invoices", async function () {
-    this.timeout(120_000);
+  it("take turns, those looked up before and fresh ones, however many made-up hashes come at how many invoices", async () => {
     const pollMs = counter.app.app.sandbox?.network.pollMs ?? 0;
     const invoices = await invoicesOf(52);
     const [own, ownFresh, ...strange] = invoices;

@@ -25,8 +25,7 @@ eachStore("The claim examiner", (store) => {
   let invoiceId: Id<"invoice">;
   let hash: string;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     app = await startApp({ place: await store.place("migrated"), background: false });
     await sandbox().open(tester, 0);
     await look();

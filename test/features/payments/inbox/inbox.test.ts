@@ -17,8 +17,7 @@ eachStore("A transfer that matches no invoice", (store) => {
   let other: Merchant;
   let address = "";
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store);
     merchant = await counter.merchant();
     other = await counter.merchant();

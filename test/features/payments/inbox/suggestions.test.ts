@@ -19,8 +19,7 @@ eachStore("The invoices that the inbox suggests", (store) => {
   let counter: Counter;
   let merchant: Merchant;
   let address = "";
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store);
     merchant = await counter.merchant();
   });

@@ -8,8 +8,7 @@ anyStore("The policy for late payments", (store) => {
   let counter: Counter;
   let merchant: Merchant;
   let address = "";
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store);
     merchant = await counter.merchant();
     address = await counter.wallet(merchant);

@@ -17,8 +17,7 @@ eachStore("Money at an address that another invoice had before", (store) => {
   let merchant: Merchant;
   let link: string;
   let wallets = 100;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     counter = await openCounter(store);
   });
   after(() => counter.stop());

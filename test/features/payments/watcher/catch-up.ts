@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { minute } from "../../../../src/kernel/clock.ts";
 import type { Database } from "../../../../src/platform/database/index.ts";
+import { cpuMs } from "../../../support/cpu-time.ts";
 import { openPool } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
 import { token } from "./watched-network.ts";
@@ -10,6 +11,8 @@ export interface CaughtUp {
   readonly blocks: number;
   readonly merchants: number;
   readonly milliseconds: number;
+  /** The processor time of this process meanwhile, in milliseconds. */
+  readonly cpuMs: number;
   readonly requests: number;
 }
 
@@ -50,6 +53,7 @@ export async function catchUp(
     });
 
     const begun = performance.now();
+    const before = cpuMs();
     const tip = till.chain.height();
     for (let turn = 0; (await till.state()).tipHeight < tip; turn += 1) {
       if (turn > blocks) throw new Error("it never catches up");
@@ -57,6 +61,7 @@ export async function catchUp(
       till.advance(minute);
     }
     const milliseconds = performance.now() - begun;
+    const spentMs = cpuMs() - before;
     const { requests } = node.counts();
     expect(till.pool.counts()[0]?.failures["rate_limited"]).to.be.at.least(2);
     node.heal();
@@ -69,7 +74,7 @@ export async function catchUp(
     const audit = await till.service.audit("ethereum", {});
     expect(audit).to.deep.include({ gaps: [], seams: [], to: till.chain.height() });
     expect(audit.ranges).to.have.length(1);
-    return { blocks, merchants, milliseconds, requests };
+    return { blocks, merchants, milliseconds, cpuMs: spentMs, requests };
   } finally {
     await till.stop();
   }

@@ -32,8 +32,7 @@ anyStore("Payments with enough confirmations", (store) => {
   /** All of them, in the order in which they are confirmed. */
   let mature: readonly PaymentRow[];
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     shop = await openShop(await store.open());
     network = addNetwork(shop);
     const { id, chainId, blockTimeMs, confirmations } = network;

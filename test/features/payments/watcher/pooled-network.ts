@@ -55,6 +55,7 @@ import {
 } from "../../../support/chain/fake-node.ts";
 import { testNetworks } from "../../../support/merchants.ts";
 import { askingInvoices, noRefunds, startAt, type AskingInvoices } from "./watched-network.ts";
+import { patienceMs } from "../../../support/until.ts";
 
 /** A network that is read from several nodes over HTTP, as in `till serve`. */
 export interface PooledNetwork {
@@ -113,7 +114,7 @@ export async function openPool(db: Database, options: PooledOptions = {}): Promi
   const configured = testNetworks("ethereum").get("ethereum");
   const contract = configured?.tokens[0]?.contract;
   if (configured === undefined || contract === undefined) throw new Error("no network");
-  const { blocks = 60, finalityLag = 10, timeoutMs = 10_000, maxLogRange = 1_000 } = options;
+  const { blocks = 60, finalityLag = 10, timeoutMs = patienceMs, maxLogRange = 1_000 } = options;
   const network: Network = {
     ...configured,
     maxLogRange,

@@ -166,8 +166,7 @@ describe("The times of logs", () => {
 anyStore("A scan with more addresses than providers filter by", (store) => {
   store.leavesUnsound(standInInvoices);
 
-  it("fetches every transfer with an alarm until there are fewer, and misses no payment", async function () {
-    this.timeout(60_000);
+  it("fetches every transfer with an alarm until there are fewer, and misses no payment", async () => {
     const till = await openPool(await store.open());
     try {
       const shop = addressOf("shop");

@@ -79,9 +79,7 @@ function usdtOf(shop: Shop, network: string): (amount: number) => bigint {
   return (amount) => BigInt(amount) * 10n ** BigInt(token.decimals);
 }
 
-describeOnAnvil("Payments on real nodes", function () {
-  this.timeout(120_000);
-
+describeOnAnvil("Payments on real nodes", () => {
   eachStore("with the store", (store) => {
     for (const { network, start } of shareOf(store, labs)) {
       describe(network, () => {

@@ -35,8 +35,7 @@ describeOnPostgres("a store on PostgreSQL whose writes are observed", () => {
   let url: string;
   let opened: Database;
 
-  beforeEach(async function () {
-    this.timeout(120_000);
+  beforeEach(async () => {
     url = await freshDatabase();
     opened = await openDatabase({ url });
     await opened.write(testContext, (tx) => tx.run("CREATE TABLE things (id text PRIMARY KEY)"));

@@ -49,8 +49,7 @@ eachStore("db.write", (store) => {
     expect((await onlyAccount(db)).id).to.equal("a");
   });
 
-  it(`loses none of ${String(changes)} changes of one row that are made at once`, async function () {
-    this.timeout(120_000);
+  it(`loses none of ${String(changes)} changes of one row that are made at once`, async () => {
     await write((tx) => tx.insert(accounts, account("a")));
     await Promise.all(
       Array.from({ length: changes }, (_, index) =>

@@ -5,9 +5,7 @@ import { describeOnAnvil } from "../../suites/describe-on-anvil.ts";
 import { compileContracts } from "./compile.ts";
 import { committedContracts, runtimeBytecode } from "./compiled.ts";
 
-describe("the compiled contracts", function () {
-  this.timeout(120_000);
-
+describe("the compiled contracts", () => {
   it("are what the source compiles to", () => {
     expect(compileContracts()).to.deep.equal(committedContracts());
   });
@@ -17,8 +15,7 @@ describe("the compiled contracts", function () {
   });
 });
 
-describeOnAnvil("a contract that is deployed", function () {
-  this.timeout(120_000);
+describeOnAnvil("a contract that is deployed", () => {
   let anvil: Anvil;
 
   before(async () => {

@@ -25,9 +25,19 @@
   const language = document.documentElement.lang;
   // The browser's own variant of the page's language, such as en-GB. Digits are those of the copied amounts.
   const locale = new Intl.Locale(
-    navigator.languages.find((each) => each.split("-")[0] === language) ?? language,
+    navigator.languages.find((each) => each.split("-")[0] === language && isLocale(each)) ??
+      language,
     { numberingSystem: "latn" },
   );
+
+  /** False for a name that is no language tag: a browser on a system without a language says `en-US@posix`. */
+  function isLocale(name) {
+    try {
+      return Intl.getCanonicalLocales(name).length > 0;
+    } catch {
+      return false;
+    }
+  }
 
   let tag = "";
   let timer = 0;

@@ -1,0 +1,8 @@
+// The limits are far above what any machine needs: they end only tests that would never end. No test sets its own.
+module.exports = {
+  import: "tsx/esm",
+  timeout: process.env.TILL_PROVE === "1" ? 3_600_000 : 900_000,
+  slow: 1_000,
+  "forbid-only": true,
+  exit: false,
+};
