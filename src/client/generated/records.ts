@@ -831,7 +831,7 @@ export interface CheckoutSession {
   readonly confirmationProgress: ConfirmationProgress;
   /** Expected time until the payment is confirmed, in seconds; null unless confirming. */
   readonly confirmationSeconds: number | null;
-  /** The time of the newest block that was read; null unless the state is `cannot_check`, and if no block was ever read. */
+  /** When a new block was last read; null unless the state is `cannot_check`, and if no block was ever read. */
   readonly lastCheckedAt: string | null;
   /** The amounts that have arrived, by token: `receivedAmount` with the payments that wait for the merchant's decision and, of an expired or canceled invoice, those that the merchant rejected and the payer can ask back, or could before the merchant had rejected too many requests. Empty if nothing has arrived. */
   readonly arrivedAmounts: readonly CheckoutAmount[];
@@ -2307,8 +2307,8 @@ export interface Transfer {
   readonly isVerified: boolean;
   /** `unmatched` while a part of it counts for no invoice, `matched` once all of it does, `ignored` if the merchant took it out of the inbox, `reverted` while it is off the chain. */
   readonly status: "unmatched" | "matched" | "ignored" | "reverted";
-  /** Why an unmatched transfer that fits an invoice was not credited, and waits for your decision. `own_wallet`: sent from one of the organization's own wallets, so it is not a payment of a customer. `ambiguous_amount`: two invoices asked for this amount, one of them earlier. `reused_address`: an invoice has the address that an earlier one had, and the amount does not say which of them it is for. `entered_amount`: a payer entered the price of the invoice that asks for this amount, so that it proves little. `fee_kept`: an invoice asks for this amount and another for a little more, from which an exchange may have kept a fee. `rounded_up`: an invoice asks for this amount and another for less than 0.01 less, whose payer may have rounded up. `not_asked`: an invoice asked for this amount and no longer does, because it is paid in part or in full. Null if it fits no invoice, and once a part of it is allocated. */
-  readonly waitingReason: "own_wallet" | "ambiguous_amount" | "reused_address" | "entered_amount" | "fee_kept" | "rounded_up" | "not_asked" | null;
+  /** Why an unmatched transfer that fits an invoice was not credited, and waits for your decision. `own_wallet`: sent from one of the organization's own wallets, so it is not a payment of a customer. `ambiguous_amount`: two invoices asked for this amount, one of them earlier. `reused_address`: an invoice has the address that an earlier one had, and the amount does not say which of them it is for. `entered_amount`: a payer entered the price of the invoice that asks for this amount, so that it proves little. `fee_kept`: an invoice asks for this amount and another for a little more, from which an exchange may have kept a fee. `rounded_up`: an invoice asks for this amount and another for less than 0.01 less, whose payer may have rounded up. `order_unknown`: its block has a time before the invoice that asks for this amount, and it is not known which of them came first. `not_asked`: an invoice asked for this amount and no longer does, because it is paid in part or in full. Null if it fits no invoice, and once a part of it is allocated. */
+  readonly waitingReason: "own_wallet" | "ambiguous_amount" | "reused_address" | "entered_amount" | "fee_kept" | "rounded_up" | "order_unknown" | "not_asked" | null;
   /** Oldest first. */
   readonly allocations: readonly TransferAllocation[];
   /** Invoices that an unmatched transfer is probably for, best first; at most 5. */

@@ -881,7 +881,7 @@ describe("the JSON-RPC client", () => {
       empty: () => "",
       "without digits": () => "0x",
       "a list": () => [],
-      "a list of itself": (value) => [value],
+      "a list of the value": (value) => [value],
       "an object": () => ({}),
       "a boolean": () => true,
     };
