@@ -422,7 +422,10 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     const first = held.find(({ invoiceId }) => invoiceId === id);
     if (first === undefined || first.isNewAddress) return false;
     const { startsAt, markHeight, markHash, markReadAt } = first;
-    if ((blockTime ?? 0) >= startsAt - minute) return false;
+    // A further option is held later, and has the mark of the first.
+    const own = held.filter(({ invoiceId }) => invoiceId === id);
+    const heldAt = Math.max(...own.map((hold) => hold.startsAt));
+    if ((blockTime ?? 0) >= heldAt - minute) return false;
     const block = chain.blocks[markHeight ?? -1];
     const isRead = markReadAt !== null && startsAt - markReadAt <= readMs;
     return !isRead || block?.hash !== markHash || startsAt - block.minedAt > newMs;

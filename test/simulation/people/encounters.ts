@@ -1,4 +1,4 @@
-import { invoices } from "../../../src/features/invoices/table.ts";
+import { holds, invoices } from "../../../src/features/invoices/table.ts";
 import { transfers } from "../../../src/features/payments/table.ts";
 import { day, hour, minute, type Instant } from "../../../src/kernel/clock.ts";
 import { testContext } from "../../support/store/stores.ts";
@@ -246,6 +246,10 @@ export function makeEncounters(
     const view = await attempt(({ services }) => services.transfers.get(organizationId, id));
     const now = await db.findOne(invoices, "WHERE id = $1", [invoice.id]);
     if (view === null || now === null || now.status === "paid" || now.status === "canceled") return;
+    // If the order is unknown, the invoice seems to be issued after a block with an old time.
+    const hold = await db.findOne(holds, "WHERE invoice_id = $1 ORDER BY id LIMIT 1", [now.id]);
+    const isOld = found.blockTime < (now.issuedAt ?? 0) - minute;
+    if (isOld && hold?.isMarkRecent !== true) return;
     const { suggestions } = view;
     const place = suggestions.findIndex((each) => each.invoice.id === now.id);
     const paid = suggestions.findIndex(({ reasons }) => reasons.includes("already_paid"));

@@ -32,6 +32,7 @@ export function nextState(
   const cursor = isNewlyFinal
     ? { ...final, time: ancestorTime(final, at) }
     : { height: state.cursorHeight, hash: state.cursorHash, time: state.cursorTime };
+  const isSeen = to.hash === state.tipHash && !isBehind(state);
   return {
     network: state.network,
     chainId: state.chainId,
@@ -41,7 +42,7 @@ export function nextState(
     tipHeight: to.height,
     tipHash: to.hash,
     tipTime: to.time,
-    tipSeenAt: to.hash === state.tipHash ? state.tipSeenAt : seenAt(to, latest, at),
+    tipSeenAt: isSeen ? state.tipSeenAt : seenAt(to, latest, at),
     headHeight: latest.height,
     scannedAt: at,
     usualLagMs: learnedLag(state, found, at),

@@ -75,6 +75,8 @@ describe("The state of a network", () => {
     expect(next({}, at).tipSeenAt).to.equal(timeOf(120));
     const same = { to: head(110), latest: head(110) };
     expect(next(same, at).tipSeenAt).to.equal(state().tipSeenAt);
+    const behind = state({ headHeight: 111 });
+    expect(nextState(behind, read(same), [], at).tipSeenAt).to.equal(at);
   });
 
   it("learns within days how far new blocks are behind, only while it is scanned", () => {
