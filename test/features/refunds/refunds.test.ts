@@ -1160,8 +1160,10 @@ eachStore("refunds", (store) => {
   });
 
   it("are the merchant's alone once he has rejected one of a submitted hash", async () => {
-    const invoice = await desk.issue();
-    await expectStatus(desk.post(`/invoices/${String(invoice["id"])}/cancel`), 200);
+    const [invoice, twin] = [await desk.issue(), await desk.issue()];
+    for (const { id } of [invoice, twin]) {
+      await expectStatus(desk.post(`/invoices/${String(id)}/cancel`), 200);
+    }
     const hash = await desk.paid(invoice, "8.88");
     await submit(invoice, hash);
     await expectStatus(desk.ask(invoice, hash, `0x${desk.newAddress()}`), 202);
@@ -1178,8 +1180,6 @@ eachStore("refunds", (store) => {
     // Nobody knows whose money a rejected hash is, until the merchant has accepted it once.
     const decide = (decision: string) =>
       expectStatus(desk.post(`/payments/${String(paymentId)}/${decision}`), 200);
-    const twin = await desk.issue();
-    await expectStatus(desk.post(`/invoices/${String(twin["id"])}/cancel`), 200);
     await submit(twin, hash);
     const [named] = await desk.counter.list(
       desk.merchant,

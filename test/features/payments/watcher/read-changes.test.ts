@@ -82,8 +82,8 @@ describe("The times of logs", () => {
     ({ blockHeight: height, blockHash: `b${String(height)}`, blockTime }) as TransferLog;
 
   /**
-   * Adds times to logs between the times 10 and 20. The provider that is read has the block 5, of the time 15, and
-   * two other ones report the times `believed` by height.
+   * Adds times to logs between the times 10 and 20. The provider that is read has the block 5, of the time 15, and the
+   * block 8, of the impossible time 21; two other ones report the times `believed` by height.
    */
   async function timed(
     logs: readonly TransferLog[],
@@ -103,7 +103,7 @@ describe("The times of logs", () => {
           }),
         ),
     });
-    const read = provider("http://one", { 5: 15 });
+    const read = provider("http://one", { 5: 15, 8: 21 });
     const client: Partial<ChainClient> = {
       ...read,
       blocks(given) {
@@ -155,9 +155,17 @@ describe("The times of logs", () => {
     ]);
   });
 
-  it("drop the answer if they are impossible, or a block was replaced", async () => {
+  it("are those of their blocks if they are impossible", async () => {
     for (const time of [9, 21]) {
-      expect((await timed([log(1, 11), log(2, time)])).found).to.match(/a block time before/);
+      const { found, heights } = await timed([log(5, 11), log(5, time)]);
+      expect(found).to.deep.equal([15, 15].map((itsTime) => [itsTime, false]));
+      expect(heights).to.deep.equal([5]);
+    }
+  });
+
+  it("drop the answer if those of their blocks are impossible too, or a block was replaced", async () => {
+    for (const time of [9, 21]) {
+      expect((await timed([log(5, 11), log(8, time)])).found).to.match(/a block time before/);
     }
     expect((await timed([log(6, null)])).found).to.match(/block was replaced/);
   });
