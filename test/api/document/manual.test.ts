@@ -205,6 +205,10 @@ anyServed(
       expect(wordsAt("docs/guides/odd-payments#late-payments")).to.include("latewindowdays");
       expect(wordsAt("docs/guides/webhooks")).to.include("127.0.0.1");
       expect(wordsAt("docs/api/invoices#createInvoice")).not.to.include("urllib.request");
+      // The search finds a word as a part of another one.
+      const late = wordsAt("docs/guides/odd-payments#late-payments") ?? [];
+      expect(late).not.to.include("late");
+      expect(late.join(" ")).to.include("late");
     });
 
     it("is revalidated, and sends what is known only once", async () => {

@@ -100,7 +100,7 @@ export interface Section {
   /** Null for the page itself. */
   readonly id: string | null;
   readonly title: string;
-  /** The words of its text, each once, in lower case, with spaces between them. */
+  /** The words of its text in lower case, each once, or as a part of another one, with spaces between them. */
   readonly words: string;
 }
 
@@ -138,7 +138,7 @@ export function sectionsOf({
     }
     if (line !== "") anchor = /^<a id="([^"]+)"><\/a>$/.exec(line)?.[1] ?? null;
   }
-  return sections.map(({ words, ...section }) => ({ ...section, words: [...words].join(" ") }));
+  return sections.map(({ words, ...section }) => ({ ...section, words: joined(words) }));
 }
 
 /** Names of tests with their titles, as the tables of promises, burdens and attacks have them: readers search for the rule. */
@@ -155,6 +155,18 @@ function wordsOf(line: string): readonly string[] {
     .toLowerCase();
   const words = shown.match(/[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*/gu) ?? [];
   return words.filter((word) => word.length > 2 && !example.test(word));
+}
+
+/** Joins words with spaces, without those that are a part of another one: the search finds them in it. */
+function joined(words: ReadonlySet<string>): string {
+  const kept = new Set<string>();
+  let text = "";
+  for (const word of [...words].sort((one, other) => other.length - one.length)) {
+    if (text.includes(word)) continue;
+    kept.add(word);
+    text += ` ${word}`;
+  }
+  return [...words].filter((word) => kept.has(word)).join(" ");
 }
 
 const diagramStart = /^```mermaid$/gm;
