@@ -58,10 +58,15 @@ const contradictedMs = 5 * minute;
 /** How long every provider may hide transfers at most. */
 const hiddenMaxMs = 35 * minute;
 
-export async function openGround(stage: Stage, store: Database, seed: number): Promise<Ground> {
-  const chance = chanceOf(seed ^ 0x5f3759df);
+export async function openGround(
+  stage: Stage,
+  store: Database,
+  seed: number,
   // Drawn apart, so that histories without a lag stay what they were.
-  const chain = stage.newChain(chance, chanceOf(seed ^ 0x7ae147b1).pick(lagsMs));
+  lagMs: number = chanceOf(seed ^ 0x7ae147b1).pick(lagsMs),
+): Promise<Ground> {
+  const chance = chanceOf(seed ^ 0x5f3759df);
+  const chain = stage.newChain(chance, lagMs);
   const crashing = crashable(store);
   const { db } = crashing;
   const deeds = newDeeds();

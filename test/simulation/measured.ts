@@ -28,7 +28,7 @@ const abandonedEvery = 5;
 const transfersPerBlock = 10;
 
 async function openShop(stage: Stage, seed: number) {
-  const ground = await openGround(stage, await stage.freshStore(), seed);
+  const ground = await openGround(stage, await stage.freshStore(), seed, 0);
   const chance = chanceOf(seed);
   const [owner] = stage.cast.organizations;
   const walletId = stage.cast.wallets[0]?.shared;

@@ -3,7 +3,7 @@ import { claimableTerms } from "../../../src/features/invoices/index.ts";
 import { watchWorkerName } from "../../../src/features/payments/index.ts";
 import { paymentClaims } from "../../../src/features/payments/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
-import { day, minute } from "../../../src/kernel/clock.ts";
+import { day, hour, minute } from "../../../src/kernel/clock.ts";
 import { makeSandbox, type SandboxPayment } from "../../../src/platform/chain/sandbox/chain.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
@@ -389,17 +389,21 @@ eachStore("A submitted transaction", (store) => {
     await makeDefault(app, merchant, "sandbox", made.body["id"]);
     const invoice = await issue();
     const { chain } = sandbox();
-    await app.app.db.write(tester, (tx) => chain.disturb(tx, "silence", minute));
+    const silence = (forMs: number) =>
+      app.app.db.write(tester, (tx) => chain.disturb(tx, "silence", forMs));
+    await silence(hour);
     const exact = await pay(25_000_000n);
     const odd = await pay(24_000_000n);
     await mineAndRead();
     expect(await paymentsOf(invoice)).to.deep.equal([]);
+    await silence(0);
     await expectStatus(submit(invoice, odd), 202);
     await comesTo(invoice, odd, "review");
     await expectStatus(submit(invoice, exact), 202);
     await comesTo(invoice, exact, "credited");
     const sources = (await paymentsOf(invoice)).map(({ source }) => source);
     expect(sources).to.have.members(["submitted", "detected"]);
+    await mineAndRead(3);
     await invoiceIs(invoice, "paid");
   });
 

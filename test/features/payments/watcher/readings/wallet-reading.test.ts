@@ -100,9 +100,9 @@ eachStore("The daily reading of wallets", (store) => {
     );
   };
   /** Lets the round of the next day pass, with some blocks after it. */
-  async function nextRound(): Promise<void> {
+  async function nextRound({ isQuiet = false } = {}): Promise<void> {
     till.advance(20 * hour);
-    till.keepPace();
+    if (!isQuiet) till.keepPace();
     await till.mine(14);
     for (let minutes = 0; minutes < 10; minutes += 1) {
       till.advance(minute);
@@ -234,7 +234,7 @@ eachStore("The daily reading of wallets", (store) => {
     await open({ nodes: 2 });
     await register("idle");
     await till.mine(1);
-    await nextRound();
+    await nextRound({ isQuiet: true });
     pay("idle");
     const paidAt = till.chain.height();
     await till.mine(30);
@@ -248,10 +248,10 @@ eachStore("The daily reading of wallets", (store) => {
     for (const { view } of till.nodes) view.pruned = [range];
     // A provider that does not answer may have the blocks: nothing is passed over.
     second?.fail("unavailable", Infinity);
-    await nextRound();
+    await nextRound({ isQuiet: true });
     expect(await gapsOf(till.db, till.network.id)).to.deep.equal([]);
     second?.heal();
-    await nextRound();
+    await nextRound({ isQuiet: true });
     const gaps = await gapsOf(till.db, till.network.id);
     expect(gaps.map(({ fromHeight, toHeight }) => [fromHeight, toHeight])).to.deep.equal([
       [range.from, range.to],
@@ -261,7 +261,7 @@ eachStore("The daily reading of wallets", (store) => {
     expect(await till.storedAlarms()).to.include("blocks_refused");
     if (first !== undefined) first.view.pruned = [];
     till.advance(6 * hour);
-    await nextRound();
+    await nextRound({ isQuiet: true });
     expect(await received()).to.have.length(1);
     expect(await gapsOf(till.db, till.network.id)).to.deep.equal([]);
     expect(await till.storedAlarms()).to.not.include("blocks_refused");
