@@ -3,7 +3,10 @@ import pg from "pg";
 import sqlite3 from "sqlite3";
 
 export interface StatementCounts {
+  /** Those that begin and end transactions included. */
   readonly statements: number;
+  /** Committed transactions. */
+  readonly commits: number;
   /** Rows by kind of statement. An upsert counts as inserted. */
   readonly inserted: number;
   readonly updated: number;
@@ -15,6 +18,8 @@ export interface StatementCounts {
 export interface StatementCounter {
   /** Returns the counts since the last call. */
   take(): StatementCounts;
+  /** Leaves out, from now on, the statements that were counted so far, but those that begin and end transactions. */
+  leaveOut(): void;
   /** Counts no longer. */
   stop(): void;
 }
@@ -33,9 +38,14 @@ const changes = /\b(INSERT INTO|UPDATE|DELETE FROM)\s+(?!SET\b)"?(\w+)/g;
 /** Starts counting. Only one counter may count at a time. */
 export function countStatements(): StatementCounter {
   let counts = empty();
+  const seen = new Set<string>();
+  let leftOut: ReadonlySet<string> = new Set();
 
   function note(sql: string, values: unknown, rowCount: number): void {
+    if (leftOut.has(sql)) return;
+    if (!/^(BEGIN|COMMIT)/.test(sql)) seen.add(sql);
     counts.statements += 1;
+    if (sql === "COMMIT") counts.commits += 1;
     // FOR UPDATE is not followed by a table's name.
     const found = [...sql.matchAll(changes)].filter(
       ({ index }) => !sql.slice(0, index).endsWith("FOR "),
@@ -89,6 +99,10 @@ export function countStatements(): StatementCounter {
       counts = empty();
       return taken;
     },
+    leaveOut() {
+      leftOut = new Set([...leftOut, ...seen]);
+      counts = empty();
+    },
     stop() {
       for (const restore of restores) restore();
     },
@@ -97,7 +111,7 @@ export function countStatements(): StatementCounter {
 
 function empty() {
   const byTable: Record<string, number> = {};
-  return { statements: 0, inserted: 0, updated: 0, deleted: 0, byTable };
+  return { statements: 0, commits: 0, inserted: 0, updated: 0, deleted: 0, byTable };
 }
 
 function listedRows(values: unknown, place: number): number {
