@@ -35,6 +35,7 @@ const refused: Readonly<Record<string, number>> = {
   "refund create": 6,
   "refund send": 5,
   "refund reject": 5,
+  "refund confirm-held": 5,
   "webhook show": 5,
   "webhook attempts": 5,
   "queue retry": 5,

@@ -67,7 +67,13 @@ export function makeLedger(
   // The worker that takes over the claims of networks that nobody reads.
   const [examining] = watched;
   const deciding = { ...ledger, networks: known, wake, hasInvoice };
-  const refunding = { ...common, networks: known, payments: refundLedger, wake };
+  const refunding = {
+    ...common,
+    networks: known,
+    payments: refundLedger,
+    examiners: watched.map(({ refundExaminer }) => refundExaminer),
+    wake,
+  };
   return {
     refunding,
     nudgeExaminer: (network: string) => {
@@ -124,6 +130,7 @@ function makeWatched(
       scanner,
       invoices: { watchedSince, oldestHold },
     });
+    const refundExaminer = makeRefundExaminer({ ...reading, ...refunding });
     return {
       ...access,
       network: network.id,
@@ -132,8 +139,9 @@ function makeWatched(
       watcher: makeWatcher(reading),
       examiners: [
         makeClaimExaminer({ ...reading, ...claiming, unread: place === 0 ? unread : [] }),
-        makeRefundExaminer({ ...reading, ...refunding }),
+        refundExaminer,
       ],
+      refundExaminer,
       monitor: makeMonitor({
         ...reading,
         crossCheck,

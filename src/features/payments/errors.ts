@@ -101,5 +101,5 @@ export const GapNotAccepted = defineProblem({
 export const HeldNotConfirmed = defineProblem({
   code: "held_not_confirmed",
   status: 409,
-  title: "The payment or transfer cannot be confirmed by an operator",
+  title: "The payment, transfer or refund cannot be confirmed by an operator",
 });

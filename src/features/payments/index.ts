@@ -1,11 +1,12 @@
 export { makeTransferAllocation, type TransferAllocation } from "./inbox/allocation.ts";
 export { makeBlockTimes } from "./watcher/block-times.ts";
 export { makeChainService, type ChainService } from "./networks/service.ts";
+export { assertConfirmable, heldAlarm, opinionOf, type Opinion } from "./networks/held.ts";
 export { makeClaimExaminer } from "./hash-claims/examiner.ts";
 export { makeHashClaims, type HashClaims } from "./hash-claims/submit-claim.ts";
 export { claimResults, type ClaimResult } from "./hash-claims/status.ts";
 export { makePaymentDecisions, type PaymentDecisions } from "./decisions/decide-payment.ts";
-export { TooManyClaims } from "./errors.ts";
+export { HeldNotConfirmed, ProviderUnusable, TooManyClaims } from "./errors.ts";
 export { watchWorkerName, type Examiner } from "./worker.ts";
 export { makeMonitor, type Monitor } from "./watcher/provider-monitor.ts";
 export { presentPayment, type PaymentView } from "./present-payment.ts";

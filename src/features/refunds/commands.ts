@@ -2,13 +2,14 @@ import {
   commandsOf,
   neededOrganization,
   pageFlags,
+  section,
   type Column,
   type CommandArgument,
   type CommandCall,
   type Looked,
 } from "../../api/declare/command.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { RefundView } from "./present.ts";
+import type { HeldRefund, RefundView } from "./present.ts";
 import type { RefundService } from "./service.ts";
 
 const command = commandsOf<RefundService>();
@@ -205,6 +206,47 @@ export const refundCommands = [
     present,
     columns,
   }),
+  command({
+    name: "refund confirm-held",
+    summary: "Confirm a refund that is held because providers contradict each other",
+    arguments: [refundId],
+    flags: [
+      {
+        flags: "--reason <text>",
+        description: "why, for the audit log",
+        ask: "The reason, for the audit log",
+      },
+    ],
+    examples: [
+      'till refund confirm-held rfd_01kq3v5m8w2f6n9r4t7x0z1c3e --reason "Seen in two explorers"',
+      'till refund confirm-held rfd_01kq3v5m8w2f6n9r4t7x0z1c3e --reason "Seen in two explorers" --yes --json',
+    ],
+    effect: "write",
+    async look(service, call) {
+      const before = await presentHeld(await service.findHeld(idOf(call)));
+      return {
+        subject: `the refund of ${before.amount} ${before.tokenSymbol} (${before.id}), held since ${before.heldSince}`,
+        facts: [
+          ["To", `${before.address} on ${before.network}`],
+          ["Transaction", before.transactionHash],
+          ...before.opinions.map(({ provider, opinion }) => [provider, opinion] as const),
+        ],
+        before,
+      };
+    },
+    confirm: (_call, subject) =>
+      `Confirm ${subject}? Check two block explorers first: the payment page then says that the money was sent.`,
+    async handle(service, call) {
+      const { RejectRefundRequest } = await import("./records.ts");
+      const { reason } = call.parse(RejectRefundRequest, { reason: call.flag("reason") });
+      return service.confirmHeld(call.context, idOf(call), reason);
+    },
+    present: presentHeld,
+    columns: ["id", "status", "network", "transactionHash", "blockNumber", "heldSince"],
+    sections: ({ opinions }) => [
+      section({ title: "Providers", items: opinions, columns: ["provider", "opinion"] }),
+    ],
+  }),
 ];
 
 async function look(service: RefundService, call: CommandCall): Promise<Looked<Shown>> {
@@ -236,4 +278,8 @@ async function ownerOf(service: RefundService, call: CommandCall): Promise<Id<"o
 
 async function present(view: RefundView) {
   return (await import("./present.ts")).presentRefund(view);
+}
+
+async function presentHeld(held: HeldRefund) {
+  return (await import("./present.ts")).presentHeld(held);
 }

@@ -12,11 +12,11 @@ import {
   type Tx,
   type WriteContext,
 } from "../../platform/database/index.ts";
-import type { RefundablePayment, RefundLedger } from "../payments/index.ts";
+import { ProviderUnusable, type RefundablePayment, type RefundLedger } from "../payments/index.ts";
 import { readRefundAddress } from "./payer/address-rules.ts";
 import { writeRefund, type RefundJournal } from "./changes.ts";
 import { RefundOpen, RefundTooLarge, TransactionUsed } from "./errors.ts";
-import { viewOf, type RefundView } from "./present.ts";
+import { viewOf, type HeldRefund, type RefundView } from "./present.ts";
 import { requireChangeable, requireRefundable, requireStillRefundable } from "./rules.ts";
 import type { RefundSource } from "./status.ts";
 import {
@@ -30,6 +30,7 @@ import {
 } from "./store.ts";
 import type { RefundRow } from "./table.ts";
 import { unexamined } from "./verification/evidence.ts";
+import type { RefundExaminer } from "./verification/examiner.ts";
 
 /** Merchants' refunds. Till verifies them on the chain; it holds no key and sends nothing. */
 export type RefundService = Bound<typeof methods>;
@@ -39,6 +40,8 @@ export interface RefundDependencies extends RefundJournal {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly payments: RefundLedger;
+  /** The examiners of the networks that have a provider. */
+  readonly examiners: readonly RefundExaminer[];
   /** Wakes the watcher of a network, which examines its refunds. */
   readonly wake: (network: string) => void;
 }
@@ -54,7 +57,17 @@ export interface PaymentToRefund {
   readonly network: string;
 }
 
-const methods = { list, get, find, paymentToRefund, create, send, reject };
+const methods = {
+  list,
+  get,
+  find,
+  paymentToRefund,
+  create,
+  send,
+  reject,
+  findHeld,
+  confirmHeld,
+};
 
 export function makeRefundService(deps: RefundDependencies): RefundService {
   return bind(deps, methods);
@@ -292,6 +305,32 @@ function reject(
     };
     return viewOf(await writeRefund(tx, deps, refund, rejected, "refund.rejected"), deps.networks);
   });
+}
+
+/**
+ * Returns a refund of any organization that a contradiction between providers holds, with each provider's opinion now, for
+ * the operator. Throws NotFound, ProviderUnusable or HeldNotConfirmed.
+ */
+async function findHeld(deps: RefundDependencies, refundId: Id<"refund">): Promise<HeldRefund> {
+  const { refund } = await find(deps, refundId);
+  return examinerOf(deps, refund).findHeld(refund);
+}
+
+/** Confirms a held refund for an operator. Throws NotFound, ProviderUnusable or HeldNotConfirmed. */
+async function confirmHeld(
+  deps: RefundDependencies,
+  context: WriteContext,
+  refundId: Id<"refund">,
+  reason: string,
+): Promise<HeldRefund> {
+  const { refund } = await find(deps, refundId);
+  return examinerOf(deps, refund).confirmHeld(context, refund, reason);
+}
+
+function examinerOf({ examiners }: RefundDependencies, { network }: RefundRow): RefundExaminer {
+  const own = examiners.find((each) => each.network.id === network);
+  if (own !== undefined) return own;
+  throw new ProviderUnusable(`${network} has no provider. Configure one and try again.`);
 }
 
 /** Locks a refund after its payment, in the order of the ledger. */

@@ -17,6 +17,8 @@ import { context, makeDesk, type DeskStore } from "../billing-operator.ts";
 
 const blocksBefore = 200;
 const hash = "ab".repeat(32);
+const refundHash = "cd".repeat(32);
+const payerAddress = "1234567890".repeat(4);
 
 describe("An operator's decision about blocks and payments that not every provider has", function () {
   const settings: Record<string, string> = {
@@ -31,6 +33,8 @@ describe("An operator's decision about blocks and payments that not every provid
   let chain: FakeChain;
   let miner: NodeJS.Timeout;
   let nodes: readonly [FakeNode, FakeNode];
+  let shop: string;
+  let overpaid: string;
 
   before(async () => {
     const contract = testNetworks("ethereum").get("ethereum")?.tokens[0]?.contract ?? "";
@@ -72,7 +76,9 @@ describe("An operator's decision about blocks and payments that not every provid
       const parsed = parseAddress(invoice?.walletAddress ?? "");
       if (invoice === null || !parsed.ok) throw new Error("no invoice was issued");
       nodes[1].view.denied = new Set([hash]);
-      const amount = invoice.payableAmount ?? 0n;
+      shop = parsed.address;
+      // One USDT too much, which is refunded.
+      const amount = (invoice.payableAmount ?? 0n) + 1_000_000n;
       chain.place(chain.height() + 2, [{ to: parsed.address, amount, transactionHash: hash }]);
       const alarms = await until(
         "a held payment",
@@ -91,6 +97,7 @@ describe("An operator's decision about blocks and payments that not every provid
 
   it("confirms a held payment after an hour, with a reason, and changes nothing in a dry run", async () => {
     const { paymentId, invoiceId } = await holdPayment();
+    overpaid = paymentId;
     const words = ["payments", "confirm-held", paymentId, "--reason", "Seen in two explorers"];
     const early = await store.till([...words, "--yes"]);
     expect([early.code, early.stderr])
@@ -130,6 +137,59 @@ describe("An operator's decision about blocks and payments that not every provid
     expect(JSON.stringify(entries))
       .to.include("Seen in two explorers")
       .and.include("does_not_know");
+    expect((await store.till([...words, "--yes"])).code).to.equal(6);
+  });
+
+  it("confirms a refund about which providers contradict each other, and changes nothing in a dry run", async () => {
+    const sum = ["--amount", "1.00", "--address", `0x${payerAddress}`];
+    const made = await store.json(["refund", "create", overpaid, ...sum, "--yes"]);
+    const { id } = made as { id: string };
+    await store.json(["refund", "send", id, refundHash, "--yes"]);
+    const words = ["refund", "confirm-held", id, "--reason", "Seen in two explorers"];
+    const calm = await store.till([...words, "--yes"]);
+    expect([calm.code, calm.stderr].join(" ")).to.match(/^6 [^]*is not held/);
+    const [, second] = nodes;
+    const contradict = () => {
+      second.lie(({ method, params: [asked] }, result) =>
+        method === "eth_getTransactionReceipt" && asked === `0x${refundHash}` && result !== null
+          ? { ...(result as object), status: "0x0" }
+          : result,
+      );
+    };
+    contradict();
+    await store.withApp(async (app) => {
+      await app.start();
+      const sent = { from: shop, to: payerAddress, amount: 1_000_000n };
+      chain.place(chain.height() + 2, [{ ...sent, transactionHash: refundHash }]);
+      await until(
+        "a held refund",
+        () => openAlarms(app.db, "ethereum"),
+        (open) => open.some(({ kind, subject }) => kind === "refund_held" && subject === id),
+      );
+      await app.db.write(context, async (tx) => {
+        await tx.run("UPDATE network_alarms SET raised_at = raised_at - $1", [hour]);
+        await tx.run("UPDATE refunds SET sent_at = sent_at - $1", [hour]);
+      });
+    });
+    second.fail("unavailable", Infinity);
+    const away = await store.till([...words, "--yes"]);
+    expect([away.code, away.stderr].join(" ")).to.match(/^6 [^]*does not answer now/);
+    second.heal();
+    contradict();
+    const statusOf = async () =>
+      ((await store.json(["refund", "show", id])) as { status: string }).status;
+    const dry = await store.till([...words, "--dry-run"]);
+    expect([dry.code, dry.stderr]).to.deep.include(0);
+    expect(dry.stdout).to.include("failed").and.to.include("agrees");
+    expect(await statusOf()).to.equal("sent");
+    expect(await store.audited("refund.held_confirmed")).to.deep.equal([]);
+    const unreasoned = await store.till([...words.slice(0, 3), "--reason", " ", "--yes"]);
+    expect(unreasoned.code).to.equal(2);
+    expect(await store.json([...words, "--yes"])).to.include({ id, status: "confirmed" });
+    expect(await statusOf()).to.equal("confirmed");
+    const entries = await store.audited("refund.held_confirmed");
+    expect(entries).to.have.length(1);
+    expect(JSON.stringify(entries)).to.include("Seen in two explorers").and.include("failed");
     expect((await store.till([...words, "--yes"])).code).to.equal(6);
   });
 

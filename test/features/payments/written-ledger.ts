@@ -100,7 +100,7 @@ export async function openLedger(db: Database, ...enabled: readonly string[]) {
   };
   const { clock } = ledger;
   const refundLedger = makeRefundLedger(ledger);
-  const refunding = { ...ledger, payments: refundLedger };
+  const refunding = { ...ledger, payments: refundLedger, examiners: [] };
   const refundService = makeRefundService(refunding);
 
   function addressOf({ walletAddress }: InvoiceView): Address {

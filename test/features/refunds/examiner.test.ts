@@ -3,27 +3,35 @@ import { expect } from "chai";
 import { makeRefundExaminer } from "../../../src/features/refunds/index.ts";
 import { refunds } from "../../../src/features/refunds/table.ts";
 import { makeRefundLedger } from "../../../src/features/payments/index.ts";
-import { second } from "../../../src/kernel/clock.ts";
+import { hour, second } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { createAlarms } from "../../../src/platform/chain/state/alarms.ts";
 import type { ChainClient, Receipt } from "../../../src/platform/chain/client.ts";
 import { ProviderError } from "../../../src/platform/chain/providers/error.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
+import { openAlarms, writeAlarms } from "../../../src/platform/chain/state/provider-store.ts";
+import type { WriteContext } from "../../../src/platform/database/index.ts";
+import { events as eventTable } from "../../../src/platform/events/table.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
 import { expectStatus } from "../../support/app.ts";
 import { eachStore, takeTurns, testContext } from "../../support/store/stores.ts";
+import { known } from "../payments/written-ledger.ts";
 import { openDesk } from "./desk.ts";
 
-type Answer = Receipt | null | "away";
+/**
+ * A provider's answer. `away`: it fails. `behind`: it does not have the final block yet. `other chain`: it has another
+ * block at the height. With null it has the block, and not the transaction.
+ */
+type Answer = Receipt | null | "away" | "behind" | "other chain";
 
 eachStore("refunds' transactions, with two providers", (store) => {
   const it = takeTurns(store);
   const desk = openDesk(store);
 
   /** A refund that was sent, and what each provider answers about its transaction. */
-  async function sentRefund() {
+  async function sentRefund({ providersCount = 2 } = {}) {
     const { db, sandbox, settlement } = desk.counter.app.app;
     const network = sandbox?.network;
     if (network === undefined) throw new Error("the sandbox is off");
@@ -53,12 +61,24 @@ eachStore("refunds' transactions, with two providers", (store) => {
       provider: `provider ${String(place)}`,
       receipt: () => {
         const answer = answers[place] ?? null;
-        return answer === "away"
-          ? Promise.reject(
-              new ProviderError("it does not answer", { kind: "unreachable", provider: "test" }),
-            )
-          : Promise.resolve(answer);
+        if (answer === "away") {
+          return Promise.reject(
+            new ProviderError("it does not answer", { kind: "unreachable", provider: "test" }),
+          );
+        }
+        return Promise.resolve(typeof answer === "string" ? null : answer);
       },
+      blocks: (heights: readonly number[]) =>
+        Promise.resolve(
+          heights.map((height) => ({
+            height,
+            hash: answers[place] === "other chain" ? "ef".repeat(32) : block.blockHash,
+          })),
+        ),
+      heads: () =>
+        Promise.resolve({
+          finalized: { height: answers[place] === "behind" ? final - 1 : final },
+        }),
     });
     const { clock } = desk.counter.app;
     const ids = createIds(systemRandom);
@@ -80,7 +100,10 @@ eachStore("refunds' transactions, with two providers", (store) => {
       networks,
       alarms,
       logger: silentLogger,
-      providers: [provider(0), provider(1)] as unknown as ChainClient[],
+      providers: [provider(0), provider(1), provider(2)].slice(
+        0,
+        providersCount,
+      ) as unknown as ChainClient[],
       payments: makeRefundLedger(ledger as unknown as Parameters<typeof makeRefundLedger>[0]),
     });
     return {
@@ -91,7 +114,7 @@ eachStore("refunds' transactions, with two providers", (store) => {
       later: { ...good, blockHeight: final + 1 },
       /** Examines it some times with these answers. */
       examine: async (given: readonly Answer[], times = 1) => {
-        answers.splice(0, 2, ...given);
+        answers.splice(0, answers.length, ...given);
         for (let time = 0; time < times; time += 1) {
           await db.write(testContext, (tx) =>
             tx.run("UPDATE refunds SET next_at = 0 WHERE id = $1", [String(refund["id"])]),
@@ -101,6 +124,28 @@ eachStore("refunds' transactions, with two providers", (store) => {
         return desk.refundOf(invoice);
       },
       row: () => db.findOne(refunds, "WHERE id = $1", [String(refund["id"])]),
+      /** Stores the alarms, as the monitor does, as if they had been raised an hour ago. */
+      storeAlarms: async (ageMs: number = hour) => {
+        const open = alarms.open().map((alarm) => ({ ...alarm, raisedAt: clock.now() - ageMs }));
+        await db.write(testContext, async (tx) => {
+          await tx.run("UPDATE refunds SET sent_at = $1 WHERE id = $2", [
+            clock.now() - ageMs,
+            String(refund["id"]),
+          ]);
+          await writeAlarms(tx, "sandbox", open, clock.now());
+        });
+      },
+      /** Confirms the refund as an operator. Returns "confirmed", or the message of the refusal. */
+      decide: async (given: readonly Answer[] = answers, context: WriteContext = testContext) => {
+        answers.splice(0, answers.length, ...given);
+        const row = known(await db.findOne(refunds, "WHERE id = $1", [String(refund["id"])]));
+        try {
+          await examiner.confirmHeld(context, row, "Seen in two explorers");
+          return "confirmed";
+        } catch (error) {
+          return error instanceof Error ? error.message : String(error);
+        }
+      },
     };
   }
 
@@ -186,6 +231,89 @@ eachStore("refunds' transactions, with two providers", (store) => {
     expect(alarms.open().map(({ kind }) => kind)).to.deep.equal(["refund_held"]);
     expect(await examine([good, good])).to.include({ status: "confirmed" });
     expect(alarms.open()).to.deep.equal([]);
+  });
+
+  it("are confirmed by an operator after an hour, with a reason, although one of them contradicts", async () => {
+    const { db } = desk.counter.app.app;
+    for (const denial of ["failed", null] as const) {
+      const { examine, good, failed, alarms, storeAlarms, decide, row } = await sentRefund();
+      expect(await decide([good, failed])).to.include("is not held");
+      expect(await examine([good, failed])).to.include({ status: "sent" });
+      const { id = "" } = (await row()) ?? {};
+      expect(alarms.open()[0]?.message).to.include(`till refund confirm-held ${id} --reason`);
+      await storeAlarms(hour - second);
+      expect(await decide()).to.include("Wait for an hour");
+      await storeAlarms();
+      const dry = { ...testContext, finish: () => Promise.reject(new Error("tried out")) };
+      expect(await decide([good, denial === null ? null : failed], dry)).to.equal("tried out");
+      expect(await row()).to.include({ status: "sent" });
+      expect(await decide()).to.equal("confirmed");
+      expect(await row()).to.include({ status: "confirmed", blockHash: good.blockHash });
+      const open = (await openAlarms(db, "sandbox")).filter(({ subject }) => subject === id);
+      expect(open).to.deep.equal([]);
+      const entries = await db.all("SELECT changes FROM audit_logs WHERE action = $1", [
+        "refund.held_confirmed",
+      ]);
+      expect(JSON.stringify(entries))
+        .to.include("Seen in two explorers")
+        .and.to.include(denial ?? "does_not_know");
+      const events = await db.find(eventTable, "WHERE object_id = $1 ORDER BY id", [id]);
+      expect(events.at(-1)?.type).to.equal("refund.confirmed");
+      expect(await decide()).to.include(`${id} is confirmed`);
+      // The next examination ends the alarm in the process that reads the network.
+      await examine([good, failed]);
+      expect(alarms.open()).to.deep.equal([]);
+      expect(await row()).to.include({ status: "confirmed" });
+    }
+  });
+
+  it("are not confirmed by an operator while no provider pays it, or another one may be right about the chain", async () => {
+    const { examine, good, failed, later, storeAlarms, decide, row } = await sentRefund();
+    await examine([good, failed]);
+    await storeAlarms();
+    for (const [answers, message] of [
+      [[null, null], "No provider has a transaction that pays it now"],
+      [[failed, failed], "No provider has a transaction that pays it now"],
+      [["away", "away"], "No provider has a transaction that pays it now"],
+      [[good, "away"], "does not answer now"],
+      [["away", good], "does not answer now"],
+      [[good, "behind"], "does not have its block yet"],
+      [[good, "other chain"], "another block at the height"],
+      [[good, { ...good, blockHash: "ef".repeat(32) }], "in another block"],
+      [[good, { ...failed, unreadableLogs: 1 }], "does not answer now"],
+      [[later, failed], "not final yet"],
+    ] as const) {
+      expect(await decide(answers)).to.include(message);
+      expect(await row()).to.include({ status: "sent" });
+    }
+    // The merchant names another transaction: the hour begins again.
+    const { db, clock } = desk.counter.app.app;
+    await db.write(testContext, (tx) => tx.run("UPDATE refunds SET sent_at = $1", [clock.now()]));
+    expect(await decide([good, failed])).to.include("Wait for an hour");
+  });
+
+  it.onBoth("are confirmed once by many operators while they are examined", async () => {
+    const { examine, good, failed, storeAlarms, decide, row } = await sentRefund();
+    await examine([good, failed]);
+    await storeAlarms();
+    const before = known(await row());
+    const outcomes = await Promise.all([
+      ...Array.from({ length: 32 }, () => decide()),
+      examine([good, failed]).then(() => "examined"),
+    ]);
+    expect(outcomes.filter((outcome) => outcome === "confirmed")).to.have.length(1);
+    expect(await row()).to.include({ status: "confirmed", version: before.version + 1 });
+  });
+
+  it("are decided by what each of three of them says", async () => {
+    const { examine, good, failed, storeAlarms, decide, row } = await sentRefund({
+      providersCount: 3,
+    });
+    await examine([failed, good, null]);
+    await storeAlarms();
+    expect(await decide([failed, good, "away"])).to.include("does not answer now");
+    expect(await decide([failed, null, good])).to.equal("confirmed");
+    expect(await row()).to.include({ status: "confirmed", refusal: null });
   });
 
   it("are read once a minute until their block is final", async () => {

@@ -5,6 +5,8 @@ import { startRpcFront, type RpcFront } from "./rpc-front.ts";
 export interface FakeTransfer {
   /** 40 hexadecimal digits. */
   readonly to: string;
+  /** 40 hexadecimal digits; by default a payer. */
+  readonly from?: string;
   readonly amount: bigint;
   /** 64 hexadecimal digits; by default derived from the block and the index. */
   readonly transactionHash?: string;
@@ -173,11 +175,11 @@ export async function startFakeNode(
 
   function logsOf(height: number): { readonly hash: string; readonly log: object }[] {
     const { hash, time } = chain.block(height);
-    return transfersAt(height).map(({ transactionHash, to, amount }, place) => ({
+    return transfersAt(height).map(({ transactionHash, to, from = payer, amount }, place) => ({
       hash: transactionHash,
       log: {
         address: `0x${chain.contract}`,
-        topics: [transferTopic, word(payer), word(to)],
+        topics: [transferTopic, word(from), word(to)],
         data: word(amount.toString(16)),
         blockNumber: hexNumber(height),
         blockHash: `0x${hash}`,

@@ -1,12 +1,11 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
-import { hour, toIso, type Clock, type Instant } from "../../../kernel/clock.ts";
+import type { Clock, Instant } from "../../../kernel/clock.ts";
 import { assert, NotFound } from "../../../kernel/errors.ts";
 import type { Progress } from "../../../platform/progress.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import {
   acknowledgedKinds,
   type Alarm,
-  type AlarmKind,
   type ChainAlarms,
 } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../platform/chain/client.ts";
@@ -63,6 +62,7 @@ import {
 import { evidenceOf } from "../watcher/receipt-verifier.ts";
 import type { Recorder } from "../watcher/recorder.ts";
 import { watchWorkerName } from "../worker.ts";
+import { assertConfirmable, heldAlarm, opinionOf, type Opinion } from "./held.ts";
 import { summarize, type ReadingSummary } from "../watcher/readings/reading-plan.ts";
 import type { Scanner, ScanReport } from "../watcher/readings/rescanner.ts";
 import type { BlockRange } from "../ledger/chain-diff.ts";
@@ -111,19 +111,8 @@ export interface HeldSubject {
   /** Null if a transfer is held. */
   readonly payment: PaymentRow | null;
   readonly heldSince: Instant;
-  readonly opinions: readonly {
-    readonly provider: string;
-    readonly opinion:
-      | "agrees"
-      | "does_not_know"
-      | "is_behind"
-      | "is_away"
-      | { readonly disagrees: string };
-  }[];
+  readonly opinions: readonly { readonly provider: string; readonly opinion: Opinion }[];
 }
-
-/** How long a payment must be held before an operator may confirm it, in milliseconds. */
-const heldForMs = hour;
 
 export type ChainService = Bound<typeof methods>;
 
@@ -410,47 +399,18 @@ async function findHeld(deps: Deps, id: string): Promise<HeldSubject> {
   if (transfer === null) throw new NotFound(`There is no payment or transfer ${id}.`);
   const network = find(deps, transfer.network);
   const { pool } = accessOf(deps, network);
-  const alarm = await heldAlarm(db, network.id, id);
+  const alarm = await heldAlarm(db, { network: network.id, kinds: heldKinds, id });
   const opinions = await Promise.all(
     pool.providers.map(async (client) => {
       const { provider } = client;
-      return { provider, opinion: await opinionOf(client, transfer) };
+      const opinion = await opinionOf(client, transfer, () => evidenceOf(client, transfer));
+      return { provider, opinion };
     }),
   );
   return { id, network, transfer, payment, heldSince: alarm.raisedAt, opinions };
 }
 
-async function heldAlarm(reader: Reader, network: string, id: string): Promise<Alarm> {
-  const open = await openAlarms(reader, network);
-  const alarm = open.find(({ kind, subject }) => isHeldKind(kind) && subject === id);
-  if (alarm !== undefined) return alarm;
-  throw new HeldNotConfirmed(`${id} is not held. Check till chain status.`);
-}
-
 const heldKinds = ["payment_held", "transfer_held"] as const;
-
-function isHeldKind(kind: AlarmKind): boolean {
-  return heldKinds.some((held) => held === kind);
-}
-
-async function opinionOf(
-  client: ChainClient,
-  transfer: TransferRow,
-): Promise<HeldSubject["opinions"][number]["opinion"]> {
-  try {
-    const evidence = await evidenceOf(client, transfer);
-    if (evidence !== null) return evidence;
-    const [block] = await client.blocks([transfer.blockHeight]);
-    const { finalized } = await client.heads();
-    // A provider that is behind may still contradict it.
-    if (finalized.height < transfer.blockHeight) return "is_behind";
-    if (block == null || block.hash === transfer.blockHash) return "does_not_know";
-    return { disagrees: "it has another block at the height" };
-  } catch (error) {
-    ignoreFailure(error);
-    return "is_away";
-  }
-}
 
 /**
  * Confirms a held payment, or marks a held transfer as verified, for the providers that do not know its transaction. Its
@@ -464,33 +424,8 @@ async function confirmHeld(
   reason: string,
 ): Promise<HeldSubject> {
   const held = await findHeld(deps, id);
-  assertConfirmable(held, deps.clock.now());
+  assertConfirmable(held.opinions, held.heldSince, deps.clock.now());
   return writeConfirmed(deps, context, held, reason);
-}
-
-function assertConfirmable({ opinions, heldSince }: HeldSubject, now: Instant): void {
-  for (const { provider, opinion } of opinions) {
-    if (opinion === "agrees" || opinion === "does_not_know") continue;
-    if (typeof opinion === "string") {
-      const condition =
-        opinion === "is_away" ? "does not answer now" : "does not have its block yet";
-      throw new HeldNotConfirmed(
-        `${provider} ${condition}, so it may contradict it. Check till chain status --probe. Wait, or remove a provider ` +
-          "that never answers.",
-      );
-    }
-    throw new HeldNotConfirmed(
-      `${provider} contradicts it: ${opinion.disagrees}. Find out which provider is right, and replace the wrong one.`,
-    );
-  }
-  if (!opinions.some(({ opinion }) => opinion === "agrees")) {
-    throw new HeldNotConfirmed("No provider confirms it now. Check till chain status --probe.");
-  }
-  if (now - heldSince < heldForMs) {
-    throw new HeldNotConfirmed(
-      `It is held since ${toIso(heldSince)}. Wait for an hour: the provider may only be behind.`,
-    );
-  }
 }
 
 function writeConfirmed(
@@ -504,7 +439,7 @@ function writeConfirmed(
   const { recorder } = accessOf(deps, network);
   return db.write(context, async (tx) => {
     const state = await tx.lockOne(stateTable, "WHERE network = $1", [network.id]);
-    await heldAlarm(tx, network.id, id);
+    await heldAlarm(tx, { network: network.id, kinds: heldKinds, id });
     const at = clock.now();
     if (state === null || transfer.blockHeight > state.cursorHeight) {
       throw new HeldNotConfirmed("Its block is not final yet. Wait until it is.");

@@ -6,11 +6,18 @@ import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import { receiptOrLogs } from "../../../platform/chain/providers/probe.ts";
 import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import { networkState } from "../../../platform/chain/state/network-state.ts";
-import type { Database, Tx } from "../../../platform/database/index.ts";
+import { endAlarms as endStoredAlarms } from "../../../platform/chain/state/provider-store.ts";
+import type { Database, Tx, WriteContext } from "../../../platform/database/index.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import { LeaseLost } from "../../../platform/jobs/leases.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
-import type { RefundLedger } from "../../payments/index.ts";
+import {
+  assertConfirmable,
+  heldAlarm,
+  HeldNotConfirmed,
+  opinionOf,
+  type RefundLedger,
+} from "../../payments/index.ts";
 import { addressOwners } from "../../wallets/index.ts";
 import { withdrawn, writeRefund, type RefundJournal } from "../changes.ts";
 import {
@@ -22,6 +29,7 @@ import {
   unexamined,
   waitMs,
 } from "./evidence.ts";
+import { viewOf, type HeldRefund, type RefundOpinion } from "../present.ts";
 import type { RefundRefusal } from "../status.ts";
 import { dueRefunds, lockRefund, saveRefund, sentAmong } from "../store.ts";
 import type { RefundRow } from "../table.ts";
@@ -67,7 +75,9 @@ type Verdict =
   | { readonly unknown: { readonly isAway: boolean } }
   | "unread";
 
-const methods = { examine };
+const methods = { examine, findHeld, confirmHeld };
+
+const heldKinds = ["refund_held"] as const;
 
 export function makeRefundExaminer(deps: RefundExaminerDeps): RefundExaminer {
   const { network } = deps;
@@ -204,20 +214,24 @@ async function conclude(
     }
     const refund = await lockUnchanged(tx, examined);
     if (refund === null) return;
-    const at = deps.clock.now();
     if (typeof verdict === "object" && "confirmed" in verdict) {
-      const { blockHeight, blockHash } = verdict.confirmed;
-      const found = { ...unexamined, blockHeight, blockHash, refusal: null };
-      await writeRefund(
-        tx,
-        deps,
-        refund,
-        { ...refund, ...found, status: "confirmed", updatedAt: at, confirmedAt: at },
-        "refund.confirmed",
-      );
-    } else await saveRefund(tx, { ...refund, ...postponed(refund, verdict, at) });
+      await confirm(deps, tx, refund, verdict.confirmed);
+    } else await saveRefund(tx, { ...refund, ...postponed(refund, verdict, deps.clock.now()) });
   });
   report(deps, examined, verdict);
+}
+
+/** Confirms a locked refund by the receipt that pays it. */
+function confirm(
+  deps: RefundExaminerDeps,
+  tx: Tx,
+  refund: RefundRow,
+  { blockHeight, blockHash }: Receipt,
+): Promise<RefundRow> {
+  const at = deps.clock.now();
+  const found = { ...unexamined, blockHeight, blockHash, refusal: null };
+  const confirmed = { ...refund, ...found, updatedAt: at, confirmedAt: at };
+  return writeRefund(tx, deps, refund, { ...confirmed, status: "confirmed" }, "refund.confirmed");
 }
 
 /** Returns what an examination without a result changes: the block, the refusal so far, and the next attempt. */
@@ -278,10 +292,105 @@ function report(
     alarms?.raise(
       "refund_held",
       refund.id,
-      `a refund is held: a provider contradicts another one about its transaction, or does not have it (${provider})`,
+      `a refund is held: a provider contradicts another one about its transaction, or does not have it (${provider}). ` +
+        `Check a block explorer; till refund confirm-held ${refund.id} --reason "…" confirms a refund that one provider has`,
       { refund: refund.id, network: network.id, transactionHash: refund.transactionHash, provider },
     );
   }
+}
+
+/**
+ * Returns a held refund, and asks every provider about its transaction now. Throws HeldNotConfirmed if it is not held, or
+ * no provider has a transaction that pays it.
+ */
+async function findHeld(deps: RefundExaminerDeps, refund: RefundRow): Promise<HeldRefund> {
+  const { db, network, networks, providers } = deps;
+  if (refund.status !== "sent") throw new HeldNotConfirmed(`${refund.id} is ${refund.status}.`);
+  const alarm = await heldAlarm(db, { network: network.id, kinds: heldKinds, id: refund.id });
+  const receipts = await Promise.all(
+    providers.map(async (client) => {
+      const receipt = await receiptOf(deps, client, refund, null);
+      if (receipt === null || receipt === "away") return null;
+      return (await judge(deps, refund, receipt)) === null ? receipt : null;
+    }),
+  );
+  const paying = receipts.find((receipt) => receipt !== null);
+  if (paying === undefined) {
+    throw new HeldNotConfirmed(
+      "No provider has a transaction that pays it now. Check the transaction in a block explorer, and the providers with " +
+        "till chain status --probe.",
+    );
+  }
+  const opinions = await Promise.all(
+    providers.map(async (client) => {
+      const readEvidence = () => evidenceOf(deps, client, refund, paying);
+      return { provider: client.provider, opinion: await opinionOf(client, paying, readEvidence) };
+    }),
+  );
+  // The contradiction may have been about a transaction that the merchant replaced.
+  const heldSince = Math.max(alarm.raisedAt, refund.sentAt ?? 0);
+  return { ...viewOf(refund, networks), heldSince, paying, opinions };
+}
+
+/** Compares a provider's receipt or logs with the receipt that pays a refund; null if the provider has neither. */
+async function evidenceOf(
+  deps: RefundExaminerDeps,
+  client: ChainClient,
+  refund: RefundRow,
+  paying: Receipt,
+): Promise<RefundOpinion | null> {
+  const contracts = deps.network.tokens.map(({ contract }) => contract);
+  const receipt = await receiptOrLogs(client, paying, contracts);
+  if (receipt === null) return null;
+  if (receipt.blockHash !== paying.blockHash) {
+    return { disagrees: "the transaction is in another block" };
+  }
+  const refusal = await judge(deps, refund, receipt);
+  if (refusal === null) return "agrees";
+  return receipt.unreadableLogs === undefined ? { denies: refusal } : "is_away";
+}
+
+/**
+ * Confirms a held refund although providers contradict each other about the transfers in its transaction. One provider
+ * must have a final transaction that pays it now, and every other one must answer and have the same block. Throws
+ * HeldNotConfirmed.
+ */
+async function confirmHeld(
+  deps: RefundExaminerDeps,
+  operator: WriteContext,
+  examined: RefundRow,
+  reason: string,
+): Promise<HeldRefund> {
+  const { db, clock, network, networks, journal } = deps;
+  const held = await findHeld(deps, examined);
+  const { paying, opinions } = held;
+  const undenied = opinions.flatMap(({ provider, opinion }) =>
+    typeof opinion === "object" && "denies" in opinion ? [] : [{ provider, opinion }],
+  );
+  assertConfirmable(undenied, held.heldSince, clock.now());
+  return db.write(operator, async (tx) => {
+    const state = await networkState(tx, network.id);
+    if (state === null || paying.blockHeight > state.cursorHeight) {
+      throw new HeldNotConfirmed("Its block is not final yet. Wait until it is.");
+    }
+    const refund = await lockUnchanged(tx, examined);
+    if (refund === null) {
+      throw new HeldNotConfirmed("It does not wait for its confirmation any more.");
+    }
+    await heldAlarm(tx, { network: network.id, kinds: heldKinds, id: refund.id });
+    const confirmed = await confirm(deps, tx, refund, paying);
+    const at = clock.now();
+    await endStoredAlarms(tx, { network: network.id, kinds: heldKinds, subject: refund.id }, at);
+    const { transactionHash, blockHash } = paying;
+    journal.record(tx, at, {
+      action: "refund.held_confirmed",
+      organizationId: refund.organizationId,
+      subjectType: "refund",
+      subjectId: refund.id,
+      changes: { network: network.id, transactionHash, blockHash, reason, opinions },
+    });
+    return { ...held, ...viewOf(confirmed, networks) };
+  });
 }
 
 /** Ends the alarms of refunds that are no longer examined. */

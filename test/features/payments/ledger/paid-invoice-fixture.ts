@@ -97,6 +97,7 @@ export function openMarket(
     nudge: () => undefined,
   });
   const refunding = { networks, payments: makeRefundLedger({ ...reading, networks }) };
+  const refundExaminer = makeRefundExaminer({ ...reading, ...refunding, providers });
   const leases = createLeases({ db, clock, ids, actor: systemActor("test") });
   const [worker] = makeWatchWorkers({
     db,
@@ -104,13 +105,18 @@ export function openMarket(
     leases,
     invoices,
     watchers: [watcher],
-    examiners: [examiner, makeRefundExaminer({ ...reading, ...refunding, providers })],
+    examiners: [examiner, refundExaminer],
   });
   const service = makePaymentService({ db, networks });
 
   return {
     watcher,
-    refunds: makeRefundService({ ...reading, ...refunding, wake: () => undefined }),
+    refunds: makeRefundService({
+      ...reading,
+      ...refunding,
+      examiners: [refundExaminer],
+      wake: () => undefined,
+    }),
     async look() {
       for (let runs = 0; runs < runsMax; runs += 1) {
         shop.advance(2 * second);
