@@ -3,7 +3,7 @@ import { claimableTerms } from "../../../src/features/invoices/index.ts";
 import { watchWorkerName } from "../../../src/features/payments/index.ts";
 import { paymentClaims } from "../../../src/features/payments/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
-import { day, minute } from "../../../src/kernel/clock.ts";
+import { day, minute, second } from "../../../src/kernel/clock.ts";
 import { makeSandbox, type SandboxPayment } from "../../../src/platform/chain/sandbox/chain.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
@@ -11,9 +11,12 @@ import {
   approvedMerchant,
   makeDefault,
   expectStatus,
+  movingClock,
   startApp,
   type TestApp,
 } from "../../support/app.ts";
+import { makeFakeChain, startFakeNode } from "../../support/chain/fake-node.ts";
+import { testNetworks } from "../../support/merchants.ts";
 import { eachStore, takeTurns } from "../../support/store/stores.ts";
 import { until } from "../../support/until.ts";
 
@@ -594,5 +597,95 @@ eachStore("A submitted transaction", (store) => {
     );
     expect(page).to.contain('data-state="in_review"');
     expect(page, "the payer sees his own money").to.contain("<dd><bdi>98.00 USDT</bdi></dd>");
+  });
+});
+
+eachStore("A submitted transaction that the provider's logs left out", (store) => {
+  it("is credited, or awaits the merchant, after the watcher has passed its block", async () => {
+    const clock = movingClock();
+    const contract = testNetworks("ethereum").get("ethereum")?.tokens[0]?.contract ?? "";
+    const startAt = (Math.floor(clock.now() / second) - 200) * second;
+    const chain = makeFakeChain({ chainId: 1, contract, startAt, blockMs: second });
+    chain.mine(200);
+    const node = await startFakeNode(chain, {}, 3);
+    const app = await startApp({
+      place: await store.place("migrated"),
+      clock,
+      settings: {
+        TILL_NETWORKS: "ethereum",
+        TILL_ETHEREUM_CONFIRMATIONS: "2",
+        TILL_ETHEREUM_RPC_URLS: node.url,
+      },
+    });
+    try {
+      const merchant = await approvedMerchant(app);
+      const { key, organizationId } = merchant;
+      const ask = (method: string, path: string, body?: unknown) =>
+        app.request(method, `/v1/organizations/${organizationId}${path}`, { key, body });
+      const to = "5e".repeat(20);
+      const body = { label: "Till", network: "ethereum", address: `0x${to}` };
+      const wallet = await expectStatus(ask("POST", "/wallets", body), 201);
+      await makeDefault(app, merchant, "ethereum", wallet.body["id"]);
+      const order = { amount: "25.00", settlementCurrency: "USD", tokenSymbol: "USDT" };
+      const made = await until(
+        "an invoice",
+        () => ask("POST", "/invoices", { ...order, network: "ethereum" }),
+        ({ status }) => status === 201,
+      );
+      const { id, checkoutId } = made.body as { id: string; checkoutId: string };
+      const [odd, exact] = ["ab".repeat(32), "cd".repeat(32)] as const;
+      expect(made.body).to.include({ payableAmount: "25.00" });
+      node.view.hidden = new Set([odd, exact]);
+      // Blocks that came with times before the invoice would prove no order.
+      clock.advance(minute);
+      chain.mine(Math.floor((clock.now() - chain.block(chain.height()).time) / second) - 20);
+      const paidAt = chain.height() + 1;
+      chain.mine(20, [
+        { to, amount: 24_000_000n, transactionHash: odd },
+        { to, amount: 25_000_000n, transactionHash: exact },
+      ]);
+      await until(
+        "a cursor above their block",
+        () => {
+          app.app.background.wake(watchWorkerName("ethereum"));
+          return networkState(app.app.db, "ethereum");
+        },
+        (state) => (state?.cursorHeight ?? 0) > paidAt,
+      );
+      const paymentsOf = async () =>
+        (await expectStatus(ask("GET", `/payments?invoiceId=${id}`), 200)).body["data"] as Json[];
+      expect(await paymentsOf()).to.deep.equal([]);
+      for (const [hash, state] of [
+        [odd, "review"],
+        [exact, "credited"],
+      ] as const) {
+        const path = `/v1/checkout/${checkoutId}/transactions`;
+        const given = { body: { transactionHash: hash } };
+        await expectStatus(app.request("POST", path, given), 202);
+        const claims = await until(
+          `${state} of a claim`,
+          () => app.app.db.find(paymentClaims, "WHERE transaction_hash = $1", [hash]),
+          ([claim]) => claim !== undefined && claim.state !== "waiting",
+        );
+        expect(claims).to.have.length(1);
+        expect(claims[0]).to.include({ state });
+      }
+      const isPaid = (invoice: Json) => invoice["status"] === "paid";
+      await until(
+        "a paid invoice",
+        async () => (await expectStatus(ask("GET", `/invoices/${id}`), 200)).body,
+        isPaid,
+      );
+      const payments = await paymentsOf();
+      expect(
+        payments.map(({ amount, status, source }) => ({ amount, status, source })),
+      ).to.have.deep.members([
+        { amount: "24.00", status: "review", source: "submitted" },
+        { amount: "25.00", status: "confirmed", source: "detected" },
+      ]);
+    } finally {
+      await app.stop();
+      await node.stop();
+    }
   });
 });
