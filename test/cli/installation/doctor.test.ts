@@ -92,6 +92,26 @@ eachStore("till doctor", (store) => {
     expect(shown.stderr).to.include("backup: till backup, and set TILL_BACKUP_SCHEDULE.");
   });
 
+  it("says whether providers are reached through a proxy, without its credentials", async () => {
+    const without = { HTTPS_PROXY: "", HTTP_PROXY: "", NO_PROXY: "" };
+    const direct = (await examine([], without)).of("way out");
+    expect(direct.map(({ message }) => message)).to.deep.equal([
+      "Providers and rate sources are reached without a proxy.",
+    ]);
+    const proxy = "http://ada:letmein@proxy.example:3128";
+    const { findings, of } = await examine([], {
+      ...without,
+      HTTPS_PROXY: proxy,
+      NO_PROXY: "node.internal",
+    });
+    expect(of("way out")).to.have.length(1);
+    expect(of("way out")[0]?.message)
+      .to.include("https:// through http://proxy.example:3128")
+      .and.to.include("except the hosts in NO_PROXY: node.internal")
+      .and.to.include("Webhooks use no proxy");
+    expect(JSON.stringify(findings)).not.to.include("letmein");
+  });
+
   it("warns of active keys with the scope write, and prints the commands that replace them", async () => {
     const key = async (scopes: string, ...flags: readonly string[]) => {
       const words = ["key", "create", "--name", "k", "--scopes", scopes, ...flags, "--json"];
