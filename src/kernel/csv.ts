@@ -17,8 +17,11 @@ export class CsvError extends Error {
   }
 }
 
-/** A cell, with the separator or line break that ends it. A quoted cell doubles the quotes in it. */
-const cellPattern = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
+/**
+ * A cell, with the separator or line break that ends it. A quoted cell doubles the quotes in it, and may have spaces
+ * around its quotes, which are not a part of it.
+ */
+const cellPattern = /(?: *"([^"]*(?:""[^"]*)*)" *|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
 
 /**
  * Parses CSV (RFC 4180): commas, quoted fields, any line breaks, an optional byte order mark. Empty lines are skipped.

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { CsvError, parseCsv, type CsvRow } from "../../../kernel/csv.ts";
 import { InvalidRequest, invalidField, Problem } from "../../../kernel/errors.ts";
+import { cleanPasted } from "../../../kernel/pasted.ts";
 import { readOptionList } from "../../organizations/index.ts";
 import type { BatchItem } from "./batch.ts";
 import { readItem } from "./read-item.ts";
@@ -20,22 +21,28 @@ export interface ImportLine {
 
 const fields = Object.keys(BatchInvoiceRequest.shape).filter((name) => name !== "metadata");
 const shape: Readonly<Record<string, z.ZodType>> = BatchInvoiceRequest.shape;
+/** The fields whose text may need characters that nobody sees. */
+const texts = ["externalId", "description", "redirectUrl"];
 const requiredFields = fields.filter((name) => shape[name]?.safeParse(undefined).success === false);
 
 /**
  * Reads the invoices of a CSV file. Its first line names the columns. Throws a 400 if the file is not CSV, or its
- * columns are wrong; a wrong line becomes an item with a problem.
+ * columns are wrong; a wrong line becomes an item with a problem. Spreadsheets write lines of empty cells, and empty cells
+ * at the ends of lines: both are left out.
  */
 export function readLines(text: string): ImportLine[] {
-  const [head, ...rows] = rowsOf(text);
+  const [head, ...others] = rowsOf(text);
   if (head === undefined) throw new InvalidRequest(`The file is empty. ${columnAdvice}`);
-  const columns = head.cells.map((name) => name.trim());
+  const named = head.cells.map(cleanPasted);
+  const columns = named.slice(0, named.findLastIndex((name) => name !== "") + 1);
   checkColumns(columns);
-  if (rows.length > linesMax) {
+  // Lines of empty cells count, because the rest of a longer file was not read.
+  if (others.length > linesMax) {
     throw new InvalidRequest(
       `The file has more than ${String(linesMax)} invoices, the most that a file may have. Divide it.`,
     );
   }
+  const rows = others.filter(({ cells }) => !cells.every(isEmpty));
   const lineOf = new Map<string, number>();
   return rows.map((row) => {
     const item = itemOf(columns, row);
@@ -90,7 +97,7 @@ function checkColumns(columns: readonly string[]): void {
 }
 
 function itemOf(columns: readonly string[], { cells }: CsvRow): BatchItem {
-  if (cells.length !== columns.length) {
+  if (cells.length < columns.length || !cells.slice(columns.length).every(isEmpty)) {
     const message = `The line has ${String(cells.length)} fields, but the first line names ${String(columns.length)}.`;
     return { externalId: null, input: new InvalidRequest(message) };
   }
@@ -99,17 +106,22 @@ function itemOf(columns: readonly string[], { cells }: CsvRow): BatchItem {
   for (const [place, name] of columns.entries()) {
     const cell = cells[place] ?? "";
     // An empty cell is an absent field.
-    if (cell.trim() === "") continue;
+    if (isEmpty(cell)) continue;
     if (name.startsWith(metadataPrefix)) metadata.push([name.slice(metadataPrefix.length), cell]);
-    else invoice[name] = valueOf(name, cell.trim());
+    else invoice[name] = texts.includes(name) ? cell.trim() : valueOf(name, cleanPasted(cell));
   }
   if (metadata.length > 0) invoice["metadata"] = Object.fromEntries(metadata);
   return readItem(invoice);
 }
 
+function isEmpty(cell: string): boolean {
+  return cleanPasted(cell) === "";
+}
+
 /** Converts a cell to the type of its field. Other text stays as it is, and the field refuses it. */
 function valueOf(name: string, cell: string): unknown {
-  if (name === "expiresInSeconds" && /^\d{1,9}$/.test(cell)) return Number(cell);
+  // Spreadsheets may write a whole number with decimals, such as 3600.00.
+  if (name === "expiresInSeconds" && /^\d{1,9}(?:\.0*)?$/.test(cell)) return Number(cell);
   if (name === "paymentOptions") return readOptionList(cell);
   // Spreadsheets write TRUE and FALSE.
   if (name === "draft" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true";

@@ -133,6 +133,65 @@ describe("till invoice import", () => {
     expect(shown.stderr).to.include("1 of 1 lines was refused, and nothing was created");
   });
 
+  const cells = `5.00,${priced}`;
+  const read = { amount: "5.00", settlementCurrency: "USD", tokenSymbol: "USDT" };
+  /** Files with one invoice o-1 as other programs write them, and fields of it. */
+  const forms: Readonly<Record<string, readonly [string, object?]>> = {
+    "a byte order mark": [`\ufeff${head}\no-1,${cells}`],
+    "a byte order mark before quotes": [`\ufeff"externalId"${head.slice(10)}\no-1,${cells}`],
+    CRLF: [`${head}\r\no-1,${cells}\r\n`],
+    "CR alone": [`${head}\ro-1,${cells}\r`],
+    "empty lines": [`\n${head}\n\n\no-1,${cells}\n\n`],
+    "lines of empty cells": [`${head}\n,,,,\no-1,${cells}\n , ,,"",\n`],
+    "a comma at the end of each line": [`${head},\no-1,${cells},`],
+    "commas at the end of some lines": [`${head}\no-1,${cells},,,\n`],
+    "quotes around everything": [
+      `"${head.replaceAll(",", '","')}"\n"o-1","${cells.replaceAll(",", '","')}"`,
+    ],
+    "spaces around quotes": [`${head}\n"o-1" , "5.00", "USD" ,"USDT", "sandbox" `],
+    "spaces around names and values": [
+      ` ${head.replaceAll(",", " , ")} \n o-1 , ${cells.replaceAll(",", " , ")} `,
+    ],
+    "invisible letters in names and values": [
+      `\u200bexternalId\u200e${head.slice(10)}\no-1,\u200e5.00\u200b,USD\ufeff,USDT,sandbox`,
+    ],
+    "an optional cell that only has invisible letters": [`${head},walletId\no-1,${cells},\u200b`],
+    "a whole number with decimals": [
+      `${head},expiresInSeconds\no-1,${cells},3600.00`,
+      { expiresInSeconds: 3_600 },
+    ],
+    "a whole number with zeros before it": [
+      `${head},expiresInSeconds\no-1,${cells},003600`,
+      { expiresInSeconds: 3_600 },
+    ],
+  };
+  for (const [form, [text, more = {}]] of Object.entries(forms)) {
+    it(`reads a file with ${form}`, () => {
+      const lines = readLines(text);
+      expect(lines).to.have.length(1);
+      expect(lines[0]?.item.externalId).to.equal("o-1");
+      expect(lines[0]?.item.input).to.deep.include({ ...read, network: "sandbox", ...more });
+    });
+  }
+
+  it("finds an odd line beside others, and names it by its place in the file", () => {
+    for (const odd of [
+      "o-2,5.00,USD,USDT",
+      `o-2,${cells},extra`,
+      `o-2,"5,00",${priced}`,
+      `o-2,1e1,${priced}`,
+      `,${cells}`,
+    ]) {
+      const lines = readLines(`${head}\n,,,,\no-1,${cells}\n${odd}\n\no-3,${cells}\n`);
+      expect(
+        lines.map(({ line }) => line),
+        odd,
+      ).to.deep.equal([3, 4, 6]);
+      const isOdd = lines.map(({ item }) => item.input instanceof Error);
+      expect(isOdd, odd).to.deep.equal([false, true, false]);
+    }
+  });
+
   it("creates the other invoices if the store refuses some", async () => {
     const [code, { created, refused, refusals }] = await report(
       [
@@ -220,6 +279,8 @@ describe("till invoice import", () => {
     const most = `${head}\n${"x\n".repeat(100_000)}`;
     expect(readLines(most)).to.have.length(100_000);
     expect(() => readLines(`${most}x\n`)).to.throw("more than 100000 invoices");
+    const blank = `${head}\n${",,,,\n".repeat(100_001)}o-1,${cells}\n`;
+    expect(() => readLines(blank), "drops nothing unsaid").to.throw("more than 100000 invoices");
     const missing = await run(join(store.folder, "missing.csv"));
     expect([missing.code, missing.stderr.includes("ENOENT")]).to.deep.equal([2, true]);
     const words = ["invoice", "import", "-", "--organization", "org_01kq3v5m8w2f6n9r4t7x0z1c3e"];
