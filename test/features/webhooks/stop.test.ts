@@ -1,5 +1,6 @@
 // A server that is asked to stop while receivers keep it waiting: what an operator's SIGTERM does.
 import { expect } from "chai";
+import { webhookDeliveries } from "../../../src/features/webhooks/table.ts";
 import { send } from "../../support/app.ts";
 import { makeInstallation, type Installation } from "../../support/programs/program.ts";
 import { anyStore } from "../../support/store/stores.ts";
@@ -19,10 +20,12 @@ interface Delivery {
 anyStore("a server stopped while it delivers webhooks", (store) => {
   const receivers: Receiver[] = [];
   let installation: Installation;
+  let place: Awaited<ReturnType<typeof store.place>>;
 
   before(async () => {
     const settings = { TILL_NETWORKS: "sandbox", TILL_WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32" };
-    installation = await makeInstallation(settings, await store.place("migrated"));
+    place = await store.place("migrated");
+    installation = await makeInstallation(settings, place);
   });
   after(async () => {
     await installation.remove();
@@ -35,7 +38,7 @@ anyStore("a server stopped while it delivers webhooks", (store) => {
     return made;
   }
 
-  it("exits with 0 in time, keeps recorded results, and sends again what it cut off", async () => {
+  it("exits with 0 after it returned its leases, keeps recorded results, and sends again what it cut off", async () => {
     const silent = await receiver(() => undefined);
     const dripping = await receiver((_request, response) => {
       response.writeHead(200);
@@ -84,6 +87,10 @@ anyStore("a server stopped while it delivers webhooks", (store) => {
       [{ status: "succeeded", attempts: 1 }],
     ]);
     expect(told()).to.deep.equal([1, 1, 1]);
+    // A server that exits because its time is over leaves its leases behind.
+    const db = await store.open(place);
+    const leases = await db.find(webhookDeliveries, "WHERE lease_token IS NOT NULL");
+    expect(leases.map(({ id }) => id)).to.deep.equal([]);
 
     // Returned deliveries do not wait for a lease to expire.
     await installation.serve();

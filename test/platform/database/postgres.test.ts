@@ -201,6 +201,12 @@ describeOnPostgres("a store on PostgreSQL", () => {
   });
 });
 
+/** Returns the names and messages of an error and its causes. */
+function reasonsOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  return `${error.name}: ${error.message}\n${reasonsOf(error.cause)}`;
+}
+
 describeOnPostgres("a store on a PostgreSQL that goes away", () => {
   let server: PostgresServer;
   let db: Database;
@@ -217,7 +223,7 @@ describeOnPostgres("a store on a PostgreSQL that goes away", () => {
     await server.stop();
   });
 
-  it("answers 503 at once, discards open writes, and works again when the server is back", async () => {
+  it("answers 503 because nobody listens, not after a timeout, discards open writes, and works again when the server is back", async () => {
     let isIn: () => void = () => undefined;
     const inside = new Promise<void>((resolve) => (isIn = resolve));
     let letGo: () => void = () => undefined;
@@ -240,6 +246,9 @@ describeOnPostgres("a store on a PostgreSQL that goes away", () => {
       for (const error of [await failure(write), await failure(db.find(accounts, ""))]) {
         expect(error).to.include({ code: "store_unavailable", status: 503 });
         expect(error).to.have.property("retryAfterSeconds").that.is.greaterThan(0);
+        expect(reasonsOf(error))
+          .to.match(/refused/i)
+          .and.not.to.match(/time/i);
       }
     }
 
@@ -248,7 +257,7 @@ describeOnPostgres("a store on a PostgreSQL that goes away", () => {
     expect((await onlyAccount(db)).id).to.equal("back");
   });
 
-  it("answers 503 long before a statement's timeout if the server is paused, and then works again", async () => {
+  it("answers 503 because a paused server is silent, not after a statement's timeout, and then works again", async () => {
     await db.find(accounts, "");
     const pids = familyOf(server.pid());
     for (const pid of pids) process.kill(pid, "SIGSTOP");
@@ -256,6 +265,10 @@ describeOnPostgres("a store on a PostgreSQL that goes away", () => {
       const write = db.write(testContext, (tx) => tx.insert(accounts, account("paused")));
       for (const error of await Promise.all([failure(write), failure(db.find(accounts, ""))])) {
         expect(error).to.include({ code: "store_unavailable", status: 503 });
+        // The pulse has noticed the silence. No limit of a statement has ended the wait.
+        expect(reasonsOf(error))
+          .to.match(/does not answer/)
+          .and.not.to.match(/timeout/i);
       }
     } finally {
       for (const pid of pids) process.kill(pid, "SIGCONT");
