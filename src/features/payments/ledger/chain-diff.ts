@@ -74,12 +74,14 @@ export function compareWindow<Log extends ComparedLog>(
 }
 
 /**
- * Compares a range that is read again with the stored transfers: stored ones stay, orphaned ones return, and unknown
- * ones are new. No transfer is orphaned here: only the watcher decides that.
+ * Compares a range that is read again with the stored transfers: unknown ones are new, orphaned ones return, and stored
+ * ones stay, except that one moves if the watcher does not read its block any more: blocks that it passed over may have
+ * been replaced before. No transfer is orphaned here, because an index can be incomplete.
  */
 export function compareAgain<Log extends ComparedLog>(
   stored: readonly TransferRow[],
   found: readonly Log[],
+  cursorHeight: number,
 ): WindowDifference<Log> {
   const rowsOf = groupBy(stored, (row) => row.transactionHash);
   const fresh: Log[] = [];
@@ -94,7 +96,10 @@ export function compareAgain<Log extends ComparedLog>(
     }
     const pairing = pair(rows, logs);
     fresh.push(...pairing.logs);
-    moved.push(...pairing.pairs.filter(({ transfer }) => transfer.status === "orphaned"));
+    const hasReturned = ({ transfer: row, log }: MovedTransfer<Log>) =>
+      row.status === "orphaned" ||
+      (!row.isFinal && row.blockHeight <= cursorHeight && row.blockHash !== log.blockHash);
+    moved.push(...pairing.pairs.filter(hasReturned));
   }
   return { fresh, moved, orphaned: [], contradicting };
 }

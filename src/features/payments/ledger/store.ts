@@ -94,11 +94,17 @@ export async function insertTransfers(tx: Tx, rows: readonly TransferRow[]): Pro
   await tx.insertMany(transfers, rows);
 }
 
-/** Marks transfers at or below a final block as final. */
+/**
+ * Marks transfers at or below a final block as final, except those in gaps that nobody accepted: the watcher passed over
+ * their blocks, which may have been replaced by then.
+ */
 export async function finalizeTransfers(tx: Tx, network: string, height: number): Promise<void> {
   await tx.run(
     `UPDATE transfers SET is_final = 1
-     WHERE network = $1 AND is_final = 0 AND status = 'seen' AND block_height <= $2`,
+     WHERE network = $1 AND is_final = 0 AND status = 'seen' AND block_height <= $2
+      AND NOT EXISTS (SELECT 1 FROM network_gaps AS gap
+       WHERE gap.network = $1 AND gap.accepted_at IS NULL
+        AND transfers.block_height BETWEEN gap.from_height AND gap.to_height)`,
     [network, height],
   );
 }

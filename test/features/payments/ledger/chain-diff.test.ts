@@ -123,7 +123,7 @@ describe("Comparing a window of the chain", () => {
     ]) {
       const again = first.map((log, place) => ({ ...log, logIndex: counted[place] ?? 0 }));
       expect(isSame(compareWindow(rows, again, range)), String(counted)).to.equal(true);
-      expect(isSame(compareAgain(rows, again)), String(counted)).to.equal(true);
+      expect(isSame(compareAgain(rows, again, 10)), String(counted)).to.equal(true);
     }
   });
 
@@ -169,7 +169,7 @@ describe("Comparing a range that was read before", () => {
     const there = stored(logAt("there", 12, 1));
     const missing = stored(logAt("missing", 12, 2));
     const found = [logAt("gone", 12, 0), logAt("there", 12, 1), logAt("new", 12, 3)];
-    const difference = compareAgain([gone, there, missing], found);
+    const difference = compareAgain([gone, there, missing], found, 20);
     expect(difference.fresh).to.deep.equal([found[2]]);
     expect(difference.moved.map(({ transfer }) => transfer)).to.deep.equal([gone]);
     expect(difference).to.deep.include({ orphaned: [], contradicting: [] });
@@ -177,15 +177,27 @@ describe("Comparing a range that was read before", () => {
 
   it("finds more transfers of a final transaction in its block, and refuses them in another", () => {
     const final = stored(logAt("a", 12, 0), { isFinal: true });
-    const more = compareAgain([final], [logAt("a", 12, 0), logAt("a", 12, 1, 5n, 1)]);
+    const more = compareAgain([final], [logAt("a", 12, 0), logAt("a", 12, 1, 5n, 1)], 20);
     expect(more.fresh.map(({ logIndex }) => logIndex)).to.deep.equal([1]);
     expect(more.contradicting).to.deep.equal([]);
-    const elsewhere = compareAgain([final], [logAt("a", 13, 0)]);
+    const elsewhere = compareAgain([final], [logAt("a", 13, 0)], 20);
     expect(isSame(elsewhere)).to.equal(true);
     expect(elsewhere.contradicting).to.have.length(1);
-    // A transaction that is not final may be in another block: the watcher follows it there.
+    expect(elsewhere.moved).to.deep.equal([]);
+  });
+
+  it("leaves a transfer that is not final to the watcher, unless the watcher has passed over its block", () => {
     const open = stored(logAt("a", 12, 0));
-    expect(compareAgain([open], [logAt("a", 13, 0)]).contradicting).to.deep.equal([]);
+    const found = [logAt("a", 13, 0)];
+    for (const [cursorHeight, count] of [
+      [11, 0],
+      [12, 1],
+    ] as const) {
+      const { moved, contradicting } = compareAgain([open], found, cursorHeight);
+      expect(moved.map(({ log }) => log.blockHeight)).to.deep.equal(count === 1 ? [13] : []);
+      expect(contradicting).to.deep.equal([]);
+    }
+    expect(isSame(compareAgain([open], [logAt("a", 12, 0)], 12))).to.equal(true);
   });
 });
 

@@ -103,6 +103,49 @@ eachStore("A range that no provider reads any more", (store) => {
     expect(openAlarm()).to.equal(undefined);
   });
 
+  /** A payment is seen in block 61, which is replaced while Till is down, and is in a pruned range when Till is back. */
+  async function replaceUnread(isKept: boolean): Promise<void> {
+    till = await openPool(await store.open());
+    till.invoices.ask({ address: shop });
+    const paid = { to: shop, amount: token(25), transactionHash: "7".repeat(64) };
+    till.chain.mine(1, [paid]);
+    await till.mine(0);
+    expect(await placed()).to.deep.equal([["seen", 61, false]]);
+    till.chain.reorg(4);
+    if (isKept) till.chain.place(59, [paid]);
+    till.pass(1_000);
+    prune(0, 500);
+    await wait(5 * minute);
+    expect(await gaps()).to.have.length(1);
+    expect((await till.state()).cursorHeight).to.be.above(500);
+    expect(await placed()).to.deep.equal([["seen", 61, false]]);
+  }
+
+  const placed = async () =>
+    (await till.transfers()).map(({ status, blockHeight, isFinal }) => [
+      status,
+      blockHeight,
+      isFinal,
+    ]);
+
+  it("makes no transfer final, and moves it once a provider has the range again", async () => {
+    await replaceUnread(true);
+    for (const { view } of till.nodes) view.pruned = [];
+    await waitLong(hour);
+    await wait(30 * minute);
+    expect(await placed()).to.deep.equal([["seen", 59, true]]);
+    expect((await till.payments()).map(({ status }) => status)).to.deep.equal(["confirmed"]);
+  });
+
+  it("reverts a payment whose block was replaced without it, once a provider has the range again", async () => {
+    await replaceUnread(false);
+    for (const { view } of till.nodes) view.pruned = [];
+    await waitLong(hour);
+    await wait(30 * minute);
+    expect(await placed()).to.deep.equal([["orphaned", 61, false]]);
+    expect((await till.payments()).map(({ status }) => status)).to.deep.equal(["reverted"]);
+  });
+
   it("may lie between blocks that are read, and no readable block is left out", async () => {
     await open();
     prune(700, 1_200);

@@ -35,6 +35,7 @@ import { marksOnChain, recipientsOf, withTimes } from "../read-changes.ts";
 import { ScanInterrupted } from "../../errors.ts";
 import type { Guard } from "../recorder.ts";
 import { revocableTransfers, transfersOfTransactions } from "../../ledger/store.ts";
+import type { TransferRow } from "../../table.ts";
 import {
   batchesOf,
   compareAgain,
@@ -87,7 +88,10 @@ export interface RecordOptions {
   readonly within?: (tx: Tx, entered: readonly TimedLog[]) => Promise<void>;
 }
 
-/** Reads blocks that the watcher has read before. Stored transfers stay unchanged. */
+/**
+ * Reads blocks that the watcher has read or passed over. Stored transfers stay unchanged, except those whose blocks were
+ * replaced without the watcher reading the new ones.
+ */
 export type Scanner = { readonly network: Network } & Bound<typeof methods>;
 
 export interface ScannerDeps extends LedgerDeps {
@@ -182,7 +186,7 @@ async function read(
   const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
   const stored = await transfersOfTransactions(db, network.id, [...hashes]);
   // Stored transfers keep their times, so that only unknown times are requested.
-  const { fresh: found, moved, ...rest } = compareAgain(stored, logs);
+  const { fresh: found, moved, contradicting } = compareAgain(stored, logs, state.cursorHeight);
   // The transfers of an exchange would need the times of all its blocks.
   const fresh = typeof addresses === "string" ? found : firstOfEach(found);
   const taken = new Set(fresh);
@@ -209,8 +213,15 @@ async function read(
         tipHeight: state.tipHeight,
         hashes: marks,
       });
+  const hasMoved = new Set(moved.map(({ transfer }) => transfer.id));
+  const passedOver = revocable.filter(
+    ({ id, blockHeight: height }) =>
+      from <= height && height <= Math.min(to, state.cursorHeight) && !hasMoved.has(id),
+  );
   const difference = {
-    ...rest,
+    contradicting,
+    // A transaction of another address than those that are asked for may be in another block.
+    orphaned: typeof addresses === "string" ? await offChain(client, passedOver) : [],
     fresh: kept,
     moved: timed.slice(fresh.length).flatMap((log, place) => {
       const transfer = moved[place]?.transfer;
@@ -231,6 +242,20 @@ async function read(
     state,
     leftOut: [...cut, ...leftOut],
   };
+}
+
+/** Returns the stored transfers that are in blocks which a provider's chain does not have. */
+export async function offChain(
+  client: ChainClient,
+  rows: readonly TransferRow[],
+): Promise<readonly TransferRow[]> {
+  if (rows.length === 0) return [];
+  const heights = [...new Set(rows.map(({ blockHeight }) => blockHeight))];
+  const blocks = await client.blocks(heights);
+  const hashes = new Map(heights.map((height, place) => [height, blocks[place]?.hash]));
+  return rows.filter(
+    ({ blockHeight, blockHash }) => (hashes.get(blockHeight) ?? blockHash) !== blockHash,
+  );
 }
 
 /** Returns the first logs of each address, as many as can become unmatched transfers of one day. */
