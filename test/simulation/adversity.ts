@@ -58,6 +58,7 @@ export function makeAdversity({ chain, mine }: Ground): Adversity {
       index_lag_long: () => (lies.indexLag = finalityLag + 4 * amount),
       behind: () => (lies.behind = 2 * amount),
       newest_is_final: () => (lies.callsNewestFinal = true),
+      garbled: () => (lies.garblesAmounts = true),
       honest: () => {
         provider.beHonest();
       },

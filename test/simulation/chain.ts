@@ -1,12 +1,14 @@
-import { minute, type Instant } from "../../src/kernel/clock.ts";
-import type { Address, ChainClient, Head, TransferLog } from "../../src/platform/chain/client.ts";
-import {
-  inChainOrder,
-  readTransfers,
-  transferTopic,
-} from "../../src/platform/chain/evm/transfer-log.ts";
-import { ProviderError } from "../../src/platform/chain/providers/error.ts";
+import { setImmediate } from "node:timers/promises";
+import { minute, second, type Instant } from "../../src/kernel/clock.ts";
+import type { Address, Head, TransferLog } from "../../src/platform/chain/client.ts";
+import { createJsonRpcClient } from "../../src/platform/chain/evm/client.ts";
+import { makeBudget } from "../../src/platform/chain/providers/budget.ts";
+import { makeProviderLimits } from "../../src/platform/chain/providers/limits.ts";
+import type { PooledProvider } from "../../src/platform/chain/providers/provider.ts";
 import { numbered } from "../../src/platform/chain/transfer-identity.ts";
+import type { ConfiguredNetwork } from "../../src/platform/config/index.ts";
+import { JsonRpcRefusal } from "../support/chain/json-rpc.ts";
+import { makeNode, type NodeAnswers, type NodeLimits } from "./node.ts";
 
 /** A transfer of tokens before a block has it. */
 export interface Sending {
@@ -41,6 +43,8 @@ export interface Lies {
   behind: number;
   /** It calls its newest block final. */
   callsNewestFinal: boolean;
+  /** Nobody can read the amounts in its logs. */
+  garblesAmounts: boolean;
   /** It refuses the logs from `prunedFrom` to `prunedTo`; -1: it has all of them. */
   prunedFrom: number;
   prunedTo: number;
@@ -56,44 +60,32 @@ const truth: Lies = {
   indexLag: 0,
   behind: 0,
   callsNewestFinal: false,
+  garblesAmounts: false,
   prunedFrom: 0,
   prunedTo: -1,
 };
 
-/**
- * Writes the logs of an answer as the node at this place does, and reads them as the client of nodes does. Every second
- * node counts logs from the end of the list, writes times as JSON numbers, null for no logs, and a pending log.
- */
-function asWritten(
-  logs: readonly TransferLog[],
-  place: number,
-  range: { readonly from: number; readonly to: number },
-): TransferLog[] {
-  const hex = (text: string) => `0x${text}`;
-  const quantity = (number: number) => hex(number.toString(16));
-  const isOdd = place % 2 === 1;
-  const written = logs.map((log, index) => ({
-    address: hex(log.contract),
-    topics: [transferTopic, ...[log.from, log.to].map((one) => hex(one.padStart(64, "0")))],
-    data: hex(log.amount.toString(16).padStart(64, "0")),
-    transactionHash: hex(log.transactionHash),
-    blockHash: hex(log.blockHash),
-    blockNumber: isOdd ? log.blockHeight : quantity(log.blockHeight),
-    blockTimestamp: isOdd ? (log.blockTime ?? 0) / 1_000 : quantity((log.blockTime ?? 0) / 1_000),
-    logIndex: isOdd ? quantity(logs.length - index) : quantity(log.logIndex),
-  }));
-  const [first] = isOdd ? written : [];
-  const pending = first === undefined ? [] : [{ ...first, blockNumber: null, blockHash: null }];
-  const answer = isOdd && logs.length === 0 ? null : [...pending, ...written];
-  const { transfers } = readTransfers(answer, { note: () => undefined, range });
-  return numbered(inChainOrder(transfers));
-}
-
 export interface SimulatedProvider {
-  readonly client: ChainClient;
+  /** Returns the client of a process, which knows nothing of the provider yet. */
+  connect(): PooledProvider;
   readonly lies: Lies;
+  readonly limits: NodeLimits;
   /** Ends its lies. */
   beHonest(): void;
+}
+
+export interface ProviderTraits {
+  /** Whether it offers the receipts of a block, by which an empty index of logs is found out. */
+  readonly hasBlockReceipts: boolean;
+  readonly limits: NodeLimits;
+}
+
+/** The clock of a history, and how those who wait let it pass. */
+export interface SimulatedTime {
+  readonly now: () => Instant;
+  readonly pass: (milliseconds: number) => void;
+  /** How far the times of blocks are behind the clock. */
+  readonly lagMs: number;
 }
 
 /** One chain as it is, and providers that tell of it. */
@@ -113,17 +105,31 @@ export interface SimulatedChain {
   tip(): Block;
 }
 
+/** Returns a function that waits for so many milliseconds of the history's clock. The shortest wait ends first. */
+function makeSleep(clock: SimulatedTime): (milliseconds: number) => Promise<void> {
+  const ends: Instant[] = [];
+  return async (milliseconds) => {
+    const end = clock.now() + milliseconds;
+    ends.push(end);
+    while (clock.now() < end) {
+      await setImmediate();
+      if (clock.now() < end && Math.min(...ends) === end) clock.pass(end - clock.now());
+    }
+    ends.splice(ends.indexOf(end), 1);
+  };
+}
+
 export function makeChain(options: {
-  readonly network: string;
-  readonly chainId: number;
+  readonly network: ConfiguredNetwork;
   /** How far the final block lies below the tip. */
   readonly finalityLag: number;
   readonly startAt: Instant;
-  readonly lagMs: number;
-  /** Of each provider: whether it offers the receipts of a block, by which an empty index of logs is found out. */
-  readonly providers: readonly { readonly hasBlockReceipts: boolean }[];
-  readonly decimals: ReadonlyMap<Address, number>;
+  readonly providers: readonly ProviderTraits[];
+  readonly time: SimulatedTime;
 }): SimulatedChain {
+  const { network, time: clock } = options;
+  const { tokens } = network;
+  const sleep = makeSleep(clock);
   const blocks: Block[] = [];
   const past: TransferLog[] = [];
   const blockOf = new Map<string, Block>();
@@ -140,17 +146,21 @@ export function makeChain(options: {
     hashes += 1;
     const height = blocks.length;
     const hash = `b${hashes.toString(16).padStart(63, "0")}`;
-    const time = Math.max(at - options.lagMs, (blocks.at(-1)?.time ?? 0) + 1_000);
+    // Blocks have whole seconds.
+    const blockTime = Math.max(
+      Math.floor((at - clock.lagMs) / second) * second,
+      (blocks.at(-1)?.time ?? 0) + second,
+    );
     const logs: TransferLog[] = numbered(
       sent.map((one, place) => ({
         ...one,
         logIndex: place,
         blockHeight: height,
         blockHash: hash,
-        blockTime: time,
+        blockTime,
       })),
     );
-    const block = { height, hash, time, minedAt: at, logs };
+    const block = { height, hash, time: blockTime, minedAt: at, logs };
     blocks.push(block);
     past.push(...logs);
     for (const { transactionHash } of sent) {
@@ -159,8 +169,11 @@ export function makeChain(options: {
     }
   }
 
-  function provider(place: number, hasBlockReceipts: boolean): SimulatedProvider {
-    const name = `http://provider-${String(place)}`;
+  function provider(
+    place: number,
+    { hasBlockReceipts, limits }: ProviderTraits,
+  ): SimulatedProvider {
+    const url = `http://provider-${String(place)}`;
     const lies = { ...truth };
 
     const top = (): Block => blocks[Math.max(0, blocks.length - 1 - lies.behind)] ?? tip();
@@ -176,83 +189,61 @@ export function makeChain(options: {
       blockTime: (log.blockTime ?? 0) + shift(log.blockHeight),
     });
     const has = (height: number) => height <= top().height;
-    async function call<T>(answer: () => T): Promise<T> {
-      await Promise.resolve();
-      if (!lies.isDead) return answer();
-      throw new ProviderError("it does not answer", { kind: "unreachable", provider: name });
-    }
-    const assertKept = (from: number, to: number) => {
-      if (from > lies.prunedTo || to < lies.prunedFrom) return;
-      throw new ProviderError("history was pruned", { kind: "refused", provider: name });
-    };
     const indexed = (from: number, to: number) =>
       lies.isEmpty ? [] : blocks.slice(from, Math.min(to, top().height - lies.indexLag) + 1);
+    const decimals = new Map(tokens.map((token) => [token.contract, token.decimals]));
 
-    const client: ChainClient = {
-      network: options.network,
-      provider: name,
-      chainId: () => call(() => options.chainId),
-      heads: (known) =>
-        call(() => {
-          const latest = top();
-          const asked = known === undefined ? undefined : blocks[known.final.height];
-          const isThere = asked !== undefined && asked.height <= latest.height;
-          const lag = lies.callsNewestFinal ? 0 : options.finalityLag;
-          const final = blocks[Math.max(0, latest.height - lag)] ?? latest;
-          return {
-            latest: told(latest),
-            finalized: told(final),
-            known: isThere ? told(asked) : null,
-          };
-        }),
-      transfers: ({ from, to, contracts, recipients }) =>
-        call(() => {
-          assertKept(from, to);
-          const logs = asWritten(
-            indexed(from, to)
-              .flatMap((block) => block.logs)
-              .filter((log) => contracts.includes(log.contract))
-              .filter((log) => recipients === null || recipients.includes(log.to))
-              .map(toldLog),
-            place,
-            { from, to },
-          );
-          return { logs, latest: told(top()) };
-        }),
-      blockTransfers: (height, contracts) =>
-        call(() =>
-          hasBlockReceipts
-            ? (blocks[height]?.logs ?? [])
-                .filter((log) => contracts.includes(log.contract) && log.amount > 0n)
-                .map(toldLog)
-            : null,
-        ),
-      blocks: (heights) =>
-        call(() =>
-          heights.map((height) => {
-            const block = blocks[height];
-            return block === undefined || !has(height) ? null : told(block);
-          }),
-        ),
-      receipt: (transactionHash) =>
-        call(() => {
-          const block = blockOf.get(transactionHash);
-          if (block === undefined || !has(block.height)) return null;
-          return {
-            transactionHash,
-            succeeded: true,
-            blockHeight: block.height,
-            blockHash: block.hash,
-            transfers: block.logs
-              .filter((log) => log.transactionHash === transactionHash)
-              .map(toldLog),
-          };
-        }),
-      decimals: (contract) => call(() => options.decimals.get(contract) ?? 18),
+    const answers: NodeAnswers = {
+      isUp: () => !lies.isDead,
+      chainId: () => network.chainId,
+      latest: () => told(top()),
+      finalized() {
+        const lag = lies.callsNewestFinal ? 0 : options.finalityLag;
+        return told(blocks[Math.max(0, top().height - lag)] ?? top());
+      },
+      block(height) {
+        const block = blocks[height];
+        return block === undefined || !has(height) ? null : told(block);
+      },
+      logs(from, to) {
+        const isKept = from > lies.prunedTo || to < lies.prunedFrom;
+        if (!isKept) throw new JsonRpcRefusal(-32_000, "history was pruned");
+        return indexed(from, to).flatMap(({ logs }) => logs.map(toldLog));
+      },
+      receiptsOfBlock: (height) =>
+        hasBlockReceipts ? (blocks[height]?.logs ?? []).map(toldLog) : null,
+      receipt(transactionHash) {
+        const block = blockOf.get(transactionHash);
+        if (block === undefined || !has(block.height)) return null;
+        const logs = block.logs.filter((log) => log.transactionHash === transactionHash);
+        return { block, logs: logs.map(toldLog) };
+      },
+      decimals: (contract) => decimals.get(contract) ?? 18,
+      garblesAmounts: () => lies.garblesAmounts,
     };
+    const node = makeNode({ place, answers, limits, now: clock.now });
     return {
-      client,
+      connect() {
+        const rates = { requestsPerSecond: 25, requestsPerDay: null };
+        const known = makeProviderLimits({ clock, network, batchMax: 100, ...rates });
+        const budget = makeBudget({
+          limits: rates,
+          tolerated: () => known.requestsPerSecond.current(),
+          clock,
+          provider: url,
+          delay: sleep,
+        });
+        const client = createJsonRpcClient({
+          network,
+          url,
+          fetch: node,
+          limits: known,
+          beforeRequest: () => budget.take(),
+        });
+        return { client, budget, limits: known };
+      },
       lies,
+      limits,
       beHonest() {
         Object.assign(lies, truth);
       },
@@ -263,10 +254,8 @@ export function makeChain(options: {
   return {
     blocks,
     past,
-    providers: options.providers.map(({ hasBlockReceipts }, place) =>
-      provider(place, hasBlockReceipts),
-    ),
-    lagMs: options.lagMs,
+    providers: options.providers.map((traits, place) => provider(place, traits)),
+    lagMs: clock.lagMs,
     minedAt: (transactionHash) => firstMined.get(transactionHash) ?? 0,
     mine,
     rollback(count) {

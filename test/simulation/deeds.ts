@@ -35,6 +35,8 @@ export interface Deeds {
   readonly decided: ReadonlySet<string>;
   /** Transactions that the only provider may have given a wrong time, which nothing contradicted. */
   readonly mistimed: ReadonlySet<string>;
+  /** Transactions of which perhaps only one of several providers gave a time when their blocks were scanned. */
+  readonly undated: ReadonlySet<string>;
   /** Transactions that the index of the only provider hid when their blocks were scanned. */
   readonly hidden: ReadonlySet<string>;
   /** The blocks that an operator gave up, by hash. */
@@ -57,6 +59,7 @@ export function newDeeds() {
     parts: new Map<string, Set<string>>(),
     decided: new Set<string>(),
     mistimed: new Set<string>(),
+    undated: new Set<string>(),
     hidden: new Set<string>(),
     givenUp: new Set<string>(),
     isOnlyTimeFalse: false,

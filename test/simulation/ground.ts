@@ -50,7 +50,8 @@ interface ScannedTip {
   readonly least: Instant;
 }
 
-const looksMax = 60;
+/** A provider that answers for one block at a time needs many. */
+const looksMax = 600;
 /** How far the times of a history's blocks are behind the clock: a sequencer that is behind, for all providers alike. */
 const lagsMs = [0, 0, 0, 3 * minute, 10 * minute, 30 * minute] as const;
 /** How long the only provider contradicts the time of the newest scanned block before it is believed. */
@@ -66,11 +67,14 @@ export async function openGround(
   lagMs: number = chanceOf(seed ^ 0x7ae147b1).pick(lagsMs),
 ): Promise<Ground> {
   const chance = chanceOf(seed ^ 0x5f3759df);
-  const chain = stage.newChain(chance, lagMs);
+  let now: Instant = startAt + 2 * minute;
+  const pass = (milliseconds: number) => {
+    now += milliseconds;
+  };
+  const chain = stage.newChain(chance, { now: () => now, pass, lagMs });
   const crashing = crashable(store);
   const { db } = crashing;
   const deeds = newDeeds();
-  let now: Instant = startAt + 2 * minute;
   const composed = (): Promise<Process> => stage.compose({ db, now: () => now, chance, chain });
   let process = await composed();
   let billedAt: Instant = now;
@@ -108,7 +112,8 @@ export async function openGround(
   /** The newest block that a provider shows, and the height up to which it lists transfers. */
   function shownBy({ lies }: SimulatedProvider) {
     const top = chain.blocks[Math.max(0, chain.tip().height - lies.behind)] ?? chain.tip();
-    return { top, indexedTo: lies.isEmpty ? -1 : top.height - lies.indexLag };
+    const isHiding = lies.isEmpty || lies.garblesAmounts;
+    return { top, indexedTo: isHiding ? -1 : top.height - lies.indexLag };
   }
 
   /**
@@ -200,8 +205,10 @@ export async function openGround(
         workers.get(`watch ${networkId}`)?.run(signal),
       );
       if (isPlausible) await noteScanned();
-      now += second;
-      if (isMore !== true && isMore !== null) return;
+      const isOver = isMore !== true && isMore !== null;
+      // A worker that has more to do goes on at once, so that a provider that failed is not asked again meanwhile.
+      now += isOver ? second : second / 10;
+      if (isOver) return;
     }
     throw new Error("the watcher never comes to an end");
   }
@@ -229,6 +236,7 @@ export async function openGround(
   function endIndexLies(ms: number): void {
     const isHonest = ({ lies }: SimulatedProvider) =>
       !lies.isEmpty &&
+      !lies.garblesAmounts &&
       lies.indexLag === 0 &&
       lies.behind === 0 &&
       lies.shiftMs === 0 &&
@@ -236,7 +244,8 @@ export async function openGround(
       !lies.isDead;
     hiddenMs = chain.providers.some(isHonest) ? 0 : hiddenMs + ms;
     if (hiddenMs < hiddenMaxMs) return;
-    for (const { lies } of chain.providers) Object.assign(lies, { isEmpty: false, indexLag: 0 });
+    for (const { lies } of chain.providers)
+      Object.assign(lies, { isEmpty: false, garblesAmounts: false, indexLag: 0 });
   }
 
   async function wait(ms: number): Promise<void> {
@@ -262,9 +271,7 @@ export async function openGround(
     mine,
     wait,
     now: () => now,
-    pass(milliseconds) {
-      now += milliseconds;
-    },
+    pass,
     planCrash(point) {
       crashing.plan(point);
     },
@@ -283,9 +290,10 @@ export async function openGround(
  */
 function partsOf(ms: number): readonly number[] {
   if (ms <= 5 * minute) return [ms];
-  if (ms <= 2 * hour) return [ms / 2, ms / 2];
+  const half = Math.floor(ms / 2);
+  if (ms <= 2 * hour) return [half, ms - half];
   const firstHour = [6, 0.5, 6, 0.5, 62, 0.5].map((count) => count * minute);
-  const rest = (ms - firstHour.reduce((sum, part) => sum + part, 0)) / 4;
+  const rest = Math.floor((ms - firstHour.reduce((sum, part) => sum + part, 0)) / 4);
   return [...firstHour, rest, rest, rest, rest];
 }
 

@@ -389,7 +389,7 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
 
   /**
    * True if a payer sent another amount than the page showed, and an invoice for about as much was issued just after it,
-   * before anything was read of it.
+   * before anything was read of it, or two providers agreed on its time.
    */
   function mayBeNear({ transactionHash, invoiceId, transferId }: PaymentRow): boolean {
     const row = rows.find(({ id }) => id === invoiceId);
@@ -397,7 +397,8 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     if (row?.issuedAt == null || deeds.payments.get(transactionHash)?.isAsTold !== false)
       return false;
     const { issuedAt } = row;
-    return minedAt < issuedAt && issuedAt - minedAt < unreadMs && !wasReadBefore(row, transferId);
+    const isNear = issuedAt - minedAt < unreadMs || deeds.undated.has(transactionHash);
+    return minedAt < issuedAt && isNear && !wasReadBefore(row, transferId);
   }
 
   /** True if a transfer was on record before an invoice, or is in a block that was read before it and never replaced. */

@@ -29,7 +29,13 @@ import { beginChain } from "../../src/platform/audit/head.ts";
 import { addOrganization, xpubOf } from "../support/merchants.ts";
 import { auditKey, secret as secretText, serverSecret as secret } from "../support/secret.ts";
 import { testContext } from "../support/store/stores.ts";
-import { makeChain, type SimulatedChain } from "./chain.ts";
+import {
+  makeChain,
+  type ProviderTraits,
+  type SimulatedChain,
+  type SimulatedTime,
+} from "./chain.ts";
+import { limitsOf, noLimits } from "./node.ts";
 import { chanceOf, type Chance } from "./steps.ts";
 
 /** The address of a wallet of the first merchant at which no invoice is ever payable. */
@@ -74,8 +80,7 @@ export interface Cast {
 export interface Stage {
   readonly cast: Cast;
   readonly network: ConfiguredNetwork;
-  /** A chain whose times are so far behind the clock. */
-  newChain(chance: Chance, lagMs: number): SimulatedChain;
+  newChain(chance: Chance, time: SimulatedTime): SimulatedChain;
   /** The store as it is when a history begins, whatever the one before it left. */
   freshStore(): Promise<Database>;
   compose(deps: ComposeDeps): Promise<Process>;
@@ -127,21 +132,10 @@ export async function openStage(): Promise<Stage> {
   const [network] = networks;
   if (network === undefined) throw new Error("there is no network");
   const config: Config = { ...loaded.config, networks };
-  const decimals = new Map(network.tokens.map((token) => [token.contract, token.decimals]));
+  const simulatedNetwork = network;
 
-  function newChain(
-    providers: readonly { readonly hasBlockReceipts: boolean }[],
-    lagMs = 0,
-  ): SimulatedChain {
-    const chain = makeChain({
-      network: networkId,
-      chainId: network?.chainId ?? 1,
-      finalityLag,
-      startAt,
-      lagMs,
-      decimals,
-      providers,
-    });
+  function newChain(providers: readonly ProviderTraits[], time: SimulatedTime): SimulatedChain {
+    const chain = makeChain({ network: simulatedNetwork, finalityLag, startAt, providers, time });
     for (let block = 1; block < firstBlocks; block += 1) chain.mine(startAt + block * 1_000, []);
     return chain;
   }
@@ -149,14 +143,15 @@ export async function openStage(): Promise<Stage> {
 
   const db = await openDatabase({ sqliteFile: join(folder, "till.db") });
   const now = startAt + minute;
-  await migrate(db, { now: () => now });
+  const time: SimulatedTime = { now: () => now, pass: () => undefined, lagMs: 0 };
+  await migrate(db, time);
   await db.write(testContext, (tx) => beginChain(tx, auditKey));
   const chance = chanceOf(1);
   const process = await compose({
     db,
-    now: () => now,
+    now: time.now,
     chance,
-    chain: newChain([{ hasBlockReceipts: true }]),
+    chain: newChain([{ hasBlockReceipts: true, limits: noLimits }], time),
   });
   const cast = await settleIn(process, db, chance, now);
   const reset = await makeReset(db);
@@ -165,12 +160,13 @@ export async function openStage(): Promise<Stage> {
     cast,
     network,
     compose,
-    newChain: (given, lagMs) =>
+    newChain: (given, itsTime) =>
       newChain(
         Array.from({ length: given.pick([1, 1, 2, 2, 3]) }, () => ({
           hasBlockReceipts: given.below(2) === 0,
+          limits: limitsOf(given),
         })),
-        lagMs,
+        itsTime,
       ),
     async freshStore() {
       await db.write(testContext, reset);
@@ -238,7 +234,7 @@ async function start(
     stopping: new AbortController().signal,
     lastTickAt: () => null,
     wakeUps: { wake: () => undefined, nudge: () => undefined },
-    providersOf: () => chain.providers.map(({ client }) => ({ client, budget: null })),
+    providersOf: () => chain.providers.map((provider) => provider.connect()),
   };
   const services = makeServices(parts);
   const workers = makeWorkers(parts, services);

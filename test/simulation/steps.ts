@@ -67,6 +67,7 @@ export const lies = [
   "index_lag_long",
   "behind",
   "newest_is_final",
+  "garbled",
   "honest",
 ] as const;
 export type Lie = (typeof lies)[number];

@@ -1,4 +1,8 @@
 import { day, second, minute, type Instant } from "../../src/kernel/clock.ts";
+import { networkState } from "../../src/platform/chain/state/network-state.ts";
+import { acceptedRanges } from "../../src/platform/chain/state/gaps.ts";
+import { rowsOutside } from "../../src/platform/chain/state/reading-ranges.ts";
+import { readingsOf } from "../../src/platform/chain/state/readings.ts";
 import type { Database } from "../../src/platform/database/index.ts";
 import { invoices } from "../../src/features/invoices/table.ts";
 import { makeAdversity } from "./adversity.ts";
@@ -11,8 +15,11 @@ import { makeOperators } from "./people/operators.ts";
 import { makePayers } from "./people/payers.ts";
 import { makeRefunders } from "./people/refunders.ts";
 import { askFaults } from "./rules/prices.ts";
-import { blockMs, finalityLag, idleAddress, type Stage } from "./stage.ts";
+import { nextDueRange } from "../../src/features/payments/watcher/readings/reading-plan.ts";
+import { walletReadings } from "../../src/features/payments/watcher/readings/wallet-rounds.ts";
+import { blockMs, finalityLag, idleAddress, networkId, type Stage } from "./stage.ts";
 import type { Step } from "./steps.ts";
+import { noLimits } from "./node.ts";
 import { makeStrangers } from "./people/strangers.ts";
 import { makeSubscribers } from "./people/subscribers.ts";
 
@@ -116,6 +123,21 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
     }
   }
 
+  /**
+   * Looks once a minute until everything that is due was read: a provider with limits takes many small requests, and its
+   * limits are tried upward again after a pause.
+   */
+  async function lookOn(): Promise<void> {
+    const retries = chain.providers.some(({ limits }) => limits !== noLimits) ? retriesLeast : 0;
+    for (let looks = 0; looks < looksMax; looks += 1) {
+      await look();
+      if (looks >= retries && (await isAllRead(db, ground.now()))) return;
+      ground.pass(minute);
+      mineOthers(1);
+    }
+    throw new Error("the blocks are never read to the end");
+  }
+
   return {
     db,
     chain,
@@ -137,18 +159,18 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
       }
       mine(1, [gift(contract)]);
       mine(finalityLag);
-      await look();
+      await lookOn();
       ground.pass(day);
       mineOthers(3);
-      await look();
+      await lookOn();
       for (const ms of settlingMs) {
         ground.pass(ms);
         mineOthers(3);
-        await look();
+        await lookOn();
       }
       await bill();
       mine(finalityLag + 1);
-      await look();
+      await lookOn();
     },
   };
 }
@@ -158,6 +180,20 @@ function gift(contract: string): Sending {
   const transactionHash = "9".repeat(64);
   return { transactionHash, contract, from: "b".repeat(40), to: idleAddress, amount: 7_000_000n };
 }
+
+/** True if no final block is due to be read again, and no reading of the wallets is under way. */
+async function isAllRead(db: Database, now: Instant): Promise<boolean> {
+  const state = await networkState(db, networkId);
+  const wallets = await db.findOne(walletReadings, "WHERE network = $1", [networkId]);
+  if (state === null || wallets === null || wallets.toHeight > wallets.throughHeight) return false;
+  const accepted = await acceptedRanges(db, networkId);
+  const rows = rowsOutside(await readingsOf(db, networkId), accepted);
+  return nextDueRange(rows, { cursorHeight: state.cursorHeight, now, oldestHold: 0 }, 1) === null;
+}
+
+/** The looks after the first one that can fail because a limit is tried upward, or was not learned yet. */
+const retriesLeast = 2;
+const looksMax = 400;
 
 /** Longer than any patience of the watcher: providers that were left out are asked again, ranges are read again. */
 const settlingMs = [2, 4, 6, 12, 65, 65].map((count) => count * minute);

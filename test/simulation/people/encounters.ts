@@ -7,6 +7,7 @@ import type { Invoice } from "../deeds.ts";
 import type { Ground } from "../ground.ts";
 import { dustOf } from "../options.ts";
 import { askFaults } from "../rules/prices.ts";
+import { noLimits } from "../node.ts";
 import { blockMs, finalityLag } from "../stage.ts";
 import type { Step } from "../steps.ts";
 import { decimal, type Merchants } from "./merchants.ts";
@@ -207,7 +208,7 @@ export function makeEncounters(
     mine(1);
     await look();
     const before = chain.tip().height;
-    payers.payForElse("1".repeat(40), BigInt(price.replace(".", "")) * 10_000n);
+    const hash = payers.payForElse("1".repeat(40), BigInt(price.replace(".", "")) * 10_000n);
     if (how === "unread" || how === "unshown") beSilent(unreadMs);
     if (how === "unshown") {
       for (const { lies } of chain.providers) lies.behind = chain.tip().height - before;
@@ -217,6 +218,10 @@ export function makeEncounters(
     if (how === "unshown") for (const { lies } of chain.providers) lies.behind = 0;
     if (how === "moved") adversity.reorganize({ kind: "reorganize", depth: 1, returning: 1 });
     await look();
+    // A provider that is asked too often answers later, and a time that no two providers agree on makes no payment wait.
+    const isRead = (await db.findOne(transfers, "WHERE transaction_hash = $1", [hash])) !== null;
+    const isLimited = chain.providers.some(({ limits }) => limits !== noLimits);
+    if (chain.providers.length > 1 && (isLimited || !isRead)) deeds.undated.add(hash);
   }
 
   /** A payer leaves out what tells an amount from others: the merchant must find whose money it is. */

@@ -20,7 +20,7 @@ export interface Payers {
    */
   readonly payBut: (invoice: Invoice, remaining: bigint) => Promise<string | null>;
   /** Sends USDT to an address for something that Till does not know, in the token's smallest unit. */
-  readonly payForElse: (to: Address, amount: bigint) => void;
+  readonly payForElse: (to: Address, amount: bigint) => string;
   /** Chooses one of the options of an invoice. */
   readonly choose: (step: Extract<Step, { kind: "choose" }>) => Promise<void>;
   readonly submit: (step: Extract<Step, { kind: "submit" }>) => Promise<void>;
@@ -171,12 +171,13 @@ export function makePayers(ground: Ground): Payers {
     return paid.size > before && isMined ? hash : null;
   }
 
-  function payForElse(to: Address, amount: bigint): void {
+  function payForElse(to: Address, amount: bigint): string {
     transactions += 1;
     const transactionHash = `7${transactions.toString(16).padStart(63, "0")}`;
     const contract = network.tokens.find(({ symbol }) => symbol === "USDT")?.contract ?? "";
     paid.set(transactionHash, { transactionHash, meant: null, isAsTold: false });
     mine(1, [{ transactionHash, contract, from: "a".repeat(40), to, amount }]);
+    return transactionHash;
   }
 
   /** Returns an address of the invoice's merchant that is not the one that receives; null if none is known. */

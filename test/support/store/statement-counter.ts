@@ -3,7 +3,7 @@ import pg from "pg";
 import sqlite3 from "sqlite3";
 
 export interface StatementCounts {
-  /** Those that begin and end transactions included. */
+  /** Including the ones that begin and end transactions. */
   readonly statements: number;
   /** Committed transactions. */
   readonly commits: number;
