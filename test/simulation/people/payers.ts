@@ -19,7 +19,7 @@ export interface Payers {
    * sent.
    */
   readonly payBut: (invoice: Invoice, remaining: bigint) => Promise<string | null>;
-  /** Sends USDT to an address for something that Till does not know, in the token's smallest unit. */
+  /** Sends USDT to an address for something that Till does not know, in the token's smallest unit; returns the hash. */
   readonly payForElse: (to: Address, amount: bigint) => string;
   /** Chooses one of the options of an invoice. */
   readonly choose: (step: Extract<Step, { kind: "choose" }>) => Promise<void>;

@@ -41,9 +41,9 @@ export function makeJudge(deps: Deps): Judge {
 }
 
 /**
- * Asks another provider for the transfers of a reading that are not on record, and for the blocks of those that it has not
- * on its chain. Without another provider, the reading
- * is believed: its payments are still verified before they are confirmed.
+ * Asks another provider for the transfers of a reading that are not on record, and for the blocks of stored transfers that
+ * the reading's chain does not have. Without another provider, the reading is believed: its payments are still verified
+ * before they are confirmed.
  */
 async function judge(
   deps: Deps,
