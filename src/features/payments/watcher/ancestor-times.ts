@@ -51,7 +51,7 @@ async function assertNoneBeforeTip(
     height > tipHeight && reported !== null ? [{ height, time: reported.time }] : [],
   );
   const [earliest] = dated.sort((one, other) => one.time - other.time);
-  if (earliest === undefined || earliest.time >= timeAboveTip(state)) return;
+  if (earliest === undefined || earliest.time >= timeAboveTip(state, self.providers.length)) return;
   const tip = await blockAt(client, tipHeight);
   if (tip.hash !== tipHash) return;
   const corrected = await correctedTime(self, client.provider, tip);

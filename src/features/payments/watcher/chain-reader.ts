@@ -9,7 +9,7 @@ import type {
 } from "../../../platform/chain/client.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
 import type { ChainAlarms } from "../../../platform/chain/state/alarms.ts";
-import { ancestorAgeMs } from "../../../platform/chain/state/head-times.ts";
+import { ancestorAgeMs, ancestorSlackMs } from "../../../platform/chain/state/head-times.ts";
 import { ProviderError } from "../../../platform/chain/providers/error.ts";
 import type { KnownBlock, NetworkStateRow } from "../../../platform/chain/state/network-state.ts";
 import type { Instant } from "../../../kernel/clock.ts";
@@ -32,6 +32,8 @@ export interface ChainRead {
 
 export interface ChainReadRequest {
   readonly client: ChainClient;
+  /** The network's individual providers. */
+  readonly providers: readonly ChainClient[];
   readonly network: Network;
   readonly state: NetworkStateRow;
   /** Scanned blocks above the cursor whose hashes were kept. */
@@ -112,20 +114,25 @@ export async function readChain(request: ChainReadRequest): Promise<ChainRead> {
  * Throws if the newest block is older than the newest scanned block, its ancestor. Otherwise a provider could date a
  * payment above the final block before its invoice.
  */
-async function assertNotBeforeTip({ client, state, heads }: ChainReadRequest): Promise<void> {
+async function assertNotBeforeTip({
+  client,
+  providers,
+  state,
+  heads,
+}: ChainReadRequest): Promise<void> {
   const { latest } = heads;
   const { tipHeight, tipHash } = state;
-  if (latest.time >= timeAboveTip(state) || latest.height < tipHeight) return;
+  if (latest.time >= timeAboveTip(state, providers.length) || latest.height < tipHeight) return;
   const tip = latest.height === tipHeight ? latest : await blockAt(client, tipHeight);
   if (tip.hash === tipHash) throw wrongTime(latest);
 }
 
 /**
- * Returns the least time of blocks that are built on the newest scanned block. A false time of that block must not
- * exclude honest providers for longer than `ancestorAgeMs`.
+ * Returns the least time of blocks that are built on the newest scanned block of a network with so many providers. A false
+ * time of that block must not exclude honest ones for longer than `ancestorAgeMs`.
  */
-export function timeAboveTip({ tipTime, scannedAt }: NetworkStateRow): Instant {
-  return Math.min(tipTime, scannedAt - ancestorAgeMs);
+export function timeAboveTip({ tipTime, scannedAt }: NetworkStateRow, providers: number): Instant {
+  return Math.min(tipTime, scannedAt - ancestorAgeMs) - ancestorSlackMs(providers);
 }
 
 /** Returns the error for a block time outside the times of the block's ancestors and descendants. */

@@ -57,6 +57,8 @@ export interface ChainChanges {
 export interface ChangesRequest {
   readonly db: Reader;
   readonly client: ChainClient;
+  /** The network's individual providers. */
+  readonly providers: readonly ChainClient[];
   readonly network: Network;
   readonly invoices: Pick<Invoices, "watchedAddresses" | "watchedAmong" | "matchHolds">;
   readonly state: NetworkStateRow;

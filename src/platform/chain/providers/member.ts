@@ -70,6 +70,8 @@ interface PoolDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly alarms: ChainAlarms;
+  /** The number of the network's providers. */
+  readonly providers: number;
   /** Called when the provider may not be called for now. */
   readonly onLeft: (client: ChainClient) => void;
 }
@@ -228,7 +230,7 @@ async function heads(state: State, known?: KnownChain): Promise<Heads> {
 /** Throws if the times of the heads cannot be true. */
 function checkTimes(state: State, reported: Heads, known: KnownChain | undefined): Heads {
   const { clock, alarms, client, quarantine } = state;
-  const fault = headTimeFault(reported, clock.now(), known);
+  const fault = headTimeFault(reported, clock.now(), known, state.providers);
   if (fault !== null) {
     doubtTime(state, fault.reason, fault.details);
     throw new ProviderError(fault.reason, { kind: "malformed", provider: client.provider });

@@ -84,7 +84,7 @@ export function makeProviderPool(deps: PoolDependencies): ProviderPool {
     if (current?.client === client) current = null;
   };
   const members = deps.members.map((member, place) =>
-    makePoolMember({ ...deps, onLeft }, member, place),
+    makePoolMember({ ...deps, providers: deps.members.length, onLeft }, member, place),
   );
 
   const memberOf = (provider: string) => members.find(({ client }) => client.provider === provider);

@@ -1,4 +1,4 @@
-import { minute, toIso, type Instant } from "../../../kernel/clock.ts";
+import { hour, minute, toIso, type Instant } from "../../../kernel/clock.ts";
 import type { Heads, KnownChain } from "../client.ts";
 
 /**
@@ -6,6 +6,18 @@ import type { Heads, KnownChain } from "../client.ts";
  * honest provider is therefore never before it, even if the provider that reported the time lied.
  */
 export const ancestorAgeMs = minute;
+
+/** The most by which a time of one of several providers may be wrong without excluding the others, in milliseconds. */
+const disputedMs = hour;
+
+/**
+ * Returns by how much a block's time may be before the one that a provider gave to an ancestor, in milliseconds. If there
+ * are several providers, none proves a time alone, and on a chain whose times are behind the clock a wrong one, as late as
+ * now, would exclude all honest providers.
+ */
+export function ancestorSlackMs(providers: number): number {
+  return providers > 1 ? disputedMs : 0;
+}
 
 /**
  * The most by which a block's time may be ahead of this server's clock. The clocks of honest nodes differ by seconds.
@@ -22,12 +34,14 @@ export interface TimeFault {
 
 /**
  * Returns the reason why the times of a provider's heads cannot be true, or null: they are ahead of the clock by more
- * than `aheadMaxMs`, or behind the time of a known ancestor. Block times never decrease along one chain.
+ * than `aheadMaxMs`, or behind the time of a known ancestor. Block times never decrease along one chain. `providers` is
+ * the number of the network's providers.
  */
 export function headTimeFault(
   { latest, finalized, known }: Heads,
   now: Instant,
   scanned: KnownChain | undefined,
+  providers: number,
 ): TimeFault | null {
   const newest = { blockHeight: latest.height, blockTime: isoOf(latest.time) };
   if (latest.time > now + aheadMaxMs) {
@@ -47,7 +61,7 @@ export function headTimeFault(
   // On another fork, the scanned block is not an ancestor.
   if (scanned === undefined || known?.hash !== scanned.final.hash) return null;
   const { height } = scanned.final;
-  const ancestorTime = Math.max(scanned.final.time, known.time);
+  const ancestorTime = Math.max(scanned.final.time - ancestorSlackMs(providers), known.time);
   const isBelow = finalized.height >= height && finalized.time < known.time;
   if (latest.time >= ancestorTime && !isBelow) return null;
   const [newer, older] = isBelow ? [finalized, known.time] : [latest, ancestorTime];

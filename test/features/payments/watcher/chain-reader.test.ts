@@ -7,7 +7,7 @@ import {
   type ChainRead,
   type ChainReadRequest,
 } from "../../../../src/features/payments/watcher/chain-reader.ts";
-import { minute, second } from "../../../../src/kernel/clock.ts";
+import { hour, minute, second } from "../../../../src/kernel/clock.ts";
 import type { ChainClient, Head, Heads } from "../../../../src/platform/chain/client.ts";
 import { ProviderError } from "../../../../src/platform/chain/providers/error.ts";
 import type { Network } from "../../../../src/platform/chain/networks.ts";
@@ -33,6 +33,8 @@ interface Given {
   /** The heights whose hashes were kept; those that have since been replaced are negative. */
   readonly known?: readonly number[];
   readonly heads?: Partial<Heads>;
+  /** The number of the network's providers. */
+  readonly providers?: number;
   readonly client?: (client: ChainClient) => Partial<ChainClient>;
 }
 
@@ -74,6 +76,7 @@ async function open(given: Given = {}) {
   const read = () =>
     readChain({
       client,
+      providers: Array.from({ length: given.providers ?? 1 }, () => client),
       network: { windowBlocks } as Network,
       state,
       known: known.map(block),
@@ -264,6 +267,11 @@ describe("The times of a range", () => {
     const scannedAt = timeOf(20) + minute - 5;
     expect(await at(latest(timeOf(20) - 5), { scannedAt })).to.equal("read");
     expect(await at(latest(timeOf(20) - 6), { scannedAt })).to.deep.equal(["wrong_time", 100]);
+    // One of several providers proves no time alone.
+    const several = (time: number) =>
+      dropped({ ...noLogs, heads: latest(time), state: { scannedAt }, providers: 2 });
+    expect(await several(timeOf(20) - 5 - hour)).to.equal("read");
+    expect(await several(timeOf(20) - 6 - hour)).to.deep.equal(["wrong_time", 100]);
   });
 
   it("may not end after the newest block, or before the known final one", async () => {

@@ -19,7 +19,7 @@ import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import { JsonRpcRefusal } from "../../../support/chain/json-rpc.ts";
 import type { Lie } from "../../../support/chain/rpc-front.ts";
 import { anyStore } from "../../../support/store/stores.ts";
-import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
+import { openPool, poolBlockMs, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
 import { standInInvoices, token } from "./watched-network.ts";
 
@@ -140,6 +140,24 @@ anyStore("A provider that nearly works", (store) => {
     await till.look();
     expect(await till.payments()).to.have.length(1);
     expect(await till.storedAlarms()).to.deep.equal([]);
+  });
+
+  it("excludes no other by dating blocks as late as now on a chain whose times are behind the clock", async () => {
+    const first = await open();
+    till.advance(20 * minute);
+    await till.mine(1);
+    first.view.timeShift = 20 * minute;
+    first.lie(({ method }, result) => (method === "eth_getLogs" ? [] : result));
+    await till.mine(30);
+    pay();
+    await till.look();
+    for (const milliseconds of [3 * minute, hour]) {
+      till.advance(milliseconds);
+      await till.mine(Math.floor(milliseconds / poolBlockMs));
+    }
+    expect((await till.transfers()).map(({ disposition }) => disposition)).to.deep.equal([
+      "matched",
+    ]);
   });
 
   it("is not blamed for a transfer from before its address was watched", async () => {

@@ -20,6 +20,7 @@ describe("A provider of a pool", () => {
         clock,
         random: () => 0.5,
         alarms: createAlarms({ clock, logger: silentLogger }),
+        providers: 1,
         onLeft: () => undefined,
       },
       {
