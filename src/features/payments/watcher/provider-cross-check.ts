@@ -1,5 +1,5 @@
 import { bind, type Bound } from "../../../kernel/bind.ts";
-import { hour, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import { day, hour, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Journal } from "../../../platform/journal/index.ts";
 import { restSubject, type ChainAlarms } from "../../../platform/chain/state/alarms.ts";
 import type { ChainClient } from "../../../platform/chain/client.ts";
@@ -53,6 +53,11 @@ const checkEveryMs = 15 * second;
 /** How often, in milliseconds, and how many open disagreements are re-checked. */
 const againMs = 10 * minute;
 const againMax = 20;
+/**
+ * How long after its first reading a range with unreadable logs waits for another provider, in milliseconds. Its holds are
+ * not released until then.
+ */
+const readableMs = day;
 /** The factor by which the searched depth of a gap grows with each request. */
 const gapGrowth = 8;
 
@@ -263,7 +268,8 @@ async function readRange(
     const size = sizeOf(self, reader.provider);
     const reading = await scanner.read(reader.client, size, range, addresses);
     const other = otherThan(reader, able);
-    if (reading.unreadable.length > 0 && other !== null) {
+    const isReadableLater = other !== null || waitsForOthers(self, due);
+    if (reading.unreadable.length > 0 && isReadableLater) {
       throw new AnswerDropped(`${reader.provider} lists logs that cannot be read`);
     }
     reportUnreadable(self, reader.provider, reading.unreadable);
@@ -280,6 +286,13 @@ async function readRange(
     if (isTriedAgain(error)) candidates.setAside(reader.provider);
     throw error;
   }
+}
+
+/** Returns true if a range with unreadable logs is to be read by another provider, which cannot be asked now. */
+function waitsForOthers({ pool, clock }: State, due: DueRange | null): boolean {
+  const openedAt = due?.rows.map((row) => row.openedAt) ?? [];
+  const isYoung = openedAt.some((at) => Math.abs(clock.now() - at) < readableMs);
+  return pool.providers.length > 1 && isYoung;
 }
 
 /** Enters transfers, with an alarm and an audit entry for each one that the watcher should have found. */

@@ -1,7 +1,9 @@
 // Nodes that write things differently: an odd part spoils nothing but itself, and no money is lost or counted twice.
 import { expect } from "chai";
 import { systemContext } from "../../../../src/platform/database/system-context.ts";
+import { hour, minute } from "../../../../src/kernel/clock.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
+import { JsonRpcRefusal } from "../../../support/chain/json-rpc.ts";
 import type { Lie } from "../../../support/chain/rpc-front.ts";
 import { anyStore } from "../../../support/store/stores.ts";
 import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
@@ -193,7 +195,51 @@ anyStore("A node that writes things differently", (store) => {
       expect(payment?.status).to.be.oneOf(["confirming", "confirmed"]);
       expect(await till.storedAlarms()).to.include("log_unreadable");
     });
+
+    it(`follows a payment into the block that replaced its own while ${part} could not be read`, async () => {
+      const [node] = await open(() => undefined, { nodes: 1 });
+      node?.lie(null);
+      const payment = { to: shop, amount: token(25), transactionHash: odd };
+      till.chain.mine(1, [payment]);
+      await till.look();
+      till.chain.reorg(4);
+      till.chain.place(59, [payment]);
+      node?.lie(lie);
+      till.pass(20);
+      await till.look();
+      expect(await till.transfers()).to.have.length(1);
+      node?.lie(null);
+      for (const milliseconds of [3 * minute, hour]) {
+        till.advance(milliseconds);
+        till.keepPace();
+        await till.look();
+      }
+      const [row, ...others] = await till.transfers();
+      expect(others).to.deep.equal([]);
+      expect(row).to.include({ status: "seen", blockHeight: 59 });
+      expect(await paid()).to.deep.equal([odd]);
+    });
   }
+
+  it("does not count as a reader of logs that cannot be read for a day, if another node is away", async () => {
+    const [, second] = await open(writingOdd({ data: 25 }), { nodes: 2 });
+    const away: Lie = () => {
+      throw new JsonRpcRefusal(-32_603, "internal error");
+    };
+    second?.lie(away);
+    await pay();
+    expect(await paid()).to.deep.equal([sound]);
+    const wait = async (milliseconds: number) => {
+      till.advance(milliseconds);
+      till.keepPace();
+      await till.look();
+    };
+    for (let hours = 0; hours < 3; hours += 1) await wait(hour);
+    second?.lie(null);
+    for (let waits = 0; waits < 3; waits += 1) await wait(5 * minute);
+    const found = (await till.transfers()).map(({ transactionHash }) => transactionHash);
+    expect(found).to.have.members([odd, sound]);
+  });
 
   for (const [form, time] of [
     ["zero", () => "0x0"],

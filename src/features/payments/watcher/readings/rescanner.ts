@@ -10,6 +10,7 @@ import type {
 } from "../../../../platform/chain/client.ts";
 import type { Network } from "../../../../platform/chain/networks.ts";
 import type { ProviderPool } from "../../../../platform/chain/providers/pool.ts";
+import { mayHide } from "../../../../platform/chain/transfer-identity.ts";
 import { addReading } from "../../../../platform/chain/state/readings.ts";
 import {
   knownOf,
@@ -184,7 +185,8 @@ async function read(
     ? await readLogs(request, from, end, latest)
     : { logs: [], unreadable: [] };
   const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
-  const stored = await transfersOfTransactions(db, network.id, [...hashes]);
+  const recorded = await transfersOfTransactions(db, network.id, [...hashes]);
+  const stored = await withoutReplaced(client, recorded, logs);
   // Stored transfers keep their times, so that only unknown times are requested.
   const { fresh: found, moved, contradicting } = compareAgain(stored, logs, state.cursorHeight);
   // The transfers of an exchange would need the times of all its blocks.
@@ -218,10 +220,11 @@ async function read(
     ({ id, blockHeight: height }) =>
       from <= height && height <= Math.min(to, state.cursorHeight) && !hasMoved.has(id),
   );
+  const missing = passedOver.filter((row) => !mayHide(unreadable, row));
   const difference = {
     contradicting,
     // A transaction of another address than those that are asked for may be in another block.
-    orphaned: typeof addresses === "string" ? await offChain(client, passedOver) : [],
+    orphaned: typeof addresses === "string" ? await offChain(client, missing) : [],
     fresh: kept,
     moved: timed.slice(fresh.length).flatMap((log, place) => {
       const transfer = moved[place]?.transfer;
@@ -242,6 +245,25 @@ async function read(
     state,
     leftOut: [...cut, ...leftOut],
   };
+}
+
+/**
+ * Returns stored transfers, as not final if they are listed in another block and the provider's chain does not have theirs:
+ * their blocks were replaced while nobody could read where they went.
+ */
+async function withoutReplaced(
+  client: ChainClient,
+  rows: readonly TransferRow[],
+  logs: readonly TransferLog[],
+): Promise<readonly TransferRow[]> {
+  const blocks = new Map(
+    logs.map(({ transactionHash, blockHash }) => [transactionHash, blockHash]),
+  );
+  const elsewhere = rows.filter(
+    (row) => row.isFinal && blocks.get(row.transactionHash) !== row.blockHash,
+  );
+  const replaced = new Set(await offChain(client, elsewhere));
+  return rows.map((row) => (replaced.has(row) ? { ...row, isFinal: false } : row));
 }
 
 /** Returns the stored transfers that are in blocks which a provider's chain does not have. */
