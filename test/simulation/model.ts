@@ -444,9 +444,10 @@ export async function faultsOf({ db, chain, deeds }: World, stage: Stage): Promi
     return token !== undefined && amount > 0n && amount >= token.dust && from !== to;
   }
 
-  /** Hashes that no provider knows are given up, after a day if there are too many of them to look for. */
+  /** Hashes that no provider knows are given up after a day, and after three if nobody could look for them. */
   for (const claim of claims.filter(({ state }) => state === "waiting")) {
-    const isNew = claim.createdAt > tip - day - slackMs;
+    const givenUpMs = claim.reason === "unknown" ? day : 3 * day;
+    const isNew = claim.createdAt > tip - givenUpMs - slackMs;
     expect(isNew || logs.some((log) => log.transactionHash === claim.transactionHash), () => {
       return `the hash ${claim.transactionHash} is still looked for`;
     });

@@ -211,11 +211,22 @@ export type Step =
       /** Whether the address was watched by then. */
       readonly isWatched: boolean;
     }
+  /** All providers but one write amounts that nobody can read, when an invoice is paid or just afterwards. */
+  | {
+      readonly kind: "garble";
+      readonly price: string;
+      /** The provider whose logs can be read. */
+      readonly readable: number;
+      /** Whether the payment was read before. */
+      readonly isRead: boolean;
+    }
   | { readonly kind: "reorganize"; readonly depth: number; readonly returning: number }
   /** An invoice is paid while Till is down, and providers have pruned the logs of that time when it is back. */
   | {
       readonly kind: "prune";
       readonly invoice: number;
+      /** Whether the payment was read before, in a block that another one replaced during the downtime. */
+      readonly isReplaced: boolean;
       readonly blocks: number;
       readonly who: "all" | "one";
       /** Whether one of the providers has the logs again before an operator gives them up. */
@@ -415,6 +426,15 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
       isWatched: chance.below(2) === 0,
     }),
   ],
+  [
+    0.7,
+    (chance) => ({
+      kind: "garble",
+      price: `${String(100 + chance.below(800))}.00`,
+      readable: chance.below(3),
+      isRead: chance.below(2) === 0,
+    }),
+  ],
   [2, (chance) => ({ kind: "reorganize", depth: 1 + chance.below(5), returning: chance.below(4) })],
   [
     1,
@@ -429,6 +449,7 @@ const makers: readonly [weight: number, make: (chance: Chance) => Step][] = [
     (chance) => ({
       kind: "prune",
       invoice: chance.below(3),
+      isReplaced: chance.below(2) === 0,
       blocks: chance.pick([2, 7, 40]),
       who: chance.pick(["all", "all", "one"] as const),
       comesBack: chance.below(3) === 0,

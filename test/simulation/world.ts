@@ -44,7 +44,7 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
   const refunders = makeRefunders(ground);
   const adversity = makeAdversity(ground);
   const strangers = makeStrangers(ground);
-  const operators = makeOperators(ground, payers);
+  const operators = makeOperators(ground, payers, adversity);
   const encounters = makeEncounters(ground, { merchants, payers, strangers, adversity });
 
   let steps = 0;
@@ -101,6 +101,8 @@ export async function openWorld(stage: Stage, store: Database, seed: number): Pr
         return encounters.parts(step, name);
       case "earlier":
         return encounters.earlier(step, name);
+      case "garble":
+        return encounters.garble(step, name);
       case "reorganize":
         adversity.reorganize(step);
         return;

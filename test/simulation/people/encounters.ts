@@ -1,6 +1,7 @@
 import { holds, invoices } from "../../../src/features/invoices/table.ts";
 import { transfers } from "../../../src/features/payments/table.ts";
 import { day, hour, minute, type Instant } from "../../../src/kernel/clock.ts";
+import { networkState } from "../../../src/platform/chain/state/network-state.ts";
 import { testContext } from "../../support/store/stores.ts";
 import type { Adversity } from "../adversity.ts";
 import type { Invoice } from "../deeds.ts";
@@ -8,7 +9,7 @@ import type { Ground } from "../ground.ts";
 import { dustOf } from "../options.ts";
 import { askFaults } from "../rules/prices.ts";
 import { noLimits } from "../node.ts";
-import { blockMs, finalityLag } from "../stage.ts";
+import { blockMs, finalityLag, networkId } from "../stage.ts";
 import type { Step } from "../steps.ts";
 import { decimal, type Merchants } from "./merchants.ts";
 import type { Payers } from "./payers.ts";
@@ -24,6 +25,7 @@ export interface Encounters {
   readonly household: (step: Of<"household">) => Promise<void>;
   readonly parts: (step: Of<"parts">, name: string) => Promise<void>;
   readonly earlier: (step: Of<"earlier">, name: string) => Promise<void>;
+  readonly garble: (step: Of<"garble">, name: string) => Promise<void>;
 }
 
 /** How long before a moment the watcher begins to run regularly. Final blocks are read for more than an hour. */
@@ -210,7 +212,9 @@ export function makeEncounters(
     const before = chain.tip().height;
     const hash = payers.payForElse("1".repeat(40), BigInt(price.replace(".", "")) * 10_000n);
     if (how === "unread" || how === "unshown") beSilent(unreadMs);
-    if (how === "unshown") {
+    // A provider with limits may not show the block in time, and goes on then.
+    const isShown = (await networkState(db, networkId))?.tipHeight === before;
+    if (how === "unshown" && isShown) {
       for (const { lies } of chain.providers) lies.behind = chain.tip().height - before;
     }
     if (how !== "unread") await look();
@@ -222,6 +226,38 @@ export function makeEncounters(
     const isRead = (await db.findOne(transfers, "WHERE transaction_hash = $1", [hash])) !== null;
     const isLimited = chain.providers.some(({ limits }) => limits !== noLimits);
     if (chain.providers.length > 1 && (isLimited || !isRead)) deeds.undated.add(hash);
+  }
+
+  /** A payment is read by the provider whose logs can be read, and is not gone if the others write it unreadably. */
+  async function garble({ price, readable, isRead }: Of<"garble">, name: string): Promise<void> {
+    const { providers } = chain;
+    for (const provider of providers) provider.beHonest();
+    await wait(quarantineMs);
+    mine(1);
+    await look();
+    const invoice = await merchants.issue({ price, token: "USDT", lifeMs: day }, name);
+    if (invoice === null) return;
+    const pay = async () => {
+      await payers.pay(invoice, "exact");
+      return [...deeds.payments.keys()].at(-1) ?? "";
+    };
+    const statusOf = async (transactionHash: string) =>
+      (await db.findOne(transfers, "WHERE transaction_hash = $1", [transactionHash]))?.status;
+    const early = isRead ? await pay() : null;
+    await look();
+    const before = early === null ? null : await statusOf(early);
+    for (const [place, { lies }] of providers.entries()) {
+      lies.garblesAmounts = providers.length === 1 || place !== readable % providers.length;
+    }
+    const hash = early ?? (await pay());
+    if (isRead) mine(1);
+    await look();
+    const status = await statusOf(hash);
+    const isReadable = providers.length > 1 && providers.every(({ limits }) => limits === noLimits);
+    if (before === "seen" ? status !== "seen" : !isRead && isReadable && status !== "seen") {
+      deeds.faults.push(`${hash} is ${status ?? "not read"}, and a provider writes it unreadably`);
+    }
+    for (const provider of providers) provider.beHonest();
   }
 
   /** A payer leaves out what tells an amount from others: the merchant must find whose money it is. */
@@ -281,7 +317,7 @@ export function makeEncounters(
     }
   }
 
-  return { deceive, regulars, aim, household, parts, earlier };
+  return { deceive, regulars, aim, household, parts, earlier, garble };
 }
 
 /** Returns what an exchange delivers of a price of two decimals, as a payer would enter it; null if nothing is left. */

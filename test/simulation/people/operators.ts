@@ -1,6 +1,7 @@
 import { minute } from "../../../src/kernel/clock.ts";
 import { networkState } from "../../../src/platform/chain/state/network-state.ts";
 import { testContext } from "../../support/store/stores.ts";
+import type { Adversity } from "../adversity.ts";
 import type { SimulatedProvider } from "../chain.ts";
 import type { Ground } from "../ground.ts";
 import { finalityLag, networkId } from "../stage.ts";
@@ -19,8 +20,9 @@ const waitsMs = [1, 1, 1, 2, 2, 12, 2, 12, 2].map((count) => count * minute);
 export function makeOperators(
   ground: Ground,
   payers: Payers,
+  adversity: Adversity,
 ): { prune: (step: PruneStep) => Promise<void> } {
-  const { db, chain, deeds, attempt, invoiceAt, mine, wait } = ground;
+  const { db, chain, deeds, attempt, invoiceAt, look, mine, wait } = ground;
 
   async function prune(step: PruneStep): Promise<void> {
     const state = await networkState(db, networkId);
@@ -28,15 +30,21 @@ export function makeOperators(
     for (const provider of chain.providers) provider.beHonest();
     const invoice = await invoiceAt(step.invoice);
     if (invoice !== null) await payers.pay(invoice, "exact");
+    if (step.isReplaced) {
+      await look();
+      adversity.reorganize({ kind: "reorganize", depth: 1, returning: 1 });
+    }
     mine(step.blocks + finalityLag);
-    const range = { prunedFrom: state.tipHeight + 1, prunedTo: chain.tip().height - finalityLag };
+    const readHeight = step.isReplaced ? state.cursorHeight : state.tipHeight;
+    const range = { prunedFrom: readHeight + 1, prunedTo: chain.tip().height - finalityLag };
     const [first, ...others] = chain.providers;
     for (const { lies } of step.who === "one" && first !== undefined ? [first] : chain.providers) {
       Object.assign(lies, range);
     }
     for (const ms of waitsMs) await wait(ms);
     if (step.comesBack) (others[0] ?? first)?.beHonest();
-    if (step.isGivenUp) await giveUp();
+    // A payment that was seen in a block that is given up stays on record there, wherever the chain has it.
+    if (step.isGivenUp && !step.isReplaced) await giveUp();
     if (step.isSeenAgain) for (const provider of chain.providers) provider.beHonest();
   }
 
