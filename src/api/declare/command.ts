@@ -361,6 +361,19 @@ export const statedOrganization: CommandFlag = {
   description: "its id or name (default: none, whatever TILL_ORGANIZATION names)",
 };
 
+/** For an operator's decision about which the audit log says why. */
+export const neededReason: CommandFlag = {
+  flags: "--reason <text>",
+  description: "why, for the audit log",
+  ask: "The reason, for the audit log",
+};
+
+/** Returns the reason of a decision. Throws InvalidRequest if it has no visible characters, or several lines. */
+export async function reasonOf(call: CommandCall): Promise<string> {
+  const { DecisionReason } = await import("./record.ts");
+  return call.parse(DecisionReason, { reason: call.flag("reason") }).reason;
+}
+
 /** For a command that works on one organization. */
 export const neededOrganization: CommandFlag = {
   ...organizationFlag,

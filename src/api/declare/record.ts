@@ -211,6 +211,9 @@ export const paragraph = (maxLength: number) =>
     .min(1, { error: "must not be empty" })
     .max(maxLength, { error: `must have at most ${String(maxLength)} characters` });
 
+/** The reason of an operator's decision, for the audit log. */
+export const DecisionReason = z.object({ reason: line(500) });
+
 /** An e-mail address of at most 254 characters (RFC 5321), converted to lower case. */
 export const email = () =>
   z

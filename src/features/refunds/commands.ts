@@ -1,7 +1,9 @@
 import {
   commandsOf,
   neededOrganization,
+  neededReason,
   pageFlags,
+  reasonOf,
   section,
   type Column,
   type CommandArgument,
@@ -210,13 +212,7 @@ export const refundCommands = [
     name: "refund confirm-held",
     summary: "Confirm a refund that is held because providers contradict each other",
     arguments: [refundId],
-    flags: [
-      {
-        flags: "--reason <text>",
-        description: "why, for the audit log",
-        ask: "The reason, for the audit log",
-      },
-    ],
+    flags: [neededReason],
     examples: [
       'till refund confirm-held rfd_01kq3v5m8w2f6n9r4t7x0z1c3e --reason "Seen in two explorers"',
       'till refund confirm-held rfd_01kq3v5m8w2f6n9r4t7x0z1c3e --reason "Seen in two explorers" --yes --json',
@@ -237,9 +233,7 @@ export const refundCommands = [
     confirm: (_call, subject) =>
       `Confirm ${subject}? Check two block explorers first: the payment page then says that the money was sent.`,
     async handle(service, call) {
-      const { RejectRefundRequest } = await import("./records.ts");
-      const { reason } = call.parse(RejectRefundRequest, { reason: call.flag("reason") });
-      return service.confirmHeld(call.context, idOf(call), reason);
+      return service.confirmHeld(call.context, idOf(call), await reasonOf(call));
     },
     present: presentHeld,
     columns: ["id", "status", "network", "transactionHash", "blockNumber", "heldSince"],

@@ -95,6 +95,15 @@ describe("An operator's decision about blocks and payments that not every provid
     });
   }
 
+  /** Checks that a decision is refused without a reason that the audit log can show. */
+  async function refusesReasons(words: readonly string[]): Promise<void> {
+    for (const reason of [" ", "\u200b", "two\nlines", "\u001b[2K", "x".repeat(501)]) {
+      const refused = await store.till([...words, "--reason", reason, "--yes"]);
+      expect([refused.code, refused.stderr].join(" "), reason).to.match(/^2 [^]*reason/);
+    }
+    expect((await store.till([...words, "--yes"])).code).to.equal(2);
+  }
+
   it("confirms a held payment after an hour, with a reason, and changes nothing in a dry run", async () => {
     const { paymentId, invoiceId } = await holdPayment();
     overpaid = paymentId;
@@ -125,8 +134,7 @@ describe("An operator's decision about blocks and payments that not every provid
       .to.equal(before)
       .and.not.to.equal("paid");
     expect(await store.audited("payment.held_confirmed")).to.deep.equal([]);
-    const unreasoned = await store.till([...words.slice(0, 3), "--reason", " ", "--yes"]);
-    expect(unreasoned.code).to.equal(2);
+    await refusesReasons(words.slice(0, 3));
     expect(await store.json([...words, "--yes"])).to.include({
       id: paymentId,
       status: "confirmed",
@@ -183,8 +191,7 @@ describe("An operator's decision about blocks and payments that not every provid
     expect(dry.stdout).to.include("failed").and.to.include("agrees");
     expect(await statusOf()).to.equal("sent");
     expect(await store.audited("refund.held_confirmed")).to.deep.equal([]);
-    const unreasoned = await store.till([...words.slice(0, 3), "--reason", " ", "--yes"]);
-    expect(unreasoned.code).to.equal(2);
+    await refusesReasons(words.slice(0, 3));
     expect(await store.json([...words, "--yes"])).to.include({ id, status: "confirmed" });
     expect(await statusOf()).to.equal("confirmed");
     const entries = await store.audited("refund.held_confirmed");
@@ -222,6 +229,7 @@ describe("An operator's decision about blocks and payments that not every provid
       store.withApp(async ({ db }) =>
         (await gapsOf(db, "ethereum")).map(({ acceptedReason }) => acceptedReason),
       );
+    await refusesReasons(words.slice(0, -2));
     const dry = await store.till([...words, "--dry-run"]);
     expect([dry.code, dry.stderr]).to.deep.include(0);
     expect(await accepted()).to.deep.equal([null]);

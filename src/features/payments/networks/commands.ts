@@ -1,5 +1,7 @@
 import {
   commandsOf,
+  neededReason,
+  reasonOf,
   section,
   type CommandCall,
   type CommandFlag,
@@ -14,13 +16,6 @@ const networkFlag: CommandFlag = {
   description: "such as tron",
   ask: "The network",
 };
-const reasonFlag: CommandFlag = {
-  flags: "--reason <text>",
-  description: "why, for the audit log",
-  ask: "The reason, for the audit log",
-};
-/** The longest reason, in characters. */
-const reasonMax = 500;
 const block = (flag: string, description: string): CommandFlag => ({
   flags: `--${flag} <height>`,
   description,
@@ -214,7 +209,7 @@ export const chainCommands = [
       networkFlag,
       { ...block("from", "the first block"), ask: "The first block" },
       { ...block("to", "the last block"), ask: "The last block" },
-      reasonFlag,
+      neededReason,
     ],
     examples: [
       'till chain accept-gap --network tron --from 67000000 --to 67001000 --reason "Pruned by both providers"',
@@ -261,7 +256,7 @@ export const chainCommands = [
         description: "the payment or transfer of the alarm, such as pay_01h… or trf_01h…",
       },
     ],
-    flags: [reasonFlag],
+    flags: [neededReason],
     examples: [
       'till payments confirm-held pay_01kq3v5m8w2f6n9r4t7x0z1c3e --reason "Bridge deposit, seen in two explorers"',
       'till payments confirm-held trf_01kq3v5m8w2f6n9r4t7x0z1c3e --reason "Seen in two explorers" --yes --json',
@@ -359,13 +354,6 @@ function networkOf(call: CommandCall): string {
 
 async function rangeOf(call: CommandCall): Promise<{ readonly from: number; readonly to: number }> {
   return { from: (await heightOf(call, "from")) ?? 0, to: (await heightOf(call, "to")) ?? 0 };
-}
-
-async function reasonOf(call: CommandCall): Promise<string> {
-  const reason = (call.flag("reason") ?? "").trim();
-  if (reason !== "" && reason.length <= reasonMax) return reason;
-  const { InvalidRequest } = await import("../../../kernel/errors.ts");
-  throw new InvalidRequest(`--reason must have 1 to ${String(reasonMax)} characters.`);
 }
 
 /** Returns the block height in a flag; null if the flag is absent. */
