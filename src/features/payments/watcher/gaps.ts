@@ -40,6 +40,8 @@ interface Deps {
 
 /** A search for the first refused block, and then for the first one above it that a provider reads. */
 interface Search {
+  /** The lowest block that a scan reads. */
+  first: number;
   /** The first block that is not known to be read. */
   next: number;
   /** The number of blocks that are asked for together, until a single one is refused. */
@@ -94,6 +96,7 @@ function suspect(self: State): void {
   self.failingSince ??= now;
   if (Math.abs(now - self.failingSince) < refusedForMs) return;
   self.search ??= {
+    first: 0,
     next: 0,
     size: self.rangeSize.current(),
     since: null,
@@ -124,6 +127,9 @@ async function step(self: State, state: NetworkStateRow, heads: Heads): Promise<
   const latest = heads.latest.height;
   const most = Math.min(heads.finalized.height, latest - 1);
   const first = await firstUnread(self, state);
+  // The newest scanned block was replaced since the search began, so that blocks below it are unread too.
+  if (first < search.first) return end(self);
+  search.first = first;
   search.next = Math.max(search.next, first);
   if (search.since === null) return firstRefused(self, search, state, heads);
   if (search.next > first) return { notAbove: search.next - 1 };
@@ -148,17 +154,19 @@ async function step(self: State, state: NetworkStateRow, heads: Heads): Promise<
   );
 }
 
-/** Returns the lowest block that a scan reads: above the newest scanned one if a provider still has that. */
+/**
+ * Returns the lowest block that a scan reads: above the newest scanned one if a provider still has that, and none has
+ * replaced it.
+ */
 async function firstUnread(
   { providers }: State,
   { tipHeight, tipHash, cursorHeight }: NetworkStateRow,
 ): Promise<number> {
   if (tipHeight === cursorHeight) return cursorHeight + 1;
-  for (const client of providers) {
-    const [block] = (await orNull(client.blocks([tipHeight]))) ?? [];
-    if (block?.hash === tipHash) return tipHeight + 1;
-  }
-  return cursorHeight + 1;
+  const answers = await Promise.all(providers.map((client) => orNull(client.blocks([tipHeight]))));
+  const hashes = answers.flatMap((answer) => answer?.[0]?.hash ?? []);
+  const isThere = hashes.length > 0 && hashes.every((hash) => hash === tipHash);
+  return (isThere ? tipHeight : cursorHeight) + 1;
 }
 
 /** Asks for the next blocks of a scan, and for half as many after each refusal, until a single one is refused. */
@@ -263,7 +271,8 @@ export async function refusalsOf(
   return isTooMany ? "too_many" : "unknown";
 }
 
-async function orNull<T>(answer: Promise<T>): Promise<T | null> {
+/** Returns null instead of an answer that a provider does not give. */
+export async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;
   } catch (error) {

@@ -22,12 +22,16 @@ const state = {
 
 type Refuses = (query: TransferQuery) => "reads" | "refuses" | "is away" | "allows fewer";
 
-function providerOf(name: string, refuses: Refuses): ChainClient {
+function providerOf(
+  name: string,
+  refuses: Refuses,
+  has: (height: number) => Head | null = blockOf,
+): ChainClient {
   const error = (kind: "unreachable" | "range_too_large") =>
     Promise.reject(new ProviderError("no", { kind, provider: name }));
   return {
     provider: name,
-    blocks: (heights: readonly number[]) => Promise.resolve(heights.map(blockOf)),
+    blocks: (heights: readonly number[]) => Promise.resolve(heights.map(has)),
     refusal(query: TransferQuery) {
       const answer = refuses(query);
       if (answer === "is away") return error("unreachable");
@@ -38,7 +42,7 @@ function providerOf(name: string, refuses: Refuses): ChainClient {
 }
 
 /** Searches until a gap is found, with a step each two seconds; null if the search ends without one. */
-async function search(providers: readonly ChainClient[], steps = 200) {
+async function search(providers: readonly ChainClient[], { from = state, isFailing = false } = {}) {
   if (network === undefined) throw new Error("no such network");
   let now = 0;
   const clock = { now: () => now };
@@ -47,12 +51,13 @@ async function search(providers: readonly ChainClient[], steps = 200) {
   gaps.suspect();
   now += minute;
   gaps.suspect();
-  for (let step = 0; step < steps; step += 1) {
+  for (let step = 0; step < 200; step += 1) {
     now += 2 * second;
+    if (isFailing) gaps.suspect();
     try {
-      const found = await gaps.step(state, heads);
+      const found = await gaps.step(from, heads);
       if (found !== null && typeof found === "object" && "found" in found) return found.found;
-      if (found === null && now > 5 * minute) return null;
+      if (found === null && !isFailing && now > 5 * minute) return null;
     } catch {
       // The range is refused, but not for long enough yet.
     }
@@ -127,5 +132,47 @@ describe("The search for a range that no provider reads", () => {
     const both: Refuses = (query) =>
       query.to - query.from + 1 > 5 ? "allows fewer" : pruned(query);
     expect(await search([providerOf("a", both)])).to.include({ from: 51, to: 700 });
+  });
+
+  const unfinished = { ...state, tipHeight: 60, tipHash: "b60" };
+
+  it("begins above the newest block that was read if it is still there", async () => {
+    for (const other of [blockOf, () => null]) {
+      const providers = [providerOf("a", pruned), providerOf("b", pruned, other)];
+      expect(await search(providers, { from: unfinished })).to.include({ from: 61, to: 700 });
+    }
+  });
+
+  it("begins above the last final block if one provider still has the newest block that was read, and another has replaced it", async () => {
+    const stuck = providerOf(
+      "stuck on a fork",
+      () => "is away",
+      (height) => (height <= 60 ? blockOf(height) : null),
+    );
+    const others = providerOf("b", pruned, (height) =>
+      height > 50 && height <= 60 ? { ...blockOf(height), hash: "other" } : blockOf(height),
+    );
+    for (const providers of [
+      [stuck, others],
+      [others, stuck],
+    ]) {
+      expect(await search(providers, { from: unfinished })).to.include({ from: 51, to: 700 });
+    }
+  });
+
+  it("begins again from the last final block once no provider has the newest block that was read any more", async () => {
+    let asked = 0;
+    const forgets = providerOf(
+      "a",
+      (query) => {
+        asked += 1;
+        return pruned(query);
+      },
+      (height) => (asked > 20 && height > 50 && height <= 60 ? null : blockOf(height)),
+    );
+    expect(await search([forgets], { from: unfinished, isFailing: true })).to.include({
+      from: 51,
+      to: 700,
+    });
   });
 });
