@@ -5,7 +5,7 @@ import type { ProviderPool } from "../../../platform/chain/providers/pool.ts";
 import { receiptOrLogs } from "../../../platform/chain/providers/probe.ts";
 import { mayHide, transferKey } from "../../../platform/chain/transfer-identity.ts";
 import { makeRangeSize } from "./chain-reader.ts";
-import { offChain, type RangeReading, type Scanner } from "./readings/rescanner.ts";
+import type { RangeReading, Scanner } from "./readings/rescanner.ts";
 import {
   placeOf,
   type BlockRange,
@@ -41,9 +41,8 @@ export function makeJudge(deps: Deps): Judge {
 }
 
 /**
- * Asks another provider for the transfers of a reading that are not on record, and for the blocks of stored transfers that
- * the reading's chain does not have. Without another provider, the reading is believed: its payments are still verified
- * before they are confirmed.
+ * Asks another provider for the transfers of a reading that are not on record. Without another provider, the reading
+ * is believed: its payments are still verified before they are confirmed.
  */
 async function judge(
   deps: Deps,
@@ -51,12 +50,8 @@ async function judge(
   other: ChainClient | null,
 ): Promise<Judgement> {
   const { scanner } = deps;
-  const unknown = unknownOf(reading.difference);
-  const orphaned =
-    other === null
-      ? reading.difference.orphaned
-      : await offChain(other, reading.difference.orphaned);
-  const difference = { ...reading.difference, orphaned };
+  const { difference } = reading;
+  const unknown = unknownOf(difference);
   const nothing = { difference, provenLeftOut: new Set<string>(), denied: new Set<string>() };
   if (other === null) return nothing;
   if (unknown.length === 0) {

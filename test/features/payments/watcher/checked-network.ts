@@ -155,7 +155,7 @@ export async function openChecked(shop: Shop, checked: Checked) {
     pool: { providers, health, distrust: () => undefined },
     scanner: makeScanner({
       ...reading,
-      pool: { client },
+      pool: { client, providers },
       times: makeBlockTimes({ clock, providers, alarms }),
     }),
   });

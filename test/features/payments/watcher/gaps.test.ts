@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { gapsOf } from "../../../../src/platform/chain/state/gaps.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
+import type { FakeNode } from "../../../support/chain/fake-node.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
@@ -11,6 +12,7 @@ import { standInInvoices, token } from "./watched-network.ts";
 
 const shop = addressOf("shop");
 const words = "pruned history unavailable";
+const transactionHash = "7".repeat(64);
 
 eachStore("A range that no provider reads any more", (store) => {
   const it = takeTurns(store);
@@ -107,7 +109,7 @@ eachStore("A range that no provider reads any more", (store) => {
   async function replaceUnread(isKept: boolean): Promise<void> {
     till = await openPool(await store.open());
     till.invoices.ask({ address: shop });
-    const paid = { to: shop, amount: token(25), transactionHash: "7".repeat(64) };
+    const paid = { to: shop, amount: token(25), transactionHash };
     till.chain.mine(1, [paid]);
     await till.mine(0);
     expect(await placed()).to.deep.equal([["seen", 61, false]]);
@@ -144,6 +146,119 @@ eachStore("A range that no provider reads any more", (store) => {
     await wait(30 * minute);
     expect(await placed()).to.deep.equal([["orphaned", 61, false]]);
     expect((await till.payments()).map(({ status }) => status)).to.deep.equal(["reverted"]);
+  });
+
+  /** A payment is seen in block 61 and stays there, but the newest block above it is replaced while Till is down. */
+  async function passOver(nodes = 2): Promise<void> {
+    till = await openPool(await store.open(), { nodes });
+    till.invoices.ask({ address: shop });
+    till.chain.mine(1, [{ to: shop, amount: token(25), transactionHash }]);
+    await till.mine(2);
+    expect(await placed()).to.deep.equal([["seen", 61, false]]);
+    till.chain.reorg(1);
+    till.pass(1_000);
+    prune(0, 500);
+    await wait(5 * minute);
+    expect(await gaps()).to.have.length(1);
+    expect(await placed()).to.deep.equal([["seen", 61, false]]);
+  }
+
+  /** Returns what the payment's changes were, in the order of their names. */
+  const changes = async () =>
+    (
+      await till.db.all<{ action: string }>(
+        "SELECT action FROM audit_logs WHERE action LIKE 'payment.%' ORDER BY action",
+      )
+    ).map(({ action }) => action);
+
+  /** Makes a node tell another hash of block 61 than the chain has. */
+  function forge(node: FakeNode): void {
+    node.lie(({ method, params: [asked] }, result) =>
+      method === "eth_getBlockByNumber" && Number(asked) === 61
+        ? { ...(result as object), hash: `0x${"66".repeat(32)}` }
+        : result,
+    );
+  }
+
+  it.onBoth("reverts no payment that a provider has whose headers of its block contradict its logs", async () => {
+    await passOver(1);
+    till.nodes.forEach(forge);
+    prune(0, 0);
+    await waitLong(hour);
+    await wait(30 * minute);
+    expect(await placed()).to.deep.equal([["seen", 61, true]]);
+    expect(await changes()).to.deep.equal(["payment.confirmed", "payment.detected"]);
+  });
+
+  /** Makes a node list the payment in block 59 instead of block 61. */
+  function relocate(node: FakeNode): void {
+    const blockHash = `0x${till.chain.block(59).hash}`;
+    node.lie(({ method }, result) =>
+      method === "eth_getLogs"
+        ? (result as { transactionHash: string }[]).map((log) =>
+            log.transactionHash === `0x${transactionHash}`
+              ? { ...log, blockHash, blockNumber: "0x3b", blockTimestamp: undefined }
+              : log,
+          )
+        : result,
+    );
+  }
+
+  /** Makes a node deny the payment, and its block. */
+  function deny(node: FakeNode): void {
+    forge(node);
+    node.view.hidden = new Set([transactionHash]);
+  }
+
+  /** Lets one of two nodes tell a lie about the payment, while the other one still refuses the range. */
+  async function lieAlone(lie: (node: FakeNode) => void): Promise<FakeNode> {
+    await passOver();
+    const [liar] = till.nodes;
+    if (liar === undefined) throw new Error("no node");
+    lie(liar);
+    prune(0, 0, [liar]);
+    await waitLong(hour);
+    await wait(30 * minute);
+    return liar;
+  }
+
+  it.onBoth("reverts no payment for one provider, while another one that refuses the range has its block", async () => {
+    const liar = await lieAlone(deny);
+    expect(await placed()).to.deep.equal([["seen", 61, false]]);
+    expect(await gaps()).to.have.length(1);
+    // An operator who reads the block again does not change that.
+    const scanned = till.service.scan(testContext, "ethereum", { from: 51, to: 61 });
+    expect(await codeOf(scanned)).to.equal("scan_interrupted");
+    expect(await placed()).to.deep.equal([["seen", 61, false]]);
+    // Once both have the range, it is read.
+    liar.heal();
+    liar.view.hidden = new Set();
+    prune(0, 0);
+    await waitLong(hour);
+    await wait(30 * minute);
+    expect(await placed()).to.deep.equal([["seen", 61, true]]);
+    expect(await changes()).to.deep.equal(["payment.confirmed", "payment.detected"]);
+  });
+
+  it.onBoth("moves no payment to another block for one provider, while another one that refuses the range has its block", async () => {
+    await lieAlone(relocate);
+    expect((await placed()).map(([status, height]) => [status, height])).to.deep.equal([
+      ["seen", 61],
+    ]);
+    expect(await changes()).to.deep.equal(["payment.confirmed", "payment.detected"]);
+  });
+
+  it.onBoth("counts no transfer twice that a transaction has no more in its new block, while its former block is refused", async () => {
+    await replaceUnread(false);
+    till.chain.place(59, [{ to: shop, amount: token(24), transactionHash }]);
+    prune(60, 500);
+    await waitLong(hour);
+    await wait(30 * minute);
+    expect((await gaps()).map(({ from }) => from)).to.deep.equal([60]);
+    expect(await placed()).to.deep.equal([
+      ["orphaned", 61, false],
+      ["seen", 59, true],
+    ]);
   });
 
   it("may lie between blocks that are read, and no readable block is left out", async () => {

@@ -32,6 +32,7 @@ import {
   type RangeSize,
   type Recipients,
 } from "../chain-reader.ts";
+import { orNull } from "../gaps.ts";
 import { marksOnChain, recipientsOf, withTimes } from "../read-changes.ts";
 import { ScanInterrupted } from "../../errors.ts";
 import type { Guard } from "../recorder.ts";
@@ -99,7 +100,7 @@ export interface ScannerDeps extends LedgerDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly network: Network;
-  readonly pool: Pick<ProviderPool, "client">;
+  readonly pool: Pick<ProviderPool, "client" | "providers">;
   readonly times: BlockTimes;
 }
 
@@ -186,7 +187,7 @@ async function read(
     : { logs: [], unreadable: [] };
   const hashes = new Set(logs.map(({ transactionHash }) => transactionHash));
   const recorded = await transfersOfTransactions(db, network.id, [...hashes]);
-  const stored = await withoutReplaced(client, recorded, logs);
+  const stored = await withoutReplaced(deps, client, recorded, logs);
   // Stored transfers keep their times, so that only unknown times are requested.
   const { fresh: found, moved, contradicting } = compareAgain(stored, logs, state.cursorHeight);
   // The transfers of an exchange would need the times of all its blocks.
@@ -215,16 +216,27 @@ async function read(
         tipHeight: state.tipHeight,
         hashes: marks,
       });
+  const leaving = moved.map(({ transfer }) => transfer).filter(({ status }) => status === "seen");
   const hasMoved = new Set(moved.map(({ transfer }) => transfer.id));
-  const passedOver = revocable.filter(
-    ({ id, blockHeight: height }) =>
-      from <= height && height <= Math.min(to, state.cursorHeight) && !hasMoved.has(id),
-  );
-  const missing = passedOver.filter((row) => !mayHide(unreadable, row));
+  const foundIn = new Map(logs.map((log) => [log.transactionHash, log.blockHash]));
+  const passedOver = revocable.filter((row) => {
+    const { id, transactionHash, blockHeight: height, blockHash } = row;
+    if (height > state.cursorHeight || hasMoved.has(id) || mayHide(unreadable, row)) return false;
+    const found = foundIn.get(transactionHash);
+    // Transfers that a found transaction has no more are gone with its former block, which may be outside of the range.
+    return found === undefined ? from <= height && height <= to : found !== blockHash;
+  });
+  // A transaction of another address than those that are asked for may be in another block.
+  const missing = typeof addresses === "string" ? passedOver : [];
+  const replaced = await offChain(deps, client, [...leaving, ...missing]);
+  if (leaving.some((row) => !replaced.includes(row))) {
+    throw new AnswerDropped(
+      `${client.provider} has a transaction in another block, and does not say that its former block was replaced`,
+    );
+  }
   const difference = {
     contradicting,
-    // A transaction of another address than those that are asked for may be in another block.
-    orphaned: typeof addresses === "string" ? await offChain(client, missing) : [],
+    orphaned: replaced.filter(({ id }) => !hasMoved.has(id)),
     fresh: kept,
     moved: timed.slice(fresh.length).flatMap((log, place) => {
       const transfer = moved[place]?.transfer;
@@ -252,6 +264,7 @@ async function read(
  * their blocks were replaced while nobody could read where they went.
  */
 async function withoutReplaced(
+  deps: Parts,
   client: ChainClient,
   rows: readonly TransferRow[],
   logs: readonly TransferLog[],
@@ -262,22 +275,39 @@ async function withoutReplaced(
   const elsewhere = rows.filter(
     (row) => row.isFinal && blocks.get(row.transactionHash) !== row.blockHash,
   );
-  const replaced = new Set(await offChain(client, elsewhere));
+  const replaced = new Set(await offChain(deps, client, elsewhere));
   return rows.map((row) => (replaced.has(row) ? { ...row, isFinal: false } : row));
 }
 
-/** Returns the stored transfers that are in blocks which a provider's chain does not have. */
-export async function offChain(
+/**
+ * Returns the stored transfers that are in blocks which the chain of a provider has replaced. Throws AnswerDropped if another
+ * provider has one of these blocks, or none of the others has another block there: the range stays unread then.
+ */
+async function offChain(
+  { pool }: Parts,
   client: ChainClient,
   rows: readonly TransferRow[],
 ): Promise<readonly TransferRow[]> {
   if (rows.length === 0) return [];
   const heights = [...new Set(rows.map(({ blockHeight }) => blockHeight))];
-  const blocks = await client.blocks(heights);
-  const hashes = new Map(heights.map((height, place) => [height, blocks[place]?.hash]));
-  return rows.filter(
-    ({ blockHeight, blockHash }) => (hashes.get(blockHeight) ?? blockHash) !== blockHash,
+  const hashesOf = (blocks: readonly (Head | null)[] | null) =>
+    new Map(heights.map((height, place) => [height, blocks?.[place]?.hash]));
+  const own = hashesOf(await client.blocks(heights));
+  const gone = rows.filter((row) => (own.get(row.blockHeight) ?? row.blockHash) !== row.blockHash);
+  const others = pool.providers.filter(({ provider }) => provider !== client.provider);
+  if (gone.length === 0 || others.length === 0) return gone;
+  const answers = await Promise.all(
+    others.map(async (other) => hashesOf(await orNull(other.blocks(heights)))),
   );
+  for (const { blockHeight, blockHash } of gone) {
+    const hashes = answers.flatMap((answer) => answer.get(blockHeight) ?? []);
+    if (hashes.length > 0 && !hashes.includes(blockHash)) continue;
+    throw new AnswerDropped(
+      `${client.provider} says that block ${String(blockHeight)} was replaced, and no other provider confirms it, or one ` +
+        "contradicts it",
+    );
+  }
+  return gone;
 }
 
 /** Returns the first logs of each address, as many as can become unmatched transfers of one day. */

@@ -74,7 +74,7 @@ anyStore("Blocks that are read again", (store) => {
     const scanner = makeScanner({
       ...ledger,
       network,
-      pool: { client: provider },
+      pool: { client: provider, providers: [provider] },
       times: makeBlockTimes({ ...ledger, providers: [provider], alarms }),
     });
 
