@@ -5,6 +5,7 @@ import { day, hour, minute, second } from "../../../../src/kernel/clock.ts";
 import { gapsOf } from "../../../../src/platform/chain/state/gaps.ts";
 import { refusal } from "../../../support/invoice-services-fixture.ts";
 import type { FakeNode } from "../../../support/chain/fake-node.ts";
+import type { Lie } from "../../../support/chain/rpc-front.ts";
 import { eachStore, takeTurns, testContext } from "../../../support/store/stores.ts";
 import { openPool, type PooledNetwork, type PooledOptions } from "./pooled-network.ts";
 import { addressOf } from "./scripted-chain.ts";
@@ -171,95 +172,101 @@ eachStore("A range that no provider reads any more", (store) => {
       )
     ).map(({ action }) => action);
 
-  /** Makes a node tell another hash of block 61 than the chain has. */
-  function forge(node: FakeNode): void {
-    node.lie(({ method, params: [asked] }, result) =>
-      method === "eth_getBlockByNumber" && Number(asked) === 61
-        ? { ...(result as object), hash: `0x${"66".repeat(32)}` }
-        : result,
-    );
-  }
+  /** Tells another hash of block 61 than the chain has. */
+  const forged: Lie = ({ method, params: [asked] }, result) =>
+    method === "eth_getBlockByNumber" && Number(asked) === 61
+      ? { ...(result as object), hash: `0x${"66".repeat(32)}` }
+      : result;
 
-  it.onBoth("reverts no payment that a provider has whose headers of its block contradict its logs", async () => {
-    await passOver(1);
-    till.nodes.forEach(forge);
-    prune(0, 0);
-    await waitLong(hour);
-    await wait(30 * minute);
-    expect(await placed()).to.deep.equal([["seen", 61, true]]);
-    expect(await changes()).to.deep.equal(["payment.confirmed", "payment.detected"]);
-  });
+  it.onBoth(
+    "reverts no payment that a provider has whose headers of its block contradict its logs",
+    async () => {
+      await passOver(1);
+      for (const node of till.nodes) node.lie(forged);
+      prune(0, 0);
+      await waitLong(hour);
+      await wait(30 * minute);
+      expect(await placed()).to.deep.equal([["seen", 61, true]]);
+      expect(await changes()).to.deep.equal(["payment.confirmed", "payment.detected"]);
+    },
+  );
 
-  /** Makes a node list the payment in block 59 instead of block 61. */
-  function relocate(node: FakeNode): void {
+  /** Lists the payment in block 59 instead of block 61. */
+  const relocated: Lie = ({ method }, result) => {
+    if (method !== "eth_getLogs") return result;
     const blockHash = `0x${till.chain.block(59).hash}`;
-    node.lie(({ method }, result) =>
-      method === "eth_getLogs"
-        ? (result as { transactionHash: string }[]).map((log) =>
-            log.transactionHash === `0x${transactionHash}`
-              ? { ...log, blockHash, blockNumber: "0x3b", blockTimestamp: undefined }
-              : log,
-          )
-        : result,
+    return (result as { transactionHash: string }[]).map((log) =>
+      log.transactionHash === `0x${transactionHash}`
+        ? { ...log, blockHash, blockNumber: "0x3b", blockTimestamp: undefined }
+        : log,
     );
-  }
-
-  /** Makes a node deny the payment, and its block. */
-  function deny(node: FakeNode): void {
-    forge(node);
-    node.view.hidden = new Set([transactionHash]);
-  }
+  };
 
   /** Lets one of two nodes tell a lie about the payment, while the other one still refuses the range. */
-  async function lieAlone(lie: (node: FakeNode) => void): Promise<FakeNode> {
+  async function lieAlone(lie: Lie, hidden: readonly string[] = []): Promise<FakeNode> {
     await passOver();
     const [liar] = till.nodes;
     if (liar === undefined) throw new Error("no node");
-    lie(liar);
+    liar.lie(lie);
+    liar.view.hidden = new Set(hidden);
     prune(0, 0, [liar]);
     await waitLong(hour);
     await wait(30 * minute);
     return liar;
   }
 
-  it.onBoth("reverts no payment for one provider, while another one that refuses the range has its block", async () => {
-    const liar = await lieAlone(deny);
-    expect(await placed()).to.deep.equal([["seen", 61, false]]);
-    expect(await gaps()).to.have.length(1);
-    // An operator who reads the block again does not change that.
-    const scanned = till.service.scan(testContext, "ethereum", { from: 51, to: 61 });
-    expect(await codeOf(scanned)).to.equal("scan_interrupted");
-    expect(await placed()).to.deep.equal([["seen", 61, false]]);
-    // Once both have the range, it is read.
-    liar.heal();
-    liar.view.hidden = new Set();
-    prune(0, 0);
-    await waitLong(hour);
-    await wait(30 * minute);
-    expect(await placed()).to.deep.equal([["seen", 61, true]]);
-    expect(await changes()).to.deep.equal(["payment.confirmed", "payment.detected"]);
-  });
+  it.onBoth(
+    "reverts no payment for one provider, while another one that refuses the range has its block",
+    async () => {
+      const liar = await lieAlone(forged, [transactionHash]);
+      expect(await placed()).to.deep.equal([["seen", 61, false]]);
+      expect(await gaps()).to.have.length(1);
+      // An operator who reads the block again does not change that.
+      const scanned = till.service.scan(testContext, "ethereum", { from: 51, to: 61 });
+      expect(await codeOf(scanned)).to.equal("scan_interrupted");
+      expect(await placed()).to.deep.equal([["seen", 61, false]]);
+      // Once both have the range, it is read.
+      liar.lie(null);
+      liar.view.hidden = new Set();
+      prune(0, 0);
+      await waitLong(hour);
+      await wait(30 * minute);
+      expect(await placed()).to.deep.equal([["seen", 61, true]]);
+      // Nor does a final transfer leave its block for one provider.
+      liar.lie((call, result) => relocated(call, forged(call, result)));
+      const rescanned = till.service.scan(testContext, "ethereum", { from: 51, to: 61 });
+      expect(await codeOf(rescanned)).to.equal("scan_interrupted");
+      expect(await placed()).to.deep.equal([["seen", 61, true]]);
+      expect(await changes()).to.deep.equal(["payment.confirmed", "payment.detected"]);
+    },
+  );
 
-  it.onBoth("moves no payment to another block for one provider, while another one that refuses the range has its block", async () => {
-    await lieAlone(relocate);
-    expect((await placed()).map(([status, height]) => [status, height])).to.deep.equal([
-      ["seen", 61],
-    ]);
-    expect(await changes()).to.deep.equal(["payment.confirmed", "payment.detected"]);
-  });
+  it.onBoth(
+    "moves no payment to another block for one provider, while another one that refuses the range has its block",
+    async () => {
+      await lieAlone(relocated);
+      expect((await placed()).map(([status, height]) => [status, height])).to.deep.equal([
+        ["seen", 61],
+      ]);
+      expect(await changes()).to.deep.equal(["payment.confirmed", "payment.detected"]);
+    },
+  );
 
-  it.onBoth("counts no transfer twice that a transaction has no more in its new block, while its former block is refused", async () => {
-    await replaceUnread(false);
-    till.chain.place(59, [{ to: shop, amount: token(24), transactionHash }]);
-    prune(60, 500);
-    await waitLong(hour);
-    await wait(30 * minute);
-    expect((await gaps()).map(({ from }) => from)).to.deep.equal([60]);
-    expect(await placed()).to.deep.equal([
-      ["orphaned", 61, false],
-      ["seen", 59, true],
-    ]);
-  });
+  it.onBoth(
+    "counts no transfer twice that a transaction has no more in its new block, while its former block is refused",
+    async () => {
+      await replaceUnread(false);
+      till.chain.place(59, [{ to: shop, amount: token(24), transactionHash }]);
+      prune(60, 500);
+      await waitLong(hour);
+      await wait(30 * minute);
+      expect((await gaps()).map(({ from }) => from)).to.deep.equal([60]);
+      expect(await placed()).to.deep.equal([
+        ["orphaned", 61, false],
+        ["seen", 59, true],
+      ]);
+    },
+  );
 
   it("may lie between blocks that are read, and no readable block is left out", async () => {
     await open();
