@@ -86,9 +86,14 @@ eachStore("The amounts of holds", (store) => {
     );
   }
 
-  const requestOf = (place: HoldPlace, invoiceId: Id<"invoice">, of = price): AmountRequest => ({
+  const requestOf = (
+    place: HoldPlace,
+    invoiceId: Id<"invoice">,
+    of = price,
+    randomBytes: RandomBytes = systemRandom,
+  ): AmountRequest => ({
     invoiceId,
-    search: searchAmount(place, of, peggedToken(18), stated, systemRandom),
+    search: searchAmount(place, of, peggedToken(18), stated, randomBytes),
     leastOf: (amount) => amount,
     mark: unmarked,
     startsAt: shop.now(),
@@ -154,7 +159,8 @@ eachStore("The amounts of holds", (store) => {
         return new Uint8Array(hash.update(`sample ${String(drawn)}`).digest());
       };
       const next = async () => {
-        const [amount] = await holdAll([requestOf(place, second, wide)], listening, fixedBytes);
+        const request = requestOf(place, second, wide, fixedBytes);
+        const [amount] = await holdAll([request], listening, fixedBytes);
         return (amount ?? 0n) - wide;
       };
       const digits = await next();
