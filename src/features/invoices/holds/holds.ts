@@ -100,6 +100,29 @@ export async function holdAmounts(
   return requests.map(({ invoiceId }) => held.get(invoiceId) ?? null);
 }
 
+/**
+ * Records that an invoice asks for an amount that it cannot hold, because another one does: as a hold that was recycled at
+ * once. Until it ends, a transfer of this amount waits for the merchant, who sees both invoices.
+ */
+export function shareAmount(
+  tx: Tx,
+  { ids }: HoldDependencies,
+  { search, ...terms }: AmountRequest,
+  amount: bigint,
+): void {
+  tx.append(holds, {
+    ...rowOf(ids, search, terms),
+    amount,
+    price: amount,
+    leastAmount: amount,
+    kind: "amount",
+    enteredAtLink: search.enteredAtLink,
+    needsDecision: false,
+    releasedAt: terms.startsAt,
+    recycledAt: terms.startsAt,
+  });
+}
+
 /** Tries the candidates of the requests, and adds the amounts that are held to `held`. */
 async function holdFirstFree(
   tx: Tx,

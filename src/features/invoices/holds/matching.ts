@@ -63,7 +63,7 @@ export interface HoldMatch {
 }
 
 /**
- * Reasons against a match. `ambiguous_amount`: an earlier invoice held the same amount and its late window has not ended.
+ * Reasons against a match. `ambiguous_amount`: an earlier invoice held the same amount, or another one asks for it too, and its late window has not ended.
  * `reused_address`: an earlier invoice had the same address, its late window has not ended, and the amount is not exactly
  * what the present one asks for, or the earlier one asked for it too; or a restore may have lost such an invoice. `entered_amount`: a payer without a credential entered the price, and many could be hit on purpose.
  * `fee_kept`: an unpaid invoice asks for a little more, from which the payer's exchange may have kept a fee.
@@ -201,7 +201,7 @@ const liveAtProbe = (hold: string, dialect: Dialect) =>
 
 interface ExactRow extends HeldRow {
   readonly kind: "exclusive" | "amount";
-  /** The recycled hold of an earlier invoice that had the same amount or address; null without one. */
+  /** The recycled hold of another invoice that had the same amount or address; null without one. */
   readonly former: string | null;
   /** 1 if the amount alone proves nothing: a payer entered the price; or the address: a restore may have lost another invoice with it. */
   readonly needsDecision: number;
@@ -258,6 +258,7 @@ async function exactHolds(
          WHERE former.network = holds.network AND former.address = holds.address
            AND former.token = holds.token AND former.amount = holds.amount
            AND former.recycled_at IS NOT NULL AND former.ends_at >= COALESCE(probe.block_time, holds.starts_at)
+           AND former.invoice_id <> holds.invoice_id
          LIMIT 1
        ) AS former, holds.needs_decision AS "needsDecision", holds.is_new_address AS "newAddress",
        CASE WHEN ${isOrderUnknown("holds")} THEN 1 ELSE 0 END AS uncertain, CASE WHEN holds.amount = holds.price THEN (

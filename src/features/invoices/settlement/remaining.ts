@@ -6,7 +6,7 @@ import { searchAmount } from "../holds/amount-search.ts";
 import { payablePrice } from "../holds/amounts.ts";
 import { askableRest } from "../options/quotes.ts";
 import { dueAmount } from "../rules.ts";
-import { holdAmounts, type HoldDependencies } from "../holds/holds.ts";
+import { holdAmounts, shareAmount, type HoldDependencies } from "../holds/holds.ts";
 import { marksOf } from "../holds/marks.ts";
 import { payableTerms } from "./terms-to-pay.ts";
 import type { InvoiceRow } from "../store.ts";
@@ -50,14 +50,14 @@ export async function remainingAmount(
       const least = askableRest(payableAmount - seenAmount, dust);
       const rest = token === null ? least : payablePrice(least, token, true);
       if (after.status === "expired" || after.addressIndex !== null) return rest;
-      return (await holdRest(tx, deps, after, rest, at)) ?? rest;
+      return holdRest(tx, deps, after, rest, at);
     }
   }
 }
 
 /**
- * Holds the unpaid rest of a price on a shared address. Returns null if it cannot be held; then only the merchant can
- * match its payment.
+ * Holds the unpaid rest of a price on a shared address, and returns what is asked for: the bare rest too if no amount can
+ * be held for it. Then only the merchant can match its payment.
  */
 async function holdRest(
   tx: Tx,
@@ -65,13 +65,13 @@ async function holdRest(
   invoice: InvoiceRow,
   rest: bigint,
   at: Instant,
-): Promise<bigint | null> {
+): Promise<bigint> {
   const terms = payableTerms(invoice);
   const network = deps.networks.get(invoice.network);
-  if (terms === null || network === undefined || invoice.walletAddress === null) return null;
+  if (terms === null || network === undefined || invoice.walletAddress === null) return rest;
   const token = findToken(network, invoice.tokenSymbol);
   const address = network.kind.parseAddress(invoice.walletAddress);
-  if (token === null || !address.ok) return null;
+  if (token === null || !address.ok) return rest;
   // A payment is matched within the merchant's tolerance only: what is rounded is a rule of what is credited already.
   const least = dueAmount(terms.payableAmount, terms.tolerance) - invoice.seenAmount;
   const { id: invoiceId, organizationId, enteredAtLink } = invoice;
@@ -85,21 +85,21 @@ async function holdRest(
   const marks = await marksOf(tx, network, { invoiceIds, heldBefore: invoiceIds }, at);
   const mark = marks.get(invoiceId);
   assert(mark !== undefined, "a hold has no mark");
-  const [held = null] = await holdAmounts(tx, deps, [
-    {
-      invoiceId,
-      mark,
-      search: searchAmount(
-        place,
-        rest,
-        token,
-        { holder: invoiceId, enteredAtLink },
-        deps.randomBytes,
-      ),
-      leastOf: () => least,
-      startsAt: at,
-      endsAt: terms.lateUntil,
-    },
-  ]);
-  return held;
+  const request = {
+    invoiceId,
+    mark,
+    search: searchAmount(
+      place,
+      rest,
+      token,
+      { holder: invoiceId, enteredAtLink },
+      deps.randomBytes,
+    ),
+    leastOf: () => least,
+    startsAt: at,
+    endsAt: terms.lateUntil,
+  };
+  const [held = null] = await holdAmounts(tx, deps, [request]);
+  if (held === null) shareAmount(tx, deps, request, rest);
+  return held ?? rest;
 }
