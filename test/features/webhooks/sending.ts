@@ -12,7 +12,7 @@ import {
 import type { DeliveryRow } from "../../../src/features/webhooks/delivery/store.ts";
 import { webhookDeliveries } from "../../../src/features/webhooks/table.ts";
 import { systemActor } from "../../../src/kernel/actor.ts";
-import type { Instant } from "../../../src/kernel/clock.ts";
+import { hour, type Instant } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
 import { createJournal, type Journal } from "../../../src/platform/journal/index.ts";
 import type { Database, Tx } from "../../../src/platform/database/index.ts";
@@ -76,6 +76,8 @@ export interface InstallationParts {
   readonly clock?: MovedClock;
   /** Requests a second for each endpoint; without a limit, unless told. */
   readonly perSecond?: number;
+  /** An hour, unless told: then no receiver is slow, however slow the machine is. */
+  readonly slowAfterMs?: number;
   /** Half-way through what jitter may add, unless told. */
   readonly chance?: number;
   /** Ranges in which private receivers are allowed; 127.0.0.1 by default. */
@@ -143,6 +145,7 @@ export async function install(db: Database, parts: InstallationParts = {}): Prom
       secretKey,
       context,
       perSecond: parts.perSecond ?? 0,
+      slowAfterMs: parts.slowAfterMs ?? hour,
       wake,
       logger: createLogger({ level: "silent", clock }),
     });

@@ -1,7 +1,7 @@
 // Organizations that share the slots of webhooks, of which one has receivers that answer late.
 import { expect } from "chai";
 import { organizations } from "../../../src/features/organizations/table.ts";
-import { slowAfter } from "../../../src/features/webhooks/delivery/attempt.ts";
+import { slowAfterMs } from "../../../src/features/webhooks/delivery/attempt.ts";
 import type { Deliverer } from "../../../src/features/webhooks/index.ts";
 import { findBacklogs, leaseDue } from "../../../src/features/webhooks/delivery/leases.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../../src/features/webhooks/table.ts";
@@ -20,7 +20,7 @@ const endpointsMax = 10;
 /** Due deliveries of one organization. */
 const dueCount = testsAll ? 100_000 : 5_000;
 /** Longer than the time after which an answer is slow, in milliseconds. */
-const slowMs = slowAfter + 200;
+const slowMs = slowAfterMs + 200;
 
 interface Shop {
   readonly id: Id<"organization">;
@@ -40,7 +40,7 @@ eachStore("the slots of webhooks", (store) => {
 
   beforeEach(async () => {
     db = await store.open();
-    here = await install(db);
+    here = await install(db, { slowAfterMs });
   });
   afterEach(async () => {
     for (const receiver of receivers) await receiver.close();

@@ -9,7 +9,7 @@ import type { DeliveryRow } from "./store.ts";
  * Duration from which an attempt is slow, whatever the receiver answers, in milliseconds. A slot of an endpoint that is
  * not slow is free again after this time at the latest.
  */
-export const slowAfter = 2 * second;
+export const slowAfterMs = 2 * second;
 
 /** A completed attempt. */
 export interface Attempt {
@@ -19,11 +19,11 @@ export interface Attempt {
   readonly result: OutboundResult;
   /** Whether it was the lone attempt at a failing endpoint. */
   readonly isLone: boolean;
-  /** Whether the receiver took at least `slowAfter`, whatever it answered. */
+  /** Whether the receiver took at least `slowAfterMs`, whatever it answered. */
   readonly isSlow: boolean;
 }
 
-/** Signs a claimed delivery for the current time and sends it. `whenSlow` is called once it has taken `slowAfter`. */
+/** Signs a claimed delivery for the current time and sends it. `whenSlow` is called once it has taken `slowAfterMs`. */
 export async function sendAttempt(parts: {
   readonly clock: Clock;
   readonly sender: Sender;
@@ -31,6 +31,7 @@ export async function sendAttempt(parts: {
   readonly delivery: DeliveryRow;
   readonly backlog: EndpointBacklog;
   readonly isLone: boolean;
+  readonly slowAfterMs: number;
   readonly whenSlow: () => void;
 }): Promise<Attempt> {
   const { clock, sender, delivery, backlog, isLone, whenSlow } = parts;
@@ -47,7 +48,7 @@ export async function sendAttempt(parts: {
   const timer = setTimeout(() => {
     isSlow = true;
     whenSlow();
-  }, slowAfter);
+  }, parts.slowAfterMs);
   const result = await sender.send({
     url: backlog.url,
     headers: {

@@ -6,7 +6,7 @@ import type { Worker } from "../../../platform/jobs/background.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
 import type { Counts } from "../../../platform/metrics/metrics.ts";
 import type { Sender } from "../../../platform/outbound/sender.ts";
-import { sendAttempt, type Attempt } from "./attempt.ts";
+import { sendAttempt, slowAfterMs, type Attempt } from "./attempt.ts";
 import type { EndpointWriter } from "../endpoints/writer.ts";
 import {
   createEndpointHealth,
@@ -58,6 +58,8 @@ export interface DelivererDependencies {
   readonly context: WriteContext;
   /** Maximum number of requests per second and endpoint from this process; 0 for no limit. */
   readonly perSecond: number;
+  /** The duration from which an attempt is slow, in milliseconds; `slowAfterMs` by default. */
+  readonly slowAfterMs?: number;
   /** Wakes this worker when there is room again. */
   readonly wake: () => void;
   readonly logger: Logger;
@@ -101,7 +103,7 @@ export function turnOf(
   return isProbeDue && attempts > 0 && earlyAttempts < earlyAttemptsMax ? "lone" : "none";
 }
 
-type State = DelivererDependencies & {
+type State = Required<DelivererDependencies> & {
   readonly health: ReturnType<typeof createEndpointHealth>;
   readonly pace: ReturnType<typeof createEndpointRateLimit<Id<"webhookEndpoint">>>;
   readonly open: ReturnType<typeof createOpenDeliveries>;
@@ -123,6 +125,7 @@ const methods = { reclaim, run, settled, drained, close };
  */
 export function createDeliverer(deps: DelivererDependencies): Deliverer {
   const state: State = {
+    slowAfterMs,
     ...deps,
     health: createEndpointHealth(),
     pace: createEndpointRateLimit(deps.perSecond),

@@ -9,7 +9,7 @@ export interface UnderWay {
   readonly sending: number;
   /** Number of open requests that are retries. */
   readonly retries: number;
-  /** Number of open requests that have taken `slowAfter`. */
+  /** Number of open requests that have taken `slowAfterMs`. */
   readonly slow: number;
 }
 
