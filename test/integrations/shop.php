@@ -15,9 +15,26 @@ set_error_handler(
 );
 define( 'ABSPATH', __DIR__ );
 [ , $plugin, $state_file ] = $argv;
-$state   = json_decode( (string) @file_get_contents( $state_file ), true ) ?: array( 'options' => array(), 'orders' => array() );
 $hooks   = array();
 $notices = array();
+$cached  = array();
+$page    = '';
+
+/** Reads and changes the state, one process at a time, as a database does it with one statement. */
+function with_state( callable $use ) {
+	$file = fopen( $GLOBALS['state_file'], 'c+' );
+	flock( $file, LOCK_EX );
+	$state  = json_decode( (string) stream_get_contents( $file ), true ) ?: array( 'options' => array(), 'orders' => array() );
+	$before = $state;
+	$result = $use( $state );
+	if ( $state !== $before ) {
+		ftruncate( $file, 0 );
+		rewind( $file );
+		fwrite( $file, json_encode( $state ) );
+	}
+	fclose( $file );
+	return $result;
+}
 
 function add_action( $name, $call ) { $GLOBALS['hooks'][ $name ][] = $call; }
 function add_filter( $name, $call ) { $GLOBALS['hooks'][ $name ][] = $call; }
@@ -33,29 +50,65 @@ function do_action( $name, ...$more ) {
 	}
 }
 function __( $text ) { return $text; }
-function home_url( $path = '' ) { return 'https://shop.example' . $path; }
+function esc_html__( $text ) { return htmlspecialchars( $text ); }
+function esc_html( $text ) { return htmlspecialchars( $text ); }
+function esc_url( $text ) { return htmlspecialchars( $text ); }
+function plugin_basename( $file ) { return basename( dirname( $file ) ) . '/' . basename( $file ); }
+function admin_url( $path ) { return 'https://shop.example/wp-admin/' . $path; }
+function home_url( $path = '' ) { return get_option( 'home', 'https://shop.example' ) . $path; }
 function plugins_url( $path ) { return 'https://shop.example/plugins/' . $path; }
 function wp_register_script( $handle, $url, $needs ) { $GLOBALS['scripts'][ $handle ] = $needs; }
 function wp_json_encode( $value ) { return json_encode( $value ); }
 function wp_unslash( $value ) { return $value; }
 function wp_generate_password() { return bin2hex( random_bytes( 6 ) ); }
-function get_option( $name, $default = false ) { return $GLOBALS['state']['options'][ $name ] ?? $default; }
+function wp_generate_uuid4() { return bin2hex( random_bytes( 16 ) ); }
+function wp_specialchars_decode( $text ) { return htmlspecialchars_decode( $text ); }
+function wp_parse_url( $url ) { return parse_url( $url ); }
+function wp_cache_delete() {}
+function human_time_diff() { return '1 minute'; }
+function get_option( $name, $default = false ) {
+	return with_state( fn( &$state ) => $state['options'][ $name ] ?? $default );
+}
+function update_option( $name, $value ) {
+	with_state( function ( &$state ) use ( $name, $value ) { $state['options'][ $name ] = $value; } );
+}
+function get_transient( $name ) { return get_option( "transient $name" ); }
+function set_transient( $name, $value ) { update_option( "transient $name", $value ); }
+function get_woocommerce_currency() { return 'USD'; }
 function wc_get_price_decimals() { return 2; }
-function wc_format_decimal( $value, $decimals ) { return number_format( (float) $value, $decimals, '.', '' ); }
-function wc_add_notice( $text ) { $GLOBALS['notices'][] = $text; }
+function wc_clean( $value ) { return $value; }
+function absint( $value ) { return abs( (int) $value ); }
+function wc_print_notice( $text ) { $GLOBALS['notices'][] = $text; }
+function is_order_received_page() { return '' !== $GLOBALS['page']; }
+function is_view_order_page() { return false; }
+function get_query_var() { return $GLOBALS['page']; }
+function wc_get_order_statuses() { return array( 'wc-pending' => 'Pending payment' ); }
+function wc_get_container() {
+	return new class() {
+		public function get() { return $this; }
+		public function remove( $id ) { unset( $GLOBALS['cached'][ $id ] ); }
+	};
+}
+class WC_Data_Store {
+	public static function load() { return new self(); }
+	public function has_callable() { return false; }
+}
 function wc_get_logger() {
 	return new class() {
 		public function error( $text ) { fwrite( STDERR, "log: $text\n" ); }
 	};
 }
-function wc_get_order( $id ) { return isset( $GLOBALS['state']['orders'][ $id ] ) ? new WC_Order( $id ) : false; }
+function wc_get_order( $id ) {
+	$GLOBALS['cached'][ $id ] ??= with_state( fn( &$state ) => $state['orders'][ $id ] ?? null );
+	return null === $GLOBALS['cached'][ $id ] ? false : new WC_Order( $id, $GLOBALS['cached'][ $id ] );
+}
 function wc_get_orders( array $query ) {
 	$found = array();
-	foreach ( array_keys( $GLOBALS['state']['orders'] ) as $id ) {
-		$order  = new WC_Order( $id );
-		$values = array_column( $order->get_meta( $query['meta_key'], false ), 'value' );
-		if ( in_array( $query['meta_value'], $values, true ) ) {
-			$found[] = $order;
+	foreach ( with_state( fn( &$state ) => $state['orders'] ) as $id => $order ) {
+		foreach ( $order['meta'] as $entry ) {
+			if ( $entry['key'] === $query['meta_key'] && $entry['value'] === $query['meta_value'] ) {
+				$found[] = $id;
+			}
 		}
 	}
 	return array_slice( $found, 0, $query['limit'] );
@@ -94,8 +147,9 @@ class Wpdb_Options {
 	public function prepare( $query, ...$values ) { return array( $query, $values ); }
 	public function get_var( $query ) { return get_option( $query[1][0], null ); }
 	public function query( $query ) {
-		[ $text, $values ] = $query;
-		$options           = &$GLOBALS['state']['options'];
+		return with_state( fn( &$state ) => self::run( $state['options'], ...$query ) );
+	}
+	private static function run( &$options, $text, $values ) {
 		if ( 0 === strpos( $text, 'INSERT' ) ) {
 			$is_new = ! isset( $options[ $values[0] ] );
 			if ( $is_new ) {
@@ -110,43 +164,59 @@ class Wpdb_Options {
 			}
 			return (int) $is_held;
 		}
-		unset( $options[ $values[0] ] );
+		if ( ( $options[ $values[0] ] ?? null ) === $values[1] ) {
+			unset( $options[ $values[0] ] );
+		}
 		return 1;
 	}
 }
 $wpdb = new Wpdb_Options();
 
-/** An order as WooCommerce's CRUD shows it: changes are stored by save(). */
+/** An order as WooCommerce's CRUD shows it: changes are stored by save(), and each order is a copy. */
 class WC_Order {
 	private $id;
 	private $data;
-	public function __construct( $id ) {
+	private $changes = array();
+	public static function generate_meta_cache_key( $id, $group ) { return "$group $id"; }
+	public function __construct( $id, array $data ) {
 		$this->id   = $id;
-		$this->data = $GLOBALS['state']['orders'][ $id ];
+		$this->data = $data;
 	}
 	public function get_id() { return (int) $this->id; }
 	public function get_order_number() { return (string) $this->id; }
 	public function get_order_key() { return 'wc_order_' . $this->id; }
 	public function get_total() { return $this->data['total']; }
 	public function get_currency() { return $this->data['currency']; }
-	public function get_payment_method() { return 'till'; }
+	public function get_status() { return $this->data['status']; }
+	public function get_payment_method() { return $this->data['method']; }
+	public function get_payment_method_title() { return $this->data['method']; }
+	public function needs_payment() { return $this->has_status( array( 'pending', 'failed' ) ); }
+	public function get_checkout_payment_url() { return home_url( '/pay?order=' . $this->id ); }
 	public function get_meta( $key, $single = true ) {
-		$found = array();
-		foreach ( $this->data['meta'] as $entry ) {
-			if ( $entry['key'] === $key ) {
-				$found[] = (object) $entry;
-			}
-		}
+		$found = array_values( array_filter( $this->get_meta_data(), fn( $entry ) => $entry->key === $key ) );
 		return $single ? ( $found[0]->value ?? '' ) : $found;
 	}
-	public function add_meta_data( $key, $value ) { $this->data['meta'][] = compact( 'key', 'value' ); }
+	public function get_meta_data() {
+		return array_map(
+			fn( $entry ) => new class( $entry ) {
+				public $id, $key, $value;
+				public function __construct( $entry ) { [ 'id' => $this->id, 'key' => $this->key, 'value' => $this->value ] = $entry; }
+				public function get_changes() { return array(); }
+			},
+			$this->data['meta']
+		);
+	}
+	public function add_meta_data( $key, $value ) { $this->data['meta'][] = array( 'id' => 0 ) + compact( 'key', 'value' ); }
+	public function delete_meta_data( $key ) {
+		$this->data['meta']    = array_values( array_filter( $this->data['meta'], fn( $entry ) => $entry['key'] !== $key ) );
+		$this->changes['meta'] = $key;
+	}
 	public function update_meta_data( $key, $value ) {
-		$this->data['meta'] = array_values( array_filter( $this->data['meta'], fn( $entry ) => $entry['key'] !== $key ) );
+		$this->delete_meta_data( $key );
 		$this->add_meta_data( $key, $value );
 	}
 	public function add_order_note( $text ) {
-		$this->data['notes'][]                                = $text;
-		$GLOBALS['state']['orders'][ $this->id ]['notes'][] = $text;
+		with_state( function ( &$state ) use ( $text ) { $state['orders'][ $this->id ]['notes'][] = $text; } );
 	}
 	public function has_status( $status ) { return in_array( $this->data['status'], (array) $status, true ); }
 	public function is_paid() { return $this->has_status( array( 'processing', 'completed' ) ); }
@@ -159,12 +229,31 @@ class WC_Order {
 		if ( ! $this->has_status( array( 'on-hold', 'pending', 'failed', 'cancelled' ) ) ) {
 			return false;
 		}
+		// E-mails and stock take their time, in which other processes read the order.
+		usleep( 300000 );
+		with_state( function ( &$state ) { $state['orders'][ $this->id ]['completions'][] = getmypid(); } );
 		$this->data['transaction'] = $transaction;
 		$this->data['status']      = 'processing';
 		$this->save();
 		return true;
 	}
-	public function save() { $GLOBALS['state']['orders'][ $this->id ] = $this->data; }
+	public function get_changes() { return $this->changes; }
+	public function save() {
+		foreach ( $this->data['meta'] as &$entry ) {
+			$entry['id'] = 1;
+		}
+		unset( $entry );
+		$this->changes = array();
+		with_state(
+			function ( &$state ) {
+				$stored = $state['orders'][ $this->id ];
+				// Notes and completions are rows of other tables.
+				$state['orders'][ $this->id ] = array_merge( $this->data, array_intersect_key( $stored, array( 'notes' => 0, 'completions' => 0 ) ) );
+			}
+		);
+		$GLOBALS['cached'][ $this->id ] = $this->data;
+		do_action( 'woocommerce_update_order', (int) $this->id, $this );
+	}
 }
 
 abstract class WC_Payment_Gateway {
@@ -172,6 +261,11 @@ abstract class WC_Payment_Gateway {
 	public function init_settings() {
 		$this->settings = get_option( 'woocommerce_till_settings', array() );
 	}
+	public function payment_fields() {}
+	public function admin_options() {}
+	public function generate_password_html( $key, $data ) { return 'value="' . $this->get_option( $key ) . '"'; }
+	public function validate_password_field( $key, $value ) { return trim( (string) $value ); }
+	public function get_description_html( $data ) { return $data['description']; }
 	public function get_option( $name ) { return $this->settings[ $name ] ?? $this->form_fields[ $name ]['default']; }
 	public function is_available() { return 'yes' === $this->get_option( 'enabled' ); }
 	public function process_admin_options() {}
@@ -210,24 +304,58 @@ foreach ( json_decode( stream_get_contents( STDIN ), true ) as $command ) {
 	$id      = $command['order'] ?? '';
 	switch ( $command['do'] ) {
 		case 'set up':
-			$state['options'][ $command['option'] ?? 'woocommerce_till_settings' ] = $command['value'] ?? $command['settings'];
+			update_option( $command['option'] ?? 'woocommerce_till_settings', $command['value'] ?? $command['settings'] );
 			$gateway->init_settings();
 			$answers[] = null;
 			break;
+		case 'option':
+			$answers[] = get_option( $command['option'], null );
+			break;
 		case 'order':
-			$state['orders'][ $id ] = array_merge(
-				array( 'status' => 'pending', 'meta' => array(), 'notes' => array() ),
-				$state['orders'][ $id ] ?? array(),
-				$command['data']
+			with_state(
+				function ( &$state ) use ( $id, $command ) {
+					$state['orders'][ $id ] = array_merge(
+						array( 'status' => 'pending', 'method' => 'till', 'currency' => 'USD', 'meta' => array(), 'notes' => array(), 'completions' => array() ),
+						$state['orders'][ $id ] ?? array(),
+						$command['data']
+					);
+				}
 			);
+			unset( $cached[ $id ] );
 			$answers[] = null;
+			break;
+		case 'save':
+			wc_get_order( $id )->save();
+			$answers[] = null;
+			break;
+		case 'decimals':
+			$answers[] = array_map( array( 'Till_Money', 'decimals' ), $command['currencies'] );
+			break;
+		case 'total':
+			$answers[] = Till_Money::total_of( wc_get_order( $id ) );
+			break;
+		case 'check':
+			$check     = new Till_Check( $gateway );
+			$answers[] = array( 'errors' => (object) $check->errors, 'facts' => $check->facts, 'choices' => $check->choices, 'secret' => $gateway->generate_password_html( 'api_key', array() ) );
 			break;
 		case 'pay':
-			$answers[] = $gateway->process_payment( $id ) + array( 'notices' => $notices );
+			try {
+				$answers[] = $gateway->process_payment( $id );
+			} catch ( Exception $failure ) {
+				$answers[] = array( 'result' => 'failure', 'message' => $failure->getMessage() );
+			}
 			break;
 		case 'return':
-			do_action( 'woocommerce_thankyou_till', $id );
-			$answers[] = null;
+			$page        = $id;
+			$_GET['key'] = wc_get_order( $id )->get_order_key();
+			do_action( 'template_redirect' );
+			do_action( 'woocommerce_before_thankyou', $id );
+			$answers[] = array(
+				'notices' => $notices,
+				'text'    => apply_filters( 'woocommerce_thankyou_order_received_text', 'Thank you.', wc_get_order( $id ) ),
+			);
+			$page      = '';
+			$notices   = array();
 			break;
 		case 'deliver':
 			$answers[] = Till_Receiver::answer( $command['body'], $command['id'] ?? '', $command['timestamp'] ?? '', $command['signature'] ?? '' );
@@ -251,9 +379,9 @@ foreach ( json_decode( stream_get_contents( STDIN ), true ) as $command ) {
 			);
 			break;
 		case 'look':
-			$answers[] = $state['orders'][ $id ];
+			$answers[] = with_state( fn( &$state ) => $state['orders'][ $id ] );
 			break;
 	}
 }
-file_put_contents( $state_file, json_encode( $state ) );
+do_action( 'shutdown' );
 echo json_encode( $answers );

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { currencyDecimals } from "../../src/kernel/money/currencies.ts";
 import { sign } from "../../src/platform/outbound/standard-webhooks.ts";
 import { approvedMerchant, expectStatus } from "../support/app.ts";
 import { keyOf } from "../support/roles-fixture.ts";
@@ -19,13 +20,26 @@ import { until } from "../support/until.ts";
 interface Order {
   readonly status: string;
   readonly notes: readonly string[];
+  readonly completions: readonly number[];
   readonly transaction?: string;
 }
 
 interface Started {
   readonly result: string;
   readonly redirect: string;
+  readonly message?: string;
+}
+
+interface Returned {
   readonly notices: readonly string[];
+  readonly text: string;
+}
+
+interface Checked {
+  readonly errors: Readonly<Record<string, string>>;
+  readonly facts: readonly string[];
+  readonly choices: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly secret: string;
 }
 
 const root = new URL("../../", import.meta.url);
@@ -42,6 +56,7 @@ describeWithPhp("the WooCommerce plugin", () => {
       let organization = "";
       let secret = "";
       let delivered = 0;
+      let settings: Record<string, string>;
 
       before(async () => {
         folder = mkdtempSync(join(tmpdir(), "till-woocommerce-"));
@@ -58,7 +73,7 @@ describeWithPhp("the WooCommerce plugin", () => {
           201,
         );
         secret = String(made.body["secret"]);
-        const settings = {
+        settings = {
           enabled: "yes",
           url: `${app.url}/`,
           api_key: await keyOf(app, merchant, "shop"),
@@ -113,11 +128,16 @@ describeWithPhp("the WooCommerce plugin", () => {
         );
       }
 
-      const order = (id: string, data: object) => ({
-        do: "order",
-        order: id,
-        data: { currency: "USD", ...data },
-      });
+      const order = (id: string, data: object) => ({ do: "order", order: id, data });
+      const look = async (id: string) => (await shop({ do: "look", order: id }))[0] as Order;
+      const count = ({ notes }: Order, words: string) =>
+        notes.filter((note) => note.includes(words)).length;
+      const back = async (id: string) => (await shop({ do: "return", order: id }))[0] as Returned;
+      const invoicesOf = async (id: string) => {
+        const path = `/v1/organizations/${organization}/invoices?metadataKey=orderId&metadataValue=${id}`;
+        const { body } = await served.app.request("GET", path, { key });
+        return body["data"] as readonly Record<string, unknown>[];
+      };
       const pay = async (id: string) => (await shop({ do: "pay", order: id }))[0] as Started;
 
       async function press(redirect: string, action: string): Promise<void> {
@@ -153,17 +173,16 @@ describeWithPhp("the WooCommerce plugin", () => {
         await shop(order("1002", { total: "12.50" }));
         const second = await pay("1002");
         expect(second.redirect).not.to.equal(first.redirect);
-        const list = await served.app.request(
-          "GET",
-          `/v1/organizations/${organization}/invoices?metadataKey=orderId&metadataValue=1002`,
-          { key },
-        );
-        const invoices = list.body["data"] as readonly Record<string, unknown>[];
+        const [{ id: shopId }] = (await shop({ do: "option", option: "till_shop" })) as [
+          { readonly id: string },
+        ];
+        expect(shopId).to.match(/^[0-9a-z]{6,}$/);
+        const invoices = await invoicesOf("1002");
         expect(
           invoices.map(({ amount, status, externalId }) => [amount, status, externalId]),
         ).to.deep.equal([
-          ["12.50", "open", "1002-2"],
-          ["10.00", "canceled", "1002"],
+          ["12.50", "open", `1002-${shopId}-2`],
+          ["10.00", "canceled", `1002-${shopId}`],
         ]);
         const { status } = await orderUntil("1002", () => true);
         expect(status).to.equal("pending");
@@ -230,20 +249,22 @@ describeWithPhp("the WooCommerce plugin", () => {
         expect(await deliver({ body, headers: {} })).to.equal(400);
       });
 
-      it("holds a delivery back while another one of its invoice is processed", async () => {
+      it("holds a delivery back while another process changes its order", async () => {
         const one = receiver.received.find(({ body }) => body.includes('"invoice.paid"'));
         if (one === undefined) throw new Error("nothing was paid");
-        const { data } = JSON.parse(one.body) as { readonly data: { readonly id: string } };
+        const { data } = JSON.parse(one.body) as {
+          readonly data: { readonly metadata: { readonly orderId: string } };
+        };
         const lock = (since: number) => ({
           do: "set up",
-          option: `till_lock_${data.id}`,
+          option: `till_lock_${data.metadata.orderId}`,
           value: `${String(since)} other`,
         });
         const now = Math.floor(Date.now() / 1_000);
         await shop(lock(now));
         expect(await deliver(one)).to.equal(503);
         // The process that held it has died.
-        await shop(lock(now - 61));
+        await shop(lock(now - 121));
         expect(await deliver(one)).to.equal(204);
         await orderUntil("1001", () => true);
       });
@@ -276,10 +297,6 @@ describeWithPhp("the WooCommerce plugin", () => {
           expect(await deliver({ body, headers: { ...signed } })).to.equal(204);
           return (await look("1009")).status;
         };
-        const look = async (id: string) => (await shop({ do: "look", order: id }))[0] as Order;
-        const count = ({ notes }: Order, text: string) =>
-          notes.filter((note) => note.includes(text)).length;
-
         expect(await after(1, "invoice.overpaid", "paid")).to.equal("processing");
         expect(await deliver(paid)).to.equal(204);
         expect(count(await look("1009"), "is paid")).to.equal(1);
@@ -347,13 +364,163 @@ describeWithPhp("the WooCommerce plugin", () => {
         }
 
         await shop(order("1008", { total: "18.00" }));
-        const settings = { enabled: "yes", url: "http://127.0.0.1:1", api_key: "no" };
         const [, answer] = (await shop(
-          { do: "set up", settings },
+          { do: "set up", settings: { ...settings, url: "http://127.0.0.1:1" } },
           { do: "pay", order: "1008" },
+          { do: "set up", settings },
         )) as [null, Started];
-        expect(answer.result).to.equal("failure");
-        expect(answer.notices[0]).to.include("could not be started");
+        expect(answer).to.include({ result: "failure" });
+        expect(answer.message).to.include("could not be started");
+        expect((await look("1008")).notes.at(-1)).to.include("no connection");
+      });
+
+      it("completes an order once while customers return and webhooks arrive at the same moment", async () => {
+        await shop(order("1011", { total: "21.00" }));
+        await press((await pay("1011")).redirect, "pay");
+        const paid = await until(
+          "invoice.paid",
+          () =>
+            receiver.received.filter(
+              ({ body }) =>
+                body.includes('"orderId":"1011"') &&
+                /"type":"invoice\.(paid|confirming)"/.test(body),
+            ),
+          (found) => found.length === 2,
+        );
+        await Promise.all([back("1011"), back("1011"), back("1011"), ...paid.map(deliver)]);
+        const after = await look("1011");
+        expect(after.status).to.equal("processing");
+        expect(after.completions).to.have.length(1);
+        expect(count(after, "is paid")).to.equal(1);
+        expect(await shop({ do: "option", option: "till_lock_1011" })).to.deep.equal([null]);
+      });
+
+      it("cancels the invoice of an order that is paid by another method, and leaves its status", async () => {
+        await shop(order("1012", { total: "22.00" }));
+        const { redirect } = await pay("1012");
+        await shop(order("1012", { method: "bacs", status: "on-hold" }), {
+          do: "save",
+          order: "1012",
+        });
+        const [invoice] = await invoicesOf("1012");
+        expect(invoice).to.include({ status: "canceled" });
+        const changed = await orderUntil("1012", () => true);
+        expect(changed.status).to.equal("on-hold");
+        expect(count(changed, "no longer waits")).to.equal(1);
+
+        // Money that arrives all the same is for a person to look at.
+        await shop(order("1013", { total: "23.00" }));
+        const late = (await pay("1013")).redirect;
+        await press(late, "underpay");
+        await orderUntil("1013", ({ notes }) => notes.some((note) => note.includes("Part of")));
+        await shop(order("1013", { method: "bacs" }), { do: "save", order: "1013" });
+        expect((await invoicesOf("1013"))[0]).to.include({ status: "partially_paid" });
+        await press(late, "pay");
+        const both = await orderUntil("1013", ({ notes }) =>
+          notes.some((note) => note.includes("is paid")),
+        );
+        expect(both.status).to.equal("on-hold");
+        expect(both.completions).to.deep.equal([]);
+        expect(count(both, "by another method now (bacs)")).to.equal(1);
+        expect(redirect).not.to.equal(late);
+      });
+
+      it("cancels the invoice of a canceled order, and fails no order that a person holds", async () => {
+        await shop(order("1014", { total: "24.00" }), order("1015", { total: "25.50" }));
+        await pay("1014");
+        const { redirect } = await pay("1015");
+        await shop(order("1014", { status: "cancelled" }), { do: "save", order: "1014" });
+        expect((await invoicesOf("1014"))[0]).to.include({ status: "canceled" });
+        await shop(order("1015", { status: "on-hold" }));
+        await press(redirect, "expire");
+        const held = await orderUntil("1015", ({ notes }) =>
+          notes.some((note) => note.includes("expired")),
+        );
+        expect(held.status).to.equal("on-hold");
+      });
+
+      it("gives a copied shop an id of its own, and leaves the invoices of the other one", async () => {
+        const home = (value: string) => ({ do: "set up", option: "home", value });
+        await shop(order("1016", { total: "26.00" }));
+        const { redirect } = await pay("1016");
+        await shop(home("https://copy.example"));
+        const copied = await pay("1016");
+        expect(copied).to.include({ result: "success" });
+        expect(copied.redirect).not.to.equal(redirect);
+        const invoices = await invoicesOf("1016");
+        expect(invoices.map(({ status }) => status)).to.deep.equal(["open", "open"]);
+        await shop(home("https://shop.example"));
+      });
+
+      it("tells customers who return how much is missing, and the way back to the payment", async () => {
+        await shop(order("1017", { total: "27.00" }), order("1018", { total: "28.00" }));
+        const { redirect } = await pay("1017");
+        const open = await back("1017");
+        expect(open.notices.join()).to.include("27.00 USDT are missing").and.include(redirect);
+        expect(open.text).not.to.include("Thank you");
+        await press(redirect, "expire");
+        const expired = await until(
+          "expired",
+          () => back("1017"),
+          ({ notices }) => notices.join().includes("time to pay is over"),
+        );
+        expect(expired.notices.join()).to.include("https://shop.example/pay?order=1017");
+        expect((await look("1017")).status).to.equal("failed");
+
+        await press((await pay("1018")).redirect, "pay");
+        const paid = await until(
+          "paid",
+          () => back("1018"),
+          ({ notices }) => notices.length === 0,
+        );
+        expect(paid.text).to.equal("Thank you.");
+      });
+
+      it("asks for totals with the decimals of their currency, as Till does", async () => {
+        const currencies = [...currencyDecimals.keys()];
+        const [decimals] = await shop({ do: "decimals", currencies });
+        expect(decimals).to.deep.equal([...currencyDecimals.values()]);
+        await shop(
+          order("1019", { total: "1200.50", currency: "JPY" }),
+          order("1020", { total: "12.345", currency: "USD" }),
+          order("1021", { total: "7", currency: "KWD" }),
+        );
+        const total = (id: string) => ({ do: "total", order: id });
+        expect(await shop(total("1019"), total("1020"), total("1021"))).to.deep.equal([
+          "1201",
+          "12.35",
+          "7.000",
+        ]);
+      });
+
+      it("checks the settings with Till, and shows no secret", async () => {
+        const check = async (changes: object) =>
+          (
+            await shop(
+              { do: "set up", settings: { ...settings, ...changes } },
+              { do: "check" },
+              { do: "set up", settings },
+            )
+          )[1] as Checked;
+        const good = await check({});
+        expect(good.errors).to.deep.equal({});
+        expect(good.facts.join()).to.include(organization);
+        expect(good.choices["network"]).to.have.property("sandbox");
+        expect(good.secret).not.to.include(settings["api_key"]);
+        const faults = async (changes: object) => Object.keys((await check(changes)).errors);
+        expect(await faults({ url: "http://127.0.0.1:1" })).to.deep.equal(["url"]);
+        expect(await faults({ api_key: "till_test_no" })).to.deep.equal(["api_key"]);
+        expect(await faults({ webhook_secret: "whsec_no" })).to.deep.equal(["webhook_secret"]);
+        expect(await faults({ network: "moon" })).to.deep.equal(["network"]);
+        expect(await faults({ token: "TEA" })).to.deep.equal(["token"]);
+        expect(await faults({ token: "" })).to.deep.equal(["token"]);
+        expect(await faults({ token: "", network: "" })).to.deep.equal(["token"]);
+        expect(await faults({ minutes: "1" })).to.deep.equal(["minutes"]);
+        const { app } = served;
+        const path = `/v1/organizations/${organization}/api-keys`;
+        const body = { name: "links", scopes: ["links"] };
+        const made = await expectStatus(app.request("POST", path, { key, body }), 201);
+        expect(await faults({ api_key: made.body["secret"] })).to.deep.equal(["api_key"]);
       });
 
       it("offers itself to the checkout block, and declares that orders may be in any storage", async () => {
@@ -361,7 +528,12 @@ describeWithPhp("the WooCommerce plugin", () => {
           name: "till",
           isActive: true,
           handles: ["till-blocks"],
-          data: { title: "", description: "", supports: ["products"] },
+          data: {
+            title: "",
+            description: "",
+            accepted: "USDT (Sandbox)",
+            supports: ["products"],
+          },
           declared: { custom_order_tables: true, cart_checkout_blocks: true },
         });
       });

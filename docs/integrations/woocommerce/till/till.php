@@ -33,7 +33,8 @@ add_action(
 		if ( ! class_exists( 'WC_Payment_Gateway' ) ) {
 			return;
 		}
-		foreach ( array( 'client', 'signature', 'order', 'gateway', 'receiver' ) as $part ) {
+		$parts = array( 'client', 'signature', 'lock', 'store', 'shop', 'money', 'order', 'check', 'settings', 'gateway', 'receiver', 'page', 'release', 'refund' );
+		foreach ( $parts as $part ) {
 			require_once __DIR__ . "/includes/class-till-$part.php";
 		}
 		add_filter(
@@ -43,9 +44,18 @@ add_action(
 				return $gateways;
 			}
 		);
+		add_filter(
+			'plugin_action_links_' . plugin_basename( TILL_PLUGIN_FILE ),
+			static function ( $links ) {
+				array_unshift( $links, '<a href="' . esc_url( Till_Settings::address() ) . '">' . esc_html__( 'Settings', 'till' ) . '</a>' );
+				return $links;
+			}
+		);
 		add_action( 'woocommerce_api_till', array( 'Till_Receiver', 'receive' ) );
-		add_action( 'woocommerce_thankyou_till', array( 'Till_Gateway', 'refresh' ) );
+		add_action( 'woocommerce_order_refunded', array( 'Till_Refund', 'recorded' ), 10, 2 );
 		add_filter( 'woocommerce_cancel_unpaid_order', array( 'Till_Gateway', 'may_cancel' ), 10, 2 );
+		Till_Page::register();
+		Till_Release::register();
 	}
 );
 

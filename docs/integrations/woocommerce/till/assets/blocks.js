@@ -6,9 +6,15 @@
   const {
     title = "Crypto",
     description = "",
+    accepted = "",
     supports = ["products"],
   } = window.wc.wcSettings.getSetting("till_data", {});
-  const content = createElement("p", null, decodeEntities(description));
+  const paragraph = (text) => createElement("p", { key: text }, decodeEntities(text));
+  const content = createElement(
+    "div",
+    null,
+    [description, accepted].filter(Boolean).map(paragraph),
+  );
   registerPaymentMethod({
     name: "till",
     label: createElement("span", null, decodeEntities(title)),

@@ -26,6 +26,7 @@ final class Till_Blocks extends AbstractPaymentMethodType {
 		return array(
 			'title'       => $this->get_setting( 'title' ),
 			'description' => $this->get_setting( 'description' ),
+			'accepted'    => $this->is_active() ? implode( ', ', Till_Gateway::instance()->accepted() ) : '',
 			'supports'    => array( 'products' ),
 		);
 	}

@@ -16,33 +16,75 @@ class Till_Problem extends Exception {
 class Till_Client {
 	/** Seconds until a call is given up; the customer waits for it. */
 	const TIMEOUT_SECONDS = 15;
+	/** The same for a call without which a page can be shown. */
+	const BRIEF_SECONDS = 5;
 	/** Attempts of a call. Repeating one is safe, because every POST has an Idempotency-Key. */
 	const ATTEMPTS = 2;
 
 	private $url;
 	private $key;
+	private $is_brief;
+	private $me;
 
-	public function __construct( $url, $key ) {
-		$this->url = rtrim( $url, '/' ) . '/v1';
-		$this->key = $key;
+	/**
+	 * @param string $url      Till's address.
+	 * @param string $key      The API key.
+	 * @param bool   $is_brief True for one short attempt of each call.
+	 */
+	public function __construct( $url, $key, $is_brief = false ) {
+		$this->url      = rtrim( $url, '/' ) . '/v1';
+		$this->key      = $key;
+		$this->is_brief = $is_brief;
 	}
 
-	/** Returns the id of the organization to which the key belongs. */
+	/** Returns the organization to which the key belongs, with the key's permissions. */
+	public function me() {
+		if ( null === $this->me ) {
+			$me       = $this->call( 'GET', '/me' );
+			$this->me = $me['organizations'][0];
+		}
+		return $this->me;
+	}
+
+	public function networks() {
+		$list = $this->call( 'GET', '/networks' );
+		return $list['data'];
+	}
+
 	public function organization() {
-		$me = $this->call( 'GET', '/me' );
-		return $me['organizations'][0]['organizationId'];
+		return $this->call( 'GET', $this->path( '' ) );
 	}
 
-	public function create_invoice( $organization, array $invoice, $idempotency_key ) {
-		return $this->call( 'POST', "/organizations/$organization/invoices", $invoice, $idempotency_key );
+	public function payment_policy() {
+		return $this->call( 'GET', $this->path( '/payment-policy' ) );
 	}
 
-	public function invoice( $organization, $id ) {
-		return $this->call( 'GET', "/organizations/$organization/invoices/$id" );
+	public function webhook_endpoints() {
+		$list = $this->call( 'GET', $this->path( '/webhook-endpoints?limit=100' ) );
+		return $list['data'];
 	}
 
-	public function cancel_invoice( $organization, $id ) {
-		return $this->call( 'POST', "/organizations/$organization/invoices/$id/cancel", null, "cancel-$id" );
+	public function refunds( $invoice_id ) {
+		$list = $this->call( 'GET', $this->path( "/refunds?invoiceId=$invoice_id" ) );
+		return $list['data'];
+	}
+
+	public function create_invoice( array $invoice, $idempotency_key ) {
+		return $this->call( 'POST', $this->path( '/invoices' ), $invoice, $idempotency_key );
+	}
+
+	public function invoice( $id ) {
+		return $this->call( 'GET', $this->path( "/invoices/$id" ) );
+	}
+
+	public function cancel_invoice( $id ) {
+		// An answer is kept under its key: a refusal must not be repeated once it is no longer true.
+		return $this->call( 'POST', $this->path( "/invoices/$id/cancel" ), null, wp_generate_uuid4() );
+	}
+
+	private function path( $rest ) {
+		$me = $this->me();
+		return "/organizations/{$me['organizationId']}$rest";
 	}
 
 	/** @throws Till_Problem */
@@ -57,7 +99,7 @@ class Till_Client {
 		$arguments = array(
 			'method'      => $method,
 			'headers'     => $headers,
-			'timeout'     => self::TIMEOUT_SECONDS,
+			'timeout'     => $this->is_brief ? self::BRIEF_SECONDS : self::TIMEOUT_SECONDS,
 			// The key would be sent to the other host.
 			'redirection' => 0,
 		);
@@ -65,11 +107,12 @@ class Till_Client {
 			$arguments['headers']['Content-Type'] = 'application/json';
 			$arguments['body']                    = wp_json_encode( $body );
 		}
+		$attempts = $this->is_brief ? 1 : self::ATTEMPTS;
 		for ( $attempt = 1; ; $attempt++ ) {
 			$response = wp_remote_request( $this->url . $path, $arguments );
 			$failed   = is_wp_error( $response );
 			$status   = $failed ? 0 : (int) wp_remote_retrieve_response_code( $response );
-			if ( $attempt < self::ATTEMPTS && ( $failed || $status >= 500 ) ) {
+			if ( $attempt < $attempts && ( $failed || $status >= 500 ) ) {
 				continue;
 			}
 			break;

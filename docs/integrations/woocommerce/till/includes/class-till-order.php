@@ -1,7 +1,7 @@
 <?php
 defined( 'ABSPATH' ) || exit;
 
-/** Applies the states of invoices to orders. */
+/** Applies the states of invoices to orders, which Till_Store hands out and saves. */
 class Till_Order {
 	/** An invoice of the order; one entry for each. */
 	const INVOICES = '_till_invoice_id';
@@ -17,39 +17,52 @@ class Till_Order {
 	const STATUSES = '_till_statuses';
 	/** The invoice that completed the order. */
 	const PAID_BY = '_till_paid_by';
+	/** The invoice for which the order is on hold, until it is paid or over. */
+	const HELD_FOR = '_till_held_for';
+	/** The invoice that the order no longer waits for, once that was settled with Till. */
+	const RELEASED = '_till_released';
 	/** Events that were applied; a delivery may come twice. */
 	const EVENTS = '_till_events';
 	/** The number of events that are remembered; older ones have a lower version. */
 	const EVENTS_MAX = 50;
 
-	/** Returns the order that an invoice belongs to, or null. */
-	public static function find( $invoice_id ) {
-		$orders = wc_get_orders(
-			array(
-				'limit'      => 1,
-				'meta_key'   => self::INVOICES,
-				'meta_value' => $invoice_id,
-			)
-		);
-		return isset( $orders[0] ) ? $orders[0] : null;
-	}
-
 	/** Records that an order is paid by an invoice. */
 	public static function attach( WC_Order $order, array $invoice, $attempt ) {
-		$known = array_map( array( __CLASS__, 'value_of' ), $order->get_meta( self::INVOICES, false ) );
+		$known = array_map(
+			static function ( $entry ) {
+				return $entry->value;
+			},
+			$order->get_meta( self::INVOICES, false )
+		);
 		if ( ! in_array( $invoice['id'], $known, true ) ) {
 			$order->add_meta_data( self::INVOICES, $invoice['id'] );
 			/* translators: 1: reference of an invoice, 2: address of a page */
-			$order->add_order_note( sprintf( __( 'Till invoice %1$s: %2$s', 'till' ), $invoice['publicId'], $invoice['checkoutUrl'] ) );
+			$order->add_order_note( sprintf( __( 'Till invoice %1$s: %2$s', 'till' ), self::reference_of( $invoice ), $invoice['checkoutUrl'] ) );
+			if ( Till_Money::is_rounded( $order ) ) {
+				/* translators: 1: total of the order, 2: amount with currency */
+				$order->add_order_note( sprintf( __( 'The total %1$s has more decimals than its currency: Till asks for %2$s.', 'till' ), $order->get_total(), "{$invoice['amount']} {$invoice['settlementCurrency']}" ) );
+			}
 		}
 		$order->update_meta_data( self::CURRENT, $invoice['id'] );
 		$order->update_meta_data( self::EXPIRES, (string) strtotime( $invoice['expiresAt'] ) );
 		$order->update_meta_data( self::ATTEMPT, (string) $attempt );
-		$order->save();
 	}
 
-	private static function value_of( $entry ) {
-		return is_object( $entry ) ? $entry->value : $entry;
+	/** Returns the reference that the payer quotes, such as `P7K2-9QXD`: it begins the public id. */
+	public static function reference_of( array $invoice ) {
+		$digits = strtoupper( str_replace( array( 'ipub_', '-' ), '', $invoice['publicId'] ) );
+		return substr( $digits, 0, 4 ) . '-' . substr( $digits, 4, 4 );
+	}
+
+	/** Returns the status of an invoice that was applied last; empty without one. */
+	public static function status_of( WC_Order $order, $id ) {
+		$statuses = self::statuses( $order );
+		return isset( $statuses[ $id ] ) ? $statuses[ $id ] : '';
+	}
+
+	/** Returns true if the order is to be paid by Till. */
+	public static function is_by_till( WC_Order $order ) {
+		return 'till' === $order->get_payment_method();
 	}
 
 	/**
@@ -61,14 +74,13 @@ class Till_Order {
 		if ( in_array( $event_id, $events, true ) ) {
 			return;
 		}
+		$events[] = $event_id;
+		$order->update_meta_data( self::EVENTS, implode( ' ', array_slice( $events, -self::EVENTS_MAX ) ) );
 		if ( 0 === strpos( $event['type'], 'invoice.' ) ) {
 			self::apply_invoice( $order, $event['data'], $event['type'] );
 		} elseif ( self::advance( $order, $event['data'] ) ) {
 			self::note_other( $order, $event['data'], $event['type'] );
 		}
-		$events[] = $event_id;
-		$order->update_meta_data( self::EVENTS, implode( ' ', array_slice( $events, -self::EVENTS_MAX ) ) );
-		$order->save();
 	}
 
 	/** Remembers the version of an object. Returns false if a newer one was applied. */
@@ -83,61 +95,109 @@ class Till_Order {
 		return true;
 	}
 
+	private static function statuses( WC_Order $order ) {
+		return (array) json_decode( (string) $order->get_meta( self::STATUSES ), true );
+	}
+
+	private static function remember_status( WC_Order $order, array $invoice ) {
+		$statuses                   = self::statuses( $order );
+		$statuses[ $invoice['id'] ] = $invoice['status'];
+		$order->update_meta_data( self::STATUSES, wp_json_encode( $statuses ) );
+	}
+
 	/**
-	 * Applies an invoice as it was read or delivered, unless a newer one was applied; the caller saves the order. Its
-	 * status decides, and the type of the event only adds a note: after a failed delivery, the first event of a paid
-	 * invoice may be a later one than `invoice.paid`.
+	 * Applies an invoice as it was read or delivered, unless a newer one was applied. Its status decides, and the type of
+	 * the event only adds a note: after a failed delivery, the first event of a paid invoice may be a later one than
+	 * `invoice.paid`.
 	 */
 	public static function apply_invoice( WC_Order $order, array $invoice, $type = '' ) {
 		if ( ! self::advance( $order, $invoice ) ) {
 			return;
 		}
-		$id       = $invoice['id'];
-		$statuses = (array) json_decode( (string) $order->get_meta( self::STATUSES ), true );
+		$id   = $invoice['id'];
+		$last = self::status_of( $order, $id );
 		// Orders that an older version of the plugin completed have no statuses.
-		$by   = $order->is_paid() && $order->get_meta( self::PAID_BY ) === $id ? 'paid' : '';
-		$last = isset( $statuses[ $id ] ) ? $statuses[ $id ] : $by;
+		if ( '' === $last && $order->is_paid() && $order->get_meta( self::PAID_BY ) === $id ) {
+			$last = 'paid';
+		}
+		// First, because a change of the order's status saves the order.
+		self::remember_status( $order, $invoice );
 		if ( $last !== $invoice['status'] ) {
-			self::leave( $order, $id, $last );
+			self::leave( $order, $invoice, $last );
 			self::enter( $order, $invoice );
 		}
 		self::note_event( $order, $invoice, $type, $last );
-		$statuses[ $id ] = $invoice['status'];
-		$order->update_meta_data( self::STATUSES, wp_json_encode( $statuses ) );
+	}
+
+	/** Records that the order no longer waits for its current invoice, as Till has it now: canceled, unless money came. */
+	public static function release( WC_Order $order, array $invoice ) {
+		$order->update_meta_data( self::RELEASED, $invoice['id'] );
+		if ( 'canceled' !== $invoice['status'] ) {
+			self::apply_invoice( $order, $invoice );
+			if ( 'partially_paid' === $invoice['status'] ) {
+				/* translators: 1: reference of an invoice, 2: amounts */
+				$order->add_order_note( sprintf( __( 'The order no longer waits for invoice %1$s, which has received %2$s and stays open in Till: refund it, or complete the order.', 'till' ), self::reference_of( $invoice ), self::part_of( $invoice ) ) );
+			}
+		} elseif ( self::advance( $order, $invoice ) ) {
+			self::remember_status( $order, $invoice );
+			/* translators: %s: reference of an invoice */
+			$order->add_order_note( sprintf( __( 'Invoice %s was canceled in Till: the order no longer waits for it.', 'till' ), self::reference_of( $invoice ) ) );
+		}
 	}
 
 	/** Holds an order whose payment was taken back by a reorganization. */
-	private static function leave( WC_Order $order, $id, $last ) {
+	private static function leave( WC_Order $order, array $invoice, $last ) {
 		if ( 'paid' === $last ) {
-			$pays = $order->get_meta( self::PAID_BY ) === $id;
-			self::move( $order, $pays ? array( 'processing' ) : array(), 'on-hold', self::taken_back() );
+			$pays = $order->get_meta( self::PAID_BY ) === $invoice['id'];
+			self::hold( $order, $invoice, $pays ? array( 'processing' ) : array(), self::taken_back() );
 		}
 	}
 
 	/** Applies a new status of an invoice. Only `paid` means that the money is confirmed. */
 	private static function enter( WC_Order $order, array $invoice ) {
 		$part = self::part_of( $invoice );
-		$open = $order->get_meta( self::CURRENT ) === $invoice['id'] ? array( 'pending', 'on-hold' ) : array();
 		switch ( $invoice['status'] ) {
 			case 'paid':
 				self::pay( $order, $invoice );
 				break;
 			case 'confirming':
-				/* translators: %s: amounts */
-				$note = sprintf( __( 'The payment was detected: %s. It waits for confirmations; do not ship yet.', 'till' ), $part );
-				self::move( $order, array( 'pending', 'failed' ), 'on-hold', $note );
+				$is_other = $order->is_paid() && $order->get_meta( self::PAID_BY ) !== $invoice['id'];
+				if ( self::is_by_till( $order ) && ! $is_other ) {
+					/* translators: %s: amounts */
+					$note = sprintf( __( 'The payment was detected: %s. It waits for confirmations; do not ship yet.', 'till' ), $part );
+					self::hold( $order, $invoice, array( 'pending', 'failed' ), $note );
+				} else {
+					/* translators: 1: amounts, 2: reference of an invoice */
+					$order->add_order_note( sprintf( __( 'A payment was detected: %1$s for invoice %2$s, for which the order does not wait. A note follows when it is confirmed.', 'till' ), $part, self::reference_of( $invoice ) ) );
+				}
 				break;
 			case 'expired':
 				$note = 'underpaid' === $invoice['exception']
 					/* translators: %s: amounts */
 					? sprintf( __( 'The payment expired with only a part: %s. Refund it, or ask for a new payment.', 'till' ), $part )
 					: __( 'The payment expired without money.', 'till' );
-				self::move( $order, $open, 'failed', $note );
+				self::fail( $order, $invoice, $note );
 				break;
 			case 'canceled':
-				self::move( $order, $open, 'failed', __( 'The invoice was canceled in Till.', 'till' ) );
+				self::fail( $order, $invoice, __( 'The invoice was canceled in Till.', 'till' ) );
 				break;
 		}
+	}
+
+	/** Puts an order on hold until the invoice is paid or over. */
+	private static function hold( WC_Order $order, array $invoice, array $from, $note ) {
+		if ( $order->has_status( $from ) ) {
+			$order->update_meta_data( self::HELD_FOR, $invoice['id'] );
+		}
+		self::move( $order, $from, 'on-hold', $note );
+	}
+
+	/** Fails an order that waits for this invoice; one that is paid by another method, or held by a person, does not. */
+	private static function fail( WC_Order $order, array $invoice, $note ) {
+		$waits = self::is_by_till( $order ) && $order->get_meta( self::CURRENT ) === $invoice['id'];
+		$held  = $order->get_meta( self::HELD_FOR ) === $invoice['id'];
+		$from  = $held ? array( 'pending', 'on-hold' ) : array( 'pending' );
+		self::move( $order, $waits ? $from : array(), 'failed', $note );
 	}
 
 	/** Adds what the status does not say. */
@@ -180,40 +240,52 @@ class Till_Order {
 		return "{$invoice['paidTokenAmount']} / {$invoice['payableAmount']} {$invoice['tokenSymbol']}";
 	}
 
-	/** Completes an order, unless it was paid, canceled or changed in the meantime: then a person decides. */
+	/** Completes an order, unless it is paid, or was canceled or changed in the meantime: then a person decides. */
 	private static function pay( WC_Order $order, array $invoice ) {
+		$id   = $invoice['id'];
 		$hash = isset( $invoice['transactionHashes'][0] ) ? $invoice['transactionHashes'][0] : '';
-		/* translators: 1: reference of an invoice, 2: amount, 3: symbol of a token, 4: hash of a transaction */
-		$paid = sprintf( __( 'Invoice %1$s is paid: %2$s %3$s. %4$s', 'till' ), $invoice['publicId'], $invoice['paidTokenAmount'], $invoice['tokenSymbol'], $hash );
+		/* translators: 1: reference of an invoice, 2: amount, 3: symbol of a token */
+		$paid = sprintf( __( 'Invoice %1$s is paid: %2$s %3$s.', 'till' ), self::reference_of( $invoice ), $invoice['paidTokenAmount'], $invoice['tokenSymbol'] );
 		if ( $order->is_paid() ) {
-			// The same invoice is paid again after the network took a payment back, or refreshed by the customer's page.
-			if ( $order->get_meta( self::PAID_BY ) !== $invoice['id'] ) {
-				$order->add_order_note( $paid . ' ' . __( 'The order was paid before: refund one of the payments.', 'till' ) );
+			// The same invoice is paid again after the network took a payment back.
+			if ( $order->get_meta( self::PAID_BY ) !== $id ) {
+				$order->add_order_note( "$paid $hash " . __( 'The order was paid before: refund one of the payments.', 'till' ) );
 			}
 			return;
 		}
-		$order->update_meta_data( self::PAID_BY, $invoice['id'] );
-		if ( ! self::asks_for( $order, $invoice ) ) {
-			$note = $paid . ' ' . __( 'The order has another total now: check it, then complete or refund it.', 'till' );
-			self::move( $order, array( 'pending', 'failed', 'cancelled' ), 'on-hold', $note );
-		} elseif ( $order->has_status( array( 'cancelled', 'refunded' ) ) ) {
-			$note = $paid . ' ' . __( 'The order was canceled before: check the stock, then complete or refund it.', 'till' );
-			self::move( $order, array( 'cancelled' ), 'on-hold', $note );
-		} else {
-			$order->add_order_note( $paid );
-			$order->payment_complete( $hash );
+		$objection = self::objection( $order, $invoice );
+		$order->delete_meta_data( self::HELD_FOR );
+		if ( self::is_by_till( $order ) ) {
+			$order->update_meta_data( self::PAID_BY, $id );
 		}
+		if ( '' !== $objection ) {
+			self::move( $order, array( 'pending', 'failed', 'cancelled' ), 'on-hold', "$paid $hash $objection" );
+			return;
+		}
+		// WooCommerce shows the hash with the order.
+		if ( ! $order->payment_complete( $hash ) || ! $order->is_paid() ) {
+			throw new RuntimeException( 'WooCommerce did not complete the order.' );
+		}
+		$order->add_order_note( $paid );
 	}
 
-	/** Returns true if an invoice is about the order's total. */
-	public static function asks_for( WC_Order $order, array $invoice ) {
-		return $order->get_currency() === $invoice['settlementCurrency']
-			&& self::amount_of( $order ) === wc_format_decimal( $invoice['amount'], wc_get_price_decimals() );
-	}
-
-	/** Returns the order's total as text: with the currency's number of decimals, and a point. */
-	public static function amount_of( WC_Order $order ) {
-		return wc_format_decimal( $order->get_total(), wc_get_price_decimals() );
+	/** Returns why a person has to decide about a paid order; empty if it can be completed. */
+	private static function objection( WC_Order $order, array $invoice ) {
+		if ( ! self::is_by_till( $order ) ) {
+			/* translators: %s: title of a payment method */
+			return sprintf( __( 'The order is to be paid by another method now (%s): make sure that it is paid once only, then complete it, or refund this payment.', 'till' ), $order->get_payment_method_title() );
+		}
+		if ( ! Till_Money::asks_for( $order, $invoice ) ) {
+			return __( 'The order has another total now: check it, then complete or refund it.', 'till' );
+		}
+		if ( $order->has_status( array( 'cancelled', 'refunded' ) ) ) {
+			return __( 'The order was canceled before: check the stock, then complete or refund it.', 'till' );
+		}
+		if ( ! $order->has_status( array( 'pending', 'on-hold', 'failed' ) ) ) {
+			/* translators: %s: status of an order */
+			return sprintf( __( 'The order has the status "%s": check it, then complete or refund it.', 'till' ), $order->get_status() );
+		}
+		return '';
 	}
 
 	private static function note_other( WC_Order $order, array $data, $type ) {

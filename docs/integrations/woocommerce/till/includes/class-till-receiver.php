@@ -3,8 +3,10 @@ defined( 'ABSPATH' ) || exit;
 
 /** Receives webhooks at /?wc-api=till. */
 class Till_Receiver {
-	/** Seconds after which the lock of a process that died is taken over. */
-	const LOCK_SECONDS = 60;
+	/** The option with the times of the last deliveries that were accepted and refused, for the settings page. */
+	const OPTION = 'till_deliveries';
+	/** Seconds for which such a time is not written again while the result is the same. */
+	const REMEMBER_SECONDS = 60;
 
 	public static function receive() {
 		$header = static function ( $name ) {
@@ -26,52 +28,45 @@ class Till_Receiver {
 		$gateway = Till_Gateway::instance();
 		$secret  = null === $gateway ? '' : $gateway->get_option( 'webhook_secret' );
 		if ( ! Till_Signature::is_valid( $body, $id, $timestamp, $signature, $secret, time() ) ) {
+			if ( '' !== $signature ) {
+				self::remember( 'refused' );
+			}
 			return 400;
 		}
+		self::remember( 'accepted' );
 		$event = json_decode( $body, true );
 		if ( ! isset( $event['type'], $event['data']['id'], $event['data']['objectVersion'] ) ) {
 			return 204;
 		}
-		$data    = $event['data'];
-		$invoice = 0 === strpos( $event['type'], 'invoice.' ) ? $data['id'] : ( isset( $data['invoiceId'] ) ? $data['invoiceId'] : '' );
+		$data     = $event['data'];
+		$invoice  = 0 === strpos( $event['type'], 'invoice.' ) ? $data['id'] : ( isset( $data['invoiceId'] ) ? $data['invoiceId'] : '' );
+		$order_id = '' === $invoice ? null : Till_Store::find( $invoice );
 		// Invoices of other shops and of payment links have no order here.
-		if ( '' === $invoice || null === Till_Order::find( $invoice ) ) {
+		if ( null === $order_id ) {
 			return 204;
-		}
-		// Two deliveries may arrive at once.
-		$lock = self::lock( 'till_lock_' . $invoice );
-		if ( null === $lock ) {
-			return 503;
 		}
 		try {
-			Till_Order::apply_event( Till_Order::find( $invoice ), $id, $event );
+			Till_Store::change(
+				$order_id,
+				static function ( $order ) use ( $id, $event ) {
+					Till_Order::apply_event( $order, $id, $event );
+				}
+			);
 			return 204;
+		} catch ( Till_Problem $problem ) {
+			return 503;
 		} catch ( Throwable $failure ) {
 			wc_get_logger()->error( "Event $id: {$failure->getMessage()}", array( 'source' => 'till' ) );
 			return 500;
-		} finally {
-			self::unlock( $lock );
 		}
 	}
 
-	/** Returns a lock, or null if another process has it. Names of options are unique in the database. */
-	private static function lock( $name ) {
-		global $wpdb;
-		$value  = sprintf( '%d %s', time(), wp_generate_password( 12, false ) );
-		$insert = "INSERT IGNORE INTO {$wpdb->options} (option_name, option_value, autoload) VALUES (%s, %s, 'no')";
-		if ( 1 === $wpdb->query( $wpdb->prepare( $insert, $name, $value ) ) ) {
-			return array( $name, $value );
+	private static function remember( $result ) {
+		$times = (array) get_option( self::OPTION, array() ) + array( 'accepted' => 0, 'refused' => 0 );
+		$other = 'accepted' === $result ? 'refused' : 'accepted';
+		if ( time() - $times[ $result ] > self::REMEMBER_SECONDS || $times[ $other ] >= $times[ $result ] ) {
+			$times[ $result ] = time();
+			update_option( self::OPTION, $times, false );
 		}
-		$held = (string) $wpdb->get_var( $wpdb->prepare( "SELECT option_value FROM {$wpdb->options} WHERE option_name = %s", $name ) );
-		if ( '' === $held || time() - (int) $held <= self::LOCK_SECONDS ) {
-			return null;
-		}
-		$update = "UPDATE {$wpdb->options} SET option_value = %s WHERE option_name = %s AND option_value = %s";
-		return 1 === $wpdb->query( $wpdb->prepare( $update, $value, $name, $held ) ) ? array( $name, $value ) : null;
-	}
-
-	private static function unlock( array $lock ) {
-		global $wpdb;
-		$wpdb->query( $wpdb->prepare( "DELETE FROM {$wpdb->options} WHERE option_name = %s AND option_value = %s", ...$lock ) );
 	}
 }

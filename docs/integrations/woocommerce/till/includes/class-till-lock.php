@@ -1,0 +1,78 @@
+<?php
+defined( 'ABSPATH' ) || exit;
+
+/** Lets one process at a time do something. Names of options are unique in the database. */
+class Till_Lock {
+	/** Seconds that a process waits for its turn; Till gives up a delivery after 15. */
+	const WAIT_SECONDS = 8;
+	/** Seconds after which the lock of a process that died is taken over; longer than three calls to a slow Till. */
+	const LOCK_SECONDS = 120;
+	/** Microseconds between two attempts. */
+	const PAUSE_MICROSECONDS = 50000;
+
+	/** @var array<string,string> The values of this process's locks, by their names. */
+	private static $held = array();
+
+	/**
+	 * Calls a function while no other process holds the lock, and returns its result.
+	 *
+	 * @throws Till_Problem `busy` if other processes held it all the time.
+	 */
+	public static function hold( $name, callable $call ) {
+		if ( isset( self::$held[ $name ] ) ) {
+			return $call();
+		}
+		// A customer who closes the page must not leave a half changed order.
+		$ignored = ignore_user_abort( true );
+		self::acquire( $name );
+		try {
+			return $call();
+		} finally {
+			self::release( $name );
+			ignore_user_abort( (bool) $ignored );
+		}
+	}
+
+	private static function acquire( $name ) {
+		$value = sprintf( '%d %s', time(), wp_generate_password( 12, false ) );
+		$until = microtime( true ) + self::WAIT_SECONDS;
+		while ( ! self::take( $name, $value ) ) {
+			if ( microtime( true ) > $until ) {
+				throw new Till_Problem( 'busy', "Another process holds $name." );
+			}
+			usleep( self::PAUSE_MICROSECONDS );
+		}
+		if ( array() === self::$held ) {
+			// `finally` is left out where a function calls exit, or PHP stops the script.
+			register_shutdown_function( array( __CLASS__, 'release_all' ) );
+		}
+		self::$held[ $name ] = $value;
+	}
+
+	private static function take( $name, $value ) {
+		global $wpdb;
+		$insert = "INSERT IGNORE INTO {$wpdb->options} (option_name, option_value, autoload) VALUES (%s, %s, 'no')";
+		if ( 1 === $wpdb->query( $wpdb->prepare( $insert, $name, $value ) ) ) {
+			return true;
+		}
+		$held = (string) $wpdb->get_var( $wpdb->prepare( "SELECT option_value FROM {$wpdb->options} WHERE option_name = %s", $name ) );
+		if ( '' === $held || time() - (int) $held <= self::LOCK_SECONDS ) {
+			return false;
+		}
+		$update = "UPDATE {$wpdb->options} SET option_value = %s WHERE option_name = %s AND option_value = %s";
+		return 1 === $wpdb->query( $wpdb->prepare( $update, $value, $name, $held ) );
+	}
+
+	private static function release( $name ) {
+		global $wpdb;
+		$delete = "DELETE FROM {$wpdb->options} WHERE option_name = %s AND option_value = %s";
+		$wpdb->query( $wpdb->prepare( $delete, $name, self::$held[ $name ] ) );
+		unset( self::$held[ $name ] );
+	}
+
+	public static function release_all() {
+		foreach ( array_keys( self::$held ) as $name ) {
+			self::release( $name );
+		}
+	}
+}
