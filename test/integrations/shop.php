@@ -145,7 +145,16 @@ class WP_Error {
 class Wpdb_Options {
 	public $options = 'wp_options';
 	public function prepare( $query, ...$values ) { return array( $query, $values ); }
-	public function get_var( $query ) { return get_option( $query[1][0], null ); }
+	public function esc_like( $text ) { return $text; }
+	public function get_var( $query ) {
+		[ $text, $values ] = $query;
+		if ( false === strpos( $text, 'LIKE' ) ) {
+			return get_option( $values[0], null );
+		}
+		$options = with_state( fn( &$state ) => $state['options'] );
+		$found   = array_filter( $options, fn( $value, $name ) => 0 === strpos( $name, rtrim( $values[0], '%' ) ) && strcmp( $value, $values[1] ) > 0, ARRAY_FILTER_USE_BOTH );
+		return array_key_first( $found );
+	}
 	public function query( $query ) {
 		return with_state( fn( &$state ) => self::run( $state['options'], ...$query ) );
 	}
@@ -362,6 +371,9 @@ foreach ( json_decode( stream_get_contents( STDIN ), true ) as $command ) {
 			break;
 		case 'may cancel':
 			$answers[] = apply_filters( 'woocommerce_cancel_unpaid_order', true, wc_get_order( $id ) );
+			break;
+		case 'may sync':
+			$answers[] = apply_filters( 'woocommerce_hpos_enable_sync_on_read', true );
 			break;
 		case 'block':
 			$registry = new class() {

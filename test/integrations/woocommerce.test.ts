@@ -261,10 +261,12 @@ describeWithPhp("the WooCommerce plugin", () => {
           value: `${String(since)} other`,
         });
         const now = Math.floor(Date.now() / 1_000);
-        await shop(lock(now));
+        const maySync = { do: "may sync" };
+        // Meanwhile, WooCommerce must not copy the order's post over the order.
+        expect(await shop(maySync, lock(now), maySync)).to.deep.equal([true, null, false]);
         expect(await deliver(one)).to.equal(503);
         // The process that held it has died.
-        await shop(lock(now - 121));
+        expect(await shop(lock(now - 121), maySync)).to.deep.equal([null, true]);
         expect(await deliver(one)).to.equal(204);
         await orderUntil("1001", () => true);
       });

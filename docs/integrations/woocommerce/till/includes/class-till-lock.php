@@ -12,6 +12,7 @@ class Till_Lock {
 
 	/** @var array<string,string> The values of this process's locks, by their names. */
 	private static $held = array();
+	private static $is_registered = false;
 
 	/**
 	 * Calls a function while no other process holds the lock, and returns its result.
@@ -42,11 +43,12 @@ class Till_Lock {
 			}
 			usleep( self::PAUSE_MICROSECONDS );
 		}
-		if ( array() === self::$held ) {
+		self::$held[ $name ] = $value;
+		if ( ! self::$is_registered ) {
 			// `finally` is left out where a function calls exit, or PHP stops the script.
 			register_shutdown_function( array( __CLASS__, 'release_all' ) );
+			self::$is_registered = true;
 		}
-		self::$held[ $name ] = $value;
 	}
 
 	private static function take( $name, $value ) {
@@ -61,6 +63,14 @@ class Till_Lock {
 		}
 		$update = "UPDATE {$wpdb->options} SET option_value = %s WHERE option_name = %s AND option_value = %s";
 		return 1 === $wpdb->query( $wpdb->prepare( $update, $value, $name, $held ) );
+	}
+
+	/** Returns true while any process holds a lock, unless that process died. */
+	public static function is_any_held() {
+		global $wpdb;
+		// Values begin with the time, whose digits are in order as text too.
+		$query = "SELECT option_name FROM {$wpdb->options} WHERE option_name LIKE %s AND option_value > %s LIMIT 1";
+		return null !== $wpdb->get_var( $wpdb->prepare( $query, $wpdb->esc_like( 'till_lock_' ) . '%', (string) ( time() - self::LOCK_SECONDS ) ) );
 	}
 
 	private static function release( $name ) {

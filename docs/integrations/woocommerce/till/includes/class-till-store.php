@@ -59,6 +59,14 @@ class Till_Store {
 		);
 	}
 
+	/**
+	 * Keeps WooCommerce from copying an old post over an order that is being changed. With both storages in sync, older
+	 * versions do that in any process that reads the order after its row was saved, and before its post was, in one second.
+	 */
+	public static function may_sync( $may ) {
+		return $may && ! Till_Lock::is_any_held();
+	}
+
 	/** Returns the order without use of any cache: another process may have saved it since this one filled them. */
 	private static function read( $order_id ) {
 		wp_cache_delete( $order_id, 'posts' );
