@@ -66,8 +66,9 @@ class Till_Gateway extends Till_Settings {
 			$invoice = Till_Store::change( $order_id, array( $this, 'invoice_for' ) );
 		} catch ( Till_Problem $problem ) {
 			wc_get_logger()->error( "Order $order_id: {$problem->problem}: {$problem->getMessage()}", array( 'source' => 'till' ) );
+			$reason = 'unauthenticated' === $problem->problem ? __( 'Till does not know the API key of the settings.', 'till' ) : $problem->getMessage();
 			/* translators: %s: reason */
-			wc_get_order( $order_id )->add_order_note( sprintf( __( 'The payment with Till could not be started: %s', 'till' ), $problem->getMessage() ) );
+			wc_get_order( $order_id )->add_order_note( sprintf( __( 'The payment with Till could not be started: %s', 'till' ), $reason ) );
 			throw new Exception( __( 'The payment could not be started. Please try again, or choose another way to pay.', 'till' ) );
 		}
 		return array(

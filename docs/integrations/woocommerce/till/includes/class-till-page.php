@@ -65,12 +65,24 @@ class Till_Page {
 			$text .= sprintf( ' <a class="button" href="%s">%s</a>', esc_url( $address ), esc_html( $label ) );
 		}
 		wc_print_notice( $text, 'notice' );
+		if ( $order->has_status( 'failed' ) ) {
+			add_filter( 'gettext_woocommerce', array( __CLASS__, 'not_declined' ), 10, 2 );
+		}
+	}
+
+	/** Replaces the sentence of WooCommerce's template that a bank has declined the payment: nobody has. */
+	public static function not_declined( $translation, $text ) {
+		return 0 === strpos( $text, 'Unfortunately your order cannot be processed' ) ? self::pending_text() : $translation;
 	}
 
 	/** Replaces WooCommerce's thanks, which sound as if everything were done. */
 	public static function text( $text, $order = null ) {
 		$order = $order instanceof WC_Order ? $order : self::order();
-		return null !== $order && self::waits( $order ) ? esc_html__( 'Your order is complete once your payment is confirmed.', 'till' ) : $text;
+		return null !== $order && self::waits( $order ) ? esc_html( self::pending_text() ) : $text;
+	}
+
+	private static function pending_text() {
+		return __( 'Your order is complete once your payment is confirmed.', 'till' );
 	}
 
 	private static function waits( WC_Order $order ) {
