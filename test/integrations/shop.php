@@ -78,6 +78,8 @@ function get_woocommerce_currency() { return 'USD'; }
 function wc_get_price_decimals() { return 2; }
 function wc_clean( $value ) { return $value; }
 function absint( $value ) { return abs( (int) $value ); }
+function wc_price( $amount, array $options ) { return '<b>' . number_format( (float) $amount, 2 ) . '&nbsp;' . $options['currency'] . '</b>'; }
+function wp_strip_all_tags( $text ) { return strip_tags( $text ); }
 function wc_print_notice( $text ) { $GLOBALS['notices'][] = $text; }
 function is_order_received_page() { return '' !== $GLOBALS['page']; }
 function is_view_order_page() { return false; }
@@ -194,6 +196,7 @@ class WC_Order {
 	public function get_id() { return (int) $this->id; }
 	public function get_order_number() { return (string) $this->id; }
 	public function get_order_key() { return 'wc_order_' . $this->id; }
+	public function get_amount() { return $this->data['total']; }
 	public function get_total() { return $this->data['total']; }
 	public function get_currency() { return $this->data['currency']; }
 	public function get_status() { return $this->data['status']; }
@@ -335,6 +338,10 @@ foreach ( json_decode( stream_get_contents( STDIN ), true ) as $command ) {
 			break;
 		case 'save':
 			wc_get_order( $id )->save();
+			$answers[] = null;
+			break;
+		case 'refund':
+			do_action( 'woocommerce_order_refunded', $id, $command['refund'] );
 			$answers[] = null;
 			break;
 		case 'decimals':

@@ -365,6 +365,18 @@ describeWithPhp("the WooCommerce plugin", () => {
             .and.include(isToSender ? "the address that sent" : "not the address that sent");
         }
 
+        // Recorded in the shop, which moves no money either.
+        await shop(order("refund", { total: "5.00" }), {
+          do: "refund",
+          order: "1001",
+          refund: "refund",
+        });
+        const reminder = (await look("1001")).notes.at(-1);
+        expect(reminder).to.match(
+          /^A refund of 5\.00.USD is recorded here\. Till moves no money\./,
+        );
+        expect(reminder).to.include("an address that the customer names");
+
         await shop(order("1008", { total: "18.00" }));
         const [, answer] = (await shop(
           { do: "set up", settings: { ...settings, url: "http://127.0.0.1:1" } },
