@@ -13,7 +13,8 @@ const places = [
   "/usr/bin/google-chrome",
 ];
 
-function browserPath(): string | null {
+/** Returns the path of a browser, or null if none is installed. */
+export function browserPath(): string | null {
   const given = process.env["TILL_TEST_CHROMIUM"];
   return [...(given === undefined ? [] : [given]), ...places].find(existsSync) ?? null;
 }
