@@ -13,6 +13,10 @@ export interface Proof {
     | "Chromium"
     | "nginx"
     | "Caddy"
+    | "PHP"
+    | "MariaDB"
+    | "WordPress"
+    | "WooCommerce"
     | "npm's registry"
   )[];
   /** The environment variables that make it smaller or larger. */
@@ -128,6 +132,14 @@ export const proofs: readonly Proof[] = [
       "Payers see no error, and a payment within seconds, straight and behind the shipped proxies.",
     minutes: 10,
     needs: ["Chromium", "nginx", "Caddy"],
+  },
+  {
+    script: "prove:woocommerce",
+    promise:
+      "In real shops, orders that customers pay, change and leave are completed once, with exact stock, e-mails and notes.",
+    minutes: 25,
+    needs: ["Chromium", "PHP", "MariaDB", "WordPress", "WooCommerce"],
+    variables: ["PROVE_WOO_PARTS", "PROVE_PLUGIN", "PROVE_PAIRS", "PROVE_STORAGES", "PROVE_CASES"],
   },
   {
     script: "prove:endurance",
