@@ -5,14 +5,27 @@
  */
 defined( 'WP_UNINSTALL_PLUGIN' ) || exit;
 
-$till_settings = get_option( 'woocommerce_till_settings' );
-if ( is_array( $till_settings ) ) {
-	unset( $till_settings['api_key'], $till_settings['webhook_secret'] );
-	$till_settings['enabled'] = 'no';
-	update_option( 'woocommerce_till_settings', $till_settings );
+/** Removes them from one site. */
+function till_uninstall() {
+	global $wpdb;
+	$settings = get_option( 'woocommerce_till_settings' );
+	if ( is_array( $settings ) ) {
+		unset( $settings['api_key'], $settings['webhook_secret'] );
+		$settings['enabled'] = 'no';
+		update_option( 'woocommerce_till_settings', $settings );
+	}
+	delete_option( 'till_deliveries' );
+	delete_transient( 'till_accepted' );
+	$wpdb->query( $wpdb->prepare( "DELETE FROM {$wpdb->options} WHERE option_name LIKE %s", $wpdb->esc_like( 'till_lock_' ) . '%' ) );
 }
-delete_option( 'till_deliveries' );
-delete_transient( 'till_accepted' );
 
-global $wpdb;
-$wpdb->query( $wpdb->prepare( "DELETE FROM {$wpdb->options} WHERE option_name LIKE %s", $wpdb->esc_like( 'till_lock_' ) . '%' ) );
+// The sites of a network share the plugin's files, and each has settings of its own.
+$till_sites = is_multisite() ? get_sites( array( 'fields' => 'ids', 'number' => 0 ) ) : array();
+foreach ( $till_sites as $till_site ) {
+	switch_to_blog( $till_site );
+	till_uninstall();
+	restore_current_blog();
+}
+if ( ! is_multisite() ) {
+	till_uninstall();
+}
