@@ -45,7 +45,8 @@ class Till_Page {
 		if ( is_order_received_page() ) {
 			$order = wc_get_order( absint( get_query_var( 'order-received' ) ) );
 			$key   = isset( $_GET['key'] ) ? wc_clean( wp_unslash( $_GET['key'] ) ) : '';
-			$sees  = $order && is_string( $key ) && hash_equals( $order->get_order_key(), $key );
+			// A refund has no key.
+			$sees  = $order instanceof WC_Order && is_string( $key ) && hash_equals( $order->get_order_key(), $key );
 		} elseif ( is_view_order_page() ) {
 			$id    = absint( get_query_var( 'view-order' ) );
 			$order = wc_get_order( $id );
