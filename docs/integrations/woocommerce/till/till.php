@@ -55,6 +55,7 @@ add_action(
 		add_action( 'woocommerce_order_refunded', array( 'Till_Refund', 'recorded' ), 10, 2 );
 		add_filter( 'woocommerce_hpos_enable_sync_on_read', array( 'Till_Store', 'may_sync' ) );
 		add_filter( 'woocommerce_cancel_unpaid_order', array( 'Till_Gateway', 'may_cancel' ), 10, 2 );
+		add_filter( 'woocommerce_rest_prepare_payment_gateway', array( 'Till_Settings', 'without_secrets' ), 10, 2 );
 		Till_Page::register();
 		Till_Release::register();
 	}
