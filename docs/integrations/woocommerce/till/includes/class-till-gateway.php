@@ -105,7 +105,9 @@ class Till_Gateway extends Till_Settings {
 				$invoice = $client->create_invoice( $this->request_for( $order, $attempt ), self::key_of( $order, $attempt ) );
 				break;
 			} catch ( Till_Problem $problem ) {
-				if ( 'external_id_conflict' !== $problem->problem || self::NUMBERS_MAX === $number ) {
+				// The answer about an invoice was lost, and the settings or the language are others now: nobody has its page.
+				$is_used = in_array( $problem->problem, array( 'external_id_conflict', 'idempotency_key_reused' ), true );
+				if ( ! $is_used || self::NUMBERS_MAX === $number ) {
 					throw $problem;
 				}
 			}
