@@ -50,10 +50,16 @@ class Till_Release {
 		if ( null === $gateway || $gateway->needs_setup() ) {
 			return;
 		}
+		$client = $gateway->client( true );
+		$down   = null;
 		foreach ( $queue as $id => $order_id ) {
+			// Whoever cancels a hundred orders at once must not wait a hundred times.
+			if ( null !== $down ) {
+				self::report( $order_id, $id, $down );
+				continue;
+			}
 			try {
-				$client = $gateway->client( true );
-				$found  = Till_Store::change(
+				$found = Till_Store::change(
 					$order_id,
 					static function ( $order ) use ( $client, $id ) {
 						// It may have been changed back, or to another invoice.
@@ -70,6 +76,10 @@ class Till_Release {
 				}
 			} catch ( Till_Problem $problem ) {
 				self::report( $order_id, $id, $problem );
+				$down = 'unreachable' === $problem->problem ? $problem : null;
+				if ( 'not_found' === $problem->problem ) {
+					self::give_up( $order_id, $id );
+				}
 			}
 		}
 	}
@@ -81,6 +91,21 @@ class Till_Release {
 			return null;
 		}
 		return 'open' === $invoice['status'] ? $client->cancel_invoice( $id ) : $invoice;
+	}
+
+	/** Asks no more for an invoice of an organization that the shop has left: each save would repeat the note. */
+	private static function give_up( $order_id, $id ) {
+		try {
+			Till_Store::change(
+				$order_id,
+				static function ( $order ) use ( $id ) {
+					$order->update_meta_data( Till_Order::RELEASED, $id );
+				}
+			);
+		} catch ( Till_Problem $problem ) {
+			// A busy order is asked about again when it is saved.
+			return;
+		}
 	}
 
 	private static function report( $order_id, $id, Till_Problem $problem ) {
