@@ -120,6 +120,7 @@ function wp_remote_retrieve_response_code( $response ) { return $response['statu
 function wp_remote_retrieve_body( $response ) { return $response['body']; }
 function wp_remote_request( $url, array $arguments ) {
 	$lines = array();
+	with_state( function ( &$state ) { $state['options']['requests'] = ( $state['options']['requests'] ?? 0 ) + 1; } );
 	foreach ( $arguments['headers'] as $name => $value ) {
 		$lines[] = "$name: $value";
 	}
@@ -278,7 +279,7 @@ abstract class WC_Payment_Gateway {
 	public function generate_password_html( $key, $data ) { return 'value="' . $this->get_option( $key ) . '"'; }
 	public function validate_password_field( $key, $value ) { return trim( (string) $value ); }
 	public function get_description_html( $data ) { return $data['description']; }
-	public function get_option( $name ) { return $this->settings[ $name ] ?? $this->form_fields[ $name ]['default']; }
+	public function get_option( $name ) { return $this->settings[ $name ] ?? $this->form_fields[ $name ]['default'] ?? ''; }
 	public function is_available() { return 'yes' === $this->get_option( 'enabled' ); }
 	public function process_admin_options() {}
 	public function get_return_url( $order ) { return home_url( '/thanks?order=' . $order->get_id() ); }
@@ -343,6 +344,19 @@ foreach ( json_decode( stream_get_contents( STDIN ), true ) as $command ) {
 		case 'refund':
 			do_action( 'woocommerce_order_refunded', $id, $command['refund'] );
 			$answers[] = null;
+			break;
+		case 'rest':
+			$response = new class( $gateway ) {
+				private $data;
+				public function __construct( $gateway ) {
+					foreach ( $gateway->form_fields as $name => $field ) {
+						$this->data['settings'][ $name ] = array( 'type' => $field['type'] ?? 'text', 'value' => $gateway->get_option( $name ) );
+					}
+				}
+				public function get_data() { return $this->data; }
+				public function set_data( $data ) { $this->data = $data; }
+			};
+			$answers[] = apply_filters( 'woocommerce_rest_prepare_payment_gateway', $response, $gateway )->get_data();
 			break;
 		case 'decimals':
 			$answers[] = array_map( array( 'Till_Money', 'decimals' ), $command['currencies'] );

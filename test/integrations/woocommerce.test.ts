@@ -453,6 +453,48 @@ describeWithPhp("the WooCommerce plugin", () => {
         expect(held.status).to.equal("on-hold");
       });
 
+      it("asks once about invoices that Till does not know, and once while Till does not answer", async () => {
+        const meta = (value: string) => [{ id: 1, key: "_till_current_invoice", value }];
+        const lost = { method: "bacs", meta: meta("inv_01kg9m8x00faxbn7f1y28z5f15") };
+        await shop(order("1101", lost), { do: "save", order: "1101" });
+        await shop({ do: "save", order: "1101" });
+        expect(count(await look("1101"), "could not be canceled in Till")).to.equal(1);
+
+        const both = ["1102", "1103"];
+        const gone = { ...settings, url: "http://127.0.0.1:1" };
+        await shop(
+          ...both.map((id) => order(id, { method: "bacs", meta: meta(`inv_${id}`) })),
+          { do: "set up", settings: gone },
+          { do: "set up", option: "requests", value: 0 },
+          ...both.map((id) => ({ do: "save", order: id })),
+        );
+        expect(await shop({ do: "option", option: "requests" })).to.deep.equal([1]);
+        await shop({ do: "set up", settings });
+        for (const id of both) expect(count(await look(id), "no connection")).to.equal(1);
+      });
+
+      it("starts a payment whose first answer was lost before the settings changed", async () => {
+        await shop(order("1104", { total: "31.00" }));
+        const first = await pay("1104");
+        await shop(order("1104", { meta: [] }), {
+          do: "set up",
+          settings: { ...settings, minutes: "90" },
+        });
+        const second = await pay("1104");
+        expect(second).to.include({ result: "success" });
+        expect(second.redirect).not.to.equal(first.redirect);
+        await shop({ do: "set up", settings });
+      });
+
+      it("tells the key and the secret to no reader of the shop's REST API", async () => {
+        const [told] = (await shop({ do: "rest" })) as [
+          { settings: Readonly<Record<string, { value: string }>> },
+        ];
+        expect(told.settings["api_key"]?.value).to.equal("");
+        expect(told.settings["webhook_secret"]?.value).to.equal("");
+        expect(told.settings["url"]?.value).to.equal(settings["url"]);
+      });
+
       it("gives a copied shop an id of its own, and leaves the invoices of the other one", async () => {
         const home = (value: string) => ({ do: "set up", option: "home", value });
         await shop(order("1016", { total: "26.00" }));
