@@ -193,9 +193,11 @@ export async function openShop(
 
   async function halt(): Promise<void> {
     if (child?.pid === undefined) return;
-    const ended = once(child, "exit");
-    process.kill(-child.pid, "SIGKILL");
-    await ended;
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, "exit");
+      process.kill(-child.pid, "SIGKILL");
+      await ended;
+    }
     guard?.dismiss();
     child = null;
   }

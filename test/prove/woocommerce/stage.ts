@@ -253,3 +253,9 @@ export function expectNotesOfPaidOrder({ notes, transaction }: ShopOrder): void 
   const hashes = notes.join("\n").split(transaction).length - 1;
   expect(hashes, "the hash in the notes").to.be.at.most(1);
 }
+
+/** Asserts that PHP and WordPress complained about nothing since the last time. */
+export function expectNoComplaints(shop: Shop): void {
+  const complaints = shop.complaints();
+  if (complaints !== "") throw new Error(`debug.log: ${complaints}`);
+}

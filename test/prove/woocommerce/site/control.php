@@ -20,16 +20,16 @@ add_action(
 // WooCommerce celebrates some orders with an overlay over the order's page.
 add_filter( 'wc_order_milestone_egg_enabled', '__return_false' );
 
-// WordPress complains in the log if nobody tells it whether there are updates.
+// WordPress complains in the log if nobody tells it that there are no updates, and what the plug-in is that Till requires.
 add_filter(
 	'pre_http_request',
 	static function ( $answer, $arguments, $url ) {
-		if ( ! preg_match( '#//api\.wordpress\.org/.*(update|version)-check#', $url ) ) {
+		if ( 'api.wordpress.org' !== wp_parse_url( $url, PHP_URL_HOST ) ) {
 			return $answer;
 		}
 		return array(
 			'headers'  => array(),
-			'body'     => '{"offers":[],"plugins":[],"no_update":[],"themes":[],"translations":[]}',
+			'body'     => '{"name":"WooCommerce","slug":"woocommerce","offers":[],"plugins":[],"no_update":[],"themes":[],"translations":[]}',
 			'response' => array( 'code' => 200, 'message' => 'OK' ),
 			'cookies'  => array(),
 			'filename' => null,
