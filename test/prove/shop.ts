@@ -7,7 +7,7 @@ import {
   type Installation,
   type RunningServer,
 } from "../support/programs/program.ts";
-import { init } from "../support/programs/till.ts";
+import { initWords, password } from "../support/programs/till.ts";
 import { until } from "../support/until.ts";
 
 const batchMax = 100;
@@ -25,25 +25,28 @@ export interface Shop {
   end(): Promise<void>;
 }
 
-/** Starts a server with a shop on the sandbox. Payers have the limits of an installation. */
+/** The settings of an installation of a shop. Payers have the limits of an installation. */
+export const shopSettings = {
+  TILL_NETWORKS: "sandbox",
+  TILL_VERIFICATION: "off",
+  TILL_BILLING: "off",
+  TILL_TRUST_PROXY: "127.0.0.1",
+  // For the invoices of all pages at once.
+  TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "100000",
+};
+
+/** Starts a server with a shop on the sandbox. */
 export async function openShop(
   settings: Readonly<Record<string, string>> = {},
   place?: StoreOptions,
 ): Promise<Shop> {
-  const installation = await makeInstallation(
-    {
-      TILL_NETWORKS: "sandbox",
-      TILL_VERIFICATION: "off",
-      TILL_BILLING: "off",
-      TILL_TRUST_PROXY: "127.0.0.1",
-      // For the invoices of all pages at once.
-      TILL_RATE_LIMIT_CREDENTIAL_PER_MINUTE: "100000",
-      ...settings,
-    },
-    place,
-  );
-  const { env } = installation;
-  const made = await init([], { env });
+  return openShopIn(await makeInstallation({ ...shopSettings, ...settings }, place));
+}
+
+/** Creates the store of an installation with `shopSettings`, and starts a server with a shop on the sandbox. */
+export async function openShopIn(installation: Installation): Promise<Shop> {
+  const made = await installation.run(initWords, `${password}\n`);
+  if (made.status !== 0) throw new Error(`till init: ${made.stderr}`);
   const { organization } = JSON.parse(made.stdout) as { organization: { id: string } };
   const run = async (words: readonly string[]) => {
     const { status, stdout, stderr } = await installation.run([...words, "--yes", "--json"]);

@@ -43,13 +43,20 @@ export interface Load {
   stop(): Promise<void>;
 }
 
+/** The part of a ground that a load uses. */
+export interface LoadGround {
+  readonly name: string;
+  readonly shop: Pick<Ground["shop"], "path" | "key">;
+  readonly servers: readonly { readonly url: string }[];
+}
+
 let runs = 0;
 
 /**
  * Starts the callers. Each asks the next of the servers that run at the moment.
  * @param isPaying whether payers pay at the moment
  */
-export function startLoad(ground: Ground, isPaying = () => true): Load {
+export function startLoad(ground: LoadGround, isPaying = () => true): Load {
   runs += 1;
   const run = `${ground.name}-${String(runs)}`;
   const orders: Order[] = [];
@@ -130,7 +137,7 @@ export function startLoad(ground: Ground, isPaying = () => true): Load {
 }
 
 /** Returns the request that creates an order's invoice; the same one each time. */
-export function creationOf({ shop }: Ground, { key, amount }: Order): RequestInit {
+export function creationOf({ shop }: LoadGround, { key, amount }: Order): RequestInit {
   const headers = {
     "X-Service-Key": shop.key,
     "Content-Type": "application/json",

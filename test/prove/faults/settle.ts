@@ -4,7 +4,7 @@ import { minute, systemClock } from "../../../src/kernel/clock.ts";
 import type { Database } from "../../../src/platform/database/index.ts";
 import { until } from "../../support/until.ts";
 import { toldTypes, type Ground } from "./ground.ts";
-import { creationOf, type Load, type Order } from "./load.ts";
+import { creationOf, type Load, type LoadGround, type Order } from "./load.ts";
 
 /** How long the background work may take after a fault, in milliseconds; leases of dead servers end within it. */
 const patienceMs = Number(process.env["PROVE_PATIENCE"] ?? "240") * 1_000;
@@ -24,6 +24,13 @@ export interface Figures {
   readonly faults: readonly string[];
 }
 
+/** The part of a ground that is settled. */
+interface SettledGround extends LoadGround {
+  readonly shop: Pick<Ground["shop"], "path" | "key" | "installation">;
+  readonly receiver: Pick<Ground["receiver"], "received">;
+  readonly openStore: Ground["openStore"];
+}
+
 interface Counted {
   readonly credited: number;
   readonly transfers: number;
@@ -37,7 +44,7 @@ interface Counted {
  * @param options.repeatsAll false to repeat only what was not answered
  */
 export async function settle(
-  ground: Ground,
+  ground: SettledGround,
   load: Load,
   { repeatsAll = true }: { readonly repeatsAll?: boolean } = {},
 ): Promise<Figures> {
@@ -79,7 +86,7 @@ export async function settle(
 }
 
 /** Repeats every request with its key. Returns the number of keys whose repeated answer is another than the first. */
-async function retryAll(ground: Ground, orders: readonly Order[]): Promise<number> {
+async function retryAll(ground: LoadGround, orders: readonly Order[]): Promise<number> {
   const waiting = [...orders];
   let changed = 0;
   async function retry(): Promise<void> {
@@ -93,7 +100,7 @@ async function retryAll(ground: Ground, orders: readonly Order[]): Promise<numbe
   return changed;
 }
 
-async function created(ground: Ground, order: Order): Promise<NonNullable<Order["made"]>> {
+async function created(ground: LoadGround, order: Order): Promise<NonNullable<Order["made"]>> {
   const answer = await until(
     `an answer to ${order.key}`,
     async () => {
@@ -113,7 +120,7 @@ async function created(ground: Ground, order: Order): Promise<NonNullable<Order[
 }
 
 /** Waits until every transfer of the chain is credited and confirmed, and every event was received. */
-async function waitForWork(ground: Ground, db: Database): Promise<Counted> {
+async function waitForWork(ground: SettledGround, db: Database): Promise<Counted> {
   const isDone = ({ credited, transfers, told, delayed, events }: Counted) =>
     credited >= transfers && told + delayed >= events;
   const ask = () => count(ground, db);
@@ -124,7 +131,7 @@ async function waitForWork(ground: Ground, db: Database): Promise<Counted> {
   }
 }
 
-async function count({ receiver }: Ground, db: Database): Promise<Counted> {
+async function count({ receiver }: SettledGround, db: Database): Promise<Counted> {
   const [transfers] = await db.all<{ count: number }>(
     `SELECT COUNT(*) AS "count" FROM sandbox_transfers WHERE is_failed = 0 AND is_lie = 0`,
   );
@@ -193,7 +200,7 @@ async function withoutTransfer(db: Database, paid: readonly string[]): Promise<n
 }
 
 /** Returns the faults that `till db verify` and `till audit verify` find. */
-async function verified({ shop }: Ground): Promise<string[]> {
+async function verified({ shop }: SettledGround): Promise<string[]> {
   const faults: string[] = [];
   for (const words of [
     ["db", "verify"],

@@ -74,13 +74,15 @@ function collect(stream: NodeJS.ReadableStream): () => string {
 /** The password of the admin of stores that `init` makes. */
 export const password = "a long password of the tests 7";
 
+/** The command that creates a store with its platform organization and admin, whose password it reads. */
+export const initWords = [
+  ...["init", "--admin-email", "ada@example.com", "--admin-name", "Ada"],
+  ...["--organization", "Shop", "--password-stdin", "--json"],
+];
+
 /** Creates a store with its platform organization and admin; returns the output of `till init`. */
 export async function init(words: readonly string[], options: RunOptions = {}): Promise<Outcome> {
-  const given = ["--admin-email", "ada@example.com", "--admin-name", "Ada"];
-  return till(
-    ["init", ...given, "--organization", "Shop", "--password-stdin", "--json", ...words],
-    { stdin: `${password}\n`, ...options },
-  );
+  return till([...initWords, ...words], { stdin: `${password}\n`, ...options });
 }
 
 /** Provides folders with a space in their names, removed after the suite. */

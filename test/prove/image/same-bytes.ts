@@ -1,23 +1,20 @@
-// npm run prove:image: carries out the steps of the Dockerfile's build stage twice from the committed files, without a
-// container engine, and compares the two results byte by byte. Prints the size of the program as the image has it.
+// Carries out the steps of the Dockerfile's build stage twice, without a container engine, and compares the two results
+// byte by byte.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   cpSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import type { Table } from "./table.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 /** The folder of the program that the build stage leaves for the image, and not a part of a longer path. */
 const result = /(?<![\w.])\/release\b(?!\.)/g;
 const resultName = "release";
@@ -33,9 +30,9 @@ interface Step {
   readonly words: string;
 }
 
-/** Returns the steps of the first stage that change files. */
-function buildSteps(): readonly Step[] {
-  const joined = readFileSync(join(root, "Dockerfile"), "utf8").replace(/\\\n/g, "");
+/** Returns the steps of the first stage of a Dockerfile that change files. */
+function buildSteps(dockerfile: string): readonly Step[] {
+  const joined = readFileSync(dockerfile, "utf8").replace(/\\\n/g, "");
   const [, stage = ""] = joined.split(/^FROM .*$/m);
   return [...stage.matchAll(/^(COPY|RUN) (.*)$/gm)].map(([, kind, words = ""]) => ({
     kind: kind as Step["kind"],
@@ -48,7 +45,7 @@ function build(committed: string, folder: string, kept: string): void {
   const release = join(folder, resultName);
   const work = join(folder, "till");
   mkdirSync(work, { recursive: true });
-  for (const { kind, words } of buildSteps()) {
+  for (const { kind, words } of buildSteps(join(committed, "Dockerfile"))) {
     if (kind === "RUN") {
       execFileSync("/bin/sh", ["-c", words.replaceAll(result, release)], {
         cwd: work,
@@ -92,28 +89,19 @@ function contentsOf(folder: string) {
   return { files, bytes };
 }
 
-const folder = mkdtempSync(join(tmpdir(), "till-image-"));
-try {
-  const committed = join(folder, "committed");
-  mkdirSync(committed);
-  const archive = execFileSync("git", ["archive", "HEAD"], { cwd: root, maxBuffer: 2 ** 30 });
-  execFileSync("tar", ["-x"], { cwd: committed, input: archive });
+/** Builds the program twice from the files of a checkout. */
+export function proveSameBytes(table: Table, checkout: string, folder: string): void {
   const kept = ["first", "second"].map((name) => join(folder, name));
   // Both at the same path, as in an image.
-  for (const each of kept) build(committed, join(folder, "build"), each);
+  for (const each of kept) build(checkout, join(folder, "build"), each);
   const [first, second] = kept.map(contentsOf);
+  for (const each of kept) rmSync(each, { recursive: true });
   const names = new Set([...(first?.files.keys() ?? []), ...(second?.files.keys() ?? [])]);
   const differing = [...names].filter((name) => first?.files.get(name) !== second?.files.get(name));
-  console.log(
-    `Node ${process.version}: ${String(names.size)} files, ${((first?.bytes ?? 0) / 2 ** 20).toFixed(1)} MiB, ${String(differing.length)} differ`,
-  );
-  for (const name of differing) {
-    const isInBoth = [first, second].every((one) => one?.files.has(name) === true);
-    const isExpected = isInBoth && madeByV8.test(name);
-    console.log(`  ${name}${isExpected ? ": V8 makes it differently each time" : ""}`);
-    if (!isExpected) process.exitCode = 1;
-  }
-  if (names.size === 0) process.exitCode = 1;
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+  const isInBoth = (name: string) => [first, second].every((one) => one?.files.has(name) === true);
+  const wrong = differing.filter((name) => !isInBoth(name) || !madeByV8.test(name));
+  const size = `${String(names.size)} files, ${((first?.bytes ?? 0) / 2 ** 20).toFixed(1)} MiB`;
+  const seen = `${size}, ${String(differing.length)} differ, which V8 makes differently each time (Node ${process.version})`;
+  const isSame = names.size > 0 && wrong.length === 0;
+  table.line("bytes", "the build's steps give the same bytes twice", isSame, isSame ? seen : wrong);
 }
