@@ -1,27 +1,28 @@
-// The CPU time of commands that read, as multiples of that of an empty Node process: both grow alike on a busy machine. A
-// command that starts the whole program takes some thirty times an empty process.
-import { rmSync } from "node:fs";
+// The code that commands that read load: their start takes a few times an empty Node process, as docs/performance.md
+// measures it, because they do not load the whole program.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { forEachService } from "../../src/cli/features.ts";
-import { cpuMsOfProgram } from "../support/cpu-time.ts";
 import { builtProgram } from "../support/programs/built.ts";
 import { init } from "../support/programs/till.ts";
 
-/** The aim is 4, which nearly all commands reach; drawing charts takes 5. A busy machine adds up to 1. */
-const ratioMax = 6;
-/** How often a command runs that seems to be slow. */
-const tries = 5;
+/** The most code that such a command loads, in bytes of source; the whole program has three times as much. */
+const loadedBytesMax = 3_500_000;
+/** The most files that it loads, each of which costs time too. */
+const loadedFilesMax = 20;
 
 /** Commands that are declared to read, and also write: an audit entry of the export, the seals of the audit log. */
 const writing = ["invoice export", "payments export", "refund export", "billing export"].concat(
   "audit verify",
 );
 
-/** Commands of no feature that only read. */
-const ownCommands = ["ops status", "config show"];
+/** Commands of no feature that only read, and the help. */
+const ownCommands = ["ops status", "config show", "--help"];
 
 /** The arguments of commands that need some. Starting is all that is measured: other records need not exist. */
 const argumentOf: Readonly<Record<string, string>> = {
@@ -57,7 +58,7 @@ function readingCommands(): readonly (readonly string[])[] {
 /** The exit codes of commands that have read: the record does not exist, and no server has written anything yet. */
 const codes = [0, 5, 6, 7];
 
-// Notes about branches take time that the program itself does not.
+// Notes about branches are written into a folder of their own.
 const measured = process.env["COVERAGE_NOTES"] === undefined ? describe : () => undefined;
 
 measured("the start of commands that only read", () => {
@@ -74,38 +75,47 @@ measured("the start of commands that only read", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Runs a program and returns its CPU time in milliseconds, of all its threads. */
-  function cpuTime(words: readonly string[], allowed: readonly number[]): number {
+  /** Runs a command, and returns the sizes of the files of code that it loaded, in bytes. */
+  function loadedBy(words: readonly string[], allowed: readonly number[]): readonly number[] {
     const given = words.map((word) => (word === "ORGANIZATION" ? organizationId : word));
+    const notes = join(folder, "notes");
+    mkdirSync(notes);
     const env = {
       PATH: process.env["PATH"] ?? "",
       TILL_DATA_DIR: folder,
       TILL_RATES: "off",
       TILL_NETWORKS: "sandbox",
-      // The aim is that of a first run too.
-      NODE_DISABLE_COMPILE_CACHE: "1",
+      // Node writes what it has loaded into this folder.
+      NODE_V8_COVERAGE: notes,
     };
-    return cpuMsOfProgram(given, { cwd: folder, env, allowed });
+    const { status, stderr } = spawnSync(process.execPath, [builtProgram(), ...given], {
+      cwd: folder,
+      env,
+      encoding: "utf8",
+    });
+    expect(allowed, `${words.join(" ")}: ${stderr}`).to.include(status);
+    const urls = readdirSync(notes).flatMap((name) => {
+      const noted = JSON.parse(readFileSync(join(notes, name), "utf8")) as {
+        readonly result: readonly { readonly url: string }[];
+      };
+      return noted.result.map(({ url }) => url).filter((url) => url.startsWith("file:"));
+    });
+    rmSync(notes, { recursive: true });
+    return [...new Set(urls)].map((url) => statSync(fileURLToPath(url)).size);
   }
+  const sumOf = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, 0);
 
-  it("costs little more than an empty Node process", () => {
-    const commands = readingCommands();
-    const empty: number[] = [];
-    const least = commands.map(() => Infinity);
-    // The median of empty processes, because now and then one counts as having taken no time.
-    const ratioOf = (place: number) =>
-      (least[place] ?? Infinity) / (empty.toSorted((a, b) => a - b)[empty.length >> 1] ?? 0);
-    for (let run = 0; run < tries; run += 1) {
-      for (const [place, words] of commands.entries()) {
-        if (run > 0 && ratioOf(place) < ratioMax) continue;
-        if (place % 3 === 0 || run > 0) empty.push(cpuTime(["--eval", "0"], [0]));
-        least[place] = Math.min(least[place] ?? 0, cpuTime([builtProgram(), ...words], codes));
-      }
-    }
-    const slow = commands
-      .map((words, place) => ({ words, ratio: ratioOf(place) }))
-      .filter(({ ratio }) => ratio >= ratioMax)
-      .map(({ words, ratio }) => `${words.join(" ")}: ${ratio.toFixed(1)} × an empty process`);
-    expect(slow).to.deep.equal([]);
+  it("loads a small part of the program", () => {
+    const large = readingCommands()
+      .map((words) => ({ words, sizes: loadedBy(words, codes) }))
+      .filter(({ sizes }) => sumOf(sizes) > loadedBytesMax || sizes.length > loadedFilesMax)
+      .map(({ words, sizes }) => {
+        return `${words.join(" ")}: ${String(sizes.length)} files with ${String(sumOf(sizes))} bytes`;
+      });
+    expect(large).to.deep.equal([]);
+    // A command that writes has all of it, which shows that what is loaded is counted.
+    const whole = loadedBy(["audit", "verify"], [0]);
+    expect(sumOf(whole)).to.be.above(2 * loadedBytesMax);
+    expect(whole.length).to.be.above(loadedFilesMax);
   });
 });
