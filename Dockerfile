@@ -36,8 +36,8 @@ USER node
 VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-# The check ends by itself: podman does not end one that lasts longer than its timeout, and a server that is stuck accepts
-# connections and never answers.
+# The check has a limit of its own: podman does not end one that lasts longer than its timeout, and a server that is stuck
+# accepts connections and never answers.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.TILL_PORT}/readyz`, { signal: AbortSignal.timeout(2500) }).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "/till/bin/till"]

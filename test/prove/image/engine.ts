@@ -54,8 +54,11 @@ export function engineUnavailableReason(): string | null {
   return process.getuid?.() === 0 ? null : "it needs root";
 }
 
-/** Opens the engine whose storage is in `folder`. */
-export async function openEngine(folder: string): Promise<Engine> {
+/**
+ * Opens the engine whose storage is in `folder`. If this process is killed, its containers are removed, and so is the
+ * folder `temporary`.
+ */
+export async function openEngine(folder: string, temporary: string): Promise<Engine> {
   const at = (name: string) => join(folder, name);
   for (const name of ["programs", "network", "tmp"]) mkdirSync(at(name), { recursive: true });
   // crun, which podman prefers, refuses hosts that have both versions of control groups.
@@ -102,8 +105,9 @@ export async function openEngine(folder: string): Promise<Engine> {
   writeFileSync(program, `#!/bin/sh\n${exports.join("")}exec podman "$@"\n`, { mode: 0o755 });
   const env = { ...process.env, PATH: `${at("programs")}:${process.env["PATH"] ?? ""}` };
   const guard = whenThisProcessIsGone(
-    `for each in pod container; do "$1" $each rm --all --force; done; "$1" volume rm --all --force`,
-    program,
+    'for each in pod container; do "$1" $each rm --all --force; done; "$1" volume rm --all --force; ' +
+      'grep -o " $2/[^ ]*" /proc/mounts | sort -r | xargs -r umount; rm -rf "$2"',
+    ...[program, temporary],
   );
   const start = (command: readonly string[], cwd = folder) => {
     const [program = "", ...words] = command;

@@ -45,7 +45,7 @@ if (!table.print()) process.exitCode = 1;
 async function proveImage(table: Table, checkout: string): Promise<void> {
   const reason = engineUnavailableReason();
   if (reason !== null) throw new Error(reason);
-  const engine = await openEngine(kept ?? join(folder, "engine"));
+  const engine = await openEngine(kept ?? join(folder, "engine"), folder);
   try {
     const dockerfile = readFileSync(join(checkout, "Dockerfile"), "utf8");
     const { names, origin } = await provideBaseImages(engine, dockerfile, folder);
