@@ -61,7 +61,6 @@ function wp_register_script( $handle, $url, $needs ) { $GLOBALS['scripts'][ $han
 function wp_json_encode( $value ) { return json_encode( $value ); }
 function wp_unslash( $value ) { return $value; }
 function wp_generate_password() { return bin2hex( random_bytes( 6 ) ); }
-function wp_generate_uuid4() { return bin2hex( random_bytes( 16 ) ); }
 function wp_specialchars_decode( $text ) { return htmlspecialchars_decode( $text ); }
 function wp_parse_url( $url ) { return parse_url( $url ); }
 function wp_cache_delete() {}
@@ -113,7 +112,8 @@ function wc_get_orders( array $query ) {
 			}
 		}
 	}
-	return array_slice( $found, 0, $query['limit'] );
+	sort( $found );
+	return array_slice( 'ASC' === $query['order'] ? $found : array_reverse( $found ), 0, $query['limit'] );
 }
 function is_wp_error( $value ) { return $value instanceof WP_Error; }
 function wp_remote_retrieve_response_code( $response ) { return $response['status']; }
@@ -236,7 +236,11 @@ class WC_Order {
 	public function update_status( $status, $note = '' ) {
 		$this->data['status'] = $status;
 		$this->add_order_note( $note );
+		if ( in_array( $this->get_id(), with_state( fn( &$state ) => $state['options']['unsaved'] ?? array() ), true ) ) {
+			return false;
+		}
 		$this->save();
+		return true;
 	}
 	public function payment_complete( $transaction ) {
 		if ( ! $this->has_status( array( 'on-hold', 'pending', 'failed', 'cancelled' ) ) ) {
@@ -335,6 +339,14 @@ foreach ( json_decode( stream_get_contents( STDIN ), true ) as $command ) {
 				}
 			);
 			unset( $cached[ $id ] );
+			$answers[] = null;
+			break;
+		case 'copy':
+			with_state(
+				function ( &$state ) use ( $id, $command ) {
+					$state['orders'][ $command['to'] ] = array( 'status' => 'pending', 'notes' => array(), 'completions' => array() ) + $state['orders'][ $id ];
+				}
+			);
 			$answers[] = null;
 			break;
 		case 'save':

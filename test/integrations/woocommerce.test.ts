@@ -217,8 +217,16 @@ describeWithPhp("the WooCommerce plugin", () => {
       it("does not complete an order that was canceled or changed before it was paid", async () => {
         await shop(order("1006", { total: "16.00" }), order("1007", { total: "17.00" }));
         const pages = [(await pay("1006")).redirect, (await pay("1007")).redirect];
-        await shop(order("1006", { status: "cancelled" }), order("1007", { total: "170.00" }));
         for (const page of pages) await press(page, "pay");
+        // An invoice that is open still would be canceled with the order.
+        for (const id of ["1006", "1007"]) {
+          await until(
+            "the payment",
+            async () => (await invoicesOf(id))[0]?.["status"],
+            (status) => status === "paid",
+          );
+        }
+        await shop(order("1006", { status: "cancelled" }), order("1007", { total: "170.00" }));
         const isPaid = ({ notes }: Order) => notes.some((note) => note.includes("is paid"));
         const canceled = await orderUntil("1006", isPaid);
         expect(canceled.status).to.equal("on-hold");
@@ -266,7 +274,7 @@ describeWithPhp("the WooCommerce plugin", () => {
         expect(await shop(maySync, lock(now), maySync)).to.deep.equal([true, null, false]);
         expect(await deliver(one)).to.equal(503);
         // The process that held it has died.
-        expect(await shop(lock(now - 121), maySync)).to.deep.equal([null, true]);
+        expect(await shop(lock(now - 301), maySync)).to.deep.equal([null, true]);
         expect(await deliver(one)).to.equal(204);
         await orderUntil("1001", () => true);
       });
@@ -453,8 +461,44 @@ describeWithPhp("the WooCommerce plugin", () => {
         expect(held.status).to.equal("on-hold");
       });
 
+      it("pays, completes and cancels nothing by the copy of an order", async () => {
+        await shop(order("1020", { total: "31.00" }));
+        const { redirect } = await pay("1020");
+        await shop(
+          { do: "copy", order: "1020", to: "1021" },
+          { do: "copy", order: "1020", to: "1022" },
+        );
+        await shop(order("1021", { status: "cancelled" }), { do: "save", order: "1021" });
+        expect((await invoicesOf("1020"))[0]).to.include({ status: "open" });
+        const own = await pay("1022");
+        expect(own).to.include({ result: "success" });
+        expect(own.redirect).not.to.equal(redirect);
+        expect((await invoicesOf("1020"))[0]).to.include({ status: "open" });
+        await press(redirect, "pay");
+        await orderUntil("1020", ({ status }) => status === "processing");
+        expect(await look("1022")).to.deep.include({ status: "pending", completions: [] });
+      });
+
+      it("gets an event again that the shop could not save", async () => {
+        await shop(order("1023", { total: "32.00" }));
+        const { redirect } = await pay("1023");
+        await shop({ do: "set up", option: "unsaved", value: [1023] });
+        await press(redirect, "expire");
+        const event = await until(
+          "the event",
+          () => receiver.received.slice(delivered).find(({ body }) => body.includes('"expired"')),
+          (found) => found !== undefined,
+        );
+        expect(event && (await deliver(event))).to.equal(503);
+        await shop({ do: "set up", option: "unsaved", value: [] });
+        await orderUntil("1023", ({ status }) => status === "failed");
+      });
+
       it("asks once about invoices that Till does not know, and once while Till does not answer", async () => {
-        const meta = (value: string) => [{ id: 1, key: "_till_current_invoice", value }];
+        const meta = (value: string) => [
+          { id: 1, key: "_till_invoice_id", value },
+          { id: 2, key: "_till_current_invoice", value },
+        ];
         const lost = { method: "bacs", meta: meta("inv_01kg9m8x00faxbn7f1y28z5f15") };
         await shop(order("1101", lost), { do: "save", order: "1101" });
         await shop({ do: "save", order: "1101" });
@@ -469,6 +513,14 @@ describeWithPhp("the WooCommerce plugin", () => {
           ...both.map((id) => ({ do: "save", order: id })),
         );
         expect(await shop({ do: "option", option: "requests" })).to.deep.equal([1]);
+        const [one, other] = ["1104", "1105"].map((id) => ({ do: "return", order: id }));
+        await shop(
+          order("1104", { meta: meta("inv_1104") }),
+          order("1105", { meta: meta("inv_1105") }),
+        );
+        await shop(...[one, other, one].filter((each) => each !== undefined));
+        expect(await shop({ do: "option", option: "requests" })).to.deep.equal([2]);
+        await shop({ do: "set up", option: "transient till_down", value: false });
         await shop({ do: "set up", settings });
         for (const id of both) expect(count(await look(id), "no connection")).to.equal(1);
       });

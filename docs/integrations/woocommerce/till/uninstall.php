@@ -16,6 +16,7 @@ function till_uninstall() {
 	}
 	delete_option( 'till_deliveries' );
 	delete_transient( 'till_accepted' );
+	delete_transient( 'till_down' );
 	$wpdb->query( $wpdb->prepare( "DELETE FROM {$wpdb->options} WHERE option_name LIKE %s", $wpdb->esc_like( 'till_lock_' ) . '%' ) );
 }
 

@@ -78,8 +78,7 @@ class Till_Client {
 	}
 
 	public function cancel_invoice( $id ) {
-		// An answer is kept under its key: a refusal must not be repeated once it is no longer true.
-		return $this->call( 'POST', $this->path( "/invoices/$id/cancel" ), null, wp_generate_uuid4() );
+		return $this->call( 'POST', $this->path( "/invoices/$id/cancel" ), null, "cancel-$id" );
 	}
 
 	private function path( $rest ) {

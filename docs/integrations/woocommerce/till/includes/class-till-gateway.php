@@ -118,7 +118,7 @@ class Till_Gateway extends Till_Settings {
 
 	/** Returns the order's current invoice; null without one, or if it belongs to an organization that the shop has left. */
 	private static function current( Till_Client $client, WC_Order $order ) {
-		$id = (string) $order->get_meta( Till_Order::CURRENT );
+		$id = Till_Store::current( $order );
 		try {
 			return '' === $id ? null : $client->invoice( $id );
 		} catch ( Till_Problem $problem ) {

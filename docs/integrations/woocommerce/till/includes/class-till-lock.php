@@ -5,8 +5,8 @@ defined( 'ABSPATH' ) || exit;
 class Till_Lock {
 	/** Seconds that a process waits for its turn; Till gives up a delivery after 15. */
 	const WAIT_SECONDS = 8;
-	/** Seconds after which the lock of a process that died is taken over; longer than three calls to a slow Till. */
-	const LOCK_SECONDS = 120;
+	/** Seconds after which the lock of a process that died is taken over: longer than all calls of a purchase to a slow Till. */
+	const LOCK_SECONDS = 300;
 	/** Microseconds between two attempts. */
 	const PAUSE_MICROSECONDS = 50000;
 

@@ -264,7 +264,7 @@ class Till_Order {
 		}
 		// WooCommerce shows the hash with the order.
 		if ( ! $order->payment_complete( $hash ) || ! $order->is_paid() ) {
-			throw new RuntimeException( 'WooCommerce did not complete the order.' );
+			throw self::unsaved();
 		}
 		$order->add_order_note( $paid );
 	}
@@ -311,10 +311,15 @@ class Till_Order {
 
 	/** Changes the status if it is one of these; adds the note in any case. */
 	private static function move( WC_Order $order, array $from, $to, $note ) {
-		if ( $order->has_status( $from ) ) {
-			$order->update_status( $to, $note );
-		} else {
+		if ( ! $order->has_status( $from ) ) {
 			$order->add_order_note( $note );
+		} elseif ( ! $order->update_status( $to, $note ) ) {
+			throw self::unsaved();
 		}
+	}
+
+	/** The failure after which Till sends an event again. */
+	private static function unsaved() {
+		return new Till_Problem( 'not_saved', 'WooCommerce did not save the order.' );
 	}
 }

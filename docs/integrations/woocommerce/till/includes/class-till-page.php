@@ -3,6 +3,10 @@ defined( 'ABSPATH' ) || exit;
 
 /** Tells customers on the shop's pages how far the payment of their order is. */
 class Till_Page {
+	/** The transient that says that Till did not answer, and its seconds: pages do not wait for it again so soon. */
+	const DOWN         = 'till_down';
+	const DOWN_SECONDS = 30;
+
 	/** @var array<int,array> The invoices that were read for this page, by the ids of their orders. */
 	private static $invoices = array();
 
@@ -17,8 +21,8 @@ class Till_Page {
 	public static function refresh() {
 		$order   = self::order();
 		$gateway = null === $order ? null : Till_Gateway::instance();
-		$id      = null === $gateway || ! Till_Order::is_by_till( $order ) ? '' : (string) $order->get_meta( Till_Order::CURRENT );
-		if ( '' === $id || $order->is_paid() ) {
+		$id      = null === $gateway || ! Till_Order::is_by_till( $order ) ? '' : Till_Store::current( $order );
+		if ( '' === $id || $order->is_paid() || false !== get_transient( self::DOWN ) ) {
 			return;
 		}
 		try {
@@ -33,9 +37,11 @@ class Till_Page {
 					}
 				);
 			}
-		} catch ( Exception $problem ) {
+		} catch ( Till_Problem $problem ) {
 			// The webhook will tell. A busy order is being changed by one.
-			return;
+			if ( 'unreachable' === $problem->problem ) {
+				set_transient( self::DOWN, 'yes', self::DOWN_SECONDS );
+			}
 		}
 	}
 

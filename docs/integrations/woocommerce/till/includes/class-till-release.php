@@ -62,8 +62,8 @@ class Till_Release {
 				$found = Till_Store::change(
 					$order_id,
 					static function ( $order ) use ( $client, $id ) {
-						// It may have been changed back, or to another invoice.
-						$is_current = $order->get_meta( Till_Order::CURRENT ) === $id;
+						// It may have been changed back or to another invoice, or be a copy.
+						$is_current = Till_Store::current( $order ) === $id;
 						$invoice    = $is_current && self::is_over( $order ) ? self::settle( $client, $id ) : null;
 						if ( null !== $invoice ) {
 							Till_Order::release( $order, $invoice );
@@ -71,7 +71,7 @@ class Till_Release {
 						return true;
 					}
 				);
-				if ( null === $found ) {
+				if ( null === $found && null === Till_Store::find( $id ) ) {
 					self::settle( $client, $id );
 				}
 			} catch ( Till_Problem $problem ) {

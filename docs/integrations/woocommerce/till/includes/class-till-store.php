@@ -8,11 +8,13 @@ class Till_Store {
 	/** @var array<int,WC_Order> The orders that this process is changing. */
 	private static $open = array();
 
-	/** Returns the id of the order that an invoice belongs to, or null. */
+	/** Returns the id of the order that an invoice belongs to, or null. Of copies that other plug-ins make, it is the oldest. */
 	public static function find( $invoice_id ) {
 		$ids = wc_get_orders(
 			array(
 				'limit'      => 1,
+				'orderby'    => 'ID',
+				'order'      => 'ASC',
 				'return'     => 'ids',
 				'type'       => 'shop_order',
 				// Money may also come for an order in the trash.
@@ -22,6 +24,12 @@ class Till_Store {
 			)
 		);
 		return isset( $ids[0] ) ? (int) $ids[0] : null;
+	}
+
+	/** Returns the id of the invoice that the order waits for, or waited for last; empty without one, and for a copy of an order. */
+	public static function current( WC_Order $order ) {
+		$id = (string) $order->get_meta( Till_Order::CURRENT );
+		return '' !== $id && self::find( $id ) === $order->get_id() ? $id : '';
 	}
 
 	/**
