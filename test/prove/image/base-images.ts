@@ -67,7 +67,7 @@ async function makeBaseImages(
   const root = join(folder, "root");
   const inRoot = (line: string) => {
     execFileSync("chroot", [root, "/bin/sh", "-c", line], {
-      stdio: ["ignore", "ignore", "inherit"],
+      stdio: ["ignore", "ignore", "pipe"],
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", DEBIAN_FRONTEND: "noninteractive" },
     });
   };

@@ -51,6 +51,8 @@ async function proveImage(table: Table, checkout: string): Promise<void> {
     const { names, origin } = await provideBaseImages(engine, dockerfile, folder);
     table.figure("image", "base images", origin);
     table.figure("image", "engine", `${engine.versions}, ${process.arch} only`);
+    // An image of an earlier run is not the one to prove.
+    await engine.attempt(["untag", "till"]);
     await table.part("README", () => proveReadme(engine, table, checkout));
     await engine.clear();
     if ((await engine.attempt(["image", "exists", "till"])).status !== 0) return;

@@ -49,7 +49,9 @@ function build(committed: string, folder: string, kept: string): void {
     if (kind === "RUN") {
       execFileSync("/bin/sh", ["-c", words.replaceAll(result, release)], {
         cwd: work,
-        stdio: ["ignore", "ignore", "inherit"],
+        // A failure has the words of the command, which `npm run --silent` would silence.
+        stdio: ["ignore", "ignore", "pipe"],
+        env: { ...process.env, npm_config_loglevel: "error" },
       });
       continue;
     }
