@@ -149,6 +149,7 @@ class Wpdb_Options {
 	public $options = 'wp_options';
 	public function prepare( $query, ...$values ) { return array( $query, $values ); }
 	public function esc_like( $text ) { return $text; }
+	public function suppress_errors( $is_on = true ) { return false; }
 	public function get_var( $query ) {
 		[ $text, $values ] = $query;
 		if ( false === strpos( $text, 'LIKE' ) ) {

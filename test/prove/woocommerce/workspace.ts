@@ -29,6 +29,7 @@ export async function inWorkspace(
     process.exitCode = 2;
   } finally {
     guard.dismiss();
-    rmSync(folder, { recursive: true, force: true });
+    // A request that was cut off may still write.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
   }
 }

@@ -53,16 +53,20 @@ class Till_Lock {
 
 	private static function take( $name, $value ) {
 		global $wpdb;
-		$insert = "INSERT IGNORE INTO {$wpdb->options} (option_name, option_value, autoload) VALUES (%s, %s, 'no')";
-		if ( 1 === $wpdb->query( $wpdb->prepare( $insert, $name, $value ) ) ) {
-			return true;
-		}
+		// A row is inserted only if there is none, because many inserts of one key that wait for each other are a deadlock
+		// to the database. It ends all of them but one; to the others, the lock is held.
 		$held = (string) $wpdb->get_var( $wpdb->prepare( "SELECT option_value FROM {$wpdb->options} WHERE option_name = %s", $name ) );
-		if ( '' === $held || time() - (int) $held <= self::LOCK_SECONDS ) {
+		if ( '' === $held ) {
+			$query = $wpdb->prepare( "INSERT IGNORE INTO {$wpdb->options} (option_name, option_value, autoload) VALUES (%s, %s, 'no')", $name, $value );
+		} elseif ( time() - (int) $held > self::LOCK_SECONDS ) {
+			$query = $wpdb->prepare( "UPDATE {$wpdb->options} SET option_value = %s WHERE option_name = %s AND option_value = %s", $value, $name, $held );
+		} else {
 			return false;
 		}
-		$update = "UPDATE {$wpdb->options} SET option_value = %s WHERE option_name = %s AND option_value = %s";
-		return 1 === $wpdb->query( $wpdb->prepare( $update, $value, $name, $held ) );
+		$suppressed = $wpdb->suppress_errors( true );
+		$changed    = $wpdb->query( $query );
+		$wpdb->suppress_errors( $suppressed );
+		return 1 === $changed;
 	}
 
 	/** Returns true while any process holds a lock, unless that process died. */
