@@ -1,16 +1,18 @@
 // Walks every command that the help lists, in this process: none may hang, color piped output, print a secret, or fail
-// in a way that the help does not document.
+// in a way that the help does not document. What they print and their help have golden copies.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command as Program } from "commander";
 import { expect } from "chai";
 import { declarationOf } from "../../src/cli/command-words.ts";
 import { exitCodes } from "../../src/cli/failures/exit-codes.ts";
+import { operator } from "../../src/cli/operator.ts";
 import { makeProgram } from "../../src/cli/program.ts";
 import { widthOf } from "../../src/cli/terminal/drawing/width.ts";
 import { presentInvoice } from "../../src/features/invoices/present.ts";
 import { context, makeDesk, type DeskStore } from "./billing-operator.ts";
-import { password } from "../support/programs/till.ts";
+import { expectGolden, withoutChance } from "../support/golden.ts";
+import { password, till } from "../support/programs/till.ts";
 import { openMarket } from "./market.ts";
 
 /** Commands that run until they are stopped, and those that begin with a question about a whole store. */
@@ -19,6 +21,12 @@ const notWalked = ["serve", "demo", "init", "restore", "webhook listen"];
 const showsSecret = ["key create", "webhook add", "user reset-password"];
 /** Commands that exit with 1 if they find a problem, which depends on the machine. */
 const reports = ["doctor"];
+/** Commands whose output is about this machine or has a key, a signature or a new secret, and so no golden copy. */
+const changing = [
+  ...[...reports, "backup", "ops status", "version", "analytics report"],
+  ...[...showsSecret, "webhook rotate-secret", "chain status", "session list"],
+];
+const isChanging = (name: string) => changing.includes(name) || /^(receipt|audit) /.test(name);
 /** Commands whose subject the store of this suite does not have, with their exit codes. */
 const refused: Readonly<Record<string, number>> = {
   // No server has run on the store.
@@ -77,6 +85,7 @@ describe("every command", () => {
     expect(commands.length).to.be.above(90);
     const secret = (await readFile(join(store.folder, "secret"), "utf8")).trim();
     const faults: string[] = [];
+    const said: string[] = [];
     const walked = commands.filter(({ name }) => !notWalked.includes(name));
     for (const [place, leaf] of walked.entries()) {
       for (const form of formsOf(leaf, place)) {
@@ -88,6 +97,9 @@ describe("every command", () => {
           env: { NO_COLOR: "1" },
           stdin: `${password}\n`,
         });
+        if (!isChanging(leaf.name)) {
+          said.push(`$ till ${words.join(" ")}`, stdout, stderr, `exit code ${String(code)}\n`);
+        }
         const fault = (what: string) => {
           faults.push(`till ${words.join(" ")}: ${what}\n${stdout}${stderr}`);
         };
@@ -112,6 +124,20 @@ describe("every command", () => {
       }
     }
     if (faults.length > 0) expect.fail(`${String(faults.length)} faults\n${faults.join("\n")}`);
+    const text = said
+      .join("\n")
+      .replaceAll(store.folder, "FOLDER")
+      .replaceAll(operator().label, "user@host");
+    expectGolden(new URL("golden/commands.txt", import.meta.url), withoutChance(text));
+  });
+
+  it("has a help that is as it was", async () => {
+    const said: string[] = [];
+    for (const words of [[], ...commands.map(({ name }) => name.split(" "))]) {
+      const { stdout } = await till([...words, "--help"]);
+      said.push(`$ till ${[...words, "--help"].join(" ")}`, stdout);
+    }
+    expectGolden(new URL("golden/help.txt", import.meta.url), said.join("\n"));
   });
 
   it("takes the organization of TILL_ORGANIZATION, or says in its help that it does not", () => {

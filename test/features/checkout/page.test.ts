@@ -13,6 +13,7 @@ import {
 } from "../../../src/features/invoices/index.ts";
 import { notFound } from "../../../src/kernel/errors.ts";
 import { StoreUnavailable } from "../../../src/platform/database/index.ts";
+import { expectGolden } from "../../support/golden.ts";
 import { aPng } from "../../support/pictures/pictures.ts";
 import {
   aHash,
@@ -74,6 +75,14 @@ function textOf(html: string): string {
   return unescape(html.replace(/<[^>]*>/g, " ")).replace(/\s+/g, " ");
 }
 
+/** A page without its drawn code, its token, and the digests of its state and of its style and script. */
+function withoutDigests(html: string): string {
+  return html
+    .replaceAll(/ d="[^"]{200,}"/g, ' d="…"')
+    .replaceAll(/(name="pageToken" value=")[^"]+/g, "$1…")
+    .replaceAll(/(\.|data-version=")[0-9a-f]{16}\b/g, "$1…");
+}
+
 const disabled = (at: number) => ({ ...aState("tron", at), disabledTokens: ["USDT"] });
 
 describe("the page of a checkout", () => {
@@ -108,6 +117,8 @@ describe("the page of a checkout", () => {
       // The address is there to be paid to, and nowhere else.
       expect(textOf(page).includes(" TQn9Y2 "), "asks").to.equal(asking.includes(scene.name));
       expect(page.includes('role="img"'), "shows a code").to.equal(asking.includes(scene.name));
+      const file = `golden/${scene.name.replaceAll(/\W+/g, "-")}.html`;
+      expectGolden(new URL(file, import.meta.url), withoutDigests(page));
     });
   }
 
