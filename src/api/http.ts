@@ -163,7 +163,7 @@ export function logRequests(
       {
         requestId: ctx.state.requestId,
         method: ctx.method,
-        route: (ctx as { _matchedRoute?: unknown })._matchedRoute ?? null,
+        route: (ctx as { routerPath?: unknown }).routerPath ?? null,
         status: ctx.status,
         durationMs: deps.clock.now() - startedAt,
         clientAddress: ctx.state.clientAddress,

@@ -70,7 +70,7 @@ export interface App extends Services {
   listensAt(url: string): void;
   /** Renders problems of the payers' pages. */
   readonly problemPage: ProblemPage;
-  /** All operations and pages, ready to be mounted on a router. */
+  /** The operations and pages of each feature, ready to be mounted on a router of its own. */
   readonly mountables: readonly Mountable[];
   /** Starts the background work. */
   start(): Promise<void>;
