@@ -4,9 +4,9 @@ import {
   makeOversight,
   type OversightService,
 } from "../features/admin/index.ts";
+import { lastTime } from "../platform/jobs/cron-line.ts";
 import type { Leases } from "../platform/jobs/leases.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";
-import { backupTimes } from "./backup/schedule.ts";
 import { maintenanceSchedule } from "./maintenance.ts";
 import type { Dependencies } from "./dependencies.ts";
 import type { PaymentServices } from "./features/payment-services.ts";
@@ -28,7 +28,8 @@ export function makePlatformOversight(
     schedule: maintenanceSchedule,
     holdUse: () => capacity.fullest(),
     rates: config.rates.pairs.some(({ fixed }) => fixed === null) ? () => rates.health() : null,
-    backupDueAt: (now) => backupTimes(config)?.lastTime(now) ?? null,
+    backupDueAt: (now) =>
+      config.backupSchedule === null ? null : lastTime(config.backupSchedule, now),
     certificate: makeCertificateCheck(config.baseUrl, clock),
     async freeBytes() {
       if (config.databaseUrl !== null) return null;

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { backupTimes } from "../../compose/backup/schedule.ts";
 import { openReadOnlyStore, type ReadOnlyStore } from "../../compose/read-only-store.ts";
 import { comparedSettings } from "../../compose/servers.ts";
 import { storeName } from "../../compose/store-place.ts";
@@ -14,6 +13,7 @@ import {
   durabilityThatIsOff,
   type DurabilitySetting,
 } from "../../platform/database/index.ts";
+import { lastTime } from "../../platform/jobs/cron-line.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { ok, problem, reasonOf, skipped, warning, type Finding } from "./finding.ts";
 import { readContents, type StoreContents } from "./store-contents.ts";
@@ -176,7 +176,7 @@ async function checkBackup(
 ): Promise<Finding> {
   const { made, failure } = await readBackupRecord(reader);
   const check = "backup";
-  const dueAt = backupTimes(config)?.lastTime(now) ?? null;
+  const dueAt = config.backupSchedule === null ? null : lastTime(config.backupSchedule, now);
   const hint = dueAt === null ? "till backup, and set TILL_BACKUP_SCHEDULE" : "till backup";
   if (failure !== null) {
     return problem(check, `The last one failed on ${toIso(failure.at)}: ${failure.message}`, hint);

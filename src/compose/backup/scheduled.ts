@@ -9,7 +9,6 @@ import type { Dependencies } from "../dependencies.ts";
 import { pruneBackups, targetOf } from "./files.ts";
 import { makeBackup, type MadeBackup } from "./make-backup.ts";
 import { recordOf } from "./record.ts";
-import { backupTimes } from "./schedule.ts";
 
 const name = "back up";
 /** The time limit of a scheduled backup with its verification, in milliseconds. */
@@ -18,9 +17,10 @@ const timeMax = 6 * hour;
 type Parts = Pick<Dependencies, "config" | "db" | "secret" | "clock" | "logger">;
 
 /** Returns the task that enqueues scheduled backups, if there is a schedule. */
-export function backupTasks(config: Pick<Config, "backupSchedule">): readonly CronTask[] {
-  const times = backupTimes(config);
-  return times === null ? [] : [{ name, times, job: { queue: "maintenance", name, payload: {} } }];
+export function backupTasks({
+  backupSchedule: line,
+}: Pick<Config, "backupSchedule">): readonly CronTask[] {
+  return line === null ? [] : [{ name, line, job: { queue: "maintenance", name, payload: {} } }];
 }
 
 /** Creates the handler that makes a scheduled backup, and removes old ones after a success. */

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { maskPostgresUrl, maskSecret, maskUrl } from "./mask.ts";
-import { parseCron } from "../../kernel/cron.ts";
+import { cronLines } from "../jobs/cron-line.ts";
 import { parseUrl } from "../../kernel/url.ts";
 import { InvalidPostgresUrl, urlsOfHosts } from "../database/postgres/url.ts";
 
@@ -100,11 +100,11 @@ export const yesNo: ValueType<boolean> = {
   show: (value) => (value ? "1" : "0"),
 };
 
-/** A cron line; `parseCron` gives its times. */
+/** A cron line, as node-cron takes it. */
 export const cronLine: ValueType<string> = textual(
   "a cron line of five fields such as 15 3 * * *",
   "cron",
-  (text) => (parseCron(text) === null ? null : text),
+  (text) => (cronLines(text).length === 0 ? null : text),
 );
 
 /** A file or folder; relative paths are resolved to absolute ones. */

@@ -93,7 +93,7 @@ const methods = { run, drained };
  * are renewed. If the process dies, its jobs become due when the lease ends; if it resumes later, its tokens no longer
  * match: its jobs are aborted and their outcomes have no effect.
  */
-export function createQueueWorker(deps: Deps): Required<Worker> {
+export function createQueueWorker(deps: Deps): Worker & Required<Pick<Worker, "drained">> {
   const state: State = {
     leaseMs: leaseMsDefault,
     ...deps,

@@ -1,10 +1,11 @@
 import { bind } from "../../../kernel/bind.ts";
-import { hour, minute, second, type Clock, type Instant } from "../../../kernel/clock.ts";
+import { hour, minute, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { StoreUnavailable, type Database, type Tx } from "../../../platform/database/index.ts";
 import { concurrentWrites } from "../../../platform/database/limits.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
+import { everyMinute } from "../../../platform/jobs/cron-line.ts";
 import { delistParked, listParked } from "../../../platform/jobs/parking.ts";
 import type { JobHandler } from "../../../platform/jobs/queue.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
@@ -26,7 +27,6 @@ const batchMax = 200;
 const stepsMax = 24;
 /** Collisions with other transactions after which a batch leaves a subscription to the next batch. */
 const collisionsMax = 2;
-const everyMs = 5 * second;
 const parkBase = 1 * minute;
 const parkMax = 6 * hour;
 
@@ -63,7 +63,7 @@ const methods = { run, runAll };
 export function makeBillingRun(deps: Deps): BillingRun {
   return {
     name: billingWorkerName,
-    everyMs,
+    lines: [everyMinute],
     handlers: [{ name: parkedJobName, run: ({ payload }) => retryParked(deps, payload) }],
     ...bind(deps, methods),
   };
