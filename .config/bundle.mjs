@@ -164,8 +164,9 @@ const withoutRest = {
         export const makeExtendedKeys = () => madeOnUse(() => { throw new WholeProgramNeeded(); });`,
       resolveDir,
     }));
-    // Commands that only read ask nothing, log nothing, and open the store without Sequelize.
-    onLoad({ filter: /\/(@inquirer\/prompts|pino|sequelize)\// }, () => ({ ...rest, resolveDir }));
+    // Commands that only read ask nothing, log nothing, migrate nothing, and open the store without Sequelize.
+    const unread = /\/(@inquirer\/prompts|pino|sequelize)\/|\/schema\/run-migration\.ts$/;
+    onLoad({ filter: unread }, () => ({ ...rest, resolveDir }));
   },
 };
 

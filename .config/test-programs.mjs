@@ -12,6 +12,7 @@ const programs = [
   "test/bench/target.ts",
   "test/features/billing/lifecycle/killable-run.ts",
   "test/features/webhooks/deliver-until-killed.ts",
+  "test/platform/database/dying-migration.ts",
   "test/platform/database/limited-disk.ts",
   "test/platform/database/worker.ts",
   "test/platform/secrets/print-fingerprint.ts",

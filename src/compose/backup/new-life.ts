@@ -8,13 +8,11 @@ import type { Manifest } from "../../platform/backup/backup-file.ts";
 import { addRestore } from "../../platform/backup/restores.ts";
 import {
   currentVersion,
-  hasTable,
   newestVersion,
   type Reader,
   type Tx,
 } from "../../platform/database/index.ts";
 import { lastPosition } from "../../platform/events/relay.ts";
-import { events } from "../../platform/events/table.ts";
 import { createJournal } from "../../platform/journal/index.ts";
 
 /** Access that a restored store gives again. */
@@ -48,8 +46,7 @@ export async function beginNewLife(
   const now = clock.now();
   const ids = createIds(randomBytes);
   const { createdAt: backupCreatedAt, migration, tillVersion, auditHead, instance } = manifest;
-  // Backups of the first migration levels have no events.
-  const eventPosition = (await hasTable(tx, events)) ? await lastPosition(tx) : 0;
+  const eventPosition = await lastPosition(tx);
   await addRestore(tx, { id: ids.unguessable("rst"), at: now, backupCreatedAt, eventPosition });
   if ((await currentVersion(tx)) < newestVersion) return null;
   const endedSessions = await endAllSessions(tx, now);

@@ -15,11 +15,13 @@ import {
   type InspectedBackup,
   type Manifest,
 } from "../../platform/backup/backup-file.ts";
-import { BackupTooNew } from "../../platform/backup/errors.ts";
+import { BackupTooNew, BackupTooOld } from "../../platform/backup/errors.ts";
 import type { Config } from "../../platform/config/index.ts";
 import {
   currentVersion,
   newestVersion,
+  oldestTill,
+  oldestVersion,
   openForReading,
   StatementFailed,
   StoreUnavailable,
@@ -67,8 +69,8 @@ export interface FormerStore {
 
 /**
  * Checks a backup and the place into which it would be restored. Changes nothing.
- * @throws BackupDamaged, BackupTooNew, OtherInstance, WrongSecret, SecretUnusable, StoreTooNew, StoreInUse, or the
- *   operating system's error if the file cannot be read
+ * @throws BackupDamaged, BackupTooNew, BackupTooOld, OtherInstance, WrongSecret, SecretUnusable, StoreTooNew,
+ *   StoreTooOld, StoreInUse, or the operating system's error if the file cannot be read
  */
 export async function planRestore(
   config: Config,
@@ -84,6 +86,12 @@ export async function planRestore(
   if (manifest.migration > newestVersion) {
     throw new BackupTooNew(
       `The backup has migration level ${String(manifest.migration)}, and this program knows levels up to ${String(newestVersion)}. Restore it with Till ${manifest.tillVersion} or later.`,
+    );
+  }
+  if (manifest.migration < oldestVersion) {
+    throw new BackupTooOld(
+      `The backup has migration level ${String(manifest.migration)}, and this program knows levels from ${String(oldestVersion)} on. ` +
+        `Restore it with Till ${oldestTill}, which migrates it, and then start this program.`,
     );
   }
   const former = await findFormer(config, deps.clock);

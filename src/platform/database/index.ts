@@ -11,11 +11,11 @@ export type {
 export { databaseNames } from "./database.ts";
 export { databaseVersion, openForReading } from "./read-only.ts";
 export { NestedWrite, StatementFailed, StoreUnavailable, UniqueViolation } from "./errors.ts";
-export { currentVersion, hasTable, type Migration } from "./schema/migrate.ts";
+export { currentVersion, hasTable, oldestTill, type Migration } from "./schema/migrate.ts";
 export type { StoreLimits } from "./limits.ts";
 export { durabilityThatIsOff, type DurabilitySetting } from "./postgres/durability.ts";
 export { openDatabase, type StoreOptions } from "./open.ts";
-export { migrate, newestVersion, pendingMigrations } from "./schema.ts";
+export { migrate, newestVersion, oldestVersion, pendingMigrations } from "./schema.ts";
 export { columns, decodeRows } from "./schema/statements.ts";
 export { decodeSum, signedSums, sumOfAmounts } from "./query/sum-amounts.ts";
 export {

@@ -36,12 +36,12 @@ export async function configOf(
 }
 
 /** Fills a migrated store with a merchant and invoices. */
-export async function fill(place: StoreOptions): Promise<void> {
+export async function fill(place: StoreOptions, xpub: string = xpubs.first): Promise<void> {
   const app = await startApp({ place });
   try {
     const { organizationId, key } = await approvedMerchant(app);
     const path = `/v1/organizations/${organizationId}`;
-    const wallet = { label: "Till", network: "sandbox", xpub: xpubs.first };
+    const wallet = { label: "Till", network: "sandbox", xpub };
     await expectStatus(app.request("POST", `${path}/wallets`, { key, body: wallet }), 201);
     for (const amount of ["5", "1000000.25"]) {
       const body = {

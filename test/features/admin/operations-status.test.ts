@@ -264,7 +264,7 @@ eachStore("the operations status", (store) => {
   it("reports a pending migration", async () => {
     const { app, status } = await start(false);
     await app.app.db.write(testContext, (tx) =>
-      tx.run("DELETE FROM schema_versions WHERE version = 8"),
+      tx.run("DELETE FROM schema_versions WHERE version = 38"),
     );
     const { checks, messages, status: whole } = (await status()).infrastructure;
     expect([whole, checks["migrations"]]).to.deep.equal(["down", "down"]);

@@ -1,7 +1,7 @@
 import { hour, type Clock } from "../../../kernel/clock.ts";
 import { unwatched, type Progress } from "../../progress.ts";
 import type { Database, Dialect, Reader, Tx } from "../database.ts";
-import { StoreTooNew } from "../errors.ts";
+import { StoreTooNew, StoreTooOld } from "../errors.ts";
 import { integer, table, text, time, type Table } from "./table.ts";
 import { columnTypes, type ColumnTypes } from "./column-types.ts";
 import { systemContext } from "../system-context.ts";
@@ -9,6 +9,8 @@ import { systemContext } from "../system-context.ts";
 /** One schema change. Migrations are numbered, go forward only, and never change once released. */
 export interface Migration {
   readonly version: number;
+  /** The first of the versions that it stands for; by default its own. */
+  readonly since?: number;
   readonly name: string;
   /** Returns the statements in order, in the dialect's types. */
   readonly up: (types: ColumnTypes, dialect: Dialect) => readonly string[];
@@ -23,6 +25,9 @@ export const schemaVersions = table(
   { primaryKey: ["version"] },
 );
 
+/** The first version of Till whose stores and backups are taken over. */
+export const oldestTill = "0.2";
+
 /** The key of the PostgreSQL advisory lock during a migration: an arbitrary number. */
 export const migrationLock = 7_184_552_001;
 
@@ -35,20 +40,23 @@ export async function currentVersion(db: Reader): Promise<number> {
   return Math.max(0, ...(await appliedVersions(db)));
 }
 
-/** Returns the migrations that are not applied yet, in order. */
+/**
+ * Returns the migrations that are not applied yet, in order.
+ * @throws StoreTooNew, or StoreTooOld if the store is from before the first of them
+ */
 export async function pendingMigrations(
   db: Reader,
   known: readonly Migration[],
 ): Promise<readonly Migration[]> {
   const applied = await appliedVersions(db);
-  refuseNewer(applied, known);
+  refuseOthers(applied, known);
   return known.filter(({ version }) => !applied.has(version));
 }
 
 /**
  * Applies pending migrations and returns them. Each one commits together with its version row; several processes may
  * run this concurrently.
- * @throws StoreTooNew if a newer program migrated the store
+ * @throws StoreTooNew, StoreTooOld
  */
 export async function applyMigrations(
   db: Database,
@@ -87,17 +95,13 @@ async function apply(
       applied_at ${types.time} NOT NULL
     )`,
   );
-  const applied = await appliedVersions(tx);
-  refuseNewer(applied, known);
-  if (applied.has(migration.version)) return false;
-  for (const statement of migration.up(types, tx.dialect)) await tx.run(statement);
-  await migration.fill?.(tx);
-  const { version, name } = migration;
-  await tx.insert(schemaVersions, { version, name, appliedAt: clock.now() });
-  return true;
+  refuseOthers(await appliedVersions(tx), known);
+  const { runMigration } = await import("./run-migration.ts");
+  return runMigration(tx, clock, migration, known);
 }
 
-async function appliedVersions(db: Reader): Promise<ReadonlySet<number>> {
+/** Returns the versions of the applied migrations. */
+export async function appliedVersions(db: Reader): Promise<ReadonlySet<number>> {
   if (!(await hasTable(db, schemaVersions))) return new Set();
   const rows = await db.find(schemaVersions, "ORDER BY version");
   return new Set(rows.map(({ version }) => version));
@@ -112,12 +116,20 @@ export async function hasTable(db: Reader, { name }: Pick<Table, "name">): Promi
   return (await db.all(catalogue[db.dialect], [name])).length > 0;
 }
 
-function refuseNewer(applied: ReadonlySet<number>, known: readonly Migration[]): void {
-  const newest = Math.max(0, ...known.map(({ version }) => version));
+/** Refuses a store that this program cannot migrate. */
+function refuseOthers(applied: ReadonlySet<number>, known: readonly Migration[]): void {
+  const [oldest = 0, newest = 0] = [known.at(0)?.version, known.at(-1)?.version];
   const store = Math.max(0, ...applied);
-  if (store <= newest) return;
-  throw new StoreTooNew(
-    `The store has version ${String(store)} and this program knows versions up to ${String(newest)}. ` +
-      "Start the newer program, or restore a backup from before the upgrade with it: till restore FILE --no-migrate.",
-  );
+  if (store > newest) {
+    throw new StoreTooNew(
+      `The store has version ${String(store)} and this program knows versions up to ${String(newest)}. ` +
+        "Start the newer program, or restore a backup from before the upgrade with it: till restore FILE --no-migrate.",
+    );
+  }
+  if (store > 0 && store < oldest) {
+    throw new StoreTooOld(
+      `The store has version ${String(store)} and this program takes over stores from version ${String(oldest)} on. ` +
+        `It is unchanged. Migrate it with Till ${oldestTill} first: till db migrate. Then start this program.`,
+    );
+  }
 }
