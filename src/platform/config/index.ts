@@ -8,4 +8,4 @@ export { settingsReference } from "./reference.ts";
 export type { BillingPolicy, Plan, PlanCatalog } from "./plans.ts";
 export type { Mode } from "./setting.ts";
 export { draftSettings, entriesOf, type SettingsDraft } from "./files/write-settings.ts";
-export { databaseUrl } from "./value-type.ts";
+export { databaseUrl, readValue } from "./value-type.ts";

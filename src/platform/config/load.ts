@@ -23,7 +23,7 @@ import type { SettingsFile, Sources } from "./sources.ts";
 import { findRawSettings, nameOf } from "./sources.ts";
 import type { PlanCatalog } from "./plans.ts";
 import { findUnknownEntries, findUnknownVariables, isNetworkVariable } from "./files/unknown.ts";
-import { InvalidValue } from "./value-type.ts";
+import { InvalidValue, readValue } from "./value-type.ts";
 
 export interface LoadOptions {
   readonly mode: Mode;
@@ -191,7 +191,7 @@ async function loadFile(sources: Sources, reading: Reading): Promise<SettingsFil
 function quietly<T>(setting: Setting<T>, sources: Sources): NonNullable<T> | null {
   const given = findRawSettings(setting, sources);
   try {
-    return given === null ? null : setting.type.read(given.value, given.folder);
+    return given === null ? null : readValue(setting.schema, given.value, given.folder);
   } catch {
     return null;
   }
@@ -209,14 +209,15 @@ function readSettings<D extends Settings>(
   const values = Object.values(declared).map((setting) => {
     const given = findRawSettings(setting, sources);
     const key = setting.inFile ? setting.name : null;
-    const value = reading.read(setting.env, key, setting.type, given) ?? fallback(setting, sources);
+    const value =
+      reading.read(setting.env, key, setting.schema, given) ?? fallback(setting, sources);
     return [setting.name, value];
   });
   return Object.fromEntries(values) as ValuesOf<D>;
 }
 
-function fallback(setting: Setting<unknown>, { cwd }: Sources): unknown {
-  return setting.default === null ? null : setting.type.read(setting.default, cwd);
+function fallback(setting: Setting, { cwd }: Sources): unknown {
+  return setting.default === null ? null : readValue(setting.schema, setting.default, cwd);
 }
 
 function findUnknown(
