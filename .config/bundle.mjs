@@ -165,7 +165,7 @@ const withoutRest = {
       resolveDir,
     }));
     // Commands that only read ask nothing, log nothing, migrate nothing, and open the store without Sequelize.
-    const unread = /\/(@inquirer\/prompts|pino|sequelize)\/|\/schema\/run-migration\.ts$/;
+    const unread = /\/(@inquirer\/prompts|pino|sequelize)\/|\/schema\/apply-migrations\.ts$/;
     onLoad({ filter: unread }, () => ({ ...rest, resolveDir }));
   },
 };

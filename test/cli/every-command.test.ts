@@ -1,5 +1,5 @@
 // Walks every command that the help lists, in this process: none may hang, color piped output, print a secret, or fail
-// in a way that the help does not document. What they print and their help have golden copies.
+// in a way that the help does not document. Their output and their help have golden copies.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command as Program } from "commander";

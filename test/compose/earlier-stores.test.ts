@@ -5,7 +5,7 @@ import { expect } from "chai";
 import pg from "pg";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { openDatabase, type StoreOptions } from "../../src/platform/database/index.ts";
-import { applyMigrations } from "../../src/platform/database/schema/migrate.ts";
+import { applyMigrations } from "../../src/platform/database/schema/apply-migrations.ts";
 import { migrations } from "../../src/platform/database/schema/migrations/index.ts";
 import { initWords, password, till } from "../support/programs/till.ts";
 import { secret } from "../support/secret.ts";

@@ -15,7 +15,7 @@ import {
   type Database,
   type StoreOptions,
 } from "../../src/platform/database/index.ts";
-import { applyMigrations } from "../../src/platform/database/schema/migrate.ts";
+import { applyMigrations } from "../../src/platform/database/schema/apply-migrations.ts";
 import { migrations } from "../../src/platform/database/schema/migrations/index.ts";
 import { leases } from "../../src/platform/jobs/table.ts";
 import { createLogger, silentLogger, type Logger } from "../../src/platform/logger/index.ts";

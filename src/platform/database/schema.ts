@@ -22,10 +22,11 @@ export function pendingMigrations(db: Reader): Promise<readonly runner.Migration
  * run this concurrently.
  * @throws StoreTooNew, StoreTooOld
  */
-export function migrate(
+export async function migrate(
   db: Database,
   clock: Clock,
   progress?: Progress,
 ): Promise<readonly runner.Migration[]> {
-  return runner.applyMigrations(db, clock, migrations, progress);
+  const { applyMigrations } = await import("./schema/apply-migrations.ts");
+  return applyMigrations(db, clock, migrations, progress);
 }

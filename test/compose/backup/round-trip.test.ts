@@ -12,7 +12,7 @@ import {
   openDatabase,
   type StoreOptions,
 } from "../../../src/platform/database/index.ts";
-import { applyMigrations } from "../../../src/platform/database/schema/migrate.ts";
+import { applyMigrations } from "../../../src/platform/database/schema/apply-migrations.ts";
 import { migrations } from "../../../src/platform/database/schema/migrations/index.ts";
 import { shapesOf, tablesAt } from "../../../src/platform/database/transfer/rows.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";

@@ -4,7 +4,7 @@
  */
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { openDatabase, type StoreOptions, type Tx } from "../../../src/platform/database/index.ts";
-import { applyMigrations } from "../../../src/platform/database/schema/migrate.ts";
+import { applyMigrations } from "../../../src/platform/database/schema/apply-migrations.ts";
 import { migrations } from "../../../src/platform/database/schema/migrations/index.ts";
 
 const [, , place = "", version = ""] = process.argv;

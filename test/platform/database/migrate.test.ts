@@ -9,7 +9,8 @@ import {
   type Database,
   type Migration,
 } from "../../../src/platform/database/index.ts";
-import { applyMigrations, schemaVersions } from "../../../src/platform/database/schema/migrate.ts";
+import { applyMigrations } from "../../../src/platform/database/schema/apply-migrations.ts";
+import { schemaVersions } from "../../../src/platform/database/schema/migrate.ts";
 import { migrations } from "../../../src/platform/database/schema/migrations/index.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 

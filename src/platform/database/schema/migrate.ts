@@ -1,10 +1,7 @@
-import { hour, type Clock } from "../../../kernel/clock.ts";
-import { unwatched, type Progress } from "../../progress.ts";
-import type { Database, Dialect, Reader, Tx } from "../database.ts";
+import type { Dialect, Reader, Tx } from "../database.ts";
 import { StoreTooNew, StoreTooOld } from "../errors.ts";
 import { integer, table, text, time, type Table } from "./table.ts";
-import { columnTypes, type ColumnTypes } from "./column-types.ts";
-import { systemContext } from "../system-context.ts";
+import type { ColumnTypes } from "./column-types.ts";
 
 /** One schema change. Migrations are numbered, go forward only, and never change once released. */
 export interface Migration {
@@ -31,10 +28,6 @@ export const oldestTill = "0.2";
 /** The key of the PostgreSQL advisory lock during a migration: an arbitrary number. */
 export const migrationLock = 7_184_552_001;
 
-/** The time limit of a migration, in milliseconds: it builds indexes over all existing rows. */
-const writeMilliseconds = 6 * hour;
-const context = { ...systemContext("migrations"), writeMilliseconds };
-
 /** Returns the version of the newest applied migration; 0 for an empty store. */
 export async function currentVersion(db: Reader): Promise<number> {
   return Math.max(0, ...(await appliedVersions(db)));
@@ -51,53 +44,6 @@ export async function pendingMigrations(
   const applied = await appliedVersions(db);
   refuseOthers(applied, known);
   return known.filter(({ version }) => !applied.has(version));
-}
-
-/**
- * Applies pending migrations and returns them. Each one commits together with its version row; several processes may
- * run this concurrently.
- * @throws StoreTooNew, StoreTooOld
- */
-export async function applyMigrations(
-  db: Database,
-  clock: Clock,
-  known: readonly Migration[],
-  progress: Progress = unwatched,
-): Promise<readonly Migration[]> {
-  const applied: Migration[] = [];
-  const pending = await pendingMigrations(db, known);
-  for (const [place, migration] of pending.entries()) {
-    progress(`Migrating (${migration.name})`, place, pending.length);
-    const isMine = await db.write(context, (tx) => apply(tx, clock, migration, known));
-    if (isMine) applied.push(migration);
-  }
-  return applied;
-}
-
-/** Returns false if another process applied the migration first. */
-async function apply(
-  tx: Tx,
-  clock: Clock,
-  migration: Migration,
-  known: readonly Migration[],
-): Promise<boolean> {
-  if (tx.dialect === "postgres") {
-    // Building an index has no time limit, and neither has waiting for another process that builds one.
-    await tx.run("SET LOCAL statement_timeout = 0");
-    await tx.run("SET LOCAL lock_timeout = 0");
-    await tx.all("SELECT pg_advisory_xact_lock($1)", [migrationLock]);
-  }
-  const types = columnTypes[tx.dialect];
-  await tx.run(
-    `CREATE TABLE IF NOT EXISTS schema_versions (
-      version ${types.integer} NOT NULL PRIMARY KEY,
-      name ${types.text} NOT NULL,
-      applied_at ${types.time} NOT NULL
-    )`,
-  );
-  refuseOthers(await appliedVersions(tx), known);
-  const { runMigration } = await import("./run-migration.ts");
-  return runMigration(tx, clock, migration, known);
 }
 
 /** Returns the versions of the applied migrations. */
@@ -117,7 +63,7 @@ export async function hasTable(db: Reader, { name }: Pick<Table, "name">): Promi
 }
 
 /** Refuses a store that this program cannot migrate. */
-function refuseOthers(applied: ReadonlySet<number>, known: readonly Migration[]): void {
+export function refuseOthers(applied: ReadonlySet<number>, known: readonly Migration[]): void {
   const [oldest = 0, newest = 0] = [known.at(0)?.version, known.at(-1)?.version];
   const store = Math.max(0, ...applied);
   if (store > newest) {
