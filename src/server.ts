@@ -18,7 +18,7 @@ import type { RequestState } from "./api/pipeline/exchange.ts";
 import { makeRouter, routeRequests } from "./api/pipeline/routes.ts";
 import { representAnswers } from "./api/representation.ts";
 import { allOperations } from "./features/index.ts";
-import type { App } from "./compose/index.ts";
+import type { App } from "./compose/app.ts";
 
 /** Larger headers get 431; slower requests are ended. */
 const headerBytesMax = 16 * 1_024;

@@ -1,6 +1,6 @@
 import type { ServiceName, ServiceOf } from "../compose/features/readers.ts";
 import type { Services } from "../compose/features/services.ts";
-import type { Reader } from "../platform/database/index.ts";
+import type { Reader } from "../platform/database/database.ts";
 import { sandboxOff } from "./failures/refusals.ts";
 import { loadStoreSettings, logLevelOf, storeOptions, type Flags } from "./settings.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -35,7 +35,8 @@ export async function openWhole<Name extends ServiceName>(
   flags: Flags,
   name: Name,
 ): Promise<OpenStore<ServiceOf<Name>>> {
-  const { createApp, isUsualStore, storeName } = await import("../compose/index.ts");
+  const { createApp } = await import("../compose/app.ts");
+  const { isUsualStore, storeName } = await import("../compose/store-place.ts");
   const { createLogger } = await import("../platform/logger/index.ts");
   const loaded = await loadStoreSettings(terminal, "cli", flags);
   const { config } = loaded;

@@ -1,5 +1,5 @@
 import { Command as Program } from "commander";
-import type { SettingOption } from "../platform/config/index.ts";
+import type { SettingOption } from "../platform/config/options.ts";
 import { programVersion } from "../platform/version.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import type { CommandArgument, CommandFlag } from "../api/declare/command.ts";
@@ -258,7 +258,7 @@ const ownCommands: readonly OwnCommand[] = [
         "with --months: merchants pay on-time (default), late or never",
         {
           async choices() {
-            const { paymentHabits } = await import("../features/billing/index.ts");
+            const { paymentHabits } = await import("../features/billing/rehearsal/payers.ts");
             return paymentHabits;
           },
         },
@@ -268,7 +268,7 @@ const ownCommands: readonly OwnCommand[] = [
         "without --months: only subscriptions that are trialing, active, past_due, suspended or canceled",
         {
           async choices() {
-            const { subscriptionStatuses } = await import("../features/billing/index.ts");
+            const { subscriptionStatuses } = await import("../features/billing/status.ts");
             return subscriptionStatuses;
           },
         },

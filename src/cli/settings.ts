@@ -1,10 +1,6 @@
-import {
-  findStore,
-  loadConfig,
-  type Config,
-  type LoadedConfig,
-  type Mode,
-} from "../platform/config/index.ts";
+import { findStore, loadConfig } from "../platform/config/load.ts";
+import type { Config, LoadedConfig } from "../platform/config/config.ts";
+import type { Mode } from "../platform/config/setting.ts";
 import type { LogLevel } from "../platform/logger/levels.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 

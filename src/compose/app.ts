@@ -13,13 +13,13 @@ import {
   verificationsPerMinute,
   type RateLimiter,
 } from "../api/pipeline/rate-limits.ts";
-import { makeProblemPage } from "../features/checkout/index.ts";
-import { spendAllowance } from "../features/organizations/index.ts";
-import type { OversightService } from "../features/admin/index.ts";
+import { makeProblemPage } from "../features/checkout/page/problem-page.ts";
+import { spendAllowance } from "../features/organizations/allowance.ts";
+import type { OversightService } from "../features/admin/cross-organization/queries.ts";
 import { second, systemClock, type Clock } from "../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../kernel/id.ts";
-import type { Config } from "../platform/config/index.ts";
-import { pendingMigrations } from "../platform/database/index.ts";
+import type { Config } from "../platform/config/config.ts";
+import { pendingMigrations } from "../platform/database/schema.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import { watchWrites } from "../platform/database/watch-writes.ts";
 import { createBackground, type Background } from "../platform/jobs/background.ts";

@@ -1,8 +1,8 @@
 import type { Clock, Instant } from "../kernel/clock.ts";
 import type { IdSource, RandomBytes } from "../kernel/id.ts";
 import type { PooledProvider } from "../platform/chain/providers/provider.ts";
-import type { Config, ConfiguredNetwork } from "../platform/config/index.ts";
-import type { Database } from "../platform/database/index.ts";
+import type { Config, ConfiguredNetwork } from "../platform/config/config.ts";
+import type { Database } from "../platform/database/database.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { Metrics } from "../platform/metrics/metrics.ts";
 import type { PasswordCost } from "../platform/secrets/passwords.ts";

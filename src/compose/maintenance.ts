@@ -1,5 +1,5 @@
 import { pruneKeptAnswers } from "../api/pipeline/idempotency.ts";
-import type { AuditLogService } from "../features/audit-logs/index.ts";
+import type { AuditLogService } from "../features/audit-logs/service.ts";
 import { features } from "../features/index.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import { pruneEvents } from "../platform/events/retention.ts";

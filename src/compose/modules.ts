@@ -5,7 +5,7 @@ import type { MountDependencies } from "../api/pipeline/exchange.ts";
 import { mountOperations, type Mountable } from "../api/pipeline/mount.ts";
 import type { Page } from "../api/page.ts";
 import { features } from "../features/index.ts";
-import type { Config } from "../platform/config/index.ts";
+import type { Config } from "../platform/config/config.ts";
 import type { Services } from "./features/services.ts";
 
 /** The services and parts of the platform that modules receive. */

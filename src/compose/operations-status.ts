@@ -1,9 +1,9 @@
 import { statfs } from "node:fs/promises";
+import { makeCertificateCheck } from "../features/admin/status/outside-checks.ts";
 import {
-  makeCertificateCheck,
   makeOversight,
   type OversightService,
-} from "../features/admin/index.ts";
+} from "../features/admin/cross-organization/queries.ts";
 import { lastTime } from "../platform/jobs/cron-line.ts";
 import type { Leases } from "../platform/jobs/leases.ts";
 import { deriveKey } from "../platform/secrets/server-secret.ts";

@@ -1,4 +1,4 @@
-import type { Reader } from "../platform/database/index.ts";
+import type { Reader } from "../platform/database/database.ts";
 import { meta } from "../platform/database/schema/meta.ts";
 
 /** The name of the fact of a store that tells the fingerprint of its secret. */

@@ -1,10 +1,10 @@
-import { isInitialized } from "../features/admin/index.ts";
+import { isInitialized } from "../features/admin/installation.ts";
 import { defineProblem } from "../kernel/errors.ts";
 import type { RandomBytes } from "../kernel/id.ts";
 import { formatHead } from "../platform/audit/chain.ts";
 import { beginChain, keyChain } from "../platform/audit/head.ts";
-import type { Config } from "../platform/config/index.ts";
-import type { Database, Reader } from "../platform/database/index.ts";
+import type { Config } from "../platform/config/config.ts";
+import type { Database, Reader } from "../platform/database/database.ts";
 import { meta } from "../platform/database/schema/meta.ts";
 import { systemContext } from "../platform/database/system-context.ts";
 import type { Logger } from "../platform/logger/index.ts";

@@ -1,18 +1,14 @@
 import { mkdir } from "node:fs/promises";
-import { alreadyInitialized, isInitialized } from "../features/admin/index.ts";
-import { platformOrganizationId } from "../features/organizations/index.ts";
+import { alreadyInitialized, isInitialized } from "../features/admin/installation.ts";
+import { platformOrganizationId } from "../features/organizations/store.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { RandomBytes } from "../kernel/id.ts";
 import type { Progress } from "../platform/progress.ts";
-import type { Config } from "../platform/config/index.ts";
-import {
-  currentVersion,
-  migrate,
-  openDatabase,
-  pendingMigrations,
-  type Database,
-  type Migration,
-} from "../platform/database/index.ts";
+import type { Config } from "../platform/config/config.ts";
+import { currentVersion, type Migration } from "../platform/database/schema/migrate.ts";
+import { migrate, pendingMigrations } from "../platform/database/schema.ts";
+import { openDatabase } from "../platform/database/open.ts";
+import type { Database } from "../platform/database/database.ts";
 import { heldLeases } from "../platform/jobs/leases.ts";
 import type { Logger } from "../platform/logger/index.ts";
 import type { ServerSecret } from "../platform/secrets/server-secret.ts";

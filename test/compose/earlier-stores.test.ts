@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect } from "chai";
 import pg from "pg";
 import { systemClock } from "../../src/kernel/clock.ts";
-import { openDatabase, type StoreOptions } from "../../src/platform/database/index.ts";
+import { openDatabase, type StoreOptions } from "../../src/platform/database/open.ts";
 import { applyMigrations } from "../../src/platform/database/schema/apply-migrations.ts";
 import { migrations } from "../../src/platform/database/schema/migrations/index.ts";
 import { initWords, password, till } from "../support/programs/till.ts";

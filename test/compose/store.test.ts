@@ -3,18 +3,13 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { openStore } from "../../src/compose/store.ts";
-import { secretFor } from "../../src/compose/store-secret.ts";
-import { requireFittingSecret } from "../../src/compose/store-secret.ts";
+import { secretFor, requireFittingSecret } from "../../src/compose/store-secret.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
-import type { Config } from "../../src/platform/config/index.ts";
-import {
-  currentVersion,
-  newestVersion,
-  oldestVersion,
-  openDatabase,
-  type Database,
-  type StoreOptions,
-} from "../../src/platform/database/index.ts";
+import type { Config } from "../../src/platform/config/config.ts";
+import { currentVersion } from "../../src/platform/database/schema/migrate.ts";
+import { newestVersion, oldestVersion } from "../../src/platform/database/schema.ts";
+import { openDatabase, type StoreOptions } from "../../src/platform/database/open.ts";
+import type { Database } from "../../src/platform/database/database.ts";
 import { applyMigrations } from "../../src/platform/database/schema/apply-migrations.ts";
 import { migrations } from "../../src/platform/database/schema/migrations/index.ts";
 import { leases } from "../../src/platform/jobs/table.ts";

@@ -4,7 +4,7 @@ import { appendFileSync, existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { createIds } from "../../src/kernel/id.ts";
-import { openDatabase, type StoreOptions } from "../../src/platform/database/index.ts";
+import { openDatabase, type StoreOptions } from "../../src/platform/database/open.ts";
 import { createBackground } from "../../src/platform/jobs/background.ts";
 import { createCron } from "../../src/platform/jobs/cron.ts";
 import { everyMinute } from "../../src/platform/jobs/cron-line.ts";

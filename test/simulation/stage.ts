@@ -8,17 +8,11 @@ import { makeServices, type Services } from "../../src/compose/features/services
 import type { Dependencies } from "../../src/compose/dependencies.ts";
 import { networksOf } from "../../src/compose/networks.ts";
 import { makeWorkers } from "../../src/compose/workers.ts";
-import {
-  loadConfig,
-  type Config,
-  type ConfiguredNetwork,
-} from "../../src/platform/config/index.ts";
-import {
-  migrate,
-  openDatabase,
-  type Database,
-  type Tx,
-} from "../../src/platform/database/index.ts";
+import { loadConfig } from "../../src/platform/config/load.ts";
+import type { Config, ConfiguredNetwork } from "../../src/platform/config/config.ts";
+import { migrate } from "../../src/platform/database/schema.ts";
+import { openDatabase } from "../../src/platform/database/open.ts";
+import type { Database, Tx } from "../../src/platform/database/database.ts";
 import type { Worker } from "../../src/platform/jobs/background.ts";
 import { endJobLeases } from "../../src/platform/jobs/job-leases.ts";
 import { silentLogger } from "../../src/platform/logger/index.ts";

@@ -1,6 +1,6 @@
 import type { Context } from "koa";
 import type { Id } from "../../kernel/id.ts";
-import type { WriteContext } from "../../platform/database/index.ts";
+import type { WriteContext } from "../../platform/database/database.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import type { Gatekeeper, Principal, MembershipAccess } from "../declare/access.ts";
 import type { AnyCall } from "../declare/operation.ts";

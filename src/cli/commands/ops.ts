@@ -49,7 +49,7 @@ async function lookAtStore(terminal: Terminal, flags: Flags): Promise<Looking> {
 }
 
 async function lookHere(terminal: Terminal, flags: Flags): Promise<Looking> {
-  const { createApp } = await import("../../compose/index.ts");
+  const { createApp } = await import("../../compose/app.ts");
   const { createLogger } = await import("../../platform/logger/index.ts");
   const { operator } = await import("../operator.ts");
   const loaded = await loadStoreSettings(terminal, "cli", flags);

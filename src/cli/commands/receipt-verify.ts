@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Column } from "../../api/declare/command.ts";
 import { WholeProgramNeeded } from "../../compose/features/whole-program-needed.ts";
 import { toIso, second } from "../../kernel/clock.ts";
-import { verifySigned, type KeySet, type Verified } from "../../features/receipts/index.ts";
+import { verifySigned, type KeySet, type Verified } from "../../features/receipts/signed-text.ts";
 import { UsageError } from "../failures/refusals.ts";
 import { openLight, openWhole } from "../open-store.ts";
 import { printRecord } from "../terminal/output.ts";

@@ -6,13 +6,13 @@ import { requireSecretOf, secretFor } from "../../compose/store-secret.ts";
 import { differencesTo, wordDifference, type KnownServer } from "../../features/admin/read-only.ts";
 import { hour, second, systemClock, toIso, type Instant } from "../../kernel/clock.ts";
 import { readBackupRecord } from "../../platform/backup/record.ts";
-import type { Config } from "../../platform/config/index.ts";
+import type { Config } from "../../platform/config/config.ts";
+import { currentVersion } from "../../platform/database/schema/migrate.ts";
+import { databaseNames } from "../../platform/database/database.ts";
 import {
-  currentVersion,
-  databaseNames,
   durabilityThatIsOff,
   type DurabilitySetting,
-} from "../../platform/database/index.ts";
+} from "../../platform/database/postgres/durability.ts";
 import { lastTime } from "../../platform/jobs/cron-line.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { ok, problem, reasonOf, skipped, warning, type Finding } from "./finding.ts";

@@ -1,7 +1,7 @@
 import type { Argument, Command as Program, Option } from "commander";
 import { defineProblem, Problem, type FieldError } from "../../kernel/errors.ts";
 import type { IdKind } from "../../kernel/id.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { articled, kindOf, titleOf } from "../known/kinds.ts";
 import {
   findKnown,

@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { defineProblem } from "../../kernel/errors.ts";
 import type { Progress } from "../../platform/progress.ts";
-import type { Config } from "../../platform/config/index.ts";
+import type { Config } from "../../platform/config/config.ts";
 import type { ServerSecret } from "../../platform/secrets/server-secret.ts";
 import { backupFolder, targetOf } from "./files.ts";
 import { makeBackup } from "./make-backup.ts";

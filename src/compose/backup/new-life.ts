@@ -1,17 +1,14 @@
 import { basename } from "node:path";
-import { restoredKeys, type RestoredKey } from "../../features/api-keys/index.ts";
-import { endAllSessions } from "../../features/auth/index.ts";
-import { returnedMembers, type ReturnedMember } from "../../features/members/index.ts";
+import { restoredKeys, type RestoredKey } from "../../features/api-keys/after-restore.ts";
+import { endAllSessions } from "../../features/auth/store.ts";
+import { returnedMembers, type ReturnedMember } from "../../features/members/after-restore.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../../kernel/id.ts";
 import type { Manifest } from "../../platform/backup/backup-file.ts";
 import { addRestore } from "../../platform/backup/restores.ts";
-import {
-  currentVersion,
-  newestVersion,
-  type Reader,
-  type Tx,
-} from "../../platform/database/index.ts";
+import { currentVersion } from "../../platform/database/schema/migrate.ts";
+import { newestVersion } from "../../platform/database/schema.ts";
+import type { Reader, Tx } from "../../platform/database/database.ts";
 import { lastPosition } from "../../platform/events/relay.ts";
 import { createJournal } from "../../platform/journal/index.ts";
 

@@ -1,8 +1,8 @@
 import { basename, dirname } from "node:path";
-import { platformOrganizationId } from "../../features/organizations/index.ts";
+import { platformOrganizationId } from "../../features/organizations/store.ts";
 import { day, hour } from "../../kernel/clock.ts";
 import { readBackupRecord, recordBackup } from "../../platform/backup/record.ts";
-import type { Config } from "../../platform/config/index.ts";
+import type { Config } from "../../platform/config/config.ts";
 import type { CronTask } from "../../platform/jobs/cron.ts";
 import type { JobHandler } from "../../platform/jobs/queue.ts";
 import type { Dependencies } from "../dependencies.ts";

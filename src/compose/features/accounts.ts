@@ -1,30 +1,29 @@
-import {
-  createAccessTokens,
-  createLoginLock,
-  makeAuthService,
-  makePasswordService,
-  makeSessions,
-  makeUserService,
-  type AuthService,
-  type PasswordService,
-  type UserService,
-} from "../../features/auth/index.ts";
-import { makeMeService, type MeService } from "../../features/me/index.ts";
+import { createAccessTokens } from "../../features/auth/sessions/access-tokens.ts";
+import { createLoginLock } from "../../features/auth/login-lock.ts";
+import { makeAuthService, type AuthService } from "../../features/auth/service.ts";
+import { makePasswordService, type PasswordService } from "../../features/auth/passwords.ts";
+import { makeSessions } from "../../features/auth/sessions/sessions.ts";
+import { makeUserService, type UserService } from "../../features/auth/users.ts";
+import { makeMeService, type MeService } from "../../features/me/service.ts";
 import {
   makeInvitations,
   makeInvitationService,
+  type InvitationService,
+} from "../../features/members/invitations.ts";
+import {
   makeMembers,
   makeMemberService,
-  type InvitationService,
   type Members,
   type MemberService,
-} from "../../features/members/index.ts";
+} from "../../features/members/service.ts";
 import {
   makeOrganizations,
-  makeOrganizationService,
   type Organizations,
+} from "../../features/organizations/organizations.ts";
+import {
+  makeOrganizationService,
   type OrganizationService,
-} from "../../features/organizations/index.ts";
+} from "../../features/organizations/service.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Passwords } from "../../platform/secrets/passwords.ts";
 import { deriveKey } from "../../platform/secrets/server-secret.ts";

@@ -1,6 +1,7 @@
-import type { InvoicePaid } from "../../features/billing/index.ts";
-import type { CountStarted, IssuingGate } from "../../features/invoices/index.ts";
-import type { PlanInUse } from "../../features/usage/index.ts";
+import type { InvoicePaid } from "../../features/billing/lifecycle/apply-payment.ts";
+import type { CountStarted } from "../../features/invoices/settlement/settlement.ts";
+import type { IssuingGate } from "../../features/invoices/issuing/plan.ts";
+import type { PlanInUse } from "../../features/usage/service.ts";
 import { Defect } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 

@@ -1,35 +1,45 @@
 import {
   billingWorkerName,
-  countStarted,
-  makeBillingOperator,
-  makeBillingReader,
   makeBillingRun,
-  makeIssuer,
-  makeBalances,
-  makeBalanceService,
-  makeReceiveWalletService,
-  makePaymentApplication,
-  makeSubscriptionService,
-  makeBillingAnnouncer,
-  makeSubscriptionSteps,
-  makeCancellations,
-  makeFirstInvoices,
-  makeCreditSurplus,
-  makeVoiding,
-  makeCollectionInvoices,
-  makeUsageWatch,
-  planInUse,
-  requireSubscription,
-  type BillingOperator,
-  type BillingReader,
   type BillingRun,
-  type Balances,
+} from "../../features/billing/lifecycle/worker.ts";
+import {
+  countStarted,
+  makeUsageWatch,
+  requireSubscription,
+} from "../../features/billing/subscriptions/issuing-gate.ts";
+import {
+  makeBillingOperator,
+  type BillingOperator,
+} from "../../features/billing/operator/service.ts";
+import { makeBillingReader, type BillingReader } from "../../features/billing/invoices/service.ts";
+import { makeIssuer } from "../../features/billing/invoices/issuer.ts";
+import { makeBalances, type Balances } from "../../features/billing/balances/balances.ts";
+import {
+  makeBalanceService,
   type BalanceService,
+} from "../../features/billing/balances/service.ts";
+import {
+  makeReceiveWalletService,
   type ReceiveWalletService,
+} from "../../features/billing/invoices/receive-wallet.ts";
+import { makePaymentApplication } from "../../features/billing/lifecycle/apply-payment.ts";
+import {
+  makeSubscriptionService,
   type SubscriptionService,
+} from "../../features/billing/subscriptions/service.ts";
+import { makeBillingAnnouncer } from "../../features/billing/announce.ts";
+import {
+  makeSubscriptionSteps,
   type SubscriptionSteps,
-} from "../../features/billing/index.ts";
-import { unlimited } from "../../features/invoices/index.ts";
+} from "../../features/billing/lifecycle/subscription-steps.ts";
+import { makeCancellations } from "../../features/billing/lifecycle/cancel.ts";
+import { makeFirstInvoices } from "../../features/billing/invoices/first-invoice.ts";
+import { makeCreditSurplus } from "../../features/billing/balances/surplus.ts";
+import { makeVoiding } from "../../features/billing/invoices/void.ts";
+import { makeCollectionInvoices } from "../../features/billing/invoices/collection-invoice.ts";
+import { planInUse } from "../../features/billing/subscriptions/current-plan.ts";
+import { unlimited } from "../../features/invoices/issuing/plan.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import type { BillingPorts } from "./billing-ports.ts";

@@ -4,7 +4,7 @@ import { makeProviderPool, type ProviderPool } from "../../platform/chain/provid
 import type { FetchInit } from "../../platform/chain/evm/fetch.ts";
 import { makeOutwardFetch } from "../../platform/outbound/proxy.ts";
 import { makeSandbox, type Sandbox } from "../../platform/chain/sandbox/chain.ts";
-import type { ConfiguredNetwork } from "../../platform/config/index.ts";
+import type { ConfiguredNetwork } from "../../platform/config/config.ts";
 import type { Dependencies } from "../dependencies.ts";
 
 /** A network's providers and the alarms about them. */

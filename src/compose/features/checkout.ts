@@ -1,17 +1,18 @@
-import {
-  makeCheckoutService,
-  makeCheckoutSources,
-  type CheckoutSandbox,
-} from "../../features/checkout/index.ts";
-import { chooseOption, type InvoiceService } from "../../features/invoices/index.ts";
-import { makePaymentLinkService } from "../../features/payment-links/index.ts";
-import { makeHashClaims, type SandboxService } from "../../features/payments/index.ts";
-import { makeReceiptKeys, makeReceiptService } from "../../features/receipts/index.ts";
-import { makePayerRefunds } from "../../features/refunds/index.ts";
+import { makeCheckoutService } from "../../features/checkout/service.ts";
+import { makeCheckoutSources } from "../../features/checkout/sources.ts";
+import type { CheckoutSandbox } from "../../features/checkout/ports.ts";
+import { chooseOption } from "../../features/invoices/options/choose.ts";
+import type { InvoiceService } from "../../features/invoices/service.ts";
+import { makePaymentLinkService } from "../../features/payment-links/service.ts";
+import { makeHashClaims } from "../../features/payments/hash-claims/submit-claim.ts";
+import type { SandboxService } from "../../features/payments/sandbox/service.ts";
+import { makeReceiptKeys } from "../../features/receipts/keys.ts";
+import { makeReceiptService } from "../../features/receipts/service.ts";
+import { makePayerRefunds } from "../../features/refunds/payer/payer-refunds.ts";
 import { notFound } from "../../kernel/errors.ts";
 import type { Id } from "../../kernel/id.ts";
 import { SandboxRefused } from "../../platform/chain/sandbox/chain.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { systemContext } from "../../platform/database/system-context.ts";
 import { deriveKey } from "../../platform/secrets/server-secret.ts";
 import type { Journal } from "../../platform/journal/index.ts";

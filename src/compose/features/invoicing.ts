@@ -1,18 +1,16 @@
-import { customersAmong } from "../../features/customers/index.ts";
-import {
-  makeInvoiceBatchService,
-  makeInvoiceService,
-  makeManagedInvoices,
-  makeSettlement,
-  type IssuingGate,
-} from "../../features/invoices/index.ts";
-import { keepIssuing, requireVerified } from "../../features/organizations/index.ts";
-import { countingPayments, invoicesOfTransaction } from "../../features/payments/index.ts";
-import { createQuotes } from "../../features/rates/index.ts";
-import { makeWalletService } from "../../features/wallets/index.ts";
+import { customersAmong } from "../../features/customers/store.ts";
+import { makeInvoiceBatchService } from "../../features/invoices/batches/service.ts";
+import { makeInvoiceService } from "../../features/invoices/service.ts";
+import { makeManagedInvoices } from "../../features/invoices/managed/service.ts";
+import { makeSettlement } from "../../features/invoices/settlement/settlement.ts";
+import type { IssuingGate } from "../../features/invoices/issuing/plan.ts";
+import { keepIssuing, requireVerified } from "../../features/organizations/issuing.ts";
+import { countingPayments, invoicesOfTransaction } from "../../features/payments/listing.ts";
+import { createQuotes } from "../../features/rates/quotes.ts";
+import { makeWalletService } from "../../features/wallets/service.ts";
 import { second } from "../../kernel/clock.ts";
 import { createRecentStates } from "../../platform/chain/state/network-state.ts";
-import type { Config } from "../../platform/config/index.ts";
+import type { Config } from "../../platform/config/config.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { Networks } from "../networks.ts";

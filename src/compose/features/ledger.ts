@@ -1,39 +1,34 @@
+import { claimableNetworks, claimableTerms } from "../../features/invoices/holds/claimable.ts";
+import { findInvoice } from "../../features/invoices/store.ts";
+import type { makeSettlement } from "../../features/invoices/settlement/settlement.ts";
+import { matchHolds } from "../../features/invoices/holds/matching.ts";
 import {
-  claimableNetworks,
-  claimableTerms,
-  findInvoice,
-  type makeSettlement,
-  matchHolds,
   oldestHold,
   watchedAddresses,
   watchedAmong,
   watchedSince,
-} from "../../features/invoices/index.ts";
-import { lateReviewers } from "../../features/organizations/index.ts";
-import {
-  makeBlockTimes,
-  makeChainService,
-  makeClaimExaminer,
-  makeMonitor,
-  makePaymentDecisions,
-  makePaymentService,
-  makeProviderCrossCheck,
-  makeRecorder,
-  makeRefundLedger,
-  makeScanner,
-  makeTransferAllocation,
-  makeTransferService,
-  makeWalletReader,
-  makeWatcher,
-  watchWorkerName,
-} from "../../features/payments/index.ts";
-import {
-  makeRefundExaminer,
-  makeRefundRequests,
-  makeRefundService,
-} from "../../features/refunds/index.ts";
+} from "../../features/invoices/holds/watched-addresses.ts";
+import { lateReviewers } from "../../features/organizations/store.ts";
+import { makeBlockTimes } from "../../features/payments/watcher/block-times.ts";
+import { makeChainService } from "../../features/payments/networks/service.ts";
+import { makeClaimExaminer } from "../../features/payments/hash-claims/examiner.ts";
+import { makeMonitor } from "../../features/payments/watcher/provider-monitor.ts";
+import { makePaymentDecisions } from "../../features/payments/decisions/decide-payment.ts";
+import { makePaymentService } from "../../features/payments/service.ts";
+import { makeProviderCrossCheck } from "../../features/payments/watcher/provider-cross-check.ts";
+import { makeRecorder } from "../../features/payments/watcher/recorder.ts";
+import { makeRefundLedger } from "../../features/payments/refunds/refundable.ts";
+import { makeScanner } from "../../features/payments/watcher/readings/rescanner.ts";
+import { makeTransferAllocation } from "../../features/payments/inbox/allocation.ts";
+import { makeTransferService } from "../../features/payments/inbox/service.ts";
+import { makeWalletReader } from "../../features/payments/watcher/readings/wallet-reading.ts";
+import { makeWatcher } from "../../features/payments/watcher/watcher.ts";
+import { watchWorkerName } from "../../features/payments/worker.ts";
+import { makeRefundExaminer } from "../../features/refunds/verification/examiner.ts";
+import { makeRefundRequests } from "../../features/refunds/changes.ts";
+import { makeRefundService } from "../../features/refunds/service.ts";
 import type { Id } from "../../kernel/id.ts";
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import type { Dependencies } from "../dependencies.ts";
 import type { Networks } from "../networks.ts";

@@ -1,5 +1,6 @@
-import { loadPlainSettings, type LoadOptions } from "../../platform/config/index.ts";
-import { openForReading, type Reader } from "../../platform/database/index.ts";
+import { loadPlainSettings, type LoadOptions } from "../../platform/config/load.ts";
+import { openForReading } from "../../platform/database/read-only.ts";
+import type { Reader } from "../../platform/database/database.ts";
 import { requireStoreFile, storeFile } from "../store-place.ts";
 
 /** How long a completion waits for a lock of the store, or for its server, in milliseconds. */

@@ -1,6 +1,8 @@
 import { systemClock } from "../../kernel/clock.ts";
-import { ConfigError, loadPlainSettings, type LoadOptions } from "../../platform/config/index.ts";
-import { openForReading, type Database } from "../../platform/database/index.ts";
+import { ConfigError } from "../../platform/config/config.ts";
+import { loadPlainSettings, type LoadOptions } from "../../platform/config/load.ts";
+import { openForReading } from "../../platform/database/read-only.ts";
+import type { Database } from "../../platform/database/database.ts";
 import { systemRandom } from "../../platform/secrets/random.ts";
 import { fingerprint, loadServerSecret } from "../../platform/secrets/server-secret.ts";
 import { servingOf } from "../servers.ts";

@@ -1,33 +1,32 @@
 import { makeOutwardFetch } from "../../platform/outbound/proxy.ts";
-import { makeAnalyticsService, type AnalyticsService } from "../../features/analytics/index.ts";
-import type { CheckoutService } from "../../features/checkout/index.ts";
+import { makeAnalyticsService, type AnalyticsService } from "../../features/analytics/service.ts";
+import type { CheckoutService } from "../../features/checkout/service.ts";
 import {
   makeCapacityService,
-  makeCapacityWatch,
-  type makeSettlement,
   type CapacityService,
-  type InvoiceBatchService,
-  type InvoiceService,
-  type ManagedInvoices,
-} from "../../features/invoices/index.ts";
-import type { PaymentLinkService } from "../../features/payment-links/index.ts";
+} from "../../features/invoices/capacity/service.ts";
+import { makeCapacityWatch } from "../../features/invoices/capacity/watch.ts";
+import type { makeSettlement } from "../../features/invoices/settlement/settlement.ts";
+import type { InvoiceBatchService } from "../../features/invoices/batches/service.ts";
+import type { InvoiceService } from "../../features/invoices/service.ts";
+import type { ManagedInvoices } from "../../features/invoices/managed/service.ts";
+import type { PaymentLinkService } from "../../features/payment-links/service.ts";
 import {
   makeSandboxService,
-  watchWorkerName,
-  type ChainService,
-  type Examiner,
-  type Monitor,
-  type PaymentDecisions,
-  type PaymentService,
   type SandboxService,
-  type TransferAllocation,
-  type Watcher,
-} from "../../features/payments/index.ts";
-import { makeRatesService, type RatesService } from "../../features/rates/index.ts";
-import type { ReceiptService } from "../../features/receipts/index.ts";
-import type { RefundService } from "../../features/refunds/index.ts";
-import { makeUsageService, type UsageService } from "../../features/usage/index.ts";
-import type { WalletService } from "../../features/wallets/index.ts";
+} from "../../features/payments/sandbox/service.ts";
+import { watchWorkerName, type Examiner } from "../../features/payments/worker.ts";
+import type { ChainService } from "../../features/payments/networks/service.ts";
+import type { Monitor } from "../../features/payments/watcher/provider-monitor.ts";
+import type { PaymentDecisions } from "../../features/payments/decisions/decide-payment.ts";
+import type { PaymentService } from "../../features/payments/service.ts";
+import type { TransferAllocation } from "../../features/payments/inbox/allocation.ts";
+import type { Watcher } from "../../features/payments/watcher/watcher.ts";
+import { makeRatesService, type RatesService } from "../../features/rates/service.ts";
+import type { ReceiptService } from "../../features/receipts/service.ts";
+import type { RefundService } from "../../features/refunds/service.ts";
+import { makeUsageService, type UsageService } from "../../features/usage/service.ts";
+import type { WalletService } from "../../features/wallets/service.ts";
 import type { ProviderPool } from "../../platform/chain/providers/pool.ts";
 import type { Subscriber } from "../../platform/events/relay.ts";
 import type { Journal } from "../../platform/journal/index.ts";

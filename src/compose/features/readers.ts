@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Network } from "../../platform/chain/networks.ts";
-import type { Tables } from "../../platform/config/index.ts";
-import type { Database } from "../../platform/database/index.ts";
+import type { Tables } from "../../platform/config/load.ts";
+import type { Database } from "../../platform/database/database.ts";
 import { deriveKey, type ServerSecret } from "../../platform/secrets/server-secret.ts";
 import { checkoutUrlOf } from "../dependencies.ts";
 import { networksOf, type EnabledNetworks } from "../networks.ts";
@@ -32,9 +32,9 @@ type Readers = {
  */
 export const readers: Readers = {
   async admin({ db, clock, baseUrl }) {
-    const { makeAdminService } = await import("../../features/admin/index.ts");
-    const { walletsOf } = await import("../../features/wallets/index.ts");
-    const { subscriptionsOf } = await import("../../features/billing/index.ts");
+    const { makeAdminService } = await import("../../features/admin/service.ts");
+    const { walletsOf } = await import("../../features/wallets/store.ts");
+    const { subscriptionsOf } = await import("../../features/billing/subscriptions/views.ts");
     const shown = { checkoutUrl: checkoutUrlOf(baseUrl) };
     return readBy(makeAdminService, {
       db,
@@ -45,62 +45,62 @@ export const readers: Readers = {
   },
 
   async users({ db, clock }) {
-    const { makeUserService } = await import("../../features/auth/index.ts");
+    const { makeUserService } = await import("../../features/auth/users.ts");
     return readBy(makeUserService, { db, clock });
   },
 
   async apiKeys({ db, clock }) {
-    const { makeApiKeyService } = await import("../../features/api-keys/index.ts");
+    const { makeApiKeyService } = await import("../../features/api-keys/service.ts");
     return readBy(makeApiKeyService, { db, clock });
   },
 
   async sessions({ db, clock }) {
-    const { makeSessions } = await import("../../features/auth/index.ts");
+    const { makeSessions } = await import("../../features/auth/sessions/sessions.ts");
     return readBy(makeSessions, { db, clock });
   },
 
   async organizationService({ db, clock }) {
-    const { makeOrganizationService } = await import("../../features/organizations/index.ts");
+    const { makeOrganizationService } = await import("../../features/organizations/service.ts");
     return readBy(makeOrganizationService, { db, clock });
   },
 
   async customers({ db, clock }) {
-    const { makeCustomerService } = await import("../../features/customers/index.ts");
+    const { makeCustomerService } = await import("../../features/customers/service.ts");
     return readBy(makeCustomerService, { db, clock });
   },
 
   async wallets({ db, clock }) {
-    const { makeWalletService } = await import("../../features/wallets/index.ts");
+    const { makeWalletService } = await import("../../features/wallets/service.ts");
     return readBy(makeWalletService, { db, clock });
   },
 
   async invoices({ db, clock, baseUrl }) {
-    const { makeInvoiceService } = await import("../../features/invoices/index.ts");
-    const { invoicesOfTransaction } = await import("../../features/payments/index.ts");
+    const { makeInvoiceService } = await import("../../features/invoices/service.ts");
+    const { invoicesOfTransaction } = await import("../../features/payments/listing.ts");
     return readBy(makeInvoiceService, { db, clock, baseUrl, invoicesOfTransaction });
   },
 
   async oversight(parts) {
     const { db, clock } = parts;
-    const { makeOversight } = await import("../../features/admin/index.ts");
+    const { makeOversight } = await import("../../features/admin/cross-organization/queries.ts");
     return readBy(makeOversight, { db, clock, payments: await paymentsOf(parts) });
   },
 
   async queues({ db, clock }) {
-    const { makeQueueService } = await import("../../features/admin/index.ts");
+    const { makeQueueService } = await import("../../features/admin/queues.ts");
     return readBy(makeQueueService, { db, clock });
   },
 
   async webhooks({ db, clock, secret }) {
-    const { makeWebhookService } = await import("../../features/webhooks/index.ts");
+    const { makeWebhookService } = await import("../../features/webhooks/service.ts");
     const secretKey = deriveKey(secret, "webhook-secrets");
     return readBy(makeWebhookService, { db, clock, secretKey });
   },
 
   async transfers(parts) {
     const { db, clock } = parts;
-    const { makeTransferAllocation } = await import("../../features/payments/index.ts");
-    const { makeTransferService } = await import("../../features/payments/index.ts");
+    const { makeTransferAllocation } = await import("../../features/payments/inbox/allocation.ts");
+    const { makeTransferService } = await import("../../features/payments/inbox/service.ts");
     const networks = await knownNetworks(parts);
     const transfers = makeTransferService({ db, networks });
     return readBy(makeTransferAllocation, { db, clock, networks, transfers });
@@ -108,21 +108,21 @@ export const readers: Readers = {
 
   async refunds(parts) {
     const { db, clock } = parts;
-    const { makeRefundService } = await import("../../features/refunds/index.ts");
+    const { makeRefundService } = await import("../../features/refunds/service.ts");
     return readBy(makeRefundService, { db, clock, networks: await knownNetworks(parts) });
   },
 
   async paymentLinks({ db, clock, baseUrl }) {
-    const { makePaymentLinkService } = await import("../../features/payment-links/index.ts");
+    const { makePaymentLinkService } = await import("../../features/payment-links/service.ts");
     return readBy(makePaymentLinkService, { db, clock, baseUrl });
   },
 
   async receipts(parts) {
     const { db, clock, secret, baseUrl } = parts;
-    const { makeCheckoutService } = await import("../../features/checkout/index.ts");
-    const { makeCheckoutSources } = await import("../../features/checkout/index.ts");
-    const { makeReceiptKeys } = await import("../../features/receipts/index.ts");
-    const { makeReceiptService } = await import("../../features/receipts/index.ts");
+    const { makeCheckoutService } = await import("../../features/checkout/service.ts");
+    const { makeCheckoutSources } = await import("../../features/checkout/sources.ts");
+    const { makeReceiptKeys } = await import("../../features/receipts/keys.ts");
+    const { makeReceiptService } = await import("../../features/receipts/service.ts");
     const { enabled, known: networks } = networksOf(await parts.networks());
     const checkout = readBy(makeCheckoutService, {
       db,
@@ -139,7 +139,7 @@ export const readers: Readers = {
 
   async billingReader(parts) {
     const { db, baseUrl, plans } = parts;
-    const { makeBillingReader } = await import("../../features/billing/index.ts");
+    const { makeBillingReader } = await import("../../features/billing/invoices/service.ts");
     return makeBillingReader({
       db,
       catalog: await plans(),
@@ -149,46 +149,47 @@ export const readers: Readers = {
   },
 
   async billingOperator({ db, clock, plans }) {
-    const { makeBillingOperator } = await import("../../features/billing/index.ts");
+    const { makeBillingOperator } = await import("../../features/billing/operator/service.ts");
     return readBy(makeBillingOperator, { db, clock, catalog: await plans() });
   },
 
   async balanceService({ db, clock, plans }) {
-    const { makeBalanceService } = await import("../../features/billing/index.ts");
+    const { makeBalanceService } = await import("../../features/billing/balances/service.ts");
     return readBy(makeBalanceService, { db, clock, catalog: await plans() });
   },
 
   async receiveWallet(parts) {
     const { db, clock } = parts;
-    const { makeReceiveWalletService } = await import("../../features/billing/index.ts");
+    const { makeReceiveWalletService } =
+      await import("../../features/billing/invoices/receive-wallet.ts");
     const networks = networksOf(await parts.networks()).enabled;
     return readBy(makeReceiveWalletService, { db, clock, networks });
   },
 
   async analytics(parts) {
     const { db, clock } = parts;
-    const { makeAnalyticsService } = await import("../../features/analytics/index.ts");
+    const { makeAnalyticsService } = await import("../../features/analytics/service.ts");
     return readBy(makeAnalyticsService, { db, clock, networks: await knownNetworks(parts) });
   },
 
   async auditLogs({ db, clock }) {
-    const { makeAuditLogService } = await import("../../features/audit-logs/index.ts");
+    const { makeAuditLogService } = await import("../../features/audit-logs/service.ts");
     return readBy(makeAuditLogService, { db, clock });
   },
 
   async rates({ db, clock, rates }) {
-    const { makeRatesService } = await import("../../features/rates/index.ts");
+    const { makeRatesService } = await import("../../features/rates/service.ts");
     return readBy(makeRatesService, { db, clock, plan: await rates() });
   },
 
   async chains({ db, clock, networks }) {
-    const { makeChainService } = await import("../../features/payments/index.ts");
+    const { makeChainService } = await import("../../features/payments/networks/service.ts");
     return readBy(makeChainService, { db, clock, ...networksOf(await networks()) });
   },
 };
 
 async function paymentsOf(parts: ReadingParts) {
-  const { makePaymentService } = await import("../../features/payments/index.ts");
+  const { makePaymentService } = await import("../../features/payments/service.ts");
   return makePaymentService({ db: parts.db, networks: await knownNetworks(parts) });
 }
 

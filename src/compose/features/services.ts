@@ -1,19 +1,14 @@
-import {
-  makeAdminService,
-  makeInstallation,
-  makeQueueService,
-  type AdminService,
-  type Installation,
-  type OversightService,
-  type QueueService,
-} from "../../features/admin/index.ts";
-import { makeApiKeyService, type ApiKeyService } from "../../features/api-keys/index.ts";
-import { makeAuditLogService, type AuditLogService } from "../../features/audit-logs/index.ts";
-import { subscriptionsOf } from "../../features/billing/index.ts";
-import { makeCustomerService, type CustomerService } from "../../features/customers/index.ts";
-import { makeExportService, type ExportService } from "../../features/exports/index.ts";
-import { makeNetworkService, type NetworkService } from "../../features/networks/index.ts";
-import { walletsOf } from "../../features/wallets/index.ts";
+import { makeAdminService, type AdminService } from "../../features/admin/service.ts";
+import { makeInstallation, type Installation } from "../../features/admin/installation.ts";
+import { makeQueueService, type QueueService } from "../../features/admin/queues.ts";
+import type { OversightService } from "../../features/admin/cross-organization/queries.ts";
+import { makeApiKeyService, type ApiKeyService } from "../../features/api-keys/service.ts";
+import { makeAuditLogService, type AuditLogService } from "../../features/audit-logs/service.ts";
+import { subscriptionsOf } from "../../features/billing/subscriptions/views.ts";
+import { makeCustomerService, type CustomerService } from "../../features/customers/service.ts";
+import { makeExportService, type ExportService } from "../../features/exports/service.ts";
+import { makeNetworkService, type NetworkService } from "../../features/networks/service.ts";
+import { walletsOf } from "../../features/wallets/store.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { createJournal } from "../../platform/journal/index.ts";
 import { createLeases, type Leases } from "../../platform/jobs/leases.ts";

@@ -1,12 +1,8 @@
-import { makeEventService, type EventService } from "../../features/events/index.ts";
-import {
-  createDeliverer,
-  makeEndpointWriter,
-  makeFanOut,
-  makeWebhookService,
-  type Deliverer,
-  type WebhookService,
-} from "../../features/webhooks/index.ts";
+import { makeEventService, type EventService } from "../../features/events/service.ts";
+import { createDeliverer, type Deliverer } from "../../features/webhooks/delivery/deliverer.ts";
+import { makeEndpointWriter } from "../../features/webhooks/endpoints/writer.ts";
+import { makeFanOut } from "../../features/webhooks/delivery/fan-out.ts";
+import { makeWebhookService, type WebhookService } from "../../features/webhooks/service.ts";
 import type { Journal } from "../../platform/journal/index.ts";
 import { urlsOfHosts } from "../../platform/database/postgres/url.ts";
 import { systemContext } from "../../platform/database/system-context.ts";

@@ -3,20 +3,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   countLive,
-  rehearse,
-  rehearsalEnd,
   rehearsedEvents,
   rehearsedFailures,
   rehearsedInvoices,
-  type RehearsalPlan,
   type RehearsedEvent,
   type RehearsedFailure,
   type RehearsedInvoice,
-} from "../../features/billing/index.ts";
+} from "../../features/billing/rehearsal/report.ts";
+import {
+  rehearse,
+  rehearsalEnd,
+  type RehearsalPlan,
+} from "../../features/billing/rehearsal/rehearsal.ts";
 import type { Instant } from "../../kernel/clock.ts";
 import { createIds, type RandomBytes } from "../../kernel/id.ts";
-import type { Config } from "../../platform/config/index.ts";
-import type { Database } from "../../platform/database/index.ts";
+import type { Config } from "../../platform/config/config.ts";
+import type { Database } from "../../platform/database/database.ts";
 import { createJournal } from "../../platform/journal/index.ts";
 import type { Logger } from "../../platform/logger/index.ts";
 import { noMetrics } from "../../platform/metrics/metrics.ts";

@@ -1,6 +1,6 @@
 import type { FeatureModule } from "../../api/declare/feature-module.ts";
-import type { AnalyticsService } from "../analytics/index.ts";
-import type { AuditLogService } from "../audit-logs/index.ts";
+import type { AnalyticsService } from "../analytics/service.ts";
+import type { AuditLogService } from "../audit-logs/service.ts";
 import { adminAnalyticsOperations } from "./analytics.ts";
 import { adminAuditLogOperations } from "./audit-logs.ts";
 import { oversightOperations } from "./cross-organization/operations.ts";

@@ -9,7 +9,7 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { MembershipRecord, UserRecord } from "../members/index.ts";
+import { MembershipRecord, UserRecord } from "../members/records.ts";
 
 const nameLengthMax = 120;
 

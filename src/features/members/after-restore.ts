@@ -1,4 +1,4 @@
-import type { Reader } from "../../platform/database/index.ts";
+import type { Reader } from "../../platform/database/database.ts";
 
 /** A member that a restore brought back. */
 export interface ReturnedMember {

@@ -12,7 +12,7 @@ import {
   requestRecord,
   responseRecord,
 } from "../../api/declare/record.ts";
-import { matchRules } from "../payments/index.ts";
+import { matchRules } from "../payments/payment-status.ts";
 import { refundRefusals, refundSources, refundStatuses } from "./status.ts";
 
 const reasonLengthMax = 500;

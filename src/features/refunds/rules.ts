@@ -1,7 +1,8 @@
 import { minute, second } from "../../kernel/clock.ts";
 import { finalConfirmations } from "../../platform/chain/networks.ts";
 import { confirmationsOf } from "../../platform/chain/state/network-state.ts";
-import { isCounted, type RefundablePayment } from "../payments/index.ts";
+import { isCounted } from "../payments/ledger/payment-rules.ts";
+import type { RefundablePayment } from "../payments/refunds/refundable.ts";
 import { NotRefundable, RefundNotRequested, RefundTooEarly } from "./errors.ts";
 import type { RefundRow } from "./table.ts";
 

@@ -1,5 +1,5 @@
 import { hour, type Clock, type Instant } from "../../kernel/clock.ts";
-import type { Database, Reader, WriteContext } from "../database/index.ts";
+import type { Database, Reader, WriteContext } from "../database/database.ts";
 import type { Worker } from "./background.ts";
 import { cronLines, lastTime } from "./cron-line.ts";
 import type { Jobs, NewJob } from "./queue.ts";

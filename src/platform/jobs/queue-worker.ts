@@ -1,7 +1,7 @@
 import { bind } from "../../kernel/bind.ts";
 import { minute, second, type Clock, type Instant } from "../../kernel/clock.ts";
 import type { IdSource } from "../../kernel/id.ts";
-import type { Database, WriteContext } from "../database/index.ts";
+import type { Database, WriteContext } from "../database/database.ts";
 import type { Logger } from "../logger/index.ts";
 import type { Counts } from "../metrics/metrics.ts";
 import type { Worker } from "./background.ts";

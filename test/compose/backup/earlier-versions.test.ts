@@ -4,12 +4,9 @@ import { expect } from "chai";
 import { brokenChecks } from "../../../src/compose/backup/make-backup.ts";
 import { openStore } from "../../../src/compose/store.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import {
-  currentVersion,
-  newestVersion,
-  openDatabase,
-  type StoreOptions,
-} from "../../../src/platform/database/index.ts";
+import { currentVersion } from "../../../src/platform/database/schema/migrate.ts";
+import { newestVersion } from "../../../src/platform/database/schema.ts";
+import { openDatabase, type StoreOptions } from "../../../src/platform/database/open.ts";
 import { migrations } from "../../../src/platform/database/schema/migrations/index.ts";
 import { silentLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";

@@ -2,16 +2,13 @@
 import { chown, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { copyStore } from "../../../src/compose/index.ts";
+import { copyStore } from "../../../src/compose/backup/copy.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { beginChain } from "../../../src/platform/audit/head.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
-import {
-  newestVersion,
-  openDatabase,
-  type StoreOptions,
-} from "../../../src/platform/database/index.ts";
+import { newestVersion } from "../../../src/platform/database/schema.ts";
+import { openDatabase, type StoreOptions } from "../../../src/platform/database/open.ts";
 import { applyMigrations } from "../../../src/platform/database/schema/apply-migrations.ts";
 import { migrations } from "../../../src/platform/database/schema/migrations/index.ts";
 import { shapesOf, tablesAt } from "../../../src/platform/database/transfer/rows.ts";

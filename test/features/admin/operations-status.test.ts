@@ -21,7 +21,7 @@ import { deliveryBacklog } from "../../../src/features/webhooks/delivery/backlog
 import { formatHead } from "../../../src/platform/audit/chain.ts";
 import { writeAlarms } from "../../../src/platform/chain/state/provider-store.ts";
 import { holds } from "../../../src/features/invoices/table.ts";
-import { encodeAmount } from "../../../src/platform/database/index.ts";
+import { encodeAmount } from "../../../src/platform/database/schema/table.ts";
 import { meta } from "../../../src/platform/database/schema/meta.ts";
 import { everyMinute } from "../../../src/platform/jobs/cron-line.ts";
 import { cronRuns } from "../../../src/platform/jobs/table.ts";

@@ -2,14 +2,15 @@
 import { dirname } from "node:path";
 import { expect } from "chai";
 import { makeMaintenance, maintenanceSchedule } from "../../../src/compose/maintenance.ts";
-import { createApp, type App } from "../../../src/compose/index.ts";
+import { createApp, type App } from "../../../src/compose/app.ts";
 import { createIds } from "../../../src/kernel/id.ts";
 import { parseHead, formatHead, genesis, hashOf } from "../../../src/platform/audit/chain.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";
 import { auditLogs } from "../../../src/platform/audit/table.ts";
 import { verifyAudit } from "../../../src/platform/audit/verify.ts";
-import { loadConfig } from "../../../src/platform/config/index.ts";
-import type { Database, StoreOptions } from "../../../src/platform/database/index.ts";
+import { loadConfig } from "../../../src/platform/config/load.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
+import type { StoreOptions } from "../../../src/platform/database/open.ts";
 import { meta } from "../../../src/platform/database/schema/meta.ts";
 import { createLogger } from "../../../src/platform/logger/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";

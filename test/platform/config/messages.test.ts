@@ -4,13 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
-import {
-  ConfigError,
-  loadConfig,
-  networkSettings,
-  networkVariable,
-  type LoadedConfig,
-} from "../../../src/platform/config/index.ts";
+import { ConfigError, type LoadedConfig } from "../../../src/platform/config/config.ts";
+import { loadConfig } from "../../../src/platform/config/load.ts";
+import { networkSettings, networkVariable } from "../../../src/platform/config/network-settings.ts";
 import { flagProperty } from "../../../src/platform/config/setting.ts";
 import { settings } from "../../../src/platform/config/settings.ts";
 import { formatted } from "../../support/formatted.ts";

@@ -1,9 +1,6 @@
 import { expect } from "chai";
-import {
-  allOptions,
-  commonOptions,
-  settingsReference,
-} from "../../../src/platform/config/index.ts";
+import { allOptions, commonOptions } from "../../../src/platform/config/options.ts";
+import { settingsReference } from "../../../src/platform/config/reference.ts";
 import { flagProperty, type Setting } from "../../../src/platform/config/setting.ts";
 import { settings } from "../../../src/platform/config/settings.ts";
 import { readValue, wordsOf } from "../../../src/platform/config/value-type.ts";

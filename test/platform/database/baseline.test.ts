@@ -4,9 +4,13 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { currentVersion, migrate, type Migration } from "../../../src/platform/database/index.ts";
+import {
+  currentVersion,
+  type Migration,
+  schemaVersions,
+} from "../../../src/platform/database/schema/migrate.ts";
+import { migrate } from "../../../src/platform/database/schema.ts";
 import { applyMigrations } from "../../../src/platform/database/schema/apply-migrations.ts";
-import { schemaVersions } from "../../../src/platform/database/schema/migrate.ts";
 import { migrations } from "../../../src/platform/database/schema/migrations/index.ts";
 import { compiledProgram } from "../../support/programs/built.ts";
 import { endWithThisProcess } from "../../support/programs/guard.ts";

@@ -2,15 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import "../../../src/compose/index.ts";
+import "../../../src/compose/app.ts";
 import {
   columnName,
   declaredTables,
   type Column,
-  type Database,
-  type Dialect,
   type Table,
-} from "../../../src/platform/database/index.ts";
+} from "../../../src/platform/database/schema/table.ts";
+import type { Database, Dialect } from "../../../src/platform/database/database.ts";
 import { columnTypes } from "../../../src/platform/database/schema/column-types.ts";
 import { describeSchema } from "../../support/store/describe-schema.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";

@@ -3,7 +3,8 @@
  * Arguments: the place as JSON, and the version of the migration.
  */
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { openDatabase, type StoreOptions, type Tx } from "../../../src/platform/database/index.ts";
+import { openDatabase, type StoreOptions } from "../../../src/platform/database/open.ts";
+import type { Tx } from "../../../src/platform/database/database.ts";
 import { applyMigrations } from "../../../src/platform/database/schema/apply-migrations.ts";
 import { migrations } from "../../../src/platform/database/schema/migrations/index.ts";
 

@@ -2,15 +2,17 @@ import { expect } from "chai";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import {
   currentVersion,
+  type Migration,
+  schemaVersions,
+} from "../../../src/platform/database/schema/migrate.ts";
+import {
   migrate,
   oldestVersion,
-  openDatabase,
   pendingMigrations,
-  type Database,
-  type Migration,
-} from "../../../src/platform/database/index.ts";
+} from "../../../src/platform/database/schema.ts";
+import { openDatabase } from "../../../src/platform/database/open.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { applyMigrations } from "../../../src/platform/database/schema/apply-migrations.ts";
-import { schemaVersions } from "../../../src/platform/database/schema/migrate.ts";
 import { migrations } from "../../../src/platform/database/schema/migrations/index.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
 

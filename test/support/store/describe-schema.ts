@@ -1,4 +1,4 @@
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { tableNamesOf } from "./dump.ts";
 
 /**

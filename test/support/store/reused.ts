@@ -5,7 +5,7 @@ import pg from "pg";
 import { makeBorrowedConnection } from "../../../src/platform/database/postgres/client.ts";
 import { readAsSqliteDoes } from "../../../src/platform/database/postgres/types.ts";
 import { makeReader } from "../../../src/platform/database/query/reader.ts";
-import type { Reader } from "../../../src/platform/database/index.ts";
+import type { Reader } from "../../../src/platform/database/database.ts";
 import { dropDatabase, freshDatabase } from "./postgres.ts";
 
 /** A database that contains only the content of its template when it is taken. */

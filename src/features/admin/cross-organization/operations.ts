@@ -1,7 +1,7 @@
 import { platform } from "../../../api/declare/access.ts";
 import { operationsOf } from "../../../api/declare/operation.ts";
 import { presentOperationsStatus } from "../read-only.ts";
-import { platformPaymentQuery, readPaymentQuery } from "../../payments/index.ts";
+import { platformPaymentQuery, readPaymentQuery } from "../../payments/records.ts";
 import type { OversightService } from "./queries.ts";
 import {
   presentFailedJobs,

@@ -2,7 +2,7 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { invalidField, notFound } from "../../../kernel/errors.ts";
 import type { Id } from "../../../kernel/id.ts";
 import { parsePage, toPage, toPageBy, type Page, type PageQuery } from "../../../kernel/page.ts";
-import type { Database, WriteContext } from "../../../platform/database/index.ts";
+import type { Database, WriteContext } from "../../../platform/database/database.ts";
 import {
   failedJobs,
   firstFailure,
@@ -12,14 +12,16 @@ import {
 } from "../../../platform/jobs/inspection.ts";
 import { queues } from "../../../platform/jobs/queue.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
-import { namesOf } from "../../organizations/index.ts";
-import type { PaymentService, PaymentFilters, PaymentView } from "../../payments/index.ts";
+import { namesOf } from "../../organizations/store.ts";
+import type { PaymentService } from "../../payments/service.ts";
+import type { PaymentFilters } from "../../payments/filters.ts";
+import type { PaymentView } from "../../payments/present-payment.ts";
 import {
   deadLetters,
   listAllDeliveries,
   type PlatformDelivery,
   type PlatformDeliveryFilters,
-} from "../../webhooks/index.ts";
+} from "../../webhooks/delivery/operator-queries.ts";
 import type { OperationsStatus } from "../read-only.ts";
 import { makeStatusReader, statusNow } from "../status/operations-status.ts";
 import { makeProber } from "../status/probes.ts";

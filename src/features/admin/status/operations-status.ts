@@ -2,19 +2,16 @@ import { tokenAsset } from "../../../kernel/money/asset.ts";
 import { minute, second, type Clock } from "../../../kernel/clock.ts";
 import { Problem } from "../../../kernel/errors.ts";
 import { formatMoney, money } from "../../../kernel/money/money.ts";
-import {
-  pendingMigrations,
-  StatementFailed,
-  type Database,
-  type WriteContext,
-} from "../../../platform/database/index.ts";
+import { pendingMigrations } from "../../../platform/database/schema.ts";
+import { StatementFailed } from "../../../platform/database/errors.ts";
+import type { Database, WriteContext } from "../../../platform/database/database.ts";
 import { claimedHead } from "../../../platform/audit/head.ts";
 import { readBackupRecord } from "../../../platform/backup/record.ts";
 import { probeWrite } from "../../../platform/database/probe.ts";
 import { oldestWaitingEvent } from "../../../platform/events/relay.ts";
 import { heldLeases } from "../../../platform/jobs/leases.ts";
-import { shareOf } from "../../invoices/index.ts";
-import { deliveryBacklog } from "../../webhooks/index.ts";
+import { shareOf } from "../../invoices/capacity/rules.ts";
+import { deliveryBacklog } from "../../webhooks/delivery/backlog.ts";
 import { down, graded, type Check } from "./health.ts";
 import type { OperationsStatus } from "../read-only.ts";
 import { readBacklogs } from "./probes.ts";

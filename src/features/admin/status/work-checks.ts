@@ -1,6 +1,6 @@
 import { hour, minute, toIso, type Instant } from "../../../kernel/clock.ts";
 import type { BackupRecord } from "../../../platform/backup/record.ts";
-import type { Database } from "../../../platform/database/index.ts";
+import type { Database } from "../../../platform/database/database.ts";
 import type { SealKey } from "../../../platform/audit/chain.ts";
 import { headBroken, readHead } from "../../../platform/audit/head.ts";
 import { oldestUnsealed } from "../../../platform/audit/sealer.ts";

@@ -1,7 +1,8 @@
 import { bind } from "../../../kernel/bind.ts";
 import { hour, minute, type Clock, type Instant } from "../../../kernel/clock.ts";
 import type { Id } from "../../../kernel/id.ts";
-import { StoreUnavailable, type Database, type Tx } from "../../../platform/database/index.ts";
+import { StoreUnavailable } from "../../../platform/database/errors.ts";
+import type { Database, Tx } from "../../../platform/database/database.ts";
 import { concurrentWrites } from "../../../platform/database/limits.ts";
 import { systemContext } from "../../../platform/database/system-context.ts";
 import type { Worker } from "../../../platform/jobs/background.ts";
@@ -9,7 +10,7 @@ import { everyMinute } from "../../../platform/jobs/cron-line.ts";
 import { delistParked, listParked } from "../../../platform/jobs/parking.ts";
 import type { JobHandler } from "../../../platform/jobs/queue.ts";
 import type { Logger } from "../../../platform/logger/index.ts";
-import type { ManagedInvoices } from "../../invoices/index.ts";
+import type { ManagedInvoices } from "../../invoices/managed/service.ts";
 import { recordHeartbeat } from "./heartbeat.ts";
 import { lockSubscription, saveSubscription, type LockedSubscription } from "../store.ts";
 import { subscriptions } from "../table.ts";

@@ -10,7 +10,7 @@ import {
   requestRecord,
   responseRecord,
 } from "../../../api/declare/record.ts";
-import { InvoiceStatusRecord } from "../../invoices/index.ts";
+import { InvoiceStatusRecord } from "../../invoices/records.ts";
 import { claimStates } from "../hash-claims/status.ts";
 import { matchRules, paymentSources, paymentStatuses } from "../payment-status.ts";
 import { suggestionReasons } from "./suggestions.ts";

@@ -4,8 +4,8 @@ import type { Address } from "../../../platform/chain/client.ts";
 import { looksLikeAnySecret, parseAnyAddress } from "../../../platform/chain/kinds.ts";
 import { secretWarning } from "../../../platform/chain/looks-like-secret.ts";
 import type { Network } from "../../../platform/chain/networks.ts";
-import type { Reader } from "../../../platform/database/index.ts";
-import { addressOwners } from "../../wallets/index.ts";
+import type { Reader } from "../../../platform/database/database.ts";
+import { addressOwners } from "../../wallets/store.ts";
 import { RefundAddressRefused } from "../errors.ts";
 
 /**
