@@ -11,7 +11,6 @@ import {
   isNoun,
   type OpenTerminal,
   type Options,
-  type Scope,
 } from "./command-words.ts";
 
 /**
@@ -23,7 +22,6 @@ export async function makeProgram(
   words: readonly string[],
   openTerminal: OpenTerminal,
   settingsFlags: readonly SettingOption[],
-  scope: Scope = "light",
 ): Promise<Program> {
   const program = new Program("till")
     .description("Till: get paid in crypto tokens, directly into your own wallets.")
@@ -53,7 +51,7 @@ export async function makeProgram(
   if (!namesOwnCommand(spoken)) {
     const [noun = ""] = spoken;
     const { addFeatures } = await import("./features.ts");
-    addFeatures(program, openTerminal, scope, isNoun(noun) ? noun : null);
+    addFeatures(program, openTerminal, isNoun(noun) ? noun : null);
   }
   addHelp(program, openTerminal);
   return program;

@@ -25,7 +25,7 @@ export function loadStoreSettings(
   return loadSettings(terminal, mode, { dataDir, config });
 }
 
-/** Returns how the settings of a command that works on a store are found, to be read with `loadPlainSettings`. */
+/** Returns how the settings of a command that works on a store are found, to be read with `loadPlainConfig`. */
 export function storeOptions({ surroundings }: Terminal, { dataDir, config }: Flags) {
   return { mode: "cli", flags: { dataDir, config }, env: surroundings.env } as const;
 }

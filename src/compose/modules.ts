@@ -6,7 +6,7 @@ import { mountOperations, type Mountable } from "../api/pipeline/mount.ts";
 import type { Page } from "../api/page.ts";
 import { features } from "../features/index.ts";
 import type { Config } from "../platform/config/config.ts";
-import type { Services } from "./features/services.ts";
+import type { Services } from "./services.ts";
 
 /** The services and parts of the platform that modules receive. */
 export type Wired = Services & { readonly config: Config };

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Actor } from "../../kernel/actor.ts";
 import { systemActor } from "../../kernel/actor.ts";
 import { InvalidRequest } from "../../kernel/errors.ts";

@@ -57,7 +57,7 @@ async function lookHere(terminal: Terminal, flags: Flags): Promise<Looking> {
   const app = await createApp(loaded.config, "use", { logger });
   const context = { actor: operator(), requestId: terminal.requestId, ip: null };
   return {
-    look: async () => presentOperationsStatus(await app.oversight.status(context)),
+    look: async () => presentOperationsStatus(await app.installationStatus.status(context)),
     async close() {
       for (const note of app.servers.notes()) terminal.talk(note);
       await app.close();

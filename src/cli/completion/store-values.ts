@@ -28,7 +28,7 @@ export async function readSources(options: LoadOptions, wanted: Wanted): Promise
   if (sources.includes("network") || sources.includes("token")) {
     return networkValues(options, sources);
   }
-  const { readKnown } = await import("../../compose/features/open-known.ts");
+  const { readKnown } = await import("../known/read-known.ts");
   const found = await readKnown(options, async (reader, setting) => {
     const named = organization ?? (needsOrganization ? setting : null);
     const owner = named === null ? null : (await findNamed(reader, named)).id;

@@ -42,7 +42,7 @@ export async function explainIds(
   if (!isAboutValues || ids.length === 0) return error;
   const { dataDir, config, organization } = command.optsWithGlobals<Record<string, unknown>>();
   try {
-    const { readKnown } = await import("../../compose/features/open-known.ts");
+    const { readKnown } = await import("../known/read-known.ts");
     const options = { mode: "cli", flags: { dataDir, config }, env } as const;
     const found = await readKnown(options, async (reader, setting) => {
       const named = typeof organization === "string" ? organization : setting;

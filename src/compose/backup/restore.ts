@@ -32,7 +32,8 @@ import {
 } from "../../platform/secrets/server-secret.ts";
 import { exists, keepOwner } from "../../platform/database/sqlite/draft.ts";
 import { storeFile, storeName, type StoreLocation } from "../store-place.ts";
-import { secretFor, wrongSecret } from "../store-secret.ts";
+import { secretFor } from "../store-fingerprint.ts";
+import { wrongSecret } from "../store-secret.ts";
 import { fillDraft, placeOf, refuseServers, type FilledDraft, type FillOptions } from "./fill.ts";
 import { syncFolder } from "./files.ts";
 import { until } from "./make-backup.ts";

@@ -14,7 +14,7 @@ const name = "back up";
 /** The time limit of a scheduled backup with its verification, in milliseconds. */
 const timeMax = 6 * hour;
 
-type Parts = Pick<Dependencies, "config" | "db" | "secret" | "clock" | "logger">;
+type Parts = Pick<Dependencies, "db" | "secret" | "clock" | "logger"> & { readonly config: Config };
 
 /** Returns the task that enqueues scheduled backups, if there is a schedule. */
 export function backupTasks({

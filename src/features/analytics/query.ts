@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { limitParameter } from "../../api/declare/list.ts";
 import { instant } from "../../api/declare/record.ts";
 import { findCurrency, tokenAsset, type Asset } from "../../kernel/money/asset.ts";

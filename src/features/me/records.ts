@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { permissionNames, roles, scopes } from "../../api/declare/permissions.ts";
 import { describeFields } from "../../api/declare/field-descriptions.ts";
 import { datetime, id, responseRecord } from "../../api/declare/record.ts";

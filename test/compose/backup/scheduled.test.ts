@@ -42,7 +42,7 @@ eachStore("scheduled backups", (store) => {
     running.push(app);
     const { db, clock, background } = app.app;
     const check = async () => {
-      const { checks } = await app.app.oversight.status(testContext);
+      const { checks } = await app.app.installationStatus.status(testContext);
       return `${checks["backup"]?.status ?? ""}: ${checks["backup"]?.message ?? ""}`;
     };
     const record = () => readBackupRecord(db);

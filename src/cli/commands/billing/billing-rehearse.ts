@@ -1,6 +1,6 @@
 import { rehearseBilling } from "../../../compose/rehearsal/rehearse-billing.ts";
 import { requireStoreFile } from "../../../compose/store-place.ts";
-import { secretFor } from "../../../compose/store-secret.ts";
+import { secretFor } from "../../../compose/store-fingerprint.ts";
 import { openReadOnlyStore } from "../../../compose/read-only-store.ts";
 import { paymentHabits, type PaymentHabit } from "../../../features/billing/rehearsal/payers.ts";
 import { rehearsalMonthsMax } from "../../../features/billing/rehearsal/rehearsal.ts";
@@ -32,7 +32,7 @@ export async function rehearseCommand(terminal: Terminal, flags: Options): Promi
       throw new UsageError("--payments needs --months. Without it, only next invoices are shown.");
     }
     const given = { arguments: {}, flags };
-    await runFeatureCommand(terminal, nextInvoicesCommand, "billingOperator", given, "whole");
+    await runFeatureCommand(terminal, nextInvoicesCommand, "billingOperator", given);
     return;
   }
   const wrong = ofPreview.filter((name) => flags[name] !== undefined);

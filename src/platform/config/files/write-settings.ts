@@ -47,8 +47,8 @@ const heading =
 export async function draftSettings(path: string, entries: FileEntries): Promise<SettingsDraft> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const before = await readTextIfPresent(path);
-  const { Document, parseDocument } = await import("yaml");
-  const document = before === null ? new Document({}) : parseDocument(before);
+  const { default: yaml } = await import("yaml");
+  const document = before === null ? new yaml.Document({}) : yaml.parseDocument(before);
   if (before === null) document.commentBefore = heading;
   for (const [key, value] of Object.entries(entries)) document.set(key, document.createNode(value));
   const draft = `${path}.${randomBytes(8).toString("hex")}`;

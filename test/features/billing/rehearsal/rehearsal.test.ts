@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { rehearseBilling } from "../../../../src/compose/rehearsal/rehearse-billing.ts";
-import { secretFor } from "../../../../src/compose/store-secret.ts";
+import { secretFor } from "../../../../src/compose/store-fingerprint.ts";
 import { makeMonthlySums } from "../../../../src/features/billing/rehearsal/sums.ts";
 import type { PaymentHabit } from "../../../../src/features/billing/rehearsal/payers.ts";
 import { platformInvoices } from "../../../../src/features/billing/table.ts";

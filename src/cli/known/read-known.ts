@@ -1,7 +1,7 @@
-import { loadPlainSettings, type LoadOptions } from "../../platform/config/load.ts";
-import { openForReading } from "../../platform/database/read-only.ts";
+import { loadPlainConfig, type LoadOptions } from "../../platform/config/load.ts";
 import type { Reader } from "../../platform/database/database.ts";
-import { requireStoreFile, storeFile } from "../store-place.ts";
+import { openForReading } from "../../platform/database/read-only.ts";
+import { requireStoreFile, storeFile } from "../../compose/store-place.ts";
 
 /** How long a completion waits for a lock of the store, or for its server, in milliseconds. */
 const storeWaitMs = 500;
@@ -15,10 +15,10 @@ export async function readKnown<Result>(
   options: LoadOptions,
   read: (reader: Reader, organization: string | null) => Promise<Result>,
 ): Promise<Result | null> {
-  const { settings } = await loadPlainSettings(options);
-  await requireStoreFile(settings);
-  const { databaseUrl, organization } = settings;
-  const place = databaseUrl === null ? { sqliteFile: storeFile(settings) } : { url: databaseUrl };
+  const { config } = await loadPlainConfig(options);
+  await requireStoreFile(config);
+  const { databaseUrl, organization } = config;
+  const place = databaseUrl === null ? { sqliteFile: storeFile(config) } : { url: databaseUrl };
   const store = await openForReading(place, storeWaitMs);
   try {
     return store.pending.length > 0 ? null : await read(store, organization);

@@ -1,11 +1,11 @@
-import { createAlarms, type ChainAlarms } from "../../platform/chain/state/alarms.ts";
-import type { Network } from "../../platform/chain/networks.ts";
-import { makeProviderPool, type ProviderPool } from "../../platform/chain/providers/pool.ts";
-import type { FetchInit } from "../../platform/chain/evm/fetch.ts";
-import { makeOutwardFetch } from "../../platform/outbound/proxy.ts";
-import { makeSandbox, type Sandbox } from "../../platform/chain/sandbox/chain.ts";
-import type { ConfiguredNetwork } from "../../platform/config/config.ts";
-import type { Dependencies } from "../dependencies.ts";
+import { createAlarms, type ChainAlarms } from "../platform/chain/state/alarms.ts";
+import type { Network } from "../platform/chain/networks.ts";
+import { makeProviderPool, type ProviderPool } from "../platform/chain/providers/pool.ts";
+import type { FetchInit } from "../platform/chain/evm/fetch.ts";
+import { makeOutwardFetch } from "../platform/outbound/proxy.ts";
+import { makeSandbox, type Sandbox } from "../platform/chain/sandbox/chain.ts";
+import type { ConfiguredNetwork } from "../platform/config/config.ts";
+import type { Dependencies } from "./dependencies.ts";
 
 /** A network's providers and the alarms about them. */
 export interface WatchedProviders {
@@ -28,9 +28,11 @@ export function accessTo(network: ConfiguredNetwork, parts: Dependencies): Watch
 }
 
 /** Returns the simulated network with its chain; null if none is enabled. */
-export function sandboxOf(parts: Dependencies): { network: Network; sandbox: Sandbox } | null {
-  const network = parts.config.networks.find(({ kind }) => kind.isSimulated);
+export function sandboxOf(
+  { clock, randomBytes }: Pick<Dependencies, "clock" | "randomBytes">,
+  enabled: readonly Network[],
+): { network: Network; sandbox: Sandbox } | null {
+  const network = enabled.find(({ kind }) => kind.isSimulated);
   if (network === undefined) return null;
-  const { clock, randomBytes } = parts;
   return { network, sandbox: makeSandbox({ network, clock, randomBytes }) };
 }

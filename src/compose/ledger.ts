@@ -1,44 +1,44 @@
-import { claimableNetworks, claimableTerms } from "../../features/invoices/holds/claimable.ts";
-import { findInvoice } from "../../features/invoices/store.ts";
-import type { makeSettlement } from "../../features/invoices/settlement/settlement.ts";
-import { matchHolds } from "../../features/invoices/holds/matching.ts";
+import { claimableNetworks, claimableTerms } from "../features/invoices/holds/claimable.ts";
+import { findInvoice } from "../features/invoices/store.ts";
+import type { makeSettlement } from "../features/invoices/settlement/settlement.ts";
+import { matchHolds } from "../features/invoices/holds/matching.ts";
 import {
   oldestHold,
   watchedAddresses,
   watchedAmong,
   watchedSince,
-} from "../../features/invoices/holds/watched-addresses.ts";
-import { lateReviewers } from "../../features/organizations/store.ts";
-import { makeBlockTimes } from "../../features/payments/watcher/block-times.ts";
-import { makeChainService } from "../../features/payments/networks/service.ts";
-import { makeClaimExaminer } from "../../features/payments/hash-claims/examiner.ts";
-import { makeMonitor } from "../../features/payments/watcher/provider-monitor.ts";
-import { makePaymentDecisions } from "../../features/payments/decisions/decide-payment.ts";
-import { makePaymentService } from "../../features/payments/service.ts";
-import { makeProviderCrossCheck } from "../../features/payments/watcher/provider-cross-check.ts";
-import { makeRecorder } from "../../features/payments/watcher/recorder.ts";
-import { makeRefundLedger } from "../../features/payments/refunds/refundable.ts";
-import { makeScanner } from "../../features/payments/watcher/readings/rescanner.ts";
-import { makeTransferAllocation } from "../../features/payments/inbox/allocation.ts";
-import { makeTransferService } from "../../features/payments/inbox/service.ts";
-import { makeWalletReader } from "../../features/payments/watcher/readings/wallet-reading.ts";
-import { makeWatcher } from "../../features/payments/watcher/watcher.ts";
-import { watchWorkerName } from "../../features/payments/worker.ts";
-import { makeRefundExaminer } from "../../features/refunds/verification/examiner.ts";
-import { makeRefundRequests } from "../../features/refunds/changes.ts";
-import { makeRefundService } from "../../features/refunds/service.ts";
-import type { Id } from "../../kernel/id.ts";
-import type { Reader } from "../../platform/database/database.ts";
-import type { Journal } from "../../platform/journal/index.ts";
-import type { Dependencies } from "../dependencies.ts";
-import type { Networks } from "../networks.ts";
+} from "../features/invoices/holds/watched-addresses.ts";
+import { lateReviewers } from "../features/organizations/store.ts";
+import { makeBlockTimes } from "../features/payments/watcher/block-times.ts";
+import { makeChainService } from "../features/payments/networks/service.ts";
+import { makeClaimExaminer } from "../features/payments/hash-claims/examiner.ts";
+import { makeMonitor } from "../features/payments/watcher/provider-monitor.ts";
+import { makePaymentDecisions } from "../features/payments/decisions/decide-payment.ts";
+import { makeProviderCrossCheck } from "../features/payments/watcher/provider-cross-check.ts";
+import { makeRecorder } from "../features/payments/watcher/recorder.ts";
+import { makeRefundLedger } from "../features/payments/refunds/refundable.ts";
+import { makeScanner } from "../features/payments/watcher/readings/rescanner.ts";
+import { makeTransferAllocation } from "../features/payments/inbox/allocation.ts";
+import { makeTransferService } from "../features/payments/inbox/service.ts";
+import { makeWalletReader } from "../features/payments/watcher/readings/wallet-reading.ts";
+import { makeWatcher } from "../features/payments/watcher/watcher.ts";
+import { watchWorkerName } from "../features/payments/worker.ts";
+import { makeRefundExaminer } from "../features/refunds/verification/examiner.ts";
+import { makeRefundRequests } from "../features/refunds/changes.ts";
+import { makeRefundService } from "../features/refunds/service.ts";
+import type { Id } from "../kernel/id.ts";
+import type { Reader } from "../platform/database/database.ts";
+import type { Journal } from "../platform/journal/index.ts";
+import type { ConfiguredNetwork } from "../platform/config/config.ts";
+import type { Dependencies } from "./dependencies.ts";
+import type { Networks } from "./networks.ts";
 import { accessTo } from "./chains.ts";
 
 /**
  * Makes the services of payments and refunds, and the readers of the networks. `refunding` are the dependencies of
  * payers' refunds, and `nudgeExaminer` nudges the worker that examines the claims of a network.
  */
-export function makeLedger(
+export function ledgerOf(
   parts: Dependencies,
   journal: Journal,
   { known, ...enabled }: Networks,
@@ -58,7 +58,10 @@ export function makeLedger(
   const nudge = (network: string) => {
     parts.wakeUps.nudge(watchWorkerName(network));
   };
-  const watched = makeWatched(parts, ledger, nudge, { payments: refundLedger, networks: known });
+  const watched = makeWatched(parts, [...enabled.enabled.values()], ledger, nudge, {
+    payments: refundLedger,
+    networks: known,
+  });
   // The worker that takes over the claims of networks that nobody reads.
   const [examining] = watched;
   const deciding = { ...ledger, networks: known, wake, hasInvoice };
@@ -75,7 +78,6 @@ export function makeLedger(
       const isRead = watched.some((each) => each.network === network);
       nudge(isRead ? network : (examining?.network ?? network));
     },
-    payments: makePaymentService({ db, networks: known }),
     decisions: makePaymentDecisions(deciding),
     transfers: makeTransferAllocation({
       ...deciding,
@@ -103,12 +105,13 @@ type Ledger = Omit<Parameters<typeof makeScanner>[0], "network" | "pool" | "time
 /** Makes the readers of every enabled network that has providers. */
 function makeWatched(
   parts: Dependencies,
+  networks: readonly ConfiguredNetwork[],
   ledger: Ledger,
   nudge: (network: string) => void,
   refunding: Pick<Parameters<typeof makeRefundExaminer>[0], "payments" | "networks">,
 ) {
-  const { config, clock, logger } = parts;
-  const read = config.networks.flatMap((network) => {
+  const { clock, logger } = parts;
+  const read = networks.flatMap((network) => {
     const access = accessTo(network, parts);
     return access === null ? [] : [{ network, access }];
   });
