@@ -1,6 +1,9 @@
 import { statfs } from "node:fs/promises";
 import { makeCertificateCheck } from "../features/admin/status/outside-checks.ts";
-import { makeStatusService, type StatusService } from "../features/admin/status/operations-status.ts";
+import {
+  makeStatusService,
+  type StatusService,
+} from "../features/admin/status/operations-status.ts";
 import type { CapacityService } from "../features/invoices/capacity/service.ts";
 import type { Watcher } from "../features/payments/watcher/watcher.ts";
 import type { RatesService } from "../features/rates/service.ts";

@@ -40,7 +40,10 @@ export function makeWorkers(parts: Dependencies, services: Services, config: Con
       tasks: [...maintenanceSchedule, ...backupTasks(config)],
     }),
     ...Object.entries({
-      maintenance: [...makeMaintenance(parts, services.auditLogs), makeScheduledBackup({ ...parts, config })],
+      maintenance: [
+        ...makeMaintenance(parts, services.auditLogs),
+        makeScheduledBackup({ ...parts, config }),
+      ],
       billing: services.billingRun.handlers,
     } as const).map(([name, handlers]) => {
       const queue = name as "maintenance" | "billing";

@@ -22,7 +22,7 @@ import {
   RefundTooEarly,
   TooManyRefundRequests,
 } from "../refunds/errors.ts";
-import { rejectedRequestsMax } from "../refunds/store.ts";
+import { rejectedRequestsMax } from "../refunds/rules.ts";
 import {
   CheckoutSessionRecord,
   ChooseOptionRequest,

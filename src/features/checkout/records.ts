@@ -6,7 +6,7 @@ import { ConfirmationProgress, InvoiceStatusRecord } from "../invoices/records.t
 import { claimResults } from "../payments/hash-claims/status.ts";
 import { refundAddress, refundHash } from "../refunds/records.ts";
 import { refundStatuses } from "../refunds/status.ts";
-import { rejectedRequestsMax } from "../refunds/store.ts";
+import { rejectedRequestsMax } from "../refunds/rules.ts";
 import { checkoutNotices, checkoutStates, nextActions } from "./rules.ts";
 
 const optionCodeMax = 40;

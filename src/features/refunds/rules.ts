@@ -6,6 +6,9 @@ import type { RefundablePayment } from "../payments/refunds/refundable.ts";
 import { NotRefundable, RefundNotRequested, RefundTooEarly } from "./errors.ts";
 import type { RefundRow } from "./table.ts";
 
+/** The number of payers' requests for a refund of one payment that the merchant rejects before payers can ask for none. */
+export const rejectedRequestsMax = 3;
+
 /**
  * Throws 409 `not_refundable` if the payment, of which no refund is requested, has no surplus and waiting gives it none,
  * and `refund_too_early` unless it is confirmed and verified.

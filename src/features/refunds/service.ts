@@ -10,7 +10,7 @@ import { UniqueViolation } from "../../platform/database/errors.ts";
 import type { Database, Tx, WriteContext } from "../../platform/database/database.ts";
 import { ProviderUnusable } from "../payments/errors.ts";
 import type { RefundablePayment, RefundLedger } from "../payments/refunds/refundable.ts";
-import { readRefundAddress } from "./payer/address-rules.ts";
+import { readRefundAddress } from "./payer/refund-address.ts";
 import { writeRefund, type RefundJournal } from "./changes.ts";
 import { RefundOpen, RefundTooLarge, TransactionUsed } from "./errors.ts";
 import { viewOf, type HeldRefund, type RefundView } from "./present.ts";

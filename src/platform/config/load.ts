@@ -3,7 +3,13 @@ import { join } from "node:path";
 import type { Network } from "../chain/networks.ts";
 import { once } from "../once.ts";
 import type { RatesPlan } from "../rates/plan.ts";
-import { type Config, type ConfigProblem, type LoadedConfig, type PlainConfig, ConfigError } from "./config.ts";
+import {
+  type Config,
+  type ConfigProblem,
+  type LoadedConfig,
+  type PlainConfig,
+  ConfigError,
+} from "./config.ts";
 import {
   findFolderFault,
   findWriters,

@@ -232,8 +232,9 @@ let commonPasswordsRead: Promise<ReadonlySet<string>> | undefined;
 
 /** Loaded on first use: most processes never check a new password. */
 function commonPasswords(): Promise<ReadonlySet<string>> {
-  commonPasswordsRead ??= readFile(programFile("platform/secrets/common-passwords.txt"), "utf8").then(
-    (text) => new Set(text.split("\n").filter((line) => line !== "")),
-  );
+  commonPasswordsRead ??= readFile(
+    programFile("platform/secrets/common-passwords.txt"),
+    "utf8",
+  ).then((text) => new Set(text.split("\n").filter((line) => line !== "")));
   return commonPasswordsRead;
 }

@@ -47,7 +47,6 @@ export function makeOversight({
   readonly db: Reader;
   readonly payments: PaymentService;
 }): OversightService {
-
   async function owned<T>(
     { data, nextCursor }: Page<T>,
     ownerOf: (item: T) => string,

@@ -11,11 +11,12 @@ import { compareToRefund, mayBeRequested } from "../../payments/ledger/surplus.t
 import { paymentsOfInvoice } from "../../payments/ledger/store.ts";
 import { readSurpluses } from "../../payments/ledger/read-surpluses.ts";
 import type { RefundablePayment } from "../../payments/refunds/refundable.ts";
-import { readRefundAddress } from "./address-rules.ts";
+import { readRefundAddress } from "./refund-address.ts";
 import { NotRefundable, TooManyRefundRequests } from "../errors.ts";
 import { confirmationsForRefund, tooEarly } from "../rules.ts";
 import { add, type RefundDependencies } from "../service.ts";
-import { hasOpenRefund, isLeftToMerchant, lockOpenRefund, rejectedRequestsMax } from "../store.ts";
+import { rejectedRequestsMax } from "../rules.ts";
+import { hasOpenRefund, isLeftToMerchant, lockOpenRefund } from "../store.ts";
 
 /** The invoice of a checkout. */
 export interface RefundedInvoice {

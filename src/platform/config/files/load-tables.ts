@@ -23,8 +23,7 @@ export function tableFiles(values: SettingValues, mode: Mode): TableFiles {
 }
 
 /** Returns the path of a file that is shipped with the program. */
-const shipped = (name: string): string =>
-  fileURLToPath(packageFile(`config/${name}`));
+const shipped = (name: string): string => fileURLToPath(packageFile(`config/${name}`));
 
 /** Loads the network table; null if the file is invalid. */
 export function loadNetworkTable(

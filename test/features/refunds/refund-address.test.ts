@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readRefundAddress } from "../../../src/features/refunds/payer/address-rules.ts";
+import { readRefundAddress } from "../../../src/features/refunds/payer/refund-address.ts";
 import { openShop, refusal, type Shop } from "../../support/invoice-services-fixture.ts";
 import { anyStore } from "../../support/store/stores.ts";
 
