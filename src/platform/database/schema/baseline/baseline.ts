@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { programFile } from "../../../files.ts";
 import type { Migration } from "../migrate.ts";
 
 /**
@@ -11,7 +12,10 @@ export const baseline: Migration = {
   version: 33,
   name: "version 0.2",
   up(_types, dialect) {
-    const text = readFileSync(new URL(`./${dialect}.sql`, import.meta.url), "utf8");
+    const text = readFileSync(
+      programFile(`platform/database/schema/baseline/${dialect}.sql`),
+      "utf8",
+    );
     return text.replace(/;\n$/, "").split(";\n\n");
   },
 };
