@@ -91,6 +91,8 @@ export async function openService<Name extends ServiceName>(
       // The workers of servers find the work in the store.
       wakeUps: { wake: () => undefined, nudge: () => undefined },
     };
+    // Which networks of the server this command does not know, its notes tell whatever it changes.
+    if (!isReading) await parts.networks();
     const service = (await makersOf(parts)[name]()) as ServiceOf<Name> | null;
     if (service === null) throw sandboxOff();
     return {
