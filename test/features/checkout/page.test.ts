@@ -117,7 +117,7 @@ describe("the page of a checkout", () => {
       // The address is there to be paid to, and nowhere else.
       expect(textOf(page).includes(" TQn9Y2 "), "asks").to.equal(asking.includes(scene.name));
       expect(page.includes('role="img"'), "shows a code").to.equal(asking.includes(scene.name));
-      const file = `golden/${scene.name.replaceAll(/\W+/g, "-")}.html`;
+      const file = `golden/${scene.name.replaceAll(/\W+/g, "-")}.txt`;
       expectGolden(new URL(file, import.meta.url), withoutDigests(page));
     });
   }
