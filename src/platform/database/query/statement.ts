@@ -1,9 +1,12 @@
+import { createHash } from "node:crypto";
 import { Defect } from "../../../kernel/errors.ts";
 import type { RawRow } from "../database.ts";
 import type { SqlValue } from "../schema/table.ts";
 
 /** Properties of a statement's text, computed once. */
 export interface Statement {
+  /** The name under which PostgreSQL prepares it. */
+  readonly name: string;
   /** The number of bound values. */
   readonly parameters: number;
   /** True if it starts with SELECT and so changes nothing. */
@@ -50,6 +53,7 @@ function describe(sql: string): Statement {
   const isSelect = /^\s*SELECT\b/i.test(sql);
   const changes = isSelect ? [] : sql.matchAll(/\b(?:INTO|UPDATE|DELETE\s+FROM)\s+(\w+)/gi);
   return {
+    name: createHash("sha256").update(sql).digest("hex").slice(0, 32),
     parameters: Math.max(0, ...numbers),
     isSelect,
     isReturning: /\bRETURNING\b/i.test(sql),
