@@ -15,7 +15,7 @@ import {
 } from "sequelize";
 import sqlite3 from "sqlite3";
 import { driverError } from "../../../src/platform/database/driver-error.ts";
-import type { Database } from "../../../src/platform/database/index.ts";
+import type { Database } from "../../../src/platform/database/database.ts";
 import { describeOnPostgres } from "../../support/store/describe-on-postgres.ts";
 import { dropDatabase, freshDatabase } from "../../support/store/postgres.ts";
 import { eachStore, testContext } from "../../support/store/stores.ts";
