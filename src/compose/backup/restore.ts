@@ -138,7 +138,10 @@ export async function restoreBackup(
       parts: counted(parts, progress, "Restoring rows", manifest.parts.length),
       contents: () => manifest.tables,
       async lastStep(former, draft) {
-        const reader = former === "damaged" ? null : former;
+        // A store without a migration has no tables to take anything over from.
+        const isStore =
+          former !== null && former !== "damaged" && (await currentVersion(former)) > 0;
+        const reader = isStore ? former : null;
         if (reader !== null) await refuseServers(config, reader, clock);
         newLife = await draft.write({ actor, requestId: null, ip: null }, async (tx) => {
           await continueIndexes(tx, reader);

@@ -104,4 +104,17 @@ eachStore("a store of an earlier version", (store) => {
       await fill(place, xpubOf(77));
     });
   }
+
+  it("gives way to a backup if its first migration did not begin", async () => {
+    const file = fileURLToPath(new URL("made-at-level/49.tar", import.meta.url));
+    const place = store.dialect === "sqlite" ? await places.sqlite() : await places.postgres();
+    const db = await openDatabase(place);
+    await db.write(testContext, (tx) =>
+      tx.run("CREATE TABLE schema_versions (version INTEGER, name TEXT, applied_at BIGINT)"),
+    );
+    await db.close();
+    const { newLife, migration } = await restore(file, place, { verifies: false });
+    expect(migration).to.equal(newestVersion);
+    expect(newLife?.keys.map(({ isRevokedSince }) => isRevokedSince)).to.include(null);
+  });
 });

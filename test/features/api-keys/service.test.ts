@@ -8,7 +8,6 @@ import { organizations } from "../../../src/features/organizations/table.ts";
 import type { Actor } from "../../../src/kernel/actor.ts";
 import { hour, minute } from "../../../src/kernel/clock.ts";
 import { createIds, type Id } from "../../../src/kernel/id.ts";
-import { openDatabase } from "../../../src/platform/database/open.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { createJournal } from "../../../src/platform/journal/index.ts";
 import { systemRandom } from "../../../src/platform/secrets/random.ts";
@@ -136,12 +135,5 @@ anyStore("the keys of a store", (store) => {
       [kept.id, null],
       [revoked.id, null],
     ]);
-    // A store without tables.
-    const empty = await openDatabase(await store.place("empty"));
-    expect(await told(empty)).to.deep.equal([
-      [kept.id, true],
-      [revoked.id, true],
-    ]);
-    await empty.close();
   });
 });

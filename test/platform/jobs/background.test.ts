@@ -108,6 +108,32 @@ describe("the background", () => {
     }
   });
 
+  it("looks for due work at least every second", async () => {
+    const { setTimeout } = globalThis;
+    const delays: unknown[] = [];
+    globalThis.setTimeout = Object.assign((...words: Parameters<typeof setTimeout>) => {
+      delays.push(words[1]);
+      return setTimeout(...words);
+    }, setTimeout);
+    const clock = { now: () => Date.now() };
+    const background = createBackground({ workers: [], clock, logger: silentLogger });
+    try {
+      background.start();
+      const begun = background.lastTickAt();
+      expect(delays).to.have.length(1);
+      expect(delays[0]).to.be.within(0, second);
+      await until(
+        "the next tick",
+        () => background.lastTickAt(),
+        (tick) => tick !== begun,
+      );
+      expect(delays.filter((delay) => Number(delay) <= second)).to.have.length.at.least(2);
+    } finally {
+      globalThis.setTimeout = setTimeout;
+      await background.stop();
+    }
+  });
+
   it("runs a worker once in its interval for any number of requests without a credential, and its ordinary runs no later", async () => {
     let time = 1_000_000;
     let runs: number[] = [];
